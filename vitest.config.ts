@@ -5,7 +5,9 @@ import { defineConfig } from 'vitest/config';
 /** Long by nature: hostile input, faults, real processes that are killed, input orders and properties at length. */
 const long = ['test/**/*.long.test.ts', 'test/hostile/**/*.test.ts', 'test/faults/**/*.test.ts'];
 /** Their properties try few examples in the short suite, and many in the long one. */
-const properties = globSync('test/**/*.test.ts', { cwd: import.meta.dirname }).filter((path) => readFileSync(join(import.meta.dirname, path), 'utf8').includes('builders/property-runs.ts'));
+const properties = globSync('test/**/*.test.ts', { cwd: import.meta.dirname }).filter((path) =>
+  readFileSync(join(import.meta.dirname, path), 'utf8').includes('builders/property-runs.ts'),
+);
 
 export default defineConfig({
   // The examples import the package by its name.
@@ -20,13 +22,26 @@ export default defineConfig({
       // No module has state, so test files share a process and its modules.
       { extends: true, test: { name: 'short', include: ['test/**/*.test.ts', 'examples/**/*.test.ts'], exclude: long, isolate: false } },
       // One file at a time: these files measure turns of the event loop, and start processes that work as hard as the machine can.
-      { extends: true, test: { name: 'long', include: [...long, ...properties], env: { TRACEJURY_PROPERTIES: 'long' }, fileParallelism: false } },
+      {
+        extends: true,
+        test: { name: 'long', include: [...long, ...properties], env: { TRACEJURY_PROPERTIES: 'long' }, fileParallelism: false },
+      },
     ],
     coverage: {
       provider: 'v8',
       reporter: ['text', 'html'],
       // Floors 0 to 3: everything that runs without the machine.
-      include: ['src/model/**', 'src/runtime/**', 'src/otlp/**', 'src/telemetry/**', 'src/statistics/**', 'src/library/**', 'src/pipeline/**', 'collectors/**', 'evaluators/**'],
+      include: [
+        'src/model/**',
+        'src/runtime/**',
+        'src/otlp/**',
+        'src/telemetry/**',
+        'src/statistics/**',
+        'src/library/**',
+        'src/pipeline/**',
+        'collectors/**',
+        'evaluators/**',
+      ],
     },
   },
 });

@@ -14,7 +14,8 @@ export const autogen: Collector = {
   recognisedBy: { scopes: ['autogen SingleThreadedAgentRuntime'] },
   wants: { keys: ['messaging.operation', 'recipient_agent_class', 'message'], prefixes: [] },
   captureHints: {
-    content: 'Only teams tell what their agents say, in the messages of the runtime; for single agents add openinference-instrumentation-autogen-agentchat.',
+    content:
+      'Only teams tell what their agents say, in the messages of the runtime; for single agents add openinference-instrumentation-autogen-agentchat.',
     tools: 'Names and descriptions of tools that were called are sent, schemas are not; name the tools under tools in the configuration.',
   },
   carriedBy: {
@@ -30,7 +31,11 @@ export const autogen: Collector = {
 
 function read(span: Span): SpanFacts {
   const links = { role: 'step', followsLinks: true } as const;
-  if (textAttribute(span, 'messaging.operation') !== 'process' || textAttribute(span, 'recipient_agent_class')?.endsWith('GroupChatManager') !== true) return links;
+  if (
+    textAttribute(span, 'messaging.operation') !== 'process' ||
+    textAttribute(span, 'recipient_agent_class')?.endsWith('GroupChatManager') !== true
+  )
+    return links;
   const sent = parseContainer(textAttribute(span, 'message') ?? '');
   if (!isJsonObject(sent)) return links;
   const begun = member(sent, 'messages');
@@ -41,7 +46,13 @@ function read(span: Span): SpanFacts {
 
 /** What the team was asked to do. */
 function taskOf(messages: readonly JsonObject[]): SpanFacts {
-  const input = lastText(readMessages(messages.map((message) => ({ role: 'user', content: member(message, 'content') ?? null })), 'user'), 'user');
+  const input = lastText(
+    readMessages(
+      messages.map((message) => ({ role: 'user', content: member(message, 'content') ?? null })),
+      'user',
+    ),
+    'user',
+  );
   return input === undefined ? {} : { input };
 }
 
@@ -50,15 +61,26 @@ function saidBy(message: JsonObject): SpanFacts {
   const usage = member(message, 'models_usage');
   const content = member(message, 'content') ?? null;
   const [input, output] = ['prompt_tokens', 'completion_tokens'].map((key) => (isJsonObject(usage) ? member(usage, key) : undefined));
-  const model = isJsonObject(usage) ? { role: 'model' as const, ...(typeof input === 'number' ? { inputTokens: input } : {}), ...(typeof output === 'number' ? { outputTokens: output } : {}) } : {};
+  const model = isJsonObject(usage)
+    ? {
+        role: 'model' as const,
+        ...(typeof input === 'number' ? { inputTokens: input } : {}),
+        ...(typeof output === 'number' ? { outputTokens: output } : {}),
+      }
+    : {};
   switch (member(message, 'type')) {
     case 'ToolCallRequestEvent':
-      return { ...model, outputMessages: [{ role: 'assistant', asked: partsOf(content, 'tool_call').flatMap((one) => one.asked), told: [] }] };
+      return {
+        ...model,
+        outputMessages: [{ role: 'assistant', asked: partsOf(content, 'tool_call').flatMap((one) => one.asked), told: [] }],
+      };
     case 'ToolCallExecutionEvent':
       return { ...model, inputMessages: [{ role: 'tool', asked: [], told: partsOf(content, 'tool_result').flatMap((one) => one.told) }] };
     case 'TextMessage':
     case 'ToolCallSummaryMessage':
-      return member(message, 'source') === 'user' ? {} : { ...model, outputMessages: readMessages([{ role: 'assistant', content }], 'assistant') };
+      return member(message, 'source') === 'user'
+        ? {}
+        : { ...model, outputMessages: readMessages([{ role: 'assistant', content }], 'assistant') };
     default:
       return {};
   }

@@ -9,9 +9,26 @@ export const claudeAgent: Collector = {
   id: 'claude_agent',
   summary: 'Claude Agent SDK and Claude Code (claude_code.*).',
   recognisedBy: { scopePrefixes: ['com.anthropic.claude_code'] },
-  wants: { keys: ['span.type', 'user_prompt', 'model', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'gen_ai.tool.name', 'tool_name', 'tool_use_id', 'session.id', 'error', 'error_class'], prefixes: [] },
+  wants: {
+    keys: [
+      'span.type',
+      'user_prompt',
+      'model',
+      'input_tokens',
+      'output_tokens',
+      'cache_read_tokens',
+      'gen_ai.tool.name',
+      'tool_name',
+      'tool_use_id',
+      'session.id',
+      'error',
+      'error_class',
+    ],
+    prefixes: [],
+  },
   captureHints: {
-    content: 'Set OTEL_LOG_USER_PROMPTS=1, OTEL_LOG_TOOL_DETAILS=1, OTEL_LOG_TOOL_CONTENT=1 and OTEL_LOGS_EXPORTER=otlp: arguments and answers are in log records only.',
+    content:
+      'Set OTEL_LOG_USER_PROMPTS=1, OTEL_LOG_TOOL_DETAILS=1, OTEL_LOG_TOOL_CONTENT=1 and OTEL_LOGS_EXPORTER=otlp: arguments and answers are in log records only.',
     tools: 'The list of tools is sent nowhere; name the tools under tools in the configuration.',
   },
   carriedBy: {
@@ -71,7 +88,10 @@ function toolFacts(span: Span): SpanFacts {
   const error = textAttribute(span, 'error');
   const type = textAttribute(span, 'error_class');
   const failed = error === undefined ? {} : { failed: { message: error, ...(type === undefined ? {} : { type }) } };
-  return { role: 'tool', tool: { ...(name === undefined ? {} : { name }), ...(id === undefined ? {} : { id }), ...readOutcome(output), ...failed } };
+  return {
+    role: 'tool',
+    tool: { ...(name === undefined ? {} : { name }), ...(id === undefined ? {} : { id }), ...readOutcome(output), ...failed },
+  };
 }
 
 function readRecords(records: readonly LogRecord[]): SpanFacts {
@@ -85,14 +105,26 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
     else {
       const id = textAttribute(record, 'tool_use_id');
       const error = textAttribute(record, 'error');
-      asked.push({ name: toolName(record), ...(id === undefined ? {} : { id }), ...wholeArguments(readArguments(record.attribute('tool_input'))) });
+      asked.push({
+        name: toolName(record),
+        ...(id === undefined ? {} : { id }),
+        ...wholeArguments(readArguments(record.attribute('tool_input'))),
+      });
       const success = record.attribute('success');
       const failed = error !== undefined || success === false || success === 'false';
-      told.push({ ...(id === undefined ? {} : { id }), ...(error === undefined ? {} : { result: error }), ...(failed ? { isError: true } : {}) });
+      told.push({
+        ...(id === undefined ? {} : { id }),
+        ...(error === undefined ? {} : { result: error }),
+        ...(failed ? { isError: true } : {}),
+      });
     }
   }
   const outputMessages = asked.length === 0 ? [] : [{ role: 'assistant' as const, asked, told }];
-  return { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }), ...(outputMessages.length === 0 ? {} : { outputMessages }) };
+  return {
+    ...(input === undefined ? {} : { input }),
+    ...(output === undefined ? {} : { output }),
+    ...(outputMessages.length === 0 ? {} : { outputMessages }),
+  };
 }
 
 /** By default a placeholder stands where a text would be. */

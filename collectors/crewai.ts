@@ -11,8 +11,22 @@ export const crewai: Collector = {
   id: 'crewai',
   summary: 'CrewAI under OpenLLMetry (crewai.*).',
   recognisedBy: { scopes: ['opentelemetry.instrumentation.crewai.instrumentation'] },
-  wants: { keys: ['crewai.crew.tasks', 'crewai.crew.result', 'crewai.crew.tasks_output', 'crewai.agent.role', 'crewai.agent.tools', 'crewai.agent.llm', 'crewai.task.description'], prefixes: [] },
-  captureHints: { content: 'Leave TRACELOOP_TRACE_CONTENT at true, its default.', tools: 'Names and descriptions of tools are sent, schemas are not; name the tools under tools in the configuration.' },
+  wants: {
+    keys: [
+      'crewai.crew.tasks',
+      'crewai.crew.result',
+      'crewai.crew.tasks_output',
+      'crewai.agent.role',
+      'crewai.agent.tools',
+      'crewai.agent.llm',
+      'crewai.task.description',
+    ],
+    prefixes: [],
+  },
+  captureHints: {
+    content: 'Leave TRACELOOP_TRACE_CONTENT at true, its default.',
+    tools: 'Names and descriptions of tools are sent, schemas are not; name the tools under tools in the configuration.',
+  },
   carriedBy: {
     input: ['crewai.task.description', 'crewai.crew.tasks'],
     final_response: ['crewai.crew.result', 'crewai.crew.tasks_output'],
@@ -29,7 +43,12 @@ function read(span: Span): SpanFacts {
   if (role !== undefined) {
     const model = textAttribute(span, 'crewai.agent.llm');
     const toolDefinitions = readDefinitions(span.attribute('crewai.agent.tools'));
-    return { role: 'agent', agentName: role, ...(model === undefined ? {} : { model }), ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }) };
+    return {
+      role: 'agent',
+      agentName: role,
+      ...(model === undefined ? {} : { model }),
+      ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+    };
   }
   const task = textAttribute(span, 'crewai.task.description');
   if (task !== undefined) return { role: 'workflow', input: task };

@@ -6,7 +6,18 @@ export const embabel: Collector = {
   id: 'embabel',
   summary: 'Embabel (embabel.event.type).',
   recognisedBy: { keys: ['embabel.event.type'] },
-  wants: { keys: ['embabel.event.type', 'embabel.agent.name', 'embabel.tool.status', 'embabel.tool.error.message', 'embabel.tool.error.type', 'input.value', 'output.value'], prefixes: [] },
+  wants: {
+    keys: [
+      'embabel.event.type',
+      'embabel.agent.name',
+      'embabel.tool.status',
+      'embabel.tool.error.message',
+      'embabel.tool.error.type',
+      'input.value',
+      'output.value',
+    ],
+    prefixes: [],
+  },
   documentedAt: ['https://github.com/embabel/embabel-agent/tree/main/embabel-agent-observability'],
   captureHints: {
     content: 'Leave capture-message-content on, its default, and raise max-attribute-length: longer values are cut at 4000 characters.',
@@ -22,7 +33,12 @@ function read(span: Span): SpanFacts {
       const agentName = textAttribute(span, 'embabel.agent.name');
       const input = textAttribute(span, 'input.value');
       const output = textAttribute(span, 'output.value');
-      return { role: 'agent', ...(agentName === undefined ? {} : { agentName }), ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
+      return {
+        role: 'agent',
+        ...(agentName === undefined ? {} : { agentName }),
+        ...(input === undefined ? {} : { input }),
+        ...(output === undefined ? {} : { output }),
+      };
     }
     case 'tool_call':
       return { role: 'tool', tool: { ...failure(span) } };

@@ -13,7 +13,13 @@ import { lastText, readMessages } from './parsing/messages.ts';
 import { jsonOf, parseContainer, parseText } from './parsing/parsing.ts';
 import { addArguments, addOutcome, readArguments, readResult } from './parsing/values.ts';
 
-const messageEvents = ['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message', 'gen_ai.choice'] as const;
+const messageEvents = [
+  'gen_ai.system.message',
+  'gen_ai.user.message',
+  'gen_ai.assistant.message',
+  'gen_ai.tool.message',
+  'gen_ai.choice',
+] as const;
 const detailsEvent = 'gen_ai.client.inference.operation.details';
 
 export const genAi: Collector = {
@@ -22,22 +28,57 @@ export const genAi: Collector = {
   recognisedBy: { keyPrefixes: ['gen_ai.'] },
   wants: {
     keys: [
-      ...contentKeys, 'gen_ai.operation.name', 'gen_ai.agent.name', 'gen_ai.workflow.name', 'gen_ai.conversation.id', 'session.id', 'gen_ai.tool.name', 'gen_ai.tool.call.id',
-      'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result', 'gen_ai.tool.description', 'gen_ai.request.model', 'gen_ai.response.model',
-      'gen_ai.prompt', 'gen_ai.completion', 'gen_ai.retrieval.documents', ...tokenKeys,
+      ...contentKeys,
+      'gen_ai.operation.name',
+      'gen_ai.agent.name',
+      'gen_ai.workflow.name',
+      'gen_ai.conversation.id',
+      'session.id',
+      'gen_ai.tool.name',
+      'gen_ai.tool.call.id',
+      'gen_ai.tool.call.arguments',
+      'gen_ai.tool.call.result',
+      'gen_ai.tool.description',
+      'gen_ai.request.model',
+      'gen_ai.response.model',
+      'gen_ai.prompt',
+      'gen_ai.completion',
+      'gen_ai.retrieval.documents',
+      ...tokenKeys,
     ],
     prefixes: [],
   },
   captureHints: {
-    content: 'Set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true, and OTEL_LOGS_EXPORTER=otlp for instrumentations that send messages as log records.',
-    tools: 'Where the instrumentation knows the tools, they come with message content, for some only with OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental; else set gen_ai.tool.definitions (JSON) on the agent’s span.',
+    content:
+      'Set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true, and OTEL_LOGS_EXPORTER=otlp for instrumentations that send messages as log records.',
+    tools:
+      'Where the instrumentation knows the tools, they come with message content, for some only with OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental; else set gen_ai.tool.definitions (JSON) on the agent’s span.',
   },
   carriedBy: {
     input: ['gen_ai.input.messages', 'record gen_ai.user.message', 'record gen_ai.client.inference.operation.details'],
     final_response: ['gen_ai.output.messages', 'record gen_ai.choice', 'record gen_ai.client.inference.operation.details'],
-    tool_calls: ['gen_ai.operation.name', 'gen_ai.output.messages', 'gen_ai.input.messages', 'record gen_ai.choice', 'record gen_ai.assistant.message', 'record gen_ai.client.inference.operation.details'],
-    tool_arguments: ['gen_ai.tool.call.arguments', 'gen_ai.output.messages', 'gen_ai.input.messages', 'record gen_ai.choice', 'record gen_ai.assistant.message', 'record gen_ai.client.inference.operation.details'],
-    tool_results: ['gen_ai.tool.call.result', 'gen_ai.input.messages', 'record gen_ai.tool.message', 'record gen_ai.client.inference.operation.details'],
+    tool_calls: [
+      'gen_ai.operation.name',
+      'gen_ai.output.messages',
+      'gen_ai.input.messages',
+      'record gen_ai.choice',
+      'record gen_ai.assistant.message',
+      'record gen_ai.client.inference.operation.details',
+    ],
+    tool_arguments: [
+      'gen_ai.tool.call.arguments',
+      'gen_ai.output.messages',
+      'gen_ai.input.messages',
+      'record gen_ai.choice',
+      'record gen_ai.assistant.message',
+      'record gen_ai.client.inference.operation.details',
+    ],
+    tool_results: [
+      'gen_ai.tool.call.result',
+      'gen_ai.input.messages',
+      'record gen_ai.tool.message',
+      'record gen_ai.client.inference.operation.details',
+    ],
     tool_definitions: ['gen_ai.tool.definitions', 'record gen_ai.client.inference.operation.details'],
     tokens: ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
   },
@@ -47,7 +88,12 @@ export const genAi: Collector = {
 };
 
 /** Instrumentations that may send the content of their model spans as log records. */
-const scopesWithRecords: ReadonlySet<string> = new Set(['opentelemetry.instrumentation.openai_v2', 'opentelemetry.instrumentation.vertexai', 'opentelemetry.util.genai.handler', '@opentelemetry/instrumentation-openai']);
+const scopesWithRecords: ReadonlySet<string> = new Set([
+  'opentelemetry.instrumentation.openai_v2',
+  'opentelemetry.instrumentation.vertexai',
+  'opentelemetry.util.genai.handler',
+  '@opentelemetry/instrumentation-openai',
+]);
 
 function read(span: Span, repeats?: Repeats): SpanFacts {
   const facts = byOperation(span, repeats);
@@ -103,7 +149,8 @@ function modelFacts(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts
   const model = textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
   facts.role = 'model';
   if (model !== undefined) facts.model = model;
-  if (facts.inputMessages === undefined && facts.outputMessages === undefined && scopesWithRecords.has(span.scope.name)) facts.contentInLogs = true;
+  if (facts.inputMessages === undefined && facts.outputMessages === undefined && scopesWithRecords.has(span.scope.name))
+    facts.contentInLogs = true;
   return addTokens(span, facts);
 }
 
@@ -119,8 +166,15 @@ function contentOf(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts>
   const details = span.events.find((event) => event.name === detailsEvent);
   if (details !== undefined) return { ...content, ...readContent(details) };
   const { input, output } = eventMessages(span);
-  const [inputMessages, outputMessages] = input.length > 0 || output.length > 0 ? [input, output] : [promptMessages(span), readMessages(span.attribute('gen_ai.completion'), 'assistant')];
-  return { ...(inputMessages.length === 0 ? {} : { inputMessages }), ...(outputMessages.length === 0 ? {} : { outputMessages }), ...content };
+  const [inputMessages, outputMessages] =
+    input.length > 0 || output.length > 0
+      ? [input, output]
+      : [promptMessages(span), readMessages(span.attribute('gen_ai.completion'), 'assistant')];
+  return {
+    ...(inputMessages.length === 0 ? {} : { inputMessages }),
+    ...(outputMessages.length === 0 ? {} : { outputMessages }),
+    ...content,
+  };
 }
 
 /** A prompt in words may hold several messages run together, whose roles nobody tells. */
@@ -155,8 +209,18 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
     const body = record.body();
     const value = body === undefined ? undefined : typeof body === 'string' ? parseText(body) : jsonOf(body);
     const message: JsonObject = isJsonObject(value) ? value : {};
-    if (record.eventName === 'gen_ai.choice') outputs.push(...readMessages([{ role: 'assistant', ...(isJsonObject(member(message, 'message')) ? (member(message, 'message') as JsonObject) : message) }], 'assistant'));
+    if (record.eventName === 'gen_ai.choice')
+      outputs.push(
+        ...readMessages(
+          [{ role: 'assistant', ...(isJsonObject(member(message, 'message')) ? (member(message, 'message') as JsonObject) : message) }],
+          'assistant',
+        ),
+      );
     else inputs.push(...readMessages([{ ...message, role: record.eventName.slice('gen_ai.'.length, -'.message'.length) }], 'user'));
   }
-  return { ...(inputs.length === 0 ? {} : { inputMessages: inputs }), ...(outputs.length === 0 ? {} : { outputMessages: outputs }), ...content };
+  return {
+    ...(inputs.length === 0 ? {} : { inputMessages: inputs }),
+    ...(outputs.length === 0 ? {} : { outputMessages: outputs }),
+    ...content,
+  };
 }

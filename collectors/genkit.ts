@@ -9,8 +9,14 @@ export const genkit: Collector = {
   id: 'genkit',
   summary: 'Genkit (genkit:name, genkit:metadata:subtype).',
   recognisedBy: { keys: ['genkit:name'] },
-  wants: { keys: ['genkit:name', 'genkit:metadata:subtype', 'genkit:input', 'genkit:output', 'genkit:state', 'genkit:sessionId'], prefixes: [] },
-  captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools travel with the requests, in the input of model spans.' },
+  wants: {
+    keys: ['genkit:name', 'genkit:metadata:subtype', 'genkit:input', 'genkit:output', 'genkit:state', 'genkit:sessionId'],
+    prefixes: [],
+  },
+  captureHints: {
+    content: 'Inputs and outputs are on the spans by default.',
+    tools: 'Tools travel with the requests, in the input of model spans.',
+  },
   carriedBy: {
     input: ['genkit:input'],
     final_response: ['genkit:output'],
@@ -30,7 +36,11 @@ function read(span: Span): SpanFacts {
 
 function bySubtype(span: Span): SpanFacts {
   const name = textAttribute(span, 'genkit:name') ?? span.name;
-  const observed: Observation = { name, input: writtenValue(textAttribute(span, 'genkit:input')), output: writtenValue(textAttribute(span, 'genkit:output')) };
+  const observed: Observation = {
+    name,
+    input: writtenValue(textAttribute(span, 'genkit:input')),
+    output: writtenValue(textAttribute(span, 'genkit:output')),
+  };
   switch (textAttribute(span, 'genkit:metadata:subtype')) {
     case 'flow':
     case 'agent':
@@ -62,7 +72,9 @@ function unwrapped(output: Observation['output']): Observation['output'] {
 function modelFacts(span: Span, name: string): SpanFacts {
   const reply = parseContainer(textAttribute(span, 'genkit:output') ?? '');
   const usage = isJsonObject(reply) ? member(reply, 'usage') : undefined;
-  const [input, output, cached, reasoning] = ['inputTokens', 'outputTokens', 'cachedContentTokens', 'thoughtsTokens'].map((key) => (isJsonObject(usage) ? member(usage, key) : undefined));
+  const [input, output, cached, reasoning] = ['inputTokens', 'outputTokens', 'cachedContentTokens', 'thoughtsTokens'].map((key) =>
+    isJsonObject(usage) ? member(usage, key) : undefined,
+  );
   return {
     model: name.slice(name.indexOf('/') + 1),
     ...(typeof input === 'number' ? { inputTokens: input } : {}),

@@ -13,13 +13,20 @@ export const googleAdk: Collector = {
   recognisedBy: { scopes: ['gcp.vertex.agent'] },
   wants: {
     keys: [
-      'gcp.vertex.agent.session_id', 'gcp.vertex.agent.llm_request', 'gcp.vertex.agent.llm_response', 'gcp.vertex.agent.tool_call_args', 'gcp.vertex.agent.tool_response',
-      'gen_ai.tool.name', 'gen_ai.tool.call.id', 'gen_ai.request.model',
+      'gcp.vertex.agent.session_id',
+      'gcp.vertex.agent.llm_request',
+      'gcp.vertex.agent.llm_response',
+      'gcp.vertex.agent.tool_call_args',
+      'gcp.vertex.agent.tool_response',
+      'gen_ai.tool.name',
+      'gen_ai.tool.call.id',
+      'gen_ai.request.model',
     ],
     prefixes: [],
   },
   captureHints: {
-    content: 'Version 1 for Python and the JavaScript version send content by default; version 2 for Python needs OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT and OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental.',
+    content:
+      'Version 1 for Python and the JavaScript version send content by default; version 2 for Python needs OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT and OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental.',
     tools: 'Definitions come by default; version 2 for Python sends their schemas only with the two settings for content.',
   },
   carriedBy: {
@@ -91,7 +98,8 @@ function modelFacts(span: Span): SpanFacts {
 }
 
 /** The framework adds a paragraph of its own, before or after what the developer wrote. */
-const OWN_PARAGRAPH = /(?:^|\n\n)You are an agent\. Your internal name is "[^"]*"\.(?:\s*The description about you is "[^"]*"\.?)?(?:\n\n|$)/;
+const OWN_PARAGRAPH =
+  /(?:^|\n\n)You are an agent\. Your internal name is "[^"]*"\.(?:\s*The description about you is "[^"]*"\.?)?(?:\n\n|$)/;
 
 function instructions(config: JsonObject): string | undefined {
   const raw = member(config, 'systemInstruction') ?? member(config, 'system_instruction');

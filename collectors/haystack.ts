@@ -13,17 +13,37 @@ export const haystack: Collector = {
   recognisedBy: { namePrefixes: ['haystack.'] },
   wants: {
     keys: [
-      'haystack.component.name', 'haystack.component.type', 'haystack.component.input', 'haystack.component.output', 'haystack.agent.input', 'haystack.agent.output', 'haystack.agent.tools',
-      'haystack.agent.step.llm.input', 'haystack.agent.step.llm.output', 'haystack.tool.name', 'haystack.tool.description', 'haystack.agent.step.tool.input', 'haystack.agent.step.tool.output',
-      'haystack.pipeline.input_data', 'haystack.pipeline.output_data',
+      'haystack.component.name',
+      'haystack.component.type',
+      'haystack.component.input',
+      'haystack.component.output',
+      'haystack.agent.input',
+      'haystack.agent.output',
+      'haystack.agent.tools',
+      'haystack.agent.step.llm.input',
+      'haystack.agent.step.llm.output',
+      'haystack.tool.name',
+      'haystack.tool.description',
+      'haystack.agent.step.tool.input',
+      'haystack.agent.step.tool.output',
+      'haystack.pipeline.input_data',
+      'haystack.pipeline.output_data',
     ],
     prefixes: [],
   },
   documentedAt: ['https://docs.haystack.deepset.ai/docs/tracing-opentelemetry', 'https://github.com/deepset-ai/haystack'],
-  captureHints: { content: 'Set HAYSTACK_CONTENT_TRACING_ENABLED=true before Haystack is imported.', tools: 'An agent’s span carries its tools by default.' },
+  captureHints: {
+    content: 'Set HAYSTACK_CONTENT_TRACING_ENABLED=true before Haystack is imported.',
+    tools: 'An agent’s span carries its tools by default.',
+  },
   carriedBy: {
     input: ['haystack.agent.input', 'haystack.agent.step.llm.input', 'haystack.component.input', 'haystack.pipeline.input_data'],
-    final_response: ['haystack.agent.output', 'haystack.agent.step.llm.output', 'haystack.component.output', 'haystack.pipeline.output_data'],
+    final_response: [
+      'haystack.agent.output',
+      'haystack.agent.step.llm.output',
+      'haystack.component.output',
+      'haystack.pipeline.output_data',
+    ],
     tool_calls: ['haystack.tool.name', 'haystack.agent.step.llm.output', 'haystack.component.output'],
     tool_arguments: ['haystack.agent.step.tool.input', 'haystack.agent.step.llm.output', 'haystack.component.output'],
     tool_results: ['haystack.agent.step.tool.output', 'haystack.agent.step.llm.input', 'haystack.component.input'],
@@ -36,7 +56,14 @@ export const haystack: Collector = {
 function read(span: Span): SpanFacts {
   switch (span.name) {
     case 'haystack.pipeline.run':
-      return { role: 'workflow', ...observedRun({ name: span.name, input: span.attribute('haystack.pipeline.input_data'), output: repliesOf(span, 'haystack.pipeline.output_data') }) };
+      return {
+        role: 'workflow',
+        ...observedRun({
+          name: span.name,
+          input: span.attribute('haystack.pipeline.input_data'),
+          output: repliesOf(span, 'haystack.pipeline.output_data'),
+        }),
+      };
     case 'haystack.agent.run':
       return agentFacts(span);
     case 'haystack.agent.step.llm':
@@ -94,7 +121,11 @@ function aboutAnswer(answer: JsonObject): SpanFacts {
   const usage = member(about, 'usage');
   const [input, output] = ['prompt_tokens', 'completion_tokens'].map((key) => (isJsonObject(usage) ? member(usage, key) : undefined));
   const model = member(about, 'model');
-  return { ...(typeof model === 'string' ? { model } : {}), ...(typeof input === 'number' ? { inputTokens: input } : {}), ...(typeof output === 'number' ? { outputTokens: output } : {}) };
+  return {
+    ...(typeof model === 'string' ? { model } : {}),
+    ...(typeof input === 'number' ? { inputTokens: input } : {}),
+    ...(typeof output === 'number' ? { outputTokens: output } : {}),
+  };
 }
 
 function toolFacts(span: Span): SpanFacts {
@@ -116,7 +147,9 @@ function tool(span: Span, name: string): ToolFacts {
 /** A pipeline's output is that of its last components, each under its name; one of them may be the answer of a model or an agent. */
 function repliesOf(span: Span, key: string): JsonValue | undefined {
   const output = parseContainer(textAttribute(span, key) ?? '');
-  const answers = isJsonObject(output) ? Object.values(output).flatMap((inner) => (isJsonObject(inner) ? [member(inner, 'replies') ?? member(inner, 'messages')] : [])) : [];
+  const answers = isJsonObject(output)
+    ? Object.values(output).flatMap((inner) => (isJsonObject(inner) ? [member(inner, 'replies') ?? member(inner, 'messages')] : []))
+    : [];
   const last = answers.findLast((answer) => isJsonArray(answer) && answer.length > 0);
   const text = isJsonArray(last) ? last.at(-1) : undefined;
   return typeof text === 'string' ? text : (last ?? output);

@@ -8,7 +8,17 @@ export const koog: Collector = {
   id: 'koog',
   summary: 'JetBrains Koog (koog.*).',
   recognisedBy: { keys: ['koog.event.id', 'koog.node.id', 'koog.node.name', 'koog.strategy.name', 'koog.subgraph.id'] },
-  wants: { keys: ['gen_ai.operation.name', 'gen_ai.agent.name', 'gen_ai.agent.id', 'gen_ai.output.messages', 'gen_ai.input.messages', 'system_instructions'], prefixes: [] },
+  wants: {
+    keys: [
+      'gen_ai.operation.name',
+      'gen_ai.agent.name',
+      'gen_ai.agent.id',
+      'gen_ai.output.messages',
+      'gen_ai.input.messages',
+      'system_instructions',
+    ],
+    prefixes: [],
+  },
   documentedAt: ['https://docs.koog.ai/features/open-telemetry/', 'https://github.com/JetBrains/koog'],
   captureHints: {
     content: 'Call setVerbose(true) on the OpenTelemetry feature: without it every text is replaced by a placeholder.',
@@ -51,5 +61,8 @@ function messagesOf(span: Span): SpanFacts {
   const all = messageEvents(span).flatMap(({ messages }) => messages);
   const last = all.findLastIndex(({ role }) => role !== 'assistant');
   const [inputMessages, outputMessages]: readonly (readonly Message[])[] = [all.slice(0, last + 1), all.slice(last + 1)];
-  return { ...(inputMessages === undefined || inputMessages.length === 0 ? {} : { inputMessages }), ...(outputMessages === undefined || outputMessages.length === 0 ? {} : { outputMessages }) };
+  return {
+    ...(inputMessages === undefined || inputMessages.length === 0 ? {} : { inputMessages }),
+    ...(outputMessages === undefined || outputMessages.length === 0 ? {} : { outputMessages }),
+  };
 }

@@ -9,9 +9,24 @@ export const laminar: Collector = {
   id: 'laminar',
   summary: 'Laminar SDKs (lmnr.span.*).',
   recognisedBy: { keys: ['lmnr.span.type'] },
-  wants: { keys: ['lmnr.span.type', 'lmnr.span.input', 'lmnr.span.output', 'lmnr.association.properties.session_id', 'gen_ai.request.model', 'gen_ai.response.model', ...contentKeys, ...tokenKeys], prefixes: [] },
+  wants: {
+    keys: [
+      'lmnr.span.type',
+      'lmnr.span.input',
+      'lmnr.span.output',
+      'lmnr.association.properties.session_id',
+      'gen_ai.request.model',
+      'gen_ai.response.model',
+      ...contentKeys,
+      ...tokenKeys,
+    ],
+    prefixes: [],
+  },
   documentedAt: ['https://github.com/lmnr-ai/lmnr-python'],
-  captureHints: { content: 'Inputs and outputs are on the spans by default: leave ignore_input and ignore_output of observe at False.', tools: 'Tools travel with the requests to models.' },
+  captureHints: {
+    content: 'Inputs and outputs are on the spans by default: leave ignore_input and ignore_output of observe at False.',
+    tools: 'Tools travel with the requests to models.',
+  },
   carriedBy: {
     input: ['lmnr.span.input', 'gen_ai.input.messages'],
     final_response: ['lmnr.span.output', 'gen_ai.output.messages'],
@@ -30,7 +45,11 @@ function read(span: Span): SpanFacts {
 }
 
 function byType(span: Span): SpanFacts {
-  const observed: Observation = { name: span.name, input: span.attribute('lmnr.span.input'), output: writtenValue(textAttribute(span, 'lmnr.span.output')) };
+  const observed: Observation = {
+    name: span.name,
+    input: span.attribute('lmnr.span.input'),
+    output: writtenValue(textAttribute(span, 'lmnr.span.output')),
+  };
   switch (textAttribute(span, 'lmnr.span.type')) {
     case 'LLM':
     case 'CACHED':
@@ -38,7 +57,9 @@ function byType(span: Span): SpanFacts {
     case 'TOOL':
       return { role: 'tool', tool: observedTool(observed) };
     case 'DEFAULT':
-      return span.parentSpanId === undefined ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) } : { role: 'step' };
+      return span.parentSpanId === undefined
+        ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) }
+        : { role: 'step' };
     default:
       return { role: 'step' };
   }

@@ -9,9 +9,13 @@ export const langchain4j: Collector = {
   summary: 'LangChain4j on Quarkus (spans langchain4j.aiservices.*).',
   recognisedBy: { namePrefixes: [prefix] },
   wants: { keys: [], prefixes: [] },
-  documentedAt: ['https://docs.quarkiverse.io/quarkus-langchain4j/dev/observability.html', 'https://github.com/quarkiverse/quarkus-langchain4j'],
+  documentedAt: [
+    'https://docs.quarkiverse.io/quarkus-langchain4j/dev/observability.html',
+    'https://github.com/quarkiverse/quarkus-langchain4j',
+  ],
   captureHints: {
-    content: 'Set quarkus.langchain4j.tracing.include-tool-arguments, include-tool-result and include-completion to true; the messages of a prompt are run together in one text, so that the input is on no span.',
+    content:
+      'Set quarkus.langchain4j.tracing.include-tool-arguments, include-tool-result and include-completion to true; the messages of a prompt are run together in one text, so that the input is on no span.',
     tools: 'Definitions are on no span; name the tools under tools in the configuration.',
   },
   read,

@@ -11,13 +11,28 @@ export const langfuse: Collector = {
   recognisedBy: { keys: ['langfuse.observation.type'] },
   wants: {
     keys: [
-      'langfuse.observation.type', 'langfuse.observation.input', 'langfuse.observation.output', 'langfuse.observation.level', 'langfuse.observation.status_message', 'langfuse.observation.model.name',
-      'langfuse.observation.usage_details', 'langfuse.observation.metadata.tool_call_id', 'langfuse.observation.metadata.langgraph_node', 'langfuse.internal.is_app_root', 'langfuse.internal.as_root',
-      'langfuse.trace.input', 'langfuse.trace.output', 'session.id', 'langfuse.session.id',
+      'langfuse.observation.type',
+      'langfuse.observation.input',
+      'langfuse.observation.output',
+      'langfuse.observation.level',
+      'langfuse.observation.status_message',
+      'langfuse.observation.model.name',
+      'langfuse.observation.usage_details',
+      'langfuse.observation.metadata.tool_call_id',
+      'langfuse.observation.metadata.langgraph_node',
+      'langfuse.internal.is_app_root',
+      'langfuse.internal.as_root',
+      'langfuse.trace.input',
+      'langfuse.trace.output',
+      'session.id',
+      'langfuse.session.id',
     ],
     prefixes: [],
   },
-  captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools are read from the input of a generation: pass {messages, tools}.' },
+  captureHints: {
+    content: 'Inputs and outputs are on the spans by default.',
+    tools: 'Tools are read from the input of a generation: pass {messages, tools}.',
+  },
   carriedBy: {
     input: ['langfuse.observation.input'],
     final_response: ['langfuse.observation.output'],
@@ -36,11 +51,17 @@ function read(span: Span): SpanFacts {
 }
 
 function byType(span: Span): SpanFacts {
-  const observed: Observation = { name: span.name, input: span.attribute('langfuse.observation.input'), output: span.attribute('langfuse.observation.output') };
+  const observed: Observation = {
+    name: span.name,
+    input: span.attribute('langfuse.observation.input'),
+    output: span.attribute('langfuse.observation.output'),
+  };
   switch (textAttribute(span, 'langfuse.observation.type')) {
     case 'agent':
       // A node of a graph is a step of its agent, even one that is called agent.
-      return textAttribute(span, 'langfuse.observation.metadata.langgraph_node') === undefined || isRoot(span) ? { role: 'agent', agentName: span.name, ...run(span, observed) } : { role: 'step' };
+      return textAttribute(span, 'langfuse.observation.metadata.langgraph_node') === undefined || isRoot(span)
+        ? { role: 'agent', agentName: span.name, ...run(span, observed) }
+        : { role: 'step' };
     case 'tool':
       return { role: 'tool', tool: tool(span, observed) };
     case 'generation':
@@ -59,7 +80,11 @@ function byType(span: Span): SpanFacts {
 
 /** The SDK's outermost span may lie below a span of something else, such as a web server. */
 function isRoot(span: Span): boolean {
-  return span.parentSpanId === undefined || span.attribute('langfuse.internal.is_app_root') === true || span.attribute('langfuse.internal.as_root') === true;
+  return (
+    span.parentSpanId === undefined ||
+    span.attribute('langfuse.internal.is_app_root') === true ||
+    span.attribute('langfuse.internal.as_root') === true
+  );
 }
 
 /** What the developer calls the trace's input and output is better than the arguments and the result of the outermost function. */
@@ -73,7 +98,11 @@ function tool(span: Span, observed: Observation): ToolFacts {
   const id = quoted === undefined ? undefined : parseText(quoted);
   const read = observedTool(observed);
   const failed = textAttribute(span, 'langfuse.observation.level') === 'ERROR';
-  return { ...read, ...(typeof id === 'string' ? { id } : {}), ...(failed ? { failed: { message: textAttribute(span, 'langfuse.observation.status_message') ?? '' } } : {}) };
+  return {
+    ...read,
+    ...(typeof id === 'string' ? { id } : {}),
+    ...(failed ? { failed: { message: textAttribute(span, 'langfuse.observation.status_message') ?? '' } } : {}),
+  };
 }
 
 function modelFacts(span: Span): SpanFacts {
@@ -82,8 +111,14 @@ function modelFacts(span: Span): SpanFacts {
   const usage: JsonObject = isJsonObject(parsed) ? parsed : {};
   const inputTokens = total(usage, 'input') ?? number(usage, 'prompt_tokens') ?? number(usage, 'input_tokens');
   const outputTokens = total(usage, 'output') ?? number(usage, 'completion_tokens') ?? number(usage, 'output_tokens');
-  const cached = number(usage, 'input_cache_read') ?? number(usage, 'input_cached_tokens') ?? number(details(usage, 'prompt_tokens_details'), 'cached_tokens');
-  const reasoning = number(usage, 'output_reasoning') ?? number(usage, 'output_reasoning_tokens') ?? number(details(usage, 'completion_tokens_details'), 'reasoning_tokens');
+  const cached =
+    number(usage, 'input_cache_read') ??
+    number(usage, 'input_cached_tokens') ??
+    number(details(usage, 'prompt_tokens_details'), 'cached_tokens');
+  const reasoning =
+    number(usage, 'output_reasoning') ??
+    number(usage, 'output_reasoning_tokens') ??
+    number(details(usage, 'completion_tokens_details'), 'reasoning_tokens');
   return {
     ...(model === undefined ? {} : { model }),
     ...(inputTokens === undefined ? {} : { inputTokens }),

@@ -11,7 +11,21 @@ export const langsmith: Collector = {
   id: 'langsmith',
   summary: 'LangSmith SDKs in OpenTelemetry mode (langsmith.span.kind).',
   recognisedBy: { keys: ['langsmith.span.kind'] },
-  wants: { keys: ['langsmith.span.kind', 'langsmith.is_root', 'langsmith.metadata.lc_agent_name', ...sessionKeys, 'gen_ai.prompt', 'gen_ai.completion', 'gen_ai.tool.name', 'gen_ai.tool.call.id', 'gen_ai.usage.input_token_details', 'gen_ai.usage.output_token_details'], prefixes: [] },
+  wants: {
+    keys: [
+      'langsmith.span.kind',
+      'langsmith.is_root',
+      'langsmith.metadata.lc_agent_name',
+      ...sessionKeys,
+      'gen_ai.prompt',
+      'gen_ai.completion',
+      'gen_ai.tool.name',
+      'gen_ai.tool.call.id',
+      'gen_ai.usage.input_token_details',
+      'gen_ai.usage.output_token_details',
+    ],
+    prefixes: [],
+  },
   captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools travel with the requests to models.' },
   carriedBy: {
     input: ['gen_ai.prompt'],
@@ -30,7 +44,11 @@ function read(span: Span): SpanFacts {
 }
 
 function byKind(span: Span): SpanFacts {
-  const observed: Observation = { name: textAttribute(span, 'gen_ai.tool.name') ?? span.name, input: span.attribute('gen_ai.prompt'), output: span.attribute('gen_ai.completion') };
+  const observed: Observation = {
+    name: textAttribute(span, 'gen_ai.tool.name') ?? span.name,
+    input: span.attribute('gen_ai.prompt'),
+    output: span.attribute('gen_ai.completion'),
+  };
   switch (textAttribute(span, 'langsmith.span.kind')) {
     case 'tool': {
       const id = textAttribute(span, 'gen_ai.tool.call.id');
@@ -51,16 +69,26 @@ function byKind(span: Span): SpanFacts {
 
 /** How many of the tokens were cached and how many thought; the sums are the conventions'. */
 function tokenDetails(span: Span): SpanFacts {
-  const [cached, reasoning] = ([['input', 'cache_read'], ['output', 'reasoning']] as const).map(([side, name]) => {
+  const [cached, reasoning] = (
+    [
+      ['input', 'cache_read'],
+      ['output', 'reasoning'],
+    ] as const
+  ).map(([side, name]) => {
     const details = parseContainer(textAttribute(span, `gen_ai.usage.${side}_token_details`) ?? '');
     return isJsonObject(details) ? member(details, name) : undefined;
   });
-  return { ...(typeof cached === 'number' ? { cachedInputTokens: cached } : {}), ...(typeof reasoning === 'number' ? { reasoningTokens: reasoning } : {}) };
+  return {
+    ...(typeof cached === 'number' ? { cachedInputTokens: cached } : {}),
+    ...(typeof reasoning === 'number' ? { reasoningTokens: reasoning } : {}),
+  };
 }
 
 /** A chain that is named as its agent is the agent; the outermost one stands for the run. */
 function chain(span: Span, observed: Observation): SpanFacts {
-  if (textAttribute(span, 'langsmith.metadata.lc_agent_name') === span.name) return { role: 'agent', agentName: span.name, ...observedRun(observed) };
-  if (span.parentSpanId === undefined || span.attribute('langsmith.is_root') === true) return { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) };
+  if (textAttribute(span, 'langsmith.metadata.lc_agent_name') === span.name)
+    return { role: 'agent', agentName: span.name, ...observedRun(observed) };
+  if (span.parentSpanId === undefined || span.attribute('langsmith.is_root') === true)
+    return { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) };
   return { role: 'step' };
 }

@@ -13,12 +13,28 @@ export const logfire: Collector = {
   recognisedBy: { scopes: ['logfire.openai', 'logfire.anthropic', 'logfire.openai_agents', 'logfire.mcp'] },
   wants: {
     keys: [
-      'logfire.msg_template', 'request_data', 'response_data', 'events', 'gen_ai.input.messages', 'gen_ai.output.messages', 'name', 'input', 'output', 'error', 'to_agent', 'group_id', 'request', 'response',
+      'logfire.msg_template',
+      'request_data',
+      'response_data',
+      'events',
+      'gen_ai.input.messages',
+      'gen_ai.output.messages',
+      'name',
+      'input',
+      'output',
+      'error',
+      'to_agent',
+      'group_id',
+      'request',
+      'response',
     ],
     prefixes: [],
   },
   documentedAt: ['https://pydantic.dev/docs/logfire/integrations/llms/openai/', 'https://github.com/pydantic/logfire'],
-  captureHints: { content: 'Content is on by default; values that scrubbing replaced are unknown.', tools: 'Tools travel with the requests to models.' },
+  captureHints: {
+    content: 'Content is on by default; values that scrubbing replaced are unknown.',
+    tools: 'Tools travel with the requests to models.',
+  },
   carriedBy: {
     input: ['request_data', 'events'],
     final_response: ['response_data', 'events'],
@@ -49,7 +65,11 @@ function modelFacts(span: Span): SpanFacts {
   const isAnswered = Object.keys(response).length > 0 || output.length > 0 || span.attribute('gen_ai.output.messages') !== undefined;
   if (member(request, 'stream') === true && !isAnswered) return { role: 'step' };
   const streamed = member(response, 'combined_chunk_content');
-  const { role: _role, ...content } = observedModel({ name: span.name, input: request, output: typeof streamed === 'string' ? streamed : Object.keys(response).length === 0 ? undefined : response });
+  const { role: _role, ...content } = observedModel({
+    name: span.name,
+    input: request,
+    output: typeof streamed === 'string' ? streamed : Object.keys(response).length === 0 ? undefined : response,
+  });
   return { ...content, ...messagesOf(input, output) };
 }
 
@@ -66,7 +86,11 @@ function agentsFacts(span: Span): SpanFacts {
     return { role: 'workflow', ...(sessionId === undefined ? {} : { sessionId }) };
   }
   if (template.startsWith('Agent run:')) return { role: 'agent', agentName: name };
-  if (template.startsWith('Function:')) return { role: 'tool', tool: { name, ...readArguments(span.attribute('input')), ...readOutcome(span.attribute('output')), ...failure(span) } };
+  if (template.startsWith('Function:'))
+    return {
+      role: 'tool',
+      tool: { name, ...readArguments(span.attribute('input')), ...readOutcome(span.attribute('output')), ...failure(span) },
+    };
   if (template.startsWith('Handoff:')) {
     const target = textAttribute(span, 'to_agent');
     return { role: 'step', ...(target === undefined ? {} : { handoffTo: target }) };
@@ -100,7 +124,10 @@ function mcpFacts(span: Span): SpanFacts {
   const isCall = member(request, 'method') === 'tools/call' && isJsonObject(params) && typeof name === 'string';
   // A server whose caller did not pass its trace on belongs to no agent that we see.
   if (!isCall || (span.name.startsWith('MCP server') && span.parentSpanId === undefined)) return { role: 'step' };
-  return { role: 'tool', tool: { name, insideCall: true, ...readArguments(member(params, 'arguments')), ...readOutcome(span.attribute('response')) } };
+  return {
+    role: 'tool',
+    tool: { name, insideCall: true, ...readArguments(member(params, 'arguments')), ...readOutcome(span.attribute('response')) },
+  };
 }
 
 function objectIn(span: Span, key: string): JsonObject {

@@ -9,8 +9,22 @@ export const mastra: Collector = {
   id: 'mastra',
   summary: 'Mastra (mastra.span.type).',
   recognisedBy: { keys: ['mastra.span.type'] },
-  wants: { keys: ['mastra.span.type', 'mastra.agent_run.input', 'mastra.agent_run.output', 'mastra.workflow_run.input', 'mastra.workflow_run.output', 'gen_ai.usage.reasoning_tokens', ...sessionKeys], prefixes: [] },
-  captureHints: { content: 'Content is on by default.', tools: 'Tools are sent as bare names, without schemas; name the tools under tools in the configuration.' },
+  wants: {
+    keys: [
+      'mastra.span.type',
+      'mastra.agent_run.input',
+      'mastra.agent_run.output',
+      'mastra.workflow_run.input',
+      'mastra.workflow_run.output',
+      'gen_ai.usage.reasoning_tokens',
+      ...sessionKeys,
+    ],
+    prefixes: [],
+  },
+  captureHints: {
+    content: 'Content is on by default.',
+    tools: 'Tools are sent as bare names, without schemas; name the tools under tools in the configuration.',
+  },
   carriedBy: {
     input: ['mastra.agent_run.input'],
     final_response: ['mastra.agent_run.output'],
@@ -25,7 +39,9 @@ function read(span: Span): SpanFacts {
   const reasoning = span.attribute('gen_ai.usage.reasoning_tokens');
   return {
     ...(sessionId === undefined ? {} : { sessionId }),
-    ...(type === 'agent_run' || type === 'workflow_run' ? observedRun({ name: span.name, input: span.attribute(`mastra.${type}.input`), output: span.attribute(`mastra.${type}.output`) }) : {}),
+    ...(type === 'agent_run' || type === 'workflow_run'
+      ? observedRun({ name: span.name, input: span.attribute(`mastra.${type}.input`), output: span.attribute(`mastra.${type}.output`) })
+      : {}),
     ...(typeof reasoning === 'number' ? { reasoningTokens: reasoning } : {}),
   };
 }

@@ -10,9 +10,13 @@ export const mcp: Collector = {
   id: 'mcp',
   summary: 'MCP clients and servers (mcp.method.name).',
   recognisedBy: { keys: ['mcp.method.name'] },
-  wants: { keys: ['mcp.method.name', 'gen_ai.tool.name', 'gen_ai.tool.call.id', 'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'], prefixes: [] },
+  wants: {
+    keys: ['mcp.method.name', 'gen_ai.tool.name', 'gen_ai.tool.call.id', 'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'],
+    prefixes: [],
+  },
   captureHints: {
-    content: 'Arguments and results are opt-in attributes of the client’s or the server’s instrumentation (gen_ai.tool.call.arguments and .result); the span of the agent’s own tool call is the better place.',
+    content:
+      'Arguments and results are opt-in attributes of the client’s or the server’s instrumentation (gen_ai.tool.call.arguments and .result); the span of the agent’s own tool call is the better place.',
     tools: 'The answer to tools/list is on no span; name the tools under tools in the configuration.',
   },
   carriedBy: { tool_calls: ['mcp.method.name'], tool_arguments: ['gen_ai.tool.call.arguments'], tool_results: ['gen_ai.tool.call.result'] },
@@ -30,6 +34,12 @@ function read(span: Span): SpanFacts {
   const id = textAttribute(span, 'gen_ai.tool.call.id');
   return {
     role: 'tool',
-    tool: { name, insideCall: true, ...(id === undefined ? {} : { id }), ...readArguments(span.attribute('gen_ai.tool.call.arguments')), ...readOutcome(span.attribute('gen_ai.tool.call.result')) },
+    tool: {
+      name,
+      insideCall: true,
+      ...(id === undefined ? {} : { id }),
+      ...readArguments(span.attribute('gen_ai.tool.call.arguments')),
+      ...readOutcome(span.attribute('gen_ai.tool.call.result')),
+    },
   };
 }

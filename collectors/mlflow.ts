@@ -10,8 +10,22 @@ export const mlflow: Collector = {
   id: 'mlflow',
   summary: 'MLflow tracing (mlflow.spanType).',
   recognisedBy: { keys: ['mlflow.spanType'] },
-  wants: { keys: ['mlflow.spanType', 'mlflow.spanInputs', 'mlflow.spanOutputs', 'mlflow.llm.model', 'mlflow.chat.tools', 'mlflow.chat.tokenUsage', 'mlflow.openai.agent_run_root'], prefixes: [] },
-  captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools are read from mlflow.chat.tools on model spans.' },
+  wants: {
+    keys: [
+      'mlflow.spanType',
+      'mlflow.spanInputs',
+      'mlflow.spanOutputs',
+      'mlflow.llm.model',
+      'mlflow.chat.tools',
+      'mlflow.chat.tokenUsage',
+      'mlflow.openai.agent_run_root',
+    ],
+    prefixes: [],
+  },
+  captureHints: {
+    content: 'Inputs and outputs are on the spans by default.',
+    tools: 'Tools are read from mlflow.chat.tools on model spans.',
+  },
   carriedBy: {
     input: ['mlflow.spanInputs'],
     final_response: ['mlflow.spanOutputs'],
@@ -25,7 +39,11 @@ export const mlflow: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const observed: Observation = { name: span.name, input: span.attribute('mlflow.spanInputs'), output: writtenValue(textAttribute(span, 'mlflow.spanOutputs')) };
+  const observed: Observation = {
+    name: span.name,
+    input: span.attribute('mlflow.spanInputs'),
+    output: writtenValue(textAttribute(span, 'mlflow.spanOutputs')),
+  };
   switch (unquotedText(textAttribute(span, 'mlflow.spanType'))) {
     case 'AGENT':
       // The runner of an agent framework is no agent: the agents are inside it.
@@ -46,7 +64,9 @@ function read(span: Span): SpanFacts {
     case 'EVALUATOR':
       return { role: 'step' };
     default:
-      return span.parentSpanId === undefined ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) } : { role: 'step' };
+      return span.parentSpanId === undefined
+        ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) }
+        : { role: 'step' };
   }
 }
 
@@ -54,7 +74,9 @@ function modelFacts(span: Span): SpanFacts {
   const model = unquotedText(textAttribute(span, 'mlflow.llm.model'));
   const toolDefinitions = readDefinitions(span.attribute('mlflow.chat.tools'));
   const usage = parseContainer(textAttribute(span, 'mlflow.chat.tokenUsage') ?? '');
-  const [input, output, cached] = ['input_tokens', 'output_tokens', 'cache_read_input_tokens'].map((key) => (isJsonObject(usage) ? member(usage, key) : undefined));
+  const [input, output, cached] = ['input_tokens', 'output_tokens', 'cache_read_input_tokens'].map((key) =>
+    isJsonObject(usage) ? member(usage, key) : undefined,
+  );
   return {
     ...(model === undefined ? {} : { model }),
     ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),

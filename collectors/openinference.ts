@@ -25,15 +25,33 @@ export const openInference: Collector = {
   recognisedBy: { keys: ['openinference.span.kind'] },
   wants: {
     keys: [
-      'openinference.span.kind', 'agent.name', 'agent_name', 'graph.node.id', 'metadata', 'session.id', 'input.value', 'output.value', 'crew_tasks',
-      'tool.name', 'tool.id', 'tool_call.id', 'tool.description', 'tool.parameters', 'llm.model_name', 'llm.invocation_parameters',
-      'llm.token_count.prompt', 'llm.token_count.completion', 'llm.token_count.prompt_details.cache_read', 'llm.token_count.completion_details.reasoning',
+      'openinference.span.kind',
+      'agent.name',
+      'agent_name',
+      'graph.node.id',
+      'metadata',
+      'session.id',
+      'input.value',
+      'output.value',
+      'crew_tasks',
+      'tool.name',
+      'tool.id',
+      'tool_call.id',
+      'tool.description',
+      'tool.parameters',
+      'llm.model_name',
+      'llm.invocation_parameters',
+      'llm.token_count.prompt',
+      'llm.token_count.completion',
+      'llm.token_count.prompt_details.cache_read',
+      'llm.token_count.completion_details.reasoning',
     ],
     prefixes: ['llm.input_messages.', 'llm.output_messages.', 'llm.tools.', 'message.tool_calls.', 'retrieval.documents.'],
   },
   captureHints: {
     content: 'Content is on unless it is hidden: unset the OPENINFERENCE_HIDE_* variables and the same settings of TraceConfig.',
-    tools: 'Tools travel on model spans (llm.tools.*): instrument the model client too, and unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_LLM_INVOCATION_PARAMETERS.',
+    tools:
+      'Tools travel on model spans (llm.tools.*): instrument the model client too, and unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_LLM_INVOCATION_PARAMETERS.',
   },
   carriedBy: {
     input: ['input.value', 'llm.input_messages.*'],
@@ -51,7 +69,8 @@ export const openInference: Collector = {
 function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
   const metadata = objectIn(span, 'metadata');
   const facts = byKind(span, metadata, repeats);
-  const sessionId = textAttribute(span, 'session.id') ?? textIn(metadata, 'session_id') ?? textIn(metadata, 'sessionId') ?? textIn(metadata, 'thread_id');
+  const sessionId =
+    textAttribute(span, 'session.id') ?? textIn(metadata, 'session_id') ?? textIn(metadata, 'sessionId') ?? textIn(metadata, 'thread_id');
   if (sessionId !== undefined) facts.sessionId = sessionId;
   return facts;
 }
@@ -97,7 +116,11 @@ const CURRENT_AGENT = /current_agent_name='([^']{1,200})'/;
 const METHOD = /\.[_a-z][_a-z0-9]*$/;
 
 function agentFacts(span: Span, metadata: JsonObject): SpanFacts {
-  const told = textAttribute(span, 'agent.name') ?? textAttribute(span, 'agent_name') ?? textAttribute(span, 'graph.node.id') ?? textIn(metadata, 'lc_agent_name');
+  const told =
+    textAttribute(span, 'agent.name') ??
+    textAttribute(span, 'agent_name') ??
+    textAttribute(span, 'graph.node.id') ??
+    textIn(metadata, 'lc_agent_name');
   const input = runInput(span.attribute('input.value'));
   const output = runOutput(span.attribute('output.value'));
   const task = taskDescription(span);
@@ -128,7 +151,8 @@ function methodOf(span: Span): string {
 function toolFacts(span: Span): SpanFacts {
   const name = textAttribute(span, 'tool.name');
   if (span.name.startsWith('handoff to ')) return { role: 'step', handoffTo: span.name.slice('handoff to '.length) };
-  if (name === undefined && textAttribute(span, 'tool.parameters') === undefined && span.attribute('input.value') === undefined) return { role: 'step' };
+  if (name === undefined && textAttribute(span, 'tool.parameters') === undefined && span.attribute('input.value') === undefined)
+    return { role: 'step' };
   if (isSmolagents(span) && name === 'final_answer') return { role: 'step' };
   if (name === undefined && isDspy(span) && methodOf(span) === 'finish') return { role: 'step' };
   return { role: 'tool', tool: tool(span, name ?? methodOf(span)) };
@@ -169,7 +193,10 @@ function modelFacts(span: Span, repeats: Repeats): Drafted<SpanFacts> {
   const told = repeats.items(span, inputs, toldMessages);
   const inputMessages = told.length > 0 ? told : rawMessages(span);
   const answers = answered(span);
-  const outputMessages = answers.length > 0 || told.length > 0 || inputMessages.length === 0 ? answers : readMessages(span.attribute('output.value'), 'assistant');
+  const outputMessages =
+    answers.length > 0 || told.length > 0 || inputMessages.length === 0
+      ? answers
+      : readMessages(span.attribute('output.value'), 'assistant');
   const facts: Drafted<SpanFacts> = { role: 'model' };
   const tellsTokens = addTokens(span, facts);
   // Frameworks also mark the preparation of a request as a model call; it has neither messages nor tokens.
@@ -184,8 +211,10 @@ function modelFacts(span: Span, repeats: Repeats): Drafted<SpanFacts> {
 }
 
 const tokenNames = [
-  ['inputTokens', 'llm.token_count.prompt'], ['outputTokens', 'llm.token_count.completion'],
-  ['cachedInputTokens', 'llm.token_count.prompt_details.cache_read'], ['reasoningTokens', 'llm.token_count.completion_details.reasoning'],
+  ['inputTokens', 'llm.token_count.prompt'],
+  ['outputTokens', 'llm.token_count.completion'],
+  ['cachedInputTokens', 'llm.token_count.prompt_details.cache_read'],
+  ['reasoningTokens', 'llm.token_count.completion_details.reasoning'],
 ] as const;
 
 /** Sets the numbers that the span tells; false: none. */
@@ -203,7 +232,9 @@ function addTokens(span: Span, facts: Drafted<SpanFacts>): boolean {
 /** A request whose messages stand only in `input.value`, as a list of messages. */
 function rawMessages(span: Span): readonly Message[] {
   const raw = parseContainer(textAttribute(span, 'input.value') ?? '');
-  return isJsonArray(raw) && raw.length > 0 && raw.every((item) => isJsonObject(item) && typeof member(item, 'role') === 'string') ? readMessages(raw, 'user') : [];
+  return isJsonArray(raw) && raw.length > 0 && raw.every((item) => isJsonObject(item) && typeof member(item, 'role') === 'string')
+    ? readMessages(raw, 'user')
+    : [];
 }
 
 /** An SDK that runs the tools by itself tells the calls and results only in its raw answer. */
@@ -213,7 +244,8 @@ function answered(span: Span): readonly Message[] {
   const value = textAttribute(span, 'output.value') ?? '';
   const raw = value.includes('automatic_function_calling_history') ? parseContainer(value) : undefined;
   const history = isJsonObject(raw) ? member(raw, 'automatic_function_calling_history') : undefined;
-  if (isJsonArray(history)) return [...readMessages(history).filter((message) => message.asked.length > 0 || message.told.length > 0), ...messages];
+  if (isJsonArray(history))
+    return [...readMessages(history).filter((message) => message.asked.length > 0 || message.told.length > 0), ...messages];
   return calls.length > 0 ? [...calls, ...messages] : messages;
 }
 
@@ -236,7 +268,11 @@ function messagesOf(item: JsonValue | undefined, role: Message['role']): readonl
 function plainMessage(item: JsonObject): JsonValue {
   const message = objectOf(member(item, 'message'));
   const functions = member(item, 'function');
-  if (isJsonArray(functions)) return { role: 'tool', content: functions.map((text) => ({ type: 'tool_result', ...objectOf(typeof text === 'string' ? parseJson(text) : text) })) };
+  if (isJsonArray(functions))
+    return {
+      role: 'tool',
+      content: functions.map((text) => ({ type: 'tool_result', ...objectOf(typeof text === 'string' ? parseJson(text) : text) })),
+    };
   const contents = member(message, 'contents');
   const calls = member(message, 'tool_calls');
   const role = textIn(message, 'role') ?? '';
@@ -244,7 +280,9 @@ function plainMessage(item: JsonObject): JsonValue {
   return {
     ...message,
     role: role === 'tool-call' ? 'assistant' : role === 'tool-response' ? 'user' : role,
-    ...(member(message, 'content') === undefined && isJsonArray(contents) ? { content: contents.map((part) => member(objectOf(part), 'message_content') ?? null) } : {}),
+    ...(member(message, 'content') === undefined && isJsonArray(contents)
+      ? { content: contents.map((part) => member(objectOf(part), 'message_content') ?? null) }
+      : {}),
     ...(role === 'tool-response' ? { role: 'tool', content: [] } : {}),
     tool_calls: isJsonArray(calls) ? calls.map((call) => member(objectOf(call), 'tool_call') ?? null) : [],
   };
@@ -252,7 +290,14 @@ function plainMessage(item: JsonObject): JsonValue {
 
 /** It is in OpenAI's form already. */
 function isPlain(message: JsonObject, role: string): boolean {
-  return role !== '' && role !== 'tool-call' && role !== 'tool-response' && !Object.hasOwn(message, 'contents') && !Object.hasOwn(message, 'tool_calls') && !Object.hasOwn(message, 'toolCalls');
+  return (
+    role !== '' &&
+    role !== 'tool-call' &&
+    role !== 'tool-response' &&
+    !Object.hasOwn(message, 'contents') &&
+    !Object.hasOwn(message, 'tool_calls') &&
+    !Object.hasOwn(message, 'toolCalls')
+  );
 }
 
 function isDspy(span: Span): boolean {
@@ -267,12 +312,16 @@ function isSmolagents(span: Span): boolean {
 function withoutFinalAnswer(message: Message): Message {
   const final = message.asked.find((call) => call.name === 'final_answer');
   const answer = final?.arguments?.['answer'];
-  return final === undefined ? message : { ...message, ...(typeof answer === 'string' ? { text: answer } : {}), asked: message.asked.filter((call) => call !== final) };
+  return final === undefined
+    ? message
+    : { ...message, ...(typeof answer === 'string' ? { text: answer } : {}), asked: message.asked.filter((call) => call !== final) };
 }
 
 function definitions(span: Span, repeats: Repeats): readonly ToolDefinition[] {
   const told = repeats.value(span, tools, () => unflattened(span, tools).flatMap(definition));
-  return told.length > 0 ? told : repeats.value(span, 'llm.invocation_parameters', () => readDefinitions(member(objectIn(span, 'llm.invocation_parameters'), 'tools')));
+  return told.length > 0
+    ? told
+    : repeats.value(span, 'llm.invocation_parameters', () => readDefinitions(member(objectIn(span, 'llm.invocation_parameters'), 'tools')));
 }
 
 function definition(item: JsonValue): readonly ToolDefinition[] {
@@ -289,6 +338,11 @@ function documents(span: Span): readonly RetrievedDocument[] {
     const id = textIn(document, 'id') ?? numberText(member(document, 'id'));
     const content = textIn(document, 'content');
     const score = member(document, 'score');
-    return { spanId: span.spanId, ...(id === undefined ? {} : { id }), ...(content === undefined ? {} : { content }), ...(typeof score === 'number' ? { score } : {}) };
+    return {
+      spanId: span.spanId,
+      ...(id === undefined ? {} : { id }),
+      ...(content === undefined ? {} : { content }),
+      ...(typeof score === 'number' ? { score } : {}),
+    };
   });
 }

@@ -10,7 +10,10 @@ export const openlit: Collector = {
   summary: 'OpenLIT instrumentations (scope openlit.*).',
   recognisedBy: { scopePrefixes: ['openlit.'] },
   wants: { keys: ['gen_ai.operation.name', 'gen_ai.workflow.input', 'gen_ai.tool.call.result', 'gen_ai.agent.name'], prefixes: [] },
-  captureHints: { content: 'Leave capture_message_content on, its default.', tools: 'Definitions come with LangChain; for OpenAI they are not on the spans, so name the tools under tools in the configuration.' },
+  captureHints: {
+    content: 'Leave capture_message_content on, its default.',
+    tools: 'Definitions come with LangChain; for OpenAI they are not on the spans, so name the tools under tools in the configuration.',
+  },
   carriedBy: {
     input: ['gen_ai.workflow.input'],
     tool_results: ['gen_ai.tool.call.result'],
@@ -49,5 +52,9 @@ function resultOf(text: string): ToolFacts | undefined {
   const content = members.get('content');
   const id = members.get('tool_call_id');
   if (content === undefined) return undefined;
-  return { ...(id === undefined ? {} : { id }), ...readOutcome(content), ...(members.get('status') === 'error' ? { failed: { message: content } } : {}) };
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...readOutcome(content),
+    ...(members.get('status') === 'error' ? { failed: { message: content } } : {}),
+  };
 }

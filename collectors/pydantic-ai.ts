@@ -13,10 +13,24 @@ export const pydanticAi: Collector = {
   summary: 'Pydantic AI, all formats (scope pydantic-ai).',
   recognisedBy: { scopes: ['pydantic-ai'] },
   wants: {
-    keys: ['agent_name', 'final_result', 'all_messages_events', 'pydantic_ai.all_messages', 'events', 'model_request_parameters', 'tool_arguments', 'tool_response', 'gen_ai.tool.name', 'gen_ai.tool.call.id'],
+    keys: [
+      'agent_name',
+      'final_result',
+      'all_messages_events',
+      'pydantic_ai.all_messages',
+      'events',
+      'model_request_parameters',
+      'tool_arguments',
+      'tool_response',
+      'gen_ai.tool.name',
+      'gen_ai.tool.call.id',
+    ],
     prefixes: [],
   },
-  captureHints: { content: 'Leave InstrumentationSettings(include_content=True), its default.', tools: 'Definitions come by default, with the requests to models.' },
+  captureHints: {
+    content: 'Leave InstrumentationSettings(include_content=True), its default.',
+    tools: 'Definitions come by default, with the requests to models.',
+  },
   carriedBy: {
     input: ['pydantic_ai.all_messages', 'all_messages_events', 'events'],
     final_response: ['final_result', 'events'],
@@ -51,9 +65,17 @@ function toolFacts(span: Span): SpanFacts {
 function agentFacts(span: Span): SpanFacts {
   const name = textAttribute(span, 'agent_name');
   const output = textAttribute(span, 'final_result');
-  const conversation = span.attribute('all_messages_events') === undefined ? readMessages(span.attribute('pydantic_ai.all_messages'), 'user') : listedMessages(span.attribute('all_messages_events')).input;
+  const conversation =
+    span.attribute('all_messages_events') === undefined
+      ? readMessages(span.attribute('pydantic_ai.all_messages'), 'user')
+      : listedMessages(span.attribute('all_messages_events')).input;
   const input = lastText(conversation, 'user');
-  return { role: 'agent', ...(name === undefined ? {} : { agentName: name }), ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
+  return {
+    role: 'agent',
+    ...(name === undefined ? {} : { agentName: name }),
+    ...(input === undefined ? {} : { input }),
+    ...(output === undefined ? {} : { output }),
+  };
 }
 
 /** Requests of the first format hold a list of events, the answer among them. */

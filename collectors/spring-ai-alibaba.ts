@@ -9,7 +9,8 @@ export const springAiAlibaba: Collector = {
   wants: { keys: ['spring.ai.alibaba.kind', 'spring.ai.alibaba.graph.name'], prefixes: [] },
   documentedAt: ['https://github.com/alibaba/spring-ai-alibaba/tree/main/spring-ai-alibaba-graph-core'],
   captureHints: {
-    content: 'The starter for graph observation writes each model’s prompt and answer as one text each; set spring.ai.tools.observations.include-content=true for tools.',
+    content:
+      'The starter for graph observation writes each model’s prompt and answer as one text each; set spring.ai.tools.observations.include-content=true for tools.',
     tools: 'Schemas come with tools that were called; name the tools under tools in the configuration.',
   },
   read,

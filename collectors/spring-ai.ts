@@ -11,8 +11,15 @@ export const springAi: Collector = {
   recognisedBy: { keys: ['spring.ai.kind', 'spring.ai.model.request.tool.names'] },
   wants: {
     keys: [
-      'spring.ai.kind', 'spring.ai.chat.client.conversation.id', 'spring.ai.chat.client.tool.names', 'spring.ai.model.request.tool.names', 'spring.ai.tool.definition.name', 'spring.ai.tool.definition.description',
-      'spring.ai.tool.definition.schema', 'spring.ai.tool.call.arguments', 'spring.ai.tool.call.result',
+      'spring.ai.kind',
+      'spring.ai.chat.client.conversation.id',
+      'spring.ai.chat.client.tool.names',
+      'spring.ai.model.request.tool.names',
+      'spring.ai.tool.definition.name',
+      'spring.ai.tool.definition.description',
+      'spring.ai.tool.definition.schema',
+      'spring.ai.tool.call.arguments',
+      'spring.ai.tool.call.result',
       'db.operation.name',
     ],
     prefixes: [],
@@ -32,8 +39,14 @@ export const springAi: Collector = {
 
 function read(span: Span): SpanFacts {
   const sessionId = textAttribute(span, 'spring.ai.chat.client.conversation.id');
-  const toolDefinitions = readDefinitions(span.attribute('spring.ai.chat.client.tool.names') ?? span.attribute('spring.ai.model.request.tool.names'));
-  return { ...(sessionId === undefined ? {} : { sessionId }), ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }), ...byKind(span) };
+  const toolDefinitions = readDefinitions(
+    span.attribute('spring.ai.chat.client.tool.names') ?? span.attribute('spring.ai.model.request.tool.names'),
+  );
+  return {
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+    ...byKind(span),
+  };
 }
 
 function byKind(span: Span): SpanFacts {

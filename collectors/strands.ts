@@ -11,13 +11,33 @@ export const strands: Collector = {
   id: 'strands',
   summary: 'Strands Agents (scope strands.telemetry.tracer), content in span events.',
   recognisedBy: { scopes: ['strands.telemetry.tracer'] },
-  wants: { keys: ['gen_ai.operation.name', 'gen_ai.agent.name', 'gen_ai.agent.tools', 'gen_ai.tool.status', 'tool.status', 'gen_ai.tool.json_schema', 'system_prompt'], prefixes: [] },
-  captureHints: { content: 'Content is on by default.', tools: 'Newer versions send the schemas of tools that were called, older ones names only; name the tools under tools in the configuration.' },
+  wants: {
+    keys: [
+      'gen_ai.operation.name',
+      'gen_ai.agent.name',
+      'gen_ai.agent.tools',
+      'gen_ai.tool.status',
+      'tool.status',
+      'gen_ai.tool.json_schema',
+      'system_prompt',
+    ],
+    prefixes: [],
+  },
+  captureHints: {
+    content: 'Content is on by default.',
+    tools:
+      'Newer versions send the schemas of tools that were called, older ones names only; name the tools under tools in the configuration.',
+  },
   carriedBy: {
     input: ['event gen_ai.user.message', 'event gen_ai.client.inference.operation.details'],
     final_response: ['event gen_ai.choice', 'event gen_ai.client.inference.operation.details'],
     tool_calls: ['event gen_ai.choice', 'event gen_ai.assistant.message', 'event gen_ai.client.inference.operation.details'],
-    tool_arguments: ['event gen_ai.tool.message', 'event gen_ai.choice', 'event gen_ai.assistant.message', 'event gen_ai.client.inference.operation.details'],
+    tool_arguments: [
+      'event gen_ai.tool.message',
+      'event gen_ai.choice',
+      'event gen_ai.assistant.message',
+      'event gen_ai.client.inference.operation.details',
+    ],
     tool_results: ['event gen_ai.choice', 'event gen_ai.tool.message', 'event gen_ai.client.inference.operation.details'],
     tool_definitions: ['gen_ai.tool.json_schema', 'gen_ai.agent.tools'],
   },
@@ -33,7 +53,12 @@ function read(span: Span): SpanFacts {
     case 'invoke_swarm':
     case 'invoke_graph':
       // What encloses several agents is called by its kind only.
-      return { ...runFacts(span), role: 'workflow', agentName: textAttribute(span, 'gen_ai.agent.name') ?? span.name, agentNameIsGuess: true };
+      return {
+        ...runFacts(span),
+        role: 'workflow',
+        agentName: textAttribute(span, 'gen_ai.agent.name') ?? span.name,
+        agentNameIsGuess: true,
+      };
     case 'chat': {
       const { input, output } = messagesOf(span);
       return { ...(input.length === 0 ? {} : { inputMessages: input }), ...(output.length === 0 ? {} : { outputMessages: output }) };

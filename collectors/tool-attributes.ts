@@ -10,10 +10,14 @@ export const toolAttributes: Collector = {
   id: 'tool_attributes',
   summary: 'Hand-made spans with tool.name, input.value and output.value.',
   recognisedBy: { keys: ['tool.name', 'agent.name', 'input.value', 'output.value'], notKeys: ['openinference.span.kind'] },
-  wants: { keys: ['tool.name', 'tool.id', 'tool.synthesized', 'tool.description', 'agent.name', 'session.id', 'input.value', 'output.value'], prefixes: [] },
+  wants: {
+    keys: ['tool.name', 'tool.id', 'tool.synthesized', 'tool.description', 'agent.name', 'session.id', 'input.value', 'output.value'],
+    prefixes: [],
+  },
   captureHints: {
     content: 'Set input.value and output.value on the span of the run and on the span of each tool call.',
-    tools: 'These attributes have no place for schemas: set gen_ai.operation.name=invoke_agent, gen_ai.agent.name and gen_ai.tool.definitions (JSON) on the agent’s span beside them.',
+    tools:
+      'These attributes have no place for schemas: set gen_ai.operation.name=invoke_agent, gen_ai.agent.name and gen_ai.tool.definitions (JSON) on the agent’s span beside them.',
   },
   carriedBy: {
     input: ['input.value'],
@@ -29,9 +33,12 @@ function read(span: Span): SpanFacts {
   const sessionId = textAttribute(span, 'session.id');
   const common = sessionId === undefined ? {} : { sessionId };
   const name = textAttribute(span, 'tool.name');
-  if (name !== undefined && name !== '') return span.attribute('tool.synthesized') === true ? { ...common, role: 'step' } : { ...common, role: 'tool', tool: tool(span, name) };
+  if (name !== undefined && name !== '')
+    return span.attribute('tool.synthesized') === true ? { ...common, role: 'step' } : { ...common, role: 'tool', tool: tool(span, name) };
   const agentName = textAttribute(span, 'agent.name');
-  const [input, output] = ['input.value', 'output.value'].map((key) => span.attribute(key)).map((value) => (isPlaceholder(value) ? undefined : value));
+  const [input, output] = ['input.value', 'output.value']
+    .map((key) => span.attribute(key))
+    .map((value) => (isPlaceholder(value) ? undefined : value));
   return {
     ...common,
     ...(agentName === undefined ? {} : { role: 'agent' as const, agentName }),

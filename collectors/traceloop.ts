@@ -20,11 +20,35 @@ const sessionKeys = ['session_id', 'thread_id', 'conversation_id', 'chat_id'].ma
 export const traceloop: Collector = {
   id: 'traceloop',
   summary: 'OpenLLMetry instrumentations and SDKs (traceloop.span.kind; llm.request.type in older versions).',
-  recognisedBy: { keys: ['traceloop.span.kind', 'llm.request.type', 'traceloop.workflow.name', 'gen_ai.prompt.0.role', 'gen_ai.prompt.0.content', 'gen_ai.completion.0.role', 'gen_ai.completion.0.content'] },
+  recognisedBy: {
+    keys: [
+      'traceloop.span.kind',
+      'llm.request.type',
+      'traceloop.workflow.name',
+      'gen_ai.prompt.0.role',
+      'gen_ai.prompt.0.content',
+      'gen_ai.completion.0.role',
+      'gen_ai.completion.0.content',
+    ],
+  },
   wants: {
     keys: [
-      'traceloop.span.kind', 'traceloop.entity.name', 'traceloop.entity.input', 'traceloop.entity.output', ...sessionKeys, 'traceloop.association.properties.lc_agent_name', 'gen_ai.agent.name', 'gen_ai.tool.name', 'gen_ai.operation.name', 'llm.request.type',
-      'gen_ai.request.model', 'gen_ai.response.model', 'gen_ai.usage.prompt_tokens', 'gen_ai.usage.completion_tokens', 'gen_ai.usage.cache_read_input_tokens', 'gen_ai.usage.reasoning_tokens',
+      'traceloop.span.kind',
+      'traceloop.entity.name',
+      'traceloop.entity.input',
+      'traceloop.entity.output',
+      ...sessionKeys,
+      'traceloop.association.properties.lc_agent_name',
+      'gen_ai.agent.name',
+      'gen_ai.tool.name',
+      'gen_ai.operation.name',
+      'llm.request.type',
+      'gen_ai.request.model',
+      'gen_ai.response.model',
+      'gen_ai.usage.prompt_tokens',
+      'gen_ai.usage.completion_tokens',
+      'gen_ai.usage.cache_read_input_tokens',
+      'gen_ai.usage.reasoning_tokens',
     ],
     prefixes: ['gen_ai.prompt.', 'gen_ai.completion.', 'llm.request.functions.'],
   },
@@ -48,32 +72,50 @@ function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
 
 function byKind(span: Span, repeats: Repeats): SpanFacts {
   const name = textAttribute(span, 'traceloop.entity.name') ?? span.name.replace(/\.(workflow|agent|tool|task)$/, '');
-  const observed: Observation = { name, input: span.attribute('traceloop.entity.input'), output: writtenValue(textAttribute(span, 'traceloop.entity.output')) };
+  const observed: Observation = {
+    name,
+    input: span.attribute('traceloop.entity.input'),
+    output: writtenValue(textAttribute(span, 'traceloop.entity.output')),
+  };
   const requestType = textAttribute(span, 'llm.request.type');
   // Newer versions also speak the GenAI conventions; what these say a span is, it is.
   const operation = textAttribute(span, 'gen_ai.operation.name');
   const isTold = operation !== undefined;
   switch (textAttribute(span, 'traceloop.span.kind')) {
     case 'workflow':
-      return { ...(isTold ? {} : { role: 'workflow' as const, agentName: name, agentNameIsGuess: true }), ...observedRun(observed), ...(operation === 'workflow' ? graphRun(observed.input, observed.output) : {}) };
+      return {
+        ...(isTold ? {} : { role: 'workflow' as const, agentName: name, agentNameIsGuess: true }),
+        ...observedRun(observed),
+        ...(operation === 'workflow' ? graphRun(observed.input, observed.output) : {}),
+      };
     case 'agent':
-      return { ...(isTold ? {} : { role: 'agent' as const }), agentName: textAttribute(span, 'gen_ai.agent.name') ?? name, ...observedRun(observed) };
+      return {
+        ...(isTold ? {} : { role: 'agent' as const }),
+        agentName: textAttribute(span, 'gen_ai.agent.name') ?? name,
+        ...observedRun(observed),
+      };
     case 'tool':
       return { role: 'tool', tool: { ...observedTool(observed), name: textAttribute(span, 'gen_ai.tool.name') ?? name } };
     case 'task':
       // A graph that runs inside a tool is a task that is named as its agent.
-      if (name === textAttribute(span, 'traceloop.association.properties.lc_agent_name')) return { role: 'agent', agentName: name, ...observedRun(observed) };
+      if (name === textAttribute(span, 'traceloop.association.properties.lc_agent_name'))
+        return { role: 'agent', agentName: name, ...observedRun(observed) };
       if (operation === 'execute_tool') return { tool: namedByResult(observed) };
       return isTold ? {} : { role: 'step' };
     default:
-      return requestType === 'chat' || requestType === 'completion' || (requestType === undefined && holdsMessages(span)) ? modelFacts(span, repeats) : {};
+      return requestType === 'chat' || requestType === 'completion' || (requestType === undefined && holdsMessages(span))
+        ? modelFacts(span, repeats)
+        : {};
   }
 }
 
 /** LangChain of JavaScript gives the tool’s span the name of its class, and its arguments as `{"args":["<JSON>"]}`; the result tells the tool’s own name. */
 function namedByResult(observed: Observation): ToolFacts {
   const given = observed.input === undefined ? null : jsonOf(observed.input);
-  const { name: _class, ...tool } = observedTool({ ...observed, input: onlyArgument(typeof given === 'string' ? parseText(given) : given) ?? observed.input });
+  const { name: _class, ...tool } = observedTool({
+    ...observed,
+    input: onlyArgument(typeof given === 'string' ? parseText(given) : given) ?? observed.input,
+  });
   const name = observed.output === undefined ? undefined : readResult(observed.output).toolName;
   return { ...tool, ...(name === undefined ? {} : { name }) };
 }
@@ -94,7 +136,9 @@ function modelFacts(span: Span, repeats: Repeats): SpanFacts {
   const inputMessages = repeats.items(span, prompts, messageReader('user'));
   const outputMessages = unflattened(span, completions).flatMap(messageReader('assistant'));
   const toolDefinitions = repeats.value(span, functions, () => readDefinitions(unflattened(span, functions)));
-  const [input, output, cached, reasoning] = ['prompt_tokens', 'completion_tokens', 'cache_read_input_tokens', 'reasoning_tokens'].map((key) => span.attribute(`gen_ai.usage.${key}`));
+  const [input, output, cached, reasoning] = ['prompt_tokens', 'completion_tokens', 'cache_read_input_tokens', 'reasoning_tokens'].map(
+    (key) => span.attribute(`gen_ai.usage.${key}`),
+  );
   return {
     role: 'model',
     ...(model === undefined ? {} : { model }),

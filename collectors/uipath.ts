@@ -9,7 +9,10 @@ export const uipath: Collector = {
   summary: 'UiPath traced functions (scope uipath.*, run_type).',
   recognisedBy: { scopePrefixes: ['uipath.'] },
   wants: { keys: ['run_type', 'input.value', 'output.value'], prefixes: [] },
-  captureHints: { content: 'Leave hide_input and hide_output of @traced at False, their default.', tools: 'Definitions are on no span; name the tools under tools in the configuration.' },
+  captureHints: {
+    content: 'Leave hide_input and hide_output of @traced at False, their default.',
+    tools: 'Definitions are on no span; name the tools under tools in the configuration.',
+  },
   carriedBy: {
     input: ['input.value'],
     final_response: ['output.value'],
@@ -19,5 +22,9 @@ export const uipath: Collector = {
 
 function read(span: Span): SpanFacts {
   if (textAttribute(span, 'run_type') !== 'agent') return {};
-  return { role: 'agent', agentName: span.name, ...observedRun({ name: span.name, input: span.attribute('input.value'), output: unquotedText(textAttribute(span, 'output.value')) }) };
+  return {
+    role: 'agent',
+    agentName: span.name,
+    ...observedRun({ name: span.name, input: span.attribute('input.value'), output: unquotedText(textAttribute(span, 'output.value')) }),
+  };
 }

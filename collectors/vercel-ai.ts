@@ -8,7 +8,9 @@ import { parseContainer } from './parsing/parsing.ts';
 import { readArguments, readOutcome } from './parsing/values.ts';
 
 /** The SDK has no key of its own for a session: these are the names that people give it in the metadata. */
-const sessionKeys = ['sessionId', 'session_id', 'threadId', 'thread_id', 'conversationId', 'conversation_id', 'chatId', 'session.id'].map((key) => `ai.telemetry.metadata.${key}`);
+const sessionKeys = ['sessionId', 'session_id', 'threadId', 'thread_id', 'conversationId', 'conversation_id', 'chatId', 'session.id'].map(
+  (key) => `ai.telemetry.metadata.${key}`,
+);
 
 export const vercelAi: Collector = {
   id: 'vercel_ai',
@@ -16,10 +18,30 @@ export const vercelAi: Collector = {
   recognisedBy: { keys: ['ai.operationId'] },
   wants: {
     keys: [
-      'ai.operationId', 'ai.telemetry.functionId', ...sessionKeys, 'ai.prompt', 'ai.prompt.messages', 'ai.prompt.tools', 'ai.response.text', 'ai.response.object', 'ai.response.toolCalls', 'ai.response.reasoning',
-      'ai.toolCall.name', 'ai.toolCall.id', 'ai.toolCall.args', 'ai.toolCall.result', 'ai.response.model', 'ai.model.id',
-      'ai.usage.promptTokens', 'ai.usage.completionTokens', 'ai.usage.inputTokens', 'ai.usage.outputTokens', 'ai.usage.cachedInputTokens', 'ai.usage.reasoningTokens',
-      'ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.outputTokenDetails.reasoningTokens',
+      'ai.operationId',
+      'ai.telemetry.functionId',
+      ...sessionKeys,
+      'ai.prompt',
+      'ai.prompt.messages',
+      'ai.prompt.tools',
+      'ai.response.text',
+      'ai.response.object',
+      'ai.response.toolCalls',
+      'ai.response.reasoning',
+      'ai.toolCall.name',
+      'ai.toolCall.id',
+      'ai.toolCall.args',
+      'ai.toolCall.result',
+      'ai.response.model',
+      'ai.model.id',
+      'ai.usage.promptTokens',
+      'ai.usage.completionTokens',
+      'ai.usage.inputTokens',
+      'ai.usage.outputTokens',
+      'ai.usage.cachedInputTokens',
+      'ai.usage.reasoningTokens',
+      'ai.usage.inputTokenDetails.cacheReadTokens',
+      'ai.usage.outputTokenDetails.reasoningTokens',
     ],
     prefixes: [],
   },
@@ -91,7 +113,9 @@ function outputMessage(span: Span): Message | undefined {
   const calls = parseContainer(textAttribute(span, 'ai.response.toolCalls') ?? '');
   const reasoning = textAttribute(span, 'ai.response.reasoning');
   if (text === undefined && calls === undefined) return undefined;
-  const asked = readMessages([{ role: 'assistant', content: '', tool_calls: (calls ?? []) as JsonValue }], 'assistant').flatMap((message) => message.asked);
+  const asked = readMessages([{ role: 'assistant', content: '', tool_calls: (calls ?? []) as JsonValue }], 'assistant').flatMap(
+    (message) => message.asked,
+  );
   return { role: 'assistant', ...(text === undefined ? {} : { text }), ...(reasoning === undefined ? {} : { reasoning }), asked, told: [] };
 }
 

@@ -34,5 +34,12 @@ function* evaluate({ trace }: Subject, _options: AnalysisClarityOptions, context
   const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema }, (answer) => readLabel(answer, labels));
   if (judged.kind === 'failed') return judged.outcome;
   const { label, explanation } = judged.value;
-  return { kind: 'scored', score: label === 'clear' ? 1 : 0, label, explanation, evidence: [], details: { judge_called: true, label, ...truncatedDetail(truncated, judged.truncated) } };
+  return {
+    kind: 'scored',
+    score: label === 'clear' ? 1 : 0,
+    label,
+    explanation,
+    evidence: [],
+    details: { judge_called: true, label, ...truncatedDetail(truncated, judged.truncated) },
+  };
 }

@@ -26,7 +26,13 @@ export const answerRelevance = {
     additionalProperties: false,
     properties: {
       scale: { enum: ['label', 'score'], description: 'What the judge gives: the label relevant or irrelevant, or a number from 0 to 1.' },
-      template: { type: 'string', minLength: 1, maxLength: 20_000, description: 'A question of yours instead. It must name both `{{request}}`, the last message of the user, and `{{answer}}`, the final response; each becomes a block of its own. `{{input}}` and `{{final_response}}`, and the original’s `{request}` and `{answer}`, say the same.' },
+      template: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 20_000,
+        description:
+          'A question of yours instead. It must name both `{{request}}`, the last message of the user, and `{{answer}}`, the final response; each becomes a block of its own. `{{input}}` and `{{final_response}}`, and the original’s `{request}` and `{answer}`, say the same.',
+      },
     },
   },
   source: 'Sentinel AI answerRelevance, where a judge that fails gives no score',
@@ -42,12 +48,23 @@ const scoreInstruction = `An AI agent has answered the last message of the user.
 const labelEnd = 'First explain in one sentence, then give the label relevant or irrelevant.';
 const scoreEnd = 'First explain in one sentence, then give a score from 0, not relevant at all, to 1, relevant in full.';
 
-function* evaluate({ trace }: Subject, { scale, template }: AnswerRelevanceOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace }: Subject,
+  { scale, template }: AnswerRelevanceOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['input', 'final_response']);
   if (stop !== undefined) return stop;
   const own = template === undefined ? undefined : questionOf(template);
   const about = {
-    shown: own === undefined ? [...judgeInputHistory(trace), judgeInput('last message of the user', inputText(trace)), judgeInput('final response', finalText(trace))] : own.names.map((name) => judgeInput(name, name === 'request' || name === 'input' ? inputText(trace) : finalText(trace))),
+    shown:
+      own === undefined
+        ? [
+            ...judgeInputHistory(trace),
+            judgeInput('last message of the user', inputText(trace)),
+            judgeInput('final response', finalText(trace)),
+          ]
+        : own.names.map((name) => judgeInput(name, name === 'request' || name === 'input' ? inputText(trace) : finalText(trace))),
     what: 'The final response',
   };
   const asked = (ours: string, end: string): string => (own === undefined ? ours : `${own.instruction}\n\n${end}`);
@@ -69,7 +86,20 @@ function questionOf(template: string): ReturnType<typeof readTemplate> {
 function optionFaults({ template }: AnswerRelevanceOptions): readonly Fault[] {
   if (template === undefined) return [];
   const { names, faults } = questionOf(template);
-  const broken = faults.map(({ line, column, problem }): Fault => ({ path: ['template'], problem: `${problem} (line ${line}, character ${column} of the template)` }));
+  const broken = faults.map(({ line, column, problem }): Fault => ({
+    path: ['template'],
+    problem: `${problem} (line ${line}, character ${column} of the template)`,
+  }));
   const absent = placeholders.filter((either) => !either.some((name) => names.includes(name))).map(([name]) => name);
-  return [...broken, ...(absent.length === 0 ? [] : [{ path: ['template'], problem: `lacks ${absent.map((name) => `{{${name}}}`).join(' and ')}; without both the judge sees no answer to a request` }])];
+  return [
+    ...broken,
+    ...(absent.length === 0
+      ? []
+      : [
+          {
+            path: ['template'],
+            problem: `lacks ${absent.map((name) => `{{${name}}}`).join(' and ')}; without both the judge sees no answer to a request`,
+          },
+        ]),
+  ];
 }

@@ -25,13 +25,18 @@ export const argumentCorrectness = {
 const instruction =
   'An AI agent has worked on the user input with the tool calls, which stand in their order, each with its result. Decide for each call whether its arguments are correct: yes when they serve what the user wants and agree with the user input, the earlier messages, the system prompt and the results of earlier calls; no when a value is wrong, contradicts them or was made up, or when something that the call needed is missing. Sensible defaults are correct. Judge by what was known before the call (calls that were asked for together did not know each other’s results), not by its own result or by what came later, and do not judge whether the tool was the right one. First explain in one sentence, then give the label yes or no.';
 
-function* evaluate({ trace }: Subject, _options: ArgumentCorrectnessOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace }: Subject,
+  _options: ArgumentCorrectnessOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['tool_calls', 'input']);
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace);
   const judged = calls.filter(hasArguments);
   const last = judged.at(-1);
-  if (last === undefined) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
+  if (last === undefined)
+    return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
   const cut = sourcesCut(trace, last);
   if (cut !== undefined) return cut;
   return yield* labelledItems({

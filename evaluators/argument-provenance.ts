@@ -1,7 +1,19 @@
 /** The values in the arguments of each call stand in the input, the system prompt or an earlier result. What does not may be made up, or derived. */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, cutShort, evidenceOf, notCarried, noToolCalls, namedIn, partOf, partsOf, placedCalls, skipped } from './evidence/calls.ts';
+import {
+  argumentsUnknown,
+  callDetails,
+  cutShort,
+  evidenceOf,
+  notCarried,
+  noToolCalls,
+  namedIn,
+  partOf,
+  partsOf,
+  placedCalls,
+  skipped,
+} from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { lacksSources, tracedCalls } from './evidence/provenance.ts';
 import type { Traced } from './evidence/provenance.ts';
@@ -24,7 +36,14 @@ export const argumentProvenance = {
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
-    properties: { ignore_tools: { type: 'array', maxItems: 200, items: { type: 'string', minLength: 1 }, description: 'Tools that are left out, such as ones that take a text of the model’s own.' } },
+    properties: {
+      ignore_tools: {
+        type: 'array',
+        maxItems: 200,
+        items: { type: 'string', minLength: 1 },
+        description: 'Tools that are left out, such as ones that take a text of the model’s own.',
+      },
+    },
   },
   source: 'the part of Dokimos ToolArgumentHallucinationEvaluator that needs no judge',
   evaluate,
@@ -35,26 +54,45 @@ function evaluate({ trace }: Subject, { ignoreTools }: ArgumentProvenanceOptions
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace).filter(({ call }) => !ignoreTools.includes(call.name));
   if (calls.length === 0) return noToolCalls({ ...trace, toolCalls: [] });
-  if (trace.input === undefined || trace.input.trim() === '') return skipped('no_input', 'The spans carry no input of the user, so nothing tells where arguments come from.');
+  if (trace.input === undefined || trace.input.trim() === '')
+    return skipped('no_input', 'The spans carry no input of the user, so nothing tells where arguments come from.');
   const traced = tracedCalls(trace, calls);
-  if (traced === undefined) return skipped('too_large', `The input and the results are too long to be searched for every argument, so that none of ${count(calls.length, 'tool call')} was looked at.`, { tool_calls: calls.length });
-  if (traced.length === 0) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
-  if (traced.some(({ ungrounded }) => ungrounded.length > 0) && lacksSources(trace)) return cutShort('the input or the results, where arguments come from,');
+  if (traced === undefined)
+    return skipped(
+      'too_large',
+      `The input and the results are too long to be searched for every argument, so that none of ${count(calls.length, 'tool call')} was looked at.`,
+      { tool_calls: calls.length },
+    );
+  if (traced.length === 0)
+    return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
+  if (traced.some(({ ungrounded }) => ungrounded.length > 0) && lacksSources(trace))
+    return cutShort('the input or the results, where arguments come from,');
   return verdict(traced, calls.length - traced.length);
 }
 
 function verdict(traced: readonly Traced[], unknown: number): Outcome {
   const suspects = traced.filter(({ ungrounded }) => ungrounded.length > 0);
   const places = traced.map((one) => ({ ...one.placed, traced: one }));
-  const { parts, leftOut } = partsOf(places, isGrounded, (one) => partOf(one, isGrounded(one), isGrounded(one) ? 'Every argument value has a source.' : `${inWords(one.traced)} has no source.`));
+  const { parts, leftOut } = partsOf(places, isGrounded, (one) =>
+    partOf(one, isGrounded(one), isGrounded(one) ? 'Every argument value has a source.' : `${inWords(one.traced)} has no source.`),
+  );
   const grounded = traced.length - suspects.length;
   return {
     kind: 'scored',
     score: grounded / traced.length,
-    explanation: suspects.length === 0 ? `The argument values of ${traced.length === 1 ? 'the tool call' : `all ${traced.length} tool calls`} stand in the input or in earlier results.` : `${suspects.length} of ${count(traced.length, 'tool call')} ${suspects.length === 1 ? 'has' : 'have'} arguments of unknown origin: ${listed(suspects.slice(0, listedMax).map(inWords), '; ', suspects.length)}.`,
+    explanation:
+      suspects.length === 0
+        ? `The argument values of ${traced.length === 1 ? 'the tool call' : `all ${traced.length} tool calls`} stand in the input or in earlier results.`
+        : `${suspects.length} of ${count(traced.length, 'tool call')} ${suspects.length === 1 ? 'has' : 'have'} arguments of unknown origin: ${listed(suspects.slice(0, listedMax).map(inWords), '; ', suspects.length)}.`,
     evidence: evidenceOf(suspects.map(({ placed }) => placed)),
     parts,
-    details: { grounded, total: traced.length, ...(unknown === 0 ? {} : { arguments_not_carried: unknown }), ...namedIn('ungrounded', suspects, suspectDetails), ...leftOut },
+    details: {
+      grounded,
+      total: traced.length,
+      ...(unknown === 0 ? {} : { arguments_not_carried: unknown }),
+      ...namedIn('ungrounded', suspects, suspectDetails),
+      ...leftOut,
+    },
   };
 }
 

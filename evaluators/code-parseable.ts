@@ -30,7 +30,13 @@ export const codeParseable = {
   defaultThreshold: 1,
   defaults: { languages: all, ...targetDefaults },
   optionsSchema: targetSchema({
-    languages: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: all }, description: `Blocks of which languages are read, by the name at the fence: ${described}. Others are left out, among them Java, Go, C, C++, SQL and HTML.` },
+    languages: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { enum: all },
+      description: `Blocks of which languages are read, by the name at the fence: ${described}. Others are left out, among them Java, Go, C, C++, SQL and HTML.`,
+    },
   }),
   source: 'the deck of code checks, without running anything',
   evaluate,
@@ -52,24 +58,45 @@ function finding(text: string, languages: readonly CodeLanguage[]): Finding | Sk
   });
   if (chosen.length === 0 && isWhole) return skipped('no_such_target', `There is no code block in ${listed(languages)}.`);
   const within = withinLimits(chosen);
-  const read = chosen.filter((one) => within.has(one)).map(({ block, language }) => ({ block, language, problem: known[language].problem(block.code) }));
+  const read = chosen
+    .filter((one) => within.has(one))
+    .map(({ block, language }) => ({ block, language, problem: known[language].problem(block.code) }));
   const broken = read.filter(({ problem }) => problem !== undefined);
   const unread = chosen.length - read.length;
   // What is broken is so, whatever the others hold.
   if (broken.length === 0 && !isWhole) return skipped('too_large', `There are more than the ${blocksMax} code blocks that are read.`);
-  if (broken.length === 0 && unread > 0) return skipped('too_large', `${unread} of ${count(chosen.length, 'code block')} ${unread === 1 ? 'is' : 'are'} longer than what is read.`);
+  if (broken.length === 0 && unread > 0)
+    return skipped(
+      'too_large',
+      `${unread} of ${count(chosen.length, 'code block')} ${unread === 1 ? 'is' : 'are'} longer than what is read.`,
+    );
   const whole = isWhole && unread === 0;
   return {
     score: rational(read.length - broken.length, read.length),
-    says: broken.length === 0 ? `has ${count(read.length, 'code block')}, correct in syntax` : `has broken code: ${listed(broken.map(({ block, language, problem }) => `the ${language} block at line ${block.line} (${problem ?? ''})`), '; ')}${whole ? '' : '; not all code was read'}`,
-    details: { blocks: read.length, left_out: blocks.length - chosen.length, ...(whole ? {} : { unread_blocks: unread, more_blocks: !isWhole }), broken: broken.map(({ block, language, problem }) => ({ language, line: block.line, problem: problem ?? '' })) },
+    says:
+      broken.length === 0
+        ? `has ${count(read.length, 'code block')}, correct in syntax`
+        : `has broken code: ${listed(
+            broken.map(({ block, language, problem }) => `the ${language} block at line ${block.line} (${problem ?? ''})`),
+            '; ',
+          )}${whole ? '' : '; not all code was read'}`,
+    details: {
+      blocks: read.length,
+      left_out: blocks.length - chosen.length,
+      ...(whole ? {} : { unread_blocks: unread, more_blocks: !isWhole }),
+      broken: broken.map(({ block, language, problem }) => ({ language, line: block.line, problem: problem ?? '' })),
+    },
   };
 }
 
 /** The short blocks first: a long one keeps no other from being read. */
 function withinLimits<One extends { readonly block: CodeBlock }>(chosen: readonly One[]): ReadonlySet<One> {
   let chars = 0;
-  return new Set(chosen.toSorted((one, other) => one.block.code.length - other.block.code.length).filter(({ block: { code } }) => code.length <= codeCharsMax && (chars += code.length) <= allCodeCharsMax));
+  return new Set(
+    chosen
+      .toSorted((one, other) => one.block.code.length - other.block.code.length)
+      .filter(({ block: { code } }) => code.length <= codeCharsMax && (chars += code.length) <= allCodeCharsMax),
+  );
 }
 
 function fencesOf(language: CodeLanguage): readonly string[] {

@@ -36,9 +36,20 @@ function* evaluate({ trace }: Subject, _options: CodeReadabilityOptions, context
     instruction,
     shown: [
       judgeInput('user input', inputText(trace)),
-      judgeInputPieces('blocks of code', blocks.map(({ language, code }, at) => ({ before: `Block ${at + 1}${language === '' ? '' : ` (${named(language)})`}:\n`, text: code, after: '\n\n' }))),
+      judgeInputPieces(
+        'blocks of code',
+        blocks.map(({ language, code }, at) => ({
+          before: `Block ${at + 1}${language === '' ? '' : ` (${named(language)})`}:\n`,
+          text: code,
+          after: '\n\n',
+        })),
+      ),
     ],
-    items: blocks.map(({ language, line }, at) => ({ number: at + 1, name: `the block at line ${line}`, details: { line, ...(language === '' ? {} : { language: named(language) }) } })),
+    items: blocks.map(({ language, line }, at) => ({
+      number: at + 1,
+      name: `the block at line ${line}`,
+      details: { line, ...(language === '' ? {} : { language: named(language) }) },
+    })),
     labels: { readable: 1, unreadable: 0 },
     what: 'code block',
     list: 'blocks',

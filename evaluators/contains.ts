@@ -32,18 +32,40 @@ export const contains = {
   needs: ['final_response', 'search_text'],
   onByDefault: false,
   defaultThreshold: null,
-  defaults: { targetOutputKey: '*', match: 'all', caseSensitive: false, negated: false, lineByLine: false, lineDelimiter: '\n', ...targetDefaults },
+  defaults: {
+    targetOutputKey: '*',
+    match: 'all',
+    caseSensitive: false,
+    negated: false,
+    lineByLine: false,
+    lineDelimiter: '\n',
+    ...targetDefaults,
+  },
   optionsSchema: targetSchema({
     target_output_key: outputKeySchema,
-    match: { enum: ['all', 'any', 'none'], description: 'Of several texts. all: the share that is found. any: one is enough. none: no one may be found.' },
+    match: {
+      enum: ['all', 'any', 'none'],
+      description: 'Of several texts. all: the share that is found. any: one is enough. none: no one may be found.',
+    },
     case_sensitive: { type: 'boolean', description: 'Upper and lower case count.' },
-    negated: { type: 'boolean', description: 'Turns the result round: 1 becomes 0. An output that has nothing at the path gets 0 all the same.' },
+    negated: {
+      type: 'boolean',
+      description: 'Turns the result round: 1 becomes 0. An output that has nothing at the path gets 0 all the same.',
+    },
     ...lineProperties,
   }),
   expectationSchema: {
     type: 'object',
     required: ['search_text'],
-    properties: { search_text: { type: ['string', 'array'], minItems: 1, maxItems: 100, items: { type: 'string' }, description: 'The text to search for, or a list of texts.' } },
+    properties: {
+      search_text: {
+        type: ['string', 'array'],
+        minItems: 1,
+        maxItems: 100,
+        items: { type: 'string' },
+        description: 'The text to search for, or a list of texts.',
+      },
+    },
   },
   switchedOnBy: { search_text: {} },
   source: 'UiPath ContainsEvaluator, searching in JSON notation',
@@ -58,7 +80,8 @@ function evaluate({ trace, expected }: Subject, options: ContainsOptions): Outco
 
 function finding(texts: readonly string[], output: JsonValue, options: ContainsOptions): Finding | Skipped {
   const { value, missing } = picked(output, options.targetOutputKey);
-  if (missing.length > 0 || value === undefined) return { score: rational(0), says: `has nothing at ${listed(missing.map(quoted))}`, details: { missing_paths: missing } };
+  if (missing.length > 0 || value === undefined)
+    return { score: rational(0), says: `has nothing at ${listed(missing.map(quoted))}`, details: { missing_paths: missing } };
   const text = searchedText(value);
   const lines = options.lineByLine ? linesOf(text, options.lineDelimiter) : [];
   const negate = options.negated;
@@ -67,5 +90,9 @@ function finding(texts: readonly string[], output: JsonValue, options: ContainsO
     return linesFinding({ actual: lines.length, expected: texts.length, hits }, { hit: 'is as wanted', miss: 'is not as wanted' });
   }
   const { score, says, details } = searchOutcome(text, texts, options);
-  return { score: negate ? rational(Number(score.denominator - score.numerator), Number(score.denominator)) : score, says: `${says}${negate ? ' (the result is turned round)' : ''}`, details };
+  return {
+    score: negate ? rational(Number(score.denominator - score.numerator), Number(score.denominator)) : score,
+    says: `${says}${negate ? ' (the result is turned round)' : ''}`,
+    details,
+  };
 }

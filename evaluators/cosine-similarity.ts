@@ -27,7 +27,13 @@ export const cosineSimilarity = {
     target_output_key: { type: 'string', minLength: 1, maxLength: 1000, description: outputKeySchema.description },
     distance: { type: 'boolean', description: 'The score is the distance, 1 − similarity, instead: for outputs that must differ.' },
   }),
-  expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The vector that is wanted: a list of numbers, or an object or text that holds one at the key.' } } },
+  expectationSchema: {
+    type: 'object',
+    required: ['output'],
+    properties: {
+      output: { description: 'The vector that is wanted: a list of numbers, or an object or text that holds one at the key.' },
+    },
+  },
   source: 'the deck of code checks',
   expectationFaults: outputKeyFaults,
   evaluate,
@@ -42,8 +48,17 @@ function evaluate({ trace, expected }: Subject, options: CosineSimilarityOptions
 
 function finding(wanted: readonly number[], vector: readonly number[] | undefined, isDistance: boolean): Finding {
   if (vector === undefined) return { score: rational(0), says: 'is no list of numbers', details: {} };
-  if (vector.length !== wanted.length) return { score: rational(0), says: `has ${vector.length} dimensions instead of ${wanted.length}`, details: { dimensions: vector.length } };
+  if (vector.length !== wanted.length)
+    return {
+      score: rational(0),
+      says: `has ${vector.length} dimensions instead of ${wanted.length}`,
+      details: { dimensions: vector.length },
+    };
   const similarity = cosine(wanted, vector);
   const score = Math.min(1, Math.max(0, isDistance ? 1 - similarity : similarity));
-  return { score: rational(score), says: `has the cosine similarity ${Math.round(similarity * 1_000) / 1_000} to the expected vector`, details: { similarity, distance: 1 - similarity } };
+  return {
+    score: rational(score),
+    says: `has the cosine similarity ${Math.round(similarity * 1_000) / 1_000} to the expected vector`,
+    details: { similarity, distance: 1 - similarity },
+  };
 }

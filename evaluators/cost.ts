@@ -32,9 +32,16 @@ export const cost = {
       prices: {
         ...priceTableSchema,
         'x-from': 'prices',
-        description: 'By name of the model: `input_per_million`, `output_per_million` and, where cached input costs less, `cached_per_million`, all in one currency. Left out or empty: `prices` of the configuration, with the list prices of vendors behind them. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
+        description:
+          'By name of the model: `input_per_million`, `output_per_million` and, where cached input costs less, `cached_per_million`, all in one currency. Left out or empty: `prices` of the configuration, with the list prices of vendors behind them. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
       },
-      budget: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'What a run may cost, in the currency of the prices. Up to here the score is 1; beyond it budget / cost. Without a budget it is skipped, and the details tell the cost.' },
+      budget: {
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: 1_000_000_000,
+        description:
+          'What a run may cost, in the currency of the prices. Up to here the score is 1; beyond it budget / cost. Without a budget it is skipped, and the details tell the cost.',
+      },
     },
   },
   source: 'prices by model, with exact decimals',
@@ -50,18 +57,25 @@ function evaluate({ trace }: Subject, { prices, budget }: CostOptions): Outcome 
   const calls = callCosts(trace, Object.keys(prices).length === 0 ? listPrices : prices);
   const priced = calls.filter((one) => one.kind === 'priced');
   const told = toldCost(trace);
-  if (priced.length === 0 && !calls.some(({ call }) => hasTokens(call))) return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.', told);
+  if (priced.length === 0 && !calls.some(({ call }) => hasTokens(call)))
+    return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.', told);
   if (priced.length < calls.length) return partly(calls, priced, told);
   const total = sum(priced.map(({ amount }) => amount));
   const spent = numberOf(total);
   const details = { cost: spent, ...byModel(priced), ...told };
   if (budget === undefined) return skipped('no_expectation', `The model calls cost ${shown(spent)}; set a budget to score it.`, details);
   const score = budgetShare(budget, total);
-  const dearest = priced.reduce<Priced | undefined>((most, one) => (most === undefined || numberOf(one.amount) > numberOf(most.amount) ? one : most), undefined);
+  const dearest = priced.reduce<Priced | undefined>(
+    (most, one) => (most === undefined || numberOf(one.amount) > numberOf(most.amount) ? one : most),
+    undefined,
+  );
   return {
     kind: 'scored',
     score,
-    explanation: score === 1 ? `The model calls cost ${shown(spent)}, within the budget of ${budget}.` : `The model calls cost ${shown(spent)}, more than the budget of ${budget}; the dearest, of ${dearest?.model ?? ''}, cost ${shown(dearest === undefined ? 0 : numberOf(dearest.amount))}.`,
+    explanation:
+      score === 1
+        ? `The model calls cost ${shown(spent)}, within the budget of ${budget}.`
+        : `The model calls cost ${shown(spent)}, more than the budget of ${budget}; the dearest, of ${dearest?.model ?? ''}, cost ${shown(dearest === undefined ? 0 : numberOf(dearest.amount))}.`,
     evidence: score === 1 || dearest?.call.spanId === undefined ? [] : [dearest.call.spanId],
     details: { ...details, budget },
   };
@@ -73,9 +87,28 @@ function partly(calls: readonly CallCost[], priced: readonly Priced[], told: Jso
   const unpriced = [...new Set(calls.filter(({ kind }) => kind === 'no_price').map(({ model }) => model))];
   const silent = calls.filter(({ kind }) => kind === 'no_tokens').length;
   const rest = priced.length === 0 ? '' : ` The other ${priced.length === 1 ? 'call' : `${priced.length} calls`} cost ${shown(known)}.`;
-  const details = { model_calls: calls.length, ...(unpriced.length === 0 ? {} : { models: unpriced.slice(0, 20) }), ...(silent === 0 ? {} : { calls_without_tokens: silent }), ...(priced.length === 0 ? {} : { known_cost: known, known_calls: priced.length }), ...told };
-  if (unpriced.length > 0) return skipped('no_price', `No price is given for ${listed(unpriced.slice(0, listedMax).map((model) => (model === '' ? 'a model without a name' : quoted(model))), ', ', unpriced.length)}.${rest}`, details);
-  return skipped('no_tokens', `${silent} of ${count(calls.length, 'model call')} ${silent === 1 ? 'lacks' : 'lack'} a number of tokens.${rest}`, details);
+  const details = {
+    model_calls: calls.length,
+    ...(unpriced.length === 0 ? {} : { models: unpriced.slice(0, 20) }),
+    ...(silent === 0 ? {} : { calls_without_tokens: silent }),
+    ...(priced.length === 0 ? {} : { known_cost: known, known_calls: priced.length }),
+    ...told,
+  };
+  if (unpriced.length > 0)
+    return skipped(
+      'no_price',
+      `No price is given for ${listed(
+        unpriced.slice(0, listedMax).map((model) => (model === '' ? 'a model without a name' : quoted(model))),
+        ', ',
+        unpriced.length,
+      )}.${rest}`,
+      details,
+    );
+  return skipped(
+    'no_tokens',
+    `${silent} of ${count(calls.length, 'model call')} ${silent === 1 ? 'lacks' : 'lack'} a number of tokens.${rest}`,
+    details,
+  );
 }
 
 /** What the spans themselves tell, beside what is computed. */
@@ -85,9 +118,14 @@ function toldCost({ modelCalls }: AgentTrace): JsonObject {
 }
 
 function byModel(priced: readonly Priced[]): JsonObject {
-  const amounts = [...Map.groupBy(priced, ({ model }) => model)].map(([model, calls]) => [model, numberOf(sum(calls.map(({ amount }) => amount)))] as const);
+  const amounts = [...Map.groupBy(priced, ({ model }) => model)].map(
+    ([model, calls]) => [model, numberOf(sum(calls.map(({ amount }) => amount)))] as const,
+  );
   if (amounts.length <= modelsNamed) return { by_model: Object.fromEntries(amounts) };
-  return { by_model: Object.fromEntries(amounts.toSorted(([, one], [, other]) => other - one).slice(0, modelsNamed)), models_left_out: amounts.length - modelsNamed };
+  return {
+    by_model: Object.fromEntries(amounts.toSorted(([, one], [, other]) => other - one).slice(0, modelsNamed)),
+    models_left_out: amounts.length - modelsNamed,
+  };
 }
 
 function shown(amount: number): string {

@@ -30,7 +30,11 @@ export const directMatch = {
     ignore_white_space: { type: 'boolean', description: 'White space around the text does not count, and any inside it is one blank.' },
     ignore_punctuation: { type: 'boolean', description: 'Punctuation does not count.' },
   }),
-  expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The text that is wanted, or a list of texts of which each is right.' } } },
+  expectationSchema: {
+    type: 'object',
+    required: ['output'],
+    properties: { output: { description: 'The text that is wanted, or a list of texts of which each is right.' } },
+  },
   source: 'the deck of code checks',
   evaluate,
 } as const satisfies RuleEvaluator<DirectMatchOptions>;
@@ -42,7 +46,13 @@ function evaluate({ trace, expected }: Subject, options: DirectMatchOptions): Ou
   return checked(trace, options, (value) => {
     const equal = texts.has(plain(value, options));
     const shown = listed(wanted.map((one) => quoted(plainText(one))));
-    return { score: rational(equal ? 1 : 0), says: equal ? `is ${quoted(plainText(value))} as expected` : `is ${quoted(plainText(value))} instead of ${wanted.length > 1 ? 'one of ' : ''}${shown}`, details: {} };
+    return {
+      score: rational(equal ? 1 : 0),
+      says: equal
+        ? `is ${quoted(plainText(value))} as expected`
+        : `is ${quoted(plainText(value))} instead of ${wanted.length > 1 ? 'one of ' : ''}${shown}`,
+      details: {},
+    };
   });
 }
 

@@ -30,7 +30,10 @@ export const entityCorrectness = {
   defaultThreshold: 1,
   defaults: {},
   optionsSchema: { type: 'object', additionalProperties: false, properties: {} },
-  expectationSchema: { type: 'object', properties: { output: { description: 'A reference that entities may stand in, besides what the tools returned.' } } },
+  expectationSchema: {
+    type: 'object',
+    properties: { output: { description: 'A reference that entities may stand in, besides what the tools returned.' } },
+  },
   // A reference only adds to what bears entities out: a response without any of them passes.
   checks: () => [],
   source: 'entity checks of published agent tutorials, with a verdict on each entity',
@@ -41,7 +44,11 @@ const labels = ['correct', 'incorrect'] as const;
 const entitiesMax = 50;
 const instruction = `An AI agent has answered the user input. List the entities in its final response: names of persons, places, companies and products, numbers and amounts with their units, dates and times, ids and addresses; each once, word for word as it stands in the final response, numbered from 1, the ${entitiesMax} most important ones at most. Decide for each whether it is correct. correct: the steps taken, the documents, the reference or the user input bear it out, in what the response says about it. incorrect: they say something else, or nothing of the kind. First explain in one sentence, then give the label. If there is no entity, give an empty list.`;
 
-function* evaluate({ trace, expected }: Subject, _options: EntityCorrectnessOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace, expected }: Subject,
+  _options: EntityCorrectnessOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['final_response']) ?? lackingEvidence(trace, expected);
   if (stop !== undefined) return stop;
   const response = finalText(trace);
@@ -53,17 +60,33 @@ function* evaluate({ trace, expected }: Subject, _options: EntityCorrectnessOpti
     reference: expected.output === undefined ? undefined : plainText(expected.output),
     'final response': response,
   });
-  const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: labelListSchema('entities', labels, { entity: { type: 'string' } }) }, (answer) => readEntities(answer, response));
+  const judged = yield* strictly(
+    { id: 'judge', instruction, data, answerSchema: labelListSchema('entities', labels, { entity: { type: 'string' } }) },
+    (answer) => readEntities(answer, response),
+  );
   if (judged.kind === 'failed') return judged.outcome;
-  if (judged.value.length === 0) return skipped('no_such_target', 'The judge found no name, number or date in the final response.', { judge_called: true });
+  if (judged.value.length === 0)
+    return skipped('no_such_target', 'The judge found no name, number or date in the final response.', { judge_called: true });
   const all = judged.value;
   const wrong = all.filter(({ label }) => label === 'incorrect');
   return {
     kind: 'scored',
     score: (all.length - wrong.length) / all.length,
-    explanation: wrong.length === 0 ? `${all.length === 1 ? 'The entity' : `All ${all.length} entities`} of the final response ${all.length === 1 ? 'is' : 'are'} correct.` : `${wrong.length} of ${count(all.length, 'entity', 'entities')} ${wrong.length === 1 ? 'is' : 'are'} incorrect: ${listed(wrong.map(({ entity, explanation }) => `${quoted(entity)} (${explanation})`), '; ')}.`,
+    explanation:
+      wrong.length === 0
+        ? `${all.length === 1 ? 'The entity' : `All ${all.length} entities`} of the final response ${all.length === 1 ? 'is' : 'are'} correct.`
+        : `${wrong.length} of ${count(all.length, 'entity', 'entities')} ${wrong.length === 1 ? 'is' : 'are'} incorrect: ${listed(
+            wrong.map(({ entity, explanation }) => `${quoted(entity)} (${explanation})`),
+            '; ',
+          )}.`,
     evidence: [],
-    details: { judge_called: true, correct: all.length - wrong.length, total: all.length, entities: all.map(({ entity, label, explanation }) => ({ entity, label, explanation })), ...truncatedDetail(truncated, judged.truncated) },
+    details: {
+      judge_called: true,
+      correct: all.length - wrong.length,
+      total: all.length,
+      entities: all.map(({ entity, label, explanation }) => ({ entity, label, explanation })),
+      ...truncatedDetail(truncated, judged.truncated),
+    },
   };
 }
 
@@ -75,7 +98,9 @@ function lackingEvidence(trace: AgentTrace, expected: Expectation): Skipped | un
   const calls = executedCalls(trace);
   if (calls.length === 0) return noToolCalls(trace);
   const isKnown = calls.some(({ call }) => call.result !== undefined || call.error !== undefined);
-  return isKnown ? undefined : resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.', notAsked);
+  return isKnown
+    ? undefined
+    : resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.', notAsked);
 }
 
 interface Entity extends Labelled {
@@ -101,5 +126,10 @@ function readEntities(answer: JsonValue, response: string): Reading<readonly Ent
 
 /** Case, white space and quotation marks around it are not what an entity is told by. */
 function folded(text: string): string {
-  return text.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim().replaceAll(/^["'“”‘’`]+|["'“”‘’`.,;:]+$/g, '');
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .replaceAll(/^["'“”‘’`]+|["'“”‘’`.,;:]+$/g, '');
 }

@@ -24,13 +24,44 @@ export interface Subject {
 }
 
 /** What an evaluator looks at. The catalogue prints it, and `inspect` names what is missing. */
-export type Need = 'tool_calls' | 'tool_definitions' | 'tool_results' | 'input' | 'final_response' | 'expected_tool_calls' | 'expected_tool_outputs' | 'expected_tool_counts' | 'expected_tool_order' | 'expected_messages' | 'expected_output' | 'expected_context' | 'search_text' | 'documents' | 'tokens' | 'times' | 'tasks';
+export type Need =
+  | 'tool_calls'
+  | 'tool_definitions'
+  | 'tool_results'
+  | 'input'
+  | 'final_response'
+  | 'expected_tool_calls'
+  | 'expected_tool_outputs'
+  | 'expected_tool_counts'
+  | 'expected_tool_order'
+  | 'expected_messages'
+  | 'expected_output'
+  | 'expected_context'
+  | 'search_text'
+  | 'documents'
+  | 'tokens'
+  | 'times'
+  | 'tasks';
 
 /**
  * What an expectation may state, under the name that files use. `tool_calls.arguments` and `tool_calls.result` are what an expected call
  * may name besides its tool.
  */
-export type ExpectedPart = 'tool_calls' | 'tool_calls.arguments' | 'tool_calls.result' | 'tool_outputs' | 'tool_calls_count' | 'tool_calls_order' | 'messages' | 'tasks' | 'constraints' | 'plan' | 'output' | 'context' | 'search_text' | 'by_turn';
+export type ExpectedPart =
+  | 'tool_calls'
+  | 'tool_calls.arguments'
+  | 'tool_calls.result'
+  | 'tool_outputs'
+  | 'tool_calls_count'
+  | 'tool_calls_order'
+  | 'messages'
+  | 'tasks'
+  | 'constraints'
+  | 'plan'
+  | 'output'
+  | 'context'
+  | 'search_text'
+  | 'by_turn';
 
 /** A validator of one JSON Schema. Problems name the place in the value by member names and indexes. */
 export interface CompiledSchema {
@@ -113,7 +144,10 @@ interface EvaluatorData<Options> {
   /** What no schema can say about the complete options: every fault, with its path among the options as a user writes them. */
   optionFaults?(options: Options): readonly { readonly path: readonly (string | number)[]; readonly problem: string }[];
   /** What no schema can say about the expectation of an entry under these options, with its path below `expect`. The expectation of one run is not refused: it is skipped. */
-  expectationFaults?(expected: Expectation, options: Options): readonly { readonly path: readonly (string | number)[]; readonly problem: string }[];
+  expectationFaults?(
+    expected: Expectation,
+    options: Options,
+  ): readonly { readonly path: readonly (string | number)[]; readonly problem: string }[];
 }
 
 export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {
@@ -175,7 +209,15 @@ export type Asking<Result> = Generator<EvaluatorRequest, Result, Answer>;
 
 /** `value` satisfies the schema of the question; of an embedding request it is a list of vectors, one a text, in their order; of a call any JSON value. */
 export type Answer =
-  | { readonly kind: 'answered'; readonly value: JsonValue; readonly truncated: boolean; readonly model?: string; /** It was given before, to the same question. */ readonly cached?: true; /** It came in a batch, which may have a price of its own. */ readonly batched?: true; readonly tokens?: { readonly input: number; readonly output: number } }
+  | {
+      readonly kind: 'answered';
+      readonly value: JsonValue;
+      readonly truncated: boolean;
+      readonly model?: string;
+      /** It was given before, to the same question. */ readonly cached?: true;
+      /** It came in a batch, which may have a price of its own. */ readonly batched?: true;
+      readonly tokens?: { readonly input: number; readonly output: number };
+    }
   | { readonly kind: 'failed'; readonly error: string; readonly tokens?: { readonly input: number; readonly output: number } };
 
 export interface JudgeEvaluator<Options = never> extends EvaluatorData<Options> {

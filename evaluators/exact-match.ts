@@ -31,10 +31,21 @@ export const exactMatch = {
   needs: ['final_response', 'expected_output'],
   onByDefault: false,
   defaultThreshold: null,
-  defaults: { targetOutputKey: '*', caseSensitive: false, ignoreCaseInside: false, negated: false, lineByLine: false, lineDelimiter: '\n', ...targetDefaults },
+  defaults: {
+    targetOutputKey: '*',
+    caseSensitive: false,
+    ignoreCaseInside: false,
+    negated: false,
+    lineByLine: false,
+    lineDelimiter: '\n',
+    ...targetDefaults,
+  },
   optionsSchema: targetSchema({
     target_output_key: outputKeySchema,
-    case_sensitive: { type: 'boolean', description: 'Upper and lower case of texts count. Without it, case still counts for texts inside objects and lists.' },
+    case_sensitive: {
+      type: 'boolean',
+      description: 'Upper and lower case of texts count. Without it, case still counts for texts inside objects and lists.',
+    },
     ignore_case_inside: { type: 'boolean', description: 'Where case does not count, it does not count inside objects and lists either.' },
     negated: { type: 'boolean', description: 'The output must differ instead. One that has nothing at the path gets 0 all the same.' },
     ...lineProperties,
@@ -49,19 +60,23 @@ export const exactMatch = {
 function evaluate({ trace, expected }: Subject, options: ExactMatchOptions): Outcome {
   if (expected.output === undefined) return noExpectation('outputs');
   const wanted = pickedExpectation(expected.output, options.targetOutputKey);
-  if (wanted === undefined) return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
+  if (wanted === undefined)
+    return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
   return checked(trace, options, (value) => finding(wanted, value, options));
 }
 
 function finding(wanted: JsonValue, output: JsonValue, options: ExactMatchOptions): Finding | Skipped {
   const { value, missing } = picked(output, options.targetOutputKey);
-  if (missing.length > 0 || value === undefined) return { score: rational(0), says: `has nothing at ${listed(missing.map(quoted))}`, details: { missing_paths: missing } };
+  if (missing.length > 0 || value === undefined)
+    return { score: rational(0), says: `has nothing at ${listed(missing.map(quoted))}`, details: { missing_paths: missing } };
   if (options.lineByLine) return byLines(wanted, value, options);
   const equal = writtenEqual(wanted, value, { text: options.caseSensitive, inside: options.caseSensitive || !options.ignoreCaseInside });
   const shown = quoted(plainText(value));
   return {
     score: rational(equal === options.negated ? 0 : 1),
-    says: equal ? `equals ${quoted(plainText(wanted))}${options.negated ? ', which it must not' : ''}` : `${options.negated ? 'differs' : `is ${shown} and differs`} from ${quoted(plainText(wanted))}`,
+    says: equal
+      ? `equals ${quoted(plainText(wanted))}${options.negated ? ', which it must not' : ''}`
+      : `${options.negated ? 'differs' : `is ${shown} and differs`} from ${quoted(plainText(wanted))}`,
     details: {},
   };
 }
@@ -69,7 +84,15 @@ function finding(wanted: JsonValue, output: JsonValue, options: ExactMatchOption
 function byLines(wanted: JsonValue, value: JsonValue, { lineDelimiter, caseSensitive, negated }: ExactMatchOptions): Finding | Skipped {
   const [expected, actual] = [linesOf(searchedText(wanted), lineDelimiter), linesOf(searchedText(value), lineDelimiter)];
   const [longer] = expected.length > actual.length ? [expected] : [actual];
-  if (longer.length === 0) return { score: rational(negated ? 0 : 1), says: 'has no line, and none is expected', details: { line_scores: [], total_lines_actual: 0, total_lines_expected: 0 } };
+  if (longer.length === 0)
+    return {
+      score: rational(negated ? 0 : 1),
+      says: 'has no line, and none is expected',
+      details: { line_scores: [], total_lines_actual: 0, total_lines_expected: 0 },
+    };
   const hits = longer.map((_, at) => (lowered(expected[at] ?? '', caseSensitive) === lowered(actual[at] ?? '', caseSensitive)) !== negated);
-  return linesFinding({ actual: actual.length, expected: expected.length, hits }, negated ? { hit: 'differs', miss: 'does not differ' } : { hit: 'is as expected', miss: 'differs from what is expected' });
+  return linesFinding(
+    { actual: actual.length, expected: expected.length, hits },
+    negated ? { hit: 'differs', miss: 'does not differ' } : { hit: 'is as expected', miss: 'differs from what is expected' },
+  );
 }

@@ -7,7 +7,17 @@ import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import { isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, skipped, tooManyPairs } from './evidence/calls.ts';
+import {
+  argumentsUnknown,
+  callDetails,
+  evidenceOf,
+  noExpectation,
+  notCarried,
+  partOf,
+  placedCalls,
+  skipped,
+  tooManyPairs,
+} from './evidence/calls.ts';
 import type { PlacedCall } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
 import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, partneredOf } from './matching/expected-calls.ts';
@@ -49,19 +59,43 @@ export const expectedTools = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      preset: { enum: ['deepeval', 'gllm'], description: 'deepeval compares names only. gllm compares arguments and outputs too, and normalises names. Options that are given win.' },
+      preset: {
+        enum: ['deepeval', 'gllm'],
+        description:
+          'deepeval compares names only. gllm compares arguments and outputs too, and normalises names. Options that are given win.',
+      },
       exact_match: { type: 'boolean', description: 'Exactly the expected calls, each at its place, or 0. Wins over ordered.' },
       ordered: { type: 'boolean', description: 'Calls count in the order of the expectation only.' },
-      compare: { type: 'array', maxItems: 2, uniqueItems: true, items: { enum: ['arguments', 'output'] }, description: 'What is compared besides the name. Arguments count with the share of keys that agree, outputs whole and with their types: the number 42 is not the text 42.' },
+      compare: {
+        type: 'array',
+        maxItems: 2,
+        uniqueItems: true,
+        items: { enum: ['arguments', 'output'] },
+        description:
+          'What is compared besides the name. Arguments count with the share of keys that agree, outputs whole and with their types: the number 42 is not the text 42.',
+      },
       strict: { type: 'boolean', description: 'All or nothing: a score below 1 is 0.' },
-      include_reasons: { type: 'boolean', description: 'The details list, pair by pair, the arguments that are missing, extra or unequal.' },
+      include_reasons: {
+        type: 'boolean',
+        description: 'The details list, pair by pair, the arguments that are missing, extra or unequal.',
+      },
       only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
       normalize_tool_names: normalizeToolNamesSchema,
     },
   },
-  expectationSchema: { type: 'object', anyOf: [{ required: ['tool_calls'] }, { required: ['messages'] }], properties: { tool_calls: expectedToolCallsSchema, messages: expectedMessagesSchema } },
+  expectationSchema: {
+    type: 'object',
+    anyOf: [{ required: ['tool_calls'] }, { required: ['messages'] }],
+    properties: { tool_calls: expectedToolCallsSchema, messages: expectedMessagesSchema },
+  },
   // Messages stand for the calls in them where no calls are expected.
-  checks: (options, { toolCalls }) => (toolCalls === undefined ? ['messages'] : ['tool_calls', ...comparedIn(options).map((what) => (what === 'output' ? ('tool_calls.result' as const) : ('tool_calls.arguments' as const)))]),
+  checks: (options, { toolCalls }) =>
+    toolCalls === undefined
+      ? ['messages']
+      : [
+          'tool_calls',
+          ...comparedIn(options).map((what) => (what === 'output' ? ('tool_calls.result' as const) : ('tool_calls.arguments' as const))),
+        ],
   switchedOnBy: { 'tool_calls.result': { compare: ['output'], strict: true } },
   source: 'DeepEval ToolCorrectnessMetric, pairing by position and by the greatest total weight',
   evaluate: (subject, options, context) => {
@@ -72,23 +106,45 @@ export const expectedTools = {
 } as const satisfies RuleEvaluator<ExpectedToolsOptions>;
 
 /** Without defined tools there was nothing to choose from, and nobody is asked. */
-function* evaluateWithJudge(subject: Subject, options: ExpectedToolsOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluateWithJudge(
+  subject: Subject,
+  options: ExpectedToolsOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const named = normalizedNames(subject, normalises(options));
   const outcome = withChanges(byCalls(named.subject, options, context), named);
-  if (outcome.kind !== 'scored' || subject.trace.toolDefinitions.length === 0) return { ...outcome, details: { ...outcome.details, judge_calls: 0 } };
+  if (outcome.kind !== 'scored' || subject.trace.toolDefinitions.length === 0)
+    return { ...outcome, details: { ...outcome.details, judge_calls: 0 } };
   const { question, truncated } = selectionQuestion(subject.trace);
   const answer = yield question;
-  const [score, reason] = answer.kind === 'answered' && isJsonObject(answer.value) ? [member(answer.value, 'score'), member(answer.value, 'reason')] : [undefined, undefined];
+  const [score, reason] =
+    answer.kind === 'answered' && isJsonObject(answer.value)
+      ? [member(answer.value, 'score'), member(answer.value, 'reason')]
+      : [undefined, undefined];
   if (answer.kind === 'failed' || typeof score !== 'number') {
     const error = answer.kind === 'failed' ? answer.error : 'the answer has no score';
-    return { kind: 'failed', error, explanation: `The judge gave no usable answer on the choice of tools: ${error}.`, details: { judge_calls: 1, judge_error: true, calls_score: outcome.score } };
+    return {
+      kind: 'failed',
+      error,
+      explanation: `The judge gave no usable answer on the choice of tools: ${error}.`,
+      details: { judge_calls: 1, judge_error: true, calls_score: outcome.score },
+    };
   }
   const lower = Math.min(outcome.score, score);
   return {
     ...outcome,
     score: options.strict && lower < 1 ? 0 : lower,
-    explanation: score < outcome.score ? `The judge rates the choice of tools ${score}: ${typeof reason === 'string' ? reason : ''}` : outcome.explanation,
-    details: { ...outcome.details, judge_calls: 1, calls_score: outcome.score, selection: { score, ...(typeof reason === 'string' ? { reason } : {}) }, ...(truncated || (answer.kind === 'answered' && answer.truncated) ? { truncated: true } : {}) },
+    explanation:
+      score < outcome.score
+        ? `The judge rates the choice of tools ${score}: ${typeof reason === 'string' ? reason : ''}`
+        : outcome.explanation,
+    details: {
+      ...outcome.details,
+      judge_calls: 1,
+      calls_score: outcome.score,
+      selection: { score, ...(typeof reason === 'string' ? { reason } : {}) },
+      ...(truncated || (answer.kind === 'answered' && answer.truncated) ? { truncated: true } : {}),
+    },
   };
 }
 
@@ -108,17 +164,35 @@ function byCalls({ trace, expected }: Subject, options: ExpectedToolsOptions, co
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const compare = comparedIn(options);
   const weights = weightedCalls(wanted, calls, { arguments: compare.includes('arguments'), output: compare.includes('output') });
-  if (weights.lacks === 'arguments') return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
-  if (weights.lacks === 'results') return skipped('results_not_carried', 'The spans carry no results for tool calls that are compared by output; switch on the capture of tool outputs.');
+  if (weights.lacks === 'arguments')
+    return argumentsUnknown(
+      trace,
+      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.',
+    );
+  if (weights.lacks === 'results')
+    return skipped(
+      'results_not_carried',
+      'The spans carry no results for tool calls that are compared by output; switch on the capture of tool outputs.',
+    );
   return verdict(wanted, calls, weights, options, compare);
 }
 
-function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], weights: WeightedCalls, options: ExpectedToolsOptions, compare: readonly string[]): Outcome {
+function verdict(
+  expected: readonly ExpectedToolCall[],
+  calls: readonly PlacedCall[],
+  weights: WeightedCalls,
+  options: ExpectedToolsOptions,
+  compare: readonly string[],
+): Outcome {
   const { pairs, method } = paired(expected, calls, weights, options);
   const share = shareOf(expected, calls, pairs, weights, options);
   const score = options.strict && share < 1 ? 0 : share;
   const partnered = partneredOf(pairs);
-  const missing = expected.flatMap(({ name }, index) => (partnered.expected.has(index) ? [] : [{ index, tool: name, nearest: calls.findIndex((_, a) => !partnered.actual.has(a) && weights.same(index, a)) }]));
+  const missing = expected.flatMap(({ name }, index) =>
+    partnered.expected.has(index)
+      ? []
+      : [{ index, tool: name, nearest: calls.findIndex((_, a) => !partnered.actual.has(a) && weights.same(index, a)) }],
+  );
   const partial = pairs.filter((pair) => weights.weight(pair.expected, pair.actual) < 1);
   const extra = extraCalls(calls, pairs);
   const extrasCost = options.exactMatch || expected.length === 0;
@@ -126,7 +200,15 @@ function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCa
   return {
     kind: 'scored',
     score,
-    explanation: explainedPairs({ expected, calls, weights, partial, missing, extra: extrasCost ? extra : [], wrongPlace: options.exactMatch ? 'not at its place' : options.ordered ? 'out of order' : 'already used' }),
+    explanation: explainedPairs({
+      expected,
+      calls,
+      weights,
+      partial,
+      missing,
+      extra: extrasCost ? extra : [],
+      wrongPlace: options.exactMatch ? 'not at its place' : options.ordered ? 'out of order' : 'already used',
+    }),
     evidence: evidenceOf([...[...partial, ...near].flatMap(({ actual }) => calls[actual] ?? []), ...(extrasCost ? extra : [])]),
     parts: pairs.flatMap((pair) => part(pair, calls, weights)),
     details: {
@@ -136,19 +218,42 @@ function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCa
       matched: pairs.length - partial.length,
       ...(method === undefined ? {} : { matching: method }),
       pairs: pairs.flatMap((pair) => pairDetails(pair, calls, weights, options.includeReasons)),
-      missing_calls: missing.map(({ index, tool, nearest }) => ({ index, tool, ...(nearest === -1 ? {} : { nearest: pairDetails({ expected: index, actual: nearest }, calls, weights, options.includeReasons)[0] ?? {} }) })),
+      missing_calls: missing.map(({ index, tool, nearest }) => ({
+        index,
+        tool,
+        ...(nearest === -1
+          ? {}
+          : { nearest: pairDetails({ expected: index, actual: nearest }, calls, weights, options.includeReasons)[0] ?? {} }),
+      })),
       ...extraDetails('extra_calls', extra),
     },
   };
 }
 
-function paired({ length: expected }: readonly unknown[], { length: actual }: readonly unknown[], { weight }: WeightedCalls, options: ExpectedToolsOptions): { readonly pairs: readonly Pair[]; readonly method: 'exact' | 'greedy' | undefined } {
-  if (options.exactMatch) return { pairs: Array.from({ length: Math.min(expected, actual) }, (_, at) => ({ expected: at, actual: at })).filter((pair) => weight(pair.expected, pair.actual) === 1), method: undefined };
+function paired(
+  { length: expected }: readonly unknown[],
+  { length: actual }: readonly unknown[],
+  { weight }: WeightedCalls,
+  options: ExpectedToolsOptions,
+): { readonly pairs: readonly Pair[]; readonly method: 'exact' | 'greedy' | undefined } {
+  if (options.exactMatch)
+    return {
+      pairs: Array.from({ length: Math.min(expected, actual) }, (_, at) => ({ expected: at, actual: at })).filter(
+        (pair) => weight(pair.expected, pair.actual) === 1,
+      ),
+      method: undefined,
+    };
   if (options.ordered) return { pairs: heaviestCommonSubsequence(expected, actual, weight), method: undefined };
   return heaviestPairing(expected, actual, weight);
 }
 
-function shareOf(expected: readonly unknown[], calls: readonly unknown[], pairs: readonly Pair[], { share }: WeightedCalls, { exactMatch }: ExpectedToolsOptions): number {
+function shareOf(
+  expected: readonly unknown[],
+  calls: readonly unknown[],
+  pairs: readonly Pair[],
+  { share }: WeightedCalls,
+  { exactMatch }: ExpectedToolsOptions,
+): number {
   if (expected.length === 0) return calls.length === 0 ? 1 : 0;
   if (exactMatch) return pairs.length === expected.length && calls.length === expected.length ? 1 : 0;
   const shares: readonly Rational[] = pairs.map((pair) => share(pair.expected, pair.actual));
@@ -159,12 +264,30 @@ function pairDetails(pair: Pair, calls: readonly PlacedCall[], weights: Weighted
   const placed = calls[pair.actual];
   if (placed === undefined) return [];
   const { missing, extra, unequal, outputDiffers } = weights.differences(pair.expected, pair.actual);
-  return [{ expected_index: pair.expected, ...callDetails(placed), score: weights.weight(pair.expected, pair.actual), ...(withReasons ? { missing, extra, unequal, output_differs: outputDiffers } : {}) }];
+  return [
+    {
+      expected_index: pair.expected,
+      ...callDetails(placed),
+      score: weights.weight(pair.expected, pair.actual),
+      ...(withReasons ? { missing, extra, unequal, output_differs: outputDiffers } : {}),
+    },
+  ];
 }
 
 function part(pair: Pair, calls: readonly PlacedCall[], weights: WeightedCalls) {
   const placed = calls[pair.actual];
   if (placed === undefined) return [];
   const score = weights.weight(pair.expected, pair.actual);
-  return [{ ...partOf(placed, score === 1, score === 1 ? 'The call is as expected.' : `The call is as expected in part: ${differencesInWords(weights.differences(pair.expected, pair.actual))}.`), score }];
+  return [
+    {
+      ...partOf(
+        placed,
+        score === 1,
+        score === 1
+          ? 'The call is as expected.'
+          : `The call is as expected in part: ${differencesInWords(weights.differences(pair.expected, pair.actual))}.`,
+      ),
+      score,
+    },
+  ];
 }

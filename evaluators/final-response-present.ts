@@ -21,17 +21,28 @@ export const finalResponsePresent = {
   onByDefault: false,
   defaultThreshold: 1,
   defaults: { emptyContainers: false },
-  optionsSchema: { type: 'object', additionalProperties: false, properties: { empty_containers: { type: 'boolean', description: 'An empty object or list is a response.' } } },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { empty_containers: { type: 'boolean', description: 'An empty object or list is a response.' } },
+  },
   source: 'runs that end in silence: an abandoned loop, a model that gave nothing, an error',
   evaluate,
 } as const satisfies RuleEvaluator<FinalResponsePresentOptions>;
 
 function evaluate({ trace }: Subject, { emptyContainers }: FinalResponsePresentOptions): Outcome {
   const response = trace.finalResponse;
-  if (response === undefined && !showsContent(trace)) return skipped('no_final_response', 'The spans carry neither input nor final response; switch on the capture of message content.');
+  if (response === undefined && !showsContent(trace))
+    return skipped('no_final_response', 'The spans carry neither input nor final response; switch on the capture of message content.');
   if (response === undefined && trace.truncated?.includes('spans') === true) return cutShort('the answers of models');
   const present = response !== undefined && !isBlank(response) && (emptyContainers || !isEmpty(response));
-  return { kind: 'scored', score: present ? 1 : 0, explanation: explained(trace, present), evidence: [], details: { present, status: trace.status } };
+  return {
+    kind: 'scored',
+    score: present ? 1 : 0,
+    explanation: explained(trace, present),
+    evidence: [],
+    details: { present, status: trace.status },
+  };
 }
 
 /** Where other content is carried, or the run failed, a missing response is evidence. */

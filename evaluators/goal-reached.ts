@@ -24,7 +24,12 @@ export const goalReached = {
   expectationSchema: {
     type: 'object',
     properties: {
-      tasks: { type: 'array', maxItems: 50, items: { type: 'string', minLength: 1 }, description: 'What the session is to come to, one text a goal; otherwise what the user says in it.' },
+      tasks: {
+        type: 'array',
+        maxItems: 50,
+        items: { type: 'string', minLength: 1 },
+        description: 'What the session is to come to, one text a goal; otherwise what the user says in it.',
+      },
       constraints: { type: 'string', description: 'What the agent has to keep to meanwhile.' },
     },
   },
@@ -36,7 +41,11 @@ const instruction = `A user and an AI agent have talked with one another; the co
 What they came for is what the user asks in the course of the conversation, the later wish where they change their mind; where goals are given, it is those. It counts as reached only when the conversation or the results of the calls show it: a claim of the agent that the results contradict does not count, nor does a promise. Questions that the agent asks on the way, detours and corrected errors are no fault when the end is right. When the user gives up, or the agent rightly refuses, the goal is missed. A goal that breaks a constraint is missed.
 First explain in one or two sentences, then name under unmet each thing that the user did not get, then give the label reached or missed.`;
 
-function* evaluate({ trace, expected }: Subject, _options: GoalReachedOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace, expected }: Subject,
+  _options: GoalReachedOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['input', 'final_response']);
   if (stop !== undefined) return stop;
   const conversation = withMessages(trace);
@@ -44,11 +53,17 @@ function* evaluate({ trace, expected }: Subject, _options: GoalReachedOptions, c
   const goals = expectedText(expected);
   return yield* labelledRun({
     instruction,
-    shown: [{ title: 'conversation', text: view.text, isCut: view.truncated }, ...(goals === undefined ? [] : [judgeInput('goals', goals)])],
+    shown: [
+      { title: 'conversation', text: view.text, isCut: view.truncated },
+      ...(goals === undefined ? [] : [judgeInput('goals', goals)]),
+    ],
     labels: { reached: 1, missed: 0 },
     faults: 'unmet',
     what: 'The goal of the session',
-    details: { user_messages: conversation.messages.filter(({ role }) => role === 'user').length, ...(view.leftOut.length === 0 ? {} : { steps_left_out: view.leftOut.length }) },
+    details: {
+      user_messages: conversation.messages.filter(({ role }) => role === 'user').length,
+      ...(view.leftOut.length === 0 ? {} : { steps_left_out: view.leftOut.length }),
+    },
   });
 }
 
@@ -56,6 +71,7 @@ function* evaluate({ trace, expected }: Subject, _options: GoalReachedOptions, c
 function withMessages(trace: AgentTrace): AgentTrace & Required<Pick<AgentTrace, 'messages'>> {
   const { messages = [], ...rest } = trace;
   const told = messages.flatMap(({ calls }) => calls);
-  const tellsAll = messages.some(({ role }) => role === 'assistant') && told.length === trace.toolCalls.length && new Set(told).size === told.length;
+  const tellsAll =
+    messages.some(({ role }) => role === 'assistant') && told.length === trace.toolCalls.length && new Set(told).size === told.length;
   return { ...trace, messages: tellsAll ? messages : conversationOf(rest) };
 }

@@ -24,7 +24,18 @@ const timeoutDefault = '10s';
 /** Of one document; a run beyond it is skipped. */
 const bodyCharsMax = 8 * 1024 * 1024;
 /** What the connection sets itself. */
-const ownHeaders: ReadonlySet<string> = new Set(['connection', 'content-length', 'content-type', 'expect', 'host', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
+const ownHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
 
 export const http = {
   kind: 'http',
@@ -40,16 +51,38 @@ export const http = {
     additionalProperties: false,
     required: ['url'],
     properties: {
-      url: { type: 'string', maxLength: 10_000, 'x-url': true, 'x-secret': 'url', description: 'Where the run is sent, by POST. Required.' },
+      url: {
+        type: 'string',
+        maxLength: 10_000,
+        'x-url': true,
+        'x-secret': 'url',
+        description: 'Where the run is sent, by POST. Required.',
+      },
       headers: {
         type: 'object',
         maxProperties: 100,
         propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 'x-words': 'Write the name of an HTTP header.' },
-        additionalProperties: { type: 'string', maxLength: 10_000, pattern: '^[ -~]*$', 'x-words': 'Use ASCII characters in one line.', 'x-secret': true },
+        additionalProperties: {
+          type: 'string',
+          maxLength: 10_000,
+          pattern: '^[ -~]*$',
+          'x-words': 'Use ASCII characters in one line.',
+          'x-secret': true,
+        },
         description: 'Headers of every request, for example the key of the endpoint.',
       },
-      timeout: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '10m' }, description: 'Longest wait for one whole answer.' },
-      concurrency: { type: 'integer', minimum: 1, maximum: 1_000, 'x-unit': 'runs', description: 'Runs that it is asked about at the same time.' },
+      timeout: {
+        type: 'string',
+        'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '10m' },
+        description: 'Longest wait for one whole answer.',
+      },
+      concurrency: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1_000,
+        'x-unit': 'runs',
+        description: 'Runs that it is asked about at the same time.',
+      },
       parameters: { type: 'object', description: 'Whatever the endpoint wants to be told besides; it is sent as it is.' },
       schema: { type: 'object', description: 'JSON Schema (draft 2020-12) of the parameters, which are checked with the configuration.' },
     },
@@ -63,20 +96,33 @@ export const http = {
 
 function* evaluate({ trace, expected, run }: Subject, options: HttpOptions, context: EvaluationContext): Asking<Outcome> {
   const body = jsonText({ run: runJson(trace, run), expected: writtenExpectation(expected), parameters: options.parameters });
-  if (body.length > bodyCharsMax) return skipped('too_large', `As JSON the run has ${body.length} characters, more than the ${bodyCharsMax} that are sent.`);
-  const answer = yield { kind: 'call', url: options.url, headers: options.headers, timeoutMs: quantityOf('duration', options.timeout) ?? 0, body };
-  if (answer.kind === 'failed') return { kind: 'failed', error: answer.error, explanation: `The endpoint gave no verdict: ${answer.error}.` };
+  if (body.length > bodyCharsMax)
+    return skipped('too_large', `As JSON the run has ${body.length} characters, more than the ${bodyCharsMax} that are sent.`);
+  const answer = yield {
+    kind: 'call',
+    url: options.url,
+    headers: options.headers,
+    timeoutMs: quantityOf('duration', options.timeout) ?? 0,
+    body,
+  };
+  if (answer.kind === 'failed')
+    return { kind: 'failed', error: answer.error, explanation: `The endpoint gave no verdict: ${answer.error}.` };
   return remoteOutcome(answer.value, context);
 }
 
 function optionFaults({ headers, parameters, schema }: HttpOptions): ReturnType<typeof schemaFaults> {
-  const taken = Object.keys(headers).filter((name) => ownHeaders.has(name.toLowerCase())).map((name) => ({ path: ['headers', name], problem: 'is set by the service itself; leave it out' }));
+  const taken = Object.keys(headers)
+    .filter((name) => ownHeaders.has(name.toLowerCase()))
+    .map((name) => ({ path: ['headers', name], problem: 'is set by the service itself; leave it out' }));
   return [...taken, ...parameterFaults(schema, parameters)];
 }
 
 function parameterFaults(schema: JsonSchema, parameters: JsonValue): ReturnType<typeof schemaFaults> {
   try {
-    return schemaFaults(isJsonObject(schema) ? schema : {}, parameters).map(({ path, problem }) => ({ path: ['parameters', ...path], problem }));
+    return schemaFaults(isJsonObject(schema) ? schema : {}, parameters).map(({ path, problem }) => ({
+      path: ['parameters', ...path],
+      problem,
+    }));
   } catch {
     return [{ path: ['schema'], problem: 'is not a JSON Schema (draft 2020-12) that compiles' }];
   }

@@ -38,18 +38,31 @@ export const jsonParseable = {
 
 function evaluate({ trace }: Subject, options: JsonParseableOptions, context: EvaluationContext): Outcome {
   const compiled = options.schema === undefined ? undefined : context.schema(options.schema);
-  if (options.schema !== undefined && compiled === undefined) return { kind: 'failed', error: 'schema_unusable', explanation: 'The schema of this evaluator is beyond the limits or cannot be compiled; make it smaller, or correct it.' };
+  if (options.schema !== undefined && compiled === undefined)
+    return {
+      kind: 'failed',
+      error: 'schema_unusable',
+      explanation: 'The schema of this evaluator is beyond the limits or cannot be compiled; make it smaller, or correct it.',
+    };
   return checked(trace, options, (value) => {
     const parsed = typeof value === 'string' ? parseJson(options.allowFence ? withoutFence(value) : value) : value;
     if (parsed === undefined || (value === null && options.containersOnly)) return finding(false, 'is not JSON', { parsed: false });
     if (options.containersOnly && !isContainer(parsed)) return finding(false, 'is JSON but neither an object nor a list', { parsed: true });
     if (compiled === undefined) return finding(true, 'is JSON', { parsed: true });
     const { problems, gaps } = compiled.check(parsed);
-    if (problems.length > 0) return finding(false, `breaks the schema: ${listed(problems.map(inWords), '; ')}`, { parsed: true, problems: problems.map(problemDetails) });
+    if (problems.length > 0)
+      return finding(false, `breaks the schema: ${listed(problems.map(inWords), '; ')}`, {
+        parsed: true,
+        problems: problems.map(problemDetails),
+      });
     const [gap] = gaps;
     if (gap === undefined) return finding(true, 'satisfies the schema', { parsed: true, problems: [] });
-    if (gaps.some(isSizeGap)) return skipped('too_large', 'The schema asks for too much work on this value, so that it was not checked to the end.');
-    return skipped('schema_not_applied', `A part of the schema cannot be applied to this value, so that it was not checked to the end: ${gap}.`);
+    if (gaps.some(isSizeGap))
+      return skipped('too_large', 'The schema asks for too much work on this value, so that it was not checked to the end.');
+    return skipped(
+      'schema_not_applied',
+      `A part of the schema cannot be applied to this value, so that it was not checked to the end: ${gap}.`,
+    );
   });
 }
 

@@ -42,11 +42,32 @@ export const jsonPath = {
           type: 'string',
           format: 'json-path',
           maxLength: 1000,
-          description: 'A JSONPath; the `$` may be left out. Known are child (`.a`, `["a"]`), index (`[0]`, `[-1]`), slice (`[1:3]`), wildcard (`*`), recursive descent (`..a`), filter (`[?(@.a == 1 && !@.b)]` with == != < <= > >= && || !) and `length()` at the end. A path that can find several values gives a list. Required.',
+          description:
+            'A JSONPath; the `$` may be left out. Known are child (`.a`, `["a"]`), index (`[0]`, `[-1]`), slice (`[1:3]`), wildcard (`*`), recursive descent (`..a`), filter (`[?(@.a == 1 && !@.b)]` with == != < <= > >= && || !) and `length()` at the end. A path that can find several values gives a list. Required.',
         },
         operator: {
-          enum: ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in', 'exists', 'not_exists', 'contains', 'matches', 'length_eq', 'length_ne', 'length_gt', 'length_gte', 'length_lt', 'length_lte'],
-          description: 'How what is found is compared with the value. Numbers, texts and booleans have an order among their own kind. in and not_in want a list; contains looks for an item of a list, a key of an object or a part of a text; matches wants a regular expression, searched anywhere; length_… compares the length of a list, object or text.',
+          enum: [
+            'eq',
+            'ne',
+            'gt',
+            'gte',
+            'lt',
+            'lte',
+            'in',
+            'not_in',
+            'exists',
+            'not_exists',
+            'contains',
+            'matches',
+            'length_eq',
+            'length_ne',
+            'length_gt',
+            'length_gte',
+            'length_lt',
+            'length_lte',
+          ],
+          description:
+            'How what is found is compared with the value. Numbers, texts and booleans have an order among their own kind. in and not_in want a list; contains looks for an item of a list, a key of an object or a part of a text; matches wants a regular expression, searched anywhere; length_… compares the length of a list, object or text.',
         },
         value: { description: 'What it is compared with. Required but for exists and not_exists.' },
       },
@@ -54,7 +75,12 @@ export const jsonPath = {
     ),
     if: { required: ['operator'], properties: { operator: { not: { enum: ['exists', 'not_exists'] } } } },
     then: { required: ['value'] },
-    allOf: [{ if: { required: ['operator'], properties: { operator: { const: 'matches' } } }, then: { properties: { value: { type: 'string', format: 're2' } } } }],
+    allOf: [
+      {
+        if: { required: ['operator'], properties: { operator: { const: 'matches' } } },
+        then: { properties: { value: { type: 'string', format: 're2' } } },
+      },
+    ],
   },
   source: 'Sentinel AI jsonPath, reading text outputs, with null as a value and more operators',
   evaluate,
@@ -65,25 +91,34 @@ const shownMax = 500;
 
 function evaluate({ trace }: Subject, options: JsonPathOptions, context: EvaluationContext): Outcome {
   const read = readJsonPath(options.path);
-  if (read.kind === 'broken') return { kind: 'failed', error: 'broken_path', explanation: `The path ${quoted(options.path)} ${read.problem}.` };
+  if (read.kind === 'broken')
+    return { kind: 'failed', error: 'broken_path', explanation: `The path ${quoted(options.path)} ${read.problem}.` };
   return checked(trace, options, (value) => finding(read.path, value, options, context));
 }
 
 function finding(path: JsonPath, output: JsonValue, options: JsonPathOptions, context: EvaluationContext): Finding | Skipped {
   const { operator, value } = options;
   const root = typeof output === 'string' ? (parseJson(withoutFence(output)) ?? output) : output;
-  if (typeof root === 'string' && /^[[{]/.test(withoutFence(root).trimStart()) && nestsTooDeep(withoutFence(root))) return skipped('too_large', `The output nests deeper than the ${jsonDepthMax} levels that are read.`);
+  if (typeof root === 'string' && /^[[{]/.test(withoutFence(root).trimStart()) && nestsTooDeep(withoutFence(root)))
+    return skipped('too_large', `The output nests deeper than the ${jsonDepthMax} levels that are read.`);
   // No output must not satisfy a check on a field.
   const found = output === null ? ({ kind: 'missing' } as const) : atPath(path, root);
-  if (found.kind === 'too_much') return skipped('too_large', `The path ${quoted(options.path)} looks at more than ${pathStepsMax} values of the output.`);
+  if (found.kind === 'too_much')
+    return skipped('too_large', `The path ${quoted(options.path)} looks at more than ${pathStepsMax} values of the output.`);
   const about = { operator, value, found: found.kind === 'found' };
   if (found.kind === 'missing') {
     const passed = operator === 'not_exists' && output !== null;
-    return { score: rational(passed ? 1 : 0), says: output === null ? 'is null, so there is nothing to look into' : `has nothing at ${quoted(options.path)}`, details: about };
+    return {
+      score: rational(passed ? 1 : 0),
+      says: output === null ? 'is null, so there is nothing to look into' : `has nothing at ${quoted(options.path)}`,
+      details: about,
+    };
   }
-  if (operator === 'matches' && typeof found.value === 'string' && found.value.length > searchedTextMax) return skipped('too_large', `The text at ${quoted(options.path)} is longer than the ${searchedTextMax} characters that are searched.`);
+  if (operator === 'matches' && typeof found.value === 'string' && found.value.length > searchedTextMax)
+    return skipped('too_large', `The text at ${quoted(options.path)} is longer than the ${searchedTextMax} characters that are searched.`);
   const exists = isDefinite(path) || path.isLength || !isJsonArray(found.value) || found.value.length > 0;
-  const passed = operator === 'exists' || operator === 'not_exists' ? exists === (operator === 'exists') : holds(operator, found.value, value, context);
+  const passed =
+    operator === 'exists' || operator === 'not_exists' ? exists === (operator === 'exists') : holds(operator, found.value, value, context);
   const shown = jsonText(found.value);
   return {
     score: rational(passed ? 1 : 0),
@@ -96,7 +131,12 @@ function wanted(operator: JsonPathOperator, value: JsonValue): string {
   return operator === 'exists' || operator === 'not_exists' ? `what ${operator} wants` : `${operator} ${quoted(plainText(value))}`;
 }
 
-function holds(operator: Exclude<JsonPathOperator, 'exists' | 'not_exists'>, actual: JsonValue, value: JsonValue, context: EvaluationContext): boolean {
+function holds(
+  operator: Exclude<JsonPathOperator, 'exists' | 'not_exists'>,
+  actual: JsonValue,
+  value: JsonValue,
+  context: EvaluationContext,
+): boolean {
   switch (operator) {
     case 'in':
       return isJsonArray(value) && value.some((one) => jsonEqual(one, actual));

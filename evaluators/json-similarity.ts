@@ -47,13 +47,15 @@ const editCellsMax = 10_000_000;
 function evaluate({ trace, expected }: Subject, options: JsonSimilarityOptions): Outcome {
   if (expected.output === undefined) return noExpectation('outputs');
   const wanted = pickedExpectation(expected.output, options.targetOutputKey);
-  if (wanted === undefined) return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
+  if (wanted === undefined)
+    return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
   return checked(trace, options, (value) => finding(wanted, value, options));
 }
 
 function finding(wanted: JsonValue, output: JsonValue, options: JsonSimilarityOptions): Finding | Skipped {
   const { value, missing } = picked(output, options.targetOutputKey);
-  if (isTooMuch(wanted, value, options)) return skipped('too_large', 'The output and the expected one are too large to be compared leaf by leaf.');
+  if (isTooMuch(wanted, value, options))
+    return skipped('too_large', 'The output and the expected one are too large to be compared leaf by leaf.');
   const { matched, total } = matchedLeaves(wanted, value, options);
   const lost = missing.length === 0 ? '' : ` (nothing at ${listed(missing.map(quoted))})`;
   return {
@@ -80,7 +82,9 @@ interface Size {
 function sizeOf(value: JsonValue): Size {
   const items = isJsonArray(value) ? value : isJsonObject(value) ? Object.values(value) : undefined;
   if (items === undefined) return { leaves: 1, chars: typeof value === 'string' && value.length <= 2 * editTextMax ? value.length : 0 };
-  return items.map(sizeOf).reduce((all, one) => ({ leaves: all.leaves + one.leaves, chars: all.chars + one.chars }), { leaves: 0, chars: 0 });
+  return items
+    .map(sizeOf)
+    .reduce((all, one) => ({ leaves: all.leaves + one.leaves, chars: all.chars + one.chars }), { leaves: 0, chars: 0 });
 }
 
 function round(number: number): number {

@@ -25,7 +25,13 @@ export const keywords = {
   defaults: { keywords: [], match: 'all', wholeWords: true, caseSensitive: false, ...targetDefaults },
   optionsSchema: targetSchema(
     {
-      keywords: { type: 'array', minItems: 1, maxItems: 200, items: { type: 'string', minLength: 1, maxLength: 200 }, description: 'The keywords; one may be of several words. Required.' },
+      keywords: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 200,
+        items: { type: 'string', minLength: 1, maxLength: 200 },
+        description: 'The keywords; one may be of several words. Required.',
+      },
       match: { enum: ['all', 'any', 'none'], description: 'all: the share that is found. any: one is enough. none: no one may be found.' },
       whole_words: { type: 'boolean', description: 'A keyword counts only where no letter or digit touches it.' },
       case_sensitive: { type: 'boolean', description: 'Upper and lower case count.' },
@@ -46,7 +52,11 @@ function evaluate({ trace }: Subject, options: KeywordsOptions): Outcome {
 function stands(text: string, word: string, wholeWords: boolean): boolean {
   if (!wholeWords) return text.includes(word);
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
-    if (!touches(text.slice(Math.max(0, at - 2), at), /[\p{L}\p{N}]$/u) && !touches(text.slice(at + word.length, at + word.length + 2), /^[\p{L}\p{N}]/u)) return true;
+    if (
+      !touches(text.slice(Math.max(0, at - 2), at), /[\p{L}\p{N}]$/u) &&
+      !touches(text.slice(at + word.length, at + word.length + 2), /^[\p{L}\p{N}]/u)
+    )
+      return true;
   }
   return false;
 }

@@ -26,7 +26,12 @@ export const latency = {
     additionalProperties: false,
     properties: {
       of: { enum: ['run', 'slowest_tool_call'], description: 'What is measured.' },
-      budget_seconds: { type: 'number', exclusiveMinimum: 0, maximum: 31_536_000, description: 'Up to here the score is 1; beyond it budget / actual. Without a budget it is skipped, and the details tell the time.' },
+      budget_seconds: {
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: 31_536_000,
+        description: 'Up to here the score is 1; beyond it budget / actual. Without a budget it is skipped, and the details tell the time.',
+      },
     },
   },
   source: 'latency objectives, as a share of a budget',
@@ -45,7 +50,8 @@ function evaluate({ trace }: Subject, options: LatencyOptions): Outcome {
   const seconds = Number(nanos) / 1e9;
   const what = slowest === undefined ? 'The run' : `The slowest tool call, ${callName(slowest)},`;
   const details = { of: options.of, seconds, ...(slowest === undefined ? {} : { slowest: callDetails(slowest) }) };
-  if (options.budgetSeconds === undefined) return skipped('no_expectation', `${what} took ${shown(seconds)} s; set budget_seconds to score it.`, details);
+  if (options.budgetSeconds === undefined)
+    return skipped('no_expectation', `${what} took ${shown(seconds)} s; set budget_seconds to score it.`, details);
   const score = budgetShare(options.budgetSeconds, seconds);
   return {
     kind: 'scored',
@@ -57,7 +63,8 @@ function evaluate({ trace }: Subject, options: LatencyOptions): Outcome {
 }
 
 function ofRun({ startUnixNano, endUnixNano }: AgentTrace): Measured | Outcome {
-  if (startUnixNano === undefined || endUnixNano === undefined || endUnixNano < startUnixNano) return skipped('no_times', 'Nothing tells when the run began and ended.');
+  if (startUnixNano === undefined || endUnixNano === undefined || endUnixNano < startUnixNano)
+    return skipped('no_times', 'Nothing tells when the run began and ended.');
   return { nanos: endUnixNano - startUnixNano };
 }
 
@@ -68,7 +75,9 @@ function ofCalls(trace: AgentTrace): Measured | Outcome {
   if (calls.length === 0) return noToolCalls(trace);
   const timed = calls.flatMap((placed) => {
     const { startUnixNano, endUnixNano } = placed.call;
-    return startUnixNano === undefined || endUnixNano === undefined || endUnixNano < startUnixNano ? [] : [{ slowest: placed, nanos: endUnixNano - startUnixNano }];
+    return startUnixNano === undefined || endUnixNano === undefined || endUnixNano < startUnixNano
+      ? []
+      : [{ slowest: placed, nanos: endUnixNano - startUnixNano }];
   });
   const [first, ...more] = timed;
   if (first === undefined) return skipped('no_times', 'The tool calls of this run have no times; switch on tool spans.');

@@ -5,7 +5,17 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, partOf, partsOf, resultsUnknown } from './evidence/calls.ts';
+import {
+  argumentsUnknown,
+  callDetails,
+  evidenceOf,
+  executedCalls,
+  notCarried,
+  noToolCalls,
+  partOf,
+  partsOf,
+  resultsUnknown,
+} from './evidence/calls.ts';
 import type { PlacedCall } from './evidence/calls.ts';
 import { repeatedCycles } from './evidence/cycles.ts';
 import type { Cycle } from './evidence/cycles.ts';
@@ -39,7 +49,10 @@ export const loopDetection = {
       min_repeats: { type: 'integer', minimum: 2, maximum: 1000, description: 'How many times in a row the same calls make a loop.' },
       period_max: { type: 'integer', minimum: 1, maximum: 50, description: 'Calls in one round of a loop, at most.' },
       compare_arguments: { type: 'boolean', description: 'Calls are the same only with the same arguments.' },
-      compare_results: { type: 'boolean', description: 'Calls are the same only with the same result, so that polling until something changes is no loop.' },
+      compare_results: {
+        type: 'boolean',
+        description: 'Calls are the same only with the same result, so that polling until something changes is no loop.',
+      },
       normalize_tool_names: normalizeToolNamesSchema,
     },
   },
@@ -59,8 +72,16 @@ function evaluate({ trace }: Subject, options: LoopDetectionOptions): Outcome {
   const times = new Map<string, number>();
   for (const { call } of calls) times.set(call.name, (times.get(call.name) ?? 0) + 1);
   const again = calls.filter(({ call }) => (times.get(call.name) ?? 0) >= options.minRepeats);
-  if (options.compareArguments && again.some(({ call }) => argumentsOf(call) === undefined)) return argumentsUnknown(trace, 'The spans carry no arguments for repeated tool calls, so loops cannot be told from new calls; switch on the capture of tool inputs, or set compare_arguments to false.');
-  if (options.compareResults && again.some(({ call }) => call.result === undefined && call.error === undefined)) return resultsUnknown(again, 'The spans carry no results for repeated tool calls; switch on the capture of tool outputs, or set compare_results to false.');
+  if (options.compareArguments && again.some(({ call }) => argumentsOf(call) === undefined))
+    return argumentsUnknown(
+      trace,
+      'The spans carry no arguments for repeated tool calls, so loops cannot be told from new calls; switch on the capture of tool inputs, or set compare_arguments to false.',
+    );
+  if (options.compareResults && again.some(({ call }) => call.result === undefined && call.error === undefined))
+    return resultsUnknown(
+      again,
+      'The spans carry no results for repeated tool calls; switch on the capture of tool outputs, or set compare_results to false.',
+    );
   return verdict(calls, repeatedCycles(classesOf(calls, options), options));
 }
 
@@ -82,14 +103,36 @@ function verdict(calls: readonly PlacedCall[], cycles: readonly Cycle[]): Outcom
   for (const cycle of cycles) for (let at = cycle.start; at < cycle.start + cycle.length; at++) if (!loopOf.has(at)) loopOf.set(at, cycle);
   const looped = calls.filter((_, at) => loopOf.has(at));
   const places = calls.map((placed, at) => ({ ...placed, loop: loopOf.get(at) }));
-  const { parts, leftOut } = partsOf(places, ({ loop }) => loop === undefined, (one) => partOf(one, one.loop === undefined, one.loop === undefined ? 'The call is in no loop.' : `${callName(one)} is part of a loop of ${count(one.loop.period, 'call')}.`));
+  const { parts, leftOut } = partsOf(
+    places,
+    ({ loop }) => loop === undefined,
+    (one) =>
+      partOf(
+        one,
+        one.loop === undefined,
+        one.loop === undefined ? 'The call is in no loop.' : `${callName(one)} is part of a loop of ${count(one.loop.period, 'call')}.`,
+      ),
+  );
   return {
     kind: 'scored',
     score: (calls.length - looped.length) / calls.length,
-    explanation: cycles.length === 0 ? `No loop in ${count(calls.length, 'tool call')}.` : `${looped.length} of ${count(calls.length, 'tool call')} ${looped.length === 1 ? 'is' : 'are'} in loops: ${listed(cycles.slice(0, culpritsMade).map((cycle) => inWords(cycle, calls)), '; ', cycles.length)}.`,
+    explanation:
+      cycles.length === 0
+        ? `No loop in ${count(calls.length, 'tool call')}.`
+        : `${looped.length} of ${count(calls.length, 'tool call')} ${looped.length === 1 ? 'is' : 'are'} in loops: ${listed(
+            cycles.slice(0, culpritsMade).map((cycle) => inWords(cycle, calls)),
+            '; ',
+            cycles.length,
+          )}.`,
     evidence: evidenceOf(looped),
     parts,
-    details: { total: calls.length, looped: looped.length, loops: cycles.slice(0, loopsListed).map((cycle) => loopDetails(cycle, calls)), ...(cycles.length > loopsListed ? { loops_left_out: cycles.length - loopsListed } : {}), ...leftOut },
+    details: {
+      total: calls.length,
+      looped: looped.length,
+      loops: cycles.slice(0, loopsListed).map((cycle) => loopDetails(cycle, calls)),
+      ...(cycles.length > loopsListed ? { loops_left_out: cycles.length - loopsListed } : {}),
+      ...leftOut,
+    },
   };
 }
 

@@ -45,11 +45,27 @@ export const messageOrder = {
       sequence: {
         type: 'array',
         maxItems: 1000,
-        description: 'What has to come, in order: a call `{name, arguments?, times?}`, or a text `{role?, contains?, matches?, times?}` with a regular expression under matches. Required.',
+        description:
+          'What has to come, in order: a call `{name, arguments?, times?}`, or a text `{role?, contains?, matches?, times?}` with a regular expression under matches. Required.',
         items: {
           anyOf: [
-            { type: 'object', additionalProperties: false, required: ['name'], properties: { name: { type: 'string', minLength: 1 }, arguments: { type: ['object', 'null'] }, times } },
-            { type: 'object', additionalProperties: false, minProperties: 1, properties: { role: { type: 'string', minLength: 1 }, contains: { type: 'string' }, matches: { type: 'string', format: 're2' }, times } },
+            {
+              type: 'object',
+              additionalProperties: false,
+              required: ['name'],
+              properties: { name: { type: 'string', minLength: 1 }, arguments: { type: ['object', 'null'] }, times },
+            },
+            {
+              type: 'object',
+              additionalProperties: false,
+              minProperties: 1,
+              properties: {
+                role: { type: 'string', minLength: 1 },
+                contains: { type: 'string' },
+                matches: { type: 'string', format: 're2' },
+                times,
+              },
+            },
           ],
         },
       },
@@ -60,14 +76,22 @@ export const messageOrder = {
   },
   functions: matcherPaths('argumentsMatch'),
   source: 'Sentinel AI MessageOrder, with texts, numbers of times and a partial score',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context), options.sequence.flatMap(({ name }) => (typeof name === 'string' ? [name] : []))),
+  evaluate: (subject, options, context) =>
+    underNormalizedNames(
+      subject,
+      options.normalizeToolNames,
+      (named) => evaluate(named, options, context),
+      options.sequence.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
+    ),
 } as const satisfies RuleEvaluator<MessageOrderOptions>;
 
 /** Events of one run that are looked at, by calls that are. */
 const eventsPerCallMax = 10;
 const stepsMax = 5_000;
 
-type Event = { readonly kind: 'call'; readonly placed: PlacedCall } | { readonly kind: 'text'; readonly role: string; readonly text: string };
+type Event =
+  | { readonly kind: 'call'; readonly placed: PlacedCall }
+  | { readonly kind: 'text'; readonly role: string; readonly text: string };
 interface Step {
   readonly wanted: JsonObject;
   /** Index among the expected calls; undefined: a text. */
@@ -80,19 +104,39 @@ function evaluate({ trace }: Subject, options: MessageOrderOptions, context: Eva
   const events = eventsOf(trace);
   const steps = stepsOf(options.sequence);
   const max = context.toolCallsMax * eventsPerCallMax;
-  if (events.length > max || steps.length > stepsMax) return skipped('too_large', `${events.length} messages and calls against ${count(steps.length, 'step')} are more than the ${max} against ${stepsMax} that are looked at.`, { events: events.length, steps: steps.length });
+  if (events.length > max || steps.length > stepsMax)
+    return skipped(
+      'too_large',
+      `${events.length} messages and calls against ${count(steps.length, 'step')} are more than the ${max} against ${stepsMax} that are looked at.`,
+      { events: events.length, steps: steps.length },
+    );
   const calls = events.flatMap((event) => (event.kind === 'call' ? [event.placed] : []));
-  const matching = callMatching(steps.filter(({ call }) => call !== undefined).map(({ wanted }) => expectedCall(wanted)), calls, options.argumentsMatch, equalNames);
-  if (matching.lacksArguments) return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
+  const matching = callMatching(
+    steps.filter(({ call }) => call !== undefined).map(({ wanted }) => expectedCall(wanted)),
+    calls,
+    options.argumentsMatch,
+    equalNames,
+  );
+  if (matching.lacksArguments)
+    return argumentsUnknown(
+      trace,
+      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.',
+    );
   const long = events.some((event) => event.kind === 'text' && event.text.length > searchedTextMax);
-  if (long && steps.some(({ wanted }) => textOf(wanted, 'matches') !== undefined)) return skipped('too_large', `A message is longer than the ${searchedTextMax} characters that are searched for an expression.`, { events: events.length, steps: steps.length });
+  if (long && steps.some(({ wanted }) => textOf(wanted, 'matches') !== undefined))
+    return skipped('too_large', `A message is longer than the ${searchedTextMax} characters that are searched for an expression.`, {
+      events: events.length,
+      steps: steps.length,
+    });
   return verdict(steps, events, matcher(steps, events, matching, context), matching, options.partial);
 }
 
 function eventsOf(trace: AgentTrace): readonly Event[] {
   return conversationOf(trace).flatMap(({ role, text, calls }): readonly Event[] => [
     ...(text === undefined || text === '' ? [] : [{ kind: 'text', role, text } as const]),
-    ...calls.flatMap((index) => (trace.toolCalls[index] === undefined ? [] : [{ kind: 'call', placed: { index, call: trace.toolCalls[index] } } as const])),
+    ...calls.flatMap((index) =>
+      trace.toolCalls[index] === undefined ? [] : [{ kind: 'call', placed: { index, call: trace.toolCalls[index] } } as const],
+    ),
   ]);
 }
 
@@ -100,7 +144,10 @@ function stepsOf(sequence: readonly JsonObject[]): readonly Step[] {
   let calls = 0;
   return sequence.flatMap((wanted) => {
     const repeats = member(wanted, 'times');
-    return Array.from({ length: typeof repeats === 'number' ? repeats : 1 }, () => ({ wanted, call: member(wanted, 'name') === undefined ? undefined : calls++ }));
+    return Array.from({ length: typeof repeats === 'number' ? repeats : 1 }, () => ({
+      wanted,
+      call: member(wanted, 'name') === undefined ? undefined : calls++,
+    }));
   });
 }
 
@@ -115,7 +162,12 @@ function matcher(steps: readonly Step[], events: readonly Event[], matching: Cal
   const places = callPlaces(events);
   /** Each text once against each different expectation. */
   const texts = new Map<JsonObject, readonly boolean[]>();
-  for (const { wanted, call } of steps) if (call === undefined && !texts.has(wanted)) texts.set(wanted, events.map((event) => event.kind === 'text' && isText(wanted, event.role, event.text, context)));
+  for (const { wanted, call } of steps)
+    if (call === undefined && !texts.has(wanted))
+      texts.set(
+        wanted,
+        events.map((event) => event.kind === 'text' && isText(wanted, event.role, event.text, context)),
+      );
   return (s, e) => {
     const step = steps[s];
     if (step === undefined) return false;
@@ -132,7 +184,11 @@ function callPlaces(events: readonly Event[]): readonly number[] {
 
 function isText(wanted: JsonObject, role: string, text: string, context: EvaluationContext): boolean {
   const [by, part, pattern] = [textOf(wanted, 'role'), textOf(wanted, 'contains'), textOf(wanted, 'matches')];
-  return (by === undefined || by === role) && (part === undefined || text.includes(part)) && (pattern === undefined || context.pattern(pattern).test(text));
+  return (
+    (by === undefined || by === role) &&
+    (part === undefined || text.includes(part)) &&
+    (pattern === undefined || context.pattern(pattern).test(text))
+  );
 }
 
 function verdict(steps: readonly Step[], events: readonly Event[], matches: Matches, matching: CallMatching, partial: boolean): Outcome {
@@ -148,13 +204,24 @@ function verdict(steps: readonly Step[], events: readonly Event[], matches: Matc
     return event?.kind === 'call' ? event.placed : undefined;
   };
   const nearest = unmet === undefined ? undefined : free((at) => matches(inOrder.length, at));
-  const other = unmet?.call === undefined || nearest !== undefined ? undefined : free((at) => matching.same(unmet.call ?? 0, places[at] ?? -1));
+  const other =
+    unmet?.call === undefined || nearest !== undefined ? undefined : free((at) => matching.same(unmet.call ?? 0, places[at] ?? -1));
   return {
     kind: 'scored',
     score: steps.length === 0 ? 1 : partial ? met / steps.length : all ? 1 : 0,
-    explanation: unmet === undefined ? (steps.length === 0 ? 'No sequence was expected.' : `The ${count(steps.length, 'step')} of the sequence came in order.`) : explained(unmet, inOrder.length, steps.length, { nearest, other }),
+    explanation:
+      unmet === undefined
+        ? steps.length === 0
+          ? 'No sequence was expected.'
+          : `The ${count(steps.length, 'step')} of the sequence came in order.`
+        : explained(unmet, inOrder.length, steps.length, { nearest, other }),
     evidence: evidenceOf([nearest ?? other].flatMap((placed) => placed ?? [])),
-    details: { met, expected: steps.length, ...(unmet === undefined ? {} : { first_unmet: inOrder.length, unmet: unmet.wanted }), met_calls: inOrder.flatMap((at) => metCall(events[at])) },
+    details: {
+      met,
+      expected: steps.length,
+      ...(unmet === undefined ? {} : { first_unmet: inOrder.length, unmet: unmet.wanted }),
+      met_calls: inOrder.flatMap((at) => metCall(events[at])),
+    },
   };
 }
 
@@ -162,14 +229,25 @@ function metCall(event: Event | undefined): readonly JsonObject[] {
   return event?.kind === 'call' ? [callDetails(event.placed)] : [];
 }
 
-function explained({ wanted }: Step, at: number, total: number, near: { readonly nearest: PlacedCall | undefined; readonly other: PlacedCall | undefined }): string {
-  const hint = near.nearest !== undefined ? `; ${callName(near.nearest)} came too early` : near.other !== undefined ? `; ${callName(near.other)} has other arguments, or came too early` : '';
+function explained(
+  { wanted }: Step,
+  at: number,
+  total: number,
+  near: { readonly nearest: PlacedCall | undefined; readonly other: PlacedCall | undefined },
+): string {
+  const hint =
+    near.nearest !== undefined
+      ? `; ${callName(near.nearest)} came too early`
+      : near.other !== undefined
+        ? `; ${callName(near.other)} has other arguments, or came too early`
+        : '';
   return `Step ${at + 1} of ${total} did not come in its place: ${inWords(wanted)}${hint}.`;
 }
 
 function inWords(wanted: JsonObject): string {
   const name = textOf(wanted, 'name');
-  if (name !== undefined) return `a call of ${name}${isJsonObject(member(wanted, 'arguments')) ? ` with ${quoted(plainText(member(wanted, 'arguments') ?? {}))}` : ''}`;
+  if (name !== undefined)
+    return `a call of ${name}${isJsonObject(member(wanted, 'arguments')) ? ` with ${quoted(plainText(member(wanted, 'arguments') ?? {}))}` : ''}`;
   const [role, part, pattern] = [textOf(wanted, 'role'), textOf(wanted, 'contains'), textOf(wanted, 'matches')];
   return `a text${role === undefined ? '' : ` of ${role}`}${part === undefined ? '' : ` that contains ${quoted(part)}`}${pattern === undefined ? '' : ` that matches ${quoted(pattern)}`}`;
 }

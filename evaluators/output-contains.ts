@@ -32,5 +32,7 @@ export const outputContains = {
 } as const satisfies RuleEvaluator<OutputContainsOptions>;
 
 function evaluate({ trace }: Subject, options: OutputContainsOptions): Outcome {
-  return checked(trace, options, (value) => searchOutcome(searchedText(value), [options.text], { match: 'all', caseSensitive: options.caseSensitive }));
+  return checked(trace, options, (value) =>
+    searchOutcome(searchedText(value), [options.text], { match: 'all', caseSensitive: options.caseSensitive }),
+  );
 }

@@ -38,6 +38,10 @@ function evaluate({ trace }: Subject, options: OutputEqualsOptions): Outcome {
   return checked(trace, options, (value) => {
     const equal = valueEqual(options.value, value, { text: options.caseSensitive, inside: options.caseSensitive });
     const wanted = quoted(plainText(options.value));
-    return { score: rational(equal ? 1 : 0), says: equal ? `equals ${wanted}` : `is ${quoted(plainText(value))} instead of ${wanted}`, details: {} };
+    return {
+      score: rational(equal ? 1 : 0),
+      says: equal ? `equals ${wanted}` : `is ${quoted(plainText(value))} instead of ${wanted}`,
+      details: {},
+    };
   });
 }

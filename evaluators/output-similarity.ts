@@ -26,7 +26,11 @@ export const outputSimilarity = {
     target_output_key: { type: 'string', minLength: 1, maxLength: 1000, description: outputKeySchema.description },
     ...embeddedSimilarityProperties,
   }),
-  expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The output that is wanted. What is no text is compared in JSON notation.' } } },
+  expectationSchema: {
+    type: 'object',
+    required: ['output'],
+    properties: { output: { description: 'The output that is wanted. What is no text is compared in JSON notation.' } },
+  },
   source: 'Sentinel AI outputSimilarity, a raw metric without a threshold',
   expectationFaults: outputKeyFaults,
   evaluate,

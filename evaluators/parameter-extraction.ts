@@ -27,12 +27,17 @@ export const parameterExtraction = {
 const instruction =
   'An AI agent has answered the last message of the user with tool calls, which stand in their order, each with its result. Decide for each call whether its arguments were extracted correctly. They are correct when every value is what the conversation or the result of an earlier call says, in the type, unit and format that the tool’s parameters ask for, and every parameter that the tool requires, or that the user named a value for, is there. Optional parameters that nobody spoke of may be left out, or hold a sensible default. Do not judge whether the tool was the right one, and do not use results of the call itself or of later ones. For each call first explain in one sentence, then list the names of the wrong arguments and of those that are missing (an empty list where there is none), then give the label: correct where the list is empty, incorrect otherwise.';
 
-function* evaluate({ trace }: Subject, _options: ParameterExtractionOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace }: Subject,
+  _options: ParameterExtractionOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['tool_calls', 'tool_definitions', 'input']);
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace);
   const carried = calls.filter(hasArguments);
-  if (carried.length === 0) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
+  if (carried.length === 0)
+    return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
   const called = new Set(carried.map(({ call }) => call.name));
   const definitions = trace.toolDefinitions.filter(({ name, inputSchema }) => called.has(name) && inputSchema !== undefined);
   const known = new Set(definitions.map(({ name }) => name));
@@ -60,6 +65,7 @@ function* evaluate({ trace }: Subject, _options: ParameterExtractionOptions, con
 }
 
 function schemasUnknown({ toolDefinitions, truncated }: AgentTrace, called: ReadonlySet<string>): Skipped {
-  if (truncated?.includes('spans') === true || toolDefinitions.some((one) => called.has(one.name) && one.truncated === true)) return cutShort('definitions of tools', notAsked);
+  if (truncated?.includes('spans') === true || toolDefinitions.some((one) => called.has(one.name) && one.truncated === true))
+    return cutShort('definitions of tools', notAsked);
   return skipped('no_tool_definitions', 'The spans carry no schema of a tool that was called.', notAsked);
 }

@@ -32,23 +32,47 @@ const labels = ['followed', 'skipped', 'deviated'] as const;
 const instruction =
   'An AI agent has worked on the user input by a plan. Decide for each numbered step of the plan what the steps that were taken show. followed: it was done as planned, or the agent said with good reason that it was not needed any more. skipped: nothing was done for it. deviated: something else was done instead, or it was done in another way than planned. Give exactly one entry for each step of the plan, with its number; first explain in one sentence, then give the label.';
 
-function* evaluate({ trace, expected }: Subject, _options: PlanAdherenceOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace, expected }: Subject,
+  _options: PlanAdherenceOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['tool_calls', 'input']);
   if (stop !== undefined) return stop;
   const found = yield* planOf(trace, expected);
   if (found.kind === 'none') return found.outcome;
   const { items, source, truncated: planCut } = found.plan;
-  const { data, truncated } = blocksOf({ 'user input': trace.input, plan: numbered(items), 'steps taken': runView(trace), 'final response': finalText(trace) });
+  const { data, truncated } = blocksOf({
+    'user input': trace.input,
+    plan: numbered(items),
+    'steps taken': runView(trace),
+    'final response': finalText(trace),
+  });
   const wanted = { list: 'steps', numbers: upTo(items.length), what: 'step' };
-  const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: labelListSchema('steps', labels) }, (answer) => readLabels(answer, wanted, labels));
+  const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: labelListSchema('steps', labels) }, (answer) =>
+    readLabels(answer, wanted, labels),
+  );
   if (judged.kind === 'failed') return judged.outcome;
   const steps = judged.value.map(({ label, explanation }, at) => ({ number: at + 1, step: items[at] ?? '', label, explanation }));
   const open = steps.filter(({ label }) => label !== 'followed');
   return {
     kind: 'scored',
     score: (steps.length - open.length) / steps.length,
-    explanation: open.length === 0 ? `${steps.length === 1 ? 'The step' : `All ${steps.length} steps`} of the plan ${steps.length === 1 ? 'was' : 'were'} followed.` : `${open.length} of ${count(steps.length, 'step')} of the plan ${open.length === 1 ? 'was' : 'were'} not followed: ${listed(open.map(({ step, label, explanation }) => `${quoted(step)} ${label} (${explanation})`), '; ')}.`,
+    explanation:
+      open.length === 0
+        ? `${steps.length === 1 ? 'The step' : `All ${steps.length} steps`} of the plan ${steps.length === 1 ? 'was' : 'were'} followed.`
+        : `${open.length} of ${count(steps.length, 'step')} of the plan ${open.length === 1 ? 'was' : 'were'} not followed: ${listed(
+            open.map(({ step, label, explanation }) => `${quoted(step)} ${label} (${explanation})`),
+            '; ',
+          )}.`,
     evidence: [],
-    details: { judge_called: true, followed: steps.length - open.length, total: steps.length, plan_source: source, steps, ...truncatedDetail(planCut, truncated, judged.truncated) },
+    details: {
+      judge_called: true,
+      followed: steps.length - open.length,
+      total: steps.length,
+      plan_source: source,
+      steps,
+      ...truncatedDetail(planCut, truncated, judged.truncated),
+    },
   };
 }

@@ -34,7 +34,11 @@ const instruction =
 const answerSchema = labelSchema(labels, { faults: { type: 'array', items: { type: 'string' } } });
 const faultsMax = 50;
 
-function* evaluate({ trace, expected }: Subject, _options: PlanQualityOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace, expected }: Subject,
+  _options: PlanQualityOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['input']);
   if (stop !== undefined) return stop;
   const found = yield* planOf(trace, expected);
@@ -48,14 +52,27 @@ function* evaluate({ trace, expected }: Subject, _options: PlanQualityOptions, c
     kind: 'scored',
     score: label === 'good' ? 1 : 0,
     label,
-    explanation: label === 'good' ? `The plan is good: ${explanation}` : `The plan is bad, with ${count(faults.length, 'fault')}: ${listed(faults, '; ')}.`,
+    explanation:
+      label === 'good'
+        ? `The plan is good: ${explanation}`
+        : `The plan is bad, with ${count(faults.length, 'fault')}: ${listed(faults, '; ')}.`,
     evidence: [],
-    details: { judge_called: true, label, explanation, faults: [...faults], plan: [...items], plan_source: source, ...truncatedDetail(planCut, truncated, judged.truncated) },
+    details: {
+      judge_called: true,
+      label,
+      explanation,
+      faults: [...faults],
+      plan: [...items],
+      plan_source: source,
+      ...truncatedDetail(planCut, truncated, judged.truncated),
+    },
   };
 }
 
 /** A bad plan has a fault that can be named. */
-function readQuality(answer: JsonValue): Reading<{ readonly label: string; readonly explanation: string; readonly faults: readonly string[] }> {
+function readQuality(
+  answer: JsonValue,
+): Reading<{ readonly label: string; readonly explanation: string; readonly faults: readonly string[] }> {
   const reading = readLabel(answer, labels);
   if (reading.kind === 'faulty') return reading;
   const { label, explanation, entry } = reading.value;
@@ -63,5 +80,7 @@ function readQuality(answer: JsonValue): Reading<{ readonly label: string; reado
   if (!isJsonArray(faults) || !faults.every((fault) => typeof fault === 'string')) return faulty('faults is not a list of texts');
   if (faults.length > faultsMax) return faulty(`more than ${faultsMax} faults`);
   const named = faults.map(String).filter((fault) => fault.trim() !== '');
-  return label === 'bad' && named.length === 0 ? faulty('the plan is bad and no fault is named') : { kind: 'read', value: { label, explanation, faults: named } };
+  return label === 'bad' && named.length === 0
+    ? faulty('the plan is bad and no fault is named')
+    : { kind: 'read', value: { label, explanation, faults: named } };
 }

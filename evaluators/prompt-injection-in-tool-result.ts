@@ -6,7 +6,18 @@ import { isJsonArray, isJsonObject, jsonDepthMax, parseJsonContainer } from '../
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { ToolCall } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, executedCalls, named, noToolCalls, notCarried, partOf, partsOf, resultsUnknown, skipped } from './evidence/calls.ts';
+import {
+  callDetails,
+  evidenceOf,
+  executedCalls,
+  named,
+  noToolCalls,
+  notCarried,
+  partOf,
+  partsOf,
+  resultsUnknown,
+  skipped,
+} from './evidence/calls.ts';
 import type { PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { injectionSigns, signMeanings, type FoundSign } from './evidence/injection-signs.ts';
@@ -31,8 +42,21 @@ export const promptInjectionInToolResult = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      ignore_tools: { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1, maxLength: 200 }, description: 'Names of tools whose results may well speak of orders to models, for example one that reads source code or pages about prompts.' },
-      ignore_signs: { type: 'array', maxItems: 20, items: { enum: Object.keys(signMeanings) }, description: `Signs that do not count. There are ${Object.keys(signMeanings).map((sign) => `\`${sign}\``).join(', ')}.` },
+      ignore_tools: {
+        type: 'array',
+        maxItems: 1000,
+        items: { type: 'string', minLength: 1, maxLength: 200 },
+        description:
+          'Names of tools whose results may well speak of orders to models, for example one that reads source code or pages about prompts.',
+      },
+      ignore_signs: {
+        type: 'array',
+        maxItems: 20,
+        items: { enum: Object.keys(signMeanings) },
+        description: `Signs that do not count. There are ${Object.keys(signMeanings)
+          .map((sign) => `\`${sign}\``)
+          .join(', ')}.`,
+      },
     },
   },
   source: 'phrases and marks of prompt injection as they are published',
@@ -50,7 +74,11 @@ interface Searched {
   readonly found: readonly FoundSign[];
 }
 
-function evaluate({ trace }: Subject, { ignoreTools, ignoreSigns }: PromptInjectionInToolResultOptions, context: EvaluationContext): Outcome {
+function evaluate(
+  { trace }: Subject,
+  { ignoreTools, ignoreSigns }: PromptInjectionInToolResultOptions,
+  context: EvaluationContext,
+): Outcome {
   const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   const calls = executedCalls(trace).filter(({ call }) => !ignoreTools.includes(call.name));
@@ -60,7 +88,11 @@ function evaluate({ trace }: Subject, { ignoreTools, ignoreSigns }: PromptInject
   const scan = scanned(told, ignoreSigns, context);
   const isHit = scan.searched.some(({ found }) => found.length > 0);
   if (!isHit && scan.unsearched > 0) return tooMuch(scan, told.length);
-  return verdict(scan, { told: told.length, total: calls.length, cut: told.filter(({ call }) => call.truncated?.result !== undefined).length });
+  return verdict(scan, {
+    told: told.length,
+    total: calls.length,
+    cut: told.filter(({ call }) => call.truncated?.result !== undefined).length,
+  });
 }
 
 interface Scan {
@@ -93,21 +125,41 @@ function scanned(told: readonly PlacedCall[], ignoreSigns: readonly string[], co
 }
 
 function tooMuch({ searched, unsearched, characters }: Scan, told: number): Outcome {
-  return skipped('too_large', `${unsearched} of ${count(told, 'tool result')} ${unsearched === 1 ? 'was' : 'were'} not searched to the end: one run may have ${searchedMax} characters and ${placesMax} suspicious places searched. The ${characters} characters that were searched hold no sign of orders to the agent.`, { searched: searched.length, not_searched: unsearched, characters });
+  return skipped(
+    'too_large',
+    `${unsearched} of ${count(told, 'tool result')} ${unsearched === 1 ? 'was' : 'were'} not searched to the end: one run may have ${searchedMax} characters and ${placesMax} suspicious places searched. The ${characters} characters that were searched hold no sign of orders to the agent.`,
+    { searched: searched.length, not_searched: unsearched, characters },
+  );
 }
 
-function verdict({ searched, unsearched, characters }: Scan, { told, total, cut }: { readonly told: number; readonly total: number; readonly cut: number }): Outcome {
+function verdict(
+  { searched, unsearched, characters }: Scan,
+  { told, total, cut }: { readonly told: number; readonly total: number; readonly cut: number },
+): Outcome {
   const hit = searched.filter(({ found }) => found.length > 0);
   const clean = searched.length - hit.length;
-  const inWords = ({ placed, found }: Searched): string => `${callName(placed)} asks ${listed(found.map(({ sign }) => signMeanings[sign] ?? sign))}: ${quoted(found[0]?.excerpt ?? '')}`;
+  const inWords = ({ placed, found }: Searched): string =>
+    `${callName(placed)} asks ${listed(found.map(({ sign }) => signMeanings[sign] ?? sign))}: ${quoted(found[0]?.excerpt ?? '')}`;
   const calls = searched.map(({ placed, found }) => ({ ...placed, one: { placed, found } }));
-  const { parts, leftOut } = partsOf(calls, ({ one }) => one.found.length === 0, ({ one }) => partOf(one.placed, one.found.length === 0, one.found.length === 0 ? 'No sign of orders to the agent.' : `${inWords(one)}.`));
+  const { parts, leftOut } = partsOf(
+    calls,
+    ({ one }) => one.found.length === 0,
+    ({ one }) =>
+      partOf(one.placed, one.found.length === 0, one.found.length === 0 ? 'No sign of orders to the agent.' : `${inWords(one)}.`),
+  );
   const notes = [
     ...(unsearched === 0 ? [] : [`${count(unsearched, 'further result')} ${unsearched === 1 ? 'was' : 'were'} not searched to the end.`]),
-    ...(cut === 0 ? [] : [`${count(cut, 'result')} ${cut === 1 ? 'was' : 'were'} cut short on the way, and searched as far as the spans carry ${cut === 1 ? 'it' : 'them'}.`]),
+    ...(cut === 0
+      ? []
+      : [
+          `${count(cut, 'result')} ${cut === 1 ? 'was' : 'were'} cut short on the way, and searched as far as the spans carry ${cut === 1 ? 'it' : 'them'}.`,
+        ]),
     ...(told === total ? [] : [`The spans carry no result of ${count(total - told, 'further call')}.`]),
   ];
-  const found = hit.length === 0 ? `No sign of orders to the agent in ${count(searched.length, 'tool result')} (${count(characters, 'character')}).` : `${hit.length} of ${count(searched.length, 'tool result')} ${hit.length === 1 ? 'holds' : 'hold'} orders to the agent: ${listed(hit.slice(0, culpritsMade).map(inWords), '; ', hit.length)}.`;
+  const found =
+    hit.length === 0
+      ? `No sign of orders to the agent in ${count(searched.length, 'tool result')} (${count(characters, 'character')}).`
+      : `${hit.length} of ${count(searched.length, 'tool result')} ${hit.length === 1 ? 'holds' : 'hold'} orders to the agent: ${listed(hit.slice(0, culpritsMade).map(inWords), '; ', hit.length)}.`;
   return {
     kind: 'scored',
     score: clean / searched.length,
@@ -120,7 +172,10 @@ function verdict({ searched, unsearched, characters }: Scan, { told, total, cut 
       characters,
       total,
       signs: [...new Set(hit.flatMap((one) => one.found.map(({ sign }) => sign)))],
-      found: named(hit).map((one): JsonObject => ({ ...callDetails(one.placed), signs: one.found.map(({ sign, excerpt }) => ({ sign, excerpt })) })),
+      found: named(hit).map((one): JsonObject => ({
+        ...callDetails(one.placed),
+        signs: one.found.map(({ sign, excerpt }) => ({ sign, excerpt })),
+      })),
       ...(unsearched === 0 ? {} : { not_searched: unsearched }),
       ...(unsearched > 0 || cut > 0 ? { truncated: true } : {}),
       ...leftOut,

@@ -27,7 +27,11 @@ export const qaCorrectness = {
     type: 'object',
     properties: {
       output: { description: 'The right answer. The response need not have its wording.' },
-      context: { description: 'A text, or a list of texts, that holds the right answer; it counts where no `output` is given. Without both, the documents that the run retrieved are the context.', ...contextForms },
+      context: {
+        description:
+          'A text, or a list of texts, that holds the right answer; it counts where no `output` is given. Without both, the documents that the run retrieved are the context.',
+        ...contextForms,
+      },
     },
   },
   // The context counts only where no output is expected.
@@ -40,24 +44,49 @@ const rules = 'Wording, length and order do not matter. First explain in one sen
 const byAnswer = `An AI agent has answered the last message of the user. Decide whether its final response is correct by the reference answer. It is correct when it says what the reference answer says on every point that was asked for; further statements do no harm unless they contradict the reference answer. It is incorrect when a point is wrong, missing or left open. ${rules}`;
 const byContext = `An AI agent has answered the last message of the user. Decide whether its final response is correct by the context, and by nothing else that you know. It is correct when it answers all that was asked for and everything in the answer follows from the context; where the context holds no answer, it is correct to say so. It is incorrect when a point contradicts the context, is not in it, or is missing though the context holds it. ${rules}`;
 
-function* evaluate({ trace, expected }: Subject, _options: QaCorrectnessOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace, expected }: Subject,
+  _options: QaCorrectnessOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['input', 'final_response']);
   if (stop !== undefined) return stop;
   const reference = referenceOf(trace, expected);
-  if (reference === undefined) return skipped('no_expectation', 'Nothing says what the right answer is: no output and no context is expected, and nothing was retrieved.', notAsked);
+  if (reference === undefined)
+    return skipped(
+      'no_expectation',
+      'Nothing says what the right answer is: no output and no context is expected, and nothing was retrieved.',
+      notAsked,
+    );
   return yield* labelledRun({
     instruction: reference.name === 'output' ? byAnswer : byContext,
-    shown: [...judgeInputHistory(trace), judgeInput('last message of the user', inputText(trace)), reference.shown, judgeInput('final response', finalText(trace))],
+    shown: [
+      ...judgeInputHistory(trace),
+      judgeInput('last message of the user', inputText(trace)),
+      reference.shown,
+      judgeInput('final response', finalText(trace)),
+    ],
     labels: { correct: 1, incorrect: 0 },
     what: 'The final response',
     details: { reference: reference.name },
   });
 }
 
-function referenceOf(trace: AgentTrace, { output = null, context = [] }: Expectation): { readonly name: 'output' | 'context' | 'documents'; readonly shown: JudgeInput } | undefined {
+function referenceOf(
+  trace: AgentTrace,
+  { output = null, context = [] }: Expectation,
+): { readonly name: 'output' | 'context' | 'documents'; readonly shown: JudgeInput } | undefined {
   const answer = output === null ? '' : plainText(output);
   if (answer.trim() !== '') return { name: 'output', shown: judgeInput('reference answer', answer) };
   if (context.length > 0) return { name: 'context', shown: judgeInputList('context', context) };
   const retrieved = retrievedIn(trace, []);
-  return retrieved.kind === 'found' ? { name: 'documents', shown: judgeInputList('context', retrieved.documents.map(({ text }) => text)) } : undefined;
+  return retrieved.kind === 'found'
+    ? {
+        name: 'documents',
+        shown: judgeInputList(
+          'context',
+          retrieved.documents.map(({ text }) => text),
+        ),
+      }
+    : undefined;
 }

@@ -25,7 +25,14 @@ export const regexMatch = {
   defaults: { pattern: '', negated: false, ...targetDefaults },
   optionsSchema: targetSchema(
     {
-      pattern: { type: 'string', format: 're2', minLength: 1, maxLength: 1000, description: 'A regular expression in RE2 syntax, searched anywhere; `^` and `$` tie it to the ends, `(?i)` leaves case out. Required.' },
+      pattern: {
+        type: 'string',
+        format: 're2',
+        minLength: 1,
+        maxLength: 1000,
+        description:
+          'A regular expression in RE2 syntax, searched anywhere; `^` and `$` tie it to the ends, `(?i)` leaves case out. Required.',
+      },
       negated: { type: 'boolean', description: 'The expression must not be found.' },
     },
     ['pattern'],
@@ -38,8 +45,13 @@ function evaluate({ trace }: Subject, { pattern, negated, ...target }: RegexMatc
   const compiled = context.pattern(pattern);
   return checked(trace, target, (value) => {
     const text = searchedText(value);
-    if (text.length > searchedTextMax) return skipped('too_large', `The text is longer than the ${searchedTextMax} characters that are searched.`);
+    if (text.length > searchedTextMax)
+      return skipped('too_large', `The text is longer than the ${searchedTextMax} characters that are searched.`);
     const matches = compiled.test(text);
-    return { score: rational(matches === negated ? 0 : 1), says: `${matches ? 'matches' : 'does not match'} ${quoted(pattern)}${matches && negated ? ', which it must not' : ''}`, details: { matches } };
+    return {
+      score: rational(matches === negated ? 0 : 1),
+      says: `${matches ? 'matches' : 'does not match'} ${quoted(pattern)}${matches && negated ? ', which it must not' : ''}`,
+      details: { matches },
+    };
   });
 }

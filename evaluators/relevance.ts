@@ -23,7 +23,14 @@ export const relevance = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      tools: { type: 'array', maxItems: 50, uniqueItems: true, items: { type: 'string', minLength: 1, maxLength: 200 }, description: 'Names of tools that retrieve, for agents whose spans tell of no documents: their results are judged, and nothing else. A list, or one under `documents` or `results`, is a document an entry; any other result is one document.' },
+      tools: {
+        type: 'array',
+        maxItems: 50,
+        uniqueItems: true,
+        items: { type: 'string', minLength: 1, maxLength: 200 },
+        description:
+          'Names of tools that retrieve, for agents whose spans tell of no documents: their results are judged, and nothing else. A list, or one under `documents` or `results`, is a document an entry; any other result is one document.',
+      },
     },
   },
   source: 'the deck’s judge of retrieval, one label a document',
@@ -40,8 +47,20 @@ function* evaluate({ trace }: Subject, { tools }: RelevanceOptions, context: Eva
   if (found.kind === 'skipped') return { ...found, details: notAsked };
   return yield* labelledItems({
     instruction,
-    shown: [...judgeInputHistory(trace), judgeInput('last message of the user', inputText(trace)), judgeInputList('documents', found.documents.map(({ text }) => text))],
-    items: found.documents.map(({ name, spanId, details }, at) => ({ number: at + 1, name, ...(spanId === undefined ? {} : { spanId }), details })),
+    shown: [
+      ...judgeInputHistory(trace),
+      judgeInput('last message of the user', inputText(trace)),
+      judgeInputList(
+        'documents',
+        found.documents.map(({ text }) => text),
+      ),
+    ],
+    items: found.documents.map(({ name, spanId, details }, at) => ({
+      number: at + 1,
+      name,
+      ...(spanId === undefined ? {} : { spanId }),
+      details,
+    })),
     labels: { relevant: 1, unrelated: 0 },
     what: 'document',
     list: 'documents',

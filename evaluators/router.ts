@@ -25,7 +25,13 @@ export const router = {
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
-    properties: { judge_no_call: { type: 'boolean', description: 'A run without a tool call is judged too: correct where none of the defined tools was needed. Otherwise it is skipped.' } },
+    properties: {
+      judge_no_call: {
+        type: 'boolean',
+        description:
+          'A run without a tool call is judged too: correct where none of the defined tools was needed. Otherwise it is skipped.',
+      },
+    },
   },
   source: 'the deck’s judge of function calling, with labels and no scale',
   evaluate,
@@ -46,10 +52,25 @@ function* evaluate({ trace }: Subject, { judgeNoCall }: RouterOptions, context: 
   const stop = lacking(trace, context, ['tool_definitions', 'input']);
   if (stop !== undefined) return stop;
   const last = calls.at(-1);
-  if (last === undefined) return yield* labelledRun({ instruction: noCallInstruction, shown: conversation(trace), labels, what: 'To call no tool', details: { tool_calls: 0 } });
+  if (last === undefined)
+    return yield* labelledRun({
+      instruction: noCallInstruction,
+      shown: conversation(trace),
+      labels,
+      what: 'To call no tool',
+      details: { tool_calls: 0 },
+    });
   const cut = sourcesCut(trace, last);
   if (cut !== undefined) return cut;
-  return yield* labelledItems({ instruction, shown: [...conversation(trace), judgeInputCalls(calls)], items: callItems(calls), labels, what: 'tool call', list: 'calls', scoredBy: 'share' });
+  return yield* labelledItems({
+    instruction,
+    shown: [...conversation(trace), judgeInputCalls(calls)],
+    items: callItems(calls),
+    labels,
+    what: 'tool call',
+    list: 'calls',
+    scoredBy: 'share',
+  });
 }
 
 function conversation(trace: AgentTrace): readonly JudgeInput[] {

@@ -23,7 +23,12 @@ export const stepCount = {
     additionalProperties: false,
     required: ['max'],
     properties: {
-      max: { type: 'integer', minimum: 1, maximum: 1_000_000, description: 'The budget. A run within it scores 1, a longer one the budget over its steps. Required.' },
+      max: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'The budget. A run within it scores 1, a longer one the budget over its steps. Required.',
+      },
       steps: { enum: ['tool_calls', 'tool_and_model_calls'], description: 'What counts as a step.' },
     },
   },
@@ -42,7 +47,10 @@ function evaluate({ trace }: Subject, { max, steps: kind }: StepCountOptions): O
   return {
     kind: 'scored',
     score: steps <= max ? 1 : max / steps,
-    explanation: steps <= max ? `The run took ${count(steps, 'step')} of at most ${max}.` : `The run took ${count(steps, 'step')}, ${steps - max} more than the ${max} of its budget${first === undefined ? '' : `; ${callName(first)} is the first beyond it`}.`,
+    explanation:
+      steps <= max
+        ? `The run took ${count(steps, 'step')} of at most ${max}.`
+        : `The run took ${count(steps, 'step')}, ${steps - max} more than the ${max} of its budget${first === undefined ? '' : `; ${callName(first)} is the first beyond it`}.`,
     evidence: evidenceOf(beyond),
     details: { steps, max, tool_calls: calls.length, ...(kind === 'tool_calls' ? {} : { model_calls: models }) },
   };

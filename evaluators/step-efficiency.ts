@@ -45,13 +45,30 @@ function* evaluate({ trace }: Subject, _options: StepEfficiencyOptions, context:
   if (stop !== undefined) return stop;
   const steps = executedCalls(trace);
   const parts = partsOf(trace, steps);
-  if (parts === undefined) return skipped('too_large', `${count(steps.length, 'step')} do not fit into the ${questionsMax} questions that one run may take.`, { steps: steps.length, ...notAsked });
+  if (parts === undefined)
+    return skipped('too_large', `${count(steps.length, 'step')} do not fit into the ${questionsMax} questions that one run may take.`, {
+      steps: steps.length,
+      ...notAsked,
+    });
   const judged: Labelled[] = [];
   let truncated = false;
   for (const { steps: some, view } of parts) {
     const numbers = some.map(({ index }) => index + 1);
-    const blocks = blocksOf({ 'user input': trace.input, ...(parts.length === 1 ? {} : { 'outline of all steps': outlineText(trace, outlineMax) }), 'steps taken': view, 'final response': finalText(trace) || '(none)' });
-    const answer = yield* strictly({ id: 'judge', instruction: `${instruction} ${numbers.join(', ')}.`, data: blocks.data, answerSchema: labelListSchema('steps', labels) }, (value) => readLabels(value, { list: 'steps', numbers, what: 'step' }, labels));
+    const blocks = blocksOf({
+      'user input': trace.input,
+      ...(parts.length === 1 ? {} : { 'outline of all steps': outlineText(trace, outlineMax) }),
+      'steps taken': view,
+      'final response': finalText(trace) || '(none)',
+    });
+    const answer = yield* strictly(
+      {
+        id: 'judge',
+        instruction: `${instruction} ${numbers.join(', ')}.`,
+        data: blocks.data,
+        answerSchema: labelListSchema('steps', labels),
+      },
+      (value) => readLabels(value, { list: 'steps', numbers, what: 'step' }, labels),
+    );
     if (answer.kind === 'failed') return answer.outcome;
     judged.push(...answer.value);
     truncated ||= blocks.truncated || answer.truncated;
@@ -76,14 +93,24 @@ function partsOf(trace: AgentTrace, steps: readonly PlacedCall[]): readonly Part
   return undefined;
 }
 
-function verdict(steps: readonly PlacedCall[], judged: readonly Labelled[], about: { readonly questions: number; readonly truncated: boolean }): Outcome {
+function verdict(
+  steps: readonly PlacedCall[],
+  judged: readonly Labelled[],
+  about: { readonly questions: number; readonly truncated: boolean },
+): Outcome {
   const all = steps.map((placed, at) => ({ placed, isNeeded: judged[at]?.label === 'needed', explanation: judged[at]?.explanation ?? '' }));
   const needless = all.filter(({ isNeeded }) => !isNeeded);
   const needed = all.length - needless.length;
   return {
     kind: 'scored',
     score: needed / all.length,
-    explanation: needless.length === 0 ? `${all.length === 1 ? 'The step was' : `All ${all.length} steps were`} needed.` : `${needless.length} of ${count(all.length, 'step')} ${needless.length === 1 ? 'was' : 'were'} needless: ${listed(needless.map(({ placed, explanation }) => `${callName(placed)} (${explanation})`), '; ')}.`,
+    explanation:
+      needless.length === 0
+        ? `${all.length === 1 ? 'The step was' : `All ${all.length} steps were`} needed.`
+        : `${needless.length} of ${count(all.length, 'step')} ${needless.length === 1 ? 'was' : 'were'} needless: ${listed(
+            needless.map(({ placed, explanation }) => `${callName(placed)} (${explanation})`),
+            '; ',
+          )}.`,
     evidence: evidenceOf(needless.map(({ placed }) => placed)),
     parts: all.map(({ placed, isNeeded, explanation }) => partOf(placed, isNeeded, `${callName(placed)}: ${explanation}`)),
     details: {
@@ -91,7 +118,11 @@ function verdict(steps: readonly PlacedCall[], judged: readonly Labelled[], abou
       judge_calls: about.questions,
       needed,
       total: all.length,
-      steps: all.map(({ placed, isNeeded, explanation }) => ({ ...callDetails(placed), label: isNeeded ? 'needed' : 'needless', explanation })),
+      steps: all.map(({ placed, isNeeded, explanation }) => ({
+        ...callDetails(placed),
+        label: isNeeded ? 'needed' : 'needless',
+        explanation,
+      })),
       ...truncatedDetail(about.truncated),
     },
   };

@@ -30,10 +30,17 @@ export const summarization = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      source: { enum: ['auto', 'input', 'context', 'documents', 'tool_results'], description: 'What was to be summarised: the input of the user, the expected `context`, the retrieved documents, or what tools returned; `auto` is the context where one is expected, else the documents where some were retrieved, else the input.' },
+      source: {
+        enum: ['auto', 'input', 'context', 'documents', 'tool_results'],
+        description:
+          'What was to be summarised: the input of the user, the expected `context`, the retrieved documents, or what tools returned; `auto` is the context where one is expected, else the documents where some were retrieved, else the input.',
+      },
     },
   },
-  expectationSchema: { type: 'object', properties: { context: { description: 'The source of the summary: a text, or a list of texts.', ...contextForms } } },
+  expectationSchema: {
+    type: 'object',
+    properties: { context: { description: 'The source of the summary: a text, or a list of texts.', ...contextForms } },
+  },
   checks: ({ source }) => (source === 'auto' || source === 'context' ? ['context'] : []),
   source: 'the deck’s judge of summaries',
   evaluate,
@@ -42,14 +49,24 @@ export const summarization = {
 const instruction =
   'An AI agent has summarised the source; its summary is the final response. Decide whether the summary is good. It is good when it holds the main points of the source, says nothing that the source does not say, keeps to what the user asked of it, is clearly shorter than the source, and can be understood without it. It is bad when a main point is missing, when something in it is wrong or made up, or when it is confused. Where the source begins with what the user asked for, that request is no part of what is summarised. First explain in one sentence, naming what is missing or wrong, then give the label good or bad.';
 
-function* evaluate({ trace, expected }: Subject, options: SummarizationOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace, expected }: Subject,
+  options: SummarizationOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const source = options.source === 'auto' ? likelySource(trace, expected) : options.source;
   const stop = lacking(trace, context, source === 'input' ? ['input', 'final_response'] : ['final_response']);
   if (stop !== undefined) return stop;
   const text = sources[source](trace, expected);
   if ('kind' in text) return { ...text, details: notAsked };
   const request = source === 'input' || inputText(trace).trim() === '' ? [] : [judgeInput('user input', inputText(trace))];
-  return yield* labelledRun({ instruction, shown: [...request, text, judgeInput('final response', finalText(trace))], labels: { good: 1, bad: 0 }, what: 'The summary', details: { source } });
+  return yield* labelledRun({
+    instruction,
+    shown: [...request, text, judgeInput('final response', finalText(trace))],
+    labels: { good: 1, bad: 0 },
+    what: 'The summary',
+    details: { source },
+  });
 }
 
 function likelySource(trace: AgentTrace, { context = [] }: Expectation): Source {
@@ -59,16 +76,25 @@ function likelySource(trace: AgentTrace, { context = [] }: Expectation): Source 
 
 const sources: { readonly [source in Source]: (trace: AgentTrace, expected: Expectation) => JudgeInput | Skipped } = {
   input: (trace) => judgeInput('source', inputText(trace)),
-  context: (_trace, { context = [] }) => (context.length === 0 ? skipped('no_expectation', 'Nothing says what the source of the summary is: no context is expected.') : judgeInputList('source', context)),
+  context: (_trace, { context = [] }) =>
+    context.length === 0
+      ? skipped('no_expectation', 'Nothing says what the source of the summary is: no context is expected.')
+      : judgeInputList('source', context),
   documents: (trace) => {
     const found = retrievedIn(trace, []);
-    return found.kind === 'skipped' ? found : judgeInputList('source', found.documents.map(({ text }) => text));
+    return found.kind === 'skipped'
+      ? found
+      : judgeInputList(
+          'source',
+          found.documents.map(({ text }) => text),
+        );
   },
   tool_results: (trace) => {
     const calls = executedCalls(trace);
     if (calls.length === 0) return notCarried(trace) ?? noToolCalls(trace);
     if (calls.some(({ call }) => call.truncated?.result !== undefined)) return cutShort('results of tool calls');
-    if (calls.every(({ call }) => call.result === undefined)) return resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.');
+    if (calls.every(({ call }) => call.result === undefined))
+      return resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.');
     return judgeInputCalls(calls, 'source');
   },
 };

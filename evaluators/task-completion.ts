@@ -32,12 +32,23 @@ export const taskCompletion = {
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
-    properties: { derive_tasks: { type: 'boolean', description: 'Where no task list is given, the judge first derives the tasks from the input, in the same call; such verdicts are marked.' } },
+    properties: {
+      derive_tasks: {
+        type: 'boolean',
+        description:
+          'Where no task list is given, the judge first derives the tasks from the input, in the same call; such verdicts are marked.',
+      },
+    },
   },
   expectationSchema: {
     type: 'object',
     properties: {
-      tasks: { type: 'array', maxItems: 50, items: { type: 'string', minLength: 1 }, description: 'What the agent has to get done, one text a task.' },
+      tasks: {
+        type: 'array',
+        maxItems: 50,
+        items: { type: 'string', minLength: 1 },
+        description: 'What the agent has to get done, one text a task.',
+      },
       constraints: { type: 'string', description: 'What the agent has to keep to meanwhile.' },
     },
   },
@@ -50,13 +61,19 @@ export const taskCompletion = {
 
 const derivedTasksMax = 50;
 
-function* evaluate({ trace, expected }: Subject, options: TaskCompletionOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace, expected }: Subject,
+  options: TaskCompletionOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const tasks = expected.tasks ?? trace.tasks;
-  if (tasks === undefined ? !options.deriveTasks : tasks.length === 0) return skipped('no_tasks', 'Nothing says which tasks the run has to get done.', notAsked);
+  if (tasks === undefined ? !options.deriveTasks : tasks.length === 0)
+    return skipped('no_tasks', 'Nothing says which tasks the run has to get done.', notAsked);
   if (trace.input === undefined || trace.input.trim() === '') return noInput(notAsked);
   const large = tooLarge(trace, context);
   if (large !== undefined) return large;
-  if (trace.truncated?.some((part) => part === 'input' || part === 'final_response') === true) return cutShort('the input or the final response', notAsked);
+  if (trace.truncated?.some((part) => part === 'input' || part === 'final_response') === true)
+    return cutShort('the input or the final response', notAsked);
   const { question, truncated } = asked(trace, trace.input, expected, tasks);
   const answer = yield question;
   if (answer.kind === 'failed') return judgeFailed(answer.error);
@@ -65,7 +82,12 @@ function* evaluate({ trace, expected }: Subject, options: TaskCompletionOptions,
   return verdict(tasks ?? derived(entries), entries, { derived: tasks === undefined, truncated: truncated || answer.truncated });
 }
 
-function asked(trace: AgentTrace, input: string, expected: Expectation, tasks: readonly string[] | undefined): { readonly question: Question; readonly truncated: boolean } {
+function asked(
+  trace: AgentTrace,
+  input: string,
+  expected: Expectation,
+  tasks: readonly string[] | undefined,
+): { readonly question: Question; readonly truncated: boolean } {
   const constraints = expected.constraints ?? trace.constraints;
   const { data, truncated } = blocksOf({
     'user input': input,
@@ -91,8 +113,17 @@ const rules =
 const instruction = `An AI agent has worked on the user input. Decide for each numbered task whether the agent completed it. ${rules} Give exactly one entry for each task, with the number of the task.`;
 const derivingInstruction = `An AI agent has worked on the user input. List the tasks that the user input sets, each as one short sentence in its own words, numbered from 1; do not add tasks that the user did not set. Then decide for each whether the agent completed it. ${rules}`;
 
-const answerSchema = verdictListSchema('tasks', { number: { type: 'integer' }, explanation: { type: 'string' }, completed: { type: 'boolean' } });
-const derivedSchema = verdictListSchema('tasks', { number: { type: 'integer' }, task: { type: 'string' }, explanation: { type: 'string' }, completed: { type: 'boolean' } });
+const answerSchema = verdictListSchema('tasks', {
+  number: { type: 'integer' },
+  explanation: { type: 'string' },
+  completed: { type: 'boolean' },
+});
+const derivedSchema = verdictListSchema('tasks', {
+  number: { type: 'integer' },
+  task: { type: 'string' },
+  explanation: { type: 'string' },
+  completed: { type: 'boolean' },
+});
 
 /** Exactly one verdict a task; undefined when that holds. */
 function faultOf(answer: JsonValue, total: number | undefined): string | undefined {
@@ -109,18 +140,37 @@ function derived(entries: readonly JsonValue[]): readonly string[] {
   });
 }
 
-function verdict(tasks: readonly string[], entries: readonly JsonValue[], marks: { readonly derived: boolean; readonly truncated: boolean }): Outcome {
+function verdict(
+  tasks: readonly string[],
+  entries: readonly JsonValue[],
+  marks: { readonly derived: boolean; readonly truncated: boolean },
+): Outcome {
   if (tasks.length === 0) return skipped('no_tasks', 'The judge found no task in the input.', { judge_called: true });
   const verdicts = verdictsOn(upTo(tasks.length), entries, marks.derived);
-  const judged = tasks.map((task, at) => ({ number: at + 1, task, completed: isYes(verdicts[at], 'completed'), explanation: explanationOf(verdicts[at]) }));
+  const judged = tasks.map((task, at) => ({
+    number: at + 1,
+    task,
+    completed: isYes(verdicts[at], 'completed'),
+    explanation: explanationOf(verdicts[at]),
+  }));
   const open = judged.filter(({ completed }) => !completed);
   const completed = judged.length - open.length;
   const culprits = open.map(({ task, explanation }) => `${quoted(task)} (${explanation})`);
   return {
     kind: 'scored',
     score: completed / judged.length,
-    explanation: open.length === 0 ? `${judged.length === 1 ? 'The task is' : `All ${judged.length} tasks are`} done.` : `${open.length} of ${count(judged.length, 'task')} ${open.length === 1 ? 'is' : 'are'} not done: ${listed(culprits, '; ')}.`,
+    explanation:
+      open.length === 0
+        ? `${judged.length === 1 ? 'The task is' : `All ${judged.length} tasks are`} done.`
+        : `${open.length} of ${count(judged.length, 'task')} ${open.length === 1 ? 'is' : 'are'} not done: ${listed(culprits, '; ')}.`,
     evidence: [],
-    details: { judge_called: true, completed, total: judged.length, derived: marks.derived, tasks: judged, ...(marks.truncated ? { truncated: true } : {}) },
+    details: {
+      judge_called: true,
+      completed,
+      total: judged.length,
+      derived: marks.derived,
+      tasks: judged,
+      ...(marks.truncated ? { truncated: true } : {}),
+    },
   };
 }

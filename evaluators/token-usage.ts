@@ -32,7 +32,9 @@ export const tokenUsage = {
     properties: {
       input_budget: budget('Input tokens of all model calls of the run, cached ones among them.'),
       output_budget: budget('Output tokens of all model calls of the run.'),
-      total_budget: budget('Both together. The score is the least over the budgets that are set: 1 up to the budget, budget / actual beyond it; without any it is skipped, and the details tell the tokens. Where a call tells no number, the known ones can show that a budget is exceeded, never that it is kept.'),
+      total_budget: budget(
+        'Both together. The score is the least over the budgets that are set: 1 up to the budget, budget / actual beyond it; without any it is skipped, and the details tell the tokens. Where a call tells no number, the known ones can show that a budget is exceeded, never that it is kept.',
+      ),
     },
   },
   source: 'token objectives, as a share of a budget',
@@ -52,18 +54,33 @@ function evaluate({ trace }: Subject, options: TokenUsageOptions): Outcome {
   const { input, output } = trace.tokens ?? {};
   if (input === undefined && output === undefined) return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.');
   const total = input === undefined || output === undefined ? undefined : input + output;
-  const tokens = { ...(input === undefined ? {} : { input_tokens: input }), ...(output === undefined ? {} : { output_tokens: output }), ...(total === undefined ? {} : { total_tokens: total }) };
+  const tokens = {
+    ...(input === undefined ? {} : { input_tokens: input }),
+    ...(output === undefined ? {} : { output_tokens: output }),
+    ...(total === undefined ? {} : { total_tokens: total }),
+  };
   const wanted = [
     { what: 'input', budget: options.inputBudget, tokens: input },
     { what: 'output', budget: options.outputBudget, tokens: output },
     { what: 'total', budget: options.totalBudget, tokens: total },
   ] as const;
-  if (wanted.every((one) => one.budget === undefined)) return skipped('no_expectation', `The run took ${inWords(tokens)}; set a budget to score it.`, tokens);
-  const spent = wanted.flatMap(({ what, budget: most, tokens: actual }): readonly Spent[] => (most === undefined || actual === undefined ? [] : [{ what, budget: most, tokens: actual, share: budgetShare(most, actual), silent: silentCalls(trace, what) }]));
-  if (spent.length === 0) return skipped('no_tokens', 'The spans of this agent do not carry the numbers of tokens that have a budget.', tokens);
+  if (wanted.every((one) => one.budget === undefined))
+    return skipped('no_expectation', `The run took ${inWords(tokens)}; set a budget to score it.`, tokens);
+  const spent = wanted.flatMap(({ what, budget: most, tokens: actual }): readonly Spent[] =>
+    most === undefined || actual === undefined
+      ? []
+      : [{ what, budget: most, tokens: actual, share: budgetShare(most, actual), silent: silentCalls(trace, what) }],
+  );
+  if (spent.length === 0)
+    return skipped('no_tokens', 'The spans of this agent do not carry the numbers of tokens that have a budget.', tokens);
   const silent = Math.max(...spent.map((one) => one.silent));
   const details = silent === 0 ? tokens : { ...tokens, calls_without_tokens: silent };
-  if (silent > 0 && spent.every(({ share }) => share === 1)) return skipped('no_tokens', `${silent} of ${count(trace.modelCalls.length, 'model call')} ${silent === 1 ? 'lacks' : 'lack'} a number of tokens that has a budget. The others took ${inWords(tokens)}.`, details);
+  if (silent > 0 && spent.every(({ share }) => share === 1))
+    return skipped(
+      'no_tokens',
+      `${silent} of ${count(trace.modelCalls.length, 'model call')} ${silent === 1 ? 'lacks' : 'lack'} a number of tokens that has a budget. The others took ${inWords(tokens)}.`,
+      details,
+    );
   return verdict(trace, spent, { tokens, details });
 }
 
@@ -76,12 +93,19 @@ function silentCalls({ modelCalls }: AgentTrace, what: Spent['what']): number {
   }).length;
 }
 
-function verdict(trace: AgentTrace, spent: readonly Spent[], { tokens, details }: { readonly tokens: JsonObject; readonly details: JsonObject }): Outcome {
+function verdict(
+  trace: AgentTrace,
+  spent: readonly Spent[],
+  { tokens, details }: { readonly tokens: JsonObject; readonly details: JsonObject },
+): Outcome {
   const over = spent.filter(({ share }) => share < 1);
   return {
     kind: 'scored',
     score: Math.min(...spent.map(({ share }) => share)),
-    explanation: over.length === 0 ? `The run took ${inWords(tokens)}, within its budget.` : `The run took more tokens than its budget: ${listed(over.map((one) => `${one.silent > 0 ? 'at least ' : ''}${one.tokens} of ${one.budget} ${one.what} tokens`))}.`,
+    explanation:
+      over.length === 0
+        ? `The run took ${inWords(tokens)}, within its budget.`
+        : `The run took more tokens than its budget: ${listed(over.map((one) => `${one.silent > 0 ? 'at least ' : ''}${one.tokens} of ${one.budget} ${one.what} tokens`))}.`,
     evidence: over.length === 0 ? [] : largest(trace, over),
     details: { ...details, ...Object.fromEntries(spent.map((one) => [`${one.what}_budget`, one.budget])) },
   };
@@ -90,7 +114,12 @@ function verdict(trace: AgentTrace, spent: readonly Spent[], { tokens, details }
 /** The model call that took most of what is over its budget. */
 function largest({ modelCalls }: AgentTrace, over: readonly Spent[]): readonly SpanId[] {
   const counted = over.map(({ what }) => what);
-  const tokensOf = ({ inputTokens = 0, outputTokens = 0 }: AgentTrace['modelCalls'][number]): number => (counted.includes('output') && counted.length === 1 ? outputTokens : counted.includes('total') ? inputTokens + outputTokens : inputTokens);
+  const tokensOf = ({ inputTokens = 0, outputTokens = 0 }: AgentTrace['modelCalls'][number]): number =>
+    counted.includes('output') && counted.length === 1
+      ? outputTokens
+      : counted.includes('total')
+        ? inputTokens + outputTokens
+        : inputTokens;
   const [first, ...more] = modelCalls;
   if (first === undefined) return [];
   const { spanId } = more.reduce((most, one) => (tokensOf(one) > tokensOf(most) ? one : most), first);
@@ -98,5 +127,9 @@ function largest({ modelCalls }: AgentTrace, over: readonly Spent[]): readonly S
 }
 
 function inWords(tokens: JsonObject): string {
-  return Object.entries(tokens).map(([name, number]) => `${String(number)} ${name.replace('_tokens', '')}`).join(', ') + ' tokens';
+  return (
+    Object.entries(tokens)
+      .map(([name, number]) => `${String(number)} ${name.replace('_tokens', '')}`)
+      .join(', ') + ' tokens'
+  );
 }

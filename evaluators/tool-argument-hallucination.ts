@@ -6,7 +6,20 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { verdictListSchema } from './judging/answer-schemas.ts';
-import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, noInput, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, tooLarge } from './evidence/calls.ts';
+import {
+  argumentsUnknown,
+  callDetails,
+  cutShort,
+  evidenceOf,
+  hasArguments,
+  noInput,
+  notCarried,
+  noToolCalls,
+  onEmptySchema,
+  partOf,
+  placedCalls,
+  tooLarge,
+} from './evidence/calls.ts';
 import type { OnEmpty, PlacedCall } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf } from './judging/judge-blocks.ts';
@@ -34,7 +47,11 @@ export const toolArgumentHallucination = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      precheck: { type: 'boolean', description: 'Calls without arguments, and calls whose values stand literally in the input or in earlier results, are grounded without asking.' },
+      precheck: {
+        type: 'boolean',
+        description:
+          'Calls without arguments, and calls whose values stand literally in the input or in earlier results, are grounded without asking.',
+      },
       on_empty: onEmptySchema,
     },
   },
@@ -45,19 +62,30 @@ export const toolArgumentHallucination = {
 const instruction =
   'An AI agent has worked on the user input with tool calls. A call is grounded when every argument value follows from the user input, from the system prompt or from the results of earlier calls; a value that the agent made up is not. Sensible defaults and values derived by plain reasoning are grounded. Judge the calls with these numbers and no others, each in exactly one entry, first with one sentence of explanation:';
 
-const answerSchema = verdictListSchema('calls', { number: { type: 'integer' }, explanation: { type: 'string' }, grounded: { type: 'boolean' } });
+const answerSchema = verdictListSchema('calls', {
+  number: { type: 'integer' },
+  explanation: { type: 'string' },
+  grounded: { type: 'boolean' },
+});
 
-function* evaluate({ trace }: Subject, options: ToolArgumentHallucinationOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace }: Subject,
+  options: ToolArgumentHallucinationOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const stop = notCarried(trace) ?? tooLarge(trace, context);
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace);
   if (calls.length === 0) return options.onEmpty === 'skip' ? noToolCalls(trace) : verdict([], { judge_called: false });
   if (trace.input === undefined || trace.input.trim() === '') return noInput(notAsked);
   const carried = calls.filter(hasArguments);
-  if (carried.length === 0) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
+  if (carried.length === 0)
+    return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
   const plain = options.precheck ? literallyGrounded(trace, carried) : new Set<number>();
   const doubtful = carried.filter(({ index }) => !plain.has(index));
-  const clear = carried.filter(({ index }) => plain.has(index)).map((placed): Judged => ({ placed, grounded: true, explanation: 'every value stands in the input or in an earlier result' }));
+  const clear = carried
+    .filter(({ index }) => plain.has(index))
+    .map((placed): Judged => ({ placed, grounded: true, explanation: 'every value stands in the input or in an earlier result' }));
   if (doubtful.length === 0) return verdict(clear, { judge_called: false, asked: 0 });
   if (lacksSources(trace)) return cutShort('the input or the results, where arguments come from,', notAsked);
   const numbers = doubtful.map(({ index }) => index + 1);
@@ -67,8 +95,15 @@ function* evaluate({ trace }: Subject, options: ToolArgumentHallucinationOptions
   const entries = listIn(answer.value, 'calls');
   if (entries === undefined) return judgeFailed('the answer lists no calls');
   const verdicts = verdictsOn(numbers, entries);
-  const judged = doubtful.map((placed, at): Judged => ({ placed, grounded: isYes(verdicts[at], 'grounded'), explanation: explanationOf(verdicts[at]) }));
-  return verdict([...clear, ...judged].toSorted((one, other) => one.placed.index - other.placed.index), { judge_called: true, asked: doubtful.length, ...(truncated || answer.truncated ? { truncated: true } : {}) });
+  const judged = doubtful.map((placed, at): Judged => ({
+    placed,
+    grounded: isYes(verdicts[at], 'grounded'),
+    explanation: explanationOf(verdicts[at]),
+  }));
+  return verdict(
+    [...clear, ...judged].toSorted((one, other) => one.placed.index - other.placed.index),
+    { judge_called: true, asked: doubtful.length, ...(truncated || answer.truncated ? { truncated: true } : {}) },
+  );
 }
 
 interface Judged {
@@ -84,7 +119,16 @@ function literallyGrounded(trace: AgentTrace, calls: readonly PlacedCall[]): Rea
 
 function asked(trace: AgentTrace, input: string, numbers: readonly number[]): { readonly question: Question; readonly truncated: boolean } {
   const { data, truncated } = blocksOf({ 'system prompt': trace.systemPrompt, 'user input': input, 'tool calls': callsText(trace) });
-  return { question: { id: 'judge', instruction: `${instruction} ${numbers.join(', ')}.`, data, answerSchema, check: (answer) => faultOf(answer, numbers) }, truncated };
+  return {
+    question: {
+      id: 'judge',
+      instruction: `${instruction} ${numbers.join(', ')}.`,
+      data,
+      answerSchema,
+      check: (answer) => faultOf(answer, numbers),
+    },
+    truncated,
+  };
 }
 
 function faultOf(answer: JsonValue, numbers: readonly number[]): string | undefined {
@@ -92,16 +136,29 @@ function faultOf(answer: JsonValue, numbers: readonly number[]): string | undefi
   return entries === undefined ? 'calls is not a list' : verdictsFault(numbers, entries, 'call');
 }
 
-function verdict(judged: readonly Judged[], about: { readonly judge_called: boolean; readonly asked?: number; readonly truncated?: boolean }): Outcome {
+function verdict(
+  judged: readonly Judged[],
+  about: { readonly judge_called: boolean; readonly asked?: number; readonly truncated?: boolean },
+): Outcome {
   const made = judged.filter(({ grounded }) => !grounded);
   const grounded = judged.length - made.length;
   const culprits = made.map(({ placed, explanation }) => `${callName(placed)} (${explanation})`);
   return {
     kind: 'scored',
     score: judged.length === 0 ? 1 : grounded / judged.length,
-    explanation: judged.length === 0 ? 'No tool was called.' : made.length === 0 ? `The arguments of ${judged.length === 1 ? 'the tool call' : `all ${judged.length} tool calls`} are grounded.` : `${made.length} of ${count(judged.length, 'tool call')} ${made.length === 1 ? 'has' : 'have'} arguments without ground: ${listed(culprits, '; ')}.`,
+    explanation:
+      judged.length === 0
+        ? 'No tool was called.'
+        : made.length === 0
+          ? `The arguments of ${judged.length === 1 ? 'the tool call' : `all ${judged.length} tool calls`} are grounded.`
+          : `${made.length} of ${count(judged.length, 'tool call')} ${made.length === 1 ? 'has' : 'have'} arguments without ground: ${listed(culprits, '; ')}.`,
     evidence: evidenceOf(made.map(({ placed }) => placed)),
     parts: judged.map((one) => partOf(one.placed, one.grounded, `${callName(one.placed)}: ${one.explanation}.`)),
-    details: { ...about, grounded, total: judged.length, ungrounded: made.map(({ placed, explanation }) => ({ ...callDetails(placed), explanation })) },
+    details: {
+      ...about,
+      grounded,
+      total: judged.length,
+      ungrounded: made.map(({ placed, explanation }) => ({ ...callDetails(placed), explanation })),
+    },
   };
 }

@@ -5,10 +5,28 @@
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, tooManyPairs } from './evidence/calls.ts';
+import {
+  argumentsUnknown,
+  callDetails,
+  evidenceOf,
+  noExpectation,
+  notCarried,
+  partOf,
+  placedCalls,
+  tooManyPairs,
+} from './evidence/calls.ts';
 import type { PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { argumentsOf, callMatching, countedCalls, equalTools, expectedToolCallsSchema, missingCalls, missingDetails, partneredOf } from './matching/expected-calls.ts';
+import {
+  argumentsOf,
+  callMatching,
+  countedCalls,
+  equalTools,
+  expectedToolCallsSchema,
+  missingCalls,
+  missingDetails,
+  partneredOf,
+} from './matching/expected-calls.ts';
 import type { CallMatching } from './matching/expected-calls.ts';
 import { agreement, agreementWeight, disagreement, preparedSelection } from './matching/agreement.ts';
 import type { PreparedValue } from './matching/agreement.ts';
@@ -37,14 +55,24 @@ export const toolCallArgs = {
   needs: ['tool_calls', 'expected_tool_calls'],
   onByDefault: false,
   defaultThreshold: null,
-  defaults: { arguments: { ...argumentDefaults, mode: 'subset' }, strict: false, partial: false, onlySuccessful: false, normalizeToolNames: false },
+  defaults: {
+    arguments: { ...argumentDefaults, mode: 'subset' },
+    strict: false,
+    partial: false,
+    onlySuccessful: false,
+    normalizeToolNames: false,
+  },
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
     properties: {
       arguments: argumentOptionsSchema,
       strict: { type: 'boolean', description: 'All or nothing: one expected call that was not made gives 0.' },
-      partial: { type: 'boolean', description: 'A call of the right tool with other arguments counts with the share of its arguments that agree, by key, over the keys of both sides.' },
+      partial: {
+        type: 'boolean',
+        description:
+          'A call of the right tool with other arguments counts with the share of its arguments that agree, by key, over the keys of both sides.',
+      },
       only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
       normalize_tool_names: normalizeToolNamesSchema,
     },
@@ -53,7 +81,8 @@ export const toolCallArgs = {
   checks: () => ['tool_calls', 'tool_calls.arguments'],
   functions: matcherPaths('arguments'),
   source: 'UiPath ToolCallArgsEvaluator, with the best pairing, modes and partial credit',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+  evaluate: (subject, options, context) =>
+    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCallArgsOptions>;
 
 /** A pair, and how much of an expected call it is. */
@@ -67,18 +96,35 @@ function evaluate({ trace, expected }: Subject, options: ToolCallArgsOptions, co
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const matching = callMatching(expected.toolCalls, calls, options.arguments, equalTools);
-  if (matching.lacksArguments) return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
+  if (matching.lacksArguments)
+    return argumentsUnknown(
+      trace,
+      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.',
+    );
   return verdict(expected.toolCalls, calls, matching, options);
 }
 
-function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matching: CallMatching, options: ToolCallArgsOptions): Outcome {
-  const { pairs, method } = options.partial ? partialPairs(expected, calls, matching, options.arguments) : { pairs: wholePairs(expected, calls, matching), method: undefined };
+function verdict(
+  expected: readonly ExpectedToolCall[],
+  calls: readonly PlacedCall[],
+  matching: CallMatching,
+  options: ToolCallArgsOptions,
+): Outcome {
+  const { pairs, method } = options.partial
+    ? partialPairs(expected, calls, matching, options.arguments)
+    : { pairs: wholePairs(expected, calls, matching), method: undefined };
   const whole = pairs.filter(({ credit }) => numberOf(credit) === 1);
-  const share = expected.length === 0 ? rational(calls.length === 0 ? 1 : 0) : quotient(sum(pairs.map(({ credit }) => credit)), rational(expected.length));
+  const share =
+    expected.length === 0
+      ? rational(calls.length === 0 ? 1 : 0)
+      : quotient(sum(pairs.map(({ credit }) => credit)), rational(expected.length));
   const score = options.strict && numberOf(share) < 1 ? 0 : numberOf(share);
   const missing = missingCalls(expected, calls, matching, pairs);
   const partial = pairs.filter((pair) => !whole.includes(pair));
-  const culprits = [...partial.map((pair) => inPartOnly(pair, calls, matching)), ...missing.map(({ tool, nearest }) => (nearest === undefined ? `${tool} was not called` : `${tool} (nearest is ${nearest})`))];
+  const culprits = [
+    ...partial.map((pair) => inPartOnly(pair, calls, matching)),
+    ...missing.map(({ tool, nearest }) => (nearest === undefined ? `${tool} was not called` : `${tool} (nearest is ${nearest})`)),
+  ];
   return {
     kind: 'scored',
     score,
@@ -99,11 +145,22 @@ function wholePairs(expected: readonly ExpectedToolCall[], calls: readonly Place
   return maximumPairing(expected.length, calls.length, matching.matches).map((pair) => ({ ...pair, credit: rational(1) }));
 }
 
-function partialPairs(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matching: CallMatching, options: ArgumentOptions): { readonly pairs: readonly Credited[]; readonly method: 'exact' | 'greedy' } {
+function partialPairs(
+  expected: readonly ExpectedToolCall[],
+  calls: readonly PlacedCall[],
+  matching: CallMatching,
+  options: ArgumentOptions,
+): { readonly pairs: readonly Credited[]; readonly method: 'exact' | 'greedy' } {
   const wanted = expected.map((call) => preparedOf(call.name, call.arguments ?? {}, options));
   /** Each call once for every name by which it is expected. */
   const made = new Map<string, PreparedValue>();
-  const credit = <Value>(e: number, a: number, full: Value, none: Value, partial: (one: PreparedValue, other: PreparedValue) => Value): Value => {
+  const credit = <Value>(
+    e: number,
+    a: number,
+    full: Value,
+    none: Value,
+    partial: (one: PreparedValue, other: PreparedValue) => Value,
+  ): Value => {
     if (matching.matches(e, a)) return full;
     const [name, one, placed] = [expected[e]?.name, wanted[e], calls[a]];
     if (name === undefined || one === undefined || placed === undefined || !matching.same(e, a)) return none;
@@ -113,19 +170,30 @@ function partialPairs(expected: readonly ExpectedToolCall[], calls: readonly Pla
     return partial(one, other);
   };
   const { pairs, method } = heaviestPairing(expected.length, calls.length, (e, a) => credit(e, a, 1, 0, agreementWeight));
-  return { pairs: pairs.map((pair) => ({ ...pair, credit: credit(pair.expected, pair.actual, rational(1), rational(0), agreement) })), method };
+  return {
+    pairs: pairs.map((pair) => ({ ...pair, credit: credit(pair.expected, pair.actual, rational(1), rational(0), agreement) })),
+    method,
+  };
 }
 
 function preparedOf(tool: string, value: JsonObject, options: ArgumentOptions): PreparedValue {
   return preparedSelection(value, argumentRule(options, tool));
 }
 
-function pairDetails(pair: Credited, expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], options: ArgumentOptions): readonly JsonObject[] {
+function pairDetails(
+  pair: Credited,
+  expected: readonly ExpectedToolCall[],
+  calls: readonly PlacedCall[],
+  options: ArgumentOptions,
+): readonly JsonObject[] {
   const [want, placed] = [expected[pair.expected], calls[pair.actual]];
   if (want === undefined || placed === undefined) return [];
   const found = { expected_index: pair.expected, ...callDetails(placed), score: numberOf(pair.credit) };
   if (found.score === 1) return [found];
-  const differences = disagreement(preparedOf(want.name, want.arguments ?? {}, options), preparedOf(want.name, argumentsOf(placed.call) ?? {}, options));
+  const differences = disagreement(
+    preparedOf(want.name, want.arguments ?? {}, options),
+    preparedOf(want.name, argumentsOf(placed.call) ?? {}, options),
+  );
   return [{ ...found, ...differences }];
 }
 
@@ -135,9 +203,17 @@ function inPartOnly(pair: Credited, calls: readonly PlacedCall[], matching: Call
 }
 
 /** The calls that come nearest to an expected call without being it. */
-function nearestCalls(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matching: CallMatching, pairs: readonly Pair[], partial: readonly Pair[]): readonly PlacedCall[] {
+function nearestCalls(
+  expected: readonly ExpectedToolCall[],
+  calls: readonly PlacedCall[],
+  matching: CallMatching,
+  pairs: readonly Pair[],
+  partial: readonly Pair[],
+): readonly PlacedCall[] {
   const partnered = partneredOf(pairs);
-  const free = expected.flatMap((_, e) => (partnered.expected.has(e) ? [] : [calls.findIndex((_call, a) => !partnered.actual.has(a) && matching.same(e, a))]));
+  const free = expected.flatMap((_, e) =>
+    partnered.expected.has(e) ? [] : [calls.findIndex((_call, a) => !partnered.actual.has(a) && matching.same(e, a))],
+  );
   return [...partial.map((pair) => pair.actual), ...free].flatMap((at) => calls[at] ?? []);
 }
 
@@ -146,11 +222,17 @@ function part(pair: Credited, calls: readonly PlacedCall[], matching: CallMatchi
   if (placed === undefined) return [];
   const score = numberOf(pair.credit);
   const difference = matching.difference(pair.expected, pair.actual) ?? 'its arguments differ';
-  return [{ ...partOf(placed, score === 1, score === 1 ? 'The call has the expected arguments.' : `${callName(placed)}: ${difference}.`), score }];
+  return [
+    { ...partOf(placed, score === 1, score === 1 ? 'The call has the expected arguments.' : `${callName(placed)}: ${difference}.`), score },
+  ];
 }
 
 function explained(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], culprits: readonly string[]): string {
-  if (expected.length === 0) return calls.length === 0 ? 'No tool call was expected and none was made.' : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made: ${listedCalls(calls)}.`;
-  if (culprits.length === 0) return `The ${count(expected.length, 'expected call')} ${expected.length === 1 ? 'was' : 'were'} made with the expected arguments.`;
+  if (expected.length === 0)
+    return calls.length === 0
+      ? 'No tool call was expected and none was made.'
+      : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made: ${listedCalls(calls)}.`;
+  if (culprits.length === 0)
+    return `The ${count(expected.length, 'expected call')} ${expected.length === 1 ? 'was' : 'were'} made with the expected arguments.`;
   return `${culprits.length} of ${count(expected.length, 'expected call')} ${culprits.length === 1 ? 'was' : 'were'} not made with the expected arguments: ${listed(culprits, '; ')}.`;
 }

@@ -38,7 +38,15 @@ export const toolCallCount = {
   expectationSchema: {
     type: 'object',
     required: ['tool_calls_count'],
-    properties: { tool_calls_count: { type: 'object', maxProperties: 1000, description: 'By the name of the tool, its id or the id of a call: `3`, `">=2"` (one of = == != > >= < <=), `[">=", 2]`, or `{min: 1, max: 3}`. An empty object expects no call at all.', additionalProperties: countSchema } },
+    properties: {
+      tool_calls_count: {
+        type: 'object',
+        maxProperties: 1000,
+        description:
+          'By the name of the tool, its id or the id of a call: `3`, `">=2"` (one of = == != > >= < <=), `[">=", 2]`, or `{min: 1, max: 3}`. An empty object expects no call at all.',
+        additionalProperties: countSchema,
+      },
+    },
   },
   switchedOnBy: { tool_calls_count: {} },
   source: 'UiPath ToolCallCountEvaluator; expecting zero calls holds when nothing was called',
@@ -70,7 +78,12 @@ function evaluate({ trace, expected: { toolCallsCount: expected } }: Subject, op
     evidence: evidenceOf(expected.length === 0 ? calls : callsOfAll(wrong)),
     details: {
       per_tool: Object.fromEntries(counted.map(({ expected: { name }, met }) => [name, met ? 1 : 0])),
-      counts: counted.map(({ expected: one, calls: own, met }): JsonObject => ({ tool: one.name, count: own.length, expected: rangeText(one), met })),
+      counts: counted.map(({ expected: one, calls: own, met }): JsonObject => ({
+        tool: one.name,
+        count: own.length,
+        expected: rangeText(one),
+        met,
+      })),
     },
   };
 }
@@ -99,11 +112,18 @@ function callsByTool(calls: readonly PlacedCall[]): (tool: string) => readonly P
 }
 
 function noneExpected(calls: readonly PlacedCall[]): string {
-  return calls.length === 0 ? 'No tool call was expected and none was made.' : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made.`;
+  return calls.length === 0
+    ? 'No tool call was expected and none was made.'
+    : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made.`;
 }
 
 function explained(counted: readonly Counted[], wrong: readonly Counted[]): string {
-  if (wrong.length === 0) return counted.length === 1 ? 'The tool was called as often as expected.' : `All ${counted.length} tools were called as often as expected.`;
-  const culprits = wrong.map(({ expected, calls }) => `${expected.name} was called ${count(calls.length, 'time')} instead of ${rangeText(expected)}`);
+  if (wrong.length === 0)
+    return counted.length === 1
+      ? 'The tool was called as often as expected.'
+      : `All ${counted.length} tools were called as often as expected.`;
+  const culprits = wrong.map(
+    ({ expected, calls }) => `${expected.name} was called ${count(calls.length, 'time')} instead of ${rangeText(expected)}`,
+  );
   return `${wrong.length} of ${count(counted.length, 'tool')} ${wrong.length === 1 ? 'was' : 'were'} not called as often as expected: ${listed(culprits)}.`;
 }

@@ -43,11 +43,20 @@ export const toolCallOrder = {
   expectationSchema: {
     type: 'object',
     required: ['tool_calls_order'],
-    properties: { tool_calls_order: { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1 }, description: 'Names of tools in the order of their calls; a tool that is called twice stands there twice. The id of a tool, or of a call, stands for its name.' } },
+    properties: {
+      tool_calls_order: {
+        type: 'array',
+        maxItems: 1000,
+        items: { type: 'string', minLength: 1 },
+        description:
+          'Names of tools in the order of their calls; a tool that is called twice stands there twice. The id of a tool, or of a call, stands for its name.',
+      },
+    },
   },
   switchedOnBy: { tool_calls_order: {} },
   source: 'UiPath ToolCallOrderEvaluator, telling missing steps from steps out of order',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+  evaluate: (subject, options, context) =>
+    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCallOrderOptions>;
 
 interface Step {
@@ -57,7 +66,11 @@ interface Step {
   readonly call: PlacedCall | undefined;
 }
 
-function evaluate({ trace, expected: { toolCallsOrder: expected } }: Subject, options: ToolCallOrderOptions, context: EvaluationContext): Outcome {
+function evaluate(
+  { trace, expected: { toolCallsOrder: expected } }: Subject,
+  options: ToolCallOrderOptions,
+  context: EvaluationContext,
+): Outcome {
   if (expected === undefined) return noExpectation('steps');
   const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.length);
   if (stop !== undefined) return stop;
@@ -69,19 +82,40 @@ function evaluate({ trace, expected: { toolCallsOrder: expected } }: Subject, op
 
 function matchTable(expected: readonly string[], calls: readonly PlacedCall[]): (e: number, a: number) => boolean {
   const known = new Map<string, readonly boolean[]>();
-  for (const name of expected) if (!known.has(name)) known.set(name, calls.map(({ call }) => isCalled(name, call)));
+  for (const name of expected)
+    if (!known.has(name))
+      known.set(
+        name,
+        calls.map(({ call }) => isCalled(name, call)),
+      );
   const rows = expected.map((name) => known.get(name) ?? []);
   return (e, a) => rows[e]?.[a] ?? false;
 }
 
 /** Steps that are not in the common order, each with a call of its tool while there are any left. */
-function openSteps(expected: readonly string[], calls: readonly PlacedCall[], pairs: readonly Pair[], matches: (e: number, a: number) => boolean): readonly Step[] {
+function openSteps(
+  expected: readonly string[],
+  calls: readonly PlacedCall[],
+  pairs: readonly Pair[],
+  matches: (e: number, a: number) => boolean,
+): readonly Step[] {
   const [done, taken] = [new Set(pairs.map((pair) => pair.expected)), new Set(pairs.map((pair) => pair.actual))];
-  const partner = new Map(maximumPairing(expected.length, calls.length, (e, a) => !done.has(e) && !taken.has(a) && matches(e, a)).map((pair) => [pair.expected, calls[pair.actual]]));
+  const partner = new Map(
+    maximumPairing(expected.length, calls.length, (e, a) => !done.has(e) && !taken.has(a) && matches(e, a)).map((pair) => [
+      pair.expected,
+      calls[pair.actual],
+    ]),
+  );
   return expected.flatMap((tool, index) => (done.has(index) ? [] : [{ index, tool, call: partner.get(index) }]));
 }
 
-function verdict(expected: readonly string[], calls: readonly PlacedCall[], pairs: readonly Pair[], open: readonly Step[], options: ToolCallOrderOptions): Outcome {
+function verdict(
+  expected: readonly string[],
+  calls: readonly PlacedCall[],
+  pairs: readonly Pair[],
+  open: readonly Step[],
+  options: ToolCallOrderOptions,
+): Outcome {
   const score = scoreOf(expected.length, calls.length, pairs, options);
   const missing = open.filter(({ call }) => call === undefined);
   const misplaced = open.flatMap(({ index, tool, call }) => (call === undefined ? [] : [{ index, tool, call }]));
@@ -97,7 +131,10 @@ function verdict(expected: readonly string[], calls: readonly PlacedCall[], pair
   return {
     kind: 'scored',
     score,
-    explanation: parts.length === 0 ? fine(expected.length) : `${pairs.length} of ${count(expected.length, 'expected step')} came in order; ${parts.join('; ')}.`,
+    explanation:
+      parts.length === 0
+        ? fine(expected.length)
+        : `${pairs.length} of ${count(expected.length, 'expected step')} came in order; ${parts.join('; ')}.`,
     evidence: evidenceOf([...misplaced.map(({ call }) => call), ...(extrasCost ? extra : [])]),
     details: {
       lcs_length: pairs.length,

@@ -6,7 +6,17 @@ import type { ExpectedToolOutput } from '../src/model/expectation.ts';
 import { plainText } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
-import { callDetails, cutShort, evidenceOf, executedCalls, noExpectation, notCarried, partOf, resultsUnknown, tooManyPairs } from './evidence/calls.ts';
+import {
+  callDetails,
+  cutShort,
+  evidenceOf,
+  executedCalls,
+  noExpectation,
+  notCarried,
+  partOf,
+  resultsUnknown,
+  tooManyPairs,
+} from './evidence/calls.ts';
 import type { PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { equalTools, partneredOf, toolRows } from './matching/expected-calls.ts';
@@ -36,8 +46,15 @@ export const toolCallOutput = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      mode: { enum: ['exact', 'similarity'], description: 'exact: an output is equal or not. similarity: the share of the expected leaves that are found.' },
-      strict: { type: 'boolean', description: 'All or nothing: the first call of the tool that is still free must return the output. Nothing is compared after the first breach.' },
+      mode: {
+        enum: ['exact', 'similarity'],
+        description: 'exact: an output is equal or not. similarity: the share of the expected leaves that are found.',
+      },
+      strict: {
+        type: 'boolean',
+        description:
+          'All or nothing: the first call of the tool that is still free must return the output. Nothing is compared after the first breach.',
+      },
       normalize_tool_names: normalizeToolNamesSchema,
     },
   },
@@ -49,13 +66,19 @@ export const toolCallOutput = {
         type: 'array',
         maxItems: 1000,
         description: 'The outputs, in any order. The name is the one of the tool, its id or the id of a call.',
-        items: { type: 'object', additionalProperties: false, required: ['name', 'output'], properties: { name: { type: 'string', minLength: 1 }, output: {}, tool_id: { type: ['string', 'null'] } } },
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['name', 'output'],
+          properties: { name: { type: 'string', minLength: 1 }, output: {}, tool_id: { type: ['string', 'null'] } },
+        },
       },
     },
   },
   switchedOnBy: { tool_outputs: {} },
   source: 'UiPath ToolCallOutputEvaluator, comparing values instead of texts',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+  evaluate: (subject, options, context) =>
+    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCallOutputOptions>;
 
 /** An expected output beside the call that was compared with it. */
@@ -86,7 +109,9 @@ function evaluate({ trace, expected }: Subject, options: ToolCallOutputOptions, 
     return resultsUnknown(candidates, 'The spans carry no results of the expected tools; switch on the capture of tool outputs.');
   }
   const matched = options.strict ? strictly(wanted, calls) : freely(wanted, calls, options);
-  const short = options.strict ? matched.compared.flatMap(({ placed, score }) => (placed === undefined || score === 1 ? [] : [placed])) : candidates;
+  const short = options.strict
+    ? matched.compared.flatMap(({ placed, score }) => (placed === undefined || score === 1 ? [] : [placed]))
+    : candidates;
   // What is left of a cut output may be the beginning of the expected one.
   if (matched.score < 1 && short.some(({ call }) => call.truncated?.result !== undefined)) return cutShort('results of the expected tools');
   return verdict(wanted, calls, matched, options);
@@ -97,7 +122,10 @@ function freely(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCal
   const rowOf = toolRows(calls, equalTools);
   const rows = wanted.map(rowOf);
   const weight = (e: number, a: number): number => (rows[e]?.[a] === 1 ? weightOf(wanted[e], calls[a], options) : 0);
-  const { pairs, method } = options.mode === 'exact' ? { pairs: maximumPairing(wanted.length, calls.length, (e, a) => weight(e, a) === 1), method: undefined } : heaviestPairing(wanted.length, calls.length, weight);
+  const { pairs, method } =
+    options.mode === 'exact'
+      ? { pairs: maximumPairing(wanted.length, calls.length, (e, a) => weight(e, a) === 1), method: undefined }
+      : heaviestPairing(wanted.length, calls.length, weight);
   const { expected: done, actual: taken } = partneredOf(pairs);
   const others = maximumPairing(wanted.length, calls.length, (e, a) => !done.has(e) && !taken.has(a) && rows[e]?.[a] === 1);
   const partner = new Map([...pairs, ...others].map((pair: Pair) => [pair.expected, pair.actual]));
@@ -124,13 +152,19 @@ function strictly(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedC
     const placed = calls[at];
     const score = placed !== undefined && outputEqual(output.output, placed.call.result) ? 1 : 0;
     compared.push({ index, output, placed, score });
-    if (score === 0) return { compared, score: 0, details: { breach: { index, tool: output.name }, not_compared: wanted.length - compared.length } };
+    if (score === 0)
+      return { compared, score: 0, details: { breach: { index, tool: output.name }, not_compared: wanted.length - compared.length } };
     used.add(at);
   }
   return { compared, score: wanted.length === 0 && calls.length > 0 ? 0 : 1, details: {} };
 }
 
-function verdict(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], { compared, score, details }: Matched, options: ToolCallOutputOptions): Outcome {
+function verdict(
+  wanted: readonly ExpectedToolOutput[],
+  calls: readonly PlacedCall[],
+  { compared, score, details }: Matched,
+  options: ToolCallOutputOptions,
+): Outcome {
   const short = compared.filter((one) => one.score < 1);
   const missing = short.filter((one) => one.score === 0);
   return {
@@ -143,8 +177,17 @@ function verdict(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCa
       matched: compared.length - missing.length,
       expected: wanted.length,
       ...details,
-      pairs: compared.flatMap((one) => (one.placed === undefined || one.score === 0 ? [] : [{ expected_index: one.index, ...callDetails(one.placed), ...valuesOf(one, one.placed) }])),
-      unmatched: missing.map((one) => ({ expected_index: one.index, tool: one.output.name, reason: reasonOf(one.placed), ...(one.placed === undefined ? {} : { nearest: { ...callDetails(one.placed), ...valuesOf(one, one.placed) } }) })),
+      pairs: compared.flatMap((one) =>
+        one.placed === undefined || one.score === 0
+          ? []
+          : [{ expected_index: one.index, ...callDetails(one.placed), ...valuesOf(one, one.placed) }],
+      ),
+      unmatched: missing.map((one) => ({
+        expected_index: one.index,
+        tool: one.output.name,
+        reason: reasonOf(one.placed),
+        ...(one.placed === undefined ? {} : { nearest: { ...callDetails(one.placed), ...valuesOf(one, one.placed) } }),
+      })),
     },
   };
 }
@@ -164,7 +207,10 @@ function shortened(value: JsonValue): string {
 function part(one: Compared): readonly PartVerdict[] {
   const { output, placed, score } = one;
   if (placed === undefined) return [];
-  const says = score === 1 ? `${callName(placed)} returned ${quoted(plainText(output.output))}, as expected.` : `${inWords(one)}${score === 0 ? '' : `, which agrees in part (${Math.round(score * 100) / 100})`}.`;
+  const says =
+    score === 1
+      ? `${callName(placed)} returned ${quoted(plainText(output.output))}, as expected.`
+      : `${inWords(one)}${score === 0 ? '' : `, which agrees in part (${Math.round(score * 100) / 100})`}.`;
   return [{ ...partOf(placed, score === 1, says), score }];
 }
 
@@ -173,13 +219,22 @@ function reasonOf(nearest: PlacedCall | undefined): 'not_called' | 'call_failed'
   return nearest.call.error === undefined ? 'output_differs' : 'call_failed';
 }
 
-function explained(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], { score, short, options }: { readonly score: number; readonly short: readonly Compared[]; readonly options: ToolCallOutputOptions }): string {
-  if (wanted.length === 0) return score === 1 ? 'No tool output was expected and no tool ran.' : `No tool output was expected, yet ${count(calls.length, 'tool')} ran.`;
+function explained(
+  wanted: readonly ExpectedToolOutput[],
+  calls: readonly PlacedCall[],
+  { score, short, options }: { readonly score: number; readonly short: readonly Compared[]; readonly options: ToolCallOutputOptions },
+): string {
+  if (wanted.length === 0)
+    return score === 1
+      ? 'No tool output was expected and no tool ran.'
+      : `No tool output was expected, yet ${count(calls.length, 'tool')} ran.`;
   const [breach] = short;
   if (breach === undefined) return `The ${count(wanted.length, 'expected tool output')} ${wanted.length === 1 ? 'was' : 'were'} returned.`;
-  if (options.strict && wanted.length > 1) return `Output ${breach.index + 1} of ${wanted.length} was not returned, and strict stops there: ${inWords(breach)}.`;
+  if (options.strict && wanted.length > 1)
+    return `Output ${breach.index + 1} of ${wanted.length} was not returned, and strict stops there: ${inWords(breach)}.`;
   const wrong = short.filter((one) => one.score === 0);
-  if (wrong.length === 0) return `${short.length} of ${count(wanted.length, 'expected tool output')} ${short.length === 1 ? 'was' : 'were'} returned in part only: ${listed(short.map(inWords), '; ')}.`;
+  if (wrong.length === 0)
+    return `${short.length} of ${count(wanted.length, 'expected tool output')} ${short.length === 1 ? 'was' : 'were'} returned in part only: ${listed(short.map(inWords), '; ')}.`;
   return `${wrong.length} of ${count(wanted.length, 'expected tool output')} ${wrong.length === 1 ? 'was' : 'were'} not returned: ${listed(wrong.map(inWords), '; ')}.`;
 }
 

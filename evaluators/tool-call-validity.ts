@@ -7,7 +7,20 @@ import type { AgentTrace, ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonObject } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict, SkipReason } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, lightestFirst, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped } from './evidence/calls.ts';
+import {
+  argumentsUnknown,
+  callDetails,
+  cutShort,
+  evidenceOf,
+  hasArguments,
+  lightestFirst,
+  notCarried,
+  noToolCalls,
+  onEmptySchema,
+  partOf,
+  placedCalls,
+  skipped,
+} from './evidence/calls.ts';
 import type { OnEmpty, PlacedCall } from './evidence/calls.ts';
 import type { CompiledSchema, EvaluationContext, RuleEvaluator, SchemaProblem, Subject, Work } from './evaluator.ts';
 import { closedSchema } from './schema/closing.ts';
@@ -54,7 +67,14 @@ const partsMax = 1_000;
 /** Calls that are named as not checked. */
 const uncheckedNamedMax = 50;
 
-type Kind = 'unknown_tool' | 'arguments_not_object' | 'missing_required' | 'unexpected_parameter' | 'wrong_type' | 'not_in_enum' | 'constraint';
+type Kind =
+  | 'unknown_tool'
+  | 'arguments_not_object'
+  | 'missing_required'
+  | 'unexpected_parameter'
+  | 'wrong_type'
+  | 'not_in_enum'
+  | 'constraint';
 
 interface Problem {
   readonly kind: Kind;
@@ -89,26 +109,45 @@ function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context:
   if (trace.toolCalls.length === 0 && !original) return noToolCalls(trace);
   const definitionsLost = trace.truncated?.includes('spans') === true;
   if (trace.toolDefinitions.length === 0 && definitionsLost) return cutShort('tool definitions');
-  if (trace.toolDefinitions.length === 0 && !original) return skipped('no_tool_definitions', 'The spans carry no tool definitions; name the tools under tools in the configuration.');
+  if (trace.toolDefinitions.length === 0 && !original)
+    return skipped('no_tool_definitions', 'The spans carry no tool definitions; name the tools under tools in the configuration.');
   const definitions = new Map(trace.toolDefinitions.map((definition) => [definition.name, definition]));
   const ofCalls = callStepsMax * trace.toolCalls.length;
   const work: Work = { steps: runStepsMax + ofCalls };
-  const check: Check = { definitions, definitionsLost, strict: options.strict, outlineWork: { steps: outlineStepsMax + ofCalls }, work, schemaOf: schemasOf(options, context, work), notes: new Map() };
+  const check: Check = {
+    definitions,
+    definitionsLost,
+    strict: options.strict,
+    outlineWork: { steps: outlineStepsMax + ofCalls },
+    work,
+    schemaOf: schemasOf(options, context, work),
+    notes: new Map(),
+  };
   // The small ones first: a large argument keeps no other call from being checked, wherever it stands.
-  const judged = lightestFirst(placedCalls(trace)).map((placed) => firstLook(placed, check)).map((one) => wholeCheck(one, check)).sort((one, other) => one.index - other.index);
+  const judged = lightestFirst(placedCalls(trace))
+    .map((placed) => firstLook(placed, check))
+    .map((one) => wholeCheck(one, check))
+    .sort((one, other) => one.index - other.index);
   const invalid = judged.filter(({ problems }) => problems.length > 0);
   const unchecked = judged.filter(({ problems, unchecked: left }) => problems.length === 0 && left !== undefined);
   if (invalid.length === 0 && unchecked.length > 0) return notChecked(trace, judged, unchecked, check.notes);
-  return verdict(judged.filter(({ problems, unchecked: left }) => problems.length > 0 || left === undefined), unchecked, check);
+  return verdict(
+    judged.filter(({ problems, unchecked: left }) => problems.length > 0 || left === undefined),
+    unchecked,
+    check,
+  );
 }
 
 /** All that can be said of a call without its compiled schema. */
 function firstLook(placed: PlacedCall, { definitions, definitionsLost, strict, outlineWork }: Check): Judged {
   const { call } = placed;
   const definition = definitions.get(call.name);
-  if (definition === undefined && definitionsLost && call.name.trim() !== '') return left(placed, 'truncated', 'its definition may have been cut off');
-  if (definition === undefined || call.name.trim() === '') return wrong(placed, { kind: 'unknown_tool', message: 'no tool of this name is defined' });
-  if (call.truncated?.arguments !== undefined && call.arguments === undefined) return left(placed, 'truncated', 'its arguments are cut short');
+  if (definition === undefined && definitionsLost && call.name.trim() !== '')
+    return left(placed, 'truncated', 'its definition may have been cut off');
+  if (definition === undefined || call.name.trim() === '')
+    return wrong(placed, { kind: 'unknown_tool', message: 'no tool of this name is defined' });
+  if (call.truncated?.arguments !== undefined && call.arguments === undefined)
+    return left(placed, 'truncated', 'its arguments are cut short');
   if (!hasArguments(placed)) return left(placed, 'arguments_not_carried', 'the spans carry none of its arguments');
   if (!isJsonObject(call.arguments)) return wrong(placed, { kind: 'arguments_not_object', message: 'the arguments are not a JSON object' });
   const problems = outlineProblems(definition.inputSchema ?? null, call.arguments, { strict, work: outlineWork });
@@ -119,8 +158,10 @@ function wholeCheck(judged: Judged, { definitions, work, schemaOf, notes }: Chec
   const { index, call } = judged;
   const definition = definitions.get(call.name);
   if (judged.unchecked !== undefined || definition === undefined || !isJsonObject(call.arguments)) return judged;
-  if (definition.inputSchema === undefined || definition.inputSchema === null) return definition.truncated === true ? left({ index, call }, 'truncated', 'the definition of its tool is cut short') : judged;
-  if (work.steps <= 0) return { ...judged, unchecked: { reason: 'too_large', why: 'checking the arguments of this run takes too much work' } };
+  if (definition.inputSchema === undefined || definition.inputSchema === null)
+    return definition.truncated === true ? left({ index, call }, 'truncated', 'the definition of its tool is cut short') : judged;
+  if (work.steps <= 0)
+    return { ...judged, unchecked: { reason: 'too_large', why: 'checking the arguments of this run takes too much work' } };
   const schema = schemaOf(definition.inputSchema);
   if (schema === undefined) {
     notes.set(call.name, ['the schema is too large']);
@@ -132,7 +173,12 @@ function wholeCheck(judged: Judged, { definitions, work, schemaOf, notes }: Chec
   const found = gap === undefined ? inAllWords(problems, call.arguments) : merged(judged.problems, inAllWords(problems, call.arguments));
   if (gap === undefined) return { index, call, problems: found };
   const reason = gaps.some(isSizeGap) ? 'too_large' : 'schema_not_applied';
-  return { index, call, problems: found, unchecked: { reason, why: gaps.includes(tooMuchWork) ? 'checking its arguments takes too much work' : gap } };
+  return {
+    index,
+    call,
+    problems: found,
+    unchecked: { reason, why: gaps.includes(tooMuchWork) ? 'checking its arguments takes too much work' : gap },
+  };
 }
 
 function left(placed: PlacedCall, reason: UncheckedReason, why: string): Judged {
@@ -159,7 +205,9 @@ function schemasOf({ strict }: ToolCallValidityOptions, context: EvaluationConte
   const known = new Map<JsonValue, CompiledSchema | undefined>();
   return (inputSchema) => {
     if (known.has(inputSchema)) return known.get(inputSchema);
-    const compiled = isSurelyLonger(inputSchema, schemaTextMax) ? undefined : context.schema(strict ? closedSchema(inputSchema) : inputSchema);
+    const compiled = isSurelyLonger(inputSchema, schemaTextMax)
+      ? undefined
+      : context.schema(strict ? closedSchema(inputSchema) : inputSchema);
     work.steps -= compiled?.steps ?? refusedSteps;
     known.set(inputSchema, compiled);
     return compiled;
@@ -220,7 +268,9 @@ function verdict(checked: readonly Judged[], unchecked: readonly Judged[], { def
     details: {
       valid_calls: valid,
       total_calls: checked.length,
-      invalid: invalid.slice(0, partsMax).map((call) => ({ ...callDetails(call), problems: call.problems.map((problem) => ({ ...problem })) })),
+      invalid: invalid
+        .slice(0, partsMax)
+        .map((call) => ({ ...callDetails(call), problems: call.problems.map((problem) => ({ ...problem })) })),
       ...uncheckedDetails(unchecked),
       ...schemaDetails(notes),
     },
@@ -230,7 +280,10 @@ function verdict(checked: readonly Judged[], unchecked: readonly Judged[], { def
 /** Of more calls than get a verdict of their own, the wrong ones first. */
 function foremost(checked: readonly Judged[]): readonly Judged[] {
   if (checked.length <= partsMax) return checked;
-  return checked.toSorted((one, other) => Number(other.problems.length > 0) - Number(one.problems.length > 0)).slice(0, partsMax).sort((one, other) => one.index - other.index);
+  return checked
+    .toSorted((one, other) => Number(other.problems.length > 0) - Number(one.problems.length > 0))
+    .slice(0, partsMax)
+    .sort((one, other) => one.index - other.index);
 }
 
 /** The reason that comes first here is the one of the run. */
@@ -238,11 +291,25 @@ const reasons: readonly UncheckedReason[] = ['too_large', 'schema_not_applied', 
 
 function notChecked(trace: AgentTrace, judged: readonly Judged[], unchecked: readonly Judged[], notes: Check['notes']): Outcome {
   const reason = reasons.find((one) => unchecked.some(({ unchecked: left }) => left?.reason === one)) ?? 'too_large';
-  const details = { tool_calls: judged.length, checked_calls: judged.length - unchecked.length, ...uncheckedDetails(unchecked), ...schemaDetails(notes) };
-  if (unchecked.length === judged.length && reason === 'arguments_not_carried') return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', details);
-  if (unchecked.length === judged.length && reason === 'truncated') return cutShort(unchecked.some(({ call }) => call.truncated?.arguments !== undefined) ? 'arguments of tool calls' : 'tool definitions', details);
+  const details = {
+    tool_calls: judged.length,
+    checked_calls: judged.length - unchecked.length,
+    ...uncheckedDetails(unchecked),
+    ...schemaDetails(notes),
+  };
+  if (unchecked.length === judged.length && reason === 'arguments_not_carried')
+    return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', details);
+  if (unchecked.length === judged.length && reason === 'truncated')
+    return cutShort(
+      unchecked.some(({ call }) => call.truncated?.arguments !== undefined) ? 'arguments of tool calls' : 'tool definitions',
+      details,
+    );
   const why = unchecked.map((one) => `${callName(one)}: ${one.unchecked?.why ?? ''}`);
-  return skipped(reason, `${unchecked.length} of ${count(judged.length, 'tool call')} could not be checked, and nothing is wrong with what was: ${listed(why, '; ')}.`, details);
+  return skipped(
+    reason,
+    `${unchecked.length} of ${count(judged.length, 'tool call')} could not be checked, and nothing is wrong with what was: ${listed(why, '; ')}.`,
+    details,
+  );
 }
 
 function uncheckedDetails(unchecked: readonly Judged[]): JsonObject {
@@ -251,7 +318,16 @@ function uncheckedDetails(unchecked: readonly Judged[]): JsonObject {
     const calls = unchecked.filter(({ unchecked: left }) => left?.reason === reason).length;
     return calls === 0 ? [] : [[reason, calls] as const];
   });
-  return { unchecked_calls: unchecked.length, ...Object.fromEntries(byReason), unchecked: unchecked.slice(0, uncheckedNamedMax).map((one) => ({ ...callDetails(one), status: 'skipped', reason: one.unchecked?.reason ?? '', explanation: one.unchecked?.why ?? '' })) };
+  return {
+    unchecked_calls: unchecked.length,
+    ...Object.fromEntries(byReason),
+    unchecked: unchecked.slice(0, uncheckedNamedMax).map((one) => ({
+      ...callDetails(one),
+      status: 'skipped',
+      reason: one.unchecked?.reason ?? '',
+      explanation: one.unchecked?.why ?? '',
+    })),
+  };
 }
 
 function schemaDetails(notes: Check['notes']): JsonObject {
@@ -259,22 +335,54 @@ function schemaDetails(notes: Check['notes']): JsonObject {
 }
 
 /** `bare`: calls of tools without a schema; `unsound`: of tools whose schema holds parts that say nothing. */
-function explained(checked: readonly Judged[], invalid: readonly Judged[], { bare, unsound }: { readonly bare: number; readonly unsound: number }): string {
+function explained(
+  checked: readonly Judged[],
+  invalid: readonly Judged[],
+  { bare, unsound }: { readonly bare: number; readonly unsound: number },
+): string {
   if (checked.length === 0) return 'There was no tool call to check.';
   if (invalid.length > 0) {
-    const culprits = invalid.map((call) => `${callName(call)}: ${listed(call.problems.map(({ message }) => message), ' and ')}`);
+    const culprits = invalid.map(
+      (call) =>
+        `${callName(call)}: ${listed(
+          call.problems.map(({ message }) => message),
+          ' and ',
+        )}`,
+    );
     return `${invalid.length} of ${count(checked.length, 'tool call')} ${invalid.length === 1 ? 'does' : 'do'} not fit ${invalid.length === 1 ? 'its definition' : 'their definitions'}: ${listed(culprits, '; ')}.`;
   }
-  if (bare === checked.length) return bare === 1 ? 'The tool call names a defined tool, which has no schema for arguments.' : `All ${bare} tool calls name defined tools, which have no schemas for arguments.`;
-  const limits = [...(bare === 0 ? [] : [`${bare} of them ${bare === 1 ? 'names a tool' : 'name tools'} without a schema for arguments`]), ...(unsound === 0 ? [] : ['unsound parts of schemas were left out'])];
-  const all = checked.length === 1 ? `The tool call fits ${unsound === 0 ? 'its definition' : 'what is sound of its definition'}` : `All ${checked.length} tool calls fit ${unsound === 0 ? 'their definitions' : 'what is sound of their definitions'}`;
+  if (bare === checked.length)
+    return bare === 1
+      ? 'The tool call names a defined tool, which has no schema for arguments.'
+      : `All ${bare} tool calls name defined tools, which have no schemas for arguments.`;
+  const limits = [
+    ...(bare === 0 ? [] : [`${bare} of them ${bare === 1 ? 'names a tool' : 'name tools'} without a schema for arguments`]),
+    ...(unsound === 0 ? [] : ['unsound parts of schemas were left out']),
+  ];
+  const all =
+    checked.length === 1
+      ? `The tool call fits ${unsound === 0 ? 'its definition' : 'what is sound of its definition'}`
+      : `All ${checked.length} tool calls fit ${unsound === 0 ? 'their definitions' : 'what is sound of their definitions'}`;
   return `${[all, ...limits].join('; ')}.`;
 }
 
 function part(judged: Judged, isBare: boolean, isUnsound: boolean): PartVerdict {
   const { problems } = judged;
-  const fits = isBare ? 'The call names a defined tool, which has no schema for arguments.' : isUnsound ? 'The call fits what is sound of its definition.' : 'The call fits its definition.';
-  return partOf(judged, problems.length === 0, problems.length === 0 ? fits : `${callName(judged)}: ${listed(problems.map(({ message }) => message), ' and ')}.`);
+  const fits = isBare
+    ? 'The call names a defined tool, which has no schema for arguments.'
+    : isUnsound
+      ? 'The call fits what is sound of its definition.'
+      : 'The call fits its definition.';
+  return partOf(
+    judged,
+    problems.length === 0,
+    problems.length === 0
+      ? fits
+      : `${callName(judged)}: ${listed(
+          problems.map(({ message }) => message),
+          ' and ',
+        )}.`,
+  );
 }
 
 function valueAt(value: JsonValue, path: readonly string[]): JsonValue | undefined {
@@ -286,5 +394,9 @@ function valueAt(value: JsonValue, path: readonly string[]): JsonValue | undefin
 function typeName(value: JsonValue | undefined): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
-  return typeof value === 'bigint' ? 'a number' : value === undefined ? 'nothing' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
+  return typeof value === 'bigint'
+    ? 'a number'
+    : value === undefined
+      ? 'nothing'
+      : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 }

@@ -45,7 +45,8 @@ export const toolCalled = {
   },
   functions: matcherPaths('argumentsMatch'),
   source: 'Sentinel AI ToolCalled, at least once unless a number is asked',
-  evaluate: (subject, options) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options), [options.name]),
+  evaluate: (subject, options) =>
+    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options), [options.name]),
 } as const satisfies RuleEvaluator<ToolCalledOptions>;
 
 function evaluate({ trace }: Subject, options: ToolCalledOptions): Outcome {
@@ -54,19 +55,41 @@ function evaluate({ trace }: Subject, options: ToolCalledOptions): Outcome {
   const wanted = readCount(options.times);
   if (typeof wanted === 'string') return { kind: 'failed', error: 'invalid_options', explanation: `times ${wanted}.` };
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
-  const matching = callMatching([{ name: options.name, ...(options.arguments === null ? {} : { arguments: options.arguments }) }], calls, options.argumentsMatch, equalNames);
-  if (matching.lacksArguments) return argumentsUnknown(trace, `The spans carry no arguments for calls of ${options.name}; switch on the capture of tool inputs.`);
+  const matching = callMatching(
+    [{ name: options.name, ...(options.arguments === null ? {} : { arguments: options.arguments }) }],
+    calls,
+    options.argumentsMatch,
+    equalNames,
+  );
+  if (matching.lacksArguments)
+    return argumentsUnknown(trace, `The spans carry no arguments for calls of ${options.name}; switch on the capture of tool inputs.`);
   const counted = calls.filter((_, at) => matching.matches(0, at));
   const others = calls.flatMap((placed, at) => (matching.same(0, at) && !matching.matches(0, at) ? [{ placed, at }] : []));
   const met = isWithin(counted.length, wanted);
-  const nearest = others.slice(0, listedMax).map(({ placed, at }) => `${callName(placed)}: ${matching.difference(0, at) ?? 'its arguments differ'}`);
+  const nearest = others
+    .slice(0, listedMax)
+    .map(({ placed, at }) => `${callName(placed)}: ${matching.difference(0, at) ?? 'its arguments differ'}`);
   const what = `${options.name} was called ${count(counted.length, 'time')}${options.arguments === null ? '' : ' with these arguments'}`;
   return {
     kind: 'scored',
     score: met ? 1 : 0,
-    explanation: met ? `${what}, as asked (${rangeText(wanted)}).` : `${what} instead of ${rangeText(wanted)}${nearest.length === 0 ? '' : `; nearest: ${listed(nearest, '; ', others.length)}`}.`,
-    evidence: evidenceOf(culprits(met, counted, others.map(({ placed }) => placed))),
-    details: { tool: options.name, count: counted.length, expected: rangeText(wanted), ...namedIn('calls', counted, callDetails), ...namedIn('calls_with_other_arguments', others, ({ placed }) => callDetails(placed)) },
+    explanation: met
+      ? `${what}, as asked (${rangeText(wanted)}).`
+      : `${what} instead of ${rangeText(wanted)}${nearest.length === 0 ? '' : `; nearest: ${listed(nearest, '; ', others.length)}`}.`,
+    evidence: evidenceOf(
+      culprits(
+        met,
+        counted,
+        others.map(({ placed }) => placed),
+      ),
+    ),
+    details: {
+      tool: options.name,
+      count: counted.length,
+      expected: rangeText(wanted),
+      ...namedIn('calls', counted, callDetails),
+      ...namedIn('calls_with_other_arguments', others, ({ placed }) => callDetails(placed)),
+    },
   };
 }
 

@@ -9,7 +9,15 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { argumentsUnknown, evidenceOf, namedIn, noExpectation, notCarried, placedCalls, tooManyPairs } from './evidence/calls.ts';
 import type { PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { callMatching, countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, missingCalls, missingDetails } from './matching/expected-calls.ts';
+import {
+  callMatching,
+  countedCalls,
+  expectedToolCallsSchema,
+  extraCalls,
+  extraDetails,
+  missingCalls,
+  missingDetails,
+} from './matching/expected-calls.ts';
 import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
@@ -38,7 +46,11 @@ export const toolCorrectness = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      mode: { enum: ['names_only', 'names_and_order', 'names_and_args'], description: 'names_only: each tool counts once, in any order. names_and_order: the order and repeats count. names_and_args: arguments and repeats count, in any order.' },
+      mode: {
+        enum: ['names_only', 'names_and_order', 'names_and_args'],
+        description:
+          'names_only: each tool counts once, in any order. names_and_order: the order and repeats count. names_and_args: arguments and repeats count, in any order.',
+      },
       arguments: argumentOptionsSchema,
       only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
       normalize_tool_names: normalizeToolNamesSchema,
@@ -48,7 +60,8 @@ export const toolCorrectness = {
   checks: ({ mode }) => (mode === 'names_and_args' ? ['tool_calls', 'tool_calls.arguments'] : ['tool_calls']),
   functions: matcherPaths('arguments'),
   source: 'Dokimos ToolCorrectnessEvaluator, with the best pairing and an exact score',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+  evaluate: (subject, options, context) =>
+    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCorrectnessOptions>;
 
 interface Found {
@@ -84,17 +97,30 @@ function namesOnly(expected: readonly ExpectedToolCall[], calls: readonly Placed
   };
 }
 
-function paired(trace: AgentTrace, expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], options: ToolCorrectnessOptions): Outcome {
+function paired(
+  trace: AgentTrace,
+  expected: readonly ExpectedToolCall[],
+  calls: readonly PlacedCall[],
+  options: ToolCorrectnessOptions,
+): Outcome {
   const byOrder = options.mode === 'names_and_order';
   const matching = callMatching(expected, calls, byOrder ? { ...options.arguments, mode: 'ignore', overrides: {} } : options.arguments);
-  if (matching.lacksArguments) return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
+  if (matching.lacksArguments)
+    return argumentsUnknown(
+      trace,
+      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.',
+    );
   const found = byOrder ? inOrder(expected, calls, matching.matches) : byArguments(expected, calls, matching.matches);
   const missing = missingCalls(expected, calls, matching, found.pairs);
   const extra = extraCalls(calls, found.pairs);
   return {
     kind: 'scored',
     score: found.score,
-    explanation: explained(missing.map((call) => (call.nearest === undefined ? call.tool : `${call.tool} (nearest is ${call.nearest})`)), extra, `All ${count(expected.length, 'expected call')} and no others were made.`),
+    explanation: explained(
+      missing.map((call) => (call.nearest === undefined ? call.tool : `${call.tool} (nearest is ${call.nearest})`)),
+      extra,
+      `All ${count(expected.length, 'expected call')} and no others were made.`,
+    ),
     evidence: evidenceOf(extra),
     details: { ...found.details, missing_calls: missingDetails(missing), ...extraDetails('unexpected_calls', extra) },
   };
@@ -104,20 +130,43 @@ function inOrder(expected: readonly ExpectedToolCall[], calls: readonly PlacedCa
   const pairs = longestCommonSubsequence(expected.length, calls.length, matches);
   const longest = Math.max(expected.length, calls.length);
   const { unexpected, missing } = names(expected, calls);
-  return { score: longest === 0 ? 1 : pairs.length / longest, pairs, details: { lcs_length: pairs.length, ...namedIn('unexpected_tools', unexpected, (name) => name), missing_tools: missing } };
+  return {
+    score: longest === 0 ? 1 : pairs.length / longest,
+    pairs,
+    details: { lcs_length: pairs.length, ...namedIn('unexpected_tools', unexpected, (name) => name), missing_tools: missing },
+  };
 }
 
-function byArguments(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matches: (e: number, a: number) => boolean): Found {
+function byArguments(
+  expected: readonly ExpectedToolCall[],
+  calls: readonly PlacedCall[],
+  matches: (e: number, a: number) => boolean,
+): Found {
   const pairs = maximumPairing(expected.length, calls.length, matches);
   const total = expected.length + calls.length;
   return { score: total === 0 ? 1 : (2 * pairs.length) / total, pairs, details: { matched_count: pairs.length } };
 }
 
 /** The sets of names on both sides, in order of first appearance. */
-function names(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[]): { wanted: ReadonlySet<string>; called: ReadonlySet<string>; correct: readonly string[]; unexpected: readonly string[]; missing: readonly string[] } {
+function names(
+  expected: readonly ExpectedToolCall[],
+  calls: readonly PlacedCall[],
+): {
+  wanted: ReadonlySet<string>;
+  called: ReadonlySet<string>;
+  correct: readonly string[];
+  unexpected: readonly string[];
+  missing: readonly string[];
+} {
   const wanted = new Set(expected.map(({ name }) => name));
   const called = new Set(calls.map(({ call }) => call.name));
-  return { wanted, called, correct: [...called].filter((name) => wanted.has(name)), unexpected: [...called].filter((name) => !wanted.has(name)), missing: [...wanted].filter((name) => !called.has(name)) };
+  return {
+    wanted,
+    called,
+    correct: [...called].filter((name) => wanted.has(name)),
+    unexpected: [...called].filter((name) => !wanted.has(name)),
+    missing: [...wanted].filter((name) => !called.has(name)),
+  };
 }
 
 /** Of calls of one tool the first. */
@@ -127,6 +176,9 @@ function firstOfEach(calls: readonly PlacedCall[]): readonly PlacedCall[] {
 
 function explained(missing: readonly string[], unexpected: readonly PlacedCall[], fine: string): string {
   if (missing.length === 0 && unexpected.length === 0) return fine;
-  const parts = [...(missing.length === 0 ? [] : [`missing: ${listed(missing)}`]), ...(unexpected.length === 0 ? [] : [`not expected: ${listedCalls(unexpected)}`])];
+  const parts = [
+    ...(missing.length === 0 ? [] : [`missing: ${listed(missing)}`]),
+    ...(unexpected.length === 0 ? [] : [`not expected: ${listedCalls(unexpected)}`]),
+  ];
   return `The tool calls differ from what was expected; ${parts.join('; ')}.`;
 }

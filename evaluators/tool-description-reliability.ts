@@ -33,7 +33,8 @@ export const toolDescriptionReliability = {
     },
   },
   source: 'Dokimos ToolDescriptionReliabilityEvaluator, where blank descriptions and null types fail and combined schemas count as a type',
-  evaluate: ({ trace: { toolDefinitions } }, options, { once }) => once(toolDefinitions, options, () => byRules(toolDefinitions, checksOf(options), options.onEmpty)),
+  evaluate: ({ trace: { toolDefinitions } }, options, { once }) =>
+    once(toolDefinitions, options, () => byRules(toolDefinitions, checksOf(options), options.onEmpty)),
   evaluateWithJudge,
 } as const satisfies RuleEvaluator<ToolDescriptionReliabilityOptions>;
 
@@ -42,7 +43,11 @@ const shortDescription = 20;
 /** Any of these says which values a parameter takes; only `const` may be null and still say it. */
 const typeKeywords = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'const', 'enum'];
 
-function* evaluateWithJudge({ trace }: Subject, options: ToolDescriptionReliabilityOptions, _context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluateWithJudge(
+  { trace }: Subject,
+  options: ToolDescriptionReliabilityOptions,
+  _context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   return yield* byRulesAndJudge(trace.toolDefinitions, checksOf(options), options.onEmpty);
 }
 
@@ -60,7 +65,8 @@ function checksOf(options: ToolDescriptionReliabilityOptions): DefinitionChecks 
       input_arguments_format: 'dates, ids, addresses and the like have their format told',
       return_statement_quality: 'the description tells what comes back, and in which form',
     },
-    instruction: 'An AI agent chooses and calls its tools by name, description and schema. Judge the description of this tool. A criterion that does not apply to it holds.',
+    instruction:
+      'An AI agent chooses and calls its tools by name, description and schema. Judge the description of this tool. A criterion that does not apply to it holds.',
     data: ({ name, description = '', inputSchema }) => [
       { title: 'tool name', text: name },
       { title: 'tool description', text: description === '' ? '(none)' : description },
@@ -69,7 +75,11 @@ function checksOf(options: ToolDescriptionReliabilityOptions): DefinitionChecks 
   };
 }
 
-function rules(definition: ToolDefinition, all: readonly ToolDefinition[], { maxParameters, maxOptionalParameters }: ToolDescriptionReliabilityOptions): RuleChecks {
+function rules(
+  definition: ToolDefinition,
+  all: readonly ToolDefinition[],
+  { maxParameters, maxOptionalParameters }: ToolDescriptionReliabilityOptions,
+): RuleChecks {
   const schema = isJsonObject(definition.inputSchema) ? definition.inputSchema : {};
   const parameters = propertiesOf(schema);
   const names = Object.keys(parameters);
@@ -78,20 +88,34 @@ function rules(definition: ToolDefinition, all: readonly ToolDefinition[], { max
   const described = Object.values(parameters).map((one) => (isJsonObject(one) ? one : {}));
   const results = {
     input_arguments_clarity: described.every((one) => !isBlank(member(one, 'description'))),
-    input_arguments_types: described.every((one) => typeKeywords.some((keyword) => Object.hasOwn(one, keyword) && (one[keyword] !== null || keyword === 'const'))),
+    input_arguments_types: described.every((one) =>
+      typeKeywords.some((keyword) => Object.hasOwn(one, keyword) && (one[keyword] !== null || keyword === 'const')),
+    ),
     max_num_input_arguments: names.length <= maxParameters,
     max_optional_input_arguments: names.filter((name) => !needed.has(name)).length <= maxOptionalParameters,
   };
   const named = Object.entries(results);
-  return { passed: named.filter(([, passed]) => passed).map(([check]) => check), failed: named.filter(([, passed]) => !passed).map(([check]) => check), notes: notesOn(definition, all, described) };
+  return {
+    passed: named.filter(([, passed]) => passed).map(([check]) => check),
+    failed: named.filter(([, passed]) => !passed).map(([check]) => check),
+    notes: notesOn(definition, all, described),
+  };
 }
 
-function notesOn({ name, description = '' }: ToolDefinition, all: readonly ToolDefinition[], parameters: readonly JsonObject[]): readonly string[] {
+function notesOn(
+  { name, description = '' }: ToolDefinition,
+  all: readonly ToolDefinition[],
+  parameters: readonly JsonObject[],
+): readonly string[] {
   const text = description.trim();
   return [
     ...(text === '' ? ['no_description'] : text.length < shortDescription ? ['short_description'] : []),
     ...(all.filter((other) => other.name === name).length > 1 ? ['duplicate_name'] : []),
-    ...(parameters.some((one) => Object.values(propertiesOf(one)).some((inner) => !isJsonObject(inner) || isBlank(member(inner, 'description')))) ? ['nested_members_undescribed'] : []),
+    ...(parameters.some((one) =>
+      Object.values(propertiesOf(one)).some((inner) => !isJsonObject(inner) || isBlank(member(inner, 'description'))),
+    )
+      ? ['nested_members_undescribed']
+      : []),
   ];
 }
 

@@ -7,14 +7,34 @@ import type { JsonObject } from '../src/model/json.ts';
 import { callEnd } from '../src/model/tool-call-outcome.ts';
 import { errorMember } from '../src/model/error-objects.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, namedIn, onEmptySchema, partOf, partsOf, skipped } from './evidence/calls.ts';
+import {
+  argumentsUnknown,
+  callDetails,
+  evidenceOf,
+  executedCalls,
+  noToolCalls,
+  notCarried,
+  namedIn,
+  onEmptySchema,
+  partOf,
+  partsOf,
+  skipped,
+} from './evidence/calls.ts';
 import type { OnEmpty, PlacedCall } from './evidence/calls.ts';
 import { longestCycle } from './evidence/cycles.ts';
 import type { Cycle } from './evidence/cycles.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './matching/expected-calls.ts';
 import { isBlank } from './evidence/failures.ts';
-import { argumentDefaults, argumentOptionsSchema, argumentRule, argumentsAgree, argumentsMatch, matcherPaths, preparedArguments } from './matching/arguments.ts';
+import {
+  argumentDefaults,
+  argumentOptionsSchema,
+  argumentRule,
+  argumentsAgree,
+  argumentsMatch,
+  matcherPaths,
+  preparedArguments,
+} from './matching/arguments.ts';
 import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './matching/arguments.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
 import { callName, count, listed, listedMax } from './explain/explanation.ts';
@@ -49,7 +69,8 @@ export const toolEfficiency = {
   },
   functions: matcherPaths('arguments'),
   source: 'Dokimos ToolEfficiencyEvaluator, with retries, polls and loops told apart',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+  evaluate: (subject, options, context) =>
+    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolEfficiencyOptions>;
 
 interface Prepared extends PlacedCall {
@@ -86,7 +107,11 @@ function evaluate({ trace }: Subject, options: ToolEfficiencyOptions, context: E
   if (stop !== undefined) return stop;
   if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
   const prepared = calls.map((placed) => preparedCall(placed, options.arguments));
-  if (lacksArguments(prepared)) return argumentsUnknown(trace, 'The spans carry no arguments for repeated tool calls, so repeats cannot be told from new calls; switch on the capture of tool inputs.');
+  if (lacksArguments(prepared))
+    return argumentsUnknown(
+      trace,
+      'The spans carry no arguments for repeated tool calls, so repeats cannot be told from new calls; switch on the capture of tool inputs.',
+    );
   const stopped = tooManyComparisons(prepared, context);
   return stopped ?? verdict(calls, walked(prepared), options);
 }
@@ -98,7 +123,11 @@ function tooManyComparisons(calls: readonly Prepared[], { toolCallsMax }: Evalua
   const comparisons = [...times.values()].reduce((total, some) => total + some * some, 0);
   if (comparisons <= toolCallsMax * toolCallsMax) return undefined;
   const compared = [...times.values()].reduce((total, some) => total + some, 0);
-  return skipped('too_large', `${count(compared, 'tool call')} are too many to compare the arguments of each with those of every other, as arguments.mode or the matcher asks; none was looked at. With the mode exact any number is scored.`, { tool_calls: calls.length, to_compare: compared });
+  return skipped(
+    'too_large',
+    `${count(compared, 'tool call')} are too many to compare the arguments of each with those of every other, as arguments.mode or the matcher asks; none was looked at. With the mode exact any number is scored.`,
+    { tool_calls: calls.length, to_compare: compared },
+  );
 }
 
 function preparedCall(placed: PlacedCall, options: ArgumentOptions): Prepared {
@@ -120,7 +149,10 @@ function keyOf(sent: PreparedArguments | undefined, rule: ArgumentRule): string 
 function lacksArguments(calls: readonly Prepared[]): boolean {
   const times = new Map<string, number>();
   for (const { call } of calls) times.set(call.name, (times.get(call.name) ?? 0) + 1);
-  return calls.some(({ call, rule, sent }) => sent === undefined && (times.get(call.name) ?? 0) > 1 && (rule.mode !== 'ignore' || rule.matcher !== undefined));
+  return calls.some(
+    ({ call, rule, sent }) =>
+      sent === undefined && (times.get(call.name) ?? 0) > 1 && (rule.mode !== 'ignore' || rule.matcher !== undefined),
+  );
 }
 
 function walked(calls: readonly Prepared[]): Walked {
@@ -130,13 +162,25 @@ function walked(calls: readonly Prepared[]): Walked {
   const consecutive: PlacedCall[] = [];
   const classes: number[] = [];
   const remember = (fresh: Known): void => {
-    const { key, call: { name } } = fresh.call;
-    if (key === undefined) distinct.set(name, distinct.get(name) ?? []).get(name)?.push(fresh);
-    else byKey.set(name, byKey.get(name) ?? new Map<string, Known>()).get(name)?.set(key, fresh);
+    const {
+      key,
+      call: { name },
+    } = fresh.call;
+    if (key === undefined)
+      distinct
+        .set(name, distinct.get(name) ?? [])
+        .get(name)
+        ?.push(fresh);
+    else
+      byKey
+        .set(name, byKey.get(name) ?? new Map<string, Known>())
+        .get(name)
+        ?.set(key, fresh);
   };
   calls.forEach((call, at) => {
     const { name } = call.call;
-    const equal = call.key === undefined ? distinct.get(name)?.find((earlier) => repeatsCall(earlier.call, call)) : byKey.get(name)?.get(call.key);
+    const equal =
+      call.key === undefined ? distinct.get(name)?.find((earlier) => repeatsCall(earlier.call, call)) : byKey.get(name)?.get(call.key);
     const before = calls[at - 1];
     if (before !== undefined && repeatsCall(before, call)) consecutive.push(call);
     if (equal !== undefined) {
@@ -151,13 +195,18 @@ function walked(calls: readonly Prepared[]): Walked {
 /** The earlier call stands where an expectation would: with `subset` a richer repeat is redundant, a poorer one is not. */
 function repeatsCall(earlier: Prepared, later: Prepared): boolean {
   if (earlier.call.name !== later.call.name) return false;
-  if (earlier.rule.matcher !== undefined) return argumentsAgree(argumentsOf(earlier.call) ?? null, argumentsOf(later.call) ?? null, earlier.rule);
+  if (earlier.rule.matcher !== undefined)
+    return argumentsAgree(argumentsOf(earlier.call) ?? null, argumentsOf(later.call) ?? null, earlier.rule);
   if (earlier.rule.mode === 'ignore' && earlier.rule.fields === undefined) return true;
   return earlier.sent !== undefined && later.sent !== undefined && argumentsMatch(earlier.sent, later.sent, earlier.rule);
 }
 
 function repeatKind({ call: earlier }: PlacedCall, { call: later }: PlacedCall): Repeat['kind'] {
-  if (callEnd(earlier) === 'failed' || (earlier.result !== undefined && (isBlank(earlier.result) || errorMember(earlier.result) !== undefined))) return 'retry';
+  if (
+    callEnd(earlier) === 'failed' ||
+    (earlier.result !== undefined && (isBlank(earlier.result) || errorMember(earlier.result) !== undefined))
+  )
+    return 'retry';
   return earlier.result !== undefined && later.result !== undefined && !jsonEqual(earlier.result, later.result) ? 'poll' : 'repeat';
 }
 
@@ -166,7 +215,11 @@ function verdict(calls: readonly PlacedCall[], { repeats, classes, consecutive }
   const byIndex = new Map(redundant.map((repeat) => [repeat.index, repeat]));
   const distinct = calls.length - redundant.length;
   const cycle = longestCycle(classes);
-  const { parts, leftOut } = partsOf(calls, ({ index }) => !byIndex.has(index), (placed) => part(placed, byIndex.get(placed.index)));
+  const { parts, leftOut } = partsOf(
+    calls,
+    ({ index }) => !byIndex.has(index),
+    (placed) => part(placed, byIndex.get(placed.index)),
+  );
   return {
     kind: 'scored',
     score: calls.length === 0 ? 1 : distinct / calls.length,
@@ -178,17 +231,34 @@ function verdict(calls: readonly PlacedCall[], { repeats, classes, consecutive }
       distinct_calls: distinct,
       ...namedIn('redundant_calls', redundant, ({ call }) => call.name),
       ...namedIn('consecutive_duplicates', consecutive, ({ call }) => call.name),
-      ...namedIn('repeats', repeats, (repeat): JsonObject => ({ ...callDetails(repeat), repeats_index: repeat.of.index, kind: repeat.kind })),
-      ...(cycle === undefined ? {} : { cycle: { period: cycle.period, length: cycle.length, first_index: calls[cycle.start]?.index ?? 0, tools: calls.slice(cycle.start, cycle.start + cycle.period).map(({ call }) => call.name) } }),
+      ...namedIn('repeats', repeats, (repeat): JsonObject => ({
+        ...callDetails(repeat),
+        repeats_index: repeat.of.index,
+        kind: repeat.kind,
+      })),
+      ...(cycle === undefined
+        ? {}
+        : {
+            cycle: {
+              period: cycle.period,
+              length: cycle.length,
+              first_index: calls[cycle.start]?.index ?? 0,
+              tools: calls.slice(cycle.start, cycle.start + cycle.period).map(({ call }) => call.name),
+            },
+          }),
       ...leftOut,
     },
   };
 }
 
 function explained(calls: readonly PlacedCall[], redundant: readonly Repeat[], cycle: Cycle | undefined): string {
-  if (redundant.length === 0) return calls.length === 0 ? 'No tool ran.' : `No tool call repeats an earlier one (${count(calls.length, 'call')}).`;
+  if (redundant.length === 0)
+    return calls.length === 0 ? 'No tool ran.' : `No tool call repeats an earlier one (${count(calls.length, 'call')}).`;
   const culprits = redundant.slice(0, listedMax).map((repeat) => `${callName(repeat)} ${inWords(repeat)}`);
-  const loop = cycle === undefined || cycle.length < 3 ? '' : `; ${cycle.period === 1 ? 'one call repeats' : `${cycle.period} calls repeat`} in a loop from call ${(calls[cycle.start]?.index ?? 0) + 1} on, ${cycle.length} calls long`;
+  const loop =
+    cycle === undefined || cycle.length < 3
+      ? ''
+      : `; ${cycle.period === 1 ? 'one call repeats' : `${cycle.period} calls repeat`} in a loop from call ${(calls[cycle.start]?.index ?? 0) + 1} on, ${cycle.length} calls long`;
   return `${redundant.length} of ${count(calls.length, 'tool call')} ${redundant.length === 1 ? 'repeats' : 'repeat'} earlier ones: ${listed(culprits, ', ', redundant.length)}${loop}.`;
 }
 

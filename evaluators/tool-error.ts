@@ -3,7 +3,18 @@
  * are left out, and so are calls of which the spans carry neither a result nor an error.
  */
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, executedCalls, notCarried, named, noToolCalls, onEmptySchema, partOf, partsOf, resultsUnknown } from './evidence/calls.ts';
+import {
+  callDetails,
+  evidenceOf,
+  executedCalls,
+  notCarried,
+  named,
+  noToolCalls,
+  onEmptySchema,
+  partOf,
+  partsOf,
+  resultsUnknown,
+} from './evidence/calls.ts';
 import type { OnEmpty } from './evidence/calls.ts';
 import { searchedTextMax } from './configuration/context.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
@@ -46,7 +57,10 @@ function evaluate({ trace }: Subject, options: ToolErrorOptions, context: Evalua
   if (stop !== undefined) return stop;
   if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
   const { judged, unknown } = judgedCalls(calls, options, context);
-  if (calls.length > 0 && judged.length === 0) return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', { unknown_outcome: unknown });
+  if (calls.length > 0 && judged.length === 0)
+    return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', {
+      unknown_outcome: unknown,
+    });
   const cut = judged.filter(({ isCut }) => isCut);
   if (cut.length > 0 && !judged.some(hasFailed)) return notSearched(cut);
   return verdict(judged, unknown);
@@ -61,7 +75,13 @@ function verdict(judged: readonly Judged[], unknown: number): Outcome {
   return {
     kind: 'scored',
     score: judged.length === 0 ? 1 : succeeded / judged.length,
-    explanation: [failed.length === 0 ? withoutFailure(stated, succeeded - stated) : failuresInWords(failed, judged.length), contradictedInWords(contradicted), unknownInWords(unknown)].filter((sentence) => sentence !== '').join(' '),
+    explanation: [
+      failed.length === 0 ? withoutFailure(stated, succeeded - stated) : failuresInWords(failed, judged.length),
+      contradictedInWords(contradicted),
+      unknownInWords(unknown),
+    ]
+      .filter((sentence) => sentence !== '')
+      .join(' '),
     evidence: evidenceOf(failed),
     parts,
     details: {
@@ -108,5 +128,15 @@ function unknownInWords(unknown: number): string {
 
 function part(judged: Judged): PartVerdict {
   const { failure, isStated, isCut } = judged;
-  return partOf(judged, failure === undefined, failure !== undefined ? `${callName(judged)} failed: ${failure.message}.` : isStated ? 'The call succeeded by its span.' : isCut ? `No sign of an error in the first ${searchedTextMax} characters of the result.` : 'No sign of an error in the result.');
+  return partOf(
+    judged,
+    failure === undefined,
+    failure !== undefined
+      ? `${callName(judged)} failed: ${failure.message}.`
+      : isStated
+        ? 'The call succeeded by its span.'
+        : isCut
+          ? `No sign of an error in the first ${searchedTextMax} characters of the result.`
+          : 'No sign of an error in the result.',
+  );
 }

@@ -24,24 +24,48 @@ export const toolNameReliability = {
   needs: ['tool_definitions'],
   onByDefault: false,
   defaultThreshold: 0.8,
-  defaults: { style: 'snake_case', maxSegments: 7, blockedPhrases: ['with_llm', 'via_api', 'from_s3', 'using_bq', 'using_sdk', 'with_gpt4'], ignorePrefixes: [], onEmpty: 'skip' },
+  defaults: {
+    style: 'snake_case',
+    maxSegments: 7,
+    blockedPhrases: ['with_llm', 'via_api', 'from_s3', 'using_bq', 'using_sdk', 'with_gpt4'],
+    ignorePrefixes: [],
+    onEmpty: 'skip',
+  },
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
     properties: {
-      style: { enum: ['snake_case', 'camel_case', 'kebab_case', 'any'], description: 'How names are written; with ASCII letters and digits, a lower-case letter first.' },
+      style: {
+        enum: ['snake_case', 'camel_case', 'kebab_case', 'any'],
+        description: 'How names are written; with ASCII letters and digits, a lower-case letter first.',
+      },
       max_segments: { type: 'integer', minimum: 1, maximum: 100, description: 'Words in a name.' },
-      blocked_phrases: { type: 'array', maxItems: 200, items: { type: 'string', minLength: 1, maxLength: 100 }, description: 'Words about how a tool works, joined by underscores; they count after the first word of a name.' },
-      ignore_prefixes: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 200 }, description: 'Beginnings of names that are no choice of the author, such as `mcp__server__`; they are left out before the checks.' },
+      blocked_phrases: {
+        type: 'array',
+        maxItems: 200,
+        items: { type: 'string', minLength: 1, maxLength: 100 },
+        description: 'Words about how a tool works, joined by underscores; they count after the first word of a name.',
+      },
+      ignore_prefixes: {
+        type: 'array',
+        maxItems: 100,
+        items: { type: 'string', minLength: 1, maxLength: 200 },
+        description: 'Beginnings of names that are no choice of the author, such as `mcp__server__`; they are left out before the checks.',
+      },
       on_empty: onEmptyDefinitionsSchema,
     },
   },
   source: 'Dokimos ToolNameReliabilityEvaluator, with whole words and an exact mean',
-  evaluate: ({ trace: { toolDefinitions } }, options, { once }) => once(toolDefinitions, options, () => byRules(toolDefinitions, checksOf(options), options.onEmpty)),
+  evaluate: ({ trace: { toolDefinitions } }, options, { once }) =>
+    once(toolDefinitions, options, () => byRules(toolDefinitions, checksOf(options), options.onEmpty)),
   evaluateWithJudge,
 } as const satisfies RuleEvaluator<ToolNameReliabilityOptions>;
 
-function* evaluateWithJudge({ trace }: Subject, options: ToolNameReliabilityOptions, _context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluateWithJudge(
+  { trace }: Subject,
+  options: ToolNameReliabilityOptions,
+  _context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   return yield* byRulesAndJudge(trace.toolDefinitions, checksOf(options), options.onEmpty);
 }
 
@@ -71,7 +95,10 @@ function rules({ name: whole }: ToolDefinition, options: ToolNameReliabilityOpti
     intent_over_implementation: !options.blockedPhrases.some((phrase) => standsIn(words, phrase)),
   };
   const named = Object.entries(results);
-  return { passed: named.filter(([, passed]) => passed).map(([check]) => check), failed: named.filter(([, passed]) => !passed).map(([check]) => check) };
+  return {
+    passed: named.filter(([, passed]) => passed).map(([check]) => check),
+    failed: named.filter(([, passed]) => !passed).map(([check]) => check),
+  };
 }
 
 function hasStyle(name: string, style: NameStyle): boolean {

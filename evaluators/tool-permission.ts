@@ -1,7 +1,19 @@
 /** Only permitted tools were called. Every call that the model asked for counts, whether it ran or not. */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, cutShort, evidenceOf, named, noExpectation, noToolCalls, notCarried, partOf, partsOf, placedCalls, skipped } from './evidence/calls.ts';
+import {
+  callDetails,
+  cutShort,
+  evidenceOf,
+  named,
+  noExpectation,
+  noToolCalls,
+  notCarried,
+  partOf,
+  partsOf,
+  placedCalls,
+  skipped,
+} from './evidence/calls.ts';
 import type { PlacedCall } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
@@ -36,7 +48,11 @@ export const toolPermission = {
     },
   },
   source: 'DeepEval ToolPermissionMetric, with patterns',
-  evaluate: (subject, options) => underNormalizedNames(subject, options.normalizeToolNames, (renamed) => evaluate(renamed, options), [...(options.allow ?? []), ...options.deny]),
+  evaluate: (subject, options) =>
+    underNormalizedNames(subject, options.normalizeToolNames, (renamed) => evaluate(renamed, options), [
+      ...(options.allow ?? []),
+      ...options.deny,
+    ]),
 } as const satisfies RuleEvaluator<ToolPermissionOptions>;
 
 interface Breach {
@@ -64,9 +80,15 @@ function evaluate({ trace }: Subject, options: ToolPermissionOptions): Outcome {
   const left = calls.length - compared.length;
   const breaches = compared.filter(({ call }) => byName.get(call.name) !== undefined);
   if (breaches.length > 0) return verdict(compared, byName, breaches, left);
-  if (left > 0) return skipped('too_large', `${left} of ${count(calls.length, 'tool call')} were not compared with the patterns, which took more work than one run may; the other ${compared.length} were permitted.`, { tool_calls: calls.length, not_compared: left });
+  if (left > 0)
+    return skipped(
+      'too_large',
+      `${left} of ${count(calls.length, 'tool call')} were not compared with the patterns, which took more work than one run may; the other ${compared.length} were permitted.`,
+      { tool_calls: calls.length, not_compared: left },
+    );
   // Calls may be missing that nobody looked at.
-  if (trace.truncated?.includes('spans') === true) return cutShort('requests to models, and perhaps tool calls,', { permitted: compared.length });
+  if (trace.truncated?.includes('spans') === true)
+    return cutShort('requests to models, and perhaps tool calls,', { permitted: compared.length });
   return verdict(compared, byName, breaches, 0);
 }
 
@@ -75,12 +97,21 @@ function checked(calls: readonly PlacedCall[], { allow, deny }: ToolPermissionOp
   const [denied, allowed] = [patternsOf(deny), allow === undefined ? undefined : patternsOf(allow)];
   const byName = new Map<string, Breach | undefined>();
   let left = comparedMax;
-  for (const { call: { name } } of calls) {
+  for (const {
+    call: { name },
+  } of calls) {
     if (byName.has(name)) continue;
     left -= (name.length + 1) * (denied.stars.length + (allowed?.stars.length ?? 0) + 1);
     if (left < 0) break;
     const deniedBy = fitting(denied, name);
-    byName.set(name, deniedBy !== undefined ? { deniedBy } : allowed === undefined || fitting(allowed, name) !== undefined ? undefined : { deniedBy: undefined });
+    byName.set(
+      name,
+      deniedBy !== undefined
+        ? { deniedBy }
+        : allowed === undefined || fitting(allowed, name) !== undefined
+          ? undefined
+          : { deniedBy: undefined },
+    );
   }
   return { byName };
 }
@@ -109,18 +140,30 @@ function verdict(calls: readonly PlacedCall[], byName: Checked['byName'], breach
       return partOf(placed, breach === undefined, breach === undefined ? 'The tool is permitted.' : `${inWords(placed, breach)}.`);
     },
   );
-  const culprits = listed(breaches.slice(0, culpritsMade).map((placed) => inWords(placed, breachOf(placed))), ', ', breaches.length);
+  const culprits = listed(
+    breaches.slice(0, culpritsMade).map((placed) => inWords(placed, breachOf(placed))),
+    ', ',
+    breaches.length,
+  );
   const further = left === 0 ? '' : ` ${count(left, 'further call')} ${left === 1 ? 'was' : 'were'} not compared.`;
   return {
     kind: 'scored',
     score: permitted / calls.length,
-    explanation: breaches.length === 0 ? `${calls.length === 1 ? 'The tool call was' : `All ${calls.length} tool calls were`} permitted.` : `${breaches.length} of ${count(calls.length, 'tool call')} ${breaches.length === 1 ? 'was' : 'were'} not permitted: ${culprits}.${further}`,
+    explanation:
+      breaches.length === 0
+        ? `${calls.length === 1 ? 'The tool call was' : `All ${calls.length} tool calls were`} permitted.`
+        : `${breaches.length} of ${count(calls.length, 'tool call')} ${breaches.length === 1 ? 'was' : 'were'} not permitted: ${culprits}.${further}`,
     evidence: evidenceOf(breaches),
     parts,
     details: {
       permitted,
       total: calls.length,
-      breaches: named(breaches).map((placed): JsonObject => ({ ...callDetails(placed), ...(breachOf(placed).deniedBy === undefined ? { reason: 'not_allowed' } : { reason: 'denied', pattern: breachOf(placed).deniedBy ?? '' }) })),
+      breaches: named(breaches).map((placed): JsonObject => ({
+        ...callDetails(placed),
+        ...(breachOf(placed).deniedBy === undefined
+          ? { reason: 'not_allowed' }
+          : { reason: 'denied', pattern: breachOf(placed).deniedBy ?? '' }),
+      })),
       ...(left === 0 ? {} : { not_compared: left }),
       ...leftOut,
     },

@@ -4,7 +4,19 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, executedCalls, named, notCarried, noToolCalls, partOf, partsOf, resultsUnknown, skipped } from './evidence/calls.ts';
+import {
+  argumentsUnknown,
+  callDetails,
+  evidenceOf,
+  executedCalls,
+  named,
+  notCarried,
+  noToolCalls,
+  partOf,
+  partsOf,
+  resultsUnknown,
+  skipped,
+} from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './matching/expected-calls.ts';
 import { failureDefaults, failureFunctions, failureProperties, judgedCalls, notSearched } from './evidence/failed-calls.ts';
@@ -38,7 +50,8 @@ export const toolRecovery = {
   },
   functions: failureFunctions,
   source: 'the question that a tool error leaves open; failures as tool_error finds them',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+  evaluate: (subject, options, context) =>
+    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolRecoveryOptions>;
 
 /** Culprits whose sentence is made; no more are named. */
@@ -59,21 +72,48 @@ function evaluate({ trace }: Subject, options: ToolRecoveryOptions, context: Eva
   const calls = executedCalls(trace);
   if (calls.length === 0) return noToolCalls(trace);
   const { judged, unknown } = judgedCalls(calls, options, context);
-  if (judged.length === 0) return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', { unknown_outcome: unknown });
+  if (judged.length === 0)
+    return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', {
+      unknown_outcome: unknown,
+    });
   const failed = failedCalls(judged, options.sameArguments);
-  const cut = failed.length === 0 ? judged.filter(({ isCut }) => isCut) : failed.flatMap(({ repair }) => (repair?.isCut === true ? [repair] : []));
+  const cut =
+    failed.length === 0 ? judged.filter(({ isCut }) => isCut) : failed.flatMap(({ repair }) => (repair?.isCut === true ? [repair] : []));
   if (cut.length > 0) return notSearched([...new Set(cut)]);
-  if (failed.length === 0) return skipped('no_errors', `No sign of an error in ${count(judged.length, 'tool call')}, so there was nothing to put right.`);
-  if (failed.some(({ changed, repair }) => options.sameArguments && repair !== undefined && changed === undefined)) return argumentsUnknown(trace, 'The spans carry no arguments for calls that are compared by arguments; switch on the capture of tool inputs.');
+  if (failed.length === 0)
+    return skipped('no_errors', `No sign of an error in ${count(judged.length, 'tool call')}, so there was nothing to put right.`);
+  if (failed.some(({ changed, repair }) => options.sameArguments && repair !== undefined && changed === undefined))
+    return argumentsUnknown(
+      trace,
+      'The spans carry no arguments for calls that are compared by arguments; switch on the capture of tool inputs.',
+    );
   const open = failed.filter(({ repair }) => repair === undefined);
-  const { parts, leftOut } = partsOf(failed, ({ repair }) => repair !== undefined, (one) => partOf(one, one.repair !== undefined, one.repair === undefined ? `${inWords(one)}.` : `${callName(one)} failed and ${callName(one.repair)} succeeded.`));
+  const { parts, leftOut } = partsOf(
+    failed,
+    ({ repair }) => repair !== undefined,
+    (one) =>
+      partOf(
+        one,
+        one.repair !== undefined,
+        one.repair === undefined ? `${inWords(one)}.` : `${callName(one)} failed and ${callName(one.repair)} succeeded.`,
+      ),
+  );
   return {
     kind: 'scored',
     score: (failed.length - open.length) / failed.length,
-    explanation: open.length === 0 ? `${failed.length === 1 ? 'The call that failed was' : `All ${failed.length} calls that failed were`} put right later.` : `${open.length} of ${count(failed.length, 'failure')} ${open.length === 1 ? 'was' : 'were'} not put right: ${listed(open.slice(0, culpritsMade).map(inWords), '; ', open.length)}.`,
+    explanation:
+      open.length === 0
+        ? `${failed.length === 1 ? 'The call that failed was' : `All ${failed.length} calls that failed were`} put right later.`
+        : `${open.length} of ${count(failed.length, 'failure')} ${open.length === 1 ? 'was' : 'were'} not put right: ${listed(open.slice(0, culpritsMade).map(inWords), '; ', open.length)}.`,
     evidence: evidenceOf(open),
     parts,
-    details: { repaired: failed.length - open.length, failed: failed.length, failures: named(failed).map(failureDetails), ...leftOut, ...(unknown === 0 ? {} : { unknown_outcome: unknown }) },
+    details: {
+      repaired: failed.length - open.length,
+      failed: failed.length,
+      failures: named(failed).map(failureDetails),
+      ...leftOut,
+      ...(unknown === 0 ? {} : { unknown_outcome: unknown }),
+    },
   };
 }
 
@@ -91,7 +131,8 @@ function failedCalls(judged: readonly Judged[], sameArguments: boolean): readonl
     after.set(key, one.failure === undefined ? 1 : attempts);
     if (one.failure === undefined) success.set(key, at);
     else {
-      const changed = repairAt === undefined || sent[at] === undefined || sent[repairAt] === undefined ? undefined : sent[at] !== sent[repairAt];
+      const changed =
+        repairAt === undefined || sent[at] === undefined || sent[repairAt] === undefined ? undefined : sent[at] !== sent[repairAt];
       failed.push({ ...one, failure: one.failure, repair: repairAt === undefined ? undefined : judged[repairAt], changed, attempts });
     }
   }
@@ -103,7 +144,13 @@ function argumentsText(sent: JsonObject | null | undefined, text: string | undef
 }
 
 function failureDetails({ repair, changed, attempts, failure, ...placed }: Failed): JsonObject {
-  return { ...callDetails(placed), ...failure, attempts, ...(repair === undefined ? {} : { repaired_by: callDetails(repair) }), ...(changed === undefined ? {} : { arguments_changed: changed }) };
+  return {
+    ...callDetails(placed),
+    ...failure,
+    attempts,
+    ...(repair === undefined ? {} : { repaired_by: callDetails(repair) }),
+    ...(changed === undefined ? {} : { arguments_changed: changed }),
+  };
 }
 
 function inWords({ failure, attempts, ...placed }: Failed): string {

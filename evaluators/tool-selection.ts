@@ -26,5 +26,12 @@ function* evaluate({ trace }: Subject, _options: ToolSelectionOptions, context: 
   const stop = lacking(trace, context, ['tool_calls', 'tool_definitions', 'input']);
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace);
-  return yield* scoredRun({ instruction: selectionInstruction, shown: selectionInput(trace), what: 'The choice of tools', steps: selectionSteps, evidence: evidenceOf(calls), details: { tool_calls: calls.length } });
+  return yield* scoredRun({
+    instruction: selectionInstruction,
+    shown: selectionInput(trace),
+    what: 'The choice of tools',
+    steps: selectionSteps,
+    evidence: evidenceOf(calls),
+    details: { tool_calls: calls.length },
+  });
 }

@@ -8,7 +8,15 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs } from './evidence/calls.ts';
 import type { PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { callMatching, countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, missingCalls, missingDetails } from './matching/expected-calls.ts';
+import {
+  callMatching,
+  countedCalls,
+  expectedToolCallsSchema,
+  extraCalls,
+  extraDetails,
+  missingCalls,
+  missingDetails,
+} from './matching/expected-calls.ts';
 import type { CallMatching } from './matching/expected-calls.ts';
 import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
@@ -51,11 +59,13 @@ export const toolTrajectory = {
     },
   },
   expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
-  checks: ({ arguments: { mode, matcher } }) => (mode === 'ignore' && matcher === undefined ? ['tool_calls'] : ['tool_calls', 'tool_calls.arguments']),
+  checks: ({ arguments: { mode, matcher } }) =>
+    mode === 'ignore' && matcher === undefined ? ['tool_calls'] : ['tool_calls', 'tool_calls.arguments'],
   switchedOnBy: { tool_calls: {}, 'tool_calls.arguments': {} },
   functions: matcherPaths('arguments'),
   source: 'Dokimos ToolTrajectoryEvaluator, with contains_in_order besides',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+  evaluate: (subject, options, context) =>
+    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolTrajectoryOptions>;
 
 function evaluate({ trace, expected }: Subject, options: ToolTrajectoryOptions, context: EvaluationContext): Outcome {
@@ -64,11 +74,20 @@ function evaluate({ trace, expected }: Subject, options: ToolTrajectoryOptions, 
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const matching = callMatching(expected.toolCalls, calls, options.arguments);
-  if (matching.lacksArguments) return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs, or set arguments.mode to ignore.');
+  if (matching.lacksArguments)
+    return argumentsUnknown(
+      trace,
+      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs, or set arguments.mode to ignore.',
+    );
   return verdict(expected.toolCalls, calls, options.mode, matching);
 }
 
-function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], mode: TrajectoryMode, matching: CallMatching): Outcome {
+function verdict(
+  expected: readonly ExpectedToolCall[],
+  calls: readonly PlacedCall[],
+  mode: TrajectoryMode,
+  matching: CallMatching,
+): Outcome {
   const pairs = pairsOf(mode, expected.length, calls.length, matching.matches);
   const score = scoreOf(mode, pairs.length, calls.length, expected.length);
   const missing = missingCalls(expected, calls, matching, pairs);
@@ -78,7 +97,8 @@ function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCa
   return {
     kind: 'scored',
     score,
-    explanation: score === 1 ? fine(mode, expected.length, calls.length) : explained(omissionsCost(mode) ? missing : [], culprits, firstDifference),
+    explanation:
+      score === 1 ? fine(mode, expected.length, calls.length) : explained(omissionsCost(mode) ? missing : [], culprits, firstDifference),
     evidence: evidenceOf(culprits),
     details: {
       mode,
@@ -95,7 +115,9 @@ function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCa
 function pairsOf(mode: TrajectoryMode, expected: number, actual: number, matches: (e: number, a: number) => boolean): readonly Pair[] {
   switch (mode) {
     case 'strict':
-      return Array.from({ length: Math.min(expected, actual) }, (_, at) => ({ expected: at, actual: at })).filter((pair) => matches(pair.expected, pair.actual));
+      return Array.from({ length: Math.min(expected, actual) }, (_, at) => ({ expected: at, actual: at })).filter((pair) =>
+        matches(pair.expected, pair.actual),
+      );
     case 'in_order':
     case 'contains_in_order':
       return longestCommonSubsequence(expected, actual, matches);
@@ -148,11 +170,15 @@ function differentPlace(expected: number, actual: number, matches: (e: number, a
 
 function fine(mode: TrajectoryMode, expected: number, actual: number): string {
   if (expected === 0 && actual === 0) return 'No tool call was expected and none was made.';
-  return mode === 'subset' ? `The ${count(actual, 'tool call')} made ${actual === 1 ? 'was' : 'were'} among the expected ones.` : `The ${count(expected, 'expected tool call')} ${expected === 1 ? 'was' : 'were'} made${mode === 'strict' || mode === 'in_order' || mode === 'contains_in_order' ? ' in order' : ''}.`;
+  return mode === 'subset'
+    ? `The ${count(actual, 'tool call')} made ${actual === 1 ? 'was' : 'were'} among the expected ones.`
+    : `The ${count(expected, 'expected tool call')} ${expected === 1 ? 'was' : 'were'} made${mode === 'strict' || mode === 'in_order' || mode === 'contains_in_order' ? ' in order' : ''}.`;
 }
 
 function explained(missing: ReturnType<typeof missingCalls>, extra: readonly PlacedCall[], firstDifference: number | undefined): string {
-  const named = missing.map(({ index, tool, nearest }) => `${tool} (expected call ${index + 1}${nearest === undefined ? '' : `, nearest is ${nearest}`})`);
+  const named = missing.map(
+    ({ index, tool, nearest }) => `${tool} (expected call ${index + 1}${nearest === undefined ? '' : `, nearest is ${nearest}`})`,
+  );
   const parts = [
     ...(firstDifference === undefined ? [] : [`the first difference is at call ${firstDifference + 1}`]),
     ...(named.length === 0 ? [] : [`missing: ${listed(named)}`]),

@@ -49,7 +49,10 @@ export const trajectoryMatch = {
           'strict: the same roles in the same order, each message with the same calls in any order. unordered: the same calls in all messages together. subset: no other calls than those of the reference. superset: at least those. With subset the reference is what contains, so the argument modes subset and superset change places as well.',
       },
       arguments: argumentOptionsSchema,
-      graded: { type: 'boolean', description: 'The score is the share of messages (strict) or of calls that agree, instead of all or nothing.' },
+      graded: {
+        type: 'boolean',
+        description: 'The score is the share of messages (strict) or of calls that agree, instead of all or nothing.',
+      },
       normalize_tool_names: normalizeToolNamesSchema,
     },
   },
@@ -61,20 +64,38 @@ export const trajectoryMatch = {
   switchedOnBy: { messages: {} },
   functions: matcherPaths('arguments'),
   source: 'agentevals trajectory match, with the best pairing and a graded score',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+  evaluate: (subject, options, context) =>
+    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<TrajectoryMatchOptions>;
 
-function evaluate({ trace, expected: { messages: reference } }: Subject, options: TrajectoryMatchOptions, context: EvaluationContext): Outcome {
+function evaluate(
+  { trace, expected: { messages: reference } }: Subject,
+  options: TrajectoryMatchOptions,
+  context: EvaluationContext,
+): Outcome {
   if (reference === undefined) return noExpectation('messages');
   const wanted = callsOfMessages(reference);
   const stop = notCarried(trace) ?? tooManyPairs(trace, context, wanted.length);
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace);
   const matching = callMatching(wanted, calls, options.compare === 'subset' ? turned(options.arguments) : options.arguments);
-  if (matching.lacksArguments) return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs, or set arguments.mode to ignore.');
+  if (matching.lacksArguments)
+    return argumentsUnknown(
+      trace,
+      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs, or set arguments.mode to ignore.',
+    );
   const messages = outlineOf(trace);
-  const found = options.compare === 'strict' ? messageByMessage(reference, messages, matching) : { pairs: maximumPairing(wanted.length, calls.length, matching.matches), steps: [], agreeing: 0 };
-  const size = { expected: wanted.length, actual: calls.length, matched: found.pairs.length, messages: Math.max(reference.length, messages.length), agreeing: found.agreeing };
+  const found =
+    options.compare === 'strict'
+      ? messageByMessage(reference, messages, matching)
+      : { pairs: maximumPairing(wanted.length, calls.length, matching.matches), steps: [], agreeing: 0 };
+  const size = {
+    expected: wanted.length,
+    actual: calls.length,
+    matched: found.pairs.length,
+    messages: Math.max(reference.length, messages.length),
+    agreeing: found.agreeing,
+  };
   const share = shareOf(options.compare, size);
   const missing = options.compare === 'subset' ? [] : missingCalls(wanted, calls, matching, found.pairs);
   const extra = options.compare === 'superset' ? [] : extraCalls(calls, found.pairs);
@@ -91,7 +112,13 @@ function evaluate({ trace, expected: { messages: reference } }: Subject, options
       expected_count: size.expected,
       precision: size.actual === 0 ? null : size.matched / size.actual,
       recall: size.expected === 0 ? null : size.matched / size.expected,
-      ...(options.compare === 'strict' ? { message_count: messages.length, expected_message_count: reference.length, ...namedIn('differences', found.steps, (step) => step) } : {}),
+      ...(options.compare === 'strict'
+        ? {
+            message_count: messages.length,
+            expected_message_count: reference.length,
+            ...namedIn('differences', found.steps, (step) => step),
+          }
+        : {}),
       missing_calls: missingDetails(missing),
       ...extraDetails('extra_calls', extra),
     },
@@ -125,7 +152,8 @@ function messageByMessage(reference: readonly ExpectedMessage[], messages: reado
       const own = pairsWithin(first, want.toolCalls.length, got.calls, matching);
       for (const pair of own) pairs.push(pair);
       if (want.role !== got.role) steps.push({ index: at, problem: 'role', role: got.role, expected_role: want.role });
-      else if (own.length < Math.max(want.toolCalls.length, got.calls.length)) steps.push({ index: at, problem: 'calls', matched: own.length, calls: got.calls.length, expected_calls: want.toolCalls.length });
+      else if (own.length < Math.max(want.toolCalls.length, got.calls.length))
+        steps.push({ index: at, problem: 'calls', matched: own.length, calls: got.calls.length, expected_calls: want.toolCalls.length });
     }
     first += want?.toolCalls.length ?? 0;
   }
@@ -135,7 +163,10 @@ function messageByMessage(reference: readonly ExpectedMessage[], messages: reado
 /** The pairs among the calls of one message, as places among all. */
 function pairsWithin(first: number, wanted: number, calls: readonly number[], matching: CallMatching): readonly Pair[] {
   if (wanted === 0 || calls.length === 0) return [];
-  return maximumPairing(wanted, calls.length, (e, a) => matching.matches(first + e, calls[a] ?? -1)).map(({ expected, actual }) => ({ expected: first + expected, actual: calls[actual] ?? -1 }));
+  return maximumPairing(wanted, calls.length, (e, a) => matching.matches(first + e, calls[a] ?? -1)).map(({ expected, actual }) => ({
+    expected: first + expected,
+    actual: calls[actual] ?? -1,
+  }));
 }
 
 interface Size {
@@ -163,7 +194,14 @@ function shareOf(compare: Compare, { expected, actual, matched, messages, agreei
 }
 
 function turned(options: ArgumentOptions): ArgumentOptions {
-  const overrides = Object.entries(options.overrides).map(([tool, rule]): [string, ArgumentOptions['overrides'][string]] => [tool, typeof rule === 'function' ? rule : typeof rule === 'string' ? turnedMode(rule) : { ...rule, ...(rule.mode === undefined ? {} : { mode: turnedMode(rule.mode) }) }]);
+  const overrides = Object.entries(options.overrides).map(([tool, rule]): [string, ArgumentOptions['overrides'][string]] => [
+    tool,
+    typeof rule === 'function'
+      ? rule
+      : typeof rule === 'string'
+        ? turnedMode(rule)
+        : { ...rule, ...(rule.mode === undefined ? {} : { mode: turnedMode(rule.mode) }) },
+  ]);
   return { ...options, mode: turnedMode(options.mode), overrides: Object.fromEntries(overrides) };
 }
 
@@ -172,13 +210,21 @@ function turnedMode(mode: ArgumentMode): ArgumentMode {
 }
 
 function fine(compare: Compare): string {
-  return compare === 'strict' ? 'The messages agree with the reference, one by one.' : compare === 'unordered' ? 'The calls are those of the reference.' : compare === 'subset' ? 'All calls are among those of the reference.' : 'All calls of the reference were made.';
+  return compare === 'strict'
+    ? 'The messages agree with the reference, one by one.'
+    : compare === 'unordered'
+      ? 'The calls are those of the reference.'
+      : compare === 'subset'
+        ? 'All calls are among those of the reference.'
+        : 'All calls of the reference were made.';
 }
 
 function explained(missing: ReturnType<typeof missingCalls>, extra: readonly PlacedCall[], steps: readonly Difference[]): string {
   const parts = [
     ...(steps[0] === undefined ? [] : [`the first difference is at message ${steps[0].index + 1} (${inWords(steps[0])})`]),
-    ...(missing.length === 0 ? [] : [`missing: ${listed(missing.map(({ tool, nearest }) => (nearest === undefined ? tool : `${tool} (nearest is ${nearest})`)))}`]),
+    ...(missing.length === 0
+      ? []
+      : [`missing: ${listed(missing.map(({ tool, nearest }) => (nearest === undefined ? tool : `${tool} (nearest is ${nearest})`)))}`]),
     ...(extra.length === 0 ? [] : [`extra: ${listedCalls(extra)}`]),
   ];
   return `The run differs from the reference${steps.length > 1 ? ` in ${count(steps.length, 'message')}` : ''}; ${parts.join('; ')}.`;

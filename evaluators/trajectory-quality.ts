@@ -25,7 +25,12 @@ export const trajectoryQuality = {
   expectationSchema: {
     type: 'object',
     properties: {
-      tasks: { type: 'array', maxItems: 50, items: { type: 'string', minLength: 1 }, description: 'What the agent has to get done, one text a task.' },
+      tasks: {
+        type: 'array',
+        maxItems: 50,
+        items: { type: 'string', minLength: 1 },
+        description: 'What the agent has to get done, one text a task.',
+      },
       constraints: { type: 'string', description: 'What the agent has to keep to meanwhile.' },
       output: { description: 'The final response that is wanted.' },
     },
@@ -44,11 +49,20 @@ const instruction = `An AI agent has worked on the user input in steps. Judge ho
 Where expected behaviour is given, measure by it. A failed step that the agent recovers from is no fault. First explain in one or two sentences, naming steps by their numbers, then give the score.`;
 const answerSchema = objectSchema({ explanation: { type: 'string' }, score: { type: 'number', minimum: 0, maximum: 1 } });
 
-function* evaluate({ trace, expected }: Subject, _options: TrajectoryQualityOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+function* evaluate(
+  { trace, expected }: Subject,
+  _options: TrajectoryQualityOptions,
+  context: EvaluationContext,
+): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['tool_calls', 'input']);
   if (stop !== undefined) return stop;
   const view = runView(trace);
-  const { data, truncated } = blocksOf({ 'user input': trace.input, 'steps taken': view, 'final response': finalText(trace) || '(none)', 'expected behaviour': expectedText(expected) });
+  const { data, truncated } = blocksOf({
+    'user input': trace.input,
+    'steps taken': view,
+    'final response': finalText(trace) || '(none)',
+    'expected behaviour': expectedText(expected),
+  });
   const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema }, readScore);
   if (judged.kind === 'failed') return judged.outcome;
   const { score, explanation } = judged.value;
@@ -57,7 +71,12 @@ function* evaluate({ trace, expected }: Subject, _options: TrajectoryQualityOpti
     score,
     explanation,
     evidence: [],
-    details: { judge_called: true, steps: trace.toolCalls.length, ...(view.leftOut.length === 0 ? {} : { steps_left_out: view.leftOut.length }), ...truncatedDetail(truncated, judged.truncated) },
+    details: {
+      judge_called: true,
+      steps: trace.toolCalls.length,
+      ...(view.leftOut.length === 0 ? {} : { steps_left_out: view.leftOut.length }),
+      ...truncatedDetail(truncated, judged.truncated),
+    },
   };
 }
 
@@ -66,6 +85,7 @@ function readScore(answer: JsonValue): Reading<{ readonly score: number; readonl
   const explanation = explanationIn(answer);
   const score = isJsonObject(answer) ? member(answer, 'score') : undefined;
   if (explanation === undefined) return faulty('the answer has no explanation');
-  if (typeof score !== 'number' || !(score >= 0 && score <= 1) || !Number.isInteger(score / step)) return faulty('the score is none of 0, 0.25, 0.5, 0.75 and 1');
+  if (typeof score !== 'number' || !(score >= 0 && score <= 1) || !Number.isInteger(score / step))
+    return faulty('the score is none of 0, 0.25, 0.5, 0.75 and 1');
   return { kind: 'read', value: { score, explanation } };
 }

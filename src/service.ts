@@ -82,14 +82,43 @@ export interface ServiceOptions {
   readonly descriptors?: Descriptors;
 }
 
-export function service({ config, logger: given = pino(), stopMs = stopMsDefault, files, memory = machineMemory(), onScored = () => undefined, descriptors = machineDescriptors(), ...watched }: ServiceOptions): Service {
-  const telemetry = metricRegistry({ clock, ...(config.limits.metricAgents === undefined ? {} : { agentsMax: config.limits.metricAgents }) });
+export function service({
+  config,
+  logger: given = pino(),
+  stopMs = stopMsDefault,
+  files,
+  memory = machineMemory(),
+  onScored = () => undefined,
+  descriptors = machineDescriptors(),
+  ...watched
+}: ServiceOptions): Service {
+  const telemetry = metricRegistry({
+    clock,
+    ...(config.limits.metricAgents === undefined ? {} : { agentsMax: config.limits.metricAgents }),
+  });
   /** What may change while the service runs; everything else is `config`, as it was at the start. */
   let inForce = { config, rules: runRules(config, telemetry) };
   const logger = given.child({}, { formatters: { log: (fields) => inForce.rules.redaction?.fields(fields) ?? fields } });
-  const boxes = outboxes({ entries: config.exporters, telemetry, logger, onGivenUp: (exporter, items) => logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured') });
-  const pushing = metricsPushing({ snapshot: () => metricsNow(telemetry, inForce.rules.groups), telemetry, clock, sleep, logger, instance: String(config.listen.otlpHttp.port) });
-  const [notices, upstream, recognised] = [contentNotices(), raisedProbabilities(config.limits.upstreamProbability, logger), recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown: (text) => inForce.rules.redaction?.text(text) ?? text })];
+  const boxes = outboxes({
+    entries: config.exporters,
+    telemetry,
+    logger,
+    onGivenUp: (exporter, items) =>
+      logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured'),
+  });
+  const pushing = metricsPushing({
+    snapshot: () => metricsNow(telemetry, inForce.rules.groups),
+    telemetry,
+    clock,
+    sleep,
+    logger,
+    instance: String(config.listen.otlpHttp.port),
+  });
+  const [notices, upstream, recognised] = [
+    contentNotices(),
+    raisedProbabilities(config.limits.upstreamProbability, logger),
+    recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown: (text) => inForce.rules.redaction?.text(text) ?? text }),
+  ];
   let keeping: Keeper | undefined;
   let archive: SpanKeeper | undefined;
   let lookups: Reopener | undefined;
@@ -105,50 +134,124 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     if (without === undefined) archive?.want(item);
     keeping?.offer(stored, bytes);
   };
-  const bench = judgePool(config.judges, telemetry, { onFault: (error) => told('what judges may spend, or what is in batches, could not be read or written')(error), waiting: (payer) => waiting.waiting(payer) });
-  const waiting = judgeQueue({ bench, telemetry, config: () => inForce.config, flow: () => flow, keeper: () => keeping, pressed: () => pressed, onFault: (error) => told('what waits for judges could not be read')(error) });
-  const forward = inLine({ config, flow: () => flow, read: (position) => records.body(position), telemetry, logger, clock, sleep, random: Math.random });
+  const bench = judgePool(config.judges, telemetry, {
+    onFault: (error) => told('what judges may spend, or what is in batches, could not be read or written')(error),
+    waiting: (payer) => waiting.waiting(payer),
+  });
+  const waiting = judgeQueue({
+    bench,
+    telemetry,
+    config: () => inForce.config,
+    flow: () => flow,
+    keeper: () => keeping,
+    pressed: () => pressed,
+    onFault: (error) => told('what waits for judges could not be read')(error),
+  });
+  const forward = inLine({
+    config,
+    flow: () => flow,
+    read: (position) => records.body(position),
+    telemetry,
+    logger,
+    clock,
+    sleep,
+    random: Math.random,
+  });
   const flow = pipeline({
     collectors,
     ...inForce.rules,
     context: evaluationContext(),
     clock,
     telemetry,
-    limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * tracesShare, spareBytesMax: () => pressed.spareBytesMax(), spansPerTraceMax: config.limits.spansPerTrace },
+    limits: {
+      ...defaultGroupLimits,
+      bytesMax: config.limits.memoryBytes * tracesShare,
+      spareBytesMax: () => pressed.spareBytesMax(),
+      spansPerTraceMax: config.limits.spansPerTrace,
+    },
     squeeze: squeezing(),
-    settled: forward.settled, deliver, upstreamMin: upstream.probabilityMin, upstreamRaised: upstream.add,
+    settled: forward.settled,
+    deliver,
+    upstreamMin: upstream.probabilityMin,
+    upstreamRaised: upstream.add,
     pace: bench.pace,
-    queue: waiting.place, sessions: waiting.sessions,
+    queue: waiting.place,
+    sessions: waiting.sessions,
     ask: bench.ask,
   });
   const packing = idlePacking({ flow, sleep, mayWork: () => keeping?.isBehind() !== true });
-  const ticker = tickerOf({ flow, clock, mustWait: () => keeping?.isBehind() === true, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
-  const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
+  const ticker = tickerOf({
+    flow,
+    clock,
+    mustWait: () => keeping?.isBehind() === true,
+    onFault: (error) =>
+      logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed'),
+  });
+  const told = (message: string) => (error: unknown) =>
+    logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
   const state: ListenState = { ready: false, stopping: false, otlp: undefined };
-  const [leases, connections, room] = [leasesOf(config, telemetry), connectionShares(descriptors, config.limits.connections), storeRoom({ file: config.store.address.rest, clock, telemetry, logger })];
+  const [leases, connections, room] = [
+    leasesOf(config, telemetry),
+    connectionShares(descriptors, config.limits.connections),
+    storeRoom({ file: config.store.address.rest, clock, telemetry, logger }),
+  ];
   const records = journaling({
     address: config.journal,
-    settings: { bytesMax: config.limits.journalBytes, recordBytesMax: config.limits.bodyBytes, waitingBytesMax: leases.bytesMax, memoryBytesMax: Math.max(config.limits.memoryBytes * journalShare, config.limits.bodyBytes * 2) },
+    settings: {
+      bytesMax: config.limits.journalBytes,
+      recordBytesMax: config.limits.bodyBytes,
+      waitingBytesMax: leases.bytesMax,
+      memoryBytesMax: Math.max(config.limits.memoryBytes * journalShare, config.limits.bodyBytes * 2),
+    },
     parts: { telemetry, clock, sleep, logger, randomBytes, ...(files === undefined ? {} : { files }) },
     flow,
     keeping: { offered: () => keeping?.offered() ?? 0, stored: () => keeping?.settled() ?? 0, sent: boxes.settled },
     inflatedBytesMax: config.limits.inflatedBytes,
-    redaction: () => inForce.rules.redaction, passing: forward,
+    redaction: () => inForce.rules.redaction,
+    passing: forward,
     archive: { keep: (trace) => archive?.keep(trace) },
   });
   const pressed = overload({
-    limits: config.limits, flow, leases, telemetry, clock, sleep, random: Math.random, memory, wake: ticker.wake,
-    journalFill: () => records.intake()?.fill() ?? 0, storeFill: () => keeping?.fill() ?? 0, forwardFill: forward.fill,
+    limits: config.limits,
+    flow,
+    leases,
+    telemetry,
+    clock,
+    sleep,
+    random: Math.random,
+    memory,
+    wake: ticker.wake,
+    journalFill: () => records.intake()?.fill() ?? 0,
+    storeFill: () => keeping?.fill() ?? 0,
+    forwardFill: forward.fill,
   });
-  const journalled = journalledIngest({ journaling: records, takesAllLogs: forward.wants, clock, wake: ticker.wake, ...pressed.shares, putOff: pressed.putOff, admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) });
-  const receivers = receiversOf(config, leases, connections, { telemetry, logger, ingest: recognised.watched(annotatedIngest({ ingest: journalled, annotating: () => annotations, clock })) });
+  const journalled = journalledIngest({
+    journaling: records,
+    takesAllLogs: forward.wants,
+    clock,
+    wake: ticker.wake,
+    ...pressed.shares,
+    putOff: pressed.putOff,
+    admission: (isModest) =>
+      state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest),
+  });
+  const receivers = receiversOf(config, leases, connections, {
+    telemetry,
+    logger,
+    ingest: recognised.watched(annotatedIngest({ ingest: journalled, annotating: () => annotations, clock })),
+  });
   let web: ReturnType<typeof consoleOf> | undefined;
 
   /** Whole or not at all: what can fail is done before anything is in force. */
   function exchange(next: Config): void {
     const before = inForce.config;
     const rules = runRules(next, telemetry, inForce);
-    const seats = [bench.prepare(next.judges), boxes.prepare(next.exporters), () => pushing.place(next.exporters), () => forward.exchange(next)];
+    const seats = [
+      bench.prepare(next.judges),
+      boxes.prepare(next.exporters),
+      () => pushing.place(next.exporters),
+      () => forward.exchange(next),
+    ];
     inForce = { config: next, rules };
     for (const seat of seats) seat();
     flow.exchange(rules);
@@ -159,11 +262,22 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   function renewCertificates({ listen: { tls } }: Config): void {
     if (tls === undefined || config.listen.tls === undefined) return;
     const { clientCa } = config.listen.tls;
-    for (const receiver of [receivers.http, receivers.grpc]) receiver.renew({ cert: tls.cert, key: tls.key, ...(clientCa === undefined ? {} : { clientCa: tls.clientCa ?? clientCa }) });
+    for (const receiver of [receivers.http, receivers.grpc])
+      receiver.renew({ cert: tls.cert, key: tls.key, ...(clientCa === undefined ? {} : { clientCa: tls.clientCa ?? clientCa }) });
     web?.renew(tlsOptions({ cert: tls.cert, key: tls.key }));
   }
 
-  const reloads = reloading({ source: watched.source, prints: watched.prints, ...(watched.watchMs === undefined ? {} : { watchMs: watched.watchMs }), exchange: (loaded) => exchange(loaded.config), room: boxes.room, telemetry, clock, sleep, logger });
+  const reloads = reloading({
+    source: watched.source,
+    prints: watched.prints,
+    ...(watched.watchMs === undefined ? {} : { watchMs: watched.watchMs }),
+    exchange: (loaded) => exchange(loaded.config),
+    room: boxes.room,
+    telemetry,
+    clock,
+    sleep,
+    logger,
+  });
 
   async function stop(): Promise<void> {
     state.stopping = true;
@@ -197,9 +311,25 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     async start() {
       await freeAddresses(config.listen);
       const store = await openStore(config.store.address, { onDiskFull: room.full });
-      keeping = keeper({ store, keep: keepOf(() => inForce.config), unsent: boxes, telemetry, clock, sleep, onFault: told('the store could not be written') });
+      keeping = keeper({
+        store,
+        keep: keepOf(() => inForce.config),
+        unsent: boxes,
+        telemetry,
+        clock,
+        sleep,
+        onFault: told('the store could not be written'),
+      });
       archive = spanKeeper({ store, read: records.readBack, telemetry, clock, sleep, onFault: told('spans could not be kept') });
-      const says = annotating({ store, telemetry, clock, sleep, redaction: () => inForce.rules.redaction, waitMs: () => inForce.config.store.annotationsWaitMs, onFault: told('annotations could not be tended') });
+      const says = annotating({
+        store,
+        telemetry,
+        clock,
+        sleep,
+        redaction: () => inForce.rules.redaction,
+        waitMs: () => inForce.config.store.annotationsWaitMs,
+        onFault: told('annotations could not be tended'),
+      });
       annotations = says;
       beside.push(figures({ store, telemetry, clock, sleep, onFault: told('rates could not be reckoned') }));
       await boxes.open(store);
@@ -207,16 +337,62 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       const replayed = await records.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
       waiting.open(store, await jobOwner(config.journal));
-      beside.push(driftWatch({ store, config: () => inForce.config, redaction: () => inForce.rules.redaction, ask: bench.askAnew, isCalm: pressed.isCalm, telemetry, clock, sleep, onFault: told('a fixed set of runs could not be looked at') }));
+      beside.push(
+        driftWatch({
+          store,
+          config: () => inForce.config,
+          redaction: () => inForce.rules.redaction,
+          ask: bench.askAnew,
+          isCalm: pressed.isCalm,
+          telemetry,
+          clock,
+          sleep,
+          onFault: told('a fixed set of runs could not be looked at'),
+        }),
+      );
       ticker.wake();
-      lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
+      lookups = reopener({
+        store,
+        flow,
+        telemetry,
+        clock,
+        sleep,
+        closing: () => inForce.config.closing,
+        wake: ticker.wake,
+        onFault: told('the store could not be asked'),
+      });
       beside.push(recognised.start());
       pressed.start();
       forward.start();
-      web = consoleOf(config, state, { connectionsMax: connections.console, lease: leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }), telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), judges: () => judgesInForce(inForce.config), upstream, unrecognised: () => recognised.standing(), fullFolder: () => records.fullFolder() ?? room.fullFolder(), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
+      web = consoleOf(config, state, {
+        connectionsMax: connections.console,
+        lease: leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }),
+        telemetry,
+        logger,
+        store,
+        exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount },
+        annotate: says.take,
+        unannotate: says.remove,
+        budgets: () => bench.budgets(inForce.config.evaluators),
+        judges: () => judgesInForce(inForce.config),
+        upstream,
+        unrecognised: () => recognised.standing(),
+        fullFolder: () => records.fullFolder() ?? room.fullFolder(),
+        metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)),
+      });
       pushing.place(inForce.config.exporters);
       packing.start();
-      logger.info({ descriptors: descriptors.max, open: descriptors.open, reserved: connections.reserved, http: connections.http, grpc: connections.grpc, console: connections.console }, 'connections are bounded by the descriptor limit');
+      logger.info(
+        {
+          descriptors: descriptors.max,
+          open: descriptors.open,
+          reserved: connections.reserved,
+          http: connections.http,
+          grpc: connections.grpc,
+          console: connections.console,
+        },
+        'connections are bounded by the descriptor limit',
+      );
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
       state.otlp = { http: http.address, grpc: grpc.address };
@@ -229,7 +405,14 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   };
 }
 
-function announced(item: ScoredRun, { notices, logger, onScored }: { readonly notices: ReturnType<typeof contentNotices>; readonly logger: Logger; readonly onScored: (item: ScoredRun) => void }): void {
+function announced(
+  item: ScoredRun,
+  {
+    notices,
+    logger,
+    onScored,
+  }: { readonly notices: ReturnType<typeof contentNotices>; readonly logger: Logger; readonly onScored: (item: ScoredRun) => void },
+): void {
   for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
   onScored(item);
 }
@@ -242,5 +425,8 @@ function metricsNow(telemetry: MetricRegistry, groups: TaskGroups): readonly Met
 
 function leasesOf({ limits: { bodyBytes, inflatedBytes, memoryBytes } }: Config, telemetry: Telemetry): ByteLeases {
   // One request of the largest size must always find room.
-  return inFlightBytes({ bytesMax: Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + memoryBytes * grpcReserveShare, telemetry });
+  return inFlightBytes({
+    bytesMax: Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + memoryBytes * grpcReserveShare,
+    telemetry,
+  });
 }

@@ -56,11 +56,23 @@ function probes(): readonly Probe[] {
   return [
     { name: 'it becomes ready', holds: () => within(startWithinMs, async () => (await status(`${page}/readyz`)) === 200) },
     { name: 'it says that it lives', holds: async () => (await status(`${page}/livez`)) === 200 },
-    { name: 'it accepts a run of an agent as OTLP', holds: async () => (await status(`${otlp}/v1/traces`, post(JSON.stringify(spans())))) === 200 },
-    { name: 'it refuses what is not OTLP with 400', holds: async () => (await status(`${otlp}/v1/traces`, post('{ "resourceSpans": 7'))) === 400 },
+    {
+      name: 'it accepts a run of an agent as OTLP',
+      holds: async () => (await status(`${otlp}/v1/traces`, post(JSON.stringify(spans())))) === 200,
+    },
+    {
+      name: 'it refuses what is not OTLP with 400',
+      holds: async () => (await status(`${otlp}/v1/traces`, post('{ "resourceSpans": 7'))) === 400,
+    },
     { name: 'it accepts OTLP over gRPC', holds: async () => (await grpcStatus(`http://127.0.0.1:${ports.otlpGrpc}`)) === '0' },
-    { name: 'the run is counted under its agent', holds: () => within(scoreWithinMs, async () => isCounted(await text(`${page}/metrics`), 'tracejury_runs')) },
-    { name: 'its verdicts are counted', holds: () => within(scoreWithinMs, async () => isCounted(await text(`${page}/metrics`), 'tracejury_evaluation_results')) },
+    {
+      name: 'the run is counted under its agent',
+      holds: () => within(scoreWithinMs, async () => isCounted(await text(`${page}/metrics`), 'tracejury_runs')),
+    },
+    {
+      name: 'its verdicts are counted',
+      holds: () => within(scoreWithinMs, async () => isCounted(await text(`${page}/metrics`), 'tracejury_evaluation_results')),
+    },
     { name: 'SIGTERM to npm start ends it with exit code 0', holds: stops },
     { name: 'nothing listens afterwards', holds: () => areFree([ports.otlpHttp, ports.otlpGrpc, ports.console]) },
   ];
@@ -91,10 +103,22 @@ function spans(): object {
   const tool = span(
     'a000000000000002',
     'execute_tool get_weather',
-    { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'get_weather', 'gen_ai.tool.call.arguments': '{"city":"Oslo"}', 'gen_ai.tool.call.result': '{"celsius":4}' },
+    {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'get_weather',
+      'gen_ai.tool.call.arguments': '{"city":"Oslo"}',
+      'gen_ai.tool.call.result': '{"celsius":4}',
+    },
     'a000000000000001',
   );
-  return { resourceSpans: [{ resource: { attributes: [{ key: 'service.name', value: { stringValue: 'first-minute' } }] }, scopeSpans: [{ scope: { name: 'first-minute' }, spans: [root, tool] }] }] };
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: [{ key: 'service.name', value: { stringValue: 'first-minute' } }] },
+        scopeSpans: [{ scope: { name: 'first-minute' }, spans: [root, tool] }],
+      },
+    ],
+  };
 }
 
 function isCounted(metricsPage: string, metric: string): boolean {
@@ -163,9 +187,17 @@ async function grpcStatus(url: string): Promise<unknown> {
   try {
     return await new Promise((resolve, reject) => {
       session.on('error', reject);
-      const request = session.request({ ':method': 'POST', ':path': '/opentelemetry.proto.collector.trace.v1.TraceService/Export', 'content-type': 'application/grpc', te: 'trailers' });
+      const request = session.request({
+        ':method': 'POST',
+        ':path': '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+        'content-type': 'application/grpc',
+        te: 'trailers',
+      });
       request.on('trailers', (trailers: IncomingHttpHeaders) => resolve(trailers['grpc-status']));
-      request.on('error', reject).on('close', () => reject(new Error('no trailers'))).resume();
+      request
+        .on('error', reject)
+        .on('close', () => reject(new Error('no trailers')))
+        .resume();
       request.end(Buffer.alloc(5));
     });
   } finally {

@@ -34,11 +34,22 @@ const lookEveryMs = 100;
 const saidCharsMax = 4_000;
 
 /** Rejects when it cannot be started, or is not up in time. */
-export async function serverProcess({ command, args, env = () => ({}), probe: { path, ...request }, withinMs }: ServerProcessOptions): Promise<ServerProcess> {
+export async function serverProcess({
+  command,
+  args,
+  env = () => ({}),
+  probe: { path, ...request },
+  withinMs,
+}: ServerProcessOptions): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-server-'));
   const at = { port: await freePort(), folder };
   // A group of its own: such servers have workers.
-  const child = spawn(command.includes('/') ? resolve(command) : command, args(at), { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder, detached: true, env: { ...process.env, ...env(at) } });
+  const child = spawn(command.includes('/') ? resolve(command) : command, args(at), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: folder,
+    detached: true,
+    env: { ...process.env, ...env(at) },
+  });
   let said = '';
   let fault: string | undefined;
   const hear = (chunk: Buffer): void => void (said = `${said}${chunk.toString()}`.slice(-saidCharsMax));
@@ -55,7 +66,11 @@ export async function serverProcess({ command, args, env = () => ({}), probe: { 
     }
     rmSync(folder, { recursive: true, force: true });
   };
-  for (const endMs = performance.now() + withinMs; (await fetch(`${url}${path}`, request).catch(() => undefined))?.ok !== true; await pause(lookEveryMs)) {
+  for (
+    const endMs = performance.now() + withinMs;
+    (await fetch(`${url}${path}`, request).catch(() => undefined))?.ok !== true;
+    await pause(lookEveryMs)
+  ) {
     if (fault === undefined && !isOver() && performance.now() < endMs) continue;
     await stop();
     throw new Error(`${command} did not start: ${fault ?? said}`);

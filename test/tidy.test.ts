@@ -7,7 +7,9 @@ const files = repositoryFiles();
 
 test('tidy: the repository is read', () => {
   const paths = files.map((file) => file.path);
-  expect(paths).toEqual(expect.arrayContaining(['src/model/ids.ts', 'evaluators/evaluator.ts', 'collectors/collector.ts', 'package.json', 'README.md']));
+  expect(paths).toEqual(
+    expect.arrayContaining(['src/model/ids.ts', 'evaluators/evaluator.ts', 'collectors/collector.ts', 'package.json', 'README.md']),
+  );
 });
 
 for (const [name, rule] of Object.entries(rules)) {

@@ -10,14 +10,28 @@ import { isPlaceholder, placeholderBytesMax } from './placeholders.ts';
 import { isPythonCalls, readPythonCalls } from './python-calls.ts';
 import { noRepeats } from './repeats.ts';
 
-export const contentKeys = ['gen_ai.input.messages', 'gen_ai.output.messages', 'gen_ai.system_instructions', 'gen_ai.tool.definitions'] as const;
+export const contentKeys = [
+  'gen_ai.input.messages',
+  'gen_ai.output.messages',
+  'gen_ai.system_instructions',
+  'gen_ai.tool.definitions',
+] as const;
 
 /** The names of each number, the present one first. */
 const tokenNames = {
   inputTokens: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'],
   outputTokens: ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'],
-  cachedInputTokens: ['gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.cache_read_input_tokens', 'gen_ai.usage.details.cache_read_tokens'],
-  reasoningTokens: ['gen_ai.usage.reasoning.output_tokens', 'gen_ai.usage.reasoning_tokens', 'gen_ai.usage.reasoning_output_tokens', 'gen_ai.usage.details.reasoning_tokens'],
+  cachedInputTokens: [
+    'gen_ai.usage.cache_read.input_tokens',
+    'gen_ai.usage.cache_read_input_tokens',
+    'gen_ai.usage.details.cache_read_tokens',
+  ],
+  reasoningTokens: [
+    'gen_ai.usage.reasoning.output_tokens',
+    'gen_ai.usage.reasoning_tokens',
+    'gen_ai.usage.reasoning_output_tokens',
+    'gen_ai.usage.details.reasoning_tokens',
+  ],
 } as const;
 
 export const tokenKeys: readonly string[] = Object.values(tokenNames).flat();
@@ -76,7 +90,9 @@ export function readSystemPrompt(raw: ReturnType<Attributed['attribute']>): stri
   if (raw === undefined || raw === null || raw === '' || isPlaceholder(raw)) return undefined;
   const value = typeof raw === 'string' ? parseText(raw) : jsonOf(raw);
   if (!Array.isArray(value)) return typeof value === 'string' ? value : undefined;
-  const parts = value.map((part: JsonValue) => (isJsonObject(part) && Object.hasOwn(part, 'content') ? { type: 'text', text: member(part, 'content') ?? '' } : part));
+  const parts = value.map((part: JsonValue) =>
+    isJsonObject(part) && Object.hasOwn(part, 'content') ? { type: 'text', text: member(part, 'content') ?? '' } : part,
+  );
   const text = textOfParts(parts)?.result;
   return typeof text === 'string' ? text : undefined;
 }

@@ -38,12 +38,14 @@ function readDefinition(item: JsonValue): readonly ToolDefinition[] {
   const raw = schemaKeys.map((key) => member(from, key)).find((value) => value !== undefined && value !== null);
   const schema = typeof raw === 'string' ? (parseJson(raw) ?? raw) : raw;
   const isCut = [description, schema].some((value) => typeof value === 'string' && isCutShort(value));
-  return [{
-    name,
-    ...(typeof description === 'string' && !isCutShort(description) ? { description } : {}),
-    ...(schema === undefined || (typeof schema === 'string' && isCut) ? {} : { inputSchema: schema }),
-    ...(isCut ? { truncated: true } : {}),
-  }];
+  return [
+    {
+      name,
+      ...(typeof description === 'string' && !isCutShort(description) ? { description } : {}),
+      ...(schema === undefined || (typeof schema === 'string' && isCut) ? {} : { inputSchema: schema }),
+      ...(isCut ? { truncated: true } : {}),
+    },
+  ];
 }
 
 /** Comparing each with each is quick only for so many. */

@@ -11,7 +11,9 @@ export const documentsMax = 1_000;
 export function readDocuments(raw: AttributeValue | undefined): readonly RetrievedDocument[] {
   if (raw === undefined) return [];
   const value = jsonOf(raw);
-  return listIn(typeof value === 'string' ? (parseContainer(value) ?? null) : value).slice(0, documentsMax).flatMap(readDocument);
+  return listIn(typeof value === 'string' ? (parseContainer(value) ?? null) : value)
+    .slice(0, documentsMax)
+    .flatMap(readDocument);
 }
 
 function listIn(value: JsonValue): readonly JsonValue[] {
@@ -29,14 +31,24 @@ function readDocument(item: JsonValue): readonly RetrievedDocument[] {
   const metadata = member(from, 'metadata');
   const about: JsonObject = isJsonObject(metadata) ? metadata : {};
   const content = contentOf(from);
-  const id = [member(from, 'id'), member(about, 'id'), member(about, 'doc_uri')].find((value) => typeof value === 'string' || typeof value === 'number');
+  const id = [member(from, 'id'), member(about, 'id'), member(about, 'doc_uri')].find(
+    (value) => typeof value === 'string' || typeof value === 'number',
+  );
   const score = [member(from, 'score'), member(about, 'score')].find((value) => typeof value === 'number');
   if (content === undefined && id === undefined) return [];
-  return [{ ...(id === undefined ? {} : { id: String(id) }), ...(content === undefined ? {} : { content }), ...(score === undefined ? {} : { score }) }];
+  return [
+    {
+      ...(id === undefined ? {} : { id: String(id) }),
+      ...(content === undefined ? {} : { content }),
+      ...(score === undefined ? {} : { score }),
+    },
+  ];
 }
 
 function contentOf(document: JsonObject): string | undefined {
-  const content = ['page_content', 'pageContent', 'content', 'text'].map((key) => member(document, key)).find((value) => value !== undefined && value !== null);
+  const content = ['page_content', 'pageContent', 'content', 'text']
+    .map((key) => member(document, key))
+    .find((value) => value !== undefined && value !== null);
   const text = isJsonArray(content) ? textOfParts(content)?.result : content;
   return typeof text === 'string' ? text : undefined;
 }

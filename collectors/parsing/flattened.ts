@@ -51,11 +51,13 @@ function outlineIn({ keys, place }: KeyShape, list: Flattened): Outline {
 
 export function valueOf(shape: Shape, from: Attributed): JsonValue {
   if ('key' in shape) return jsonOf(from.attribute(shape.key) ?? null);
-  if ('list' in shape) return shape.list.length === 1 ? [valueOf(shape.list[0] ?? noMembers, from)] : shape.list.map((item) => valueOf(item, from));
+  if ('list' in shape)
+    return shape.list.length === 1 ? [valueOf(shape.list[0] ?? noMembers, from)] : shape.list.map((item) => valueOf(item, from));
   const object: { [name: string]: JsonValue } = {};
   for (const [name, inner] of shape.members) {
     // An ordinary name here, and not in JavaScript.
-    if (name === '__proto__') Object.defineProperty(object, name, { value: valueOf(inner, from), configurable: true, enumerable: true, writable: true });
+    if (name === '__proto__')
+      Object.defineProperty(object, name, { value: valueOf(inner, from), configurable: true, enumerable: true, writable: true });
     else object[name] = valueOf(inner, from);
   }
   return object;
@@ -83,11 +85,19 @@ function outline(keys: readonly string[], { prefix }: Flattened, placeOf?: (key:
   }
   const grown = shapeOf(root);
   const items = 'list' in grown ? grown.list : [];
-  return { items, keys: items.map(keysOf), row: placeOf === undefined || items.length === 0 ? undefined : rowOf(firsts, items.length, placeOf) };
+  return {
+    items,
+    keys: items.map(keysOf),
+    row: placeOf === undefined || items.length === 0 ? undefined : rowOf(firsts, items.length, placeOf),
+  };
 }
 
 /** Of equal keys the last one counts, so it is the places that must follow each other. */
-function rowOf(keys: readonly { readonly index: string; readonly key: string }[], items: number, placeOf: (key: string) => number | undefined): Row | undefined {
+function rowOf(
+  keys: readonly { readonly index: string; readonly key: string }[],
+  items: number,
+  placeOf: (key: string) => number | undefined,
+): Row | undefined {
   const first = placeOf(keys[0]?.key ?? '');
   if (first === undefined) return undefined;
   const lasts: number[] = [];

@@ -27,11 +27,20 @@ export function eventMessages(span: Span): { readonly input: readonly Message[];
 }
 
 /** Events that stand as a list in one attribute, each with its name in `event.name`. */
-export function listedMessages(raw: AttributeValue | undefined): { readonly input: readonly Message[]; readonly output: readonly Message[] } {
+export function listedMessages(raw: AttributeValue | undefined): {
+  readonly input: readonly Message[];
+  readonly output: readonly Message[];
+} {
   const events = typeof raw === 'string' ? parseContainer(raw) : undefined;
   const list: readonly JsonValue[] = isJsonArray(events) ? events : [];
   const isChoice = (event: JsonValue): boolean => isJsonObject(event) && event['event.name'] === 'gen_ai.choice';
-  return { input: readMessages(list.filter((event) => !isChoice(event)), 'user'), output: readMessages(list.filter(isChoice), 'assistant') };
+  return {
+    input: readMessages(
+      list.filter((event) => !isChoice(event)),
+      'user',
+    ),
+    output: readMessages(list.filter(isChoice), 'assistant'),
+  };
 }
 
 function readEvent(event: SpanEvent): MessageEvent | undefined {
@@ -39,7 +48,8 @@ function readEvent(event: SpanEvent): MessageEvent | undefined {
   if (role !== undefined) return { kind: 'history', messages: readMessages([{ role, ...bodyOf(event, 'content') }], 'user') };
   if (event.name === 'gen_ai.choice') return { kind: 'choice', messages: readMessages([choice(bodyOf(event, 'message'))], 'assistant') };
   if (event.name === 'gen_ai.content.prompt') return { kind: 'history', messages: readMessages(event.attribute('gen_ai.prompt'), 'user') };
-  if (event.name === 'gen_ai.content.completion') return { kind: 'choice', messages: readMessages(event.attribute('gen_ai.completion'), 'assistant') };
+  if (event.name === 'gen_ai.content.completion')
+    return { kind: 'choice', messages: readMessages(event.attribute('gen_ai.completion'), 'assistant') };
   return undefined;
 }
 

@@ -35,14 +35,16 @@ export function readMessages(raw: AttributeValue | undefined, role: Message['rol
   if (raw === undefined || raw === null) return [];
   let value = jsonOf(raw);
   if (typeof value === 'string') value = parseText(value);
-  if (typeof value === 'string') return value === '' || isPlaceholder(value) || isCutContainer(value) ? [] : [{ role, text: value, asked: noCalls, told: noResults }];
+  if (typeof value === 'string')
+    return value === '' || isPlaceholder(value) || isCutContainer(value) ? [] : [{ role, text: value, asked: noCalls, told: noResults }];
   if (isJsonObject(value)) {
     const inner = member(value, 'messages') ?? member(value, 'contents');
     if (isJsonArray(inner)) value = inner;
   }
   const list = isJsonArray(value) ? value : [value];
   if (isPair(list)) return [readMessage(list, role)].filter((message) => message !== undefined);
-  if (list.length > 0 && list.every((item) => isJsonArray(item) && !isPair(item))) return list.flatMap((inner) => readMessages(inner, role));
+  if (list.length > 0 && list.every((item) => isJsonArray(item) && !isPair(item)))
+    return list.flatMap((inner) => readMessages(inner, role));
   return messagesIn(list, role);
 }
 
@@ -70,7 +72,9 @@ export function systemText(messages: readonly Message[]): string | undefined {
 }
 
 function isPair(item: JsonValue | undefined): item is readonly [string, string] {
-  return isJsonArray(item) && item.length === 2 && typeof item[0] === 'string' && typeof item[1] === 'string' && roleOf(item[0]) !== undefined;
+  return (
+    isJsonArray(item) && item.length === 2 && typeof item[0] === 'string' && typeof item[1] === 'string' && roleOf(item[0]) !== undefined
+  );
 }
 
 function readMessage(item: JsonValue | undefined, fallback: Message['role']): Message | undefined {
@@ -78,7 +82,14 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role']): Me
   if (typeof item === 'string') return said(fallback, item);
   if (!isJsonObject(item)) return undefined;
   const message = unwrapped(item);
-  const draft: Draft = { role: roleOfMessage(message) ?? fallback, hasText: false, text: undefined, reasoning: undefined, asked: undefined, told: undefined };
+  const draft: Draft = {
+    role: roleOfMessage(message) ?? fallback,
+    hasText: false,
+    text: undefined,
+    reasoning: undefined,
+    asked: undefined,
+    told: undefined,
+  };
   readItem(message, draft);
   const toolCalls = member(message, 'tool_calls') ?? member(message, 'toolCalls');
   if (isJsonArray(toolCalls)) for (const call of toolCalls) pushCall(call, draft);
@@ -107,10 +118,21 @@ function unwrapped(item: JsonObject): JsonObject {
 }
 
 const roles: { readonly [name: string]: Message['role'] } = {
-  system: 'system', developer: 'system', systemmessage: 'system',
-  user: 'user', human: 'user', humanmessage: 'user',
-  assistant: 'assistant', ai: 'assistant', model: 'assistant', aimessage: 'assistant', aimessagechunk: 'assistant', reasoning: 'assistant',
-  tool: 'tool', function: 'tool', toolmessage: 'tool',
+  system: 'system',
+  developer: 'system',
+  systemmessage: 'system',
+  user: 'user',
+  human: 'user',
+  humanmessage: 'user',
+  assistant: 'assistant',
+  ai: 'assistant',
+  model: 'assistant',
+  aimessage: 'assistant',
+  aimessagechunk: 'assistant',
+  reasoning: 'assistant',
+  tool: 'tool',
+  function: 'tool',
+  toolmessage: 'tool',
 };
 
 function roleOf(name: string): Message['role'] | undefined {
@@ -219,7 +241,12 @@ function pushResult(item: JsonObject, draft: Draft): void {
   const value = firstMember(from, resultNames);
   const isGemini = isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response'));
   const read = value === undefined ? undefined : readResult(isGemini ? geminiOutput(value) : typedOutput(value));
-  const isError = read?.failed === true || layered(from, 'is_error') === true || layered(from, 'isError') === true || layered(from, 'status') === 'error' || member(inner, 'error') === true;
+  const isError =
+    read?.failed === true ||
+    layered(from, 'is_error') === true ||
+    layered(from, 'isError') === true ||
+    layered(from, 'status') === 'error' ||
+    member(inner, 'error') === true;
   const told: Drafted<ReportedResult> = {};
   if (read?.result !== undefined) told.result = read.result;
   if (read?.resultPart !== undefined) told.resultPart = read.resultPart;

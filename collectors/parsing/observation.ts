@@ -52,7 +52,10 @@ export function observedModel({ input, output }: Observation): SpanFacts {
   const request = parsed(input);
   const inputMessages = requestMessages(request);
   const outputMessages = responseMessages(parsed(output));
-  const toolDefinitions = [...readDefinitions(isJsonObject(request) ? member(request, 'tools') : undefined), ...mixedInDefinitions(request)];
+  const toolDefinitions = [
+    ...readDefinitions(isJsonObject(request) ? member(request, 'tools') : undefined),
+    ...mixedInDefinitions(request),
+  ];
   return {
     role: 'model',
     ...(inputMessages.length === 0 ? {} : { inputMessages }),
@@ -68,9 +71,15 @@ function parsed(raw: AttributeValue | undefined): JsonValue {
 
 /** Messages stand in a list, or under the name that the API gives them; the Responses API keeps the instructions apart. */
 function requestMessages(request: JsonValue): readonly Message[] {
-  if (isJsonArray(request)) return readMessages(request.filter((item) => !isDefinition(item)), 'user');
+  if (isJsonArray(request))
+    return readMessages(
+      request.filter((item) => !isDefinition(item)),
+      'user',
+    );
   if (!isJsonObject(request)) return readMessages(request, 'user');
-  const list = ['messages', 'contents', 'input', 'prompts'].map((key) => member(request, key)).find((value) => value !== undefined && value !== null);
+  const list = ['messages', 'contents', 'input', 'prompts']
+    .map((key) => member(request, key))
+    .find((value) => value !== undefined && value !== null);
   const instructions = member(request, 'instructions') ?? member(request, 'system');
   return [
     ...(typeof instructions === 'string' && instructions !== '' ? readMessages([{ role: 'system', content: instructions }]) : []),
@@ -85,7 +94,11 @@ function isDefinition(item: JsonValue): boolean {
 }
 
 function mixedInDefinitions(request: JsonValue): NonNullable<SpanFacts['toolDefinitions']> {
-  const list = isJsonArray(request) ? request : isJsonObject(request) && isJsonArray(member(request, 'messages')) ? (member(request, 'messages') as readonly JsonValue[]) : [];
+  const list = isJsonArray(request)
+    ? request
+    : isJsonObject(request) && isJsonArray(member(request, 'messages'))
+      ? (member(request, 'messages') as readonly JsonValue[])
+      : [];
   return list.filter(isDefinition).flatMap((item) => readDefinitions(member(item as JsonObject, 'content')));
 }
 

@@ -43,7 +43,8 @@ export function textOfParts(list: readonly JsonValue[]): { readonly result: Json
     if (!isJsonObject(part)) return undefined;
     const text = member(part, 'text');
     const type = member(part, 'type');
-    if (typeof text !== 'string' || (type !== undefined && type !== 'text' && type !== 'output_text' && type !== 'input_text')) return undefined;
+    if (typeof text !== 'string' || (type !== undefined && type !== 'text' && type !== 'output_text' && type !== 'input_text'))
+      return undefined;
     if (type === undefined && Object.keys(part).length > 1) return undefined;
     texts.push(text);
   }

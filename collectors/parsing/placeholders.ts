@@ -1,5 +1,11 @@
 /** Texts that SDKs send in place of a value that they leave out. Such a value is not carried; the text is nobody's argument or answer. */
-const placeholders: ReadonlySet<string> = new Set(['__REDACTED__', '<REDACTED>', '[REDACTED]', 'HIDDEN:non-empty', '<fully masked due to failed mask function>']);
+const placeholders: ReadonlySet<string> = new Set([
+  '__REDACTED__',
+  '<REDACTED>',
+  '[REDACTED]',
+  'HIDDEN:non-empty',
+  '<fully masked due to failed mask function>',
+]);
 
 /** Longer ones are nobody's. */
 const placeholderCharsMax = 199;
@@ -12,5 +18,10 @@ const openings = '_<[H';
 const SCRUBBED = /^\[Scrubbed due to '[^']{1,100}'\]$/;
 
 export function isPlaceholder(value: unknown): boolean {
-  return typeof value === 'string' && value.length <= placeholderCharsMax && openings.includes(value.charAt(0)) && (placeholders.has(value) || SCRUBBED.test(value));
+  return (
+    typeof value === 'string' &&
+    value.length <= placeholderCharsMax &&
+    openings.includes(value.charAt(0)) &&
+    (placeholders.has(value) || SCRUBBED.test(value))
+  );
 }

@@ -90,7 +90,20 @@ export function readQuoted(text: string, at: number): { readonly value: string; 
   }
 }
 
-const escapes: { readonly [letter: string]: string } = { n: '\n', t: '\t', r: '\r', '\\': '\\', "'": "'", '"': '"', '0': '\0', a: '\x07', b: '\b', f: '\f', v: '\v', '\n': '' };
+const escapes: { readonly [letter: string]: string } = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  '\\': '\\',
+  "'": "'",
+  '"': '"',
+  '0': '\0',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  '\n': '',
+};
 const hexDigits: { readonly [letter: string]: number } = { x: 2, u: 4, U: 8 };
 
 function quoted(cursor: Cursor): string {

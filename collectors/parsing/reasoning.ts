@@ -16,7 +16,11 @@ const wrappersMax = 4;
 /** Undefined: the item holds no thought. `type` is the item's own. */
 export function reasoningIn(item: JsonObject, type: JsonValue | undefined): Thought | undefined {
   const named = hasThought(item) ? memberNames.flatMap((name) => textsOf(member(item, name))) : [];
-  if (types.has(type)) return { texts: named.length > 0 ? named : [...textsOf(member(item, 'content') ?? member(item, 'text')), ...textsOf(member(item, 'summary'))], isAll: true };
+  if (types.has(type))
+    return {
+      texts: named.length > 0 ? named : [...textsOf(member(item, 'content') ?? member(item, 'text')), ...textsOf(member(item, 'summary'))],
+      isAll: true,
+    };
   // Gemini marks the part.
   if (member(item, 'thought') === true) return { texts: textsOf(member(item, 'text')), isAll: true };
   if (named.length === 0) return undefined;

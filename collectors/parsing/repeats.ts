@@ -124,11 +124,16 @@ function grown(known: readonly Conversation[], text: WrittenText, role: Message[
   if (length === text.end - text.start) return before;
   const more = objectsIn(`[${text.bytes.toString('utf8', text.start + length, text.end)}`);
   const items = before.items + (more?.length ?? 0);
-  return more === undefined || items > messagesMax ? undefined : { text, role, items, messages: [...before.messages, ...messagesIn(more, role)] };
+  return more === undefined || items > messagesMax
+    ? undefined
+    : { text, role, items, messages: [...before.messages, ...messagesIn(more, role)] };
 }
 
 function fresh(from: Attributed, key: string, text: WrittenText, role: Message['role']): Conversation {
-  const list = text.bytes[text.start] === bracket && text.bytes[text.end - 1] === closingBracket ? objectsIn(text.bytes.toString('utf8', text.start, text.end)) : undefined;
+  const list =
+    text.bytes[text.start] === bracket && text.bytes[text.end - 1] === closingBracket
+      ? objectsIn(text.bytes.toString('utf8', text.start, text.end))
+      : undefined;
   if (list === undefined || list.length > messagesMax) return { text, role, items: 0, messages: readMessages(from.attribute(key), role) };
   return { text, role, items: list.length, messages: messagesIn(list, role) };
 }
@@ -142,7 +147,9 @@ function goesOn(list: WrittenText, other: WrittenText): boolean {
   const length = list.end - list.start;
   if (length > other.end - other.start) return false;
   if (length === other.end - other.start) return isSame(list, other);
-  return other.bytes[other.start + length - 1] === comma && isSame({ ...list, end: list.end - 1 }, { ...other, end: other.start + length - 1 });
+  return (
+    other.bytes[other.start + length - 1] === comma && isSame({ ...list, end: list.end - 1 }, { ...other, end: other.start + length - 1 })
+  );
 }
 
 function objectsIn(json: string): readonly JsonValue[] | undefined {
@@ -168,7 +175,12 @@ function writtenRow(from: Attributed, { items, row }: Outline, count = items.len
   const written = row === undefined ? undefined : from.written?.();
   if (row === undefined || written === undefined) return undefined;
   const { bytes, ranges, from: at } = written;
-  return { bytes, start: ranges[at + row.first * 4] ?? 0, end: ranges[at + (row.lasts[count - 1] ?? row.first) * 4 + 3] ?? 0, items: count };
+  return {
+    bytes,
+    start: ranges[at + row.first * 4] ?? 0,
+    end: ranges[at + (row.lasts[count - 1] ?? row.first) * 4 + 3] ?? 0,
+    items: count,
+  };
 }
 
 /** A list that this one begins with, all of it. */
@@ -179,7 +191,6 @@ function begunWith<Known extends WrittenRow>(known: readonly Known[], from: Attr
   }
   return undefined;
 }
-
 
 function isSame(a: WrittenText, b: WrittenText): boolean {
   return a.end - a.start === b.end - b.start && a.bytes.compare(b.bytes, b.start, b.end, a.start, a.end) === 0;

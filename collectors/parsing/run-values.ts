@@ -79,12 +79,20 @@ function looksLikeMessages(value: JsonValue): boolean {
 }
 
 function isRolePair(item: readonly JsonValue[]): boolean {
-  return item.length === 2 && typeof item[0] === 'string' && ['system', 'user', 'human', 'assistant', 'ai'].includes(item[0]) && typeof item[1] === 'string';
+  return (
+    item.length === 2 &&
+    typeof item[0] === 'string' &&
+    ['system', 'user', 'human', 'assistant', 'ai'].includes(item[0]) &&
+    typeof item[1] === 'string'
+  );
 }
 
 function isMessage(item: JsonValue): boolean {
   if (!isJsonObject(item)) return false;
   if (typeof member(item, 'role') === 'string') return true;
   const type = member(item, 'type');
-  return (member(item, 'lc') !== undefined && isJsonObject(member(item, 'kwargs'))) || (typeof type === 'string' && ['human', 'ai', 'HumanMessage', 'AIMessage'].includes(type));
+  return (
+    (member(item, 'lc') !== undefined && isJsonObject(member(item, 'kwargs'))) ||
+    (typeof type === 'string' && ['human', 'ai', 'HumanMessage', 'AIMessage'].includes(type))
+  );
 }

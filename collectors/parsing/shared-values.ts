@@ -29,7 +29,8 @@ export function sharedValues(): SharedValues {
       if (length > valueBytesMax) return read();
       const mark = markOf(written);
       const found = known.get(where)?.get(mark);
-      if (found?.bytes.length === length && written.bytes.compare(found.bytes, 0, length, written.start, written.end) === 0) return found.value as T;
+      if (found?.bytes.length === length && written.bytes.compare(found.bytes, 0, length, written.start, written.end) === 0)
+        return found.value as T;
       const value = read();
       if (bytes > bytesMax) {
         known.clear();

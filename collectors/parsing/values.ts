@@ -45,7 +45,8 @@ export function readArguments(raw: AttributeValue | undefined): ReadArguments {
     } else break;
   }
   if (isJsonObject(value)) return { arguments: value };
-  if (typeof value === 'string' && (isCutShort(value) || mayBeUnreadObject(value) || (typeof raw === 'string' && isCutShort(raw)))) return { argumentsPart: value };
+  if (typeof value === 'string' && (isCutShort(value) || mayBeUnreadObject(value) || (typeof raw === 'string' && isCutShort(raw))))
+    return { argumentsPart: value };
   return { arguments: null, argumentsText: typeof raw === 'string' ? raw : jsonText(value) };
 }
 
@@ -63,7 +64,9 @@ function argumentsInside(object: JsonObject): { readonly value: JsonValue } | 'n
     const args = member(object, 'args');
     if (!isJsonArray(args) || args.length === 0) return { value: kwargs };
     const [only, ...others] = args;
-    return only !== undefined && others.length === 0 && Object.keys(kwargs).length === 0 && mayHoldObject(only) ? { value: only } : 'nameless';
+    return only !== undefined && others.length === 0 && Object.keys(kwargs).length === 0 && mayHoldObject(only)
+      ? { value: only }
+      : 'nameless';
   }
   const inputText = member(object, 'input_str');
   return typeof inputText === 'string' ? { value: inputText } : undefined;
@@ -90,7 +93,11 @@ export function readResult(raw: AttributeValue): ReadResult {
     if (result === value) break;
   }
   if (isPlaceholder(result)) return { ...about };
-  return typeof result === 'string' && isCutShort(result) ? { ...about, resultPart: result } : about === undefined ? { result } : { ...about, result };
+  return typeof result === 'string' && isCutShort(result)
+    ? { ...about, resultPart: result }
+    : about === undefined
+      ? { result }
+      : { ...about, result };
 }
 
 /** What a tool's span tells of its outcome: the result, and whether the wrapper around it says that the call failed. */
@@ -122,9 +129,15 @@ type Inside = Framed | undefined;
 /** Each frame is recognised by members that no plain result has by chance. */
 const frames: readonly ((object: JsonObject) => Inside)[] = [
   // LangChain's serialised message, bare: {"lc":1,"kwargs":{"content":…,"status":…}}
-  (object) => (member(object, 'lc') !== undefined && isJsonObject(member(object, 'kwargs')) ? toolMessage(member(object, 'kwargs') as JsonObject) : undefined),
+  (object) =>
+    member(object, 'lc') !== undefined && isJsonObject(member(object, 'kwargs'))
+      ? toolMessage(member(object, 'kwargs') as JsonObject)
+      : undefined,
   // LangChain's message dictionary: {"type":"tool","data":{"content":…}}
-  (object) => (member(object, 'type') === 'tool' && isJsonObject(member(object, 'data')) ? toolMessage(member(object, 'data') as JsonObject) : undefined),
+  (object) =>
+    member(object, 'type') === 'tool' && isJsonObject(member(object, 'data'))
+      ? toolMessage(member(object, 'data') as JsonObject)
+      : undefined,
   // A tool message of any framework.
   (object) => (isToolMessage(object) ? toolMessage(object) : undefined),
   // One of the above under a single member.
@@ -133,13 +146,24 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
     return isJsonObject(output) && resultInside(output) !== undefined ? { result: output } : undefined;
   },
   // Gemini's function response.
-  (object) => (hasOnly(object, ['id', 'name', 'response']) && Object.hasOwn(object, 'response') && Object.hasOwn(object, 'name') ? named(object, 'response') : undefined),
+  (object) =>
+    hasOnly(object, ['id', 'name', 'response']) && Object.hasOwn(object, 'response') && Object.hasOwn(object, 'name')
+      ? named(object, 'response')
+      : undefined,
   // LlamaIndex: blocks of text beside the tool's name.
   (object) => (isJsonArray(member(object, 'blocks')) && Object.hasOwn(object, 'tool_name') ? blocks(object) : undefined),
   // One text part.
-  (object) => (member(object, 'type') === 'text' && typeof member(object, 'text') === 'string' && hasOnly(object, ['type', 'text', 'annotations', 'meta', '_meta']) ? { result: member(object, 'text') ?? '' } : undefined),
+  (object) =>
+    member(object, 'type') === 'text' &&
+    typeof member(object, 'text') === 'string' &&
+    hasOnly(object, ['type', 'text', 'annotations', 'meta', '_meta'])
+      ? { result: member(object, 'text') ?? '' }
+      : undefined,
   // MCP's tool result, and a bare content member.
-  (object) => (Object.hasOwn(object, 'content') && hasOnly(object, ['content', 'isError', 'is_error', 'structuredContent', 'meta', '_meta']) ? mcpResult(object) : undefined),
+  (object) =>
+    Object.hasOwn(object, 'content') && hasOnly(object, ['content', 'isError', 'is_error', 'structuredContent', 'meta', '_meta'])
+      ? mcpResult(object)
+      : undefined,
 ];
 
 /** Each frame has one of these members. */
@@ -183,7 +207,10 @@ function named(object: JsonObject, key: string): Framed {
 
 function blocks(object: JsonObject): Framed {
   const list = (member(object, 'blocks') as readonly JsonValue[]).map((block) => (isJsonObject(block) ? member(block, 'text') : undefined));
-  return { result: list.filter((text) => typeof text === 'string').join(''), ...(member(object, 'is_error') === true ? { failed: true } : {}) };
+  return {
+    result: list.filter((text) => typeof text === 'string').join(''),
+    ...(member(object, 'is_error') === true ? { failed: true } : {}),
+  };
 }
 
 function mcpResult(object: JsonObject): Framed {

@@ -72,36 +72,91 @@ export interface ConfiguredHttp extends Asks {
 export type ConfiguredAsking = ConfiguredJudge | ConfiguredHttp;
 export type ConfiguredEvaluator = ConfiguredRule | ConfiguredAsking;
 
-export type Configuration = { readonly kind: 'ready'; readonly evaluator: ConfiguredEvaluator } | { readonly kind: 'faulty'; readonly faults: readonly Fault[] };
+export type Configuration =
+  | { readonly kind: 'ready'; readonly evaluator: ConfiguredEvaluator }
+  | { readonly kind: 'faulty'; readonly faults: readonly Fault[] };
 
 const nameMax = 128;
 
 /** The evaluator of an entry, or everything that is wrong with the entry, each at the path of the faulty key. `functions` are what only a program can give. */
-export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEvaluator[], functions: readonly GivenFunction[] = []): Configuration {
+export function configuredEvaluator(
+  entry: EvaluatorEntry,
+  table: readonly AnyEvaluator[],
+  functions: readonly GivenFunction[] = [],
+): Configuration {
   const evaluator = table.find(({ id }) => id === entry.use);
-  if (evaluator === undefined) return { kind: 'faulty', faults: [{ path: ['use'], problem: `names no evaluator; there are ${table.map(({ id }) => id).join(', ')}` }] };
+  if (evaluator === undefined)
+    return {
+      kind: 'faulty',
+      faults: [{ path: ['use'], problem: `names no evaluator; there are ${table.map(({ id }) => id).join(', ')}` }],
+    };
   const given = entry.options ?? {};
   const written = isJsonObject(given) && entry.on_empty !== undefined ? { ...given, on_empty: entry.on_empty } : given;
   const expectation = entry.expect === undefined ? { expectation: {}, faults: [] } : readExpectation(entry.expect);
-  const faults = [...entryFaults(entry), ...nameFaults(entry, evaluator), ...onEmptyFaults(entry, evaluator), ...turnsFaults(entry, evaluator), ...optionFaults(entry, evaluator, written), ...expectFaults(entry, evaluator, expectation.faults)];
+  const faults = [
+    ...entryFaults(entry),
+    ...nameFaults(entry, evaluator),
+    ...onEmptyFaults(entry, evaluator),
+    ...turnsFaults(entry, evaluator),
+    ...optionFaults(entry, evaluator, written),
+    ...expectFaults(entry, evaluator, expectation.faults),
+  ];
   if (faults.length > 0) return { kind: 'faulty', faults };
-  const options = withFunctions(filledOptions(evaluator.optionsSchema, evaluator.defaults, isJsonObject(written) ? written : {}), functions);
-  const more = [...below('options', evaluator.optionFaults?.(options)), ...(entry.expect === undefined ? [] : below('expect', evaluator.expectationFaults?.(expectation.expectation, options)))];
+  const options = withFunctions(
+    filledOptions(evaluator.optionsSchema, evaluator.defaults, isJsonObject(written) ? written : {}),
+    functions,
+  );
+  const more = [
+    ...below('options', evaluator.optionFaults?.(options)),
+    ...(entry.expect === undefined ? [] : below('expect', evaluator.expectationFaults?.(expectation.expectation, options))),
+  ];
   if (more.length > 0) return { kind: 'faulty', faults: more };
   const threshold = typeof entry.threshold === 'number' ? entry.threshold : entry.threshold === null ? null : evaluator.defaultThreshold;
   const common = {
     name: entry.name ?? evaluator.id,
     threshold,
-    optionsHash: hashText(jsonText([evaluator.id, evaluator.version, withoutSecrets(evaluator.optionsSchema, written), entry.expect ?? null, threshold, ...(entry.turns === undefined ? [] : [entry.turns]), ...functions.map(({ path, given }) => [path.join('.'), String(given)])], { sortKeys: true })),
+    optionsHash: hashText(
+      jsonText(
+        [
+          evaluator.id,
+          evaluator.version,
+          withoutSecrets(evaluator.optionsSchema, written),
+          entry.expect ?? null,
+          threshold,
+          ...(entry.turns === undefined ? [] : [entry.turns]),
+          ...functions.map(({ path, given }) => [path.join('.'), String(given)]),
+        ],
+        { sortKeys: true },
+      ),
+    ),
     expect: expectation.expectation,
-    checks: (expected: Expectation) => [...(evaluator.checks?.(options, expected) ?? schemaParts(evaluator.expectationSchema)), ...(entry.turns === undefined ? [] : ['by_turn' as const])],
+    checks: (expected: Expectation) => [
+      ...(evaluator.checks?.(options, expected) ?? schemaParts(evaluator.expectationSchema)),
+      ...(entry.turns === undefined ? [] : ['by_turn' as const]),
+    ],
   };
-  return { kind: 'ready', evaluator: ready(evaluator, common, options, { withJudge: entry.judge !== undefined, withExplanation: entry.include_explanation !== false, turns: turnGroupings.find((one) => one === entry.turns) }) };
+  return {
+    kind: 'ready',
+    evaluator: ready(evaluator, common, options, {
+      withJudge: entry.judge !== undefined,
+      withExplanation: entry.include_explanation !== false,
+      turns: turnGroupings.find((one) => one === entry.turns),
+    }),
+  };
 }
 
 type Questions = JudgeEvaluator<unknown>['evaluate'];
 
-function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, options: unknown, { withJudge, withExplanation, turns }: { readonly withJudge: boolean; readonly withExplanation: boolean; readonly turns: TurnGrouping | undefined }): ConfiguredEvaluator {
+function ready(
+  evaluator: AnyEvaluator,
+  common: Omit<Configured, 'evaluator'>,
+  options: unknown,
+  {
+    withJudge,
+    withExplanation,
+    turns,
+  }: { readonly withJudge: boolean; readonly withExplanation: boolean; readonly turns: TurnGrouping | undefined },
+): ConfiguredEvaluator {
   const verdict = (outcome: Outcome): Verdict => {
     const reached = verdictOf(outcome, common.threshold);
     return withExplanation ? reached : unexplained(reached);
@@ -112,7 +167,11 @@ function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, o
     evaluator,
     *judge(trace, expected, context, run) {
       try {
-        return verdict(validateOutcome(yield* questions({ trace, expected: expectedOf(expected), ...(run === undefined ? {} : { run }) }, options, context)));
+        return verdict(
+          validateOutcome(
+            yield* questions({ trace, expected: expectedOf(expected), ...(run === undefined ? {} : { run }) }, options, context),
+          ),
+        );
       } catch (error) {
         return verdict(crashed(error));
       }
@@ -121,12 +180,18 @@ function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, o
   if (evaluator.kind === 'judge') return { ...asking(evaluator.evaluate), kind: 'judge' };
   if (evaluator.kind === 'http') return { ...asking(evaluator.evaluate), kind: 'http', concurrency: evaluator.concurrency(options) };
   if (withJudge && evaluator.evaluateWithJudge !== undefined) return { ...asking(evaluator.evaluateWithJudge), kind: 'judge' };
-  const outcome = (trace: AgentTrace, expected: Expectation, context: EvaluationContext): Outcome => guarded(() => evaluator.evaluate({ trace, expected }, options, context));
+  const outcome = (trace: AgentTrace, expected: Expectation, context: EvaluationContext): Outcome =>
+    guarded(() => evaluator.evaluate({ trace, expected }, options, context));
   return {
     ...common,
     kind: 'rule',
     evaluator,
-    evaluate: (trace, expected, context) => verdict(turns === undefined ? outcome(trace, expectedOf(expected), context) : outcomeByTurn(trace, expectedOf(expected), turns, (turn, own) => outcome(turn, own, context))),
+    evaluate: (trace, expected, context) =>
+      verdict(
+        turns === undefined
+          ? outcome(trace, expectedOf(expected), context)
+          : outcomeByTurn(trace, expectedOf(expected), turns, (turn, own) => outcome(turn, own, context)),
+      ),
   };
 }
 
@@ -141,7 +206,11 @@ function guarded(evaluate: () => Outcome): Outcome {
 /** A fault of the evaluator says nothing about the agent. Only the kind of error is told: its message may hold trace text. */
 function crashed(error: unknown): Outcome {
   const name = error instanceof Error ? error.name : 'an error';
-  return { kind: 'failed', error: 'evaluator_crashed', explanation: `The evaluator broke off with ${name}; this is a fault of the evaluator, not of the agent.` };
+  return {
+    kind: 'failed',
+    error: 'evaluator_crashed',
+    explanation: `The evaluator broke off with ${name}; this is a fault of the evaluator, not of the agent.`,
+  };
 }
 
 function unexplained(verdict: Verdict): Verdict {
@@ -155,38 +224,51 @@ function below(key: string, faults: readonly Fault[] = []): readonly Fault[] {
 
 function entryFaults({ name, threshold, include_explanation: explanation }: EvaluatorEntry): readonly Fault[] {
   const faults: Fault[] = [];
-  if (name !== undefined && (name.trim() === '' || name.length > nameMax)) faults.push({ path: ['name'], problem: `must be a text of 1 to ${nameMax} characters` });
-  if (threshold !== undefined && threshold !== null && !(typeof threshold === 'number' && threshold >= 0 && threshold <= 1)) faults.push({ path: ['threshold'], problem: 'must be a number from 0 to 1, or null for a raw metric' });
-  if (explanation !== undefined && typeof explanation !== 'boolean') faults.push({ path: ['include_explanation'], problem: 'must be true or false' });
+  if (name !== undefined && (name.trim() === '' || name.length > nameMax))
+    faults.push({ path: ['name'], problem: `must be a text of 1 to ${nameMax} characters` });
+  if (threshold !== undefined && threshold !== null && !(typeof threshold === 'number' && threshold >= 0 && threshold <= 1))
+    faults.push({ path: ['threshold'], problem: 'must be a number from 0 to 1, or null for a raw metric' });
+  if (explanation !== undefined && typeof explanation !== 'boolean')
+    faults.push({ path: ['include_explanation'], problem: 'must be true or false' });
   return faults;
 }
 
 /** Where every entry is another evaluator, the id says nothing. */
 function nameFaults({ name }: EvaluatorEntry, { id, kind }: AnyEvaluator): readonly Fault[] {
-  return kind === 'http' && name === undefined ? [{ path: ['name'], problem: `is missing; each ${id} evaluator has a name of its own` }] : [];
+  return kind === 'http' && name === undefined
+    ? [{ path: ['name'], problem: `is missing; each ${id} evaluator has a name of its own` }]
+    : [];
 }
 
 function onEmptyFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator): readonly Fault[] {
   const properties = member(evaluator.optionsSchema, 'properties');
   const known = isJsonObject(properties) && Object.hasOwn(properties, 'on_empty');
-  return entry.on_empty === undefined || known ? [] : [{ path: ['on_empty'], problem: `is not for ${evaluator.id}, which has no empty case` }];
+  return entry.on_empty === undefined || known
+    ? []
+    : [{ path: ['on_empty'], problem: `is not for ${evaluator.id}, which has no empty case` }];
 }
 
 function turnsFaults(entry: EvaluatorEntry, { id, kind }: AnyEvaluator): readonly Fault[] {
   if (entry.turns === undefined) return [];
   if (kind !== 'rule' || entry.judge !== undefined) return [{ path: ['turns'], problem: `is for rules; ${id} asks somebody` }];
-  return turnGroupings.some((one) => one === entry.turns) ? [] : [{ path: ['turns'], problem: `must be one of ${turnGroupings.join(', ')}` }];
+  return turnGroupings.some((one) => one === entry.turns)
+    ? []
+    : [{ path: ['turns'], problem: `must be one of ${turnGroupings.join(', ')}` }];
 }
 
 function optionFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator, written: JsonValue): readonly Fault[] {
   if (!isJsonObject(written)) return [{ path: ['options'], problem: 'must be an object' }];
-  const ownKey = (path: Fault['path']): Fault['path'] => (path[0] === 'on_empty' && entry.on_empty !== undefined ? path : ['options', ...path]);
-  return schemaFaults(evaluator.optionsSchema, written).filter(({ path }) => !(path[0] === 'on_empty' && onEmptyFaults(entry, evaluator).length > 0)).map(({ path, problem }) => ({ path: ownKey(path), problem }));
+  const ownKey = (path: Fault['path']): Fault['path'] =>
+    path[0] === 'on_empty' && entry.on_empty !== undefined ? path : ['options', ...path];
+  return schemaFaults(evaluator.optionsSchema, written)
+    .filter(({ path }) => !(path[0] === 'on_empty' && onEmptyFaults(entry, evaluator).length > 0))
+    .map(({ path, problem }) => ({ path: ownKey(path), problem }));
 }
 
 function expectFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator, read: readonly Fault[]): readonly Fault[] {
   if (entry.expect === undefined) return [];
-  if (evaluator.expectationSchema === undefined) return [{ path: ['expect'], problem: `is not for ${evaluator.id}, which takes no expectation` }];
+  if (evaluator.expectationSchema === undefined)
+    return [{ path: ['expect'], problem: `is not for ${evaluator.id}, which takes no expectation` }];
   const known = new Set(read.map(({ path }) => jsonText([...path])));
   const more = expectationSchemaFaults(evaluator.expectationSchema, entry).filter(({ path }) => !known.has(jsonText([...path])));
   return [...read, ...more].map(({ path, problem }) => ({ path: ['expect', ...path], problem }));
@@ -200,7 +282,11 @@ function expectationSchemaFaults(schema: JsonObject, { expect = {}, turns }: Eva
   return [
     ...(turns === undefined ? [{ path: ['by_turn'], problem: `is for an entry with turns: ${turnGroupings.join(' or ')}` }] : []),
     ...(Object.keys(flat).length === 0 ? [] : schemaFaults(schema, flat)),
-    ...(isJsonArray(byTurn) ? byTurn.flatMap((one, at) => (one === null ? [] : schemaFaults(schema, one).map(({ path, problem }) => ({ path: ['by_turn', at, ...path], problem })))) : []),
+    ...(isJsonArray(byTurn)
+      ? byTurn.flatMap((one, at) =>
+          one === null ? [] : schemaFaults(schema, one).map(({ path, problem }) => ({ path: ['by_turn', at, ...path], problem })),
+        )
+      : []),
   ];
 }
 

@@ -20,9 +20,15 @@ export interface EvaluationContextOptions {
 /** Longer patterns are refused. */
 export const patternSourceMax = 1_000;
 
-export function evaluationContext({ schemasMax = 500, patternsMax = 500, toolCallsMax = 1_000 }: EvaluationContextOptions = {}): EvaluationContext {
+export function evaluationContext({
+  schemasMax = 500,
+  patternsMax = 500,
+  toolCallsMax = 1_000,
+}: EvaluationContextOptions = {}): EvaluationContext {
   const patterns = boundedCache<Pattern>(patternsMax, compilePattern);
-  const schemas = boundedCache<{ readonly compiled: CompiledSchema | undefined }, JsonValue>(schemasMax, (_text, schema) => ({ compiled: compileSchema(schema, (source) => patterns.of(source, source)) }));
+  const schemas = boundedCache<{ readonly compiled: CompiledSchema | undefined }, JsonValue>(schemasMax, (_text, schema) => ({
+    compiled: compileSchema(schema, (source) => patterns.of(source, source)),
+  }));
   return {
     pattern: (source) => patterns.of(source, source),
     schema: (schema) => {
@@ -57,7 +63,10 @@ function madeOnce(): EvaluationContext['once'] {
 }
 
 /** Least recently used goes first. What is dropped has no other holder, so dropping it frees it. */
-function boundedCache<Value, From = string>(sizeMax: number, make: (key: string, from: From) => Value): { readonly of: (key: string, from: From) => Value } {
+function boundedCache<Value, From = string>(
+  sizeMax: number,
+  make: (key: string, from: From) => Value,
+): { readonly of: (key: string, from: From) => Value } {
   const kept = new Map<string, Value>();
   return {
     of(key, from) {

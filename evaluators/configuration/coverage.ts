@@ -36,7 +36,11 @@ export interface CoverageWith {
 }
 
 /** `configured`: those that look at the run. */
-export function coverageOf(expected: Expectation, configured: readonly ConfiguredEvaluator[], { table, canAsk, made }: CoverageWith): Coverage {
+export function coverageOf(
+  expected: Expectation,
+  configured: readonly ConfiguredEvaluator[],
+  { table, canAsk, made }: CoverageWith,
+): Coverage {
   const switchedOn: SwitchedOn[] = [];
   const unchecked: UncheckedPart[] = [];
   const notCompared: ExpectedPart[] = [];
@@ -66,13 +70,24 @@ export function checkersOf(part: ExpectedPart, table: readonly AnyEvaluator[]): 
 }
 
 /** A raw metric decides nothing: what is switched on for an expectation has to meet it whole. */
-function switchedOnEvaluator(evaluator: AnyEvaluator, options: JsonObject, taken: ReadonlySet<string>, made: Map<string, ConfiguredEvaluator>): ConfiguredEvaluator {
-  const name = [evaluator.id, `${evaluator.id}_expected`, ...Array.from({ length: taken.size }, (_, at) => `${evaluator.id}_expected_${at + 2}`)].find((one) => !taken.has(one)) ?? evaluator.id;
+function switchedOnEvaluator(
+  evaluator: AnyEvaluator,
+  options: JsonObject,
+  taken: ReadonlySet<string>,
+  made: Map<string, ConfiguredEvaluator>,
+): ConfiguredEvaluator {
+  const name =
+    [evaluator.id, `${evaluator.id}_expected`, ...Array.from({ length: taken.size }, (_, at) => `${evaluator.id}_expected_${at + 2}`)].find(
+      (one) => !taken.has(one),
+    ) ?? evaluator.id;
   const key = JSON.stringify([name, evaluator.id, options]);
   const before = made.get(key);
   if (before !== undefined) return before;
   const configuration = configuredEvaluator({ use: evaluator.id, name, options, threshold: evaluator.defaultThreshold ?? 1 }, [evaluator]);
-  if (configuration.kind === 'faulty') throw new TypeError(`${evaluator.id} switches itself on with faulty options: ${configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; ')}`);
+  if (configuration.kind === 'faulty')
+    throw new TypeError(
+      `${evaluator.id} switches itself on with faulty options: ${configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; ')}`,
+    );
   made.set(key, configuration.evaluator);
   return configuration.evaluator;
 }

@@ -7,9 +7,20 @@ export interface GivenFunction {
 }
 
 /** The options without the functions that stand at one of these paths, and these. A function elsewhere stays, to be refused with everything else that is no JSON. */
-export function partedOptions(options: object, paths: readonly string[]): { readonly data: object; readonly functions: readonly GivenFunction[] } {
+export function partedOptions(
+  options: object,
+  paths: readonly string[],
+): { readonly data: object; readonly functions: readonly GivenFunction[] } {
   const functions: GivenFunction[] = [];
-  return { data: parted(options, [], paths.map((path) => path.split('.')), functions), functions };
+  return {
+    data: parted(
+      options,
+      [],
+      paths.map((path) => path.split('.')),
+      functions,
+    ),
+    functions,
+  };
 }
 
 function parted(options: object, path: readonly string[], paths: readonly (readonly string[])[], functions: GivenFunction[]): object {
@@ -20,7 +31,14 @@ function parted(options: object, path: readonly string[], paths: readonly (reado
       functions.push({ path: own, given: value });
       return [];
     }
-    return [[name, typeof value === 'object' && value !== null && !Array.isArray(value) && open.length > 0 ? parted(value, own, paths, functions) : value]];
+    return [
+      [
+        name,
+        typeof value === 'object' && value !== null && !Array.isArray(value) && open.length > 0
+          ? parted(value, own, paths, functions)
+          : value,
+      ],
+    ];
   });
   return Object.fromEntries(entries);
 }

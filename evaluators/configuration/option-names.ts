@@ -18,7 +18,12 @@ function translated(root: JsonObject, schemas: readonly JsonObject[], value: Jso
   const written = Object.create(null) as { [key: string]: JsonValue };
   for (const [name, item] of Object.entries(value)) {
     const listed = below(below(all, 'properties'), snake(name));
-    written[listed.length > 0 ? snake(name) : name] = translated(root, listed.length > 0 ? listed : below(all, 'additionalProperties'), item, depth + 1);
+    written[listed.length > 0 ? snake(name) : name] = translated(
+      root,
+      listed.length > 0 ? listed : below(all, 'additionalProperties'),
+      item,
+      depth + 1,
+    );
   }
   return written;
 }

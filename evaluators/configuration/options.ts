@@ -10,14 +10,26 @@ import { pointerSteps } from '../schema/schemas.ts';
 
 /** Every fault, at the key that is faulty. */
 export function schemaFaults(schema: JsonSchema, value: JsonValue): readonly Fault[] {
-  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, logger: false, meta: false, validateSchema: false, ownProperties: true, code: { optimize: false }, formats: { re2: isPattern, 'json-path': (text: string) => readJsonPath(text).kind === 'path' } });
+  const ajv = new Ajv2020({
+    allErrors: true,
+    strict: false,
+    verbose: true,
+    logger: false,
+    meta: false,
+    validateSchema: false,
+    ownProperties: true,
+    code: { optimize: false },
+    formats: { re2: isPattern, 'json-path': (text: string) => readJsonPath(text).kind === 'path' },
+  });
   ajv.addKeyword({ keyword: 'x-url', type: 'string', validate: (_: unknown, text: string) => isHttpUrl(text) });
   ajv.addKeyword({ keyword: 'x-quantity', type: 'string', validate: quantityFits });
   const validate = ajv.compile(schema);
   if (validate(value)) return [];
   const errors = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
-  return errors.filter((error) => !unions.some((union) => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`))).map((error) => faultOf(error, value));
+  return errors
+    .filter((error) => !unions.some((union) => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`)))
+    .map((error) => faultOf(error, value));
 }
 
 /** The options as the evaluator's code names them: keys that the schema names in camel case, keys of free maps as they are. */
@@ -33,10 +45,14 @@ export function filledOptions(schema: JsonSchema, defaults: unknown, given: Json
 function read(schema: JsonSchema | undefined, defaults: unknown, value: JsonValue): unknown {
   if (schema === undefined || !isJsonObject(value)) return value;
   const branches = member(schema, 'anyOf');
-  const described = isJsonArray(branches) ? (branches.filter(isJsonObject).find((branch) => branch['type'] === 'object') ?? schema) : schema;
+  const described = isJsonArray(branches)
+    ? (branches.filter(isJsonObject).find((branch) => branch['type'] === 'object') ?? schema)
+    : schema;
   if (isJsonObject(member(described, 'properties'))) return filledOptions(described, defaults, value);
   const inner = member(described, 'additionalProperties');
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, read(isJsonObject(inner) ? inner : undefined, undefined, item)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, read(isJsonObject(inner) ? inner : undefined, undefined, item)]),
+  );
 }
 
 function propertySchema(schema: JsonSchema, key: string): JsonSchema | undefined {
@@ -89,7 +105,8 @@ function faultOf(error: ErrorObject, value: JsonValue): Fault {
   const allowed = member(params, 'allowedValues');
   if (isJsonArray(allowed)) return { path, problem: `must be one of ${allowed.map(String).join(', ')}` };
   if (error.keyword === 'format' && member(params, 'format') === 'json-path') return { path, problem: pathProblem(error.data) };
-  if (error.keyword === 'format') return { path, problem: 'is not a regular expression of a linear-time engine (RE2 syntax: no look-around, no back references)' };
+  if (error.keyword === 'format')
+    return { path, problem: 'is not a regular expression of a linear-time engine (RE2 syntax: no look-around, no back references)' };
   if (error.keyword === 'x-url') return { path, problem: 'is not a URL: write http://… or https://…' };
   if (error.keyword === 'x-quantity') return { path, problem: `must be ${quantityRange(error.schema as QuantityRule)}` };
   if (error.keyword === 'anyOf') return { path, problem: 'has none of the forms that it may have' };

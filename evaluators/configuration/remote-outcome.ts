@@ -26,7 +26,13 @@ export function remoteOutcome(answer: JsonValue, context: EvaluationContext): Ou
   const told = isJsonObject(answer) ? withoutNulls(answer) : answer;
   const problems = context.schema(answerSchema)?.problems(told);
   if (problems === undefined) return broken('it cannot be checked');
-  if (problems.length > 0 || !isJsonObject(told)) return broken(listed(problems.map(({ path, message }) => [path.join('.'), message].filter((text) => text !== '').join(' ')), '; '));
+  if (problems.length > 0 || !isJsonObject(told))
+    return broken(
+      listed(
+        problems.map(({ path, message }) => [path.join('.'), message].filter((text) => text !== '').join(' ')),
+        '; ',
+      ),
+    );
   const { status, score, label, explanation, evidence = [], details = {}, reason, error } = told;
   switch (status) {
     case 'scored':
@@ -44,5 +50,9 @@ function withoutNulls(answer: JsonObject): JsonObject {
 }
 
 function broken(fault: string): Outcome {
-  return { kind: 'failed', error: 'outcome_invalid', explanation: `The endpoint’s answer is no outcome: ${fault}. This is a fault of the evaluator, not of the agent.` };
+  return {
+    kind: 'failed',
+    error: 'outcome_invalid',
+    explanation: `The endpoint’s answer is no outcome: ${fault}. This is a fault of the evaluator, not of the agent.`,
+  };
 }

@@ -3,12 +3,17 @@ import { isJsonObject, member, type JsonObject, type JsonValue } from '../../src
 
 /** Secrets are left out; of URLs the user and the query. */
 export function withoutSecrets(schema: JsonObject, value: JsonValue): JsonValue {
-  if (member(schema, 'x-secret') === 'url' && typeof value === 'string') return value.replace(/(:\/\/)[^/\s"'@]*@/, '$1').replace(/\?.*$/, '');
+  if (member(schema, 'x-secret') === 'url' && typeof value === 'string')
+    return value.replace(/(:\/\/)[^/\s"'@]*@/, '$1').replace(/\?.*$/, '');
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([name, item]) => {
-    const below = schemaOf(schema, name);
-    return below !== undefined && member(below, 'x-secret') === true ? [] : [[name, below === undefined ? item : withoutSecrets(below, item)] as const];
-  }));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, item]) => {
+      const below = schemaOf(schema, name);
+      return below !== undefined && member(below, 'x-secret') === true
+        ? []
+        : [[name, below === undefined ? item : withoutSecrets(below, item)] as const];
+    }),
+  );
 }
 
 function schemaOf(schema: JsonObject, name: string): JsonObject | undefined {

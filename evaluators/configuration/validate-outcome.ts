@@ -4,8 +4,26 @@ import type { Outcome, SkipReason } from '../../src/model/verdict.ts';
 
 /** Reasons become labels of metrics: an open set of them would hold texts of runs. */
 const skipReasons: { readonly [reason in SkipReason]: true } = {
-  no_tool_calls: true, no_tool_definitions: true, no_expectation: true, no_input: true, no_final_response: true, no_tasks: true, no_plan: true, tool_calls_not_carried: true, arguments_not_carried: true,
-  results_not_carried: true, truncated: true, no_errors: true, no_such_target: true, no_price: true, no_tokens: true, no_times: true, filtered: true, part_of_another_run: true, schema_not_applied: true, too_large: true,
+  no_tool_calls: true,
+  no_tool_definitions: true,
+  no_expectation: true,
+  no_input: true,
+  no_final_response: true,
+  no_tasks: true,
+  no_plan: true,
+  tool_calls_not_carried: true,
+  arguments_not_carried: true,
+  results_not_carried: true,
+  truncated: true,
+  no_errors: true,
+  no_such_target: true,
+  no_price: true,
+  no_tokens: true,
+  no_times: true,
+  filtered: true,
+  part_of_another_run: true,
+  schema_not_applied: true,
+  too_large: true,
 };
 
 /** The outcome as it is, or a failed one that says what is wrong with it. Never a score that is none. */
@@ -21,7 +39,13 @@ export function validateOutcome(returned: unknown): Outcome {
     case 'scored':
       return scoredFault(outcome) ?? outcome;
     case 'skipped':
-      return textFault({ reason: outcome.reason, explanation: outcome.explanation }) ?? (Object.hasOwn(skipReasons, outcome.reason) ? detailsFault(outcome.details ?? {}) : unsound(`an outcome whose reason is none of ${Object.keys(skipReasons).join(', ')}`)) ?? outcome;
+      return (
+        textFault({ reason: outcome.reason, explanation: outcome.explanation }) ??
+        (Object.hasOwn(skipReasons, outcome.reason)
+          ? detailsFault(outcome.details ?? {})
+          : unsound(`an outcome whose reason is none of ${Object.keys(skipReasons).join(', ')}`)) ??
+        outcome
+      );
     case 'failed':
       return textFault({ error: outcome.error, explanation: outcome.explanation }) ?? detailsFault(outcome.details ?? {}) ?? outcome;
     default:
@@ -29,9 +53,22 @@ export function validateOutcome(returned: unknown): Outcome {
   }
 }
 
-function scoredFault({ score, label, explanation, evidence, parts = [], details }: Extract<Outcome, { readonly kind: 'scored' }>): Outcome | undefined {
-  if (!(typeof score === 'number' && score >= 0 && score <= 1)) return { kind: 'failed', error: 'score_out_of_range', explanation: `The evaluator gave the score ${typeof score === 'number' ? score : `of type ${typeof score}`}, which is not a number between 0 and 1.` };
-  if (!Array.isArray(evidence) || !evidence.every((id) => typeof id === 'string')) return unsound('a score whose evidence is no list of span ids');
+function scoredFault({
+  score,
+  label,
+  explanation,
+  evidence,
+  parts = [],
+  details,
+}: Extract<Outcome, { readonly kind: 'scored' }>): Outcome | undefined {
+  if (!(typeof score === 'number' && score >= 0 && score <= 1))
+    return {
+      kind: 'failed',
+      error: 'score_out_of_range',
+      explanation: `The evaluator gave the score ${typeof score === 'number' ? score : `of type ${typeof score}`}, which is not a number between 0 and 1.`,
+    };
+  if (!Array.isArray(evidence) || !evidence.every((id) => typeof id === 'string'))
+    return unsound('a score whose evidence is no list of span ids');
   if (!Array.isArray(parts) || !parts.every(isPart)) return unsound('a score whose parts are no list of verdicts on tool calls');
   return textFault(label === undefined ? { explanation } : { explanation, label }) ?? detailsFault(details);
 }
@@ -39,7 +76,8 @@ function scoredFault({ score, label, explanation, evidence, parts = [], details 
 function isPart(part: unknown): boolean {
   if (!isJsonObject(part)) return false;
   const { index, tool, callId, spanId, score, passed, explanation } = part;
-  const texts = typeof tool === 'string' && typeof explanation === 'string' && typeof (callId ?? '') === 'string' && typeof (spanId ?? '') === 'string';
+  const texts =
+    typeof tool === 'string' && typeof explanation === 'string' && typeof (callId ?? '') === 'string' && typeof (spanId ?? '') === 'string';
   return texts && typeof index === 'number' && typeof score === 'number' && score >= 0 && score <= 1 && typeof passed === 'boolean';
 }
 
@@ -50,7 +88,8 @@ function detailsFault(details: unknown): Outcome | undefined {
 
 function isJson(value: unknown, depth: number): boolean {
   // Most details are texts and numbers.
-  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint';
+  if (typeof value !== 'object')
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint';
   if (value === null) return true;
   if (depth > jsonDepthMax) return false;
   if (isJsonArray(value)) return value.every((item) => isJson(item, depth + 1));
@@ -63,5 +102,9 @@ function textFault(texts: { readonly [name: string]: unknown }): Outcome | undef
 }
 
 function unsound(what: string): Outcome {
-  return { kind: 'failed', error: 'outcome_invalid', explanation: `The evaluator returned ${what}; this is a fault of the evaluator, not of the agent.` };
+  return {
+    kind: 'failed',
+    error: 'outcome_invalid',
+    explanation: `The evaluator returned ${what}; this is a fault of the evaluator, not of the agent.`,
+  };
 }

@@ -10,7 +10,10 @@ import type { EvaluationContext } from '../evaluator.ts';
 /** `original`: an empty list of calls or definitions scores as in the system that the evaluator comes from. */
 export type OnEmpty = 'skip' | 'original';
 
-export const onEmptySchema: JsonObject = { enum: ['skip', 'original'], description: 'What a run without tool calls gets: skip, or original for the full score that the original system gives.' };
+export const onEmptySchema: JsonObject = {
+  enum: ['skip', 'original'],
+  description: 'What a run without tool calls gets: skip, or original for the full score that the original system gives.',
+};
 
 /** A tool call with its place in the trajectory. */
 export interface PlacedCall {
@@ -48,41 +51,71 @@ export function skipped(reason: Skipped['reason'], explanation: string, details?
 /** For evaluators that show all calls to a judge. One pass takes any run. */
 export function tooLarge({ toolCalls: { length: calls } }: AgentTrace, { toolCallsMax }: EvaluationContext): Skipped | undefined {
   if (calls <= toolCallsMax) return undefined;
-  return skipped('too_large', `${calls} tool calls are more than the ${toolCallsMax} that are scored in one run, and none of them was looked at.`, { tool_calls: calls, tool_calls_max: toolCallsMax });
+  return skipped(
+    'too_large',
+    `${calls} tool calls are more than the ${toolCallsMax} that are scored in one run, and none of them was looked at.`,
+    { tool_calls: calls, tool_calls_max: toolCallsMax },
+  );
 }
 
 /** For evaluators that compare each call with each expectation: a few expectations go with any run, many with fewer calls. */
-export function tooManyPairs({ toolCalls: { length: calls } }: AgentTrace, { toolCallsMax }: EvaluationContext, expected: number): Skipped | undefined {
+export function tooManyPairs(
+  { toolCalls: { length: calls } }: AgentTrace,
+  { toolCallsMax }: EvaluationContext,
+  expected: number,
+): Skipped | undefined {
   const pairsMax = toolCallsMax * toolCallsMax;
   if (expected <= toolCallsMax && calls * expected <= pairsMax) return undefined;
-  return skipped('too_large', `${calls} tool calls against ${expected} expectations are more than the ${pairsMax} pairs that are compared in one run, and none of them was looked at.`, { tool_calls: calls, expected, pairs_max: pairsMax });
+  return skipped(
+    'too_large',
+    `${calls} tool calls against ${expected} expectations are more than the ${pairsMax} pairs that are compared in one run, and none of them was looked at.`,
+    { tool_calls: calls, expected, pairs_max: pairsMax },
+  );
 }
 
 /** Values that decide were cut short on their way: judging what is left of them would judge the cut. */
 export function cutShort(what: string, details?: JsonObject): Skipped {
-  return skipped('truncated', `The spans carry ${what} cut short by a length limit; raise the limit of attribute values or of attributes (OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT, OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT, or the SDK’s own).`, details);
+  return skipped(
+    'truncated',
+    `The spans carry ${what} cut short by a length limit; raise the limit of attribute values or of attributes (OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT, OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT, or the SDK’s own).`,
+    details,
+  );
 }
 
 /** Arguments that are needed and unknown: cut short, where that is why, else not carried. */
 export function argumentsUnknown(trace: AgentTrace, explanation: string, details?: JsonObject): Skipped {
-  return trace.toolCalls.some(({ truncated: parts }) => parts?.arguments !== undefined) ? cutShort('arguments of tool calls', details) : skipped('arguments_not_carried', explanation, details);
+  return trace.toolCalls.some(({ truncated: parts }) => parts?.arguments !== undefined)
+    ? cutShort('arguments of tool calls', details)
+    : skipped('arguments_not_carried', explanation, details);
 }
 
 /** As `argumentsUnknown`, for the results of some calls. */
 export function resultsUnknown(calls: readonly PlacedCall[], explanation: string, details?: JsonObject): Skipped {
-  return calls.some(({ call }) => call.truncated?.result !== undefined) ? cutShort('results of tool calls', details) : skipped('results_not_carried', explanation, details);
+  return calls.some(({ call }) => call.truncated?.result !== undefined)
+    ? cutShort('results of tool calls', details)
+    : skipped('results_not_carried', explanation, details);
 }
 
 /** Zero calls: evidence when the spans would have carried them, nothing at all when they do not. */
 export function notCarried(trace: AgentTrace): Skipped | undefined {
   if (trace.toolCallsCarried || trace.toolCalls.length > 0) return undefined;
   if (trace.truncated?.includes('spans') === true) return cutShort('requests to models, and perhaps tool calls,');
-  return skipped('tool_calls_not_carried', 'The spans of this agent carry no tool calls; switch on the capture of tool spans or of message content.');
+  return skipped(
+    'tool_calls_not_carried',
+    'The spans of this agent carry no tool calls; switch on the capture of tool spans or of message content.',
+  );
 }
 
 export function noToolCalls(trace: AgentTrace): Skipped {
   const asked = trace.toolCalls.length;
-  return skipped('no_tool_calls', asked === 0 ? 'The agent called no tool.' : asked === 1 ? 'The one tool call that the model asked for did not run.' : `None of the ${asked} tool calls that the model asked for ran.`);
+  return skipped(
+    'no_tool_calls',
+    asked === 0
+      ? 'The agent called no tool.'
+      : asked === 1
+        ? 'The one tool call that the model asked for did not run.'
+        : `None of the ${asked} tool calls that the model asked for ran.`,
+  );
 }
 
 export function noInput(details?: JsonObject): Skipped {
@@ -90,7 +123,11 @@ export function noInput(details?: JsonObject): Skipped {
 }
 
 export function noFinalResponse(details?: JsonObject): Skipped {
-  return skipped('no_final_response', 'The spans carry no final response; either the run gave none, or the capture of message content is off.', details);
+  return skipped(
+    'no_final_response',
+    'The spans carry no final response; either the run gave none, or the capture of message content is off.',
+    details,
+  );
 }
 
 export function noExpectation(what: string): Skipped {
@@ -124,19 +161,29 @@ interface Parts {
 }
 
 /** A verdict on each call, in their order. Of a long run those that failed are kept first. */
-export function partsOf<Call extends PlacedCall>(calls: readonly Call[], hasPassed: (call: Call) => boolean, part: (call: Call) => PartVerdict): Parts {
+export function partsOf<Call extends PlacedCall>(
+  calls: readonly Call[],
+  hasPassed: (call: Call) => boolean,
+  part: (call: Call) => PartVerdict,
+): Parts {
   const { kept, leftOut } = foremost(calls, hasPassed);
   return { parts: kept.map(part), leftOut };
 }
 
 /** As many as one verdict names, those that failed first, in their order. */
-export function foremost<Item>(items: readonly Item[], hasPassed: (item: Item) => boolean): { readonly kept: readonly Item[]; readonly leftOut: JsonObject } {
+export function foremost<Item>(
+  items: readonly Item[],
+  hasPassed: (item: Item) => boolean,
+): { readonly kept: readonly Item[]; readonly leftOut: JsonObject } {
   if (items.length <= namedMax) return { kept: items, leftOut: {} };
   const failed = items.filter((item) => !hasPassed(item)).length;
   const keptFailures = Math.min(failed, namedMax);
   let [room, failures] = [namedMax - keptFailures, keptFailures];
   const kept = items.filter((item) => (hasPassed(item) ? room-- > 0 : failures-- > 0));
-  return { kept, leftOut: { parts_left_out: { failed: failed - keptFailures, passed: items.length - failed - (kept.length - keptFailures) } } };
+  return {
+    kept,
+    leftOut: { parts_left_out: { failed: failed - keptFailures, passed: items.length - failed - (kept.length - keptFailures) } },
+  };
 }
 
 /** What details say about a call: where it is and whose it is. */
@@ -160,7 +207,10 @@ const weighedMax = 200;
 
 /** By their arguments; in their own order from a weight on that most arguments do not reach. */
 export function lightestFirst(calls: readonly PlacedCall[]): readonly PlacedCall[] {
-  return calls.map((placed) => ({ placed, weight: weighedMax - weightLeft(placed.call.arguments ?? null, weighedMax) })).sort((one, other) => one.weight - other.weight).map(({ placed }) => placed);
+  return calls
+    .map((placed) => ({ placed, weight: weighedMax - weightLeft(placed.call.arguments ?? null, weighedMax) }))
+    .sort((one, other) => one.weight - other.weight)
+    .map(({ placed }) => placed);
 }
 
 /** What is left of so many values in each other. */

@@ -27,10 +27,24 @@ const runsMax = 100_000;
 
 /** The number of runs is always told: one run alone is its own optimum. */
 export function convergence(runs: readonly GroupRun[], { optimalSteps }: ConvergenceOptions = {}): GroupOutcome {
-  if (runs.length === 0) return { kind: 'skipped', reason: 'no_runs', explanation: 'There is no run to compare.', details: { runs: 0, optimal_steps: null, share_on_optimal_path: null } };
-  if (runs.length > runsMax) return { kind: 'skipped', reason: 'too_large', explanation: `${runs.length} runs are more than the ${runsMax} that are compared.`, details: { runs: runs.length } };
+  if (runs.length === 0)
+    return {
+      kind: 'skipped',
+      reason: 'no_runs',
+      explanation: 'There is no run to compare.',
+      details: { runs: 0, optimal_steps: null, share_on_optimal_path: null },
+    };
+  if (runs.length > runsMax)
+    return {
+      kind: 'skipped',
+      reason: 'too_large',
+      explanation: `${runs.length} runs are more than the ${runsMax} that are compared.`,
+      details: { runs: runs.length },
+    };
   const arrived = runs.filter(({ steps, success = true }) => success && Number.isFinite(steps) && steps > 0);
-  const optimal = optimalSteps ?? arrived.reduce<number | undefined>((least, { steps }) => (least === undefined || steps < least ? steps : least), undefined);
+  const optimal =
+    optimalSteps ??
+    arrived.reduce<number | undefined>((least, { steps }) => (least === undefined || steps < least ? steps : least), undefined);
   const onPath = optimal === undefined ? 0 : arrived.filter(({ steps }) => steps <= optimal).length;
   const score = optimal === undefined ? 0 : scoreOf(runs.length, arrived, optimal);
   return {

@@ -12,7 +12,10 @@ export function outlineOf(trace: AgentTrace): readonly MessageOutline[] {
 }
 
 export function conversationOf(trace: AgentTrace): readonly TraceMessage[] {
-  return trace.messages ?? composed(trace).map(({ role, calls, says }) => (says === undefined ? { role, calls } : { role, text: plainText(says), calls }));
+  return (
+    trace.messages ??
+    composed(trace).map(({ role, calls, says }) => (says === undefined ? { role, calls } : { role, text: plainText(says), calls }))
+  );
 }
 
 interface Composed extends MessageOutline {

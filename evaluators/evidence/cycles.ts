@@ -25,9 +25,13 @@ export function longestCycle(classes: readonly number[]): Cycle | undefined {
 }
 
 /** Every stretch in which a period stands at least so many times in a row. One inside another, as that of twice the period, is left out. */
-export function repeatedCycles(classes: readonly number[], limits: { readonly periodMax: number; readonly minRepeats: number }): readonly Cycle[] {
+export function repeatedCycles(
+  classes: readonly number[],
+  limits: { readonly periodMax: number; readonly minRepeats: number },
+): readonly Cycle[] {
   const found: Cycle[] = [];
-  for (let period = 1; period <= Math.min(limits.periodMax, classes.length / limits.minRepeats); period++) found.push(...ofPeriod(classes, period, limits.minRepeats));
+  for (let period = 1; period <= Math.min(limits.periodMax, classes.length / limits.minRepeats); period++)
+    found.push(...ofPeriod(classes, period, limits.minRepeats));
   // One that begins no later and ends no earlier comes first in this order; of equal ones that with the shortest period.
   found.sort((one, other) => one.start - other.start || other.length - one.length || one.period - other.period);
   let reach = 0;

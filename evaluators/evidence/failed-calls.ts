@@ -23,7 +23,14 @@ export interface FailureOptions {
   readonly isError?: ErrorPredicate;
 }
 
-export const failureDefaults: FailureOptions = { blankIsError: true, detectErrorField: true, useSpanStatus: true, useIsError: true, useErrorSigns: true, errorPatterns: [] };
+export const failureDefaults: FailureOptions = {
+  blankIsError: true,
+  detectErrorField: true,
+  useSpanStatus: true,
+  useIsError: true,
+  useErrorSigns: true,
+  errorPatterns: [],
+};
 
 export type ErrorPredicate = (result: JsonValue, call: ToolCall) => boolean | string;
 
@@ -32,11 +39,27 @@ export const failureFunctions: readonly string[] = ['isError'];
 
 export const failureProperties: JsonObject = {
   blank_is_error: { type: 'boolean', description: 'A result without a visible character is a failure.' },
-  detect_error_field: { type: 'boolean', description: 'A result that is an object with an error member is a failure; false, 0, an empty text and an empty list there mean no error.' },
+  detect_error_field: {
+    type: 'boolean',
+    description:
+      'A result that is an object with an error member is a failure; false, 0, an empty text and an empty list there mean no error.',
+  },
   use_span_status: { type: 'boolean', description: 'A tool span with status ERROR, an exception event or error.type is a failure.' },
-  use_is_error: { type: 'boolean', description: 'A result marked as an error by the protocol (isError of MCP, an error status of the message) is a failure.' },
-  use_error_signs: { type: 'boolean', description: 'Where no span states the outcome, a result that reads as an error is a failure: tracebacks, `Error:` at the beginning, envelopes such as `{"status":"error"}`, HTTP status objects, and what SDKs write in place of a result.' },
-  error_patterns: { type: 'array', maxItems: 100, items: { type: 'string', format: 're2' }, description: 'A result in which one of these regular expressions is found is a failure.' },
+  use_is_error: {
+    type: 'boolean',
+    description: 'A result marked as an error by the protocol (isError of MCP, an error status of the message) is a failure.',
+  },
+  use_error_signs: {
+    type: 'boolean',
+    description:
+      'Where no span states the outcome, a result that reads as an error is a failure: tracebacks, `Error:` at the beginning, envelopes such as `{"status":"error"}`, HTTP status objects, and what SDKs write in place of a result.',
+  },
+  error_patterns: {
+    type: 'array',
+    maxItems: 100,
+    items: { type: 'string', format: 're2' },
+    description: 'A result in which one of these regular expressions is found is a failure.',
+  },
 };
 
 type Kind = 'span_status' | 'is_error' | 'blank' | 'predicate' | 'pattern' | 'error_field' | 'error_sign';
@@ -72,7 +95,14 @@ export function judgedCalls(calls: readonly PlacedCall[], options: FailureOption
     const isEnded = errorsShow && call.result === undefined && call.endUnixNano !== undefined;
     if (failure === undefined && call.result === undefined && !isEnded) continue;
     const isStated = failure === undefined && (call.statedOk === true || isEnded);
-    judged.push({ index, call, failure, isStated, isContradicted: isStated && options.useErrorSigns && signInResult(call) !== undefined, isCut: failure === undefined && patterns.length > 0 && isTooLong(call) });
+    judged.push({
+      index,
+      call,
+      failure,
+      isStated,
+      isContradicted: isStated && options.useErrorSigns && signInResult(call) !== undefined,
+      isCut: failure === undefined && patterns.length > 0 && isTooLong(call),
+    });
   }
   return { judged, unknown: calls.length - judged.length };
 }
@@ -83,7 +113,10 @@ function isTooLong({ result }: ToolCall): boolean {
 
 /** For calls that no pattern was found in, though not all of their results was searched. */
 export function notSearched(cut: readonly PlacedCall[]): Outcome {
-  return skipped('too_large', `The ${cut.length === 1 ? 'result' : 'results'} of ${listed(cut.slice(0, namedInReasonMax).map(callName), ', ', cut.length)} ${cut.length === 1 ? 'is' : 'are'} longer than the ${searchedTextMax} characters in which error_patterns are searched.`);
+  return skipped(
+    'too_large',
+    `The ${cut.length === 1 ? 'result' : 'results'} of ${listed(cut.slice(0, namedInReasonMax).map(callName), ', ', cut.length)} ${cut.length === 1 ? 'is' : 'are'} longer than the ${searchedTextMax} characters in which error_patterns are searched.`,
+  );
 }
 
 /** Calls that the reason for a skip names. */
@@ -115,7 +148,9 @@ function failureOf(call: ToolCall, options: FailureOptions, patterns: readonly P
   const found = firstFound(patterns, result);
   if (found !== undefined) return { kind: 'pattern', message: `its result matches ${quoted(found.source)}` };
   const error = options.detectErrorField ? errorMember(result) : undefined;
-  return error === undefined ? errorSignOf(call, options) : { kind: 'error_field', message: `its result has the error ${quoted(plainText(error))}` };
+  return error === undefined
+    ? errorSignOf(call, options)
+    : { kind: 'error_field', message: `its result has the error ${quoted(plainText(error))}` };
 }
 
 function errorSignOf(call: ToolCall, options: FailureOptions): Failure | undefined {

@@ -124,7 +124,9 @@ const signs: readonly Sign[] = [
     words: 'reveal|print|show|repeat|output|display|disclose|write',
     wholeWords: true,
     needs: /your\s/iu,
-    patterns: ['(?is)^(?:reveal|print|show|repeat|output|display|disclose|write)\\s+(?:me\\s+)?(?:out\\s+)?(?:all\\s+of\\s+)?your\\s+(?:(?:full|whole|entire|exact)\\s+)?(?:system|initial|hidden|original|secret)\\s+(?:prompt|instructions?|message)'],
+    patterns: [
+      '(?is)^(?:reveal|print|show|repeat|output|display|disclose|write)\\s+(?:me\\s+)?(?:out\\s+)?(?:all\\s+of\\s+)?your\\s+(?:(?:full|whole|entire|exact)\\s+)?(?:system|initial|hidden|original|secret)\\s+(?:prompt|instructions?|message)',
+    ],
   },
   {
     name: 'fence',
@@ -147,7 +149,10 @@ interface Sought {
 }
 
 /** Every sign by its name: what the text asks for. */
-export const signMeanings: { readonly [sign: string]: string } = { ...Object.fromEntries(signs.map(({ name, meaning }) => [name, meaning])), hidden_text: 'by text that people do not see' };
+export const signMeanings: { readonly [sign: string]: string } = {
+  ...Object.fromEntries(signs.map(({ name, meaning }) => [name, meaning])),
+  hidden_text: 'by text that people do not see',
+};
 
 /** Characters from a word on in which its sign must stand. */
 const pieceMax = 240;
@@ -156,7 +161,11 @@ const excerptMax = 80;
 const hiddenLeast = 8;
 const hiddenRunsMax = 1_000;
 
-const sought: readonly Sought[] = signs.map((sign) => ({ sign, places: placesOf(sign), marks: sign.marks === undefined ? undefined : new RegExp(sign.marks, 'iu') }));
+const sought: readonly Sought[] = signs.map((sign) => ({
+  sign,
+  places: placesOf(sign),
+  marks: sign.marks === undefined ? undefined : new RegExp(sign.marks, 'iu'),
+}));
 const soughtByWords = sought.filter(({ sign }) => sign.words !== undefined);
 /** Before a word of any sign; the word is in the group of that sign. What may stand before is told loosely, which is fast; `places` are exact. */
 const BEFORE_WORD = new RegExp(`(?:^|[^a-z\\d])(?=${soughtByWords.map(({ sign: { words = '' } }) => `(${words})`).join('|')})`, 'gi');
@@ -176,7 +185,8 @@ export function injectionSigns(text: string, context: EvaluationContext, work: W
       if (work.steps <= 0) return [];
       work.steps--;
       const piece = plain.slice(index, index + pieceMax);
-      if (needs?.test(piece) !== false && patterns.some((source) => context.pattern(source).test(piece))) return [{ sign: name, excerpt: piece.slice(0, excerptMax) }];
+      if (needs?.test(piece) !== false && patterns.some((source) => context.pattern(source).test(piece)))
+        return [{ sign: name, excerpt: piece.slice(0, excerptMax) }];
     }
     return [];
   });

@@ -39,7 +39,8 @@ export function tracedCalls(trace: AgentTrace, calls: readonly PlacedCall[]): re
   const { text, knownTo } = sources;
   /** Every value once, and how far it is searched for: as far as the last call that sends it knew the text. */
   const until = new Map<string, number>();
-  for (const { placed, values } of wanted) for (const { value } of values) until.set(value, Math.max(until.get(value) ?? 0, knownTo[placed.index] ?? 0));
+  for (const { placed, values } of wanted)
+    for (const { value } of values) until.set(value, Math.max(until.get(value) ?? 0, knownTo[placed.index] ?? 0));
   if (until.size * text.length > searchedCharsMax) return undefined;
   const numbers = [...until.keys()].some((value) => NUMBER.test(value)) ? numbersIn(text) : new Map<number, number>();
   const first = new Map([...until].map(([value, to]) => [value, firstPlace(text.slice(0, to), numbers, value)]));
@@ -51,7 +52,10 @@ export function tracedCalls(trace: AgentTrace, calls: readonly PlacedCall[]): re
 
 /** A source was cut short: what is not found in the rest of it may have stood in what is missing. */
 export function lacksSources({ truncated, toolCalls }: AgentTrace): boolean {
-  return truncated?.some((part) => part === 'input' || part === 'system_prompt') === true || toolCalls.some((call) => call.truncated?.result !== undefined);
+  return (
+    truncated?.some((part) => part === 'input' || part === 'system_prompt') === true ||
+    toolCalls.some((call) => call.truncated?.result !== undefined)
+  );
 }
 
 interface Sources {
@@ -77,7 +81,8 @@ function sourcesOf({ systemPrompt = '', input = '', toolCalls }: AgentTrace): So
 
 /** Undefined: the spans carry no arguments of this call. What was sent but is no object is one value. */
 function argumentValues({ call }: PlacedCall): readonly UngroundedValue[] | undefined {
-  if (call.arguments === undefined || call.arguments === null) return call.argumentsText === undefined ? undefined : [{ path: '', value: plain(call.argumentsText) }];
+  if (call.arguments === undefined || call.arguments === null)
+    return call.argumentsText === undefined ? undefined : [{ path: '', value: plain(call.argumentsText) }];
   return leavesOf(call.arguments);
 }
 
@@ -127,7 +132,8 @@ function plain(text: string): string {
 function numbersIn(text: string): ReadonlyMap<number, number> {
   const numbers = new Map<number, number>();
   for (const { 0: digits, index } of text.matchAll(/\d+(?:\.\d+)?/g)) {
-    for (const number of [Number(digits), ...(text[index - 1] === '-' ? [-Number(digits)] : [])]) if (!numbers.has(number)) numbers.set(number, index);
+    for (const number of [Number(digits), ...(text[index - 1] === '-' ? [-Number(digits)] : [])])
+      if (!numbers.has(number)) numbers.set(number, index);
   }
   return numbers;
 }

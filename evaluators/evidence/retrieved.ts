@@ -31,10 +31,21 @@ export function retrievedIn(trace: AgentTrace, tools: readonly string[]): Found 
 function documentsOf({ documents, truncated }: AgentTrace): Found {
   const told = documents.flatMap(({ id, content, spanId }, at): readonly Retrieved[] => {
     if (content === undefined || content.trim() === '') return [];
-    return [{ name: `document ${at + 1}`, text: content, ...(spanId === undefined ? {} : { spanId }), details: { document: at + 1, ...(id === undefined ? {} : { id }), ...(spanId === undefined ? {} : { span_id: spanId }) } }];
+    return [
+      {
+        name: `document ${at + 1}`,
+        text: content,
+        ...(spanId === undefined ? {} : { spanId }),
+        details: { document: at + 1, ...(id === undefined ? {} : { id }), ...(spanId === undefined ? {} : { span_id: spanId }) },
+      },
+    ];
   });
   if (told.length === 0 && truncated?.includes('spans') === true) return cutShort('requests to models, and perhaps documents,');
-  if (told.length === 0 && documents.length > 0) return skipped('results_not_carried', `The spans carry no content of the ${count(documents.length, 'retrieved document')}; switch on the capture of documents.`);
+  if (told.length === 0 && documents.length > 0)
+    return skipped(
+      'results_not_carried',
+      `The spans carry no content of the ${count(documents.length, 'retrieved document')}; switch on the capture of documents.`,
+    );
   return { kind: 'found', documents: told };
 }
 
@@ -43,11 +54,22 @@ function resultsOf(trace: AgentTrace, tools: readonly string[]): Found {
   if (calls.length === 0) return notCarried(trace) ?? { kind: 'found', documents: [] };
   if (calls.some(({ call }) => call.truncated?.result !== undefined)) return cutShort('results of tools that retrieve');
   const known = calls.filter(({ call }) => call.result !== undefined || call.error !== undefined);
-  if (known.length === 0) return skipped('results_not_carried', 'The spans carry no results of the tools that retrieve; switch on the capture of tool outputs.');
+  if (known.length === 0)
+    return skipped('results_not_carried', 'The spans carry no results of the tools that retrieve; switch on the capture of tool outputs.');
   const documents = known.flatMap((placed) => {
     const { error, result, spanId } = placed.call;
-    const parts = error !== undefined || result === undefined ? [] : partsOf(result).map(plainText).filter((text) => text.trim() !== '');
-    return parts.map((text, at): Retrieved => ({ name: parts.length === 1 ? `the result of ${callName(placed)}` : `document ${at + 1} of ${callName(placed)}`, text, ...(spanId === undefined ? {} : { spanId }), details: { ...callDetails(placed), document: at + 1 } }));
+    const parts =
+      error !== undefined || result === undefined
+        ? []
+        : partsOf(result)
+            .map(plainText)
+            .filter((text) => text.trim() !== '');
+    return parts.map((text, at): Retrieved => ({
+      name: parts.length === 1 ? `the result of ${callName(placed)}` : `document ${at + 1} of ${callName(placed)}`,
+      text,
+      ...(spanId === undefined ? {} : { spanId }),
+      details: { ...callDetails(placed), document: at + 1 },
+    }));
   });
   return { kind: 'found', documents };
 }

@@ -24,7 +24,8 @@ export const targetDefaults: TargetOptions = { on: 'final_response', onEmpty: 's
 /** The properties that every such evaluator has among its options. */
 export const targetProperties: JsonObject = {
   on: {
-    description: 'What it looks at: `final_response`, `input`, `{ tool: NAME }` (each output of that tool, the score is their mean), `{ retriever: true }` (each retrieved document), or `{ sub_agent: NAME }` (what a sub-agent that was called as a tool gave back).',
+    description:
+      'What it looks at: `final_response`, `input`, `{ tool: NAME }` (each output of that tool, the score is their mean), `{ retriever: true }` (each retrieved document), or `{ sub_agent: NAME }` (what a sub-agent that was called as a tool gave back).',
     anyOf: [
       { enum: ['final_response', 'input'] },
       {
@@ -36,11 +37,20 @@ export const targetProperties: JsonObject = {
       },
     ],
   },
-  on_empty: { enum: ['skip', 'original'], description: 'What a run without a final response gets: skip, or original to score it as one that is null, as the original system does.' },
+  on_empty: {
+    enum: ['skip', 'original'],
+    description:
+      'What a run without a final response gets: skip, or original to score it as one that is null, as the original system does.',
+  },
 };
 
 export function targetSchema(properties: JsonObject, required: readonly string[] = []): JsonSchema {
-  return { type: 'object', additionalProperties: false, ...(required.length === 0 ? {} : { required }), properties: { ...properties, ...targetProperties } };
+  return {
+    type: 'object',
+    additionalProperties: false,
+    ...(required.length === 0 ? {} : { required }),
+    properties: { ...properties, ...targetProperties },
+  };
 }
 
 /** What a check finds about one value. */
@@ -65,7 +75,11 @@ interface Target {
 type Found = { readonly kind: 'found'; readonly targets: readonly Target[]; readonly what: string } | Skipped;
 
 /** The values that `checked` would look at, for checks that must prepare something for all of them first. */
-export function targetValues(trace: AgentTrace, options: TargetOptions, context: EvaluationContext): { readonly kind: 'found'; readonly values: readonly JsonValue[] } | Skipped {
+export function targetValues(
+  trace: AgentTrace,
+  options: TargetOptions,
+  context: EvaluationContext,
+): { readonly kind: 'found'; readonly values: readonly JsonValue[] } | Skipped {
   const found = withinNumber(withinLength(targetsOf(trace, options)), context);
   return found.kind === 'skipped' ? found : { kind: 'found', values: found.targets.map(({ value }) => value) };
 }
@@ -86,14 +100,20 @@ export function checked(trace: AgentTrace, options: TargetOptions, check: (value
 /** What is prepared elsewhere costs a question each. */
 function withinNumber(found: Found, { toolCallsMax }: EvaluationContext): Found {
   if (found.kind === 'skipped' || found.targets.length <= toolCallsMax) return found;
-  return skipped('too_large', `${found.targets.length} ${found.what} are more than the ${toolCallsMax} that are scored in one run, and none of them was looked at.`, { targets: found.targets.length });
+  return skipped(
+    'too_large',
+    `${found.targets.length} ${found.what} are more than the ${toolCallsMax} that are scored in one run, and none of them was looked at.`,
+    { targets: found.targets.length },
+  );
 }
 
 function withinLength(found: Found): Found {
   if (found.kind === 'skipped') return found;
   const { targets } = found;
   const large = targets.find(({ value }) => plainText(value).length > valueCharsMax);
-  return large === undefined ? found : skipped('too_large', `${sentenceStart(large.name)} is longer than the ${valueCharsMax} characters that are looked at.`);
+  return large === undefined
+    ? found
+    : skipped('too_large', `${sentenceStart(large.name)} is longer than the ${valueCharsMax} characters that are looked at.`);
 }
 
 interface Judged {
@@ -107,7 +127,13 @@ function verdict(judged: readonly Judged[], on: On, what: string): Outcome {
   const [only] = judged;
   const evidence = named([...new Set(short.flatMap(({ target }) => (target.spanId === undefined ? [] : [target.spanId])))]);
   if (typeof on === 'string' && only !== undefined) {
-    return { kind: 'scored', score: only.score, explanation: `${sentenceStart(only.target.name)} ${only.finding.says}.`, evidence, details: only.finding.details };
+    return {
+      kind: 'scored',
+      score: only.score,
+      explanation: `${sentenceStart(only.target.name)} ${only.finding.says}.`,
+      evidence,
+      details: only.finding.details,
+    };
   }
   const { kept, leftOut } = foremost(judged, ({ score }) => score === 1);
   return {
@@ -115,7 +141,9 @@ function verdict(judged: readonly Judged[], on: On, what: string): Outcome {
     score: numberOf(mean(judged.map(({ finding }) => finding.score))),
     explanation: explained(judged, short, what),
     evidence,
-    parts: kept.flatMap(({ target: { name, placed }, finding, score }) => (placed === undefined ? [] : [{ ...partOf(placed, score === 1, `${sentenceStart(name)} ${finding.says}.`), score }])),
+    parts: kept.flatMap(({ target: { name, placed }, finding, score }) =>
+      placed === undefined ? [] : [{ ...partOf(placed, score === 1, `${sentenceStart(name)} ${finding.says}.`), score }],
+    ),
     details: { total: judged.length, full: judged.length - short.length, each: kept.map(eachDetails), ...leftOut },
   };
 }
@@ -135,7 +163,8 @@ function eachDetails({ target, finding, score }: Judged): JsonObject {
 }
 
 function targetsOf(trace: AgentTrace, { on, onEmpty }: TargetOptions): Found {
-  if (typeof on === 'string' && trace.truncated?.some((part) => part === on) === true) return cutShort(on === 'input' ? 'the input' : 'the final response');
+  if (typeof on === 'string' && trace.truncated?.some((part) => part === on) === true)
+    return cutShort(on === 'input' ? 'the input' : 'the final response');
   if (on === 'input') return trace.input === undefined ? noInput() : single('the input', trace.input);
   if (on === 'final_response') {
     if (trace.finalResponse === undefined && onEmpty === 'skip') return noFinalResponse();
@@ -155,9 +184,20 @@ function outputsOf(trace: AgentTrace, tool: string, what: string): Found {
   const calls = executedCalls(trace).filter(({ call }) => sameTool(tool, call.name));
   if (calls.length === 0) return notCarried(trace) ?? skipped('no_such_target', `No call of ${quoted(tool)} ran in this run.`);
   const known = calls.filter(({ call }) => call.result !== undefined || call.error !== undefined);
-  if (known.length < calls.length && calls.some(({ call }) => call.truncated?.result !== undefined)) return cutShort(`results of ${quoted(tool)}`);
-  if (known.length === 0) return skipped('results_not_carried', `The spans carry no results of ${quoted(tool)}; switch on the capture of tool outputs.`);
-  return { kind: 'found', targets: known.map((placed) => ({ name: callName(placed), value: placed.call.result ?? null, placed, ...(placed.call.spanId === undefined ? {} : { spanId: placed.call.spanId }) })), what };
+  if (known.length < calls.length && calls.some(({ call }) => call.truncated?.result !== undefined))
+    return cutShort(`results of ${quoted(tool)}`);
+  if (known.length === 0)
+    return skipped('results_not_carried', `The spans carry no results of ${quoted(tool)}; switch on the capture of tool outputs.`);
+  return {
+    kind: 'found',
+    targets: known.map((placed) => ({
+      name: callName(placed),
+      value: placed.call.result ?? null,
+      placed,
+      ...(placed.call.spanId === undefined ? {} : { spanId: placed.call.spanId }),
+    })),
+    what,
+  };
 }
 
 /** Only what came back through a tool is known of a sub-agent here; its own run is scored for itself. */
@@ -169,8 +209,14 @@ function subAgentOutputs(trace: AgentTrace, name: string): Found {
 
 function documents(trace: AgentTrace): Found {
   if (trace.documents.length === 0) return skipped('no_such_target', 'Nothing was retrieved in this run.');
-  const targets = trace.documents.flatMap(({ content, spanId }, at): readonly Target[] => (content === undefined ? [] : [{ name: `document ${at + 1}`, value: content, ...(spanId === undefined ? {} : { spanId }) }]));
-  if (targets.length === 0) return skipped('results_not_carried', `The spans carry no content of the ${count(trace.documents.length, 'retrieved document')}; switch on the capture of documents.`);
+  const targets = trace.documents.flatMap(({ content, spanId }, at): readonly Target[] =>
+    content === undefined ? [] : [{ name: `document ${at + 1}`, value: content, ...(spanId === undefined ? {} : { spanId }) }],
+  );
+  if (targets.length === 0)
+    return skipped(
+      'results_not_carried',
+      `The spans carry no content of the ${count(trace.documents.length, 'retrieved document')}; switch on the capture of documents.`,
+    );
   return { kind: 'found', targets, what: 'retrieved documents' };
 }
 

@@ -55,23 +55,40 @@ export function worstOf(found: readonly (Verdict | Outcome)[]): number | undefin
  * The worst turn of a run is the outcome of the run. Every turn is held against the expectation at its index, or against the common one where none are told by turn; a turn that is expected
  * and never came has no calls. A run that tells no messages is one turn.
  */
-export function outcomeByTurn(trace: AgentTrace, { byTurn, ...flat }: Expectation, grouping: TurnGrouping, evaluate: (turn: AgentTrace, expected: Expectation) => Outcome): Outcome {
+export function outcomeByTurn(
+  trace: AgentTrace,
+  { byTurn, ...flat }: Expectation,
+  grouping: TurnGrouping,
+  evaluate: (turn: AgentTrace, expected: Expectation) => Outcome,
+): Outcome {
   const told = turnsOf(trace, grouping)?.traces ?? [trace];
   const never = Array.from({ length: Math.max(0, (byTurn?.length ?? 0) - told.length) }, () => withoutWhole(trace));
   const turns = [...told, ...never];
   if (turns.length === 0) return evaluate(trace, flat);
-  if (turns.length > turnsMax) return skipped('too_large', `${turns.length} turns are more than the ${turnsMax} that are scored one by one.`);
+  if (turns.length > turnsMax)
+    return skipped('too_large', `${turns.length} turns are more than the ${turnsMax} that are scored one by one.`);
   const found = turns.map((turn, at) => evaluate(turn, byTurn === undefined ? flat : (byTurn[at] ?? {})));
-  const details: JsonObject = { by_turn: grouping, turns: found.map((one, at) => ({ turn: at + 1, ...(one.kind === 'scored' ? { score: one.score } : one.kind === 'skipped' ? { skipped: one.reason } : { failed: one.error }) })), whole: scoreOf(evaluate(trace, flat)) };
+  const details: JsonObject = {
+    by_turn: grouping,
+    turns: found.map((one, at) => ({
+      turn: at + 1,
+      ...(one.kind === 'scored' ? { score: one.score } : one.kind === 'skipped' ? { skipped: one.reason } : { failed: one.error }),
+    })),
+    whole: scoreOf(evaluate(trace, flat)),
+  };
   const broken = found.find(({ kind }) => kind === 'failed');
   if (broken !== undefined) return { ...broken, details: { ...broken.details, ...details } };
   const worst = worstOf(found);
   const one = worst === undefined ? found[0] : found[worst];
-  if (worst === undefined || one?.kind !== 'scored') return one === undefined ? evaluate(trace, flat) : { ...one, details: { ...one.details, ...details } };
+  if (worst === undefined || one?.kind !== 'scored')
+    return one === undefined ? evaluate(trace, flat) : { ...one, details: { ...one.details, ...details } };
   const scored = found.filter(({ kind }) => kind === 'scored').length;
   return {
     ...one,
-    explanation: one.score === 1 ? `Each of ${scored} scored turns has the full score.` : `Turn ${worst + 1} of ${turns.length} scores lowest: ${one.explanation}`,
+    explanation:
+      one.score === 1
+        ? `Each of ${scored} scored turns has the full score.`
+        : `Turn ${worst + 1} of ${turns.length} scores lowest: ${one.explanation}`,
     parts: found.flatMap((outcome, at) => (outcome.kind === 'scored' ? partsInWhole(outcome, turns[at], trace) : [])),
     details: { ...details, worst_turn: worst + 1, worst: one.details },
   };
@@ -82,7 +99,11 @@ function scoreOf(whole: Outcome): JsonObject {
 }
 
 /** Parts count calls within their turn; within the run they are other ones. */
-function partsInWhole({ parts = [] }: Extract<Outcome, { readonly kind: 'scored' }>, turn: AgentTrace | undefined, whole: AgentTrace): NonNullable<Extract<Outcome, { readonly kind: 'scored' }>['parts']> {
+function partsInWhole(
+  { parts = [] }: Extract<Outcome, { readonly kind: 'scored' }>,
+  turn: AgentTrace | undefined,
+  whole: AgentTrace,
+): NonNullable<Extract<Outcome, { readonly kind: 'scored' }>['parts']> {
   return parts.flatMap((part) => {
     const call = turn?.toolCalls[part.index];
     const index = call === undefined ? -1 : whole.toolCalls.indexOf(call);
@@ -118,12 +139,22 @@ function turnTrace(trace: AgentTrace, messages: readonly TraceMessage[], own: re
     ...(response === undefined ? {} : { finalResponse: response }),
     toolCalls: indexes.flatMap((index) => trace.toolCalls[index] ?? []),
     messages: said.map((message) => ({ ...message, calls: message.calls.map((index) => indexes.indexOf(index)) })),
-    reasoningSteps: said.flatMap(({ role, calls, text }) => (role === 'assistant' && calls.length > 0 && text !== undefined && text.trim() !== '' ? [text] : [])),
+    reasoningSteps: said.flatMap(({ role, calls, text }) =>
+      role === 'assistant' && calls.length > 0 && text !== undefined && text.trim() !== '' ? [text] : [],
+    ),
   };
 }
 
 /** What is known of the run as a whole, and of no turn, is left out: its answer, times, tokens, model calls and documents. */
 function withoutWhole(trace: AgentTrace): AgentTrace {
-  const { input: _input, finalResponse: _response, startUnixNano: _start, endUnixNano: _end, tokens: _tokens, errorMessage: _error, ...rest } = trace;
+  const {
+    input: _input,
+    finalResponse: _response,
+    startUnixNano: _start,
+    endUnixNano: _end,
+    tokens: _tokens,
+    errorMessage: _error,
+    ...rest
+  } = trace;
   return { ...rest, status: 'ok', toolCalls: [], messages: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [] };
 }

@@ -13,7 +13,20 @@ export interface ReadExpectation {
 }
 
 /** What an expectation may hold. */
-export const expectationNames = ['tool_calls', 'tool_outputs', 'tool_calls_count', 'tool_calls_order', 'messages', 'tasks', 'constraints', 'plan', 'output', 'context', 'search_text', 'by_turn'] as const;
+export const expectationNames = [
+  'tool_calls',
+  'tool_outputs',
+  'tool_calls_count',
+  'tool_calls_order',
+  'messages',
+  'tasks',
+  'constraints',
+  'plan',
+  'output',
+  'context',
+  'search_text',
+  'by_turn',
+] as const;
 
 /** Entries of one list. */
 const entriesMax = 1_000;
@@ -49,7 +62,12 @@ export function readExpectation(value: JsonValue): ReadExpectation {
 
 type Path = Fault['path'];
 
-function listOf<Item>(value: JsonValue, path: Path, faults: Fault[], read: (item: JsonValue, path: Path, faults: Fault[]) => Item | undefined): readonly Item[] {
+function listOf<Item>(
+  value: JsonValue,
+  path: Path,
+  faults: Fault[],
+  read: (item: JsonValue, path: Path, faults: Fault[]) => Item | undefined,
+): readonly Item[] {
   if (!isJsonArray(value) || value.length > entriesMax) {
     faults.push({ path, problem: isJsonArray(value) ? `has more than ${entriesMax} entries` : 'must be a list' });
     return [];
@@ -63,7 +81,10 @@ function listOf<Item>(value: JsonValue, path: Path, faults: Fault[], read: (item
 /** Null: nothing is expected of the turn. */
 function turn(value: JsonValue, path: Path, faults: Fault[]): Expectation {
   const read = value === null ? { expectation: {}, faults: [] } : readExpectation(value);
-  faults.push(...read.faults.map((fault) => ({ ...fault, path: [...path, ...fault.path] })), ...(read.expectation.byTurn === undefined ? [] : [{ path: [...path, 'by_turn'], problem: 'cannot stand inside a turn' }]));
+  faults.push(
+    ...read.faults.map((fault) => ({ ...fault, path: [...path, ...fault.path] })),
+    ...(read.expectation.byTurn === undefined ? [] : [{ path: [...path, 'by_turn'], problem: 'cannot stand inside a turn' }]),
+  );
   return read.expectation;
 }
 
@@ -71,8 +92,14 @@ function toolCall(value: JsonValue, path: Path, faults: Fault[]): ExpectedToolCa
   const entry = named(value, path, faults, ['name', 'arguments', 'result', 'tool_id']);
   if (entry === undefined) return undefined;
   const sent = member(entry.object, 'arguments');
-  if (sent !== undefined && sent !== null && !isJsonObject(sent)) faults.push({ path: [...path, 'arguments'], problem: 'must be an object' });
-  return { name: entry.name, ...(isJsonObject(sent) ? { arguments: sent } : {}), ...optional('result', member(entry.object, 'result')), ...optional('toolId', entry.toolId) };
+  if (sent !== undefined && sent !== null && !isJsonObject(sent))
+    faults.push({ path: [...path, 'arguments'], problem: 'must be an object' });
+  return {
+    name: entry.name,
+    ...(isJsonObject(sent) ? { arguments: sent } : {}),
+    ...optional('result', member(entry.object, 'result')),
+    ...optional('toolId', entry.toolId),
+  };
 }
 
 function toolOutput(value: JsonValue, path: Path, faults: Fault[]): ExpectedToolOutput | undefined {
@@ -94,11 +121,14 @@ function named(value: JsonValue, path: Path, faults: Fault[], known: readonly st
     faults.push({ path, problem: 'must be an object with a name' });
     return undefined;
   }
-  for (const key of Object.keys(value)) if (!known.includes(key)) faults.push({ path: [...path, key], problem: `is not known; known are ${known.join(', ')}` });
+  for (const key of Object.keys(value))
+    if (!known.includes(key)) faults.push({ path: [...path, key], problem: `is not known; known are ${known.join(', ')}` });
   const name = member(value, 'name');
   const toolId = member(value, 'tool_id');
-  if (toolId !== undefined && toolId !== null && typeof toolId !== 'string') faults.push({ path: [...path, 'tool_id'], problem: 'must be a text' });
-  if (typeof name === 'string' && name.trim() !== '') return { object: value, name, toolId: typeof toolId === 'string' ? toolId : undefined };
+  if (toolId !== undefined && toolId !== null && typeof toolId !== 'string')
+    faults.push({ path: [...path, 'tool_id'], problem: 'must be a text' });
+  if (typeof name === 'string' && name.trim() !== '')
+    return { object: value, name, toolId: typeof toolId === 'string' ? toolId : undefined };
   faults.push({ path: [...path, 'name'], problem: name === undefined ? 'is missing' : 'must be a text that is not blank' });
   return undefined;
 }

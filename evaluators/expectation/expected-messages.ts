@@ -9,7 +9,8 @@ import { readMessages } from './messages.ts';
 export const expectedMessagesSchema: JsonSchema = {
   type: 'array',
   maxItems: 5000,
-  description: 'Messages as the OpenAI chat API writes them: roles, tool_calls with names and arguments, and messages of the role tool with what the calls returned.',
+  description:
+    'Messages as the OpenAI chat API writes them: roles, tool_calls with names and arguments, and messages of the role tool with what the calls returned.',
   items: { type: 'object', required: ['role'], properties: { role: { type: 'string' } } },
 };
 
@@ -19,7 +20,8 @@ export function readExpectedMessages(value: JsonValue, path: Fault['path'], faul
   return messages.map(({ role, calls }, at) => {
     // One message's calls stand together, in its order.
     const asked = calls.length === 0 ? [] : toolCalls.slice(calls[0], (calls.at(-1) ?? -1) + 1);
-    if (asked.some((call) => call.arguments === null)) faults.push({ path: [...path, at, 'tool_calls'], problem: 'has arguments that are not a JSON object' });
+    if (asked.some((call) => call.arguments === null))
+      faults.push({ path: [...path, at, 'tool_calls'], problem: 'has arguments that are not a JSON object' });
     const written = writtenCalls(value, at);
     return { role, toolCalls: asked.map((call, nth) => expectedCall(call, written[nth])) };
   });

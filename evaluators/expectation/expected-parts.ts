@@ -37,5 +37,7 @@ export function refinedPart(part: ExpectedPart): ExpectedPart | undefined {
 export function schemaParts(schema: JsonSchema | undefined): readonly ExpectedPart[] {
   if (schema === undefined) return [];
   const properties = member(schema, 'properties');
-  return isJsonObject(properties) ? expectedParts.filter((part) => Object.hasOwn(properties, refinedPart(part) ?? part)) : expectedParts.filter((part) => part !== 'by_turn');
+  return isJsonObject(properties)
+    ? expectedParts.filter((part) => Object.hasOwn(properties, refinedPart(part) ?? part))
+    : expectedParts.filter((part) => part !== 'by_turn');
 }

@@ -46,7 +46,10 @@ export function readMessages(value: JsonValue): ReadMessages {
   for (const [at, one] of listed(value, faults).entries()) {
     const role = isJsonObject(one) ? member(one, 'role') : undefined;
     if (!isJsonObject(one) || typeof role !== 'string') {
-      faults.push({ path: isJsonObject(one) ? [at, 'role'] : [at], problem: isJsonObject(one) ? 'must be a text' : 'must be a message with a role' });
+      faults.push({
+        path: isJsonObject(one) ? [at, 'role'] : [at],
+        problem: isJsonObject(one) ? 'must be a text' : 'must be a message with a role',
+      });
       continue;
     }
     const text = textOf(member(one, 'content'));
@@ -133,7 +136,13 @@ function toldOf(message: JsonObject, at: number): Told {
   const name = member(message, 'name');
   const content = member(message, 'content');
   const sign = member(message, 'is_error') === true ? 'is_error' : member(message, 'status') === 'error' ? 'result_status' : undefined;
-  return { at, id: typeof id === 'string' && id !== '' ? id : undefined, name: typeof name === 'string' ? name : undefined, result: textOf(content) ?? content ?? null, sign };
+  return {
+    at,
+    id: typeof id === 'string' && id !== '' ? id : undefined,
+    name: typeof name === 'string' ? name : undefined,
+    result: textOf(content) ?? content ?? null,
+    sign,
+  };
 }
 
 /** Gives each answer to its call; a later answer with the same id replaces an earlier one. Returns how many answer no call. */
@@ -160,5 +169,10 @@ function unanswered(asked: readonly Asked[], { at, name }: Told): Asked | undefi
 function withAnswer({ call, answer }: Asked): ToolCall {
   if (answer === undefined) return call;
   const { result, sign } = answer;
-  return { ...call, executed: true, result, ...(sign === undefined ? {} : { error: { message: typeof result === 'string' ? result : jsonText(result), sign } }) };
+  return {
+    ...call,
+    executed: true,
+    result,
+    ...(sign === undefined ? {} : { error: { message: typeof result === 'string' ? result : jsonText(result), sign } }),
+  };
 }

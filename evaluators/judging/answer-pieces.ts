@@ -73,7 +73,8 @@ function bracketed(text: string): { readonly texts: readonly string[]; readonly 
 }
 
 /** Marks around thoughts: tags of reasoning models, the brackets of Magistral. */
-const THOUGHT_MARK = /[<[]\s{0,3}(\/?)\s{0,3}(?:antml:)?(?:think|thinking|thought|thoughts|reasoning|reason|reflection|scratchpad|analysis|unused94)\s{0,3}(?:\s[^<>[\]]{0,200})?[>\]]/gi;
+const THOUGHT_MARK =
+  /[<[]\s{0,3}(\/?)\s{0,3}(?:antml:)?(?:think|thinking|thought|thoughts|reasoning|reason|reflection|scratchpad|analysis|unused94)\s{0,3}(?:\s[^<>[\]]{0,200})?[>\]]/gi;
 /** Channels of the harmony format: only the final one is the answer. */
 const CHANNEL = /<\|channel\|>\s*([a-z]+)[^<]{0,200}(?:<\|constrain\|>[^<]{0,100})?<\|message\|>/gi;
 

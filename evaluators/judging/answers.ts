@@ -30,7 +30,12 @@ interface Strictness {
 }
 
 /** The only verdict that there is: the whole text, or a piece of it. Two that differ are none. */
-export function readAnswer(text: string, schema: JsonSchema, check?: Question['check'], { membersOfSchema, material = [] }: Strictness = {}): ReadAnswer {
+export function readAnswer(
+  text: string,
+  schema: JsonSchema,
+  check?: Question['check'],
+  { membersOfSchema, material = [] }: Strictness = {},
+): ReadAnswer {
   if (text.trim() === '') return { kind: 'failed', error: 'the answer is empty' };
   if (text.length > answerTextMax) return { kind: 'failed', error: `the answer is longer than ${answerTextMax} characters` };
   const { pieces, isCut, isCutObject, tooMany } = piecesOf(text);
@@ -51,7 +56,8 @@ export function readAnswer(text: string, schema: JsonSchema, check?: Question['c
     if (piece.namesTwice) return { kind: 'failed', error: 'the answer names a member twice' };
     const surplus = membersOfSchema === true ? surplusMember(piece.value, schema) : undefined;
     if (surplus !== undefined) return { kind: 'failed', error: surplus };
-    if (found !== undefined && canonicalText(found.value) !== canonicalText(one.value)) return { kind: 'failed', error: 'the answer holds two verdicts that differ' };
+    if (found !== undefined && canonicalText(found.value) !== canonicalText(one.value))
+      return { kind: 'failed', error: 'the answer holds two verdicts that differ' };
     found ??= one;
   }
   if (found === undefined) return { kind: 'failed', error: isCut ? 'the answer is cut off' : problem };
@@ -68,7 +74,11 @@ function surplusMember(value: JsonValue, schema: JsonSchema): string | undefined
   const other = otherNames(value, list.items);
   const [name] = other;
   if (name === undefined || other.length > 1) return surplusIn(value, list.items, 'the answer');
-  return surplusIn(Object.fromEntries(Object.entries(value).map(([key, one]) => [key === name ? list.name : key, one])), schema, 'the answer');
+  return surplusIn(
+    Object.fromEntries(Object.entries(value).map(([key, one]) => [key === name ? list.name : key, one])),
+    schema,
+    'the answer',
+  );
 }
 
 /** Of the members that hold a list of such entries. */
@@ -102,7 +112,9 @@ function firstOf<Item>(items: Iterable<Item>, find: (item: Item) => string | und
   return undefined;
 }
 
-type Fitted = { readonly kind: 'fits'; readonly value: JsonValue; readonly faults: readonly string[] } | { readonly kind: 'misfit'; readonly problem: string };
+type Fitted =
+  | { readonly kind: 'fits'; readonly value: JsonValue; readonly faults: readonly string[] }
+  | { readonly kind: 'misfit'; readonly problem: string };
 
 /** A bare list where an object around a list was asked, another name for that list, or its only item without it, are accepted. */
 function fittedRoot(value: JsonValue, schema: JsonSchema): Fitted {
@@ -112,8 +124,11 @@ function fittedRoot(value: JsonValue, schema: JsonSchema): Fitted {
   if (!isJsonObject(value)) return { kind: 'misfit', problem: 'the answer is not an object' };
   const lists = otherNames(value, list.items);
   const [only] = lists;
-  if (only !== undefined && lists.length === 1) return fitted({ ...value, [list.name]: member(value, only) ?? null }, schema, 'the answer', true);
-  return isItem(value, list.items) ? fitted({ [list.name]: [value] }, schema, 'the answer', true) : fitted(value, schema, 'the answer', true);
+  if (only !== undefined && lists.length === 1)
+    return fitted({ ...value, [list.name]: member(value, only) ?? null }, schema, 'the answer', true);
+  return isItem(value, list.items)
+    ? fitted({ [list.name]: [value] }, schema, 'the answer', true)
+    : fitted(value, schema, 'the answer', true);
 }
 
 /** The member of an object schema that is its only list of objects. */
@@ -130,7 +145,12 @@ function isItem(value: JsonValue, schema: JsonObject): boolean {
   if (!isJsonObject(value)) return false;
   return Object.entries(propertiesOf(schema)).some(([name, one]) => {
     const verdict = member(value, name);
-    return verdict !== undefined && isJsonObject(one) && (one['type'] === 'boolean' || one['enum'] !== undefined) && coerced(verdict, one).kind === 'fits';
+    return (
+      verdict !== undefined &&
+      isJsonObject(one) &&
+      (one['type'] === 'boolean' || one['enum'] !== undefined) &&
+      coerced(verdict, one).kind === 'fits'
+    );
   });
 }
 
@@ -148,8 +168,10 @@ function propertiesOf(schema: JsonObject): JsonObject {
  * is there, it is a fault of that entry alone.
  */
 function fitted(value: JsonValue, schema: JsonSchema, path: string, isRoot: boolean): Fitted {
-  if (schema['type'] === 'object') return isJsonObject(value) ? fittedObject(value, schema, path, isRoot) : { kind: 'misfit', problem: `${path} is not an object` };
-  if (schema['type'] === 'array') return isJsonArray(value) ? fittedList(value, schema, path) : { kind: 'misfit', problem: `${path} is not a list` };
+  if (schema['type'] === 'object')
+    return isJsonObject(value) ? fittedObject(value, schema, path, isRoot) : { kind: 'misfit', problem: `${path} is not an object` };
+  if (schema['type'] === 'array')
+    return isJsonArray(value) ? fittedList(value, schema, path) : { kind: 'misfit', problem: `${path} is not a list` };
   const scalar = coerced(value, schema);
   return scalar.kind === 'fits' ? scalar : { kind: 'misfit', problem: `${path} ${scalar.problem}` };
 }
@@ -207,7 +229,12 @@ function coerced(value: JsonValue, schema: JsonObject): Fitted {
 
 function labelled(value: JsonValue, listed: readonly JsonValue[]): Fitted {
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
-  const label = listed.find((one) => one === value || (typeof one === 'string' && one.toLowerCase() === word) || (typeof one === 'number' && typeof word === 'string' && word !== '' && Number(word) === one));
+  const label = listed.find(
+    (one) =>
+      one === value ||
+      (typeof one === 'string' && one.toLowerCase() === word) ||
+      (typeof one === 'number' && typeof word === 'string' && word !== '' && Number(word) === one),
+  );
   return label === undefined ? { kind: 'misfit', problem: `is none of ${listed.map(String).join(', ')}` } : fits(label);
 }
 
@@ -223,7 +250,8 @@ function numeric(value: JsonValue, schema: JsonObject): Fitted {
   if (typeof number !== 'number' || !Number.isFinite(number)) return { kind: 'misfit', problem: 'is not a number' };
   if (schema['type'] === 'integer' && !Number.isInteger(number)) return { kind: 'misfit', problem: 'is not a whole number' };
   const [least, most] = [schema['minimum'], schema['maximum']];
-  if ((typeof least === 'number' && number < least) || (typeof most === 'number' && number > most)) return { kind: 'misfit', problem: 'is out of range' };
+  if ((typeof least === 'number' && number < least) || (typeof most === 'number' && number > most))
+    return { kind: 'misfit', problem: 'is out of range' };
   return fits(number);
 }
 

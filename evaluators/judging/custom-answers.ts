@@ -28,7 +28,9 @@ export interface CustomAnswer {
 
 export function customAnswerSchema({ labels, range: [least = 0, most = 1] = [], schema }: CustomAnswerOptions): JsonSchema {
   if (schema !== undefined) return schema;
-  return labels === undefined ? objectSchema({ explanation: { type: 'string' }, score: { type: 'number', minimum: least, maximum: most } }) : labelSchema(Object.keys(labels));
+  return labels === undefined
+    ? objectSchema({ explanation: { type: 'string' }, score: { type: 'number', minimum: least, maximum: most } })
+    : labelSchema(Object.keys(labels));
 }
 
 /** What the judge is told about its answer; a schema of the user's own says it itself. */
@@ -38,7 +40,10 @@ export function customAnswerText({ labels, range: [least = 0, most = 1] = [], sc
 }
 
 export function readCustomAnswer(answer: JsonValue, options: CustomAnswerOptions, context: EvaluationContext): Reading<CustomAnswer> {
-  if (options.schema === undefined) return options.labels === undefined ? scored(answer, valueAt(answer, 'score'), options, explanationIn(answer)) : labelled(answer, options);
+  if (options.schema === undefined)
+    return options.labels === undefined
+      ? scored(answer, valueAt(answer, 'score'), options, explanationIn(answer))
+      : labelled(answer, options);
   const problems = context.schema(options.schema)?.problems(answer);
   if (problems === undefined) return faulty('the answer could not be checked against its schema');
   const [problem] = problems;
@@ -57,7 +62,8 @@ export function customAnswerFaults({ labels, range, schema, scorePath, labelPath
   const add = (key: string, problem: string): void => void faults.push({ path: [key], problem });
   if (!hasLabels && !hasRange && !own) add('labels', 'is missing: say what the judge answers, with labels, range, or schema');
   if (hasLabels && hasRange) add('range', 'is for scores, and labels are given: keep one of the two');
-  if (hasLabels && (names.length < 2 || new Set(names.map((name) => name.trim().toLowerCase())).size < names.length)) add('labels', 'must hold two labels or more that differ in more than case');
+  if (hasLabels && (names.length < 2 || new Set(names.map((name) => name.trim().toLowerCase())).size < names.length))
+    add('labels', 'must hold two labels or more that differ in more than case');
   if (names.some((name) => name.trim() === '' || name !== name.trim())) add('labels', 'must hold labels without blanks around them');
   if (hasRange && !((range?.[0] ?? 0) < (range?.[1] ?? 0))) add('range', 'must be [least, most], the least first');
   if (own && (scorePath === undefined) === (labelPath === undefined)) add('schema', 'needs score_path or label_path, one of the two');
@@ -85,7 +91,12 @@ function labelled(answer: JsonValue, { labels = {} }: CustomAnswerOptions): Read
 }
 
 /** Out of range is no score: nothing is clamped. */
-function scored(answer: JsonValue, given: JsonValue | undefined, { range: [least = 0, most = 1] = [] }: CustomAnswerOptions, explanation: string | undefined): Reading<CustomAnswer> {
+function scored(
+  answer: JsonValue,
+  given: JsonValue | undefined,
+  { range: [least = 0, most = 1] = [] }: CustomAnswerOptions,
+  explanation: string | undefined,
+): Reading<CustomAnswer> {
   if (!isJsonObject(answer)) return faulty('the answer is not an object');
   if (explanation === undefined) return faulty('the answer has no explanation');
   if (typeof given !== 'number' || !(given >= least && given <= most)) return faulty(`the score is not a number from ${least} to ${most}`);
@@ -94,5 +105,10 @@ function scored(answer: JsonValue, given: JsonValue | undefined, { range: [least
 
 /** Members by name and places in lists by number, with dots between them. */
 function valueAt(value: JsonValue, path: string): JsonValue | undefined {
-  return path.split('.').reduce<JsonValue | undefined>((at, step) => (isJsonArray(at) ? at[Number(step)] : isJsonObject(at) ? member(at, step) : undefined), value);
+  return path
+    .split('.')
+    .reduce<JsonValue | undefined>(
+      (at, step) => (isJsonArray(at) ? at[Number(step)] : isJsonObject(at) ? member(at, step) : undefined),
+      value,
+    );
 }

@@ -11,7 +11,11 @@ import { cut } from './truncate.ts';
 import { mean, numberOf, rational } from '../matching/rational.ts';
 import { count, listed, quoted } from '../explain/explanation.ts';
 
-export const onEmptyDefinitionsSchema: JsonObject = { enum: ['skip', 'original'], description: 'What a run without tool definitions gets: skip, or original for the full score that the original system gives an empty list.' };
+export const onEmptyDefinitionsSchema: JsonObject = {
+  enum: ['skip', 'original'],
+  description:
+    'What a run without tool definitions gets: skip, or original for the full score that the original system gives an empty list.',
+};
 
 /** What the rules found of one definition. */
 export interface RuleChecks {
@@ -48,11 +52,18 @@ export function byRules(all: readonly ToolDefinition[], checks: DefinitionChecks
   const definitions = whole(all);
   const stop = stopped(definitions, all, onEmpty);
   if (stop !== undefined) return stop;
-  return verdict(definitions.map((definition) => checked(definition, checks.rules(definition, definitions), checks, undefined)), { judge_calls: 0 });
+  return verdict(
+    definitions.map((definition) => checked(definition, checks.rules(definition, definitions), checks, undefined)),
+    { judge_calls: 0 },
+  );
 }
 
 /** A definition on which the judge fails has its rules alone, and the details say so. */
-export function* byRulesAndJudge(carried: readonly ToolDefinition[], checks: DefinitionChecks, onEmpty: OnEmpty): Generator<Question, Outcome, Answer> {
+export function* byRulesAndJudge(
+  carried: readonly ToolDefinition[],
+  checks: DefinitionChecks,
+  onEmpty: OnEmpty,
+): Generator<Question, Outcome, Answer> {
   const definitions = whole(carried);
   const stop = stopped(definitions, carried, onEmpty);
   if (stop !== undefined) return stop;
@@ -82,14 +93,21 @@ function whole(definitions: readonly ToolDefinition[]): readonly ToolDefinition[
 
 function stopped(definitions: readonly ToolDefinition[], carried: readonly ToolDefinition[], onEmpty: OnEmpty): Outcome | undefined {
   if (definitions.length === 0 && carried.length > 0) return cutShort('tool definitions');
-  if (definitions.length > definitionsMax) return skipped('too_large', `${definitions.length} tool definitions are more than the ${definitionsMax} that are scored in one run.`, { tool_definitions: definitions.length });
-  if (definitions.length === 0 && onEmpty === 'skip') return skipped('no_tool_definitions', 'The spans carry no tool definitions; switch on their capture.');
+  if (definitions.length > definitionsMax)
+    return skipped('too_large', `${definitions.length} tool definitions are more than the ${definitionsMax} that are scored in one run.`, {
+      tool_definitions: definitions.length,
+    });
+  if (definitions.length === 0 && onEmpty === 'skip')
+    return skipped('no_tool_definitions', 'The spans carry no tool definitions; switch on their capture.');
   return undefined;
 }
 
 function questionOf(definition: ToolDefinition, { judged, instruction, data }: DefinitionChecks): Question {
   const names = Object.keys(judged);
-  const properties: JsonObject = { explanation: { type: 'string' }, ...Object.fromEntries(names.map((name) => [name, { type: 'boolean' }])) };
+  const properties: JsonObject = {
+    explanation: { type: 'string' },
+    ...Object.fromEntries(names.map((name) => [name, { type: 'boolean' }])),
+  };
   const criteria = names.map((name) => `- ${name}: ${judged[name]}`).join('\n');
   return {
     id: 'judge',
@@ -114,19 +132,38 @@ function checked(definition: ToolDefinition, rules: RuleChecks, { judged }: Defi
   const names = Object.keys(judged);
   const object = answer !== undefined && isJsonObject(answer) ? answer : undefined;
   if (object === undefined) {
-    return { definition, passed: rules.passed.length, failed: rules.failed, skipped: names.filter((name) => !rules.passed.includes(name) && !rules.failed.includes(name)), notes: rules.notes ?? [], explanation: undefined };
+    return {
+      definition,
+      passed: rules.passed.length,
+      failed: rules.failed,
+      skipped: names.filter((name) => !rules.passed.includes(name) && !rules.failed.includes(name)),
+      notes: rules.notes ?? [],
+      explanation: undefined,
+    };
   }
   const failed = [...new Set([...rules.failed, ...names.filter((name) => member(object, name) !== true)])];
   const all = new Set([...rules.passed, ...rules.failed, ...names]);
   const explanation = member(object, 'explanation');
-  return { definition, passed: all.size - failed.length, failed, skipped: [], notes: rules.notes ?? [], explanation: typeof explanation === 'string' ? explanation : undefined };
+  return {
+    definition,
+    passed: all.size - failed.length,
+    failed,
+    skipped: [],
+    notes: rules.notes ?? [],
+    explanation: typeof explanation === 'string' ? explanation : undefined,
+  };
 }
 
 function verdict(all: readonly Checked[], judge: JsonObject): Outcome {
   const faulty = all.filter(({ failed }) => failed.length > 0);
   const culprits = faulty.map(({ definition, failed }) => `${quoted(definition.name)} (${failed.join(', ')})`);
   const judgeFailed = judge['judge_error'] === true ? '; the judge gave no usable answer, so that only the rules count for some' : '';
-  const found = all.length === 0 ? 'There is no tool definition to check' : faulty.length === 0 ? `${all.length === 1 ? 'The tool definition passes' : `All ${all.length} tool definitions pass`} every check` : `${faulty.length} of ${count(all.length, 'tool definition')} ${faulty.length === 1 ? 'fails' : 'fail'} a check: ${listed(culprits)}`;
+  const found =
+    all.length === 0
+      ? 'There is no tool definition to check'
+      : faulty.length === 0
+        ? `${all.length === 1 ? 'The tool definition passes' : `All ${all.length} tool definitions pass`} every check`
+        : `${faulty.length} of ${count(all.length, 'tool definition')} ${faulty.length === 1 ? 'fails' : 'fail'} a check: ${listed(culprits)}`;
   return {
     kind: 'scored',
     score: all.length === 0 ? 1 : numberOf(mean(all.map(({ passed, failed }) => rational(passed, passed + failed.length)))),

@@ -33,13 +33,20 @@ export interface Reference {
 }
 
 /** `textOf` gives what is compared of a value; undefined: nothing is there to compare. */
-export function* embeddedSimilarity(trace: AgentTrace, reference: Reference, options: EmbeddedSimilarityOptions, context: EvaluationContext, textOf: (value: JsonValue) => string | undefined = searchedText): Asking<Outcome> {
+export function* embeddedSimilarity(
+  trace: AgentTrace,
+  reference: Reference,
+  options: EmbeddedSimilarityOptions,
+  context: EvaluationContext,
+  textOf: (value: JsonValue) => string | undefined = searchedText,
+): Asking<Outcome> {
   const found = targetValues(trace, options, context);
   if (found.kind === 'skipped') return found;
   const outputs = found.values.map((value) => textOf(value) ?? '').filter((text) => !isBlank(text));
   const texts = [...new Set([reference.text, ...outputs])];
   const longest = texts.reduce((most, { length }) => Math.max(most, length), 0);
-  if (longest > textCharsMax) return skipped('too_large', `A text of ${longest} characters is longer than the ${textCharsMax} that are embedded.`);
+  if (longest > textCharsMax)
+    return skipped('too_large', `A text of ${longest} characters is longer than the ${textCharsMax} that are embedded.`);
   // What is blank needs no vector.
   const embedded = outputs.length === 0 ? nothingEmbedded : yield* embeddedTexts(texts);
   if (embedded.kind !== 'embedded') return embedded;
@@ -67,7 +74,12 @@ function* embeddedTexts(texts: readonly string[]): Asking<Embedded | Outcome> {
 function finding(text: string | undefined, reference: Reference, vectors: ReadonlyMap<string, Vector>, isDistance: boolean): Finding {
   const similarity = text === undefined || isBlank(text) ? 0 : cosine(vectors.get(reference.text) ?? [], vectors.get(text) ?? []);
   const score = Math.min(1, Math.max(0, isDistance ? 1 - similarity : similarity));
-  const says = text === undefined ? 'has nothing to compare' : isBlank(text) ? 'is empty' : `has the cosine similarity ${Math.round(similarity * 1_000) / 1_000} to ${reference.name}`;
+  const says =
+    text === undefined
+      ? 'has nothing to compare'
+      : isBlank(text)
+        ? 'is empty'
+        : `has the cosine similarity ${Math.round(similarity * 1_000) / 1_000} to ${reference.name}`;
   return { score: rational(score), says, details: { similarity, distance: 1 - similarity } };
 }
 

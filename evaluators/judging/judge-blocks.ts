@@ -67,7 +67,11 @@ export function numbered(texts: readonly string[]): string {
 
 export function definitionsText({ toolDefinitions }: AgentTrace): string | undefined {
   if (toolDefinitions.length === 0) return undefined;
-  return toolDefinitions.map(({ name, description = '', inputSchema }) => cut(`- ${name}: ${description}${inputSchema === undefined ? '' : ` ${jsonText(inputSchema)}`}`, definitionMax)).join('\n');
+  return toolDefinitions
+    .map(({ name, description = '', inputSchema }) =>
+      cut(`- ${name}: ${description}${inputSchema === undefined ? '' : ` ${jsonText(inputSchema)}`}`, definitionMax),
+    )
+    .join('\n');
 }
 
 /** The mark in the details of a verdict on less than the whole run. */

@@ -12,7 +12,12 @@ export type Evidence = 'tool_calls' | 'tool_definitions' | 'input' | 'final_resp
 export const notAsked: JsonObject = { judge_called: false };
 
 /** How `context` may be written under `expect`. */
-export const contextForms: JsonObject = { anyOf: [{ type: 'string', minLength: 1 }, { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1 } }] };
+export const contextForms: JsonObject = {
+  anyOf: [
+    { type: 'string', minLength: 1 },
+    { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1 } },
+  ],
+};
 
 /** Why the run cannot be judged; undefined when everything is there, and whole. */
 export function lacking(trace: AgentTrace, context: EvaluationContext, wanted: readonly Evidence[]): Skipped | undefined {
@@ -27,7 +32,12 @@ const lacks: { readonly [one in Evidence]: (trace: AgentTrace) => Skipped | unde
   tool_calls: (trace) => notCarried(trace) ?? (trace.toolCalls.length === 0 ? noToolCalls(trace) : undefined),
   tool_definitions: (trace) => {
     if (trace.toolDefinitions.length > 0) return undefined;
-    return trace.truncated?.includes('spans') === true ? cutShort('definitions of tools') : skipped('no_tool_definitions', 'The spans carry no definitions of tools, so that nothing says which ones there were to choose from.');
+    return trace.truncated?.includes('spans') === true
+      ? cutShort('definitions of tools')
+      : skipped(
+          'no_tool_definitions',
+          'The spans carry no definitions of tools, so that nothing says which ones there were to choose from.',
+        );
   },
   input: (trace) => {
     if (inputText(trace).trim() === '') return noInput();

@@ -32,8 +32,20 @@ export function judgeInput(title: string, text: string): JudgeInput {
 /** Pieces in order, of which the longest are cut until all have room: none is lost behind a long one. */
 export function judgeInputPieces(title: string, pieces: readonly Piece[]): JudgeInput {
   const frame = pieces.reduce((total, { before, after }) => total + before.length + after.length + markMax, 0);
-  const max = Math.max(pieceMin, evenMax(pieces.map(({ text }) => text.length), blockMax - frame));
-  const whole = judgeInput(title, pieces.map(({ before, text, after }) => `${before}${cut(text, max)}${after}`).join('').trimEnd());
+  const max = Math.max(
+    pieceMin,
+    evenMax(
+      pieces.map(({ text }) => text.length),
+      blockMax - frame,
+    ),
+  );
+  const whole = judgeInput(
+    title,
+    pieces
+      .map(({ before, text, after }) => `${before}${cut(text, max)}${after}`)
+      .join('')
+      .trimEnd(),
+  );
   return { ...whole, isCut: whole.isCut || pieces.some(({ text }) => text.length > max) };
 }
 
@@ -54,15 +66,23 @@ export function judgeInputCalls(calls: readonly PlacedCall[], title = 'tool call
     title,
     calls.flatMap(({ index, call }, at): readonly Piece[] => {
       const before = calls[at - 1];
-      const together = before !== undefined && call.turn !== undefined && before.call.turn === call.turn ? ` (asked for together with call ${before.index + 1})` : '';
-      return [{ before: `${index + 1}. ${named(call.name)}(`, text: sentText(call), after: `)${together}\n   ` }, { ...became(call), after: '\n' }];
+      const together =
+        before !== undefined && call.turn !== undefined && before.call.turn === call.turn
+          ? ` (asked for together with call ${before.index + 1})`
+          : '';
+      return [
+        { before: `${index + 1}. ${named(call.name)}(`, text: sentText(call), after: `)${together}\n   ` },
+        { ...became(call), after: '\n' },
+      ];
     }),
   );
 }
 
 function sentText({ arguments: sent, argumentsText, truncated }: ToolCall): string {
   if (sent !== undefined && sent !== null) return jsonText(sent);
-  return argumentsText ?? (truncated?.arguments === undefined ? 'arguments not recorded' : `${truncated.arguments} [cut before it was recorded]`);
+  return (
+    argumentsText ?? (truncated?.arguments === undefined ? 'arguments not recorded' : `${truncated.arguments} [cut before it was recorded]`)
+  );
 }
 
 function became({ executed, error, result, truncated }: ToolCall): Omit<Piece, 'after'> {
@@ -70,15 +90,22 @@ function became({ executed, error, result, truncated }: ToolCall): Omit<Piece, '
   if (error !== undefined) return { before: 'failed: ', text: error.message };
   if (result === null) return { before: 'returned nothing', text: '' };
   if (result !== undefined) return { before: 'returned: ', text: plainText(result) };
-  return truncated?.result === undefined ? { before: 'result not recorded', text: '' } : { before: 'returned: ', text: `${truncated.result} [cut before it was recorded]` };
+  return truncated?.result === undefined
+    ? { before: 'result not recorded', text: '' }
+    : { before: 'returned: ', text: `${truncated.result} [cut before it was recorded]` };
 }
 
 /** Definitions with their descriptions, and with the parameters of those that `withSchema` holds for. */
-export function judgeInputDefinitions(definitions: readonly ToolDefinition[], withSchema: (name: string) => boolean, title = 'available tools'): JudgeInput {
+export function judgeInputDefinitions(
+  definitions: readonly ToolDefinition[],
+  withSchema: (name: string) => boolean,
+  title = 'available tools',
+): JudgeInput {
   return judgeInputPieces(
     title,
     definitions.flatMap(({ name, description = '', inputSchema }): readonly Piece[] => {
-      const schema = inputSchema !== undefined && withSchema(name) ? [{ before: '  parameters: ', text: jsonText(inputSchema), after: '\n' }] : [];
+      const schema =
+        inputSchema !== undefined && withSchema(name) ? [{ before: '  parameters: ', text: jsonText(inputSchema), after: '\n' }] : [];
       return [{ before: `- ${named(name)}: `, text: description.trim() === '' ? '(no description)' : description, after: '\n' }, ...schema];
     }),
   );
@@ -92,7 +119,11 @@ export function judgeInputBefore(trace: AgentTrace): readonly JudgeInput[] {
 /** What was said before the last message of the user, the newest of it; no block where nothing is known of that. */
 export function judgeInputHistory({ messages = [] }: AgentTrace): readonly JudgeInput[] {
   const last = messages.findLastIndex(({ role }) => role === 'user');
-  const before = messages.slice(0, Math.max(0, last)).flatMap(({ role, text }): readonly Piece[] => (text === undefined || text.trim() === '' || role === 'system' ? [] : [{ before: `${named(role)}: `, text, after: '\n' }]));
+  const before = messages
+    .slice(0, Math.max(0, last))
+    .flatMap(({ role, text }): readonly Piece[] =>
+      text === undefined || text.trim() === '' || role === 'system' ? [] : [{ before: `${named(role)}: `, text, after: '\n' }],
+    );
   if (before.length === 0) return [];
   const block = judgeInputPieces('earlier messages', before.slice(-messagesMax));
   return [{ ...block, isCut: block.isCut || before.length > messagesMax }];
@@ -100,7 +131,10 @@ export function judgeInputHistory({ messages = [] }: AgentTrace): readonly Judge
 
 /** Numbered from 1. */
 export function judgeInputList(title: string, texts: readonly string[]): JudgeInput {
-  return judgeInputPieces(title, texts.map((text, at) => ({ before: `${at + 1}. `, text, after: '\n' })));
+  return judgeInputPieces(
+    title,
+    texts.map((text, at) => ({ before: `${at + 1}. `, text, after: '\n' })),
+  );
 }
 
 export function named(name: string): string {

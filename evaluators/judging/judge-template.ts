@@ -36,7 +36,8 @@ export function readTemplate(template: string, known: readonly string[]): ReadTe
     }
     const name = template.slice(open + 2, open + close).trim();
     at = open + close + 2;
-    if (!known.includes(name)) faults.push({ ...placeOf(template, open), problem: `names {{${name}}}, which is not known; known are ${known.join(', ')}` });
+    if (!known.includes(name))
+      faults.push({ ...placeOf(template, open), problem: `names {{${name}}}, which is not known; known are ${known.join(', ')}` });
     else if (!names.includes(name)) names.push(name);
     instruction += `(block "${name}")`;
   }

@@ -69,12 +69,24 @@ export function* labelledItems(about: LabelOfItems): Generator<Question, Outcome
 export function callItems(calls: readonly PlacedCall[]): readonly Item[] {
   return calls.map((placed) => {
     const { spanId } = placed.call;
-    return { number: placed.index + 1, name: callName(placed), placed, ...(spanId === undefined ? {} : { spanId }), details: callDetails(placed) };
+    return {
+      number: placed.index + 1,
+      name: callName(placed),
+      placed,
+      ...(spanId === undefined ? {} : { spanId }),
+      details: callDetails(placed),
+    };
   });
 }
 
 function tooMany({ items, what }: LabelOfItems): Skipped | undefined {
-  return items.length <= itemsMax ? undefined : skipped('too_large', `${items.length} ${what}s are more than the ${itemsMax} that a judge is asked about in one run.`, { ...notAsked, items: items.length, items_max: itemsMax });
+  return items.length <= itemsMax
+    ? undefined
+    : skipped('too_large', `${items.length} ${what}s are more than the ${itemsMax} that a judge is asked about in one run.`, {
+        ...notAsked,
+        items: items.length,
+        items_max: itemsMax,
+      });
 }
 
 interface JudgedItem extends ScoredLabel {
@@ -91,15 +103,38 @@ function verdict(about: LabelOfItems, judged: readonly JudgedItem[], truncated: 
     label: worst.label,
     explanation: explained(about, judged, bad),
     evidence,
-    parts: judged.flatMap((one) => (one.item.placed === undefined ? [] : [{ ...partOf(one.item.placed, one.score === 1, `${one.item.name} is ${inWords(about, one.label)}: ${reason(one)}.`), score: one.score }])),
-    details: { judge_called: true, total: judged.length, full: judged.length - bad.length, [about.list]: judged.map((one) => itemDetails(one, about.faults)), ...about.details, ...truncatedDetail(truncated) },
+    parts: judged.flatMap((one) =>
+      one.item.placed === undefined
+        ? []
+        : [
+            {
+              ...partOf(one.item.placed, one.score === 1, `${one.item.name} is ${inWords(about, one.label)}: ${reason(one)}.`),
+              score: one.score,
+            },
+          ],
+    ),
+    details: {
+      judge_called: true,
+      total: judged.length,
+      full: judged.length - bad.length,
+      [about.list]: judged.map((one) => itemDetails(one, about.faults)),
+      ...about.details,
+      ...truncatedDetail(truncated),
+    },
   };
 }
 
 function explained(about: LabelOfItems, judged: readonly JudgedItem[], bad: readonly JudgedItem[]): string {
   const [first] = judged;
-  if (bad.length === 0) return `${judged.length === 1 ? `The ${about.what} is` : `All ${judged.length} ${about.what}s are`} ${inWords(about, first?.label ?? '')}.`;
-  const groups = [...Map.groupBy(bad, ({ label }) => label)].map(([label, own]) => `${own.length} of ${count(judged.length, about.what)} ${own.length === 1 ? 'is' : 'are'} ${inWords(about, label)}: ${listed(own.map((one) => `${one.item.name} (${reason(one)})`), '; ')}`);
+  if (bad.length === 0)
+    return `${judged.length === 1 ? `The ${about.what} is` : `All ${judged.length} ${about.what}s are`} ${inWords(about, first?.label ?? '')}.`;
+  const groups = [...Map.groupBy(bad, ({ label }) => label)].map(
+    ([label, own]) =>
+      `${own.length} of ${count(judged.length, about.what)} ${own.length === 1 ? 'is' : 'are'} ${inWords(about, label)}: ${listed(
+        own.map((one) => `${one.item.name} (${reason(one)})`),
+        '; ',
+      )}`,
+  );
   return `${groups.join('; ')}.`;
 }
 

@@ -41,7 +41,14 @@ export function* labelledRun(about: LabelOfRun): Generator<Question, Outcome, An
     label,
     explanation: `${about.what} is ${label}: ${faults.length === 0 ? reason : `${listed(faults.map(quoted))} (${reason})`}.`,
     evidence: score < 1 ? (about.evidence ?? []) : [],
-    details: { judge_called: true, label, explanation, ...(about.faults === undefined ? {} : { [about.faults]: faults }), ...about.details, ...truncatedDetail(judged.truncated) },
+    details: {
+      judge_called: true,
+      label,
+      explanation,
+      ...(about.faults === undefined ? {} : { [about.faults]: faults }),
+      ...about.details,
+      ...truncatedDetail(judged.truncated),
+    },
   };
 }
 
@@ -60,13 +67,20 @@ export function* scoredRun(about: ScoreOfRun): Generator<Question, Outcome, Answ
 }
 
 /** The one question about the run. */
-function* readOf<Value>({ instruction, shown }: AboutRun, properties: JsonObject, read: (answer: JsonValue) => Reading<Value>): Generator<Question, Judged<Value>, Answer> {
+function* readOf<Value>(
+  { instruction, shown }: AboutRun,
+  properties: JsonObject,
+  read: (answer: JsonValue) => Reading<Value>,
+): Generator<Question, Judged<Value>, Answer> {
   const { data, truncated } = judgeInputBlocks(shown);
   const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: objectSchema(properties) }, read);
   return judged.kind === 'failed' ? judged : { ...judged, truncated: truncated || judged.truncated };
 }
 
-function readScore(answer: JsonValue, steps: readonly number[] | undefined): Reading<{ readonly score: number; readonly explanation: string }> {
+function readScore(
+  answer: JsonValue,
+  steps: readonly number[] | undefined,
+): Reading<{ readonly score: number; readonly explanation: string }> {
   const explanation = explanationIn(answer);
   if (explanation === undefined) return faulty('the answer has no explanation');
   const score = isJsonObject(answer) ? member(answer, 'score') : undefined;

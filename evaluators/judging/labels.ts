@@ -44,7 +44,8 @@ export function readLabelled(answer: JsonValue, form: LabelForm, who: string): R
   const score = form.labels[label] ?? 0;
   const faults = readFaults(entry, form.faults, who);
   if (faults.kind === 'faulty') return faults;
-  if (form.faults !== undefined && faults.value.length > 0 !== score < 1) return faulty(`${form.faults} of ${who} must be ${score < 1 ? 'filled' : 'empty'} under the label ${label}`);
+  if (form.faults !== undefined && faults.value.length > 0 !== score < 1)
+    return faulty(`${form.faults} of ${who} must be ${score < 1 ? 'filled' : 'empty'} under the label ${label}`);
   return { kind: 'read', value: { label, score, explanation: keptExplanation(explanation), faults: faults.value } };
 }
 

@@ -27,7 +27,9 @@ export function verdictsFault(asked: readonly number[], entries: readonly JsonVa
     const times = numbers.filter((one) => one === number).length;
     if (times !== 1) return times === 0 ? `${what} ${number} has no verdict` : `${what} ${number} has ${times} verdicts`;
   }
-  return entries.length > asked.length ? `there are ${entries.length} verdicts for ${asked.length} ${what}${asked.length === 1 ? '' : 's'}` : undefined;
+  return entries.length > asked.length
+    ? `there are ${entries.length} verdicts for ${asked.length} ${what}${asked.length === 1 ? '' : 's'}`
+    : undefined;
 }
 
 export function numberOf(entry: JsonValue): number | undefined {
@@ -52,5 +54,10 @@ export function explanationIn(answer: JsonValue): string | undefined {
 
 /** A judge that does not answer says nothing about the agent. */
 export function judgeFailed(error: string): Extract<Outcome, { readonly kind: 'failed' }> {
-  return { kind: 'failed', error, explanation: `The judge gave no usable answer: ${error}.`, details: { judge_called: true, judge_error: true } };
+  return {
+    kind: 'failed',
+    error,
+    explanation: `The judge gave no usable answer: ${error}.`,
+    details: { judge_called: true, judge_error: true },
+  };
 }

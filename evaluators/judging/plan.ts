@@ -21,7 +21,12 @@ export type FoundPlan = { readonly kind: 'plan'; readonly plan: Plan } | { reado
 
 const itemsMax = 50;
 
-export const planExpectation: JsonObject = { type: 'array', maxItems: itemsMax, items: { type: 'string', minLength: 1 }, description: 'The steps of the plan, in order. Left out: the plan that the agent tells in its reasoning or its messages.' };
+export const planExpectation: JsonObject = {
+  type: 'array',
+  maxItems: itemsMax,
+  items: { type: 'string', minLength: 1 },
+  description: 'The steps of the plan, in order. Left out: the plan that the agent tells in its reasoning or its messages.',
+};
 
 const instruction =
   'An AI agent has worked on the user input. List the steps of the plan that it set itself: what it says that it is going to do, in its own words, in order, each once. A report of what was done is no plan, and neither is the final response. First explain in one sentence where the plan stands, then list its steps; if there is no plan, give an empty list.';
@@ -30,13 +35,29 @@ const answerSchema = objectSchema({ explanation: { type: 'string' }, plan: { typ
 
 /** Asks only where the run tells something that may hold a plan. */
 export function* planOf(trace: AgentTrace, expected: Expectation): Generator<Question, FoundPlan, Answer> {
-  if (expected.plan !== undefined && expected.plan.length > 0) return { kind: 'plan', plan: { items: expected.plan.slice(0, itemsMax), source: 'expected', truncated: expected.plan.length > itemsMax } };
+  if (expected.plan !== undefined && expected.plan.length > 0)
+    return {
+      kind: 'plan',
+      plan: { items: expected.plan.slice(0, itemsMax), source: 'expected', truncated: expected.plan.length > itemsMax },
+    };
   const thoughts = thoughtsOf(trace);
-  if (thoughts.length === 0) return { kind: 'none', outcome: skipped('no_plan', 'The spans carry neither reasoning nor messages of the agent that could hold a plan, and none is expected.', notAsked) };
+  if (thoughts.length === 0)
+    return {
+      kind: 'none',
+      outcome: skipped(
+        'no_plan',
+        'The spans carry neither reasoning nor messages of the agent that could hold a plan, and none is expected.',
+        notAsked,
+      ),
+    };
   const { data, truncated } = blocksOf({ 'user input': trace.input, 'reasoning and messages of the agent': thoughts.join('\n\n') });
   const judged = yield* strictly({ id: 'plan', instruction, data, answerSchema }, readPlan);
   if (judged.kind === 'failed') return { kind: 'none', outcome: judged.outcome };
-  if (judged.value.length === 0) return { kind: 'none', outcome: skipped('no_plan', 'The judge found no plan in the reasoning and the messages of the agent.', { judge_called: true }) };
+  if (judged.value.length === 0)
+    return {
+      kind: 'none',
+      outcome: skipped('no_plan', 'The judge found no plan in the reasoning and the messages of the agent.', { judge_called: true }),
+    };
   return { kind: 'plan', plan: { items: judged.value, source: 'run', truncated: truncated || judged.truncated } };
 }
 

@@ -1,6 +1,13 @@
 /** JSON as models write it when they are careless: single quotes, bare keys, comments, a comma before a closing bracket. */
 
-const words: { readonly [word: string]: string } = { true: 'true', false: 'false', null: 'null', True: 'true', False: 'false', None: 'null' };
+const words: { readonly [word: string]: string } = {
+  true: 'true',
+  false: 'false',
+  null: 'null',
+  True: 'true',
+  False: 'false',
+  None: 'null',
+};
 
 /** The same as strict JSON; undefined when a text in it never ends. Nothing that is missing is added: a cut text stays unreadable. */
 export function relaxedText(text: string): string | undefined {

@@ -53,7 +53,12 @@ export function runView(trace: AgentTrace, { charsMax = blockMax, calls }: RunVi
   const edgeMax = Math.floor(charsMax * edgeShare);
   for (const cap of [Infinity, ...caps]) {
     const lines = capped(referring, cap, edgeMax);
-    if (lengthOf(lines) <= charsMax) return { text: lines.join('\n'), truncated: referring.some((entry, at) => (lines[at] ?? '') !== written(entry, Infinity)), leftOut: [] };
+    if (lengthOf(lines) <= charsMax)
+      return {
+        text: lines.join('\n'),
+        truncated: referring.some((entry, at) => (lines[at] ?? '') !== written(entry, Infinity)),
+        leftOut: [],
+      };
   }
   return withGap(referring, capped(referring, caps.at(-1) ?? 0, Math.floor(edgeMax / 2)), charsMax);
 }
@@ -73,18 +78,32 @@ export function outlineText(trace: AgentTrace, charsMax: number): string {
 /** With the texts between the calls, where the messages tell all calls; the calls alone where they do not. */
 function told(trace: AgentTrace): readonly Entry[] {
   const asked = (trace.messages ?? []).flatMap(({ calls }) => calls);
-  const isComplete = trace.messages !== undefined && new Set(asked).size === trace.toolCalls.length && asked.length === trace.toolCalls.length;
+  const isComplete =
+    trace.messages !== undefined && new Set(asked).size === trace.toolCalls.length && asked.length === trace.toolCalls.length;
   if (!isComplete) return trace.toolCalls.flatMap(callEntry);
   return (trace.messages ?? []).flatMap(({ role, text, calls }) => {
-    const spoken = text !== undefined && text.trim() !== '' && (role === 'assistant' || role === 'user') ? [{ head: `${role} said: `, sent: '', said: text }] : [];
+    const spoken =
+      text !== undefined && text.trim() !== '' && (role === 'assistant' || role === 'user')
+        ? [{ head: `${role} said: `, sent: '', said: text }]
+        : [];
     return [...spoken, ...calls.flatMap((index) => callEntry(trace.toolCalls[index], index))];
   });
 }
 
 function callEntry(call: ToolCall | undefined, index: number): readonly Entry[] {
   if (call === undefined) return [];
-  const sent = call.arguments === undefined || call.arguments === null ? (call.argumentsText ?? call.truncated?.arguments ?? '') : jsonText(call.arguments);
-  return [{ head: `${index + 1}. ${toolName(call)}`, sent, said: saidBy(call), call: { index, tool: toolName(call), failed: callEnd(call) === 'failed' } }];
+  const sent =
+    call.arguments === undefined || call.arguments === null
+      ? (call.argumentsText ?? call.truncated?.arguments ?? '')
+      : jsonText(call.arguments);
+  return [
+    {
+      head: `${index + 1}. ${toolName(call)}`,
+      sent,
+      said: saidBy(call),
+      call: { index, tool: toolName(call), failed: callEnd(call) === 'failed' },
+    },
+  ];
 }
 
 function saidBy({ executed, error, result, truncated }: ToolCall): string {
@@ -151,7 +170,10 @@ function gapText(gap: readonly Entry[]): string {
   const failed = calls.filter((call) => call.failed).length;
   const [first, last] = [calls[0], calls.at(-1)];
   const which = first === undefined || last === undefined ? 'no steps' : `steps ${first.index + 1} to ${last.index + 1}`;
-  const named = tools.slice(0, toolsNamed).map(([tool, some]) => `${tool} ${some.length}×`).join(', ');
+  const named = tools
+    .slice(0, toolsNamed)
+    .map(([tool, some]) => `${tool} ${some.length}×`)
+    .join(', ');
   const others = tools.length > toolsNamed ? `, and ${count(tools.length - toolsNamed, 'other tool')}` : '';
   return `[left out: ${which}${named === '' ? '' : ` (${named}${others}; ${failed} failed)`}${texts === 0 ? '' : `, ${count(texts, 'text')}`}]`;
 }

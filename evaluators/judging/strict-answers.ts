@@ -11,7 +11,9 @@ import { explanationIn, judgeFailed, listIn, numberOf, verdictsFault } from './n
 /** `fault` says in words what is wrong with the answer; it repeats nothing of it. */
 export type Reading<Value> = { readonly kind: 'read'; readonly value: Value } | { readonly kind: 'faulty'; readonly fault: string };
 
-export type Judged<Value> = { readonly kind: 'judged'; readonly value: Value; readonly truncated: boolean } | { readonly kind: 'failed'; readonly outcome: Outcome };
+export type Judged<Value> =
+  | { readonly kind: 'judged'; readonly value: Value; readonly truncated: boolean }
+  | { readonly kind: 'failed'; readonly outcome: Outcome };
 
 export interface Labelled {
   readonly explanation: string;
@@ -21,7 +23,10 @@ export interface Labelled {
 }
 
 /** Asks, and reads the answer. What cannot be read is a fault that the judge may mend; what still cannot be read is a failed evaluation. */
-export function* strictly<Value>(question: Omit<Question, 'check'>, read: (answer: JsonValue) => Reading<Value>): Generator<Question, Judged<Value>, Answer> {
+export function* strictly<Value>(
+  question: Omit<Question, 'check'>,
+  read: (answer: JsonValue) => Reading<Value>,
+): Generator<Question, Judged<Value>, Answer> {
   const check = (answer: JsonValue): string | undefined => {
     const reading = read(answer);
     return reading.kind === 'faulty' ? reading.fault : undefined;
@@ -41,7 +46,9 @@ export function readLabel(answer: JsonValue, labels: readonly string[], who = 't
   const given = member(answer, 'label');
   const word = typeof given === 'string' ? given.trim().toLowerCase() : undefined;
   const label = labels.find((one) => one.toLowerCase() === word);
-  return label === undefined ? faulty(`the label of ${who} is none of ${labels.join(', ')}`) : { kind: 'read', value: { explanation, label, entry: answer } };
+  return label === undefined
+    ? faulty(`the label of ${who} is none of ${labels.join(', ')}`)
+    : { kind: 'read', value: { explanation, label, entry: answer } };
 }
 
 /** A list in an answer that must hold exactly one verdict on each number. */
@@ -53,7 +60,11 @@ export interface NumberedList {
 }
 
 /** What is read of each verdict, in the order of the numbers, or the first fault that there is. */
-export function readEach<Value>(answer: JsonValue, { list, numbers, what }: NumberedList, read: (entry: JsonValue, who: string) => Reading<Value>): Reading<readonly Value[]> {
+export function readEach<Value>(
+  answer: JsonValue,
+  { list, numbers, what }: NumberedList,
+  read: (entry: JsonValue, who: string) => Reading<Value>,
+): Reading<readonly Value[]> {
   const entries = listIn(answer, list);
   if (entries === undefined) return faulty(`${list} is not a list`);
   const fault = verdictsFault(numbers, entries, what);

@@ -47,7 +47,9 @@ export function templateValue(name: string, trace: AgentTrace, expected: Expecta
   const value = source.of(trace, expected);
   const isThere = value !== undefined && (typeof value !== 'string' || value.trim() !== '');
   if (isThere) return value;
-  return (name === 'tool_calls' ? notCarried(trace) : undefined) ?? skipped(source.reason, `The run has nothing for {{${name}}}.`, notAsked);
+  return (
+    (name === 'tool_calls' ? notCarried(trace) : undefined) ?? skipped(source.reason, `The run has nothing for {{${name}}}.`, notAsked)
+  );
 }
 
 /** Where the spans carry calls and there are none, that is something to show. */
@@ -59,6 +61,9 @@ function callsView(trace: AgentTrace): RunView | undefined {
 /** Every message in order; a message that only asks for calls names them. */
 function messagesText(trace: AgentTrace): string {
   return conversationOf(trace)
-    .map(({ role, text, calls }) => `${role}: ${text ?? ''}${calls.length === 0 ? '' : ` [calls ${calls.map((index) => `${index + 1}. ${trace.toolCalls[index]?.name ?? ''}`).join(', ')}]`}`)
+    .map(
+      ({ role, text, calls }) =>
+        `${role}: ${text ?? ''}${calls.length === 0 ? '' : ` [calls ${calls.map((index) => `${index + 1}. ${trace.toolCalls[index]?.name ?? ''}`).join(', ')}]`}`,
+    )
     .join('\n');
 }

@@ -28,7 +28,9 @@ export const agreed: Disagreement = { missing: [], extra: [], unequal: [] };
 
 export function preparedValue(value: JsonValue, tolerance?: TextTolerance): PreparedValue {
   const text = canonicalText(value, tolerance);
-  return isJsonObject(value) ? { text, members: new Map(Object.keys(value).map((key) => [key, preparedValue(value[key] ?? null, tolerance)])) } : { text };
+  return isJsonObject(value)
+    ? { text, members: new Map(Object.keys(value).map((key) => [key, preparedValue(value[key] ?? null, tolerance)])) }
+    : { text };
 }
 
 /** Arguments as a rule sees them. */

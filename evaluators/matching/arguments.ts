@@ -33,10 +33,19 @@ export function matcherPaths(path: string): readonly string[] {
 export const argumentDefaults: ArgumentOptions = { mode: 'exact', trimStrings: false, caseInsensitive: false, overrides: {} };
 
 const ruleProperties: JsonObject = {
-  mode: { enum: ['exact', 'subset', 'superset', 'ignore'], description: 'exact: the same members. subset: at least the expected ones. superset: no others than the expected ones. ignore: any.' },
+  mode: {
+    enum: ['exact', 'subset', 'superset', 'ignore'],
+    description: 'exact: the same members. subset: at least the expected ones. superset: no others than the expected ones. ignore: any.',
+  },
   trim_strings: { type: 'boolean', description: 'White space around texts does not count.' },
   case_insensitive: { type: 'boolean', description: 'Upper and lower case of texts do not count.' },
-  fields: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, maxItems: 100, description: 'Compare only these paths, written with dots.' },
+  fields: {
+    type: 'array',
+    items: { type: 'string', minLength: 1 },
+    minItems: 1,
+    maxItems: 100,
+    description: 'Compare only these paths, written with dots.',
+  },
 };
 
 export const argumentOptionsSchema: JsonSchema = {
@@ -49,7 +58,12 @@ export const argumentOptionsSchema: JsonSchema = {
       type: 'object',
       maxProperties: 1000,
       description: 'By tool name: a mode, or a rule of its own.',
-      additionalProperties: { anyOf: [{ enum: ['exact', 'subset', 'superset', 'ignore'] }, { type: 'object', additionalProperties: false, properties: ruleProperties }] },
+      additionalProperties: {
+        anyOf: [
+          { enum: ['exact', 'subset', 'superset', 'ignore'] },
+          { type: 'object', additionalProperties: false, properties: ruleProperties },
+        ],
+      },
     },
   },
 };
@@ -94,7 +108,8 @@ export function argumentsMatch(expected: PreparedArguments, actual: PreparedArgu
   if (rule.mode === 'ignore' && rule.fields === undefined) return true;
   if (expected.members === undefined) return false;
   if (actual.members === undefined) return rule.mode === 'subset' && expected.members.size === 0;
-  if (rule.fields !== undefined || rule.mode === 'exact') return expected.members.size === actual.members.size && contains(actual.members, expected.members);
+  if (rule.fields !== undefined || rule.mode === 'exact')
+    return expected.members.size === actual.members.size && contains(actual.members, expected.members);
   return rule.mode === 'subset' ? contains(actual.members, expected.members) : contains(expected.members, actual.members);
 }
 
@@ -117,7 +132,11 @@ function matcherSays(matcher: ArgumentMatcher, expected: JsonObject, actual: Jso
 }
 
 /** The first member that keeps the arguments from matching, in words; undefined when they match. */
-export function argumentDifference(expected: PreparedArguments, actual: PreparedArguments, rule: ArgumentRule): { readonly path: string; readonly problem: 'missing' | 'unexpected' | 'different' | 'not_an_object' } | undefined {
+export function argumentDifference(
+  expected: PreparedArguments,
+  actual: PreparedArguments,
+  rule: ArgumentRule,
+): { readonly path: string; readonly problem: 'missing' | 'unexpected' | 'different' | 'not_an_object' } | undefined {
   if (argumentsMatch(expected, actual, rule)) return undefined;
   if (expected.members === undefined || actual.members === undefined) return { path: '', problem: 'not_an_object' };
   for (const [key, text] of expected.members) {

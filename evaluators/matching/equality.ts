@@ -33,7 +33,8 @@ function equal(a: JsonValue, b: JsonValue, tolerance: TextTolerance, depth: numb
   if (depth > jsonDepthMax) throw tooDeep();
   if (typeof a === 'string') return typeof b === 'string' && (a === b || toleratedText(a, tolerance) === toleratedText(b, tolerance));
   if (typeof a === 'number' || typeof a === 'bigint') return equalNumbers(a, b);
-  if (isJsonArray(a)) return isJsonArray(b) && a.length === b.length && a.every((item, at) => equal(item, b[at] ?? null, tolerance, depth + 1));
+  if (isJsonArray(a))
+    return isJsonArray(b) && a.length === b.length && a.every((item, at) => equal(item, b[at] ?? null, tolerance, depth + 1));
   if (!isJsonObject(a)) return a === b;
   if (!isJsonObject(b)) return false;
   const keys = Object.keys(a);
@@ -70,7 +71,9 @@ function written(value: JsonValue, tolerance: TextTolerance, depth: number): str
 }
 
 function writtenObject(object: JsonObject, tolerance: TextTolerance, depth: number): string {
-  const members = Object.keys(object).sort().map((key) => `${JSON.stringify(key)}:${written(object[key] ?? null, tolerance, depth + 1)}`);
+  const members = Object.keys(object)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${written(object[key] ?? null, tolerance, depth + 1)}`);
   return `{${members.join(',')}}`;
 }
 
@@ -85,7 +88,11 @@ function numberText(value: number): string {
  */
 function foldedCase(text: string): string {
   let folded = '';
-  for (const point of text) folded += oneToOne(oneToOne(point, (p) => p.toUpperCase()), lowered);
+  for (const point of text)
+    folded += oneToOne(
+      oneToOne(point, (p) => p.toUpperCase()),
+      lowered,
+    );
   return folded;
 }
 

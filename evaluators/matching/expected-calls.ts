@@ -21,7 +21,12 @@ export const expectedToolCallsSchema: JsonSchema = {
     type: 'object',
     additionalProperties: false,
     required: ['name'],
-    properties: { name: { type: 'string', minLength: 1 }, arguments: { type: ['object', 'null'] }, result: {}, tool_id: { type: ['string', 'null'] } },
+    properties: {
+      name: { type: 'string', minLength: 1 },
+      arguments: { type: ['object', 'null'] },
+      result: {},
+      tool_id: { type: ['string', 'null'] },
+    },
   },
 };
 
@@ -31,7 +36,8 @@ export type SameTool = (expected: Pick<ExpectedToolCall, 'name' | 'toolId'>, cal
 export const equalNames: SameTool = (expected, call) => expected.name === call.name;
 
 /** A tool id on both sides decides; else what is written as the name does. */
-export const equalTools: SameTool = (expected, call) => (expected.toolId !== undefined && call.toolId !== undefined ? expected.toolId === call.toolId : isCalled(expected.name, call));
+export const equalTools: SameTool = (expected, call) =>
+  expected.toolId !== undefined && call.toolId !== undefined ? expected.toolId === call.toolId : isCalled(expected.name, call);
 
 /** What is written as a tool's name may be its name, as an SDK may have changed it, its id, or the id of the call. */
 export function isCalled(name: string, call: ToolCall): boolean {
@@ -51,12 +57,20 @@ export interface CallMatching {
 const directPairsMax = 1_024;
 
 /** The match relation. Each pair is compared when somebody asks for it, and once. */
-export function callMatching(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], options: ArgumentOptions, same: SameTool = equalNames): CallMatching {
+export function callMatching(
+  expected: readonly ExpectedToolCall[],
+  actual: readonly PlacedCall[],
+  options: ArgumentOptions,
+  same: SameTool = equalNames,
+): CallMatching {
   const rules = rulesOf(expected, options);
-  const { isSame, agree } = (expected.length * actual.length <= directPairsMax || rules.some(({ matcher }) => matcher !== undefined) ? fewPairs : manyPairs)({ expected, actual, rules, same });
+  const { isSame, agree } = (
+    expected.length * actual.length <= directPairsMax || rules.some(({ matcher }) => matcher !== undefined) ? fewPairs : manyPairs
+  )({ expected, actual, rules, same });
   const width = actual.length;
   const cells = new Uint8Array(expected.length * width);
-  const compared = (e: number, a: number): number => (!isSame(e, a) ? otherTool : isFree(expected[e], rules[e]) || agree(e, a) ? matched : named);
+  const compared = (e: number, a: number): number =>
+    !isSame(e, a) ? otherTool : isFree(expected[e], rules[e]) || agree(e, a) ? matched : named;
   const cell = (e: number, a: number): number => {
     if (a < 0 || a >= width || e < 0 || e >= expected.length) return otherTool;
     const known = cells[e * width + a];
@@ -139,14 +153,22 @@ function isFree(want: ExpectedToolCall | undefined, rule: ArgumentRule | undefin
   return want?.arguments === undefined || (rule?.mode === 'ignore' && rule.fields === undefined && rule.matcher === undefined);
 }
 
-function lacksArguments(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], rules: readonly ArgumentRule[], isSame: Comparing['isSame']): boolean {
+function lacksArguments(
+  expected: readonly ExpectedToolCall[],
+  actual: readonly PlacedCall[],
+  rules: readonly ArgumentRule[],
+  isSame: Comparing['isSame'],
+): boolean {
   if (actual.every(({ call }) => argumentsOf(call) !== undefined)) return false;
   const unsent = actual.flatMap(({ call }, a) => (argumentsOf(call) === undefined ? [a] : []));
   return expected.some((want, e) => !isFree(want, rules[e]) && unsent.some((a) => isSame(e, a)));
 }
 
 /** For an expected tool, 1 at the places of its calls; found once for all expectations of that tool. */
-export function toolRows(actual: readonly PlacedCall[], same: SameTool): (expected: Pick<ExpectedToolCall, 'name' | 'toolId'> | undefined) => Uint8Array {
+export function toolRows(
+  actual: readonly PlacedCall[],
+  same: SameTool,
+): (expected: Pick<ExpectedToolCall, 'name' | 'toolId'> | undefined) => Uint8Array {
   const known = new Map<string, Map<string | undefined, Uint8Array>>();
   return (expected) => {
     if (expected === undefined) return new Uint8Array(0);
@@ -159,7 +181,10 @@ export function toolRows(actual: readonly PlacedCall[], same: SameTool): (expect
 }
 
 /** Calls as the rule of the expected tool sees them, each made once for every rule. */
-function preparedCalls(actual: readonly PlacedCall[], rules: readonly ArgumentRule[]): (expected: number, actual: number) => PreparedArguments | undefined {
+function preparedCalls(
+  actual: readonly PlacedCall[],
+  rules: readonly ArgumentRule[],
+): (expected: number, actual: number) => PreparedArguments | undefined {
   const known = new Map<ArgumentRule, (PreparedArguments | undefined)[]>();
   return (e, a) => {
     const rule = rules[e];
@@ -180,7 +205,11 @@ function prepared(value: JsonObject | null | undefined, rule: ArgumentRule | und
   return value === undefined || rule === undefined ? undefined : preparedArguments(value, rule);
 }
 
-function differenceInWords(want: ExpectedToolCall | undefined, call: ToolCall | undefined, rule: ArgumentRule | undefined): string | undefined {
+function differenceInWords(
+  want: ExpectedToolCall | undefined,
+  call: ToolCall | undefined,
+  rule: ArgumentRule | undefined,
+): string | undefined {
   if (rule?.matcher !== undefined) return 'the matcher refuses its arguments';
   const [wanted, sent] = [prepared(want?.arguments, rule), call === undefined ? undefined : prepared(argumentsOf(call), rule)];
   if (wanted === undefined || sent === undefined || rule === undefined) return undefined;
@@ -211,7 +240,12 @@ export interface MissingCall {
   readonly nearest?: string;
 }
 
-export function missingCalls(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], matching: CallMatching, pairs: readonly Pair[]): readonly MissingCall[] {
+export function missingCalls(
+  expected: readonly ExpectedToolCall[],
+  actual: readonly PlacedCall[],
+  matching: CallMatching,
+  pairs: readonly Pair[],
+): readonly MissingCall[] {
   if (pairs.length === expected.length) return [];
   const partnered = partneredOf(pairs);
   return expected.flatMap((call, index) => {
@@ -219,7 +253,13 @@ export function missingCalls(expected: readonly ExpectedToolCall[], actual: read
     const at = actual.findIndex((_, a) => !partnered.actual.has(a) && matching.same(index, a));
     const placed = actual[at];
     const difference = placed === undefined ? undefined : matching.difference(index, at);
-    return [{ index, tool: call.name, ...(placed === undefined ? {} : { nearest: `${callName(placed)}: ${difference ?? 'it is out of order'}` }) }];
+    return [
+      {
+        index,
+        tool: call.name,
+        ...(placed === undefined ? {} : { nearest: `${callName(placed)}: ${difference ?? 'it is out of order'}` }),
+      },
+    ];
   });
 }
 

@@ -4,7 +4,9 @@ import type { JsonValue } from '../../src/model/json.ts';
 import { isDefinite } from './json-path.ts';
 import type { Comparison, Condition, JsonPath, Operand, PathOperand, Segment, Selector } from './json-path.ts';
 
-export type ReadPath = { readonly kind: 'path'; readonly path: JsonPath } | { readonly kind: 'broken'; readonly at: number; readonly problem: string };
+export type ReadPath =
+  | { readonly kind: 'path'; readonly path: JsonPath }
+  | { readonly kind: 'broken'; readonly at: number; readonly problem: string };
 
 export const pathCharsMax = 1_000;
 const segmentsMax = 64;
@@ -138,7 +140,8 @@ function comparison(cursor: Cursor): Condition {
   if (operator === undefined) return left.kind === 'path' ? { kind: 'exists', operand: left } : fault('lacks a comparison');
   spaces(cursor);
   const right = operand(cursor);
-  for (const side of [left, right]) if (side.kind === 'path' && !isDefinite(side.path) && !side.path.isLength) fault('compares a path that may find several values');
+  for (const side of [left, right])
+    if (side.kind === 'path' && !isDefinite(side.path) && !side.path.isLength) fault('compares a path that may find several values');
   return { kind: 'compare', operator, left, right };
 }
 

@@ -43,14 +43,19 @@ export interface PathOperand {
   readonly path: JsonPath;
 }
 
-export type PathResult = { readonly kind: 'found'; readonly value: JsonValue } | { readonly kind: 'missing' } | { readonly kind: 'too_much' };
+export type PathResult =
+  | { readonly kind: 'found'; readonly value: JsonValue }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'too_much' };
 
 /** Values that one evaluation may look at. */
 export const pathStepsMax = 200_000;
 
 /** A path that can find one value at most. Any other gives a list, empty when nothing is found. */
 export function isDefinite({ segments }: JsonPath): boolean {
-  return segments.every(({ descends, selectors: [first, ...more] }) => !descends && more.length === 0 && (first?.kind === 'name' || first?.kind === 'index'));
+  return segments.every(
+    ({ descends, selectors: [first, ...more] }) => !descends && more.length === 0 && (first?.kind === 'name' || first?.kind === 'index'),
+  );
 }
 
 export function atPath(path: JsonPath, root: JsonValue): PathResult {
@@ -68,7 +73,8 @@ export function atPath(path: JsonPath, root: JsonValue): PathResult {
 export function ordered(a: JsonValue, b: JsonValue): number | undefined {
   const isNumber = (value: JsonValue): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
   if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0;
-  if ((typeof a === 'string' && typeof b === 'string') || (typeof a === 'boolean' && typeof b === 'boolean')) return a < b ? -1 : a > b ? 1 : 0;
+  if ((typeof a === 'string' && typeof b === 'string') || (typeof a === 'boolean' && typeof b === 'boolean'))
+    return a < b ? -1 : a > b ? 1 : 0;
   return undefined;
 }
 
@@ -148,7 +154,11 @@ function present(value: JsonValue | undefined): readonly JsonValue[] {
 }
 
 /** As RFC 9535 has it: places from the end are negative, and a step of 0 selects nothing. */
-function sliced(list: readonly JsonValue[], { from, to, step: stride }: Extract<Selector, { kind: 'slice' }>, walk: Walk): readonly JsonValue[] {
+function sliced(
+  list: readonly JsonValue[],
+  { from, to, step: stride }: Extract<Selector, { kind: 'slice' }>,
+  walk: Walk,
+): readonly JsonValue[] {
   const { length } = list;
   const place = (at: number): number => (at >= 0 ? at : length + at);
   const within = (at: number, least: number, most: number): number => Math.min(Math.max(at, least), most);

@@ -30,7 +30,10 @@ export function linesFinding({ actual, expected, hits }: Lines, words: { readonl
   const missed = hits.flatMap((hit, at) => (hit ? [] : [`line ${at + 1}`]));
   return {
     score: mean(hits.map((hit) => rational(hit ? 1 : 0))),
-    says: missed.length === 0 ? `${words.hit} in ${count(hits.length, 'line')} of ${hits.length}` : `${words.miss} in ${missed.length} of ${count(hits.length, 'line')}: ${listed(missed)}`,
+    says:
+      missed.length === 0
+        ? `${words.hit} in ${count(hits.length, 'line')} of ${hits.length}`
+        : `${words.miss} in ${missed.length} of ${count(hits.length, 'line')}: ${listed(missed)}`,
     details: { line_scores: hits.map(Number), total_lines_actual: actual, total_lines_expected: expected },
   };
 }

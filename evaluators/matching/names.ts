@@ -34,13 +34,30 @@ const cleanName = /^[A-Za-z0-9_-]{1,64}$/;
 const foreignLetter = /[^\P{L}A-Za-z]/u;
 
 function sanitised(name: string): string {
-  return name.replaceAll(/\s/g, '_').replaceAll(/[^A-Za-z0-9_-]/g, '').slice(0, sanitisedMax);
+  return name
+    .replaceAll(/\s/g, '_')
+    .replaceAll(/[^A-Za-z0-9_-]/g, '')
+    .slice(0, sanitisedMax);
 }
 
 /** What frameworks add to the names of delegated tools, `_xg7c` say, for each session anew. */
 const randomSuffix = /^(.*[^_])_([a-z0-9]{4})$/su;
 /** Suffixes of letters and digits that mean something. */
-const technicalWords: ReadonlySet<string> = new Set(['utf8', 'ipv4', 'ipv6', 'sha1', 'sha2', 'sha3', 'gpt4', 'gpt5', 'web3', 'int8', 'h264', 'h265', 'x509']);
+const technicalWords: ReadonlySet<string> = new Set([
+  'utf8',
+  'ipv4',
+  'ipv6',
+  'sha1',
+  'sha2',
+  'sha3',
+  'gpt4',
+  'gpt5',
+  'web3',
+  'int8',
+  'h264',
+  'h265',
+  'x509',
+]);
 
 /** The name without a random suffix. A known name is kept; a known base, or a suffix of letters and digits, tells that the suffix is random. */
 export function normalizedName(name: string, known: ReadonlySet<string>): string {

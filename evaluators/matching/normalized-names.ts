@@ -8,7 +8,8 @@ import { normalizedName } from './names.ts';
 
 export const normalizeToolNamesSchema: JsonObject = {
   type: 'boolean',
-  description: 'Leave out random suffixes of the names of called tools, as in delegate_to_agent_xg7c; names of defined and of expected tools are kept. The details list each change.',
+  description:
+    'Leave out random suffixes of the names of called tools, as in delegate_to_agent_xg7c; names of defined and of expected tools are kept. The details list each change.',
 };
 
 export interface Normalized {
@@ -26,12 +27,20 @@ export function normalizedNames(subject: Subject, on: boolean, names: readonly s
     const normalized = normalizedName(name, known);
     if (normalized !== name) changes.set(name, normalized);
   }
-  const trace: AgentTrace = { ...subject.trace, toolCalls: subject.trace.toolCalls.map((call) => ({ ...call, name: changes.get(call.name) ?? call.name })) };
+  const trace: AgentTrace = {
+    ...subject.trace,
+    toolCalls: subject.trace.toolCalls.map((call) => ({ ...call, name: changes.get(call.name) ?? call.name })),
+  };
   return { subject: { ...subject, trace }, changes: [...changes].map(([name, normalized]) => ({ name, normalized })) };
 }
 
 /** Evaluates under normalised names when asked to, and says in the details which names were changed. */
-export function underNormalizedNames(subject: Subject, on: boolean, evaluate: (subject: Subject) => Outcome, names: readonly string[] = []): Outcome {
+export function underNormalizedNames(
+  subject: Subject,
+  on: boolean,
+  evaluate: (subject: Subject) => Outcome,
+  names: readonly string[] = [],
+): Outcome {
   const normalized = normalizedNames(subject, on, names);
   return withChanges(evaluate(normalized.subject), normalized);
 }
@@ -40,6 +49,15 @@ export function withChanges(outcome: Outcome, { changes }: Normalized): Outcome 
   return changes.length === 0 ? outcome : { ...outcome, details: { ...outcome.details, normalized: changes } };
 }
 
-function expectedNames({ toolCalls = [], toolOutputs = [], toolCallsCount = [], toolCallsOrder = [], messages = [] }: Expectation): readonly string[] {
-  return [...[...toolCalls, ...toolOutputs, ...toolCallsCount, ...messages.flatMap((message) => message.toolCalls)].map(({ name }) => name), ...toolCallsOrder];
+function expectedNames({
+  toolCalls = [],
+  toolOutputs = [],
+  toolCallsCount = [],
+  toolCallsOrder = [],
+  messages = [],
+}: Expectation): readonly string[] {
+  return [
+    ...[...toolCalls, ...toolOutputs, ...toolCallsCount, ...messages.flatMap((message) => message.toolCalls)].map(({ name }) => name),
+    ...toolCallsOrder,
+  ];
 }

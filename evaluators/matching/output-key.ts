@@ -14,7 +14,8 @@ export const outputKeySchema = {
   minItems: 1,
   maxItems: 100,
   items: { type: 'string', minLength: 1, maxLength: 1000 },
-  description: 'What of the output is compared: `*` for all, a path such as `items[0].name`, or a list of paths. A text that holds JSON is read first.',
+  description:
+    'What of the output is compared: `*` for all, a path such as `items[0].name`, or a list of paths. A text that holds JSON is read first.',
 } as const;
 
 export interface Picked {
@@ -47,7 +48,10 @@ export function pickedExpectation(expected: JsonValue, key: OutputKey): JsonValu
 }
 
 /** An expected output that has nothing at a key could never be met, nor missed. */
-export function outputKeyFaults({ output }: Expectation, { targetOutputKey: key }: { readonly targetOutputKey: OutputKey }): readonly Fault[] {
+export function outputKeyFaults(
+  { output }: Expectation,
+  { targetOutputKey: key }: { readonly targetOutputKey: OutputKey },
+): readonly Fault[] {
   if (output === undefined || pickedExpectation(output, key) !== undefined) return [];
   const whole = parsed(output);
   const missing = isJsonObject(whole) || isJsonArray(whole) ? picked(whole, key).missing : [key].flat();

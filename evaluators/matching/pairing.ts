@@ -132,7 +132,14 @@ function hungarian(expected: number, actual: number, at: (e: number, a: number) 
   return pairs.sort((one, other) => one.expected - other.expected);
 }
 
-function assignRow(row: number, size: number, at: (e: number, a: number) => number, rowPotential: number[], columnPotential: number[], rowOf: number[]): void {
+function assignRow(
+  row: number,
+  size: number,
+  at: (e: number, a: number) => number,
+  rowPotential: number[],
+  columnPotential: number[],
+  rowOf: number[],
+): void {
   const least: number[] = Array.from({ length: size + 1 }, () => Infinity);
   const previous = zeros(size);
   const used: boolean[] = Array.from({ length: size + 1 }, () => false);

@@ -19,7 +19,8 @@ export function sum(addends: readonly Rational[]): Rational {
   const byDenominator = new Map<bigint, bigint>();
   for (const { numerator, denominator } of addends) byDenominator.set(denominator, (byDenominator.get(denominator) ?? 0n) + numerator);
   let total = decimal(0);
-  for (const [denominator, numerator] of byDenominator) total = reduced(total.numerator * denominator + numerator * total.denominator, total.denominator * denominator);
+  for (const [denominator, numerator] of byDenominator)
+    total = reduced(total.numerator * denominator + numerator * total.denominator, total.denominator * denominator);
   return total;
 }
 

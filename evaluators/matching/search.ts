@@ -30,7 +30,8 @@ export function searchOutcome(text: string, texts: readonly string[], { match, c
 export function tallied(texts: readonly string[], isFound: (text: string) => boolean, match: SearchMode): SearchOutcome {
   const found = texts.filter(isFound);
   const absent = texts.filter((one) => !found.includes(one));
-  const score = match === 'any' ? rational(found.length > 0 ? 1 : 0) : rational(match === 'all' ? found.length : absent.length, texts.length);
+  const score =
+    match === 'any' ? rational(found.length > 0 ? 1 : 0) : rational(match === 'all' ? found.length : absent.length, texts.length);
   const passed = match === 'all' ? absent.length === 0 : match === 'any' ? found.length > 0 : found.length === 0;
   return { score, passed, says: inWords(found, absent, match), details: { found, absent } };
 }

@@ -6,7 +6,11 @@ export interface Pair {
 }
 
 /** Pairs in order, as many as can be; of several longest ones the one that takes partners earliest. */
-export function longestCommonSubsequence(expected: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
+export function longestCommonSubsequence(
+  expected: number,
+  actual: number,
+  matches: (expected: number, actual: number) => boolean,
+): readonly Pair[] {
   const begun = commonBeginning(Math.min(expected, actual), matches);
   if (begun.length === Math.min(expected, actual)) return begun;
   const from = begun.length;
@@ -35,7 +39,12 @@ function longestOfRest(expected: number, actual: number, matches: (expected: num
   return walked(lengths, expected, actual, matches);
 }
 
-function walked(lengths: Uint32Array, expected: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
+function walked(
+  lengths: Uint32Array,
+  expected: number,
+  actual: number,
+  matches: (expected: number, actual: number) => boolean,
+): readonly Pair[] {
   const width = actual + 1;
   const pairs: Pair[] = [];
   let e = 0;
@@ -53,7 +62,11 @@ function walked(lengths: Uint32Array, expected: number, actual: number, matches:
 }
 
 /** The subsequence with the greatest total weight, in order; pairs of weight 0 are none. Weights are 0 or more. */
-export function heaviestCommonSubsequence(expected: number, actual: number, weight: (expected: number, actual: number) => number): readonly Pair[] {
+export function heaviestCommonSubsequence(
+  expected: number,
+  actual: number,
+  weight: (expected: number, actual: number) => number,
+): readonly Pair[] {
   const width = actual + 1;
   /** totals[e × width + a]: the heaviest over expected[e…] and actual[a…]. */
   const totals = new Float64Array((expected + 1) * width);

@@ -24,7 +24,11 @@ export interface LeafCount {
 const zero = 1e-12;
 const nothing: LeafCount = { matched: 0, total: 0 };
 
-export function matchedLeaves(expected: JsonValue, actual: JsonValue | undefined, options: SimilarityOptions = similarityDefaults): LeafCount {
+export function matchedLeaves(
+  expected: JsonValue,
+  actual: JsonValue | undefined,
+  options: SimilarityOptions = similarityDefaults,
+): LeafCount {
   const [e, a] = asValues(expected, actual);
   return counted(e, a, options);
 }
@@ -41,7 +45,8 @@ function asValues(expected: JsonValue, actual: JsonValue | undefined): readonly 
     const [e, a] = [parseJsonContainer(expected), parseJsonContainer(actual)];
     return e === undefined || a === undefined ? [expected, actual] : [e, a];
   }
-  if (typeof expected === 'string') return [isContainer(actual) ? (parseJsonContainer(withoutFence(expected)) ?? expected) : expected, actual];
+  if (typeof expected === 'string')
+    return [isContainer(actual) ? (parseJsonContainer(withoutFence(expected)) ?? expected) : expected, actual];
   return [expected, typeof actual === 'string' && isContainer(expected) ? (parseJsonContainer(withoutFence(actual)) ?? actual) : actual];
 }
 
@@ -50,8 +55,10 @@ function isContainer(value: JsonValue | undefined): boolean {
 }
 
 function counted(expected: JsonValue, actual: JsonValue | undefined, options: SimilarityOptions): LeafCount {
-  if (isJsonArray(expected)) return isJsonArray(actual) ? countedList(expected, actual, options) : { matched: 0, total: leavesOf(expected) };
-  if (isJsonObject(expected)) return isJsonObject(actual) ? countedObject(expected, actual, options) : { matched: 0, total: leavesOf(expected) };
+  if (isJsonArray(expected))
+    return isJsonArray(actual) ? countedList(expected, actual, options) : { matched: 0, total: leavesOf(expected) };
+  if (isJsonObject(expected))
+    return isJsonObject(actual) ? countedObject(expected, actual, options) : { matched: 0, total: leavesOf(expected) };
   return { matched: actual === undefined ? 0 : leafMatch(expected, actual, options), total: 1 };
 }
 
@@ -63,7 +70,8 @@ function countedObject(expected: JsonObject, actual: JsonObject, options: Simila
 }
 
 function countedList(expected: readonly JsonValue[], actual: readonly JsonValue[], options: SimilarityOptions): LeafCount {
-  const partners = options.listMatch === 'best' ? bestPartners(expected, actual, options) : expected.map((_, at) => (at < actual.length ? at : undefined));
+  const partners =
+    options.listMatch === 'best' ? bestPartners(expected, actual, options) : expected.map((_, at) => (at < actual.length ? at : undefined));
   const common = sum(expected.map((item, at) => counted(item, itemAt(actual, partners[at]), options)));
   if (!options.countExtra) return common;
   const taken = new Set(partners);
@@ -71,8 +79,16 @@ function countedList(expected: readonly JsonValue[], actual: readonly JsonValue[
   return { matched: common.matched, total: common.total + extra };
 }
 
-function bestPartners(expected: readonly JsonValue[], actual: readonly JsonValue[], options: SimilarityOptions): readonly (number | undefined)[] {
-  const { pairs } = heaviestPairing(expected.length, actual.length, (e, a) => counted(expected[e] ?? null, itemAt(actual, a), options).matched);
+function bestPartners(
+  expected: readonly JsonValue[],
+  actual: readonly JsonValue[],
+  options: SimilarityOptions,
+): readonly (number | undefined)[] {
+  const { pairs } = heaviestPairing(
+    expected.length,
+    actual.length,
+    (e, a) => counted(expected[e] ?? null, itemAt(actual, a), options).matched,
+  );
   const partners: (number | undefined)[] = expected.map(() => undefined);
   for (const pair of pairs) partners[pair.expected] = pair.actual;
   return partners;

@@ -26,8 +26,10 @@ export function lowered(text: string, caseSensitive: boolean): string {
 export function valueEqual(expected: JsonValue, actual: JsonValue, rule: CaseRule = caseCounts): boolean {
   const tolerance = { trimStrings: false, caseInsensitive: !rule.inside };
   if (typeof expected === 'string' && typeof actual === 'string') return lowered(expected, rule.text) === lowered(actual, rule.text);
-  if (typeof expected === 'string') return isContainer(actual) && equalContainer(parseJsonContainer(withoutFence(expected)), actual, tolerance);
-  if (typeof actual === 'string') return isContainer(expected) && equalContainer(parseJsonContainer(withoutFence(actual)), expected, tolerance);
+  if (typeof expected === 'string')
+    return isContainer(actual) && equalContainer(parseJsonContainer(withoutFence(expected)), actual, tolerance);
+  if (typeof actual === 'string')
+    return isContainer(expected) && equalContainer(parseJsonContainer(withoutFence(actual)), expected, tolerance);
   return jsonEqual(expected, actual, tolerance);
 }
 

@@ -28,7 +28,9 @@ export function vectorOf(value: JsonValue | undefined): Vector | undefined {
   return list.every((one) => typeof one === 'number' && Number.isFinite(one)) ? (list as Vector) : undefined;
 }
 
-export type ReadVectors = { readonly kind: 'vectors'; readonly vectors: readonly Vector[] } | { readonly kind: 'faulty'; readonly fault: string };
+export type ReadVectors =
+  | { readonly kind: 'vectors'; readonly vectors: readonly Vector[] }
+  | { readonly kind: 'faulty'; readonly fault: string };
 
 /** One vector for each of so many texts, all of one length; or what is wrong with them. */
 export function readVectors(value: JsonValue | undefined, texts: number): ReadVectors {
@@ -37,7 +39,9 @@ export function readVectors(value: JsonValue | undefined, texts: number): ReadVe
   const vectors = value.map((one) => (isJsonArray(one) ? vectorOf(one) : undefined)).filter((vector) => vector !== undefined);
   if (vectors.length < texts) return faulty('a vector is empty or no list of finite numbers');
   const lengths = new Set(vectors.map(({ length }) => length));
-  return lengths.size > 1 ? faulty(`the vectors have different lengths: ${[...lengths].slice(0, 3).join(', ')}`) : { kind: 'vectors', vectors };
+  return lengths.size > 1
+    ? faulty(`the vectors have different lengths: ${[...lengths].slice(0, 3).join(', ')}`)
+    : { kind: 'vectors', vectors };
 }
 
 function faulty(fault: string): ReadVectors {

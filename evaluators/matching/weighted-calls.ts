@@ -47,7 +47,11 @@ export function weightedCalls(expected: readonly ExpectedToolCall[], calls: read
     const [want, got] = [expected[e]?.result, made[a]?.call];
     return compare.output && want !== undefined && got !== undefined && !valueEqual(want, got.result ?? null);
   };
-  const compared = <Value>(e: number, a: number, values: { readonly none: Value; readonly all: Value; readonly by: (one: PreparedValue, other: PreparedValue) => Value }): Value => {
+  const compared = <Value>(
+    e: number,
+    a: number,
+    values: { readonly none: Value; readonly all: Value; readonly by: (one: PreparedValue, other: PreparedValue) => Value },
+  ): Value => {
     if (!same(e, a) || outputDiffers(e, a)) return values.none;
     const [want, sent] = [wanted[e], made[a]?.sent];
     return want === undefined ? values.all : sent === undefined ? values.none : values.by(want, sent);
@@ -67,12 +71,19 @@ export function weightedCalls(expected: readonly ExpectedToolCall[], calls: read
 /** Arguments that are no object have no keys. */
 function preparedArguments({ call }: PlacedCall): PreparedValue | undefined {
   const sent = argumentsOf(call);
-  return sent === undefined ? undefined : sent === null ? { ...preparedValue(call.argumentsText ?? ''), members: new Map() } : preparedValue(sent);
+  return sent === undefined
+    ? undefined
+    : sent === null
+      ? { ...preparedValue(call.argumentsText ?? ''), members: new Map() }
+      : preparedValue(sent);
 }
 
 function lacking(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], compare: Comparison): WeightedCalls['lacks'] {
   const byArguments = new Set(expected.filter((call) => call.arguments !== undefined).map(({ name }) => name));
   const byResult = new Set(expected.filter((call) => call.result !== undefined).map(({ name }) => name));
   if (compare.arguments && calls.some(({ call }) => byArguments.has(call.name) && argumentsOf(call) === undefined)) return 'arguments';
-  return compare.output && calls.some(({ call }) => byResult.has(call.name) && call.executed && call.result === undefined && call.error === undefined) ? 'results' : undefined;
+  return compare.output &&
+    calls.some(({ call }) => byResult.has(call.name) && call.executed && call.result === undefined && call.error === undefined)
+    ? 'results'
+    : undefined;
 }

@@ -18,13 +18,20 @@ export interface FoundCalls {
 }
 
 export function explainedPairs({ expected, calls, weights, partial, missing, extra, wrongPlace }: FoundCalls): string {
-  if (expected.length === 0) return calls.length === 0 ? 'No tool call was expected and none was made.' : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made: ${listedCalls(calls)}.`;
+  if (expected.length === 0)
+    return calls.length === 0
+      ? 'No tool call was expected and none was made.'
+      : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made: ${listedCalls(calls)}.`;
   const inPart = partial.flatMap((pair) => differenceOf(pair, calls, weights, wrongPlace));
   const absent = missing.map(({ index, tool, nearest }) => {
     const [near] = differenceOf({ expected: index, actual: nearest }, calls, weights, wrongPlace);
     return near === undefined ? tool : `${tool} (nearest is ${near})`;
   });
-  const parts = [...(inPart.length === 0 ? [] : [`in part only: ${listed(inPart, '; ')}`]), ...(absent.length === 0 ? [] : [`missing: ${listed(absent)}`]), ...(extra.length === 0 ? [] : [`extra: ${listedCalls(extra)}`])];
+  const parts = [
+    ...(inPart.length === 0 ? [] : [`in part only: ${listed(inPart, '; ')}`]),
+    ...(absent.length === 0 ? [] : [`missing: ${listed(absent)}`]),
+    ...(extra.length === 0 ? [] : [`extra: ${listedCalls(extra)}`]),
+  ];
   if (parts.length === 0) return `The ${count(expected.length, 'expected call')} ${expected.length === 1 ? 'was' : 'were'} made.`;
   return `${expected.length - partial.length - missing.length} of ${count(expected.length, 'expected call')} ${expected.length - partial.length - missing.length === 1 ? 'was' : 'were'} made as expected; ${parts.join('; ')}.`;
 }
@@ -37,6 +44,12 @@ function differenceOf(pair: Pair, calls: readonly PlacedCall[], weights: Weighte
 }
 
 export function differencesInWords({ missing, extra, unequal, outputDiffers }: CallDifferences): string {
-  const named = (keys: readonly string[], what: string): readonly string[] => (keys.length === 0 ? [] : [`${listed(keys.map((key) => (key === '' ? 'what was sent' : quoted(key))))} ${what}`]);
-  return [...named(unequal, 'not equal'), ...named(missing, 'missing'), ...named(extra, 'not expected'), ...(outputDiffers ? ['its output differs'] : [])].join(', ');
+  const named = (keys: readonly string[], what: string): readonly string[] =>
+    keys.length === 0 ? [] : [`${listed(keys.map((key) => (key === '' ? 'what was sent' : quoted(key))))} ${what}`];
+  return [
+    ...named(unequal, 'not equal'),
+    ...named(missing, 'missing'),
+    ...named(extra, 'not expected'),
+    ...(outputDiffers ? ['its output differs'] : []),
+  ].join(', ');
 }

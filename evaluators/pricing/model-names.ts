@@ -23,6 +23,7 @@ export function modelNames(name: string): readonly string[] {
 /** The name, and what is left after each cut. Never the empty text. */
 function shortened(name: string, part: RegExp): readonly string[] {
   const names = [name];
-  for (let left = name.replace(part, ''); left !== '' && left !== names.at(-1) && names.length <= partsMax; left = left.replace(part, '')) names.push(left);
+  for (let left = name.replace(part, ''); left !== '' && left !== names.at(-1) && names.length <= partsMax; left = left.replace(part, ''))
+    names.push(left);
   return names;
 }

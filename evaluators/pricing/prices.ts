@@ -23,7 +23,13 @@ export interface PriceTable {
   readonly [model: string]: Price;
 }
 
-const perMillion = (description: string): JsonSchema => ({ type: 'number', minimum: 0, maximum: 1_000_000, 'x-unit': 'per million tokens', description });
+const perMillion = (description: string): JsonSchema => ({
+  type: 'number',
+  minimum: 0,
+  maximum: 1_000_000,
+  'x-unit': 'per million tokens',
+  description,
+});
 
 const tokenPrices: JsonSchema = {
   input_per_million: perMillion('Input tokens.'),
@@ -45,7 +51,16 @@ export const priceTableSchema: JsonSchema = {
         description: 'What holds for the whole of a call with a long input, where the vendor charges more for one.',
         additionalProperties: false,
         required: ['over_input_tokens', 'input_per_million', 'output_per_million'],
-        properties: { over_input_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000_000, 'x-unit': 'tokens', description: 'Input tokens, cached ones among them, beyond which it holds.' }, ...tokenPrices },
+        properties: {
+          over_input_tokens: {
+            type: 'integer',
+            minimum: 1,
+            maximum: 1_000_000_000,
+            'x-unit': 'tokens',
+            description: 'Input tokens, cached ones among them, beyond which it holds.',
+          },
+          ...tokenPrices,
+        },
       },
     },
   },
@@ -81,13 +96,23 @@ export function callCosts({ modelCalls, model: ofRun = '', tokens }: AgentTrace,
     if (!known.has(model)) known.set(model, priceOf(model, prices));
     return known.get(model);
   };
-  const whole: readonly ModelCall[] = tokens === undefined ? [] : [{ ...(tokens.input === undefined ? {} : { inputTokens: tokens.input }), ...(tokens.output === undefined ? {} : { outputTokens: tokens.output }) }];
-  return (modelCalls.length === 0 ? whole : modelCalls).filter((call) => call.failed !== true || hasTokens(call)).map((call): CallCost => {
-    const { model = ofRun } = call;
-    const found = price(model);
-    if (found === undefined) return { kind: hasTokens(call) ? 'no_price' : 'no_tokens', call, model };
-    return lacksTokens(call, found) ? { kind: 'no_tokens', call, model } : { kind: 'priced', call, model, amount: amountOf(call, found) };
-  });
+  const whole: readonly ModelCall[] =
+    tokens === undefined
+      ? []
+      : [
+          {
+            ...(tokens.input === undefined ? {} : { inputTokens: tokens.input }),
+            ...(tokens.output === undefined ? {} : { outputTokens: tokens.output }),
+          },
+        ];
+  return (modelCalls.length === 0 ? whole : modelCalls)
+    .filter((call) => call.failed !== true || hasTokens(call))
+    .map((call): CallCost => {
+      const { model = ofRun } = call;
+      const found = price(model);
+      if (found === undefined) return { kind: hasTokens(call) ? 'no_price' : 'no_tokens', call, model };
+      return lacksTokens(call, found) ? { kind: 'no_tokens', call, model } : { kind: 'priced', call, model, amount: amountOf(call, found) };
+    });
 }
 
 export function hasTokens({ inputTokens, outputTokens }: ModelCall): boolean {
@@ -104,7 +129,15 @@ const million = 1_000_000;
 /** Cached tokens are among the input tokens, unless there are more of them: then the input was told without them. */
 function amountOf({ inputTokens = 0, outputTokens = 0, cachedInputTokens: cached = 0 }: ModelCall, price: Price): Rational {
   const fresh = cached > inputTokens ? inputTokens : inputTokens - cached;
-  const { inputPerMillion, outputPerMillion, cachedPerMillion = inputPerMillion } = price.longContext !== undefined && fresh + cached > price.longContext.overInputTokens ? price.longContext : price;
-  const lines = [[fresh, inputPerMillion], [cached, cachedPerMillion], [outputTokens, outputPerMillion]] as const;
+  const {
+    inputPerMillion,
+    outputPerMillion,
+    cachedPerMillion = inputPerMillion,
+  } = price.longContext !== undefined && fresh + cached > price.longContext.overInputTokens ? price.longContext : price;
+  const lines = [
+    [fresh, inputPerMillion],
+    [cached, cachedPerMillion],
+    [outputTokens, outputPerMillion],
+  ] as const;
   return quotient(sum(lines.map(([tokens, perMillionTokens]) => product(rational(tokens), rational(perMillionTokens)))), rational(million));
 }

@@ -5,7 +5,22 @@
 import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import type { Pattern } from '../evaluator.ts';
-import { addSeen, fail, freshSeen, leaveOut, OutOfSteps, spend, withShare, type Check, type Checking, type Compiling, type Draft, type Place, type SchemaRule, type Seen } from './rule.ts';
+import {
+  addSeen,
+  fail,
+  freshSeen,
+  leaveOut,
+  OutOfSteps,
+  spend,
+  withShare,
+  type Check,
+  type Checking,
+  type Compiling,
+  type Draft,
+  type Place,
+  type SchemaRule,
+  type Seen,
+} from './rule.ts';
 import { combinedRules } from './rules-combined.ts';
 import { listRules } from './rules-lists.ts';
 import { objectRules } from './rules-objects.ts';
@@ -35,7 +50,9 @@ export function schemaCheck(root: JsonObject | boolean, draft: Draft, pattern: (
   const compiling: Compiling = { node, reference, pattern };
 
   function node(schema: JsonValue): Check {
-    if (schema === false) return (_value, place, checking) => fail(checking, { keyword: 'false schema', place, params: {}, message: 'boolean schema is false' });
+    if (schema === false)
+      return (_value, place, checking) =>
+        fail(checking, { keyword: 'false schema', place, params: {}, message: 'boolean schema is false' });
     if (!isJsonObject(schema)) return (_value, _place, checking) => spend(checking, 1);
     const made = known.get(schema) ?? entered(checkOf(schema, draft, compiling));
     known.set(schema, made);
@@ -163,6 +180,7 @@ function typeCheck(types: readonly string[]): Check | undefined {
   const tests = types.map((type) => isType[type] ?? (() => false));
   const type = types.length === 1 ? (types[0] ?? '') : types;
   return (value, place, checking) => {
-    if (!tests.some((test) => test(value))) fail(checking, { keyword: 'type', place, params: { type }, message: `must be ${types.join(',')}` });
+    if (!tests.some((test) => test(value)))
+      fail(checking, { keyword: 'type', place, params: { type }, message: `must be ${types.join(',')}` });
   };
 }

@@ -19,8 +19,12 @@ export function closedSchema(schema: JsonValue, isBranch = false, depth = 0): Js
 function closedMember(key: string, value: JsonValue, depth: number): JsonValue {
   if (branchLists.has(key) && isJsonArray(value)) return value.map((item) => closedSchema(item, true, depth + 1));
   if (branches.has(key)) return closedSchema(value, true, depth + 1);
-  if (maps.has(key) && isJsonObject(value)) return Object.fromEntries(Object.keys(value).map((name) => [name, closedSchema(value[name] ?? null, key === 'dependentSchemas', depth + 1)]));
-  if (children.has(key)) return isJsonArray(value) ? value.map((item) => closedSchema(item, false, depth + 1)) : closedSchema(value, false, depth + 1);
+  if (maps.has(key) && isJsonObject(value))
+    return Object.fromEntries(
+      Object.keys(value).map((name) => [name, closedSchema(value[name] ?? null, key === 'dependentSchemas', depth + 1)]),
+    );
+  if (children.has(key))
+    return isJsonArray(value) ? value.map((item) => closedSchema(item, false, depth + 1)) : closedSchema(value, false, depth + 1);
   return value;
 }
 

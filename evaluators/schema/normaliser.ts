@@ -56,7 +56,18 @@ const plainKeywords: { readonly [keyword: string]: Shape } = {
   dependentRequired: (value) => isJsonObject(value) && Object.values(value).every(isTextList),
   $ref: (value) => typeof value === 'string' && value.startsWith('#'),
 };
-const schemaKeywords: ReadonlySet<string> = new Set(['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'additionalItems', 'contains', 'propertyNames', 'not', 'if', 'then', 'else']);
+const schemaKeywords: ReadonlySet<string> = new Set([
+  'additionalProperties',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'additionalItems',
+  'contains',
+  'propertyNames',
+  'not',
+  'if',
+  'then',
+  'else',
+]);
 const schemaListKeywords: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const schemaMapKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
 /** References that depend on the way by which a schema is entered. */
@@ -81,10 +92,23 @@ interface Walk {
 
 /** Undefined when the schema is larger or deeper than the limits. */
 export function normalisedSchema(schema: JsonValue, pattern: (source: string) => Pattern): NormalisedSchema | undefined {
-  const walk: Walk = { subschemas: 0, patternSizes: 0, patternSources: new Set(), tooLarge: false, draft: declaredDraft(schema), faults: [], pattern };
+  const walk: Walk = {
+    subschemas: 0,
+    patternSizes: 0,
+    patternSources: new Set(),
+    tooLarge: false,
+    draft: declaredDraft(schema),
+    faults: [],
+    pattern,
+  };
   const clean = subschema(schema, '', walk, 0);
   if (walk.tooLarge) return undefined;
-  return { schema: clean, draft: walk.draft, faults: walk.faults, steps: stepsPerSubschema * walk.subschemas + stepsPerPatternSize * walk.patternSizes };
+  return {
+    schema: clean,
+    draft: walk.draft,
+    faults: walk.faults,
+    steps: stepsPerSubschema * walk.subschemas + stepsPerPatternSize * walk.patternSizes,
+  };
 }
 
 function declaredDraft(schema: JsonValue): '2020-12' | 'draft-07' {
@@ -105,7 +129,13 @@ function subschema(value: JsonValue, path: string, walk: Walk, depth: number): J
 }
 
 function isKeyword(word: string): boolean {
-  return Object.hasOwn(plainKeywords, word) || schemaKeywords.has(word) || schemaListKeywords.has(word) || schemaMapKeywords.has(word) || (otherKeywords.has(word) && word !== 'nullable');
+  return (
+    Object.hasOwn(plainKeywords, word) ||
+    schemaKeywords.has(word) ||
+    schemaListKeywords.has(word) ||
+    schemaMapKeywords.has(word) ||
+    (otherKeywords.has(word) && word !== 'nullable')
+  );
 }
 
 type Member = readonly [string, JsonValue];
@@ -116,7 +146,8 @@ function clean(keyword: string, value: JsonValue, path: string, walk: Walk, dept
   if (value === null && isKeyword(keyword)) return keyword === 'const' ? [[keyword, null]] : dropped(walk, path);
   if (Object.hasOwn(plainKeywords, keyword)) return plain(keyword, value, path, walk);
   if (dynamicKeywords.has(keyword)) return marked('unapplied', walk, path, 'is a reference that is not followed');
-  if (schemaKeywords.has(keyword)) return isSchema(value) ? [[keyword, subschema(value, path, walk, depth + 1)]] : marked('unapplied', walk, path, wrongShape);
+  if (schemaKeywords.has(keyword))
+    return isSchema(value) ? [[keyword, subschema(value, path, walk, depth + 1)]] : marked('unapplied', walk, path, wrongShape);
   if (schemaListKeywords.has(keyword)) return schemaList(keyword, value, path, walk, depth);
   if (schemaMapKeywords.has(keyword)) return schemaMap(keyword, value, path, walk, depth);
   return otherKeywords.has(keyword) ? other(keyword, value, path, walk, depth) : [];
@@ -130,7 +161,8 @@ function marked(mark: Mark, walk: Walk, path: string, problem: string): readonly
 }
 
 function plain(keyword: string, value: JsonValue, path: string, walk: Walk): readonly Member[] {
-  if (keyword === '$ref' && typeof value === 'string' && plainKeywords['$ref']?.(value) !== true) return marked('unapplied', walk, path, 'leads elsewhere, and is not followed');
+  if (keyword === '$ref' && typeof value === 'string' && plainKeywords['$ref']?.(value) !== true)
+    return marked('unapplied', walk, path, 'leads elsewhere, and is not followed');
   if (plainKeywords[keyword]?.(value) !== true) return dropped(walk, path);
   return [[keyword, keyword === 'required' && isJsonArray(value) ? [...new Set(value)] : value]];
 }
@@ -141,14 +173,18 @@ function schemaList(keyword: string, value: JsonValue, path: string, walk: Walk,
 }
 
 function schemaMap(keyword: string, value: JsonValue, path: string, walk: Walk, depth: number): readonly Member[] {
-  if (!isJsonObject(value)) return keyword === '$defs' || keyword === 'definitions' ? dropped(walk, path) : marked('unappliedNames', walk, path, wrongShape);
+  if (!isJsonObject(value))
+    return keyword === '$defs' || keyword === 'definitions' ? dropped(walk, path) : marked('unappliedNames', walk, path, wrongShape);
   const refused: Member[] = [];
   const kept = Object.keys(value).filter((key) => {
     const problem = keyword === 'patternProperties' ? patternProblem(key, walk) : undefined;
     if (problem !== undefined) refused.push(...marked('unappliedNames', walk, `${path}/${key}`, problem));
     return problem === undefined;
   });
-  return [...refused.slice(0, 1), [keyword, Object.fromEntries(kept.map((key) => [key, subschema(value[key] ?? null, `${path}/${key}`, walk, depth + 1)]))]];
+  return [
+    ...refused.slice(0, 1),
+    [keyword, Object.fromEntries(kept.map((key) => [key, subschema(value[key] ?? null, `${path}/${key}`, walk, depth + 1)]))],
+  ];
 }
 
 function other(keyword: string, value: JsonValue, path: string, walk: Walk, depth: number): readonly Member[] {
@@ -157,7 +193,11 @@ function other(keyword: string, value: JsonValue, path: string, walk: Walk, dept
       return type(value, path, walk);
     case 'items':
       if (isJsonArray(value)) walk.draft = 'draft-07';
-      return isJsonArray(value) ? schemaList(keyword, value, path, walk, depth) : isSchema(value) ? [[keyword, subschema(value, path, walk, depth + 1)]] : marked('unapplied', walk, path, wrongShape);
+      return isJsonArray(value)
+        ? schemaList(keyword, value, path, walk, depth)
+        : isSchema(value)
+          ? [[keyword, subschema(value, path, walk, depth + 1)]]
+          : marked('unapplied', walk, path, wrongShape);
     case 'pattern':
       return pattern(value, path, walk);
     case 'dependencies':
@@ -188,7 +228,12 @@ function dependencies(value: JsonValue, path: string, walk: Walk, depth: number)
   if (!isJsonObject(value)) return dropped(walk, path);
   const entries = Object.entries(value).filter(([, item]) => isTextList(item) || isSchema(item));
   walk.draft = 'draft-07';
-  return [['dependencies', Object.fromEntries(entries.map(([key, item]) => [key, isTextList(item) ? item : subschema(item, `${path}/${key}`, walk, depth + 1)]))]];
+  return [
+    [
+      'dependencies',
+      Object.fromEntries(entries.map(([key, item]) => [key, isTextList(item) ? item : subschema(item, `${path}/${key}`, walk, depth + 1)])),
+    ],
+  ];
 }
 
 /** OpenAPI's `nullable`: null passes besides what the schema says. */

@@ -8,13 +8,29 @@ import type { SchemaProblem, Work } from '../evaluator.ts';
 
 const problemsMax = 50;
 /** Keywords that may know further members. */
-const otherMembers = ['patternProperties', '$ref', '$dynamicRef', '$recursiveRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies'] as const;
+const otherMembers = [
+  'patternProperties',
+  '$ref',
+  '$dynamicRef',
+  '$recursiveRef',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'if',
+  'dependentSchemas',
+  'dependencies',
+] as const;
 
 /** Sure problems. It ends without a word when the steps do. */
-export function outlineProblems(schema: JsonValue, value: JsonObject, { strict, work }: { readonly strict: boolean; readonly work: Work }): readonly SchemaProblem[] {
+export function outlineProblems(
+  schema: JsonValue,
+  value: JsonObject,
+  { strict, work }: { readonly strict: boolean; readonly work: Work },
+): readonly SchemaProblem[] {
   if (!isJsonObject(schema)) return [];
   const problems: SchemaProblem[] = [];
-  const add = (name: string, keyword: string, params: JsonObject, message: string): void => void problems.push({ path: [name], keyword, params, message });
+  const add = (name: string, keyword: string, params: JsonObject, message: string): void =>
+    void problems.push({ path: [name], keyword, params, message });
   const goesOn = (): boolean => work.steps-- > 0 && problems.length < problemsMax;
   for (const name of requiredNames(schema)) {
     if (!goesOn()) return problems;
@@ -22,13 +38,15 @@ export function outlineProblems(schema: JsonValue, value: JsonObject, { strict, 
   }
   const properties = member(schema, 'properties');
   if (!isJsonObject(properties)) return problems;
-  const isClosed = (strict || member(schema, 'additionalProperties') === false) && !otherMembers.some((keyword) => Object.hasOwn(schema, keyword));
+  const isClosed =
+    (strict || member(schema, 'additionalProperties') === false) && !otherMembers.some((keyword) => Object.hasOwn(schema, keyword));
   // No list of the names: there may be a hundred thousand.
   for (const name in value) {
     if (!goesOn()) return problems;
     if (!Object.hasOwn(value, name)) continue;
     const expected = member(properties, name);
-    if (expected === undefined && isClosed) add(name, 'additionalProperties', { additionalProperty: name }, 'must NOT have additional properties');
+    if (expected === undefined && isClosed)
+      add(name, 'additionalProperties', { additionalProperty: name }, 'must NOT have additional properties');
     const type = expected === undefined ? undefined : plainType(expected);
     if (type !== undefined && !hasType(value[name] ?? null, type)) add(name, 'type', { type }, `must be ${type}`);
   }

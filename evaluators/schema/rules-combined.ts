@@ -1,7 +1,22 @@
 /** Keywords that put schemas together: references, all, any, one, none, and conditions. */
 import { isJsonArray } from '../../src/model/json.ts';
 import type { JsonValue } from '../../src/model/json.ts';
-import { addGaps, addSeen, fail, freshSeen, leaveOut, trial, withShare, type Check, type Checking, type Failure, type Place, type SchemaRule, type Seen, type Trial } from './rule.ts';
+import {
+  addGaps,
+  addSeen,
+  fail,
+  freshSeen,
+  leaveOut,
+  trial,
+  withShare,
+  type Check,
+  type Checking,
+  type Failure,
+  type Place,
+  type SchemaRule,
+  type Seen,
+  type Trial,
+} from './rule.ts';
 
 const reference: SchemaRule = {
   keyword: '$ref',
@@ -41,7 +56,8 @@ const anyOf: SchemaRule = {
       }
       // What a branch that may hold has looked at is open too.
       if (open.length > 0 && (!passes || seen !== undefined)) addGaps(checking, open);
-      else if (!passes) tell(checking, toldOnce(refusals, { keyword: 'anyOf', place, params: {}, message: 'must match a schema in anyOf' }));
+      else if (!passes)
+        tell(checking, toldOnce(refusals, { keyword: 'anyOf', place, params: {}, message: 'must match a schema in anyOf' }));
     };
   },
 };
@@ -64,7 +80,12 @@ const oneOf: SchemaRule = {
       }
       if (passing.length < 2 && open.length > 0) return addGaps(checking, open);
       if (passing.length === 1) return;
-      const failed: Failure = { keyword: 'oneOf', place, params: { passingSchemas: passing.length === 0 ? null : passing }, message: 'must match exactly one schema in oneOf' };
+      const failed: Failure = {
+        keyword: 'oneOf',
+        place,
+        params: { passingSchemas: passing.length === 0 ? null : passing },
+        message: 'must match exactly one schema in oneOf',
+      };
       tell(checking, passing.length === 0 ? toldOnce(refusals, failed) : [failed]);
     };
   },
@@ -76,7 +97,8 @@ const allOf: SchemaRule = {
   check(operand, _schema, compiling) {
     const branches = nodes(operand, compiling.node);
     return (value, place, checking, seen) => {
-      for (const [at, branch] of branches.entries()) withShare(checking, branches.length - at, () => branch(value, place, checking, seen), seen);
+      for (const [at, branch] of branches.entries())
+        withShare(checking, branches.length - at, () => branch(value, place, checking, seen), seen);
     };
   },
 };
@@ -123,7 +145,9 @@ function toldOnce(refusals: readonly (readonly Failure[])[], union: Failure): re
   const open = refusals.filter((_, at) => refusing[at]?.length === 0);
   if (open.length > 0) return open.length === 1 ? (open[0] ?? []) : [union];
   const types = [...new Set(refusing.flat().map(({ params }) => String(params['type'])))];
-  return types.length === 0 ? [union] : [{ ...union, keyword: 'type', params: { type: types.join(' or ') }, message: `must be ${types.join(' or ')}` }];
+  return types.length === 0
+    ? [union]
+    : [{ ...union, keyword: 'type', params: { type: types.join(' or ') }, message: `must be ${types.join(' or ')}` }];
 }
 
 /** What the normaliser puts in the place of a part that cannot be applied: the reason why. */
@@ -132,4 +156,13 @@ function unapplied(keyword: 'unapplied' | 'unappliedText', on: SchemaRule['on'])
 }
 
 /** In the order in which their failures are told. */
-export const combinedRules: readonly SchemaRule[] = [unapplied('unapplied', 'any'), unapplied('unappliedText', 'string'), reference, not, anyOf, oneOf, allOf, condition];
+export const combinedRules: readonly SchemaRule[] = [
+  unapplied('unapplied', 'any'),
+  unapplied('unappliedText', 'string'),
+  reference,
+  not,
+  anyOf,
+  oneOf,
+  allOf,
+  condition,
+];

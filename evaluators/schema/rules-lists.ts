@@ -2,7 +2,19 @@
 import { isJsonArray } from '../../src/model/json.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import { canonicalText } from '../matching/equality.ts';
-import { addGaps, fail, inside, spend, trial, withShare, type Check, type Checking, type Failure, type Place, type SchemaRule } from './rule.ts';
+import {
+  addGaps,
+  fail,
+  inside,
+  spend,
+  trial,
+  withShare,
+  type Check,
+  type Checking,
+  type Failure,
+  type Place,
+  type SchemaRule,
+} from './rule.ts';
 
 /** Items are written, to compare them: steps for each, and characters in one. */
 const stepsPerItem = 3;
@@ -17,7 +29,8 @@ function length(keyword: string, says: string, holds: (count: number, limit: num
     check(operand) {
       const bound = Number(operand);
       return (value, place, checking) => {
-        if (!holds(list(value).length, bound)) fail(checking, { keyword, place, params: { limit: bound }, message: `must NOT have ${says} than ${bound} items` });
+        if (!holds(list(value).length, bound))
+          fail(checking, { keyword, place, params: { limit: bound }, message: `must NOT have ${says} than ${bound} items` });
       };
     },
   };
@@ -41,13 +54,19 @@ const uniqueItems: SchemaRule = {
       }
       if (pair === undefined) return;
       const [j, i] = pair;
-      fail(checking, { keyword: 'uniqueItems', place, params: { i, j }, message: `must NOT have duplicate items (items ## ${j} and ${i} are identical)` });
+      fail(checking, {
+        keyword: 'uniqueItems',
+        place,
+        params: { i, j },
+        message: `must NOT have duplicate items (items ## ${j} and ${i} are identical)`,
+      });
     };
   },
 };
 
 function each(check: Check, items: readonly JsonValue[], from: number, place: Place, checking: Checking): void {
-  for (let at = from; at < items.length; at++) withShare(checking, items.length - at, () => check(items[at] ?? null, inside(place, at), checking, undefined));
+  for (let at = from; at < items.length; at++)
+    withShare(checking, items.length - at, () => check(items[at] ?? null, inside(place, at), checking, undefined));
 }
 
 /** The first items, each by a schema of its own. */
@@ -61,7 +80,9 @@ function firstItems(keyword: 'prefixItems' | 'items', draft: '2020-12' | 'draft-
       const checks = operand.map(node);
       return (value, place, checking, seen) => {
         const items = list(value);
-        for (const [at, check] of checks.entries()) if (at < items.length) withShare(checking, items.length - at, () => check(items[at] ?? null, inside(place, at), checking, undefined));
+        for (const [at, check] of checks.entries())
+          if (at < items.length)
+            withShare(checking, items.length - at, () => check(items[at] ?? null, inside(place, at), checking, undefined));
         if (seen !== undefined) seen.items = Math.max(seen.items, checks.length);
       };
     },
@@ -74,13 +95,19 @@ function otherItems(keyword: string, operand: JsonValue, first: number, node: (s
   return (value, place, checking, seen) => {
     const items = list(value);
     if (operand === false && first > 0) {
-      if (items.length > first) fail(checking, { keyword, place, params: { limit: first }, message: `must NOT have more than ${first} items` });
+      if (items.length > first)
+        fail(checking, { keyword, place, params: { limit: first }, message: `must NOT have more than ${first} items` });
     } else each(check, items, first, place, checking);
     if (seen !== undefined) seen.items = Infinity;
   };
 }
 
-const items2020: SchemaRule = { keyword: 'items', on: 'array', draft: '2020-12', check: (operand, { prefixItems }, { node }) => otherItems('items', operand, list(prefixItems ?? null).length, node) };
+const items2020: SchemaRule = {
+  keyword: 'items',
+  on: 'array',
+  draft: '2020-12',
+  check: (operand, { prefixItems }, { node }) => otherItems('items', operand, list(prefixItems ?? null).length, node),
+};
 
 const additionalItems: SchemaRule = {
   keyword: 'additionalItems',
@@ -121,7 +148,15 @@ function contains(draft: '2020-12' | 'draft-07'): SchemaRule {
         if (isEnough) return;
         if (mayBe && open > 0) return addGaps(checking, gaps);
         checking.failures.push(...failed);
-        fail(checking, { keyword: 'contains', place, params: { minContains: least, ...(most === undefined ? {} : { maxContains: most }) }, message: most === undefined ? `must contain at least ${least} valid item(s)` : `must contain at least ${least} and no more than ${most} valid item(s)` });
+        fail(checking, {
+          keyword: 'contains',
+          place,
+          params: { minContains: least, ...(most === undefined ? {} : { maxContains: most }) },
+          message:
+            most === undefined
+              ? `must contain at least ${least} valid item(s)`
+              : `must contain at least ${least} and no more than ${most} valid item(s)`,
+        });
       };
     },
   };
@@ -136,7 +171,8 @@ const unevaluatedItems: SchemaRule = {
     return (value, place, checking, seen) => {
       const items = list(value);
       const first = seen?.items ?? 0;
-      if (first < items.length && operand === false) fail(checking, { keyword: 'unevaluatedItems', place, params: { limit: first }, message: `must NOT have more than ${first} items` });
+      if (first < items.length && operand === false)
+        fail(checking, { keyword: 'unevaluatedItems', place, params: { limit: first }, message: `must NOT have more than ${first} items` });
       else each(check, items, first, place, checking);
       if (seen !== undefined) seen.items = Infinity;
     };

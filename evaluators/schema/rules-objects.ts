@@ -19,7 +19,8 @@ function count(keyword: string, says: string, holds: (count: number, limit: numb
     check(operand) {
       const bound = Number(operand);
       return (value, place, checking) => {
-        if (!holds(namesOf(value, checking).length, bound)) fail(checking, { keyword, place, params: { limit: bound }, message: `must NOT have ${says} than ${bound} properties` });
+        if (!holds(namesOf(value, checking).length, bound))
+          fail(checking, { keyword, place, params: { limit: bound }, message: `must NOT have ${says} than ${bound} properties` });
       };
     },
   };
@@ -38,7 +39,15 @@ const required: SchemaRule = {
     const names = list(operand).map(String);
     return (value, place, checking) => {
       spend(checking, Math.ceil(names.length / namesPerStep));
-      for (const name of names) if (!Object.hasOwn(object(value), name)) fail(checking, { keyword: 'required', place, name, params: { missingProperty: name }, message: `must have required property '${name}'` });
+      for (const name of names)
+        if (!Object.hasOwn(object(value), name))
+          fail(checking, {
+            keyword: 'required',
+            place,
+            name,
+            params: { missingProperty: name },
+            message: `must have required property '${name}'`,
+          });
     };
   },
 };
@@ -52,7 +61,8 @@ const propertyNames: SchemaRule = {
       for (const name of namesOf(value, checking)) {
         const before = checking.failures.length;
         check(name, inside(place, name), checking, undefined);
-        if (checking.failures.length > before) fail(checking, { keyword: 'propertyNames', place, params: { propertyName: name }, message: 'property name must be valid' });
+        if (checking.failures.length > before)
+          fail(checking, { keyword: 'propertyNames', place, params: { propertyName: name }, message: 'property name must be valid' });
       }
     };
   },
@@ -72,8 +82,18 @@ const additionalProperties: SchemaRule = {
         for (const [at, name] of names.entries()) {
           if (Object.hasOwn(named, name) || searches.some((matches) => matches(name, checking))) continue;
           if (unappliedNames !== undefined) leaveOut(checking, String(unappliedNames));
-          else if (operand === false) fail(checking, { keyword: 'additionalProperties', place, name, params: { additionalProperty: name }, message: 'must NOT have additional properties' });
-          else withShare(checking, names.length - at, () => check(member(object(value), name) ?? null, inside(place, name), checking, undefined));
+          else if (operand === false)
+            fail(checking, {
+              keyword: 'additionalProperties',
+              place,
+              name,
+              params: { additionalProperty: name },
+              message: 'must NOT have additional properties',
+            });
+          else
+            withShare(checking, names.length - at, () =>
+              check(member(object(value), name) ?? null, inside(place, name), checking, undefined),
+            );
         }
       }
       if (seen !== undefined) seen.allNames = true;
@@ -88,13 +108,20 @@ function dependent(keyword: 'dependencies' | 'dependentRequired' | 'dependentSch
     on: 'object',
     ...(draft === undefined ? {} : { draft }),
     check(operand, _schema, { node }) {
-      const wanted = Object.entries(object(operand)).map(([name, asked]) => ({ name, others: isJsonArray(asked) ? asked.map(String) : undefined, check: isJsonArray(asked) ? undefined : node(asked) })).sort((one, other) => Number(one.check !== undefined) - Number(other.check !== undefined));
+      const wanted = Object.entries(object(operand))
+        .map(([name, asked]) => ({
+          name,
+          others: isJsonArray(asked) ? asked.map(String) : undefined,
+          check: isJsonArray(asked) ? undefined : node(asked),
+        }))
+        .sort((one, other) => Number(one.check !== undefined) - Number(other.check !== undefined));
       return (value, place, checking, seen) => {
         spend(checking, Math.ceil(wanted.length / namesPerStep));
         for (const { name, others = [], check } of wanted) {
           if (!Object.hasOwn(object(value), name)) continue;
           spend(checking, Math.ceil(others.length / namesPerStep));
-          for (const other of others) if (!Object.hasOwn(object(value), other)) fail(checking, missingDependency(keyword, place, { name, other, others }));
+          for (const other of others)
+            if (!Object.hasOwn(object(value), other)) fail(checking, missingDependency(keyword, place, { name, other, others }));
           if (check === undefined) continue;
           const { failures, gaps } = tried(check, value, place, checking, seen);
           tell(checking, failures);
@@ -105,9 +132,19 @@ function dependent(keyword: 'dependencies' | 'dependentRequired' | 'dependentSch
   };
 }
 
-function missingDependency(keyword: string, place: Place, { name, other, others }: { readonly name: string; readonly other: string; readonly others: readonly string[] }): Failure {
+function missingDependency(
+  keyword: string,
+  place: Place,
+  { name, other, others }: { readonly name: string; readonly other: string; readonly others: readonly string[] },
+): Failure {
   const deps = others.join(', ');
-  return { keyword, place, name: other, params: { property: name, missingProperty: other, depsCount: others.length, deps }, message: `must have ${others.length === 1 ? 'property' : 'properties'} ${deps} when property ${name} is present` };
+  return {
+    keyword,
+    place,
+    name: other,
+    params: { property: name, missingProperty: other, depsCount: others.length, deps },
+    message: `must have ${others.length === 1 ? 'property' : 'properties'} ${deps} when property ${name} is present`,
+  };
 }
 
 const properties: SchemaRule = {
@@ -130,7 +167,10 @@ const patternProperties: SchemaRule = {
   keyword: 'patternProperties',
   on: 'object',
   check(operand, _schema, compiling) {
-    const patterns = Object.entries(object(operand)).map(([source, schema]) => ({ matches: searching(compiling.pattern(source)), check: compiling.node(schema) }));
+    const patterns = Object.entries(object(operand)).map(([source, schema]) => ({
+      matches: searching(compiling.pattern(source)),
+      check: compiling.node(schema),
+    }));
     return (value, place, checking, seen) => {
       const names = namesOf(value, checking);
       for (const { matches, check } of patterns) {
@@ -154,7 +194,14 @@ const unevaluatedProperties: SchemaRule = {
       if (seen === undefined || seen.allNames) return;
       for (const name of namesOf(value, checking)) {
         if (seen.names.has(name)) continue;
-        if (operand === false) fail(checking, { keyword: 'unevaluatedProperties', place, name, params: { unevaluatedProperty: name }, message: 'must NOT have unevaluated properties' });
+        if (operand === false)
+          fail(checking, {
+            keyword: 'unevaluatedProperties',
+            place,
+            name,
+            params: { unevaluatedProperty: name },
+            message: 'must NOT have unevaluated properties',
+          });
         else check(member(object(value), name) ?? null, inside(place, name), checking, undefined);
       }
       seen.allNames = true;

@@ -25,7 +25,8 @@ function limit(keyword: string, sign: string, holds: (value: number, limit: numb
     check(operand) {
       const bound = Number(operand);
       return (value, place, checking) => {
-        if (!holds(Number(asDouble(value)), bound)) fail(checking, { keyword, place, params: { comparison: sign, limit: bound }, message: `must be ${sign} ${bound}` });
+        if (!holds(Number(asDouble(value)), bound))
+          fail(checking, { keyword, place, params: { comparison: sign, limit: bound }, message: `must be ${sign} ${bound}` });
       };
     },
   };
@@ -38,7 +39,8 @@ const multipleOf: SchemaRule = {
     const unit = Number(operand);
     return (value, place, checking) => {
       const times = Number(asDouble(value)) / unit;
-      if (!(Math.abs(Math.round(times) - times) <= multipleTolerance)) fail(checking, { keyword: 'multipleOf', place, params: { multipleOf: unit }, message: `must be multiple of ${unit}` });
+      if (!(Math.abs(Math.round(times) - times) <= multipleTolerance))
+        fail(checking, { keyword: 'multipleOf', place, params: { multipleOf: unit }, message: `must be multiple of ${unit}` });
     };
   },
 };
@@ -50,7 +52,8 @@ function length(keyword: string, says: string, holds: (length: number, limit: nu
     check(operand) {
       const bound = Number(operand);
       return (value, place, checking) => {
-        if (!holds(points(String(value), checking), bound)) fail(checking, { keyword, place, params: { limit: bound }, message: `must NOT have ${says} than ${bound} characters` });
+        if (!holds(points(String(value), checking), bound))
+          fail(checking, { keyword, place, params: { limit: bound }, message: `must NOT have ${says} than ${bound} characters` });
       };
     },
   };
@@ -78,13 +81,20 @@ const pattern: SchemaRule = {
     return (value, place, checking) => {
       const text = String(value);
       if (text.length > searchedTextMax) leaveOut(checking, tooLongToSearch);
-      else if (!matches(text, checking)) fail(checking, { keyword: 'pattern', place, params: { pattern: source }, message: `must match pattern "${source}"` });
+      else if (!matches(text, checking))
+        fail(checking, { keyword: 'pattern', place, params: { pattern: source }, message: `must match pattern "${source}"` });
     };
   },
 };
 
 /** A search that counts what it costs. */
-export function searching({ source, test }: { readonly source: string; readonly test: (text: string) => boolean }): (text: string, checking: Checking) => boolean {
+export function searching({
+  source,
+  test,
+}: {
+  readonly source: string;
+  readonly test: (text: string) => boolean;
+}): (text: string, checking: Checking) => boolean {
   const size = patternSize(source);
   return (text, checking) => {
     spend(checking, 1 + Math.floor((text.length * size) / searchedPerStep));
@@ -108,7 +118,8 @@ const constant: SchemaRule = {
 function listed(keyword: string, values: readonly JsonValue[]): Check {
   return (value, place, checking) => {
     spend(checking, Math.ceil(values.length / 8));
-    if (!values.some((one) => jsonEqual(one, value))) fail(checking, { keyword, place, params: {}, message: `must pass "${keyword}" keyword validation` });
+    if (!values.some((one) => jsonEqual(one, value)))
+      fail(checking, { keyword, place, params: {}, message: `must pass "${keyword}" keyword validation` });
   };
 }
 

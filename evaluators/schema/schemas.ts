@@ -89,5 +89,10 @@ function stepsTo(place: Place): readonly string[] {
 
 /** The steps of a JSON pointer (RFC 6901). */
 export function pointerSteps(pointer: string): readonly string[] {
-  return pointer === '' ? [] : pointer.slice(1).split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return pointer === ''
+    ? []
+    : pointer
+        .slice(1)
+        .split('/')
+        .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

@@ -8,10 +8,18 @@ const asRust = reader(rustGrammar);
 const asCss = reader(cssGrammar);
 
 /** Also statements, and an expression at their end, as in the body of a function. */
-export const rustProblem: Check = (code) => firstProblem([[asRust, code], [asRust, `fn excerpt() {${code}\n}`]]);
+export const rustProblem: Check = (code) =>
+  firstProblem([
+    [asRust, code],
+    [asRust, `fn excerpt() {${code}\n}`],
+  ]);
 
 /** Also declarations without their rule. */
-export const cssProblem: Check = (code) => firstProblem([[asCss, code], [asCss, `a {${code}\n}`]]);
+export const cssProblem: Check = (code) =>
+  firstProblem([
+    [asCss, code],
+    [asCss, `a {${code}\n}`],
+  ]);
 
 function reader(grammar: typeof rustGrammar): Check {
   // It stops at the first fault, and so does no work for recovery.

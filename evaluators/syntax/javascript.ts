@@ -44,11 +44,33 @@ const withJsx = reader(Parser.extend(jsx(), excerpts), 'module');
 const typed = reader(Parser.extend(tsPlugin(), excerpts), 'module');
 const typedWithJsx = reader(Parser.extend(tsPlugin({ jsx: true }), excerpts), 'module');
 
-export const javascriptProblem: Check = (code) => firstProblem([[asModule, code], [asScript, code], [withJsx, code], [asModule, asExpression(code)], [asModule, asMembers(code) ?? code]]);
-export const typescriptProblem: Check = (code) => firstProblem([[typed, code], [typedWithJsx, code], [typed, asExpression(code)], [typed, asMembers(code) ?? code]]);
+export const javascriptProblem: Check = (code) =>
+  firstProblem([
+    [asModule, code],
+    [asScript, code],
+    [withJsx, code],
+    [asModule, asExpression(code)],
+    [asModule, asMembers(code) ?? code],
+  ]);
+export const typescriptProblem: Check = (code) =>
+  firstProblem([
+    [typed, code],
+    [typedWithJsx, code],
+    [typed, asExpression(code)],
+    [typed, asMembers(code) ?? code],
+  ]);
 
 function reader(parser: typeof Parser, sourceType: 'module' | 'script'): Check {
-  const options: Options = { ecmaVersion: 'latest', sourceType, locations: true, allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true, allowSuperOutsideMethod: true, checkPrivateFields: false, allowHashBang: true };
+  const options: Options = {
+    ecmaVersion: 'latest',
+    sourceType,
+    locations: true,
+    allowReturnOutsideFunction: true,
+    allowAwaitOutsideFunction: true,
+    allowSuperOutsideMethod: true,
+    checkPrivateFields: false,
+    allowHashBang: true,
+  };
   const check = checkedBy((code) => parser.parse(code, options), isSyntaxError);
   return (code) => {
     const problem = check(code);
@@ -64,5 +86,9 @@ function asExpression(code: string): string {
 
 /** Members without their class; undefined where the code begins as no member does. */
 function asMembers(code: string): string | undefined {
-  return /^\s*(?:@|(?:public|private|protected|static|readonly|override|abstract)\s|(?:(?:async|get|set)\s+|\*\s*)?(?!(?:if|for|while|switch|function|catch|with)\b)#?[\w$]+\s*[(<])/.test(code) ? `class Excerpt extends Whole {${code}\n}` : undefined;
+  return /^\s*(?:@|(?:public|private|protected|static|readonly|override|abstract)\s|(?:(?:async|get|set)\s+|\*\s*)?(?!(?:if|for|while|switch|function|catch|with)\b)#?[\w$]+\s*[(<])/.test(
+    code,
+  )
+    ? `class Excerpt extends Whole {${code}\n}`
+    : undefined;
 }

@@ -4,10 +4,14 @@ import { Composer, Parser } from 'yaml';
 import { checkedBy, firstProblem, lineAt } from './readings.ts';
 import type { Check } from './readings.ts';
 
-const asDocument = checkedBy((code) => parseXml(code.trim(), { ignoreUndefinedEntities: true }), (error): error is XmlError => error instanceof XmlError);
+const asDocument = checkedBy(
+  (code) => parseXml(code.trim(), { ignoreUndefinedEntities: true }),
+  (error): error is XmlError => error instanceof XmlError,
+);
 
 /** Also a part of a document. */
-export const xmlProblem: Check = (code) => firstProblem([[asDocument, code], ...(code.includes('<') ? [[asDocument, `<excerpt>${code}</excerpt>`] as const] : [])]);
+export const xmlProblem: Check = (code) =>
+  firstProblem([[asDocument, code], ...(code.includes('<') ? [[asDocument, `<excerpt>${code}</excerpt>`] as const] : [])]);
 
 /** Any number of documents; values are not made of them, so that aliases cost nothing. */
 export const yamlProblem: Check = (code) => {

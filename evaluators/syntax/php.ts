@@ -8,4 +8,10 @@ const options = { parser: { extractDoc: false, version: '8.5' } };
 const asFile = checkedBy((code) => new php.Engine(options).parseCode(code, 'excerpt.php'), isSyntaxError);
 const asCode = checkedBy((code) => new php.Engine(options).parseEval(code), isSyntaxError);
 
-export const phpProblem: Check = (code) => (code.includes('<?') ? asFile(code) : firstProblem([[asCode, code], [asCode, `class Excerpt {${code}\n}`]]));
+export const phpProblem: Check = (code) =>
+  code.includes('<?')
+    ? asFile(code)
+    : firstProblem([
+        [asCode, code],
+        [asCode, `class Excerpt {${code}\n}`],
+      ]);

@@ -8,7 +8,12 @@ const asScript = checkedBy((code) => {
   if (first !== undefined) throw new SyntaxError(`${first.message} in line ${lineAt(code, first.pos)}`);
 }, isSyntaxError);
 
-export const shellProblem: Check = (code) => firstProblem([[asScript, code], [asScript, filledIn(code)], [asScript, filledIn(session(code) ?? code)]]);
+export const shellProblem: Check = (code) =>
+  firstProblem([
+    [asScript, code],
+    [asScript, filledIn(code)],
+    [asScript, filledIn(session(code) ?? code)],
+  ]);
 
 function filledIn(code: string): string {
   return code.replaceAll(/<[A-Za-z][\w .:/-]{0,80}>/g, 'x');

@@ -56,7 +56,16 @@ interface Judged {
 export function honestRate({ rows, labels, decided }: RateInput): HonestRate {
   const measure = rows.some(({ word }) => word === 'pass' || word === 'fail') ? 'pass_rate' : 'mean_score';
   const judged = rows.flatMap((row): readonly Judged[] => {
-    const value = measure === 'mean_score' ? (row.word === 'raw' ? row.score : undefined) : row.word === 'pass' ? 1 : row.word === 'fail' ? 0 : undefined;
+    const value =
+      measure === 'mean_score'
+        ? row.word === 'raw'
+          ? row.score
+          : undefined
+        : row.word === 'pass'
+          ? 1
+          : row.word === 'fail'
+            ? 0
+            : undefined;
     return value === undefined ? [] : [{ row, value, label: measure === 'mean_score' ? undefined : labels.get(runKeyText(row)) }];
   });
   const capped = cappedWeights(judged.map(({ row }) => row.sampleProbability));
@@ -66,7 +75,17 @@ export function honestRate({ rows, labels, decided }: RateInput): HonestRate {
   const powered = corrected(judged, observed);
   const labelled = judged.filter(({ label }) => label !== undefined).length;
   const enough = powered.kind === 'estimated' && isEnough(judged);
-  return { measure, rate: enough ? powered : plain, corrected: enough, judged: plain, predictionPowered: powered, roganGladen: reckoned(judged, plain), labels: labelled, coverage: covered(rows, judged, decided), weights: { ...capped, kishN: kishEffectiveN(sums) } };
+  return {
+    measure,
+    rate: enough ? powered : plain,
+    corrected: enough,
+    judged: plain,
+    predictionPowered: powered,
+    roganGladen: reckoned(judged, plain),
+    labels: labelled,
+    coverage: covered(rows, judged, decided),
+    weights: { ...capped, kishN: kishEffectiveN(sums) },
+  };
 }
 
 /** What one of all these runs may weigh, also one that has no verdict. */
@@ -100,17 +119,22 @@ function isEnough(judged: readonly Judged[]): boolean {
  * that came of it.
  */
 function corrected(judged: readonly Judged[], observed: Observe): PredictionPowered | NotEstimable {
-  const shares = new Map(strata.map((value) => {
-    const own = judged.filter((one) => one.value === value);
-    return [value, own.filter(({ label }) => label !== undefined).length / Math.max(1, own.length)] as const;
-  }));
+  const shares = new Map(
+    strata.map((value) => {
+      const own = judged.filter((one) => one.value === value);
+      return [value, own.filter(({ label }) => label !== undefined).length / Math.max(1, own.length)] as const;
+    }),
+  );
   // Of a verdict that nobody has looked at people may think anything.
-  if (judged.length > 0 && strata.some((value) => shares.get(value) === 0 && judged.some((one) => one.value === value))) return notEstimable('no_labels');
-  return predictionPowered(judged.map(({ row, value, label }) => {
-    const { value: verdict, ...rest } = observed(row, value);
-    const share = shares.get(value === 1 ? 1 : 0) ?? 0;
-    return { verdict, ...rest, ...(label === undefined || share === 0 ? {} : { label: { value: label ? 1 : 0, probability: share } }) };
-  }));
+  if (judged.length > 0 && strata.some((value) => shares.get(value) === 0 && judged.some((one) => one.value === value)))
+    return notEstimable('no_labels');
+  return predictionPowered(
+    judged.map(({ row, value, label }) => {
+      const { value: verdict, ...rest } = observed(row, value);
+      const share = shares.get(value === 1 ? 1 : 0) ?? 0;
+      return { verdict, ...rest, ...(label === undefined || share === 0 ? {} : { label: { value: label ? 1 : 0, probability: share } }) };
+    }),
+  );
 }
 
 function reckoned(judged: readonly Judged[], plain: Estimate): CorrectedRate | NotEstimable {
@@ -123,14 +147,27 @@ function reckoned(judged: readonly Judged[], plain: Estimate): CorrectedRate | N
 /** Runs that could not be asked about, or that nobody got an answer for. */
 function covered(rows: readonly VerdictRow[], judged: readonly Judged[], decided: readonly DecidedRuns[]): Coverage | NotEstimable {
   const weightMax = weightMaxOf(rows);
-  const weight = (some: readonly VerdictRow[]): number => some.reduce((sum, { sampleProbability }) => sum + (sampleProbability > 0 ? Math.min(1 / sampleProbability, weightMax) : 0), 0);
-  const [scoredWeight, failedWeight, skippedWeight] = [weight(judged.map(({ row }) => row)), weight(rows.filter(({ word }) => word === 'error')), weight(rows.filter(({ word }) => word === 'skipped'))];
-  const sum = (of: keyof Pick<DecidedRuns, 'runs' | 'chosen' | 'weight' | 'unchosen'>, ...decisions: readonly string[]): number => decided.filter(({ decision }) => decisions.includes(decision)).reduce((all, one) => all + one[of], 0);
+  const weight = (some: readonly VerdictRow[]): number =>
+    some.reduce((sum, { sampleProbability }) => sum + (sampleProbability > 0 ? Math.min(1 / sampleProbability, weightMax) : 0), 0);
+  const [scoredWeight, failedWeight, skippedWeight] = [
+    weight(judged.map(({ row }) => row)),
+    weight(rows.filter(({ word }) => word === 'error')),
+    weight(rows.filter(({ word }) => word === 'skipped')),
+  ];
+  const sum = (of: keyof Pick<DecidedRuns, 'runs' | 'chosen' | 'weight' | 'unchosen'>, ...decisions: readonly string[]): number =>
+    decided.filter(({ decision }) => decisions.includes(decision)).reduce((all, one) => all + one[of], 0);
   // Of the runs that were not asked about as many would have been skipped as of those that were.
   const answered = scoredWeight + failedWeight + skippedWeight;
   const applies = answered > 0 ? (scoredWeight + failedWeight) / answered : 1;
   // What was chosen and then not asked about stands for others, as what was answered does; what the configuration left out counts only where it had been chosen.
-  const eligible = (sum('runs', 'scored', 'skipped', 'sampled_out', 'over_budget', 'overload', 'failed', 'waiting') + sum('chosen', 'filtered')) * applies;
+  const eligible =
+    (sum('runs', 'scored', 'skipped', 'sampled_out', 'over_budget', 'overload', 'failed', 'waiting') + sum('chosen', 'filtered')) * applies;
   const lostWeight = sum('weight', 'over_budget', 'overload', 'filtered') * applies;
-  return coverage({ eligible, unreachable: sum('unchosen', 'over_budget', 'overload') * applies, scoredWeight, failedWeight: failedWeight + lostWeight, waitingWeight: sum('weight', 'waiting') * applies });
+  return coverage({
+    eligible,
+    unreachable: sum('unchosen', 'over_budget', 'overload') * applies,
+    scoredWeight,
+    failedWeight: failedWeight + lostWeight,
+    waitingWeight: sum('weight', 'waiting') * applies,
+  });
 }

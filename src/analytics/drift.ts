@@ -11,7 +11,10 @@ export function driftCounts(before: readonly DriftAnswer[], now: readonly DriftA
   return { stayedPass: count('pass pass'), stayedFail: count('fail fail'), toPass: count('fail pass'), toFail: count('pass fail') };
 }
 
-export function driftFigures(counts: DriftCounts, schedule: { readonly look: number; readonly planned: number | undefined }): VerdictDrift | NotEstimable {
+export function driftFigures(
+  counts: DriftCounts,
+  schedule: { readonly look: number; readonly planned: number | undefined },
+): VerdictDrift | NotEstimable {
   const { look, planned } = schedule;
   return verdictDrift(pairsOf(counts), { schedule: { look, ...(planned === undefined ? {} : { planned }) } });
 }
@@ -22,7 +25,12 @@ export function driftWordOf(counts: DriftCounts, schedule: { readonly look: numb
 }
 
 function* pairsOf({ stayedPass, stayedFail, toPass, toFail }: DriftCounts): Iterable<AskedAgain> {
-  for (const [pairs, before, after] of [[stayedPass, true, true], [stayedFail, false, false], [toPass, false, true], [toFail, true, false]] as const) {
+  for (const [pairs, before, after] of [
+    [stayedPass, true, true],
+    [stayedFail, false, false],
+    [toPass, false, true],
+    [toFail, true, false],
+  ] as const) {
     for (let left = pairs; left > 0; left--) yield { before, after };
   }
 }

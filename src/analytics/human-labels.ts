@@ -17,11 +17,18 @@ export function labelMeanings(verdicts: Iterable<{ readonly word: string; readon
     const key = label.toLowerCase();
     meanings.set(key, meanings.has(key) && meanings.get(key) !== passed ? undefined : passed);
   }
-  return new Map([['pass', true], ['fail', false], ...[...meanings].flatMap(([label, passed]) => (passed === undefined ? [] : [[label, passed] as const]))]);
+  return new Map([
+    ['pass', true],
+    ['fail', false],
+    ...[...meanings].flatMap(([label, passed]) => (passed === undefined ? [] : [[label, passed] as const])),
+  ]);
 }
 
 /** `passed` where it is told, else what the label means, else whether the score reaches a half. Undefined: nobody knows what the label means. */
-export function passedOf({ passed, label, score }: Pick<StoredAnnotation, 'passed' | 'label' | 'score'>, meanings: LabelMeanings): boolean | undefined {
+export function passedOf(
+  { passed, label, score }: Pick<StoredAnnotation, 'passed' | 'label' | 'score'>,
+  meanings: LabelMeanings,
+): boolean | undefined {
   if (passed !== undefined) return passed;
   const meant = label === undefined ? undefined : meanings.get(label.toLowerCase());
   return meant ?? (score === undefined ? undefined : score >= passingScore);
@@ -57,7 +64,10 @@ export function labelledRuns(rows: readonly AnnotatedRun[]): { readonly runs: re
 
 /** Of two who name a call differently, by its span and by its id, both mean the call that the evaluator has found. */
 function targetText(row: AnnotatedRun): string {
-  const { annotation: { toolCall }, part } = row;
+  const {
+    annotation: { toolCall },
+    part,
+  } = row;
   return toolCall === undefined ? runKeyText(row) : `${runKeyText(row)} ${part ?? toolCall}`;
 }
 

@@ -47,12 +47,20 @@ export interface Agreement {
 const abouts: readonly About[] = ['run', 'tool_call'];
 
 export function agreementOf(rows: readonly AnnotatedRun[]): Agreement {
-  const names = [...Map.groupBy(rows, ({ annotation }) => annotation.name)].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([name, own]) => abouts.flatMap((about) => {
-    const some = own.filter(({ annotation }) => (annotation.toolCall === undefined) === (about === 'run'));
-    return some.length === 0 ? [] : [{ name, about, ...labelledRuns(some) }];
-  }));
+  const names = [...Map.groupBy(rows, ({ annotation }) => annotation.name)]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([name, own]) =>
+      abouts.flatMap((about) => {
+        const some = own.filter(({ annotation }) => (annotation.toolCall === undefined) === (about === 'run'));
+        return some.length === 0 ? [] : [{ name, about, ...labelledRuns(some) }];
+      }),
+    );
   return {
-    judges: names.flatMap(({ name, about, runs }) => [...Map.groupBy(runs.filter(isCompared), versionText)].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([, own]) => judgeOf(name, about, own))),
+    judges: names.flatMap(({ name, about, runs }) =>
+      [...Map.groupBy(runs.filter(isCompared), versionText)]
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .flatMap(([, own]) => judgeOf(name, about, own)),
+    ),
     people: names.map((one) => peopleOf(one)),
   };
 }
@@ -63,7 +71,15 @@ export type JudgeInForce = Pick<JudgeAgreement, 'name' | 'evaluator' | 'version'
 /** Of one whose verdicts nobody has labelled yet: it is there, and nothing can be told of it. */
 export function withoutLabels(judge: JudgeInForce): JudgeAgreement {
   const none = notEstimable('no_labels');
-  return { ...judge, kind: 'judge', about: 'run', runs: 0, confusion: confusion([]), rates: { precision: none, recall: none, specificity: none, accuracy: none }, kappa: none };
+  return {
+    ...judge,
+    kind: 'judge',
+    about: 'run',
+    runs: 0,
+    confusion: confusion([]),
+    rates: { precision: none, recall: none, specificity: none, accuracy: none },
+    kappa: none,
+  };
 }
 
 function isCompared({ passed, verdict }: LabelledRun): boolean {
@@ -84,7 +100,25 @@ function judgeOf(name: string, about: About, runs: readonly LabelledRun[]): read
   return [{ name, about, evaluator, kind, version, model, runs: runs.length, confusion: counts, rates: confusionRates(counts), kappa }];
 }
 
-function peopleOf({ name, about, runs, unreadable }: { readonly name: string; readonly about: About; readonly runs: readonly LabelledRun[]; readonly unreadable: number }): PeopleAgreement {
+function peopleOf({
+  name,
+  about,
+  runs,
+  unreadable,
+}: {
+  readonly name: string;
+  readonly about: About;
+  readonly runs: readonly LabelledRun[];
+  readonly unreadable: number;
+}): PeopleAgreement {
   const labels = runs.flatMap(({ key, words }) => [...words].map(([person, passed]) => ({ person, item: key, label: String(passed) })));
-  return { name, about, people: new Set(labels.map(({ person }) => person)).size, runs: runs.filter(({ words }) => words.size > 0).length, disputed: runs.filter(({ passed, words }) => passed === undefined && words.size > 0).length, unreadable, agreement: raterAgreement(labels) };
+  return {
+    name,
+    about,
+    people: new Set(labels.map(({ person }) => person)).size,
+    runs: runs.filter(({ words }) => words.size > 0).length,
+    disputed: runs.filter(({ passed, words }) => passed === undefined && words.size > 0).length,
+    unreadable,
+    agreement: raterAgreement(labels),
+  };
 }

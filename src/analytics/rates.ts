@@ -41,7 +41,10 @@ export const peopleKinds: readonly AnnotatorKind[] = ['human', 'user'];
 
 const pageRows = 5_000;
 
-export async function rates(store: RateSource, { name, kinds, runsMax, agentsMax = 0, tenantsMax = 0, ...period }: RatesQuery): Promise<Rates> {
+export async function rates(
+  store: RateSource,
+  { name, kinds, runsMax, agentsMax = 0, tenantsMax = 0, ...period }: RatesQuery,
+): Promise<Rates> {
   const since = await store.verdicts.since({ ...period, runsMax });
   const within = { ...period, from: since };
   const evaluators = (await store.verdicts.evaluators()).filter((one) => (name === undefined ? one.kind !== 'rule' : one.name === name));
@@ -51,7 +54,11 @@ export async function rates(store: RateSource, { name, kinds, runsMax, agentsMax
     const weightMax = weightMaxOf(rows);
     const decided = await store.verdicts.decided({ ...within, name: evaluator.name, weightMax });
     const annotated = await store.annotations.onRuns({ ...within, name: evaluator.name, kinds, limit: annotationRowsMax });
-    const labels = new Map(labelledRuns(annotated.filter(({ annotation }) => annotation.toolCall === undefined)).runs.flatMap(({ key, passed }) => (passed === undefined ? [] : [[key, passed] as const])));
+    const labels = new Map(
+      labelledRuns(annotated.filter(({ annotation }) => annotation.toolCall === undefined)).runs.flatMap(({ key, passed }) =>
+        passed === undefined ? [] : [[key, passed] as const],
+      ),
+    );
     const of = { agent: period.agent, tenant: period.tenant };
     found.push({ ...evaluator, ...of, ...honestRate({ rows, labels, decided }) });
     for (const tenant of most(rows, (row) => row.tenant, tenantsMax)) {
@@ -60,7 +67,12 @@ export async function rates(store: RateSource, { name, kinds, runsMax, agentsMax
       found.push({ ...evaluator, ...of, tenant, ...honestRate({ rows: own, labels, decided: ofTenant }) });
     }
     for (const agent of most(rows, (row) => row.agent, agentsMax)) {
-      found.push({ ...evaluator, ...of, agent, ...honestRate({ rows: rows.filter((row) => row.agent === agent), labels, decided: decided.filter((one) => one.agent === agent) }) });
+      found.push({
+        ...evaluator,
+        ...of,
+        agent,
+        ...honestRate({ rows: rows.filter((row) => row.agent === agent), labels, decided: decided.filter((one) => one.agent === agent) }),
+      });
     }
   }
   return { since, rates: found };
@@ -68,7 +80,7 @@ export async function rates(store: RateSource, { name, kinds, runsMax, agentsMax
 
 async function allRows(store: RateSource, query: RunPeriod & { readonly name: string }): Promise<readonly VerdictRow[]> {
   const rows: VerdictRow[] = [];
-  for (let after: RowPlace | undefined; ; ) {
+  for (let after: RowPlace | undefined; ;) {
     const page = await store.verdicts.page({ ...query, limit: pageRows, ...(after === undefined ? {} : { after }) });
     rows.push(...page.rows);
     if (page.next === undefined) return rows;
@@ -77,8 +89,16 @@ async function allRows(store: RateSource, query: RunPeriod & { readonly name: st
 }
 
 /** The names with the most rows, in their own order. */
-function most<Name extends string>(rows: readonly VerdictRow[], nameOf: (row: VerdictRow) => Name | undefined, namesMax: number): readonly Name[] {
+function most<Name extends string>(
+  rows: readonly VerdictRow[],
+  nameOf: (row: VerdictRow) => Name | undefined,
+  namesMax: number,
+): readonly Name[] {
   if (namesMax === 0) return [];
   const counts = [...Map.groupBy(rows, nameOf)].flatMap(([name, own]) => (name === undefined ? [] : [{ name, count: own.length }]));
-  return counts.sort((one, other) => other.count - one.count || (one.name < other.name ? -1 : 1)).slice(0, namesMax).map(({ name }) => name).sort();
+  return counts
+    .sort((one, other) => other.count - one.count || (one.name < other.name ? -1 : 1))
+    .slice(0, namesMax)
+    .map(({ name }) => name)
+    .sort();
 }

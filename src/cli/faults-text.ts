@@ -6,7 +6,9 @@ export function faultsText(faults: readonly ConfigFault[]): string {
 }
 
 export function warningsText(warnings: readonly ConfigFault[]): string {
-  return faultBlocks(warnings).map((block) => `warning: ${block}`).join('\n');
+  return faultBlocks(warnings)
+    .map((block) => `warning: ${block}`)
+    .join('\n');
 }
 
 export function faultBlocks(faults: readonly ConfigFault[]): readonly string[] {
@@ -14,6 +16,10 @@ export function faultBlocks(faults: readonly ConfigFault[]): readonly string[] {
     const number = String(fault.line);
     const source = fault.source === '' ? [] : [`  ${number} | ${fault.source}`];
     const place = fault.line === 0 ? fault.file : `${fault.file}:${number}:${fault.column}`;
-    return [`${place} ${fault.key === '' ? '' : `${fault.key}: `}${fault.problem}`, ...source, `  ${' '.repeat(number.length)} = ${fault.todo}`].join('\n');
+    return [
+      `${place} ${fault.key === '' ? '' : `${fault.key}: `}${fault.problem}`,
+      ...source,
+      `  ${' '.repeat(number.length)} = ${fault.todo}`,
+    ].join('\n');
   });
 }

@@ -48,10 +48,12 @@ async function runCommand(line: CommandLine, command: Command, words: readonly s
       say(commandUsageText(command, subcommandIn(command, positionals)));
       return 0;
     }
-    if (positionals.length > command.positionalsMax) throw new UsageError(`${JSON.stringify(positionals[command.positionalsMax])} is too much.`);
+    if (positionals.length > command.positionalsMax)
+      throw new UsageError(`${JSON.stringify(positionals[command.positionalsMax])} is too much.`);
     return await command.run({ options: values, positionals, env, say, complain });
   } catch (error) {
-    if (error instanceof UsageError) complain(`tracejury ${command.name}: ${error.message}\n\n${commandUsageText(command, subcommandIn(command, words))}`);
+    if (error instanceof UsageError)
+      complain(`tracejury ${command.name}: ${error.message}\n\n${commandUsageText(command, subcommandIn(command, words))}`);
     else if (error instanceof ConfigError || (error instanceof InputFaults && error.faults.length > 0)) complain(faultsText(error.faults));
     else if (error instanceof JuryError) complain(`tracejury ${command.name}: ${error.message} ${error.todo}`);
     else throw error;
@@ -63,7 +65,10 @@ function subcommandIn({ subcommands = [] }: Command, [first]: readonly string[])
   return subcommands.find(({ name }) => name === first);
 }
 
-function parsed(command: Command, words: readonly string[]): { readonly values: CommandInput['options']; readonly positionals: readonly string[] } {
+function parsed(
+  command: Command,
+  words: readonly string[],
+): { readonly values: CommandInput['options']; readonly positionals: readonly string[] } {
   const options: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } };
   for (const [name, { type, short, multiple }] of Object.entries(command.options)) {
     options[name] = { type, ...(short === undefined ? {} : { short }), ...(multiple === undefined ? {} : { multiple }) };

@@ -21,7 +21,13 @@ export function usageText(commands: readonly Command[]): string {
 
 /** The page of a command, or of one of its subcommands. */
 export function commandUsageText(command: Command, subcommand?: Subcommand): string {
-  const page = subcommand === undefined ? command : { ...subcommand, options: Object.fromEntries(Object.entries(command.options).filter(([name]) => subcommand.options.includes(name))) };
+  const page =
+    subcommand === undefined
+      ? command
+      : {
+          ...subcommand,
+          options: Object.fromEntries(Object.entries(command.options).filter(([name]) => subcommand.options.includes(name))),
+        };
   const options = Object.entries(page.options).map(([name, { short, value, summary }]) => {
     const letters = short === undefined ? '' : `-${short}, `;
     return [`${letters}--${name}${value === undefined ? '' : ` ${value}`}`, summary] as const;
@@ -52,7 +58,9 @@ function wrappedColumns(rows: readonly (readonly [string, string])[]): readonly 
   const widest = Math.max(0, ...rows.map(([left]) => left.length).filter((length) => length <= leftMax));
   return rows.flatMap(([left, right]) => {
     const lines = wrapped(right, widest + 4);
-    return left.length > leftMax ? [`  ${left}`, ...lines] : [`  ${left.padEnd(widest)}  ${(lines[0] ?? '').trimStart()}`, ...lines.slice(1)];
+    return left.length > leftMax
+      ? [`  ${left}`, ...lines]
+      : [`  ${left.padEnd(widest)}  ${(lines[0] ?? '').trimStart()}`, ...lines.slice(1)];
   });
 }
 

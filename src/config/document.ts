@@ -55,15 +55,31 @@ interface Walk {
 export function parseConfigText(text: string, env: Environment): ConfigDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2', uniqueKeys: false });
-  const problems = [...document.errors, ...document.warnings].map((error) => ({ code: error.code, offset: error.pos[0], ...syntaxProblem(error.code) }));
-  const walk: Walk = { document, env, places: new Map([['', { key: 0, value: 0, valueEnd: text.length }]]), substitutions: new Map(), faults: [], values: 0, aliases: 0, exceeded: false };
+  const problems = [...document.errors, ...document.warnings].map((error) => ({
+    code: error.code,
+    offset: error.pos[0],
+    ...syntaxProblem(error.code),
+  }));
+  const walk: Walk = {
+    document,
+    env,
+    places: new Map([['', { key: 0, value: 0, valueEnd: text.length }]]),
+    substitutions: new Map(),
+    faults: [],
+    values: 0,
+    aliases: 0,
+    exceeded: false,
+  };
   const broken = problems.length > 0;
   const value = broken ? null : valueOf(walk, document.contents, []);
   const told = new Set<string>();
   const distinct = problems.filter(({ offset, problem }) => told.size < told.add(`${lines.linePos(offset).line} ${problem}`).size);
   return {
     value: document.contents === null || (isScalar(document.contents) && document.contents.value === null) ? ownMembers([]) : value,
-    faults: [...distinct.slice(0, syntaxFaultsMax).map(({ offset, problem, todo }) => ({ offset, key: '', problem, todo })), ...walk.faults],
+    faults: [
+      ...distinct.slice(0, syntaxFaultsMax).map(({ offset, problem, todo }) => ({ offset, key: '', problem, todo })),
+      ...walk.faults,
+    ],
     broken: broken || walk.exceeded,
     lines,
     place: (path) => placeOf(walk.places, path),
@@ -104,7 +120,12 @@ function exceededBound(walk: Walk, path: Path): string | undefined {
   return path.length > depthMax ? `is nested deeper than ${depthMax} levels` : undefined;
 }
 
-function membersOf(walk: Walk, pair: { readonly key: unknown; readonly value: unknown }, path: Path, names: Set<string>): readonly (readonly [string, JsonValue])[] {
+function membersOf(
+  walk: Walk,
+  pair: { readonly key: unknown; readonly value: unknown },
+  path: Path,
+  names: Set<string>,
+): readonly (readonly [string, JsonValue])[] {
   if (!isScalar(pair.key) || pair.key.value === null) {
     fault(walk, path, 'a key that is not a text', 'Write keys as plain texts.');
     return [];
@@ -112,7 +133,12 @@ function membersOf(walk: Walk, pair: { readonly key: unknown; readonly value: un
   const name = typeof pair.key.value === 'string' ? pair.key.value : (pair.key.source ?? String(pair.key.value));
   const below = [...path, name];
   if (names.has(name)) {
-    walk.faults.push({ offset: rangeOf(pair.key)?.[0] ?? 0, key: pathText(below), problem: 'stands in the same mapping already', todo: 'Keep one of the two.' });
+    walk.faults.push({
+      offset: rangeOf(pair.key)?.[0] ?? 0,
+      key: pathText(below),
+      problem: 'stands in the same mapping already',
+      todo: 'Keep one of the two.',
+    });
     return [];
   }
   names.add(name);
@@ -122,7 +148,8 @@ function membersOf(walk: Walk, pair: { readonly key: unknown; readonly value: un
 
 function scalarValue(walk: Walk, node: Scalar, path: Path): JsonValue {
   const { value, source } = node;
-  if (typeof value === 'number') return Number.isInteger(value) && source !== undefined && /^[-+]?\d+$/.test(source) ? wholeNumber(source) : value;
+  if (typeof value === 'number')
+    return Number.isInteger(value) && source !== undefined && /^[-+]?\d+$/.test(source) ? wholeNumber(source) : value;
   if (typeof value === 'boolean' || value === null) return value;
   if (typeof value !== 'string') return fault(walk, path, 'a value that is neither text, number, boolean nor null', 'Write it as text.');
   if (!value.includes('$')) return value;

@@ -10,10 +10,21 @@ export interface Fingerprints {
 }
 
 /** `value` with defaults filled in; `files`: what the files say that it names, by the key that names them. */
-export function fingerprintsOf({ schema, value, files }: { readonly schema: JsonObject; readonly value: JsonObject; readonly files: JsonObject }): Fingerprints {
-  const filesBelow = (key: string): JsonValue => Object.entries(files).flatMap(([name, said]) => (name === key || name.startsWith(`${key}.`) ? [said] : []));
+export function fingerprintsOf({
+  schema,
+  value,
+  files,
+}: {
+  readonly schema: JsonObject;
+  readonly value: JsonObject;
+  readonly files: JsonObject;
+}): Fingerprints {
+  const filesBelow = (key: string): JsonValue =>
+    Object.entries(files).flatMap(([name, said]) => (name === key || name.startsWith(`${key}.`) ? [said] : []));
   const sections = Object.keys(propertiesOf(schema)).map((key) => [key, hashOf([member(value, key) ?? null, filesBelow(key)])] as const);
-  const restart = restartPaths(schema).map(({ path, isPresence }) => [pathText(path), hashOf(isPresence ? valueAt(value, path) !== null : valueAt(value, path))] as const);
+  const restart = restartPaths(schema).map(
+    ({ path, isPresence }) => [pathText(path), hashOf(isPresence ? valueAt(value, path) !== null : valueAt(value, path))] as const,
+  );
   return { sections: new Map(sections), restart: new Map(restart) };
 }
 
@@ -31,7 +42,9 @@ interface RestartPath {
 /** Keys that the schema marks with `x-restart`; they are no items of lists. */
 function restartPaths(schema: JsonObject, path: readonly string[] = []): readonly RestartPath[] {
   const mark = member(schema, 'x-restart');
-  const below = Object.entries(propertiesOf(schema)).flatMap(([name, one]) => (isJsonObject(one) ? restartPaths(one, [...path, name]) : []));
+  const below = Object.entries(propertiesOf(schema)).flatMap(([name, one]) =>
+    isJsonObject(one) ? restartPaths(one, [...path, name]) : [],
+  );
   return mark === undefined ? below : [{ path, isPresence: mark === 'presence' }, ...below];
 }
 
@@ -45,5 +58,7 @@ function valueAt(value: JsonValue, path: readonly string[]): JsonValue {
 }
 
 function hashOf(value: JsonValue): string {
-  return createHash('sha256').update(jsonText(value, { sortKeys: true })).digest('base64');
+  return createHash('sha256')
+    .update(jsonText(value, { sortKeys: true }))
+    .digest('base64');
 }

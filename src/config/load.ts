@@ -63,7 +63,9 @@ export interface LoadedConfig {
 }
 
 /** The configuration of a file, or that of no file at all: every default. Rejects with a ConfigError with all faults. */
-export async function readConfig(options: Omit<ConfigSource, 'file' | 'text'> & { readonly file: string | undefined }): Promise<LoadedConfig> {
+export async function readConfig(
+  options: Omit<ConfigSource, 'file' | 'text'> & { readonly file: string | undefined },
+): Promise<LoadedConfig> {
   const { file, ...rest } = options;
   return await loadConfigWithFiles({ file: file ?? 'defaults', text: file === undefined ? '' : configFileText(file), ...rest });
 }
@@ -73,14 +75,26 @@ export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedC
   const { file, text, env, evaluators, nowMs = Date.now(), modules } = source;
   const overridden = overriddenDocument(parseConfigText(text, env), env, source.flags);
   const { document } = overridden;
-  return loaded(source, overridden, { evaluators: await evaluatorFiles({ file, document, evaluators, ...(modules === undefined ? {} : { modules }) }), tools: toolFiles(file, document), drift: driftFiles(file, document), tls: tlsFiles({ file, document, nowMs }), clientTls: clientTlsFiles(tlsPlaces({ file, document, env }), nowMs) });
+  return loaded(source, overridden, {
+    evaluators: await evaluatorFiles({ file, document, evaluators, ...(modules === undefined ? {} : { modules }) }),
+    tools: toolFiles(file, document),
+    drift: driftFiles(file, document),
+    tls: tlsFiles({ file, document, nowMs }),
+    clientTls: clientTlsFiles(tlsPlaces({ file, document, env }), nowMs),
+  });
 }
 
 /** Without the files that it names: each is a fault. Throws a ConfigError with all faults. */
 export function loadConfig(source: ConfigSource): LoadedConfig {
   const overridden = overriddenDocument(parseConfigText(source.text, source.env), source.env, source.flags);
   const { document } = overridden;
-  return loaded(source, overridden, { evaluators: new Map(), tools: new Map(), drift: new Map(), tls: tlsUnread(document), clientTls: clientTlsUnread(tlsPlaces({ file: '', document, env: {} })) });
+  return loaded(source, overridden, {
+    evaluators: new Map(),
+    tools: new Map(),
+    drift: new Map(),
+    tls: tlsUnread(document),
+    clientTls: clientTlsUnread(tlsPlaces({ file: '', document, env: {} })),
+  });
 }
 
 function loaded(source: ConfigSource, overridden: OverriddenDocument, files: NamedFiles): LoadedConfig {
@@ -92,20 +106,63 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
   const { value, check } = checked(schema, { ...document, value: named.value });
   const filled = withDefaults(schema, value);
   const usable = isJsonObject(filled) ? filled : ownMembers([]);
-  const cross = document.broken ? [] : crossCheck({ value: usable, members: evaluators, env, refused: check.findings.map(({ path }) => path) });
-  const findings = document.broken ? [] : [...named.findings, ...check.findings, ...cross, ...toolFindings(value, files.tools), ...files.tls.findings, ...files.clientTls.findings];
+  const cross = document.broken
+    ? []
+    : crossCheck({ value: usable, members: evaluators, env, refused: check.findings.map(({ path }) => path) });
+  const findings = document.broken
+    ? []
+    : [
+        ...named.findings,
+        ...check.findings,
+        ...cross,
+        ...toolFindings(value, files.tools),
+        ...files.tls.findings,
+        ...files.clientTls.findings,
+      ];
   const faults = [...located(source, overridden, schema, value, findings), ...(document.broken ? [] : driftFaults(value, files.drift))];
   if (faults.length > 0) throw new ConfigError(faults);
   const priced = withListPrices(usable);
   const whole = withSharedOptions(priced, evaluators);
   const [tools, tls] = [toolDefinitions(usable, files.tools), files.tls.tls];
   return {
-    config: resolveConfig({ value: whole, members: evaluators, entryIndexes: placedEntries(usable, evaluators).map(({ index }) => index), env, tools, drift: files.drift, tls, clientTls: files.clientTls.tls }),
+    config: resolveConfig({
+      value: whole,
+      members: evaluators,
+      entryIndexes: placedEntries(usable, evaluators).map(({ index }) => index),
+      env,
+      tools,
+      drift: files.drift,
+      tls,
+      clientTls: files.clientTls.tls,
+    }),
     evaluators,
-    shown: withEvaluatorPaths(asObject(masked(schema, resolveValue({ value: withOwnPrices(whole, usable), members: evaluators }))), files.evaluators),
-    warnings: [...overridden.warnings, ...located(source, overridden, schema, value, configWarnings({ schema, written: value, members: evaluators }))],
+    shown: withEvaluatorPaths(
+      asObject(masked(schema, resolveValue({ value: withOwnPrices(whole, usable), members: evaluators }))),
+      files.evaluators,
+    ),
+    warnings: [
+      ...overridden.warnings,
+      ...located(source, overridden, schema, value, configWarnings({ schema, written: value, members: evaluators })),
+    ],
     shared: sharedSections(evaluators, priced),
-    prints: fingerprintsOf({ schema, value: whole, files: { evaluators: [...[...files.evaluators.values()].map(({ print = '' }) => print), ...[...files.drift.values()].map((read) => (read.kind === 'read' ? read.print : ''))], tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue, ...Object.fromEntries(['judges', 'evaluators', 'export'].map((section) => [`${section}.tls`, [...files.clientTls.tls].filter(([place]) => place.startsWith(section))])) } }),
+    prints: fingerprintsOf({
+      schema,
+      value: whole,
+      files: {
+        evaluators: [
+          ...[...files.evaluators.values()].map(({ print = '' }) => print),
+          ...[...files.drift.values()].map((read) => (read.kind === 'read' ? read.print : '')),
+        ],
+        tools: tools as unknown as JsonValue,
+        'listen.tls': (tls ?? null) as unknown as JsonValue,
+        ...Object.fromEntries(
+          ['judges', 'evaluators', 'export'].map((section) => [
+            `${section}.tls`,
+            [...files.clientTls.tls].filter(([place]) => place.startsWith(section)),
+          ]),
+        ),
+      },
+    }),
   };
 }
 
@@ -124,14 +181,32 @@ function replaced(value: JsonValue, path: Path, text: string): JsonValue {
   const [part, ...rest] = path;
   if (part === undefined) return text;
   if (Array.isArray(value)) return value.map((item: JsonValue, index) => (index === part ? replaced(item, rest, text) : item));
-  return isJsonObject(value) ? ownMembers(Object.entries(value).map(([name, item]) => [name, name === part ? replaced(item, rest, text) : item])) : value;
+  return isJsonObject(value)
+    ? ownMembers(Object.entries(value).map(([name, item]) => [name, name === part ? replaced(item, rest, text) : item]))
+    : value;
 }
 
-function located(source: ConfigSource, { document, origins }: OverriddenDocument, schema: JsonObject, value: JsonValue, findings: readonly Finding[]): readonly ConfigFault[] {
-  const secrets = secretPaths(schema, value).filter((path) => !origins.has(pathText(path))).map((path) => document.place(path));
+function located(
+  source: ConfigSource,
+  { document, origins }: OverriddenDocument,
+  schema: JsonObject,
+  value: JsonValue,
+  findings: readonly Finding[],
+): readonly ConfigFault[] {
+  const secrets = secretPaths(schema, value)
+    .filter((path) => !origins.has(pathText(path)))
+    .map((path) => document.place(path));
   const at = (offset: number, key: string, problem: string, todo: string): ConfigFault => {
     const { line, col: column } = document.lines.linePos(Math.min(offset, Math.max(source.text.length - 1, 0)));
-    return { file: source.file, line: Math.max(line, 1), column: Math.max(column, 1), key, problem, todo, source: maskedLine({ text: source.text, line, document, secrets }) };
+    return {
+      file: source.file,
+      line: Math.max(line, 1),
+      column: Math.max(column, 1),
+      key,
+      problem,
+      todo,
+      source: maskedLine({ text: source.text, line, document, secrets }),
+    };
   };
   const syntax = document.faults.map(({ offset, key, problem, todo }) => at(offset, key, problem, todo));
   const taken = new Set(syntax.map(({ key }) => key).filter((key) => key !== ''));

@@ -65,8 +65,14 @@ export function overriddenDocument(document: ConfigDocument, env: Environment, f
   const written = given.reduce<JsonObject>(laidOver, document.value);
   const sdk = sdkLevel(written, env);
   const value = [...sdk.overrides, ...flagOverrides(written, flags)].reduce<JsonObject>(laidOver, written);
-  const origins = new Map([...given, ...sdk.overrides, ...flagOverrides(written, flags)].map(({ path, origin }) => [pathText(path), origin] as const));
-  return { document: { ...document, value, substituted: (path: Path) => (origins.has(pathText(path)) ? undefined : document.substituted(path)) }, origins, warnings: sdk.warnings };
+  const origins = new Map(
+    [...given, ...sdk.overrides, ...flagOverrides(written, flags)].map(({ path, origin }) => [pathText(path), origin] as const),
+  );
+  return {
+    document: { ...document, value, substituted: (path: Path) => (origins.has(pathText(path)) ? undefined : document.substituted(path)) },
+    origins,
+    warnings: sdk.warnings,
+  };
 }
 
 /** Empty counts as not set, as OpenTelemetry has it. */
@@ -83,14 +89,31 @@ function laidOver(value: JsonObject, { path: [section, key], value: given }: Ove
 }
 
 /** It is for every SDK of the process, so it only stands in where nothing else says a level, and a word that is none of its own is no fault. */
-function sdkLevel(written: JsonObject, env: Environment): { readonly overrides: readonly Override[]; readonly warnings: readonly ConfigFault[] } {
+function sdkLevel(
+  written: JsonObject,
+  env: Environment,
+): { readonly overrides: readonly Override[]; readonly warnings: readonly ConfigFault[] } {
   const text = setVariable(env, sdkLevelName);
   if (text === undefined || member(objectAt(written, 'log'), 'level') !== undefined) return { overrides: [], warnings: [] };
   const word = asWord(text);
   const level = Object.hasOwn(sdkLevels, word) ? sdkLevels[word] : word;
-  if (logLevels.some((known) => known === level)) return { overrides: [{ path: ['log', 'level'], origin: sdkLevelName, value: level ?? word }], warnings: [] };
+  if (logLevels.some((known) => known === level))
+    return { overrides: [{ path: ['log', 'level'], origin: sdkLevelName, value: level ?? word }], warnings: [] };
   const todo = `Use one of ${[...logLevels, ...Object.keys(sdkLevels)].join(', ')}. The level is info until then.`;
-  return { overrides: [], warnings: [{ file: sdkLevelName, line: 0, column: 0, key: 'log.level', problem: `${JSON.stringify(text.slice(0, 100))} is no level`, todo, source: '' }] };
+  return {
+    overrides: [],
+    warnings: [
+      {
+        file: sdkLevelName,
+        line: 0,
+        column: 0,
+        key: 'log.level',
+        problem: `${JSON.stringify(text.slice(0, 100))} is no level`,
+        todo,
+        source: '',
+      },
+    ],
+  };
 }
 
 function flagOverrides(written: JsonObject, { port, logLevel }: ConfigFlags): readonly Override[] {
@@ -99,6 +122,7 @@ function flagOverrides(written: JsonObject, { port, logLevel }: ConfigFlags): re
   const address = member(objectAt(written, 'listen'), 'otlp_http') ?? '127.0.0.1:0';
   const { host } = (typeof address === 'string' ? addressOf(address) : undefined) ?? {};
   // An address that is none is told as it stands.
-  if (port !== undefined && host !== undefined) overrides.push({ path: ['listen', 'otlp_http'], origin: '--port', value: `${host.includes(':') ? `[${host}]` : host}:${port}` });
+  if (port !== undefined && host !== undefined)
+    overrides.push({ path: ['listen', 'otlp_http'], origin: '--port', value: `${host.includes(':') ? `[${host}]` : host}:${port}` });
   return overrides;
 }

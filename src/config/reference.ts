@@ -35,26 +35,39 @@ export function referenceRows(schema: JsonObject, path: readonly string[] = [], 
   return rows;
 }
 
-export function rowOf(of: { readonly key: string; readonly path: readonly string[]; readonly schema: JsonObject; readonly required: boolean }): ReferenceRow {
+export function rowOf(of: {
+  readonly key: string;
+  readonly path: readonly string[];
+  readonly schema: JsonObject;
+  readonly required: boolean;
+}): ReferenceRow {
   const preset = member(of.schema, 'default');
   const description = member(of.schema, 'description');
   return {
     key: of.key,
     path: of.path,
     type: typeText(of.schema),
-    preset: preset === undefined || isEmptyObject(preset) ? undefined : typeof preset === 'string' && preset !== '' ? preset : jsonText(preset),
+    preset:
+      preset === undefined || isEmptyObject(preset) ? undefined : typeof preset === 'string' && preset !== '' ? preset : jsonText(preset),
     required: of.required,
     needsRestart: member(of.schema, 'x-restart') === true,
     meaning: typeof description === 'string' ? description : '',
   };
 }
 
-const typeNames: { readonly [type: string]: string } = { string: 'text', integer: 'whole number', array: 'list', object: 'mapping', boolean: 'true or false' };
+const typeNames: { readonly [type: string]: string } = {
+  string: 'text',
+  integer: 'whole number',
+  array: 'list',
+  object: 'mapping',
+  boolean: 'true or false',
+};
 
 function typeText(schema: JsonObject): string {
   const quantity = objectAt(schema, 'x-quantity');
   const kind = member(quantity, 'kind');
-  if (kind !== undefined) return `${kind === 'bytes' ? 'size' : 'duration'}, ${String(member(quantity, 'minimum'))} to ${String(member(quantity, 'maximum'))}`;
+  if (kind !== undefined)
+    return `${kind === 'bytes' ? 'size' : 'duration'}, ${String(member(quantity, 'minimum'))} to ${String(member(quantity, 'maximum'))}`;
   const as = member(schema, 'x-as');
   if (typeof as === 'string') return as;
   if (member(schema, 'x-address') === true) return 'host:port';
@@ -70,7 +83,8 @@ function plainType(schema: JsonObject): string {
   const types = isJsonArray(type) ? type : type === undefined ? [] : [type];
   const items = member(schema, 'items');
   const names = types.map((name) => {
-    if (name === 'array' && isJsonObject(items) && types.length === 1 && member(items, 'properties') === undefined) return `list of ${typeText(items)}`;
+    if (name === 'array' && isJsonObject(items) && types.length === 1 && member(items, 'properties') === undefined)
+      return `list of ${typeText(items)}`;
     return typeNames[String(name)] ?? String(name);
   });
   return names.length === 0 ? 'see the schema' : names.join(' or ');

@@ -49,7 +49,16 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
   const ofEntry = (...path: Path): ClientTls | undefined => clientTls.get(pathText(path));
   const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
-    listen: { otlpHttp: address(listen, 'otlp_http'), otlpGrpc: address(listen, 'otlp_grpc'), console: address(listen, 'console'), ...(tls === undefined ? {} : { tls }), insecure: member(listen, 'insecure') === true, ...names(listen, 'allowed_hosts', 'allowedHosts'), ...names(listen, 'allowed_origins', 'allowedOrigins'), tokens: listAt(listen, 'tokens').map(token) },
+    listen: {
+      otlpHttp: address(listen, 'otlp_http'),
+      otlpGrpc: address(listen, 'otlp_grpc'),
+      console: address(listen, 'console'),
+      ...(tls === undefined ? {} : { tls }),
+      insecure: member(listen, 'insecure') === true,
+      ...names(listen, 'allowed_hosts', 'allowedHosts'),
+      ...names(listen, 'allowed_origins', 'allowedOrigins'),
+      tokens: listAt(listen, 'tokens').map(token),
+    },
     limits: {
       bodyBytes: quantity('bytes', limits, 'body_bytes'),
       inflatedBytes: quantity('bytes', limits, 'inflated_bytes'),
@@ -70,9 +79,13 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
     },
     redact: redactionSettings(listAt(value, 'redact')),
     tools,
-    evaluators: listAt(value, 'evaluators').map((entry, index) => evaluator(entry, members, { drift, tls: ofEntry('evaluators', entryIndexes[index] ?? index) })),
+    evaluators: listAt(value, 'evaluators').map((entry, index) =>
+      evaluator(entry, members, { drift, tls: ofEntry('evaluators', entryIndexes[index] ?? index) }),
+    ),
     sessions: sessions(objectAt(value, 'sessions')),
-    judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf), { isBounded: isBounded(name, value), tls: ofEntry('judges', name) })),
+    judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) =>
+      judge(name, asObject(judgeOf), { isBounded: isBounded(name, value), tls: ofEntry('judges', name) }),
+    ),
     exporters: listAt(value, 'export').map((entry, index) => exporterEntry(asObject(entry), env, ofEntry('export', index))),
     prices: Object.fromEntries(Object.entries(objectAt(value, 'prices')).map(([model, written]) => [model, price(asObject(written))])),
     groups: groups(objectAt(value, 'groups')),
@@ -108,11 +121,17 @@ export function resolveValue({ value, members }: Pick<Checked, 'value' | 'member
 function shownExporter(entry: JsonObject): JsonObject {
   const isMetrics = text(entry, 'to') === 'metrics';
   if (isMetrics && member(entry, 'endpoint') === undefined) return { to: 'metrics' };
-  const meaningless: readonly string[] = isMetrics ? ['give_up', 'protocol', 'judge_calls'] : ['interval', 'temporality', ...(text(entry, 'to') === 'forward' ? ['judge_calls'] : [])];
+  const meaningless: readonly string[] = isMetrics
+    ? ['give_up', 'protocol', 'judge_calls']
+    : ['interval', 'temporality', ...(text(entry, 'to') === 'forward' ? ['judge_calls'] : [])];
   return ownMembers(Object.entries(entry).filter(([key]) => !meaningless.includes(key)));
 }
 
-function evaluator(entry: JsonValue, members: readonly AnyEvaluator[], files: { readonly drift: DriftFiles; readonly tls: ClientTls | undefined }): EvaluatorConfig {
+function evaluator(
+  entry: JsonValue,
+  members: readonly AnyEvaluator[],
+  files: { readonly drift: DriftFiles; readonly tls: ClientTls | undefined },
+): EvaluatorConfig {
   const written = entryOf(entry);
   const [when, drift] = [member(written, 'when'), member(written, 'drift')];
   const evaluatorOf = configured(entry, members);
@@ -128,12 +147,22 @@ function evaluator(entry: JsonValue, members: readonly AnyEvaluator[], files: { 
 }
 
 function sessions(written: JsonObject): Config['sessions'] {
-  return { quietMs: quantity('duration', written, 'quiet'), latestMs: quantity('duration', written, 'latest'), keepMs: quantity('duration', written, 'keep'), rows: number(written, 'rows') };
+  return {
+    quietMs: quantity('duration', written, 'quiet'),
+    latestMs: quantity('duration', written, 'latest'),
+    keepMs: quantity('duration', written, 'keep'),
+    rows: number(written, 'rows'),
+  };
 }
 
 function driftOf(written: JsonObject, files: DriftFiles): DriftConfig {
   const [read, looks] = [files.get(text(written, 'dataset')), member(written, 'looks')];
-  return { runs: read?.kind === 'read' ? read.runs : [], everyMs: quantity('duration', written, 'every'), ...(typeof looks === 'number' ? { looks } : {}), baseline: text(written, 'baseline') };
+  return {
+    runs: read?.kind === 'read' ? read.runs : [],
+    everyMs: quantity('duration', written, 'every'),
+    ...(typeof looks === 'number' ? { looks } : {}),
+    baseline: text(written, 'baseline'),
+  };
 }
 
 function sampleRate(kind: EvaluatorKind, written: JsonObject): number {
@@ -152,7 +181,11 @@ function raised(item: JsonObject): EvaluatorConfig['raise'] {
   return when === undefined ? [] : [{ when, to: number(item, 'to') }];
 }
 
-function judge(name: string, written: JsonObject, { isBounded: bounded, tls }: { readonly isBounded: boolean; readonly tls: ClientTls | undefined }): JudgeConfig {
+function judge(
+  name: string,
+  written: JsonObject,
+  { isBounded: bounded, tls }: { readonly isBounded: boolean; readonly tls: ClientTls | undefined },
+): JudgeConfig {
   return {
     name,
     baseUrl: text(written, 'base_url'),
@@ -171,11 +204,18 @@ function judge(name: string, written: JsonObject, { isBounded: bounded, tls }: {
 
 /** What is sent with every request when it is written. */
 function requestParts(written: JsonObject): Pick<JudgeConfig, 'temperature' | 'reasoningEffort' | 'headers' | 'extraBody'> {
-  const [temperature, effort, headers, extraBody] = [member(written, 'temperature'), member(written, 'reasoning_effort'), objectAt(written, 'headers'), objectAt(written, 'extra_body')];
+  const [temperature, effort, headers, extraBody] = [
+    member(written, 'temperature'),
+    member(written, 'reasoning_effort'),
+    objectAt(written, 'headers'),
+    objectAt(written, 'extra_body'),
+  ];
   return {
     ...(typeof temperature === 'number' ? { temperature } : {}),
     ...(typeof effort === 'string' ? { reasoningEffort: effort } : {}),
-    ...(Object.keys(headers).length === 0 ? {} : { headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)] as const)) }),
+    ...(Object.keys(headers).length === 0
+      ? {}
+      : { headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)] as const)) }),
     ...(Object.keys(extraBody).length === 0 ? {} : { extraBody }),
   };
 }
@@ -189,7 +229,9 @@ function batches(written: JsonObject): NonNullable<JudgeConfig['batch']> {
     requests: number(written, 'requests'),
     bytes: quantity('bytes', written, 'bytes'),
     inFlight: number(written, 'in_flight'),
-    ...(isJsonObject(prices) ? { price: { inputPerMillion: number(prices, 'input_per_million'), outputPerMillion: number(prices, 'output_per_million') } } : {}),
+    ...(isJsonObject(prices)
+      ? { price: { inputPerMillion: number(prices, 'input_per_million'), outputPerMillion: number(prices, 'output_per_million') } }
+      : {}),
   };
 }
 
@@ -198,7 +240,9 @@ function judgeCosts(written: JsonObject, isBounded: boolean): Pick<JudgeConfig, 
   const [prices, answerTokens] = [objectAt(written, 'price'), member(written, 'max_output_tokens') ?? member(written, 'answer_tokens')];
   const isPriced = member(prices, 'input_per_million') !== undefined && member(prices, 'output_per_million') !== undefined;
   return {
-    ...(isPriced ? { price: { inputPerMillion: number(prices, 'input_per_million'), outputPerMillion: number(prices, 'output_per_million') } } : {}),
+    ...(isPriced
+      ? { price: { inputPerMillion: number(prices, 'input_per_million'), outputPerMillion: number(prices, 'output_per_million') } }
+      : {}),
     ...budgetOf(written),
     ...(answerTokens !== undefined || isBounded ? { answerTokensMax: Number(answerTokens ?? answerTokensDefault) } : {}),
   };
@@ -206,25 +250,45 @@ function judgeCosts(written: JsonObject, isBounded: boolean): Pick<JudgeConfig, 
 
 /** Whether a budget, its own or that of an evaluator that asks it, counts its tokens. */
 function isBounded(judgeName: string, value: JsonObject): boolean {
-  const asking = listAt(value, 'evaluators').map(entryOf).filter((entry) => askable(entry).includes(judgeName));
-  return [asObject(member(objectAt(value, 'judges'), judgeName)), ...asking].some((entry) => ['usd_per_day', 'tokens_per_day', 'tokens_per_minute'].some((key) => member(objectAt(entry, 'budget'), key) !== undefined));
+  const asking = listAt(value, 'evaluators')
+    .map(entryOf)
+    .filter((entry) => askable(entry).includes(judgeName));
+  return [asObject(member(objectAt(value, 'judges'), judgeName)), ...asking].some((entry) =>
+    ['usd_per_day', 'tokens_per_day', 'tokens_per_minute'].some((key) => member(objectAt(entry, 'budget'), key) !== undefined),
+  );
 }
 
 function budgetOf(entry: JsonObject): { readonly budget?: BudgetLimits } {
   const written = member(entry, 'budget');
   if (!isJsonObject(written)) return {};
-  const limit = (key: string, as: keyof BudgetLimits): BudgetLimits => (member(written, key) === undefined ? {} : { [as]: number(written, key) });
-  return { budget: { ...limit('usd_per_day', 'usdPerDay'), ...limit('requests_per_day', 'requestsPerDay'), ...limit('tokens_per_day', 'tokensPerDay'), ...limit('requests_per_minute', 'requestsPerMinute'), ...limit('tokens_per_minute', 'tokensPerMinute') } };
+  const limit = (key: string, as: keyof BudgetLimits): BudgetLimits =>
+    member(written, key) === undefined ? {} : { [as]: number(written, key) };
+  return {
+    budget: {
+      ...limit('usd_per_day', 'usdPerDay'),
+      ...limit('requests_per_day', 'requestsPerDay'),
+      ...limit('tokens_per_day', 'tokensPerDay'),
+      ...limit('requests_per_minute', 'requestsPerMinute'),
+      ...limit('tokens_per_minute', 'tokensPerMinute'),
+    },
+  };
 }
 
 function price(written: JsonObject): Price {
   const long = member(written, 'long_context');
-  return { ...tokenPrices(written), ...(isJsonObject(long) ? { longContext: { overInputTokens: number(long, 'over_input_tokens'), ...tokenPrices(long) } } : {}) };
+  return {
+    ...tokenPrices(written),
+    ...(isJsonObject(long) ? { longContext: { overInputTokens: number(long, 'over_input_tokens'), ...tokenPrices(long) } } : {}),
+  };
 }
 
 function tokenPrices(written: JsonObject): Omit<Price, 'longContext'> {
   const cached = member(written, 'cached_per_million');
-  return { inputPerMillion: number(written, 'input_per_million'), outputPerMillion: number(written, 'output_per_million'), ...(typeof cached === 'number' ? { cachedPerMillion: cached } : {}) };
+  return {
+    inputPerMillion: number(written, 'input_per_million'),
+    outputPerMillion: number(written, 'output_per_million'),
+    ...(typeof cached === 'number' ? { cachedPerMillion: cached } : {}),
+  };
 }
 
 function groups(written: JsonObject): TaskGroupSettings {
@@ -239,7 +303,10 @@ function groups(written: JsonObject): TaskGroupSettings {
 }
 
 function log(written: JsonObject): Config['log'] {
-  const [format, level] = [logFormats.find((known) => known === text(written, 'format')), logLevels.find((known) => known === text(written, 'level'))];
+  const [format, level] = [
+    logFormats.find((known) => known === text(written, 'format')),
+    logLevels.find((known) => known === text(written, 'level')),
+  ];
   if (format === undefined || level === undefined) throw new Error('unchecked log');
   return { format, level };
 }
@@ -259,19 +326,34 @@ function store(written: JsonObject): Config['store'] {
   return {
     address,
     content: { content, sampleRate: number(written, 'content_sample') },
-    keep: { runsMs: quantity('duration', keep, 'runs'), contentMs: quantity('duration', keep, 'content'), bytes: quantity('bytes', keep, 'bytes'), exportsMs: quantity('duration', keep, 'exports'), exports: number(keep, 'export_rows') },
+    keep: {
+      runsMs: quantity('duration', keep, 'runs'),
+      contentMs: quantity('duration', keep, 'content'),
+      bytes: quantity('bytes', keep, 'bytes'),
+      exportsMs: quantity('duration', keep, 'exports'),
+      exports: number(keep, 'export_rows'),
+    },
     annotationsWaitMs: quantity('duration', keep, 'annotations'),
     judgeJobs: { ageMs: quantity('duration', keep, 'judge_age'), rows: number(keep, 'judge_rows') },
   };
 }
 
-function names(listen: JsonObject, key: string, name: 'allowedHosts' | 'allowedOrigins'): { readonly [key in typeof name]?: readonly string[] } {
+function names(
+  listen: JsonObject,
+  key: string,
+  name: 'allowedHosts' | 'allowedOrigins',
+): { readonly [key in typeof name]?: readonly string[] } {
   return member(listen, key) === undefined ? {} : { [name]: listAt(listen, key).filter((item) => typeof item === 'string') };
 }
 
 function token(written: JsonValue): Config['listen']['tokens'][number] {
   const from = asObject(written);
-  return { name: text(from, 'name'), value: text(from, 'value'), may: listAt(from, 'may') as Config['listen']['tokens'][number]['may'], ...(member(from, 'sees') === 'own' ? { sees: 'own' } : {}) };
+  return {
+    name: text(from, 'name'),
+    value: text(from, 'value'),
+    may: listAt(from, 'may') as Config['listen']['tokens'][number]['may'],
+    ...(member(from, 'sees') === 'own' ? { sees: 'own' } : {}),
+  };
 }
 
 function address(from: JsonObject, key: string): Address {

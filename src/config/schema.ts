@@ -31,13 +31,16 @@ export function appliedSchema(schema: JsonObject, value: JsonValue): JsonObject 
   const meant = given.filter((part) => hasConstants(objectOf(member(part, 'if')) ?? {}, value));
   const properties = { ...objectOf(member(schema, 'properties')) };
   for (const part of meant.length > 0 ? meant : given) {
-    for (const [name, more] of Object.entries(objectOf(member(objectOf(member(part, 'then')) ?? {}, 'properties')) ?? {})) properties[name] = together(properties[name], more);
+    for (const [name, more] of Object.entries(objectOf(member(objectOf(member(part, 'then')) ?? {}, 'properties')) ?? {}))
+      properties[name] = together(properties[name], more);
   }
   return { ...schema, properties };
 }
 
 function hasConstants(condition: JsonObject, value: JsonObject): boolean {
-  return Object.entries(objectOf(member(condition, 'properties')) ?? {}).every(([name, below]) => isJsonObject(below) && member(below, 'const') === member(value, name));
+  return Object.entries(objectOf(member(condition, 'properties')) ?? {}).every(
+    ([name, below]) => isJsonObject(below) && member(below, 'const') === member(value, name),
+  );
 }
 
 /** Members of both; where both have one, the latter. */

@@ -55,7 +55,12 @@ function schemasBelow(schema: JsonObject): readonly JsonObject[] {
 }
 
 /** One line of the file as it may be shown; `line` counts from 1. */
-export function maskedLine(options: { readonly text: string; readonly line: number; readonly document: ConfigDocument; readonly secrets: readonly Place[] }): string {
+export function maskedLine(options: {
+  readonly text: string;
+  readonly line: number;
+  readonly document: ConfigDocument;
+  readonly secrets: readonly Place[];
+}): string {
   const { text, line, document, secrets } = options;
   const start = document.lines.lineStarts[line - 1] ?? 0;
   const end = document.lines.lineStarts[line] ?? text.length;
@@ -93,11 +98,16 @@ const WEB_ADDRESS = /\bhttps?:\/\/[^\s"'<>,}\]]+/gi;
 /** Of what is no web address, a long last part of the path. */
 const URL_KEY = /(?<=[^/:]\/)[\w-]{20,}(?=[/?#]|$)/g;
 /** Parts of a path that anybody could guess: words, versions, small numbers. Addresses of webhooks and bots hold their keys beside them. */
-const GUESSED = /^(?:(?:[A-Z]?[a-z]{1,16}\d{0,2}|[a-z\d]{1,3}|v\d{1,2}(?:alpha|beta)\d?)(?:[._-](?:[A-Z]?[a-z]{1,16}\d{0,2}|[a-z\d]{1,3}))*|\d{1,6})?$/;
+const GUESSED =
+  /^(?:(?:[A-Z]?[a-z]{1,16}\d{0,2}|[a-z\d]{1,3}|v\d{1,2}(?:alpha|beta)\d?)(?:[._-](?:[A-Z]?[a-z]{1,16}\d{0,2}|[a-z\d]{1,3}))*|\d{1,6})?$/;
 const guessedCharsMax = 40;
 
 function suspiciousMasked(line: string): string {
-  return line.replace(SUSPICIOUS, `$1${mask}`).replace(BEARER, `$1 ${mask}`).replace(WEB_ADDRESS, maskedUrl).replace(URL_USER, `$1${mask}@`);
+  return line
+    .replace(SUSPICIOUS, `$1${mask}`)
+    .replace(BEARER, `$1 ${mask}`)
+    .replace(WEB_ADDRESS, maskedUrl)
+    .replace(URL_USER, `$1${mask}@`);
 }
 
 /** Without a user, a password, the query, the fragment, and what cannot be guessed of the path. */

@@ -48,10 +48,20 @@ function nameOf(inside: string): string {
 function variable(inside: string, env: Environment): string | { readonly fault: SubstitutionFault } {
   const name = nameOf(inside);
   if (!inside.startsWith('env:')) {
-    return { fault: { problem: `\${${inside}} names no source`, todo: `Write \${env:NAME} for an environment variable, or $\${…} for the characters themselves.` } };
+    return {
+      fault: {
+        problem: `\${${inside}} names no source`,
+        todo: `Write \${env:NAME} for an environment variable, or $\${…} for the characters themselves.`,
+      },
+    };
   }
   if (!NAME.test(name)) {
-    return { fault: { problem: `${JSON.stringify(name)} is not the name of an environment variable`, todo: 'Use letters, digits and underscores, no digit first.' } };
+    return {
+      fault: {
+        problem: `${JSON.stringify(name)} is not the name of an environment variable`,
+        todo: 'Use letters, digits and underscores, no digit first.',
+      },
+    };
   }
   const fallbackAt = inside.indexOf(':-');
   const fallback = fallbackAt < 0 ? undefined : inside.slice(fallbackAt + 2);

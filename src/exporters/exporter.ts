@@ -10,7 +10,13 @@ import type { ExportItem } from '../model/scored-run.ts';
 export type ExportOutcome =
   | { readonly kind: 'sent' }
   | { readonly kind: 'failed'; readonly retryable: boolean; readonly error: string; readonly retryAfterMs?: number }
-  | { readonly kind: 'failed'; readonly retryable: true; readonly isMissing: true; readonly error: string; readonly retryAfterMs?: undefined };
+  | {
+      readonly kind: 'failed';
+      readonly retryable: true;
+      readonly isMissing: true;
+      readonly error: string;
+      readonly retryAfterMs?: undefined;
+    };
 
 export type ExportFailure = Extract<ExportOutcome, { readonly kind: 'failed' }>;
 

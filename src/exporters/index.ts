@@ -20,9 +20,27 @@ import { webhookExporter } from './webhook/webhook.ts';
 type MakeExporter = (settings: ExporterSettings, parts: ExporterDeps) => Exporter;
 
 /** Backends with scores of their own. */
-export const natives = [phoenix, langfuse, mlflow, langsmith, opik, datadog, braintrust, laminar] as const satisfies readonly NativeBackend[];
+export const natives = [
+  phoenix,
+  langfuse,
+  mlflow,
+  langsmith,
+  opik,
+  datadog,
+  braintrust,
+  laminar,
+] as const satisfies readonly NativeBackend[];
 export type NativeId = (typeof natives)[number]['id'];
 
-const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(natives.map((backend) => [backend.id, nativeExporter(backend)]));
+const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(
+  natives.map((backend) => [backend.id, nativeExporter(backend)]),
+);
 
-export const exporters = { span_events: spanEventsExporter, log_events: logEventsExporter, metrics: metricsExporter, webhook: webhookExporter, forward: forwardExporter, ...(ofNatives as Readonly<Record<NativeId, MakeExporter>>) } as const satisfies { readonly [id: string]: MakeExporter };
+export const exporters = {
+  span_events: spanEventsExporter,
+  log_events: logEventsExporter,
+  metrics: metricsExporter,
+  webhook: webhookExporter,
+  forward: forwardExporter,
+  ...(ofNatives as Readonly<Record<NativeId, MakeExporter>>),
+} as const satisfies { readonly [id: string]: MakeExporter };

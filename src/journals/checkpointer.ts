@@ -164,12 +164,21 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   async function markDone(): Promise<void> {
     takeFinished();
     const [stored, sent, nowMs] = [keeping.stored(), keeping.sent(), clock.nowMs()];
-    const pending = waiting.findIndex(({ keys, offered, sinceMs, isKept }) => !isKept || keys.some(isHeld) || offered > stored || (offered > sent && nowMs - sinceMs < sentWithinMs));
+    const pending = waiting.findIndex(
+      ({ keys, offered, sinceMs, isKept }) =>
+        !isKept || keys.some(isHeld) || offered > stored || (offered > sent && nowMs - sinceMs < sentWithinMs),
+    );
     const ready = pending === -1 ? waiting : waiting.slice(0, pending);
     let marked = 0;
     for (let at = 0; at < ready.length; at += keysPerRecord) {
       const some = ready.slice(at, at + keysPerRecord);
-      const { kind } = await journal.append(doneRecord(some.flatMap(({ keys }) => keys), clock.nowMs()), 'reserve');
+      const { kind } = await journal.append(
+        doneRecord(
+          some.flatMap(({ keys }) => keys),
+          clock.nowMs(),
+        ),
+        'reserve',
+      );
       if (kind === 'refused') break;
       marked += some.length;
     }
@@ -195,13 +204,19 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
       const ageMs = clock.nowMs() - record.receivedMs;
       if (ageMs >= 0 && ageMs < move.afterMs) return;
       const request = readRequest(record, inflatedBytesMax);
-      const keys = new Set((request.kind === 'traces' ? request.spans : request.records).map(({ traceId }) => traceKey(record.tenant, traceId)));
+      const keys = new Set(
+        (request.kind === 'traces' ? request.spans : request.records).map(({ traceId }) => traceKey(record.tenant, traceId)),
+      );
       takeFinished();
       const unstored = new Set(waiting.flatMap((trace) => trace.keys));
       const done = [...keys].filter((key) => !flow.standings.isOpen(key) && !unstored.has(key));
       // First: whoever finds the request again must know whom it does not concern.
       if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()), 'reserve')).kind === 'refused') return;
-      const again = await taken({ ...record, isCopy: true, origin: record.origin ?? from, receivedMs: clock.nowMs() }, (to) => flow.standings.moved(from, to), 'reserve');
+      const again = await taken(
+        { ...record, isCopy: true, origin: record.origin ?? from, receivedMs: clock.nowMs() },
+        (to) => flow.standings.moved(from, to),
+        'reserve',
+      );
       if (again.kind === 'refused') return;
       if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()), 'reserve')).kind === 'refused') return;
       telemetry.add('tracejury.journal.moved', 1);
@@ -220,7 +235,10 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   }
 
   function least(positions: readonly (number | undefined)[]): Position {
-    return positions.reduce<number>((lowest, position) => (position !== undefined && position < lowest ? position : lowest), journal.end()) as Position;
+    return positions.reduce<number>(
+      (lowest, position) => (position !== undefined && position < lowest ? position : lowest),
+      journal.end(),
+    ) as Position;
   }
 
   /** Else everything that the journal holds would go on once more after a crash. Nothing is written while nothing comes. */

@@ -16,7 +16,11 @@ import { newCursor, parsedCursor, recovery } from './poison-records.ts';
 import type { JournalDeps, JournalSettings } from './settings.ts';
 
 /** Rejects with JOURNAL_LOCKED, or with the disk's error; then nothing is held. */
-export async function diskJournal(settings: JournalSettings, parts: JournalDeps, files: FileLayer = parts.files ?? nodeFiles): Promise<Journal> {
+export async function diskJournal(
+  settings: JournalSettings,
+  parts: JournalDeps,
+  files: FileLayer = parts.files ?? nodeFiles,
+): Promise<Journal> {
   await files.makeFolder(settings.folder);
   const lock = await files.lock(settings.folder);
   const held: (() => Promise<void>)[] = [() => lock.release()];
@@ -50,8 +54,20 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
   if (markFile.text !== undefined) await markFile.write(markFile.text, 'power');
   const cursorFile = await doubleBufferedFile(files, join(folder, 'recovery'), names.includes('recovery'));
   hold(() => cursorFile.close());
-  const quarantine = await quarantineIn({ files, folder: join(folder, 'quarantine'), bytesMax: sizes.quarantineBytesMax, failed: account.failed });
-  const found = await findSegments({ files, folder, ...sizes, mark: parsedCheckpoint(markFile.text), durableEnd: parsedEnd(markFile.text), account });
+  const quarantine = await quarantineIn({
+    files,
+    folder: join(folder, 'quarantine'),
+    bytesMax: sizes.quarantineBytesMax,
+    failed: account.failed,
+  });
+  const found = await findSegments({
+    files,
+    folder,
+    ...sizes,
+    mark: parsedCheckpoint(markFile.text),
+    durableEnd: parsedEnd(markFile.text),
+    account,
+  });
   const log = segments({ files, folder, ...sizes, randomBytes: parts.randomBytes, account, found });
   hold(() => log.close());
   // The names made above, and the folder's own.

@@ -28,8 +28,17 @@ export interface ForwardPort {
 }
 
 /** Of a request that has just come. */
-export function passedRequest(position: Position, record: JournalRecord, { plain, isWhole = true }: Pick<Received, 'plain' | 'isWhole'>): PassedRequest {
-  return { position, tenant: record.tenant, body: plain === undefined ? undefined : { bytes: plain, encoding: encodingOf(record) }, isWhole };
+export function passedRequest(
+  position: Position,
+  record: JournalRecord,
+  { plain, isWhole = true }: Pick<Received, 'plain' | 'isWhole'>,
+): PassedRequest {
+  return {
+    position,
+    tenant: record.tenant,
+    body: plain === undefined ? undefined : { bytes: plain, encoding: encodingOf(record) },
+    isWhole,
+  };
 }
 
 /** Of one that an earlier process took. */

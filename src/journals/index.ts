@@ -25,11 +25,21 @@ export function journalAddress(url: string): JournalAddress | undefined {
 }
 
 /** Rejects with a JuryError. */
-export async function openJournal({ scheme, rest }: JournalAddress, settings: Omit<JournalSettings, 'folder'>, parts: JournalDeps): Promise<Journal> {
+export async function openJournal(
+  { scheme, rest }: JournalAddress,
+  settings: Omit<JournalSettings, 'folder'>,
+  parts: JournalDeps,
+): Promise<Journal> {
   try {
     return await journals[scheme]({ ...settings, folder: rest }, parts);
   } catch (error) {
-    throw error instanceof JuryError ? error : new JuryError('JOURNAL_UNUSABLE', isDiskFull(error) ? `${diskFullText(rest)} (${messageOf(error)}).` : `${rest}: ${messageOf(error)}.`, error);
+    throw error instanceof JuryError
+      ? error
+      : new JuryError(
+          'JOURNAL_UNUSABLE',
+          isDiskFull(error) ? `${diskFullText(rest)} (${messageOf(error)}).` : `${rest}: ${messageOf(error)}.`,
+          error,
+        );
   }
 }
 

@@ -31,7 +31,8 @@ export interface JournalAccount {
 export function journalAccount({ telemetry, logger }: Pick<JournalDeps, 'telemetry' | 'logger'>, folder = ''): JournalAccount {
   return {
     appended(kinds, bytes) {
-      for (const [kind, own] of Map.groupBy(kinds, (one) => one)) telemetry.add('tracejury.journal.records', own.length, { 'tracejury.record': kind });
+      for (const [kind, own] of Map.groupBy(kinds, (one) => one))
+        telemetry.add('tracejury.journal.records', own.length, { 'tracejury.record': kind });
       telemetry.add('tracejury.journal.bytes', bytes);
     },
     refused: (reason) => telemetry.add('tracejury.journal.refused', 1, { 'tracejury.reason': reason }),
@@ -52,7 +53,12 @@ export function journalAccount({ telemetry, logger }: Pick<JournalDeps, 'telemet
     },
     setAside(file, bytes, outcome) {
       telemetry.add('tracejury.journal.damaged', 1, { 'tracejury.outcome': outcome });
-      logger.warn({ file, bytes, outcome }, outcome === 'kept' ? 'a damaged segment of the journal is kept for a person to look at' : 'a damaged segment of the journal could not be kept');
+      logger.warn(
+        { file, bytes, outcome },
+        outcome === 'kept'
+          ? 'a damaged segment of the journal is kept for a person to look at'
+          : 'a damaged segment of the journal could not be kept',
+      );
     },
     quarantined(at, outcome) {
       telemetry.add('tracejury.journal.quarantined', 1, { 'tracejury.outcome': outcome });

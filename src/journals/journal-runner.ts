@@ -12,7 +12,12 @@ import type { JournalDeps } from './settings.ts';
 export interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'keeping' | 'inflatedBytesMax' | 'archive' | 'passing'> {
   readonly address: JournalAddress;
   /** `waitingBytesMax`: of requests that wait for the disk, no less than may be in flight at all; whoever admits them is the one to refuse. `memoryBytesMax`: of those that lie in memory. */
-  readonly settings: { readonly bytesMax: number; readonly recordBytesMax: number; readonly waitingBytesMax: number; readonly memoryBytesMax: number };
+  readonly settings: {
+    readonly bytesMax: number;
+    readonly recordBytesMax: number;
+    readonly waitingBytesMax: number;
+    readonly memoryBytesMax: number;
+  };
   readonly parts: JournalDeps;
   /** Of spans that are read back to be kept; asked for each time. */
   readonly redaction?: () => Redaction | undefined;

@@ -31,7 +31,9 @@ export interface JournalEntry {
  */
 export type JournalRefusal = 'full' | 'busy' | 'too_large' | 'failed' | 'disk_full' | 'stopped';
 
-export type Appended = { readonly kind: 'appended'; readonly position: Position } | { readonly kind: 'refused'; readonly reason: JournalRefusal };
+export type Appended =
+  | { readonly kind: 'appended'; readonly position: Position }
+  | { readonly kind: 'refused'; readonly reason: JournalRefusal };
 
 /** The replay of what an earlier process left, watched: a record on which the process died twice is set aside and not given again. */
 export interface Recovery {

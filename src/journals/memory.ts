@@ -23,7 +23,11 @@ export function memoryRecords(): MemoryRecords {
   return { records: new Map(), quarantine: new Map(), mark: zero, end: zero, cursor: newCursor };
 }
 
-export async function memoryJournal(settings: JournalSettings, parts: JournalDeps, shelf: MemoryRecords = memoryRecords()): Promise<Journal> {
+export async function memoryJournal(
+  settings: JournalSettings,
+  parts: JournalDeps,
+  shelf: MemoryRecords = memoryRecords(),
+): Promise<Journal> {
   const account = journalAccount(parts);
   const { memoryBytesMax = Infinity, segmentBytes = settings.bytesMax, quarantineBytesMax = quarantineBytesMaxDefault } = settings;
   const bytesMax = Math.min(settings.bytesMax, memoryBytesMax);

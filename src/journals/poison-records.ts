@@ -81,6 +81,9 @@ export function parsedCursor(text: string): RecoveryCursor | undefined {
 function isCursor(value: unknown): value is RecoveryCursor {
   if (typeof value !== 'object' || value === null || !('starts' in value) || !('suspects' in value)) return false;
   const isCount = (count: unknown): boolean => Number.isSafeInteger(count) && (count as number) >= 0;
-  const isSuspect = (one: unknown): boolean => typeof one === 'object' && one !== null && 'position' in one && 'deaths' in one && isCount(one.position) && isCount(one.deaths);
-  return isCount(value.starts) && Array.isArray(value.suspects) && value.suspects.every(isSuspect) && (!('at' in value) || isCount(value.at));
+  const isSuspect = (one: unknown): boolean =>
+    typeof one === 'object' && one !== null && 'position' in one && 'deaths' in one && isCount(one.position) && isCount(one.deaths);
+  return (
+    isCount(value.starts) && Array.isArray(value.suspects) && value.suspects.every(isSuspect) && (!('at' in value) || isCount(value.at))
+  );
 }

@@ -7,7 +7,10 @@ import { readLogs, readTraces, type OtlpEncoding } from '../otlp/read/read.ts';
 import type { JournalRecord, Position } from './journal.ts';
 
 /** `isWhole`: nothing in it was rejected. */
-export type Request = ({ readonly kind: 'traces'; readonly spans: readonly Span[] } | { readonly kind: 'logs'; readonly records: readonly LogRecord[] }) & { readonly isWhole: boolean };
+export type Request = (
+  | { readonly kind: 'traces'; readonly spans: readonly Span[] }
+  | { readonly kind: 'logs'; readonly records: readonly LogRecord[] }
+) & { readonly isWhole: boolean };
 
 const nothing: Request = { kind: 'traces', spans: [], isWhole: true };
 
@@ -44,12 +47,26 @@ function inflated({ contentEncoding, body }: JournalRecord, maxOutputLength: num
 }
 
 export function doneRecord(keys: readonly string[], nowMs: number): JournalRecord {
-  return { kind: 'done', tenant: noTenant, contentType: 'application/json', contentEncoding: '', receivedMs: nowMs, body: Buffer.from(jsonText([...keys])) };
+  return {
+    kind: 'done',
+    tenant: noTenant,
+    contentType: 'application/json',
+    contentEncoding: '',
+    receivedMs: nowMs,
+    body: Buffer.from(jsonText([...keys])),
+  };
 }
 
 /** All requests below the position have gone on. */
 export function forwardedRecord(below: Position, nowMs: number): JournalRecord {
-  return { kind: 'forwarded', tenant: noTenant, contentType: 'application/json', contentEncoding: '', receivedMs: nowMs, body: Buffer.from(jsonText({ below })) };
+  return {
+    kind: 'forwarded',
+    tenant: noTenant,
+    contentType: 'application/json',
+    contentEncoding: '',
+    receivedMs: nowMs,
+    body: Buffer.from(jsonText({ below })),
+  };
 }
 
 export function forwardedBelow({ body }: JournalRecord): number {

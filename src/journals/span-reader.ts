@@ -52,12 +52,16 @@ interface Gathered {
 }
 
 /** In the order of the traces. Each request is read once, however many of them it brought spans of; other work goes on in between. */
-export async function readBack(traces: readonly FinishedTrace[], { journal, inflatedBytesMax, redaction, traceBytesMax = traceBytesMaxDefault, bytesMax = bytesMaxDefault }: ReadBackOptions): Promise<readonly ReadBackTrace[]> {
+export async function readBack(
+  traces: readonly FinishedTrace[],
+  { journal, inflatedBytesMax, redaction, traceBytesMax = traceBytesMaxDefault, bytesMax = bytesMaxDefault }: ReadBackOptions,
+): Promise<readonly ReadBackTrace[]> {
   const all = traces.map((): Gathered => ({ parts: [], bytes: 0, spans: 0, isWhole: true, isLater: false }));
   let held = 0;
   for (const [position, wanting] of byPosition(traces)) {
     const record = await journal.at(position as Position);
-    const found = record === undefined ? undefined : await partsOf(record, wantedIn(record, wanting, traces), { inflatedBytesMax, redaction });
+    const found =
+      record === undefined ? undefined : await partsOf(record, wantedIn(record, wanting, traces), { inflatedBytesMax, redaction });
     for (const at of wanting) {
       const own = all[at];
       if (own === undefined || own.isLater) continue;
@@ -81,7 +85,13 @@ export async function readBack(traces: readonly FinishedTrace[], { journal, infl
     }
     await turn();
   }
-  return all.map(({ parts, bytes, spans, isWhole, isLater }) => ({ bundle: bytes > traceBytesMax || isLater ? undefined : bundle(parts.sort((one, other) => one.origin - other.origin)), spans, isWhole, isRedacted: redaction !== undefined, isLater }));
+  return all.map(({ parts, bytes, spans, isWhole, isLater }) => ({
+    bundle: bytes > traceBytesMax || isLater ? undefined : bundle(parts.sort((one, other) => one.origin - other.origin)),
+    spans,
+    isWhole,
+    isRedacted: redaction !== undefined,
+    isLater,
+  }));
 }
 
 /** Gives the bytes that were held. */
@@ -111,13 +121,20 @@ function wantedIn({ tenant }: JournalRecord, wanting: readonly number[], traces:
 type Part = BundlePart & { readonly items: number };
 
 /** By trace id. Undefined: the request cannot be read. */
-async function partsOf(record: JournalRecord, wanted: ReadonlySet<string>, { inflatedBytesMax, redaction }: Pick<ReadBackOptions, 'inflatedBytesMax' | 'redaction'>): Promise<ReadonlyMap<string, Part> | undefined> {
+async function partsOf(
+  record: JournalRecord,
+  wanted: ReadonlySet<string>,
+  { inflatedBytesMax, redaction }: Pick<ReadBackOptions, 'inflatedBytesMax' | 'redaction'>,
+): Promise<ReadonlyMap<string, Part> | undefined> {
   if (record.kind === 'done' || record.kind === 'forwarded') return new Map();
   const signal = record.kind;
   try {
     const body = await inflated(record, inflatedBytesMax);
     const isJson = record.contentType === 'application/json';
-    if (!isJson && redaction === undefined) return new Map([...excerpts(body, signal, wanted)].map(([traceId, { bytes, items }]) => [traceId, { signal, encoding: 'protobuf', bytes, items }]));
+    if (!isJson && redaction === undefined)
+      return new Map(
+        [...excerpts(body, signal, wanted)].map(([traceId, { bytes, items }]) => [traceId, { signal, encoding: 'protobuf', bytes, items }]),
+      );
     return await written(body, { signal, encoding: isJson ? 'json' : 'protobuf', wanted, redaction });
   } catch {
     return undefined;
@@ -141,7 +158,12 @@ async function written(body: Buffer, { signal, encoding, wanted, redaction }: De
     const items = own.spans.length + own.records.length;
     if (items === 0) continue;
     const kept = redaction === undefined ? own : redaction.spans(own.spans, own.records);
-    found.set(traceId, { signal, encoding: 'json', bytes: signal === 'traces' ? writeTraces(kept.spans, 'json') : writeLogsJson(kept.records), items });
+    found.set(traceId, {
+      signal,
+      encoding: 'json',
+      bytes: signal === 'traces' ? writeTraces(kept.spans, 'json') : writeLogsJson(kept.records),
+      items,
+    });
     await turn();
   }
   return found;

@@ -3,7 +3,6 @@ import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evalua
 import type { BudgetReservation } from '../model/budget.ts';
 import type { NoteCall } from '../model/judge-call.ts';
 
-
 export interface Judge {
   readonly name: string;
   readonly model: string;

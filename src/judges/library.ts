@@ -28,7 +28,13 @@ const stopped = { kind: 'failed', error: 'judge_stopped: stop() was called befor
  */
 export function openAiCompatibleJudge(options: OpenAiCompatibleOptions): OpenAiCompatibleJudge {
   const settings = settingsOf(options);
-  const judge = judgeOf(settings, { telemetry: noTelemetry, clock: { nowMs: () => Date.now() }, sleep: options.sleep ?? machineSleep, random: Math.random, nonce: freshCode });
+  const judge = judgeOf(settings, {
+    telemetry: noTelemetry,
+    clock: { nowMs: () => Date.now() },
+    sleep: options.sleep ?? machineSleep,
+    random: Math.random,
+    nonce: freshCode,
+  });
   let isStopped = false;
   return {
     name: settings.name,
@@ -47,7 +53,8 @@ export function openAiCompatibleJudge(options: OpenAiCompatibleOptions): OpenAiC
  * no run can know. Give your own only to compare or to record prompts.
  */
 export function promptMessages(question: Question, code: string = freshCode()): Opening {
-  if (!/^[A-Za-z0-9_-]{8,64}$/.test(code)) throw new TypeError('promptMessages: code must be 8 to 64 letters, digits, dashes and underscores; leave it out for a fresh one.');
+  if (!/^[A-Za-z0-9_-]{8,64}$/.test(code))
+    throw new TypeError('promptMessages: code must be 8 to 64 letters, digits, dashes and underscores; leave it out for a fresh one.');
   return openingOf(question, code);
 }
 

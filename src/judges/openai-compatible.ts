@@ -37,7 +37,13 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
   const complete = chatCompletions(settings, parts.onNoConnection);
   const { concurrency } = settings;
   const pace = settings.requestsPerMinute === undefined ? {} : { requestsPerMinute: settings.requestsPerMinute };
-  const gate = concurrencyLimiter({ concurrency, waitingMax: concurrency * waitingPerPlace, ...pace, clock: parts.clock, sleep: parts.sleep });
+  const gate = concurrencyLimiter({
+    concurrency,
+    waitingMax: concurrency * waitingPerPlace,
+    ...pace,
+    clock: parts.clock,
+    sleep: parts.sleep,
+  });
   const stopping = new AbortController();
   /** The strictest format that the endpoint is not known to refuse. */
   let format: AnswerFormat = 'json_schema';
@@ -48,16 +54,30 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
 
   const onDisbelief = (): void => parts.telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings.name });
   const entrance = requestGate({ gate, till: parts.till, onDisbelief, signal: stopping.signal });
-  const patience: RetryPolicy = { attemptsMax: 1 + (settings.retries ?? retriesDefault), onRetry: () => count('retried'), signal: stopping.signal, stopped: 'judge_stopped: the service is stopping', ...parts };
+  const patience: RetryPolicy = {
+    attemptsMax: 1 + (settings.retries ?? retriesDefault),
+    onRetry: () => count('retried'),
+    signal: stopping.signal,
+    stopped: 'judge_stopped: the service is stopping',
+    ...parts,
+  };
   const embed = embedder({ settings, telemetry: parts.telemetry, patience, through: entrance.through });
 
-  async function settled({ question, purse, record }: Asking, messages: readonly Message[], as: AnswerFormat): Promise<Exclude<Completion, { kind: 'busy' }>> {
+  async function settled(
+    { question, purse, record }: Asking,
+    messages: readonly Message[],
+    as: AnswerFormat,
+  ): Promise<Exclude<Completion, { kind: 'busy' }>> {
     const [schemaName, most] = [schemaNameOf(question), mostOf(settings, question, messages)];
     return await record.through({ operation: 'chat', question: question.id }, patience, (noting, sent) =>
-      withRetry<Completion>(() => entrance.through(purse, most, () => {
-        sent();
-        return complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal });
-      }), noting),
+      withRetry<Completion>(
+        () =>
+          entrance.through(purse, most, () => {
+            sent();
+            return complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal });
+          }),
+        noting,
+      ),
     );
   }
 
@@ -98,10 +118,15 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
       if (fault === undefined) break;
       error = `judge_answer_invalid: ${fault}`;
       const correction = correctionText({ fault, answer: completion.text, nonce: parts.nonce() });
-      messages = opening.messages.map(({ role, content }) => ({ role, content: role === 'user' ? `${content}\n\n${correction}` : content }));
+      messages = opening.messages.map(({ role, content }) => ({
+        role,
+        content: role === 'user' ? `${content}\n\n${correction}` : content,
+      }));
     }
     const used = tokens === undefined ? {} : { tokens };
-    return usable === undefined ? { kind: 'failed', error, ...used } : { kind: 'answered', value: usable.value, truncated: opening.truncated, ...used };
+    return usable === undefined
+      ? { kind: 'failed', error, ...used }
+      : { kind: 'answered', value: usable.value, truncated: opening.truncated, ...used };
   }
 
   return {

@@ -36,7 +36,22 @@ export interface OpenAiCompatibleOptions {
 }
 
 type Names = { readonly [Name in keyof Required<OpenAiCompatibleOptions>]: true };
-const names: Names = { model: true, baseUrl: true, apiKey: true, name: true, temperature: true, reasoningEffort: true, maxOutputTokens: true, headers: true, extraBody: true, concurrency: true, requestsPerMinute: true, timeoutMs: true, retries: true, sleep: true };
+const names: Names = {
+  model: true,
+  baseUrl: true,
+  apiKey: true,
+  name: true,
+  temperature: true,
+  reasoningEffort: true,
+  maxOutputTokens: true,
+  headers: true,
+  extraBody: true,
+  concurrency: true,
+  requestsPerMinute: true,
+  timeoutMs: true,
+  retries: true,
+  sleep: true,
+};
 
 /** By the names that other clients, the protocol and the configuration have for them. */
 const otherNames: ReadonlyMap<string, keyof Names> = new Map([
@@ -57,7 +72,9 @@ interface Range {
   readonly fractions?: true;
 }
 
-const ranges: { readonly [Name in 'temperature' | 'maxOutputTokens' | 'concurrency' | 'requestsPerMinute' | 'timeoutMs' | 'retries']: Range } = {
+const ranges: {
+  readonly [Name in 'temperature' | 'maxOutputTokens' | 'concurrency' | 'requestsPerMinute' | 'timeoutMs' | 'retries']: Range;
+} = {
   temperature: { least: 0, most: 2, unit: '', fractions: true },
   maxOutputTokens: { least: 1, most: 1_000_000, unit: ' tokens' },
   concurrency: { least: 1, most: 1_000, unit: ' questions' },
@@ -76,8 +93,25 @@ const adds = /\/(chat\/completions|completions|embeddings|responses)\/?$/;
 /** Throws a TypeError that names every option that is wrong. */
 export function settingsOf(options: OpenAiCompatibleOptions): JudgeSettings {
   const faults = faultsOf(options);
-  if (faults.length > 0) throw new TypeError(`openAiCompatibleJudge: ${faults.slice(0, faultsShown).join(' ')}${faults.length > faultsShown ? ` And ${faults.length - faultsShown} more.` : ''}`);
-  const { model, baseUrl = 'https://api.openai.com/v1', apiKey = '', name = 'judge', temperature, reasoningEffort, maxOutputTokens, headers, extraBody, concurrency = 8, requestsPerMinute, timeoutMs = 60_000, retries } = options;
+  if (faults.length > 0)
+    throw new TypeError(
+      `openAiCompatibleJudge: ${faults.slice(0, faultsShown).join(' ')}${faults.length > faultsShown ? ` And ${faults.length - faultsShown} more.` : ''}`,
+    );
+  const {
+    model,
+    baseUrl = 'https://api.openai.com/v1',
+    apiKey = '',
+    name = 'judge',
+    temperature,
+    reasoningEffort,
+    maxOutputTokens,
+    headers,
+    extraBody,
+    concurrency = 8,
+    requestsPerMinute,
+    timeoutMs = 60_000,
+    retries,
+  } = options;
   return {
     name,
     baseUrl,
@@ -98,14 +132,26 @@ export function settingsOf(options: OpenAiCompatibleOptions): JudgeSettings {
 /** Programs without types give anything. */
 function faultsOf(options: unknown): readonly string[] {
   if (!isRecord(options)) return ['Give an object with at least model, as { model: "gpt-5-mini" }.'];
-  const { model, baseUrl, apiKey, name, reasoningEffort, headers, extraBody, sleep } = options as { readonly [Name in keyof Names]?: unknown };
+  const { model, baseUrl, apiKey, name, reasoningEffort, headers, extraBody, sleep } = options as {
+    readonly [Name in keyof Names]?: unknown;
+  };
   const given = (value: unknown, isRight: boolean, fault: string): readonly string[] => (value === undefined || isRight ? [] : [fault]);
   return [
     ...Object.keys(options).flatMap(unknownFault),
-    ...(typeof model === 'string' && model.trim() !== '' && model.length <= modelCharsMax ? [] : [`model must be the name of a model, as "gpt-5-mini", of at most ${modelCharsMax} characters.`]),
+    ...(typeof model === 'string' && model.trim() !== '' && model.length <= modelCharsMax
+      ? []
+      : [`model must be the name of a model, as "gpt-5-mini", of at most ${modelCharsMax} characters.`]),
     ...(baseUrl === undefined ? [] : baseUrlFaults(baseUrl)),
-    ...given(apiKey, typeof apiKey === 'string' && apiKey.length <= secretCharsMax && /^[!-~]*$/.test(apiKey), 'apiKey must be visible ASCII characters without blanks; leave it out for an endpoint without a key.'),
-    ...given(name, typeof name === 'string' && /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name), 'name must be letters, digits, dots, dashes and underscores, at most 64.'),
+    ...given(
+      apiKey,
+      typeof apiKey === 'string' && apiKey.length <= secretCharsMax && /^[!-~]*$/.test(apiKey),
+      'apiKey must be visible ASCII characters without blanks; leave it out for an endpoint without a key.',
+    ),
+    ...given(
+      name,
+      typeof name === 'string' && /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name),
+      'name must be letters, digits, dots, dashes and underscores, at most 64.',
+    ),
     ...given(reasoningEffort, (reasoningEfforts as readonly unknown[]).includes(reasoningEffort), effortFault(reasoningEffort)),
     ...Object.entries(ranges).flatMap(([option, range]) => rangeFaults(option, options[option], range)),
     ...(headers === undefined ? [] : headersFaults(headers)),
@@ -117,7 +163,9 @@ function faultsOf(options: unknown): readonly string[] {
 function unknownFault(option: string): readonly string[] {
   if (Object.hasOwn(names, option)) return [];
   const meant = otherNames.get(option) ?? didYouMean(option, Object.keys(names));
-  return [`${JSON.stringify(option)} is no option; ${meant === undefined ? `known are ${Object.keys(names).join(', ')}.` : `did you mean ${meant}?`}`];
+  return [
+    `${JSON.stringify(option)} is no option; ${meant === undefined ? `known are ${Object.keys(names).join(', ')}.` : `did you mean ${meant}?`}`,
+  ];
 }
 
 function baseUrlFaults(baseUrl: unknown): readonly string[] {
@@ -137,7 +185,11 @@ function effortFault(written: unknown): string {
 }
 
 function rangeFaults(option: string, value: unknown, { least, most, unit, fractions }: Range): readonly string[] {
-  if (value === undefined || (typeof value === 'number' && value >= least && value <= most && (fractions === true || Number.isInteger(value)))) return [];
+  if (
+    value === undefined ||
+    (typeof value === 'number' && value >= least && value <= most && (fractions === true || Number.isInteger(value)))
+  )
+    return [];
   return [`${option} must be a ${fractions === true ? '' : 'whole '}number from ${least} to ${most}${unit}.`];
 }
 
@@ -149,17 +201,30 @@ function headersFaults(headers: unknown): readonly string[] {
     if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(header)) return [`${where} is no name of an HTTP header.`];
     if (header.toLowerCase() === 'authorization') return [`${where} is set by the judge: give the key as apiKey.`];
     if (ownHeaders.has(header.toLowerCase())) return [`${where} is set by the judge: leave it out.`];
-    return typeof value === 'string' && value.length <= secretCharsMax && /^[ -~]*$/.test(value) ? [] : [`${where} must be a text of ASCII characters in one line.`];
+    return typeof value === 'string' && value.length <= secretCharsMax && /^[ -~]*$/.test(value)
+      ? []
+      : [`${where} must be a text of ASCII characters in one line.`];
   });
 }
 
-const optionOfMember: { readonly [member: string]: keyof Names | undefined } = { model: 'model', temperature: 'temperature', reasoning_effort: 'reasoningEffort', max_tokens: 'maxOutputTokens', max_completion_tokens: 'maxOutputTokens' };
+const optionOfMember: { readonly [member: string]: keyof Names | undefined } = {
+  model: 'model',
+  temperature: 'temperature',
+  reasoning_effort: 'reasoningEffort',
+  max_tokens: 'maxOutputTokens',
+  max_completion_tokens: 'maxOutputTokens',
+};
 
 function extraBodyFaults(extraBody: unknown): readonly string[] {
   if (!isRecord(extraBody) || !isJson(extraBody)) return ['extraBody must be an object of JSON values, as { "top_p": 0.9 }.'];
   const members = Object.keys(extraBody);
   if (members.length > bodyMembersMax) return [`extraBody must have at most ${bodyMembersMax} members.`];
-  return members.filter((key) => (ownBodyMembers as readonly string[]).includes(key)).map((key) => `extraBody.${key} is set by the judge: ${optionOfMember[key] === undefined ? 'leave it out' : `write ${optionOfMember[key]} beside extraBody`}.`);
+  return members
+    .filter((key) => (ownBodyMembers as readonly string[]).includes(key))
+    .map(
+      (key) =>
+        `extraBody.${key} is set by the judge: ${optionOfMember[key] === undefined ? 'leave it out' : `write ${optionOfMember[key]} beside extraBody`}.`,
+    );
 }
 
 const nestingMax = 50;

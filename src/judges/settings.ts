@@ -10,10 +10,39 @@ import type { TokenPrice } from './budget/token-cost.ts';
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
 /** Members of the body of a question that only other keys set: its text, its form, and what bounds its cost. */
-export const ownBodyMembers = ['model', 'messages', 'response_format', 'stream', 'stream_options', 'n', 'tools', 'tool_choice', 'functions', 'function_call', 'max_completion_tokens', 'max_tokens', 'temperature', 'reasoning_effort'] as const;
+export const ownBodyMembers = [
+  'model',
+  'messages',
+  'response_format',
+  'stream',
+  'stream_options',
+  'n',
+  'tools',
+  'tool_choice',
+  'functions',
+  'function_call',
+  'max_completion_tokens',
+  'max_tokens',
+  'temperature',
+  'reasoning_effort',
+] as const;
 
 /** Headers that the client itself sets; the key of the endpoint is `api_key`. */
-export const ownHeaders: ReadonlySet<string> = new Set(['authorization', 'host', 'connection', 'content-length', 'content-type', 'content-encoding', 'transfer-encoding', 'accept', 'accept-encoding', 'expect', 'te', 'trailer', 'upgrade']);
+export const ownHeaders: ReadonlySet<string> = new Set([
+  'authorization',
+  'host',
+  'connection',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'transfer-encoding',
+  'accept',
+  'accept-encoding',
+  'expect',
+  'te',
+  'trailer',
+  'upgrade',
+]);
 
 export interface JudgeSettings {
   readonly name: string;

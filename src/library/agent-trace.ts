@@ -133,7 +133,14 @@ export interface TestCase {
 export function toTestCase(trace: AgentTrace, given: Pick<AgentTraceInput, 'input' | 'tools' | 'tasks' | 'constraints'> = {}): TestCase {
   const { tools, ...rest } = given;
   const completed: AgentTrace = { ...trace, ...present(rest), ...(tools === undefined ? {} : { toolDefinitions: fromOpenAiTools(tools) }) };
-  return { input: completed.input, output: toOutput(completed), tools: completed.toolDefinitions, tasks: completed.tasks, constraints: completed.constraints, trace: completed };
+  return {
+    input: completed.input,
+    output: toOutput(completed),
+    tools: completed.toolDefinitions,
+    tasks: completed.tasks,
+    constraints: completed.constraints,
+    trace: completed,
+  };
 }
 
 export { fromMessages, type FromMessages } from './from-messages.ts';

@@ -21,7 +21,12 @@ export interface NamedTurnVerdicts extends TurnVerdicts {
 }
 
 /** For each evaluator a verdict on every turn, one on the whole, and which turn is the worst. A trace without messages is one turn. */
-export async function evaluateTurns(trace: AgentTrace, { expect = {}, byTurn = [] }: ExpectedByTurn, evaluators: readonly UsableEvaluator[], { grouping = 'user_turn', ...options }: EvaluateTurnsWith = {}): Promise<readonly NamedTurnVerdicts[]> {
+export async function evaluateTurns(
+  trace: AgentTrace,
+  { expect = {}, byTurn = [] }: ExpectedByTurn,
+  evaluators: readonly UsableEvaluator[],
+  { grouping = 'user_turn', ...options }: EvaluateTurnsWith = {},
+): Promise<readonly NamedTurnVerdicts[]> {
   const ready = evaluators.map(readyEvaluator);
   const turns = turnsOf(trace, grouping)?.traces ?? [trace];
   const flat = await evaluate(trace, { expect }, ready, options);

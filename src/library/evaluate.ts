@@ -35,23 +35,37 @@ export interface EvaluateWith {
 const questionsMax = 50;
 
 /** One verdict an evaluator, in their order. Rejects when an evaluator is set up wrongly or lacks its judge. */
-export async function evaluate(trace: AgentTrace, { expect = {} }: Expected, evaluators: readonly UsableEvaluator[], { judge, call, context = evaluationContext() }: EvaluateWith = {}): Promise<readonly Verdict[]> {
+export async function evaluate(
+  trace: AgentTrace,
+  { expect = {} }: Expected,
+  evaluators: readonly UsableEvaluator[],
+  { judge, call, context = evaluationContext() }: EvaluateWith = {},
+): Promise<readonly Verdict[]> {
   const ready = evaluators.map((one) => readyEvaluator(one));
   for (const one of ready) refuseUnanswered(one, { judge, call });
   const ask = askOf(judge ?? {}, call);
-  return await Promise.all(ready.map(async (configured) => {
-    if (configured.kind === 'rule') return ruleVerdict(configured, trace, { expect, context });
-    return await runJudge(configured.judge(trace, expect, context), ask, { questionsMax, threshold: configured.threshold });
-  }));
+  return await Promise.all(
+    ready.map(async (configured) => {
+      if (configured.kind === 'rule') return ruleVerdict(configured, trace, { expect, context });
+      return await runJudge(configured.judge(trace, expect, context), ask, { questionsMax, threshold: configured.threshold });
+    }),
+  );
 }
 
 /** The verdict of a rule, without waiting. */
-export function ruleVerdict(rule: ConfiguredRule, trace: AgentTrace, { expect = {}, context = evaluationContext() }: Expected & Pick<EvaluateWith, 'context'>): Verdict {
+export function ruleVerdict(
+  rule: ConfiguredRule,
+  trace: AgentTrace,
+  { expect = {}, context = evaluationContext() }: Expected & Pick<EvaluateWith, 'context'>,
+): Verdict {
   return rule.evaluate(trace, expect, context);
 }
 
 /** Throws where an evaluator would ask and nobody is there to answer. */
-export function refuseUnanswered({ kind, name }: ConfiguredEvaluator, { judge, call }: { readonly judge: UsableJudge | undefined; readonly call: Call | undefined }): void {
+export function refuseUnanswered(
+  { kind, name }: ConfiguredEvaluator,
+  { judge, call }: { readonly judge: UsableJudge | undefined; readonly call: Call | undefined },
+): void {
   if (kind === 'judge' && judge === undefined) throw new TypeError(`${name} asks a judge: give one as { judge }.`);
   if (kind === 'http' && call === undefined) throw new TypeError(`${name} calls an endpoint: give what does so as { call }.`);
 }

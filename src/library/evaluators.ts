@@ -137,7 +137,18 @@ export { evaluationContext } from '../../evaluators/configuration/context.ts';
 export { listPrices, listPricesDate } from '../../evaluators/pricing/list-prices.ts';
 export type { Price, PriceTable } from '../../evaluators/pricing/prices.ts';
 export type { ConfiguredEvaluator, ConfiguredHttp, ConfiguredJudge, ConfiguredRule } from '../../evaluators/configuration/configured.ts';
-export type { Answer, Asking, EmbeddingRequest, EvaluationContext, EvaluatorRequest, HttpCall, JudgeEvaluator, Question, RuleEvaluator, Subject } from '../../evaluators/evaluator.ts';
+export type {
+  Answer,
+  Asking,
+  EmbeddingRequest,
+  EvaluationContext,
+  EvaluatorRequest,
+  HttpCall,
+  JudgeEvaluator,
+  Question,
+  RuleEvaluator,
+  Subject,
+} from '../../evaluators/evaluator.ts';
 export type { ErrorPredicate } from '../../evaluators/evidence/failed-calls.ts';
 export type { ArgumentMatcher } from '../../evaluators/matching/arguments.ts';
 export type { Expectation, ExpectedToolCall, ExpectedToolOutput } from '../model/expectation.ts';

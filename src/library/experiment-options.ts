@@ -60,9 +60,46 @@ export interface ExperimentOptions<Input> {
 
 type Names<Members> = { readonly [Name in keyof Required<Members>]: true };
 
-const optionNames: Names<ExperimentOptions<unknown>> = { dataset: true, task: true, evaluators: true, concurrency: true, timeoutMs: true, failFast: true, samplePercentage: true, judge: true, call: true, context: true, onProgress: true, timers: true };
-const exampleNames: Names<Example<unknown>> = { id: true, input: true, expect: true, tools: true, tasks: true, constraints: true, evaluators: true, timeoutMs: true, tags: true, metadata: true };
-const expectationNames: Names<Expectation> = { toolCalls: true, toolOutputs: true, toolCallsCount: true, toolCallsOrder: true, messages: true, tasks: true, constraints: true, plan: true, output: true, context: true, searchText: true, byTurn: true };
+const optionNames: Names<ExperimentOptions<unknown>> = {
+  dataset: true,
+  task: true,
+  evaluators: true,
+  concurrency: true,
+  timeoutMs: true,
+  failFast: true,
+  samplePercentage: true,
+  judge: true,
+  call: true,
+  context: true,
+  onProgress: true,
+  timers: true,
+};
+const exampleNames: Names<Example<unknown>> = {
+  id: true,
+  input: true,
+  expect: true,
+  tools: true,
+  tasks: true,
+  constraints: true,
+  evaluators: true,
+  timeoutMs: true,
+  tags: true,
+  metadata: true,
+};
+const expectationNames: Names<Expectation> = {
+  toolCalls: true,
+  toolOutputs: true,
+  toolCallsCount: true,
+  toolCallsOrder: true,
+  messages: true,
+  tasks: true,
+  constraints: true,
+  plan: true,
+  output: true,
+  context: true,
+  searchText: true,
+  byTurn: true,
+};
 
 export function optionFaults<Input>(options: ExperimentOptions<Input>): readonly string[] {
   const { dataset, task, evaluators, concurrency = 1, timeoutMs, samplePercentage = 100 } = options;
@@ -79,14 +116,20 @@ export function optionFaults<Input>(options: ExperimentOptions<Input>): readonly
 
 export function exampleFaults<Input>(example: Example<Input>, at: number): readonly string[] {
   const where = `dataset[${at}]`;
-  return [...unknownMembers(example, exampleNames, where), ...timeoutFaults(example.timeoutMs, `${where}.timeoutMs`), ...(example.expect === undefined ? [] : expectationFaults(example.expect, `${where}.expect`))];
+  return [
+    ...unknownMembers(example, exampleNames, where),
+    ...timeoutFaults(example.timeoutMs, `${where}.timeoutMs`),
+    ...(example.expect === undefined ? [] : expectationFaults(example.expect, `${where}.expect`)),
+  ];
 }
 
 function expectationFaults(expect: Expectation, where: string): readonly string[] {
   const unknown = unknownMembers(expect, expectationNames, where);
   if (unknown.length > 0) return unknown;
   try {
-    return readExpectation(writtenExpectation(expect)).faults.map(({ path, problem }) => `${[where, ...path.map((step) => camelCase(String(step)))].join('.')} ${problem}.`);
+    return readExpectation(writtenExpectation(expect)).faults.map(
+      ({ path, problem }) => `${[where, ...path.map((step) => camelCase(String(step)))].join('.')} ${problem}.`,
+    );
   } catch {
     return [`${where} has a member of another type than it must have: calls, outputs, messages and counts are lists of objects.`];
   }
@@ -94,10 +137,12 @@ function expectationFaults(expect: Expectation, where: string): readonly string[
 
 function unknownMembers(given: object, known: object, where: string): readonly string[] {
   const names = Object.keys(known);
-  return Object.keys(given).filter((name) => !Object.hasOwn(known, name)).map((name) => {
-    const meant = didYouMean(name, names);
-    return `${where} has an unknown member ${JSON.stringify(name)}; ${meant === undefined ? `known are ${names.join(', ')}` : `did you mean ${meant}?`}${meant === undefined ? '.' : ''}`;
-  });
+  return Object.keys(given)
+    .filter((name) => !Object.hasOwn(known, name))
+    .map((name) => {
+      const meant = didYouMean(name, names);
+      return `${where} has an unknown member ${JSON.stringify(name)}; ${meant === undefined ? `known are ${names.join(', ')}` : `did you mean ${meant}?`}${meant === undefined ? '.' : ''}`;
+    });
 }
 
 function timeoutFaults(timeoutMs: number | undefined, where: string): readonly string[] {

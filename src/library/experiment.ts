@@ -29,7 +29,10 @@ export function experiment<Input>(options: ExperimentOptions<Input>): Experiment
   const { dataset, concurrency = concurrencyDefault, failFast = false, samplePercentage = 100, onProgress } = options;
   const wrong = optionFaults(options);
   const faults = wrong.length > 0 ? wrong : dataset.flatMap(exampleFaults);
-  if (faults.length > 0) throw new TypeError(`${faults.slice(0, faultsShown).join(' ')}${faults.length > faultsShown ? ` And ${faults.length - faultsShown} more.` : ''}`);
+  if (faults.length > 0)
+    throw new TypeError(
+      `${faults.slice(0, faultsShown).join(' ')}${faults.length > faultsShown ? ` And ${faults.length - faultsShown} more.` : ''}`,
+    );
   const ids = dataset.map(({ id }, at) => id ?? String(at + 1));
   const twice = ids.find((id, at) => ids.indexOf(id) !== at);
   if (twice !== undefined) throw new TypeError(`Two examples have the id ${twice}.`);
@@ -54,12 +57,18 @@ export function experiment<Input>(options: ExperimentOptions<Input>): Experiment
         }
       };
       await Promise.all(Array.from({ length: Math.min(concurrency, places.length) }, worker));
-      return reportOf(results.filter((result) => result !== undefined), { total: dataset.length, sampledOut: dataset.length - places.length });
+      return reportOf(
+        results.filter((result) => result !== undefined),
+        { total: dataset.length, sampledOut: dataset.length - places.length },
+      );
     },
   };
 }
 
-function exampleRunner<Input>(options: ExperimentOptions<Input>, ids: readonly string[]): (example: Example<Input>, id: string) => Promise<ExampleResult> {
+function exampleRunner<Input>(
+  options: ExperimentOptions<Input>,
+  ids: readonly string[],
+): (example: Example<Input>, id: string) => Promise<ExampleResult> {
   const { task, judge, call, context = evaluationContext(), timeoutMs = timeoutMsDefault, timers = machineTimers } = options;
   const ready = (given: readonly UsableEvaluator[]): readonly ConfiguredEvaluator[] => {
     const made = given.map((one) => (isUndeclared(one) ? { ...readyEvaluator(one), checks: () => expectedParts } : readyEvaluator(one)));
@@ -67,7 +76,9 @@ function exampleRunner<Input>(options: ExperimentOptions<Input>, ids: readonly s
     return made;
   };
   const common = ready(options.evaluators);
-  const own = new Map(options.dataset.flatMap((example) => (example.evaluators === undefined ? [] : [[example, ready(example.evaluators)] as const])));
+  const own = new Map(
+    options.dataset.flatMap((example) => (example.evaluators === undefined ? [] : [[example, ready(example.evaluators)] as const])),
+  );
   const plans = coveredExamples(options, ids, (example) => own.get(example) ?? common);
   return async (example, id) => {
     const { input } = example;
@@ -76,21 +87,37 @@ function exampleRunner<Input>(options: ExperimentOptions<Input>, ids: readonly s
     let trace: AgentTrace | undefined;
     const work = async (signal: AbortSignal): Promise<readonly Verdict[]> => {
       trace = withTools(await task(input, { id, signal }), example);
-      return await evaluate(trace, { expect: expectedOf(example) }, evaluators, { context, ...(judge === undefined ? {} : { judge }), ...(call === undefined ? {} : { call }) });
+      return await evaluate(trace, { expect: expectedOf(example) }, evaluators, {
+        context,
+        ...(judge === undefined ? {} : { judge }),
+        ...(call === undefined ? {} : { call }),
+      });
     };
     const named = { id, input };
     try {
       const verdicts = await withinTime(work, limitMs, timers);
       const ran = trace === undefined ? {} : { trace };
-      if (verdicts === outOfTime) return { ...named, ...ran, status: 'failed', verdicts: [], error: { kind: 'timed_out', message: `not done within ${limitMs} ms` } };
+      if (verdicts === outOfTime)
+        return { ...named, ...ran, status: 'failed', verdicts: [], error: { kind: 'timed_out', message: `not done within ${limitMs} ms` } };
       const found = verdicts.flatMap((verdict, at) => {
         const evaluator = evaluators[at];
         return evaluator === undefined ? [] : [{ name: evaluator.name, evaluator: evaluator.evaluator.id, verdict }];
       });
       const open = partsWithoutScore(expectedOf(example), evaluators, verdicts);
-      return { ...named, ...ran, status: statusOf(verdicts, open), verdicts: found, ...(open.length === 0 ? {} : { expectationsWithoutScore: open }) };
+      return {
+        ...named,
+        ...ran,
+        status: statusOf(verdicts, open),
+        verdicts: found,
+        ...(open.length === 0 ? {} : { expectationsWithoutScore: open }),
+      };
     } catch (error) {
-      return { ...named, status: 'failed', verdicts: [], error: { kind: 'task_failed', message: error instanceof Error ? error.message : String(error) } };
+      return {
+        ...named,
+        status: 'failed',
+        verdicts: [],
+        error: { kind: 'task_failed', message: error instanceof Error ? error.message : String(error) },
+      };
     }
   };
 }
@@ -111,22 +138,43 @@ function isUndeclared(one: UsableEvaluator): boolean {
 }
 
 /** The evaluators of each example by its id: its own or the common ones, and those that its expectation switches on. Throws where only a judge could check it and there is none. */
-function coveredExamples<Input>({ dataset, judge }: ExperimentOptions<Input>, ids: readonly string[], planOf: (example: Example<Input>) => readonly ConfiguredEvaluator[]): ReadonlyMap<string, readonly ConfiguredEvaluator[]> {
+function coveredExamples<Input>(
+  { dataset, judge }: ExperimentOptions<Input>,
+  ids: readonly string[],
+  planOf: (example: Example<Input>) => readonly ConfiguredEvaluator[],
+): ReadonlyMap<string, readonly ConfiguredEvaluator[]> {
   const made = new Map<string, ConfiguredEvaluator>();
-  const found = dataset.map((example, at) => ({ id: ids[at] ?? '', plan: planOf(example), ...coverageOf(expectedOf(example), planOf(example), { table: switchable, canAsk: judge !== undefined, made }) }));
-  const unchecked = found.flatMap(({ id, unchecked: parts }) => parts.map(({ part, use }) => `${part} of example ${id} (add ${use.join(' or ')}${part === 'by_turn' ? '' : ', and a judge as { judge }'})`));
-  if (unchecked.length > 0) throw new TypeError(`${unchecked.length === 1 ? '1 expectation is' : `${unchecked.length} expectations are`} checked by no evaluator: ${unchecked.slice(0, uncheckedShown).join('; ')}${unchecked.length > uncheckedShown ? `; and ${unchecked.length - uncheckedShown} more` : ''}.`);
+  const found = dataset.map((example, at) => ({
+    id: ids[at] ?? '',
+    plan: planOf(example),
+    ...coverageOf(expectedOf(example), planOf(example), { table: switchable, canAsk: judge !== undefined, made }),
+  }));
+  const unchecked = found.flatMap(({ id, unchecked: parts }) =>
+    parts.map(
+      ({ part, use }) => `${part} of example ${id} (add ${use.join(' or ')}${part === 'by_turn' ? '' : ', and a judge as { judge }'})`,
+    ),
+  );
+  if (unchecked.length > 0)
+    throw new TypeError(
+      `${unchecked.length === 1 ? '1 expectation is' : `${unchecked.length} expectations are`} checked by no evaluator: ${unchecked.slice(0, uncheckedShown).join('; ')}${unchecked.length > uncheckedShown ? `; and ${unchecked.length - uncheckedShown} more` : ''}.`,
+    );
   return new Map(found.map(({ id, plan, switchedOn }) => [id, [...plan, ...switchedOn.map((one) => one.configured)]]));
 }
 
 const uncheckedShown = 20;
 
 /** Parts of an expectation on which every evaluator that checks them gave no score. */
-function partsWithoutScore(expected: Expectation, evaluators: readonly ConfiguredEvaluator[], verdicts: readonly Verdict[]): readonly ExpectedPart[] {
-  return statedParts(expected).filter((part) => refinedPart(part) === undefined).filter((part) => {
-    const checking = verdicts.filter((_, at) => evaluators[at]?.checks?.(expected).includes(part) === true);
-    return checking.length > 0 && checking.every(({ kind }) => kind !== 'scored');
-  });
+function partsWithoutScore(
+  expected: Expectation,
+  evaluators: readonly ConfiguredEvaluator[],
+  verdicts: readonly Verdict[],
+): readonly ExpectedPart[] {
+  return statedParts(expected)
+    .filter((part) => refinedPart(part) === undefined)
+    .filter((part) => {
+      const checking = verdicts.filter((_, at) => evaluators[at]?.checks?.(expected).includes(part) === true);
+      return checking.length > 0 && checking.every(({ kind }) => kind !== 'scored');
+    });
 }
 
 /** One failure is enough; a broken judge is no pass, nor is an expectation without a score. */

@@ -1,5 +1,11 @@
 /** Factories: an evaluator as a function that sets it up in code. The engine is the one that reads the configuration. */
-import { configuredEvaluator, type ConfiguredEvaluator, type ConfiguredHttp, type ConfiguredJudge, type ConfiguredRule } from '../../evaluators/configuration/configured.ts';
+import {
+  configuredEvaluator,
+  type ConfiguredEvaluator,
+  type ConfiguredHttp,
+  type ConfiguredJudge,
+  type ConfiguredRule,
+} from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Subject } from '../../evaluators/evaluator.ts';
 import { partedOptions } from '../../evaluators/configuration/option-functions.ts';
 import { snakeMembers } from '../../evaluators/configuration/option-names.ts';
@@ -23,18 +29,24 @@ export interface EvaluatorSetting {
 }
 
 /** Options with everything optional that has a default: all of them, at any depth. */
-export type Given<Options> = Options extends readonly unknown[] | ((...given: never[]) => unknown) ? Options : Options extends object ? { readonly [Key in keyof Options]?: Given<Options[Key]> } : Options;
+export type Given<Options> = Options extends readonly unknown[] | ((...given: never[]) => unknown)
+  ? Options
+  : Options extends object
+    ? { readonly [Key in keyof Options]?: Given<Options[Key]> }
+    : Options;
 
-type OptionsOf<Member> = Member extends { evaluate(subject: Subject, options: infer Options, context: EvaluationContext): unknown } ? Options : never;
+type OptionsOf<Member> = Member extends { evaluate(subject: Subject, options: infer Options, context: EvaluationContext): unknown }
+  ? Options
+  : never;
 
 /** Sets an evaluator up. Throws a TypeError that names everything that is wrong with what was given. */
 export type Factory<Member> = Member extends { readonly kind: 'judge' }
   ? (options?: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredJudge
   : Member extends { readonly kind: 'http' }
-  ? (options: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredHttp
-  : Member extends { readonly evaluateWithJudge: unknown }
-    ? RuleOrJudgeFactory<Given<OptionsOf<Member>>>
-    : (options?: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredRule;
+    ? (options: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredHttp
+    : Member extends { readonly evaluateWithJudge: unknown }
+      ? RuleOrJudgeFactory<Given<OptionsOf<Member>>>
+      : (options?: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredRule;
 
 /** A rule of which a judge can tell more, when it is asked to. */
 export interface RuleOrJudgeFactory<Options> {
@@ -44,7 +56,8 @@ export interface RuleOrJudgeFactory<Options> {
 
 /** The factory of an evaluator: one of ours, or one that satisfies the same contract. */
 export function factory<Member extends AnyEvaluator>(evaluator: Member): Factory<Member> {
-  const make = (options: object = {}, setting: EvaluatorSetting & { readonly withJudge?: true } = {}): ConfiguredEvaluator => configured(evaluator, options, setting);
+  const make = (options: object = {}, setting: EvaluatorSetting & { readonly withJudge?: true } = {}): ConfiguredEvaluator =>
+    configured(evaluator, options, setting);
   return make as Factory<Member>;
 }
 
@@ -53,7 +66,11 @@ export function readyEvaluator(evaluator: ConfiguredEvaluator | AnyEvaluator): C
   return 'evaluator' in evaluator ? evaluator : configured(evaluator, {}, {});
 }
 
-function configured(evaluator: AnyEvaluator, options: object, { name, threshold, expect, includeExplanation, turns, withJudge }: EvaluatorSetting & { readonly withJudge?: true }): ConfiguredEvaluator {
+function configured(
+  evaluator: AnyEvaluator,
+  options: object,
+  { name, threshold, expect, includeExplanation, turns, withJudge }: EvaluatorSetting & { readonly withJudge?: true },
+): ConfiguredEvaluator {
   const { data, functions } = partedOptions(options, evaluator.functions ?? []);
   const given: JsonObject = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
   const written = snakeMembers(evaluator.optionsSchema, given);

@@ -13,7 +13,10 @@ export interface FromMessages {
 export function fromMessages(messages: JsonValue, members: Partial<AgentTrace> = {}): FromMessages {
   const read = readMessages(messages);
   const [fault] = read.faults;
-  if (fault !== undefined) throw new TypeError(`messages${fault.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')} ${fault.problem}`);
+  if (fault !== undefined)
+    throw new TypeError(
+      `messages${fault.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')} ${fault.problem}`,
+    );
   const input = lastText(read.messages, ['user']);
   const systemPrompt = lastText(read.messages, ['system', 'developer']);
   const trace: AgentTrace = {

@@ -10,7 +10,9 @@ import { spanOf, type SdkSpan } from './readable-span.ts';
 export function fromSpans(spans: readonly SdkSpan[]): readonly AgentTrace[] {
   const read = spans.map(spanOf).filter((span) => span !== undefined);
   return [...Map.groupBy(read, ({ traceId }) => traceId).values()]
-    .flatMap((own) => assemble({ collectors, tenant: noTenant, held: onceEach(own).map((span) => ({ span, arrivedMs: 0 })), records: new Map() }))
+    .flatMap((own) =>
+      assemble({ collectors, tenant: noTenant, held: onceEach(own).map((span) => ({ span, arrivedMs: 0 })), records: new Map() }),
+    )
     .toSorted((a, b) => (a.startUnixNano < b.startUnixNano ? -1 : a.startUnixNano > b.startUnixNano ? 1 : 0))
     .map(({ trace }) => trace);
 }

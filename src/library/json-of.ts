@@ -38,6 +38,7 @@ function container(value: object, depth: number): JsonValue {
 
 /** Dates and the like say themselves how they are written. */
 function written(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || isJsonArray(value) || !('toJSON' in value) || typeof value.toJSON !== 'function') return value;
+  if (typeof value !== 'object' || value === null || isJsonArray(value) || !('toJSON' in value) || typeof value.toJSON !== 'function')
+    return value;
   return (value.toJSON as (key: string) => unknown).call(value, key);
 }

@@ -55,7 +55,9 @@ function linkOf({ context, attributes }: Link): readonly SpanLink[] {
 }
 
 function attributed(attributes: Attributes = {}): Attributed {
-  const values = new Map(Object.entries(attributes).flatMap(([key, value]) => (value === undefined ? [] : [[key, valueOf(value)] as const])));
+  const values = new Map(
+    Object.entries(attributes).flatMap(([key, value]) => (value === undefined ? [] : [[key, valueOf(value)] as const])),
+  );
   return { attribute: (key) => values.get(key), attributeKeys: () => [...values.keys()] };
 }
 

@@ -45,9 +45,21 @@ export interface Report {
   readonly evaluators: readonly EvaluatorResult[];
 }
 
-export function reportOf(examples: readonly ExampleResult[], { total, sampledOut }: { readonly total: number; readonly sampledOut: number }): Report {
+export function reportOf(
+  examples: readonly ExampleResult[],
+  { total, sampledOut }: { readonly total: number; readonly sampledOut: number },
+): Report {
   const count = (status: ExampleResult['status']): number => examples.filter((example) => example.status === status).length;
-  return { total, ...(sampledOut === 0 ? {} : { sampledOut }), passed: count('passed'), failed: count('failed'), errors: count('error'), skipped: count('skipped'), examples, evaluators: evaluatorResults(examples) };
+  return {
+    total,
+    ...(sampledOut === 0 ? {} : { sampledOut }),
+    passed: count('passed'),
+    failed: count('failed'),
+    errors: count('error'),
+    skipped: count('skipped'),
+    examples,
+    evaluators: evaluatorResults(examples),
+  };
 }
 
 function evaluatorResults(examples: readonly ExampleResult[]): readonly EvaluatorResult[] {

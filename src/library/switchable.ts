@@ -13,4 +13,16 @@ import { trajectoryMatch } from '../../evaluators/trajectory-match.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 
 /** In the order of the table of all evaluators. */
-export const switchable: readonly AnyEvaluator[] = [expectedTools, toolTrajectory, toolCallOutput, toolCallCount, toolCallOrder, trajectoryMatch, taskCompletion, planAdherence, hallucination, exactMatch, contains];
+export const switchable: readonly AnyEvaluator[] = [
+  expectedTools,
+  toolTrajectory,
+  toolCallOutput,
+  toolCallCount,
+  toolCallOrder,
+  trajectoryMatch,
+  taskCompletion,
+  planAdherence,
+  hallucination,
+  exactMatch,
+  contains,
+];

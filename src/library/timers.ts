@@ -15,7 +15,11 @@ export const machineTimers: Timers = {
 export const outOfTime: unique symbol = Symbol('out of time');
 
 /** The result of the work, or `outOfTime` when it takes longer; the work is told by its signal and its late result is dropped. */
-export async function withinTime<Result>(work: (signal: AbortSignal) => Promise<Result>, ms: number, timers: Timers): Promise<Result | typeof outOfTime> {
+export async function withinTime<Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+  ms: number,
+  timers: Timers,
+): Promise<Result | typeof outOfTime> {
   const abort = new AbortController();
   const working = work(abort.signal);
   return await new Promise((resolve, reject) => {

@@ -21,6 +21,8 @@ function turnOf(trace: AgentTrace, from: number, to: number): AgentTrace {
     ...(response === undefined ? {} : { finalResponse: response }),
     toolCalls: indexes.flatMap((index) => trace.toolCalls[index] ?? []),
     messages: own.map((message) => ({ ...message, calls: message.calls.map((index) => indexes.indexOf(index)) })),
-    reasoningSteps: own.flatMap(({ role, calls, text }) => (role === 'assistant' && calls.length > 0 && text !== undefined && text.trim() !== '' ? [text] : [])),
+    reasoningSteps: own.flatMap(({ role, calls, text }) =>
+      role === 'assistant' && calls.length > 0 && text !== undefined && text.trim() !== '' ? [text] : [],
+    ),
   };
 }

@@ -52,12 +52,18 @@ interface MatcherState {
   readonly isNot?: boolean;
 }
 
-function toPass(this: MatcherState, received: unknown, evaluator: ConfiguredEvaluator | AnyEvaluator, { expect, ...run }: ToPassWith = {}): Matched | Promise<Matched> {
+function toPass(
+  this: MatcherState,
+  received: unknown,
+  evaluator: ConfiguredEvaluator | AnyEvaluator,
+  { expect, ...run }: ToPassWith = {},
+): Matched | Promise<Matched> {
   const trace = agentTraceIn(received);
   const ready = readyEvaluator(evaluator);
   if (expect !== undefined) refuseUnchecked(ready, expect);
   const expected = expect === undefined ? {} : { expect };
-  const matched = (verdict: Verdict | undefined): Matched => matchedVerdict({ name: ready.name, evaluator: ready.evaluator.id, verdict: verdict ?? noVerdict }, this.isNot === true);
+  const matched = (verdict: Verdict | undefined): Matched =>
+    matchedVerdict({ name: ready.name, evaluator: ready.evaluator.id, verdict: verdict ?? noVerdict }, this.isNot === true);
   if (ready.kind === 'rule') return matched(ruleVerdict(ready, trace, { ...expected, ...run }));
   return evaluate(trace, expected, [ready], run).then(([verdict]) => matched(verdict));
 }
@@ -75,39 +81,68 @@ const noVerdict: Verdict = { kind: 'failed', error: 'no_verdict', explanation: '
 function matchedVerdict(named: NamedVerdict, isNot: boolean): Matched {
   const { verdict } = named;
   const passed = verdict.kind === 'scored' ? verdict.passed : null;
-  if (passed !== null) return { pass: passed, message: () => (passed ? `expected the run not to pass ${verdictText(named)}` : `expected the run to pass ${verdictText(named)}`) };
+  if (passed !== null)
+    return {
+      pass: passed,
+      message: () => (passed ? `expected the run not to pass ${verdictText(named)}` : `expected the run to pass ${verdictText(named)}`),
+    };
   return { pass: isNot, message: () => `expected a pass or fail of ${verdictText(named)}` };
 }
 
 function toHaveNoFailures(this: MatcherState, received: unknown, { allowUnscored = false }: NoFailuresWith = {}): Matched {
   const report = reportIn(received);
   const failed = report.examples.filter(({ status }) => status === 'failed');
-  const notCounted = [...(report.errors > 0 ? [`${report.errors} without a usable judge`] : []), ...(report.skipped > 0 ? [`${report.skipped} skipped`] : [])];
+  const notCounted = [
+    ...(report.errors > 0 ? [`${report.errors} without a usable judge`] : []),
+    ...(report.skipped > 0 ? [`${report.skipped} skipped`] : []),
+  ];
   const sum = `${failed.length} of ${report.examples.length} examples failed${notCounted.length === 0 ? '' : ` (${notCounted.join(', ')})`}`;
   if (failed.length > 0) return { pass: false, message: () => [sum, ...listed(failed)].join('\n\n') };
-  const open = report.examples.filter(({ status, expectationsWithoutScore = [] }) => status === 'error' || expectationsWithoutScore.length > 0);
+  const open = report.examples.filter(
+    ({ status, expectationsWithoutScore = [] }) => status === 'error' || expectationsWithoutScore.length > 0,
+  );
   const nothing = report.examples.every(({ status }) => status === 'skipped');
   if (allowUnscored || (open.length === 0 && !nothing)) return { pass: true, message: () => `expected failures, but ${sum}` };
   // Nothing failed, and nothing shows that all is well: neither the matcher nor its opposite holds.
-  return { pass: this.isNot === true, message: () => [`${sum}, but ${nothing ? 'nothing was scored' : `${open.length} of ${report.examples.length} examples ${open.length === 1 ? 'has' : 'have'} no score where one is wanted`}`, ...listed(nothing ? report.examples : open)].join('\n\n') };
+  return {
+    pass: this.isNot === true,
+    message: () =>
+      [
+        `${sum}, but ${nothing ? 'nothing was scored' : `${open.length} of ${report.examples.length} examples ${open.length === 1 ? 'has' : 'have'} no score where one is wanted`}`,
+        ...listed(nothing ? report.examples : open),
+      ].join('\n\n'),
+  };
 }
 
 function listed(examples: readonly ExampleResult[]): readonly string[] {
-  return [...examples.slice(0, examplesShown).map(exampleText), ...(examples.length > examplesShown ? [`… and ${examples.length - examplesShown} more`] : [])];
+  return [
+    ...examples.slice(0, examplesShown).map(exampleText),
+    ...(examples.length > examplesShown ? [`… and ${examples.length - examplesShown} more`] : []),
+  ];
 }
 
 const examplesShown = 20;
 const partsShown = 5;
 
 function exampleText({ id, status, error, verdicts, expectationsWithoutScore = [] }: ExampleResult): string {
-  const lines = verdicts.filter(({ verdict }) => (status === 'failed' ? verdict.kind === 'scored' && verdict.passed === false : verdict.kind !== 'scored')).map(verdictText);
-  return [`example ${id}`, ...expectationsWithoutScore.map((part) => `expect.${part} has no score`), ...(error === undefined ? [] : [`${error.kind}: ${error.message}`]), ...lines].join('\n  ');
+  const lines = verdicts
+    .filter(({ verdict }) => (status === 'failed' ? verdict.kind === 'scored' && verdict.passed === false : verdict.kind !== 'scored'))
+    .map(verdictText);
+  return [
+    `example ${id}`,
+    ...expectationsWithoutScore.map((part) => `expect.${part} has no score`),
+    ...(error === undefined ? [] : [`${error.kind}: ${error.message}`]),
+    ...lines,
+  ].join('\n  ');
 }
 
 function verdictText({ name, verdict }: NamedVerdict): string {
   switch (verdict.kind) {
     case 'scored':
-      return [`${name}: score ${verdict.score}${verdict.threshold === null ? ', a raw metric' : `, passes from ${verdict.threshold}`}. ${verdict.explanation}`, ...evidenceLines(verdict)].join('\n    ');
+      return [
+        `${name}: score ${verdict.score}${verdict.threshold === null ? ', a raw metric' : `, passes from ${verdict.threshold}`}. ${verdict.explanation}`,
+        ...evidenceLines(verdict),
+      ].join('\n    ');
     case 'skipped':
       return `${name}: skipped (${verdict.reason}). ${verdict.explanation}`;
     case 'failed':
@@ -122,11 +157,16 @@ function evidenceLines({ parts, evidence }: Extract<Verdict, { readonly kind: 's
   const lines = faulty.slice(0, partsShown).map(partText);
   const told = new Set(faulty.map(({ spanId }) => spanId));
   const others = evidence.filter((id) => !told.has(id)).slice(0, partsShown);
-  return [...lines, ...(faulty.length > partsShown ? [`… and ${faulty.length - partsShown} more calls`] : []), ...(others.length === 0 ? [] : [`spans: ${others.join(', ')}`])];
+  return [
+    ...lines,
+    ...(faulty.length > partsShown ? [`… and ${faulty.length - partsShown} more calls`] : []),
+    ...(others.length === 0 ? [] : [`spans: ${others.join(', ')}`]),
+  ];
 }
 
 function agentTraceIn(received: unknown): AgentTrace {
-  if (typeof received === 'object' && received !== null && 'toolCalls' in received && 'toolDefinitions' in received) return received as AgentTrace;
+  if (typeof received === 'object' && received !== null && 'toolCalls' in received && 'toolDefinitions' in received)
+    return received as AgentTrace;
   throw new TypeError('toPass looks at an agent trace: see agentTrace, fromMessages and fromSpans in tracejury/agent-trace.');
 }
 

@@ -23,10 +23,35 @@ const envelope: ReadonlySet<string> = new Set(
     'statusCode status_code statusText status_text httpStatus http_status headers body url text response args arguments input cause documentation_url help'
   ).split(' '),
 );
-const sayings = ['message', 'msg', 'error_message', 'errorMessage', 'reason', 'detail', 'details', 'description', 'exception', 'traceback', 'error'] as const;
-const responseMembers = ['headers', 'body', 'statusText', 'status_text', 'message', 'detail', 'details', 'error', 'reason', 'text'] as const;
-const REASONS = /^(?:Not Found|Unauthorized|Missing Authentication Token|Forbidden|Not authenticated|Could not validate credentials|Method Not Allowed|Internal Server Error|Bad Request|Bad Gateway|Service Unavailable|Gateway Timeout|Too Many Requests)\.?$/;
-const NO_ERROR = /^(?:none|no|nil|null|n\/?a|false|0|ok|okay|success|successful|undefined|-+|no errors?(?: found| detected| reported| occurred)?)[.!]?$/i;
+const sayings = [
+  'message',
+  'msg',
+  'error_message',
+  'errorMessage',
+  'reason',
+  'detail',
+  'details',
+  'description',
+  'exception',
+  'traceback',
+  'error',
+] as const;
+const responseMembers = [
+  'headers',
+  'body',
+  'statusText',
+  'status_text',
+  'message',
+  'detail',
+  'details',
+  'error',
+  'reason',
+  'text',
+] as const;
+const REASONS =
+  /^(?:Not Found|Unauthorized|Missing Authentication Token|Forbidden|Not authenticated|Could not validate credentials|Method Not Allowed|Internal Server Error|Bad Request|Bad Gateway|Service Unavailable|Gateway Timeout|Too Many Requests)\.?$/;
+const NO_ERROR =
+  /^(?:none|no|nil|null|n\/?a|false|0|ok|okay|success|successful|undefined|-+|no errors?(?: found| detected| reported| occurred)?)[.!]?$/i;
 
 const MAY_HOLD_ERROR = /"error"|\\u/;
 
@@ -85,17 +110,56 @@ type Find = (object: JsonObject) => string | undefined;
 
 /** Each form with what it finds. The sources stand in the list of signs. */
 const shapes: readonly (readonly [form: string, find: Find])[] = [
-  ['is_error', (object) => (member(object, 'isError') === true || member(object, 'is_error') === true ? (Object.hasOwn(object, 'content') || isEnvelope(object) ? said(object, ['content']) : undefined) : undefined)],
+  [
+    'is_error',
+    (object) =>
+      member(object, 'isError') === true || member(object, 'is_error') === true
+        ? Object.hasOwn(object, 'content') || isEnvelope(object)
+          ? said(object, ['content'])
+          : undefined
+        : undefined,
+  ],
   ['status_error', (object) => statusError(object)],
-  ['success_false', (object) => (isFalse(object, 'success') || isFalse(object, 'ok') ? failedEnvelope(object, /^(?:success|ok)$/) : undefined)],
+  [
+    'success_false',
+    (object) => (isFalse(object, 'success') || isFalse(object, 'ok') ? failedEnvelope(object, /^(?:success|ok)$/) : undefined),
+  ],
   ['type_error', (object) => (member(object, 'type') === 'error' && isEnvelope(object) && says(object) ? said(object) : undefined)],
   ['http_status', (object) => httpFailure(object)],
   ['graphql_errors', (object) => graphqlErrors(object)],
-  ['exception_type', (object) => (/(?:Exception|Error)$/.test(textOf(object, '__type') ?? '') || (isEnvelope(object) && textOf(object, 'errorMessage') !== undefined && textOf(object, 'errorType') !== undefined) ? said(object) : undefined)],
-  ['exception', (object) => (isEnvelope(object) && ((textOf(object, 'exception') ?? textOf(object, 'traceback') ?? textOf(object, 'error_message') ?? textOf(object, 'errorMessage')) !== undefined) && !isGood(object) ? said(object) : undefined)],
+  [
+    'exception_type',
+    (object) =>
+      /(?:Exception|Error)$/.test(textOf(object, '__type') ?? '') ||
+      (isEnvelope(object) && textOf(object, 'errorMessage') !== undefined && textOf(object, 'errorType') !== undefined)
+        ? said(object)
+        : undefined,
+  ],
+  [
+    'exception',
+    (object) =>
+      isEnvelope(object) &&
+      (textOf(object, 'exception') ?? textOf(object, 'traceback') ?? textOf(object, 'error_message') ?? textOf(object, 'errorMessage')) !==
+        undefined &&
+      !isGood(object)
+        ? said(object)
+        : undefined,
+  ],
   ['fault', (object) => (isEnvelopeOf(object, 'fault') ? textOf(member(object, 'fault') as JsonObject, 'faultstring') : undefined)],
-  ['error_code', (object) => (/^(?:ERR_|ERROR_|E_)/.test(textOf(object, 'code') ?? '') && isEnvelope(object) && says(object) && !isGood(object) ? said(object) : undefined)],
-  ['detail', (object) => (Object.keys(object).length === 1 && REASONS.test(textOf(object, 'detail') ?? textOf(object, 'message') ?? '') ? said(object) : undefined)],
+  [
+    'error_code',
+    (object) =>
+      /^(?:ERR_|ERROR_|E_)/.test(textOf(object, 'code') ?? '') && isEnvelope(object) && says(object) && !isGood(object)
+        ? said(object)
+        : undefined,
+  ],
+  [
+    'detail',
+    (object) =>
+      Object.keys(object).length === 1 && REASONS.test(textOf(object, 'detail') ?? textOf(object, 'message') ?? '')
+        ? said(object)
+        : undefined,
+  ],
 ];
 
 /** The status comes first, or nothing but an envelope surrounds it. */
@@ -113,8 +177,15 @@ function failedEnvelope(object: JsonObject, first: RegExp): string | undefined {
 }
 
 function httpFailure(object: JsonObject): string | undefined {
-  const status = ['status', 'statusCode', 'status_code', 'httpStatus', 'http_status', 'code'].map((key) => member(object, key)).find((value) => typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599);
-  if (status === undefined || !isEnvelope(object) || (!responseMembers.some((key) => Object.hasOwn(object, key)) && !REASONS.test(textOf(object, 'title') ?? ''))) return undefined;
+  const status = ['status', 'statusCode', 'status_code', 'httpStatus', 'http_status', 'code']
+    .map((key) => member(object, key))
+    .find((value) => typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599);
+  if (
+    status === undefined ||
+    !isEnvelope(object) ||
+    (!responseMembers.some((key) => Object.hasOwn(object, key)) && !REASONS.test(textOf(object, 'title') ?? ''))
+  )
+    return undefined;
   return isGood(object) ? undefined : `status ${String(status)}`;
 }
 
@@ -122,7 +193,13 @@ function httpFailure(object: JsonObject): string | undefined {
 function graphqlErrors(object: JsonObject): string | undefined {
   const errors = member(object, 'errors');
   const data = member(object, 'data');
-  if (!isJsonArray(errors) || errors.length === 0 || (data !== undefined && data !== null) || !Object.keys(object).every((key) => key === 'errors' || key === 'data' || key === 'extensions')) return undefined;
+  if (
+    !isJsonArray(errors) ||
+    errors.length === 0 ||
+    (data !== undefined && data !== null) ||
+    !Object.keys(object).every((key) => key === 'errors' || key === 'data' || key === 'extensions')
+  )
+    return undefined;
   const [first] = errors;
   return isJsonObject(first) ? textOf(first, 'message') : undefined;
 }
@@ -136,7 +213,11 @@ function isEnvelopeOf(object: JsonObject, key: string): boolean {
 }
 
 function isGood(object: JsonObject): boolean {
-  return member(object, 'success') === true || member(object, 'ok') === true || /^(?:ok|success|succeeded|completed|done)$/i.test(textOf(object, 'status') ?? '');
+  return (
+    member(object, 'success') === true ||
+    member(object, 'ok') === true ||
+    /^(?:ok|success|succeeded|completed|done)$/i.test(textOf(object, 'status') ?? '')
+  );
 }
 
 function isFalse(object: JsonObject, key: string): boolean {
@@ -152,7 +233,8 @@ function said(object: JsonObject, more: readonly string[] = []): string {
   for (const key of [...sayings, ...more]) {
     const value = member(object, key);
     if (typeof value === 'string' && value !== '') return value;
-    const text = isJsonArray(value) && isJsonObject(value[0]) ? textOf(value[0], 'text') : isJsonObject(value) ? textOf(value, 'message') : undefined;
+    const text =
+      isJsonArray(value) && isJsonObject(value[0]) ? textOf(value[0], 'text') : isJsonObject(value) ? textOf(value, 'message') : undefined;
     if (text !== undefined) return text;
   }
   return '';

@@ -32,82 +32,331 @@ const quotedMax = 20_000;
 const excerptMax = 500;
 
 /** A text without one of these has none of the forms. */
-const HINT = /err|exce|fail|trace|panic|fatal|http|status|e?xit|unknown tool|not found|denied|no such|invalid|valid|fehler|fout|fel\b|błąd|ошибк|错误|錯誤|エラー|오류|terminate|goroutine|thread '|\b[45]\d\d\b|\be(?:noent|acces|conn|timedout|perm\b|exist\b|notfound|isdir|notdir|mfile|addrinuse|pipe\b|host|net|ai_again|busy|rofs|nospc)|tool|stopiter|stopasync|segm|core dump|bus err|success|undefined|invalid|missing|went wrong|refused|reset|timed out|rate limit|unauthor|forbidden|\*\* \(|curl|service unavail|too many|bad gateway|gateway time/i;
+const HINT =
+  /err|exce|fail|trace|panic|fatal|http|status|e?xit|unknown tool|not found|denied|no such|invalid|valid|fehler|fout|fel\b|błąd|ошибк|错误|錯誤|エラー|오류|terminate|goroutine|thread '|\b[45]\d\d\b|\be(?:noent|acces|conn|timedout|perm\b|exist\b|notfound|isdir|notdir|mfile|addrinuse|pipe\b|host|net|ai_again|busy|rofs|nospc)|tool|stopiter|stopasync|segm|core dump|bus err|success|undefined|invalid|missing|went wrong|refused|reset|timed out|rate limit|unauthor|forbidden|\*\* \(|curl|service unavail|too many|bad gateway|gateway time/i;
 /** Marks that people and programs put before the word: emphasis, brackets, pictures. */
 const DECORATION = /^(?:[\s*_[(]|[\u2300-\u27bf]|\ufe0f|\ud83d[\udc00-\udfff]|\ud83e[\udc00-\udfff]){1,8}/;
 
-const asError = (isBare: boolean) => (whole: string, behind: string, name: string): boolean => readsAsError(behind, { isBare, isException: /exception/i.test(name), whole });
+const asError =
+  (isBare: boolean) =>
+  (whole: string, behind: string, name: string): boolean =>
+    readsAsError(behind, { isBare, isException: /exception/i.test(name), whole });
 const notDocument = (whole: string): boolean => !isDocument(whole);
-const isShort = (whole: string): boolean => whole.length <= 1_500 && !isDocument(whole) && !/\b(?:is|are) (?:an?|one of|the|usually|often|typically|what)\b/.test(whole.split('\n', 1)[0] ?? '');
+const isShort = (whole: string): boolean =>
+  whole.length <= 1_500 &&
+  !isDocument(whole) &&
+  !/\b(?:is|are) (?:an?|one of|the|usually|often|typically|what)\b/.test(whole.split('\n', 1)[0] ?? '');
 
-const reasons = 'Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Not Acceptable|Request Timeout|Conflict|Gone|Payload Too Large|Unsupported Media Type|Unprocessable (?:Entity|Content)|Too Many Requests|Internal Server Error|Not Implemented|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway Time-?out';
-const doing = 'execut|call|runn?|invok|us|process|fetch|read|writ|open|load|pars|connect|retriev|gett|creat|updat|delet|sav|send|search|query|access|download|upload|mak|perform|import|convert|generat|decod|evaluat|list|find|book|look|comput|submitt|validat|initializ|initialis';
-const verbs = 'execute|call|run|invoke|fetch|read|write|open|load|parse|connect|retrieve|get|create|update|delete|save|send|search|query|access|download|upload|perform|import|convert|generate|decode|evaluate|list|find|book|look up|compute|submit|validate|initiali[sz]e|start|spawn|authenticate|resolve|complete|process|insert|establish';
-const subjects = 'API|Database|DB|SQL|Connection|Network|Validation|Runtime|Internal|Server|Client|Tool|Function|Timeout|Unexpected|Unknown|Permission|Authentication|Authorization|Syntax|Parse|Parsing|Execution|Unhandled|Fatal|Critical|HTTP|Request|Query|File|System|Access|Upload|Download|Service|Configuration|Config|Input|Output|Argument|Parameter|Value|Type|Key|Rate limit|OpenAI|Booking|Payment|Search';
+const reasons =
+  'Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Not Acceptable|Request Timeout|Conflict|Gone|Payload Too Large|Unsupported Media Type|Unprocessable (?:Entity|Content)|Too Many Requests|Internal Server Error|Not Implemented|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway Time-?out';
+const doing =
+  'execut|call|runn?|invok|us|process|fetch|read|writ|open|load|pars|connect|retriev|gett|creat|updat|delet|sav|send|search|query|access|download|upload|mak|perform|import|convert|generat|decod|evaluat|list|find|book|look|comput|submitt|validat|initializ|initialis';
+const verbs =
+  'execute|call|run|invoke|fetch|read|write|open|load|parse|connect|retrieve|get|create|update|delete|save|send|search|query|access|download|upload|perform|import|convert|generate|decode|evaluate|list|find|book|look up|compute|submit|validate|initiali[sz]e|start|spawn|authenticate|resolve|complete|process|insert|establish';
+const subjects =
+  'API|Database|DB|SQL|Connection|Network|Validation|Runtime|Internal|Server|Client|Tool|Function|Timeout|Unexpected|Unknown|Permission|Authentication|Authorization|Syntax|Parse|Parsing|Execution|Unhandled|Fatal|Critical|HTTP|Request|Query|File|System|Access|Upload|Download|Service|Configuration|Config|Input|Output|Argument|Parameter|Value|Type|Key|Rate limit|OpenAI|Booking|Payment|Search';
 
 const forms: readonly Form[] = [
   // SDKs.
-  { form: 'openai_agents', source: 'openai-agents: default_tool_error_function', isMark: true, begins: /^An error occurred while (?:running the tool|parsing tool arguments)\. Please try again/ },
-  { form: 'langgraph', source: 'langgraph: ToolNode templates', isMark: true, begins: /^Error (?:invoking|executing) tool '[^'\n]{1,200}' with kwargs / },
-  { form: 'langgraph_fix', source: 'langgraph: ToolNode, older releases', isMark: true, begins: /^Error: /, holds: (whole) => /\n\s*[Pp]lease fix your mistakes\.\s*$/.test(whole) },
-  { form: 'invalid_tool', source: 'langchain and langgraph: unknown tool', isMark: true, begins: /^(?:Error: )?[\w.:-]{1,128} is not a valid tool, try (?:one of|another one)/ },
-  { form: 'langchain', source: 'langchain-core: handle_tool_error, handle_validation_error', isMark: true, begins: /^Tool (?:execution error|input validation error)[.:]?\s*$/ },
-  { form: 'retry_prompt', source: 'pydantic-ai: RetryPromptPart', isMark: true, begins: /^(?:\d{1,4} validation errors?:|Unknown tool name: )/, holds: (whole) => /Fix the errors and try again\.\s*$/.test(whole) || /^Unknown tool name: '[^\n]{1,300}(?:Available tools: |No tools available)/.test(whole) },
+  {
+    form: 'openai_agents',
+    source: 'openai-agents: default_tool_error_function',
+    isMark: true,
+    begins: /^An error occurred while (?:running the tool|parsing tool arguments)\. Please try again/,
+  },
+  {
+    form: 'langgraph',
+    source: 'langgraph: ToolNode templates',
+    isMark: true,
+    begins: /^Error (?:invoking|executing) tool '[^'\n]{1,200}' with kwargs /,
+  },
+  {
+    form: 'langgraph_fix',
+    source: 'langgraph: ToolNode, older releases',
+    isMark: true,
+    begins: /^Error: /,
+    holds: (whole) => /\n\s*[Pp]lease fix your mistakes\.\s*$/.test(whole),
+  },
+  {
+    form: 'invalid_tool',
+    source: 'langchain and langgraph: unknown tool',
+    isMark: true,
+    begins: /^(?:Error: )?[\w.:-]{1,128} is not a valid tool, try (?:one of|another one)/,
+  },
+  {
+    form: 'langchain',
+    source: 'langchain-core: handle_tool_error, handle_validation_error',
+    isMark: true,
+    begins: /^Tool (?:execution error|input validation error)[.:]?\s*$/,
+  },
+  {
+    form: 'retry_prompt',
+    source: 'pydantic-ai: RetryPromptPart',
+    isMark: true,
+    begins: /^(?:\d{1,4} validation errors?:|Unknown tool name: )/,
+    holds: (whole) =>
+      /Fix the errors and try again\.\s*$/.test(whole) ||
+      /^Unknown tool name: '[^\n]{1,300}(?:Available tools: |No tools available)/.test(whole),
+  },
   { form: 'model_retry', source: 'pydantic-ai: ModelRetry', isMark: true, begins: /^[^\n]{1,1000}\n\nFix the errors and try again\.\s*$/ },
-  { form: 'crew_tool_usage', source: 'crewai: translations/en.json', isMark: true, begins: /^\s*(?:I encountered an error while trying to use the tool\. This was the error: |Error executing tool\. |You tried to use the tool [^\n]{1,200}, but it doesn't exist\.|Error: the Action Input is not a valid key, value dictionary)/ },
-  { form: 'llama_index', source: 'llama-index: FunctionAgent, ReActAgent', isMark: true, begins: /^(?:Encountered error in tool call: |Tool with name \S{1,128} not found\.|Error: Could not parse output\. Please follow the thought-action-input format)/ },
+  {
+    form: 'crew_tool_usage',
+    source: 'crewai: translations/en.json',
+    isMark: true,
+    begins:
+      /^\s*(?:I encountered an error while trying to use the tool\. This was the error: |Error executing tool\. |You tried to use the tool [^\n]{1,200}, but it doesn't exist\.|Error: the Action Input is not a valid key, value dictionary)/,
+  },
+  {
+    form: 'llama_index',
+    source: 'llama-index: FunctionAgent, ReActAgent',
+    isMark: true,
+    begins:
+      /^(?:Encountered error in tool call: |Tool with name \S{1,128} not found\.|Error: Could not parse output\. Please follow the thought-action-input format)/,
+  },
   { form: 'execution_failed', source: 'autogen: code executors', isMark: true, begins: /^exitcode: [1-9]\d* \(execution failed\)/ },
-  { form: 'smolagents', source: 'smolagents: execute_tool_call, local python executor', isMark: true, begins: /^(?:Error when executing tool \S{1,128} with arguments |Error in calling tool|Code execution failed at line ')/ },
-  { form: 'semantic_kernel', source: 'semantic-kernel and Microsoft.Extensions.AI', isMark: true, begins: /^(?:Error: (?:Exception while invoking function\.|Function failed\.|Requested function "[^"\n]{1,200}" not found\.)|An error occurred while invoking the function )/ },
+  {
+    form: 'smolagents',
+    source: 'smolagents: execute_tool_call, local python executor',
+    isMark: true,
+    begins: /^(?:Error when executing tool \S{1,128} with arguments |Error in calling tool|Code execution failed at line ')/,
+  },
+  {
+    form: 'semantic_kernel',
+    source: 'semantic-kernel and Microsoft.Extensions.AI',
+    isMark: true,
+    begins:
+      /^(?:Error: (?:Exception while invoking function\.|Function failed\.|Requested function "[^"\n]{1,200}" not found\.)|An error occurred while invoking the function )/,
+  },
   { form: 'claude', source: 'Claude Agent SDK', isMark: true, begins: /^\s*<tool_use_error>/ },
   { form: 'claude_exit', source: 'Claude Code: Bash', begins: /^Exit code [1-9]\d{0,2}(?:\n|$)/ },
-  { form: 'tool_invocation_error', source: 'haystack: ToolInvocationError', isMark: true, begins: /^Failed to invoke [Tt]ool `[^`\n]{1,200}` with parameters / },
+  {
+    form: 'tool_invocation_error',
+    source: 'haystack: ToolInvocationError',
+    isMark: true,
+    begins: /^Failed to invoke [Tt]ool `[^`\n]{1,200}` with parameters /,
+  },
   { form: 'dspy', source: 'dspy: ReAct', isMark: true, begins: /^Execution error in [\w.-]{1,128}: / },
-  { form: 'missing_parameters', source: 'google-adk: missing mandatory parameters', isMark: true, begins: /^Invoking `[^`\n]{1,200}\(\)` failed as the following mandatory input parameters are not present/ },
-  { form: 'mcp_error', source: 'modelcontextprotocol SDKs and fastmcp', isMark: true, begins: /^(?:MCP error -?\d{3,5}: |Error (?:executing|calling) tool '?[\w.:/-]{1,128}'?: |Input validation error: )/ },
-  { form: 'ai_sdk', source: 'Vercel AI SDK', isMark: true, begins: /^(?:Model tried to call unavailable tool '|Invalid input for tool [\w.:-]{1,128}: |AI_\w{1,60}Error\b)/ },
+  {
+    form: 'missing_parameters',
+    source: 'google-adk: missing mandatory parameters',
+    isMark: true,
+    begins: /^Invoking `[^`\n]{1,200}\(\)` failed as the following mandatory input parameters are not present/,
+  },
+  {
+    form: 'mcp_error',
+    source: 'modelcontextprotocol SDKs and fastmcp',
+    isMark: true,
+    begins: /^(?:MCP error -?\d{3,5}: |Error (?:executing|calling) tool '?[\w.:/-]{1,128}'?: |Input validation error: )/,
+  },
+  {
+    form: 'ai_sdk',
+    source: 'Vercel AI SDK',
+    isMark: true,
+    begins: /^(?:Model tried to call unavailable tool '|Invalid input for tool [\w.:-]{1,128}: |AI_\w{1,60}Error\b)/,
+  },
   { form: 'aws', source: 'botocore: ClientError', begins: /^An error occurred \([\w.]{1,80}\) when calling the \w{1,100} operation/ },
   { form: 'tool_exception', source: 'Spring AI, MCP Java SDK', begins: /^Exception occurred in tool: / },
   // Languages.
-  { form: 'python', source: 'CPython: traceback', begins: /^Traceback \(most recent call last\):?(?:\s*$|\s*(?:\.\.\.|…)|\s+File "|\s*\n(?=[ \t]+\S|[\w.]+(?:Error|Exception)))/, holds: notDocument },
+  {
+    form: 'python',
+    source: 'CPython: traceback',
+    begins: /^Traceback \(most recent call last\):?(?:\s*$|\s*(?:\.\.\.|…)|\s+File "|\s*\n(?=[ \t]+\S|[\w.]+(?:Error|Exception)))/,
+    holds: notDocument,
+  },
   { form: 'java', source: 'JVM: uncaught exception', begins: /^Exception in thread "[^"\n]{0,200}" \S/ },
-  { form: 'java_class', source: 'JVM and .NET: exception with its package, and frames or nothing behind it', begins: /^(?:[A-Za-z_$][\w$]*\.){2,12}[A-Z][\w$]*(?:Exception|Error|Throwable)\s*(?:$|\n\s+at )/ },
-  { form: 'node', source: 'Node.js: uncaught error with its line of code', begins: /^\S{1,300}:\d+\n[^\n]{0,500}\n\s*\^+\s*\n\s*(?:Uncaught )?[\w. ]{0,60}Error\b/ },
-  { form: 'go', source: 'Go: panic', begins: /^(?:panic: runtime error: |panic: [^\n]{1,500}\n\s*(?:\[signal |goroutine \d+ \[)|goroutine \d+ \[running\]:|fatal error: all goroutines are asleep)/ },
+  {
+    form: 'java_class',
+    source: 'JVM and .NET: exception with its package, and frames or nothing behind it',
+    begins: /^(?:[A-Za-z_$][\w$]*\.){2,12}[A-Z][\w$]*(?:Exception|Error|Throwable)\s*(?:$|\n\s+at )/,
+  },
+  {
+    form: 'node',
+    source: 'Node.js: uncaught error with its line of code',
+    begins: /^\S{1,300}:\d+\n[^\n]{0,500}\n\s*\^+\s*\n\s*(?:Uncaught )?[\w. ]{0,60}Error\b/,
+  },
+  {
+    form: 'go',
+    source: 'Go: panic',
+    begins:
+      /^(?:panic: runtime error: |panic: [^\n]{1,500}\n\s*(?:\[signal |goroutine \d+ \[)|goroutine \d+ \[running\]:|fatal error: all goroutines are asleep)/,
+  },
   { form: 'rust', source: 'Rust: panic', begins: /^thread '[^'\n]{1,200}' (?:\(\d+\) )?panicked at / },
   { form: 'dotnet', source: '.NET: unhandled exception', begins: /^Unhandled [Ee]xception[.:] \S/, holds: notDocument },
-  { form: 'ruby', source: 'Ruby: uncaught exception', begins: /^[^\s:]{1,300}\.rb:\d+:in [`'‘][^\n]{1,1000}\((?:[A-Z]\w*::){0,8}[A-Z]\w*\)/ },
-  { form: 'php', source: 'PHP: fatal and parse errors', begins: /^(?:PHP )?(?:Fatal|Parse|Recoverable fatal) error:\s{1,2}(?:Uncaught |syntax error, |[^\n]{1,1000} in \S+ on line \d)/ },
+  {
+    form: 'ruby',
+    source: 'Ruby: uncaught exception',
+    begins: /^[^\s:]{1,300}\.rb:\d+:in [`'‘][^\n]{1,1000}\((?:[A-Z]\w*::){0,8}[A-Z]\w*\)/,
+  },
+  {
+    form: 'php',
+    source: 'PHP: fatal and parse errors',
+    begins: /^(?:PHP )?(?:Fatal|Parse|Recoverable fatal) error:\s{1,2}(?:Uncaught |syntax error, |[^\n]{1,1000} in \S+ on line \d)/,
+  },
   { form: 'elixir', source: 'Elixir: exception', begins: /^\*\* \((?:(?:[A-Z]\w*\.){0,8}[A-Z]\w*Error|exit|throw|EXIT[^)\n]{0,80})\) / },
   { form: 'cpp', source: 'C++: std::terminate', begins: /^terminate called (?:after throwing an instance of|without an active exception)/ },
-  { form: 'python_module', source: 'Python: exceptions named by their module, and built-in ones without the word', begins: /^(?:(?:[a-z_]\w*\.){0,8}(?:errors?|exceptions?|exc)\.[A-Z]\w*|StopIteration|StopAsyncIteration|KeyboardInterrupt|SystemExit): \S/, holds: notDocument },
-  { form: 'ruby_message', source: 'Ruby: NoMethodError and NameError', begins: /^undefined (?:method|local variable or method) [`'‘]/, holds: notDocument },
-  { form: 'python_repr', source: 'Python: repr of an exception', begins: /^(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w*(?:Error|Exception)\((?:[^\n]{0,1000})\)\s*$/ },
-  { form: 'python_dict', source: 'Python: str of a dictionary that says so', begins: /^\{'(?:error': (?!None\b|False\b|''|""|0\b|\[\]|\{\}|'(?:none|no error|ok)')\S|(?:status': '(?:error|failed)', '(?:message|error|error_message|reason|detail)'|(?:success|ok)': False[,}]|is_?[eE]rror': True\b))/ },
+  {
+    form: 'python_module',
+    source: 'Python: exceptions named by their module, and built-in ones without the word',
+    begins:
+      /^(?:(?:[a-z_]\w*\.){0,8}(?:errors?|exceptions?|exc)\.[A-Z]\w*|StopIteration|StopAsyncIteration|KeyboardInterrupt|SystemExit): \S/,
+    holds: notDocument,
+  },
+  {
+    form: 'ruby_message',
+    source: 'Ruby: NoMethodError and NameError',
+    begins: /^undefined (?:method|local variable or method) [`'‘]/,
+    holds: notDocument,
+  },
+  {
+    form: 'python_repr',
+    source: 'Python: repr of an exception',
+    begins: /^(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w*(?:Error|Exception)\((?:[^\n]{0,1000})\)\s*$/,
+  },
+  {
+    form: 'python_dict',
+    source: 'Python: str of a dictionary that says so',
+    begins:
+      /^\{'(?:error': (?!None\b|False\b|''|""|0\b|\[\]|\{\}|'(?:none|no error|ok)')\S|(?:status': '(?:error|failed)', '(?:message|error|error_message|reason|detail)'|(?:success|ok)': False[,}]|is_?[eE]rror': True\b))/,
+  },
   { form: 'pydantic', source: 'pydantic: ValidationError', begins: /^\d{1,4} validation errors? for \S[^\n]{0,200}\n/, holds: notDocument },
   // Programs.
-  { form: 'http_line', source: 'RFC 9112: status line', begins: new RegExp(`^HTTP/\\d(?:\\.\\d)? [45]\\d\\d(?: (?:${reasons}))?\\s*(?:\\n|$)`) },
-  { form: 'http_reason', source: 'RFC 9110: code and reason phrase, and no more', begins: new RegExp(`^(?:HTTP )?(?:[Ee]rror:? )?(?:[45]\\d\\d[:,]? (?:-+ )?(?:${reasons})|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout|Unauthorized|Forbidden|Too Many Requests)[.!]?\\s*$`) },
-  { form: 'http_client', source: 'requests, urllib, axios, fetch, httpx, openai', begins: /^(?:[45]\d\d (?:Client|Server) Error: |HTTP Error [45]\d\d: (?!what|how|why)|(?:Client|Server) error '[45]\d\d |Request failed with status(?: code)? [45]\d\d|HTTP error!? (?:status|Status): ?[45]\d\d|(?:Received |Got )?HTTP (?:status )?[45]\d\d(?: error)?(?::|\s*$)|[Ss]tatus(?: code)?: [45]\d\d\s*(?:$|\n)|Error code: [45]\d\d - |Request failed(?: with)?:? (?:status )?[45]\d\d\b|timeout of \d+ ?ms exceeded|Response status code does not indicate success: [45]\d\d)/, holds: notDocument },
-  { form: 'html_page', source: 'web servers: error page', begins: new RegExp(`^\\s*<(?:!doctype html|html)[^]{0,400}<title>\\s*(?:Error )?[45]\\d\\d:? ?(?:${reasons})?\\s*</title>`, 'i') },
-  { form: 'errno', source: 'POSIX and Windows: error numbers as runtimes write them', begins: /^(?:\[(?:Errno|WinError) -?\d+\] \S|(?:(?:connect|getaddrinfo|read|write|open|spawn|listen|query\w{0,5}) )?E(?:NOENT|ACCES|CONNREFUSED|CONNRESET|CONNABORTED|TIMEDOUT|PERM|EXIST|NOTFOUND|ISDIR|NOTDIR|MFILE|ADDRINUSE|PIPE|HOSTUNREACH|NETUNREACH|AI_AGAIN|BUSY|ROFS|NOSPC)\b(?::|\s|$))/, holds: isShort },
-  { form: 'shell', source: 'sh, bash, zsh: command or file not found', begins: /^(?:(?:\/bin\/)?(?:ba|z|da)?sh: (?:line \d+: |\d+: )?\S{1,100}: (?:command )?not found|zsh: command not found: \S{1,100}|[\w./+-]{1,40}: (?:cannot [^\n:]{1,200}: |can't [^\n:]{1,200}: )?[^\n:]{1,300}: (?:No such file or directory|Permission denied|Is a directory|Not a directory))\s*$/ },
-  { form: 'program', source: 'git, npm, curl, redis-cli, pip, Chromium, child processes', begins: /^(?:fatal: (?!an? |the )\S|error: pathspec '|Command failed: \S|(?:net::)?ERR_[A-Z_]{3,60}\b|(?:Segmentation fault|Bus error)(?: \(core dumped\))?\s*$|Aborted \(core dumped\)|npm (?:ERR!|error) (?:code E|errno |syscall |\d|[A-Z]|missing )|curl: \(\d+\) \S|\(error\) [A-Z]+ \S|ERROR: (?:Could not find a version that satisfies|No matching distribution found))/, holds: isShort },
-  { form: 'exit_code', source: 'wrappers of commands', begins: /^(?:(?:The )?(?:[Cc]ommand|[Pp]rocess|[Ss]cript)(?: '[^'\n]{1,300}')? (?:failed|exited|returned|terminated)(?: with| a)? (?:(?:non-zero )?(?:exit )?(?:code|status)) ?:? ?[1-9]\d{0,2}\b|\[?[Ee]xit(?: ?code| status):? ?[1-9]\d{0,2}\]?\s*(?:\n|$|,))/, holds: notDocument },
-  { form: 'short_phrase', source: 'libraries: the whole message', begins: /^(?:Access denied|Permission denied|Connection (?:refused|reset by peer|timed out|aborted)|(?:Request|Operation) timed out|Rate limit exceeded|Read timed out)[.!]?\s*$/i },
-  { form: 'xml', source: 'XML answers that are one error', begins: /^\s*(?:<\?xml[^>]{0,200}>\s*)?<([Ee]rror|fault|[Ff]ault|soap:Fault|function_error|tool_error)(?:\s[^>]{0,300})?>/, holds: (whole) => /<\/(?:[\w-]+:)?(?:error|fault|function_error|tool_error)>\s*$/i.test(whole) },
+  {
+    form: 'http_line',
+    source: 'RFC 9112: status line',
+    begins: new RegExp(`^HTTP/\\d(?:\\.\\d)? [45]\\d\\d(?: (?:${reasons}))?\\s*(?:\\n|$)`),
+  },
+  {
+    form: 'http_reason',
+    source: 'RFC 9110: code and reason phrase, and no more',
+    begins: new RegExp(
+      `^(?:HTTP )?(?:[Ee]rror:? )?(?:[45]\\d\\d[:,]? (?:-+ )?(?:${reasons})|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout|Unauthorized|Forbidden|Too Many Requests)[.!]?\\s*$`,
+    ),
+  },
+  {
+    form: 'http_client',
+    source: 'requests, urllib, axios, fetch, httpx, openai',
+    begins:
+      /^(?:[45]\d\d (?:Client|Server) Error: |HTTP Error [45]\d\d: (?!what|how|why)|(?:Client|Server) error '[45]\d\d |Request failed with status(?: code)? [45]\d\d|HTTP error!? (?:status|Status): ?[45]\d\d|(?:Received |Got )?HTTP (?:status )?[45]\d\d(?: error)?(?::|\s*$)|[Ss]tatus(?: code)?: [45]\d\d\s*(?:$|\n)|Error code: [45]\d\d - |Request failed(?: with)?:? (?:status )?[45]\d\d\b|timeout of \d+ ?ms exceeded|Response status code does not indicate success: [45]\d\d)/,
+    holds: notDocument,
+  },
+  {
+    form: 'html_page',
+    source: 'web servers: error page',
+    begins: new RegExp(`^\\s*<(?:!doctype html|html)[^]{0,400}<title>\\s*(?:Error )?[45]\\d\\d:? ?(?:${reasons})?\\s*</title>`, 'i'),
+  },
+  {
+    form: 'errno',
+    source: 'POSIX and Windows: error numbers as runtimes write them',
+    begins:
+      /^(?:\[(?:Errno|WinError) -?\d+\] \S|(?:(?:connect|getaddrinfo|read|write|open|spawn|listen|query\w{0,5}) )?E(?:NOENT|ACCES|CONNREFUSED|CONNRESET|CONNABORTED|TIMEDOUT|PERM|EXIST|NOTFOUND|ISDIR|NOTDIR|MFILE|ADDRINUSE|PIPE|HOSTUNREACH|NETUNREACH|AI_AGAIN|BUSY|ROFS|NOSPC)\b(?::|\s|$))/,
+    holds: isShort,
+  },
+  {
+    form: 'shell',
+    source: 'sh, bash, zsh: command or file not found',
+    begins:
+      /^(?:(?:\/bin\/)?(?:ba|z|da)?sh: (?:line \d+: |\d+: )?\S{1,100}: (?:command )?not found|zsh: command not found: \S{1,100}|[\w./+-]{1,40}: (?:cannot [^\n:]{1,200}: |can't [^\n:]{1,200}: )?[^\n:]{1,300}: (?:No such file or directory|Permission denied|Is a directory|Not a directory))\s*$/,
+  },
+  {
+    form: 'program',
+    source: 'git, npm, curl, redis-cli, pip, Chromium, child processes',
+    begins:
+      /^(?:fatal: (?!an? |the )\S|error: pathspec '|Command failed: \S|(?:net::)?ERR_[A-Z_]{3,60}\b|(?:Segmentation fault|Bus error)(?: \(core dumped\))?\s*$|Aborted \(core dumped\)|npm (?:ERR!|error) (?:code E|errno |syscall |\d|[A-Z]|missing )|curl: \(\d+\) \S|\(error\) [A-Z]+ \S|ERROR: (?:Could not find a version that satisfies|No matching distribution found))/,
+    holds: isShort,
+  },
+  {
+    form: 'exit_code',
+    source: 'wrappers of commands',
+    begins:
+      /^(?:(?:The )?(?:[Cc]ommand|[Pp]rocess|[Ss]cript)(?: '[^'\n]{1,300}')? (?:failed|exited|returned|terminated)(?: with| a)? (?:(?:non-zero )?(?:exit )?(?:code|status)) ?:? ?[1-9]\d{0,2}\b|\[?[Ee]xit(?: ?code| status):? ?[1-9]\d{0,2}\]?\s*(?:\n|$|,))/,
+    holds: notDocument,
+  },
+  {
+    form: 'short_phrase',
+    source: 'libraries: the whole message',
+    begins:
+      /^(?:Access denied|Permission denied|Connection (?:refused|reset by peer|timed out|aborted)|(?:Request|Operation) timed out|Rate limit exceeded|Read timed out)[.!]?\s*$/i,
+  },
+  {
+    form: 'xml',
+    source: 'XML answers that are one error',
+    begins: /^\s*(?:<\?xml[^>]{0,200}>\s*)?<([Ee]rror|fault|[Ff]ault|soap:Fault|function_error|tool_error)(?:\s[^>]{0,300})?>/,
+    holds: (whole) => /<\/(?:[\w-]+:)?(?:error|fault|function_error|tool_error)>\s*$/i.test(whole),
+  },
   // Hand-written loops.
-  { form: 'tool_failed', source: 'hand-written loops', begins: new RegExp(`^Errors? (?:(?:while|when|in) )?(?:(?:${doing})ing )?(?:the )?(?:tool|function)\\b[^\\n:]{0,120}: \\S`), holds: notDocument },
-  { form: 'tool_failed_to', source: 'hand-written loops', begins: /^(?:The )?(?:[Tt]ool|[Ff]unction)(?: (?:call|execution|invocation)| [\w.'"`-]{1,128}| call to \S{1,128}){0,2} (?:failed|raised an? (?:exception|error)|threw an? (?:exception|error)|timed out|errored)(?:[:.,]|\s*$| with| after)/, holds: isShort },
-  { form: 'error_doing', source: 'hand-written loops', begins: new RegExp(`^Errors? (?:(?:while|when) )?(?:${doing})ing\\b[^\\n:]{0,120}: (\\S[^]*)`), holds: asError(false) },
-  { form: 'failed_to', source: 'hand-written loops', begins: new RegExp(`^(?:Failed|Unable) to (?:${verbs})\\b[^\\n:]{0,200}(?::\\s(?!how|why|what|an? )\\S|[.!]?\\s*$)`), holds: isShort },
-  { form: 'error_occurred', source: 'hand-written loops', begins: new RegExp(`^(?:Sorry, )?(?:[Aa]n? (?:unexpected |internal |unknown )?(?:error|exception) (?:has )?occurred(?:[.!]?\\s*$|: ?\\S| while (?:${doing})ing\\b)|[Ss]omething went wrong[:.!])`), holds: isShort },
-  { form: 'got_error', source: 'hand-written loops', begins: /^(?:(?:I )?(?:[Gg]ot|[Ee]ncountered|[Rr]eceived) an (?:error|exception)|(?:[Ee]xception|[Ee]rror) (?:occurred|raised|thrown|encountered)(?: [^\n:]{1,80})?): \S/, holds: isShort },
-  { form: 'refused', source: 'hand-written loops', begins: /^(?:Invalid (?:arguments?|inputs?|parameters?|requests?|API key|credentials)|Missing (?:required )?(?:arguments?|parameters?|fields?|inputs?)|Validation failed|Unauthorized|Permission denied|Access denied|Authentication failed|Authorization failed|Forbidden|Bad request)(?:: (?!an? |the )\S| for user )/, holds: isShort },
-  { form: 'subject_error', source: 'hand-written loops', begins: new RegExp(`^(?:(?:${subjects}) ){1,2}(?:[Ee]rror|[Ee]xception)(?: \\([^)\\n]{1,40}\\)| [45]\\d\\d)?: ?(\\S[^]*)`), holds: asError(true) },
-  { form: 'named_error', source: 'Python, JavaScript, Java, Ruby, .NET: class and message', begins: /^(?:(?:Uncaught|Unhandled|Caused by:)(?: \(in promise\))? )?(?:[A-Za-z_$][\w$]*(?:\.|::)){0,12}[A-Za-z_$][\w$]*(?:Error|Exception|Fault)(?:\$\w{1,60})?(?: ?\[[\w .-]{1,60}\]| ?\([\w .,'-]{1,60}\))?[*_]{0,3}: +(\S[^]*)/, holds: asError(false) },
-  { form: 'error', source: 'the word before a colon', begins: /^((?:(?:Oops|Sorry|Whoops|Uh oh)[!,.] )?(?:Uncaught (?:\(in promise\) )?)?(?:Error|Exception|ERROR|EXCEPTION))(?: ?\[[\w .-]{1,60}\]| ?\([\w .,'-]{1,60}\)| \d{1,5}(?: \(\w{5}\))?)?[*_\]]{0,3}(?: ?:[*_]{0,3}[ \t]| ?：| [-–—] |! )[*_]{0,3} {0,3}(\S[^]*)/, holds: asError(true) },
-  { form: 'error_elsewhere', source: 'the word before a colon, in other languages', begins: /^(?:Fehler|Erreur|Errore|Erro|Fout|Fel|Błąd|Ошибка|错误|錯誤|エラー|오류)\s?[:：]\s?(\S[^]*)/u, holds: asError(true) },
+  {
+    form: 'tool_failed',
+    source: 'hand-written loops',
+    begins: new RegExp(`^Errors? (?:(?:while|when|in) )?(?:(?:${doing})ing )?(?:the )?(?:tool|function)\\b[^\\n:]{0,120}: \\S`),
+    holds: notDocument,
+  },
+  {
+    form: 'tool_failed_to',
+    source: 'hand-written loops',
+    begins:
+      /^(?:The )?(?:[Tt]ool|[Ff]unction)(?: (?:call|execution|invocation)| [\w.'"`-]{1,128}| call to \S{1,128}){0,2} (?:failed|raised an? (?:exception|error)|threw an? (?:exception|error)|timed out|errored)(?:[:.,]|\s*$| with| after)/,
+    holds: isShort,
+  },
+  {
+    form: 'error_doing',
+    source: 'hand-written loops',
+    begins: new RegExp(`^Errors? (?:(?:while|when) )?(?:${doing})ing\\b[^\\n:]{0,120}: (\\S[^]*)`),
+    holds: asError(false),
+  },
+  {
+    form: 'failed_to',
+    source: 'hand-written loops',
+    begins: new RegExp(`^(?:Failed|Unable) to (?:${verbs})\\b[^\\n:]{0,200}(?::\\s(?!how|why|what|an? )\\S|[.!]?\\s*$)`),
+    holds: isShort,
+  },
+  {
+    form: 'error_occurred',
+    source: 'hand-written loops',
+    begins: new RegExp(
+      `^(?:Sorry, )?(?:[Aa]n? (?:unexpected |internal |unknown )?(?:error|exception) (?:has )?occurred(?:[.!]?\\s*$|: ?\\S| while (?:${doing})ing\\b)|[Ss]omething went wrong[:.!])`,
+    ),
+    holds: isShort,
+  },
+  {
+    form: 'got_error',
+    source: 'hand-written loops',
+    begins:
+      /^(?:(?:I )?(?:[Gg]ot|[Ee]ncountered|[Rr]eceived) an (?:error|exception)|(?:[Ee]xception|[Ee]rror) (?:occurred|raised|thrown|encountered)(?: [^\n:]{1,80})?): \S/,
+    holds: isShort,
+  },
+  {
+    form: 'refused',
+    source: 'hand-written loops',
+    begins:
+      /^(?:Invalid (?:arguments?|inputs?|parameters?|requests?|API key|credentials)|Missing (?:required )?(?:arguments?|parameters?|fields?|inputs?)|Validation failed|Unauthorized|Permission denied|Access denied|Authentication failed|Authorization failed|Forbidden|Bad request)(?:: (?!an? |the )\S| for user )/,
+    holds: isShort,
+  },
+  {
+    form: 'subject_error',
+    source: 'hand-written loops',
+    begins: new RegExp(`^(?:(?:${subjects}) ){1,2}(?:[Ee]rror|[Ee]xception)(?: \\([^)\\n]{1,40}\\)| [45]\\d\\d)?: ?(\\S[^]*)`),
+    holds: asError(true),
+  },
+  {
+    form: 'named_error',
+    source: 'Python, JavaScript, Java, Ruby, .NET: class and message',
+    begins:
+      /^(?:(?:Uncaught|Unhandled|Caused by:)(?: \(in promise\))? )?(?:[A-Za-z_$][\w$]*(?:\.|::)){0,12}[A-Za-z_$][\w$]*(?:Error|Exception|Fault)(?:\$\w{1,60})?(?: ?\[[\w .-]{1,60}\]| ?\([\w .,'-]{1,60}\))?[*_]{0,3}: +(\S[^]*)/,
+    holds: asError(false),
+  },
+  {
+    form: 'error',
+    source: 'the word before a colon',
+    begins:
+      /^((?:(?:Oops|Sorry|Whoops|Uh oh)[!,.] )?(?:Uncaught (?:\(in promise\) )?)?(?:Error|Exception|ERROR|EXCEPTION))(?: ?\[[\w .-]{1,60}\]| ?\([\w .,'-]{1,60}\)| \d{1,5}(?: \(\w{5}\))?)?[*_\]]{0,3}(?: ?:[*_]{0,3}[ \t]| ?：| [-–—] |! )[*_]{0,3} {0,3}(\S[^]*)/,
+    holds: asError(true),
+  },
+  {
+    form: 'error_elsewhere',
+    source: 'the word before a colon, in other languages',
+    begins: /^(?:Fehler|Erreur|Errore|Erro|Fout|Fel|Błąd|Ошибка|错误|錯誤|エラー|오류)\s?[:：]\s?(\S[^]*)/u,
+    holds: asError(true),
+  },
 ];
 
 /** The sign that a result gives; undefined where it gives none, which is no proof of success. */

@@ -8,8 +8,15 @@ export function evaluationId(key: EvaluationKey): string {
   return hash('sha256', evaluationKeyText(key), 'hex').slice(0, 32);
 }
 
-export function targetKey(run: RunKey & Pick<Run, 'session'> & { readonly trace: Pick<AgentTrace, 'sessionId'> }, name: string): EvaluationKey {
-  const { tenant, session, trace: { sessionId } } = run;
+export function targetKey(
+  run: RunKey & Pick<Run, 'session'> & { readonly trace: Pick<AgentTrace, 'sessionId'> },
+  name: string,
+): EvaluationKey {
+  const {
+    tenant,
+    session,
+    trace: { sessionId },
+  } = run;
   if (session === undefined || sessionId === undefined) return { tenant, targetKind: 'run', targetId: runTargetId(run), name };
   return { tenant, targetKind: 'session', targetId: sessionId, name };
 }

@@ -35,7 +35,9 @@ export function hostRule({ listensOn, isOpen, allowedHosts, allowedOrigins, loop
   function allowsName(name: string): boolean {
     if (isLoopbackName(name) || hosts.some((host) => isUnder(name, host))) return true;
     if (hosts.length > 0) return isAddress(name);
-    return !isOpen || (!isStrict && (isAddress(name) || !name.includes('.') || privateDomains.some((domain) => name.endsWith(`.${domain}`))));
+    return (
+      !isOpen || (!isStrict && (isAddress(name) || !name.includes('.') || privateDomains.some((domain) => name.endsWith(`.${domain}`))))
+    );
   }
 
   return {
@@ -50,7 +52,11 @@ export function hostRule({ listensOn, isOpen, allowedHosts, allowedOrigins, loop
 }
 
 function nameOf(host: string): string {
-  return host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '').toLowerCase();
+  return host
+    .replace(/:\d*$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase();
 }
 
 function isUnder(name: string, allowed: string): boolean {

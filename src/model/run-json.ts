@@ -30,11 +30,21 @@ export function runJson(trace: AgentTrace, run?: Run): JsonObject {
     model: trace.model ?? null,
     model_calls: trace.modelCalls.length,
     tokens: { input: trace.tokens?.input ?? null, output: trace.tokens?.output ?? null },
-    documents: trace.documents.map(({ id, content, score, spanId }) => ({ id: id ?? null, content: content ?? null, score: score ?? null, span_id: spanId ?? null })),
+    documents: trace.documents.map(({ id, content, score, spanId }) => ({
+      id: id ?? null,
+      content: content ?? null,
+      score: score ?? null,
+      span_id: spanId ?? null,
+    })),
     truncated: [...(trace.truncated ?? [])],
     tool_calls_carried: trace.toolCallsCarried,
     tool_calls: trace.toolCalls.map(callJson),
-    tool_definitions: trace.toolDefinitions.map((tool) => ({ name: tool.name, description: tool.description ?? null, input_schema: tool.inputSchema ?? null, truncated: tool.truncated ?? false })),
+    tool_definitions: trace.toolDefinitions.map((tool) => ({
+      name: tool.name,
+      description: tool.description ?? null,
+      input_schema: tool.inputSchema ?? null,
+      truncated: tool.truncated ?? false,
+    })),
   };
 }
 

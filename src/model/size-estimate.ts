@@ -17,6 +17,8 @@ function weigh(value: unknown, seen: { nodes: number }, depth: number): number {
   if (ArrayBuffer.isView(value)) return NODE_BYTES + value.byteLength;
   let bytes = NODE_BYTES;
   if (Array.isArray(value)) for (const inner of value) bytes += weigh(inner, seen, depth + 1);
-  else for (const key in value) if (Object.hasOwn(value, key)) bytes += weigh((value as { readonly [key: string]: unknown })[key], seen, depth + 1);
+  else
+    for (const key in value)
+      if (Object.hasOwn(value, key)) bytes += weigh((value as { readonly [key: string]: unknown })[key], seen, depth + 1);
   return bytes;
 }

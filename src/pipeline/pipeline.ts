@@ -20,7 +20,19 @@ import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { NewJudgeJob } from '../model/judge-work.ts';
 import { countActivity, countCosts } from './reporting/agent-activity.ts';
-import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, ruleSteps, whoIsAsked, type Pace, type PlannedEvaluator, type ToJudge } from './evaluation/evaluate.ts';
+import {
+  decision,
+  decisionOf,
+  evaluateRun,
+  expectedOf,
+  evaluationOf,
+  recordDuration,
+  ruleSteps,
+  whoIsAsked,
+  type Pace,
+  type PlannedEvaluator,
+  type ToJudge,
+} from './evaluation/evaluate.ts';
 import { gathering } from './gathering/gatherer.ts';
 import type { GatheringSettings, GroupLimits } from './gathering/close-policy.ts';
 import type { JournalReferences } from './gathering/journal-references.ts';
@@ -131,7 +143,15 @@ export function pipeline(options: PipelineOptions): Pipeline {
     const { jobs, refused, atOnce } = queued(toJudge, options.queue);
     const turn = options.sessions === undefined ? undefined : turnOf(whole, run, plan, { ...options.sessions, ...options });
     const isAsked = toJudge.length > 0 || turn?.choices.some(({ mayBeChosen }) => mayBeChosen) === true;
-    deliver(item({ evaluations, decisions: [...decisions, ...refused], ...(isAsked ? { asked: true } : {}), ...(jobs.length === 0 ? {} : { jobs }), ...(turn === undefined ? {} : { turn }) }));
+    deliver(
+      item({
+        evaluations,
+        decisions: [...decisions, ...refused],
+        ...(isAsked ? { asked: true } : {}),
+        ...(jobs.length === 0 ? {} : { jobs }),
+        ...(turn === undefined ? {} : { turn }),
+      }),
+    );
     const askedMs = clock.nowMs();
     for (const asked of atOnce) ask(run, work(asked), (end) => answered({ run, item, asked, askedMs, groups }, end));
   }
@@ -236,7 +256,10 @@ interface AskedRun {
 /** Of those who ask: there may be room later. */
 const waitsOn: ReadonlySet<string> = new Set(['queue_full', 'stopping', 'judge_down']);
 
-function queued(toJudge: readonly ToJudge[], queue: PipelineOptions['queue']): { readonly jobs: readonly NewJudgeJob[]; readonly refused: readonly RunDecision[]; readonly atOnce: readonly ToJudge[] } {
+function queued(
+  toJudge: readonly ToJudge[],
+  queue: PipelineOptions['queue'],
+): { readonly jobs: readonly NewJudgeJob[]; readonly refused: readonly RunDecision[]; readonly atOnce: readonly ToJudge[] } {
   const [jobs, refused, atOnce]: [NewJudgeJob[], RunDecision[], ToJudge[]] = [[], [], []];
   for (const asked of toJudge) {
     const place = queue?.(asked);
@@ -249,10 +272,15 @@ function queued(toJudge: readonly ToJudge[], queue: PipelineOptions['queue']): {
 
 function judged(run: Run, work: ToJudge, end: AskEnd): Omit<ScoredRun, 'run'> {
   if (end.kind !== 'judged') return { evaluations: [], decisions: [decision(work.configured, end.kind, end.reason, work.probability)] };
-  return { evaluations: [evaluationOf(run, work.configured, ofSession(run, end.verdict), work.probability)], decisions: [decisionOf(work.configured, end.verdict)] };
+  return {
+    evaluations: [evaluationOf(run, work.configured, ofSession(run, end.verdict), work.probability)],
+    decisions: [decisionOf(work.configured, end.verdict)],
+  };
 }
 
 /** Says on how much of the session it is. */
 function ofSession({ session }: Run, verdict: Verdict): Verdict {
-  return session === undefined ? verdict : { ...verdict, details: { ...verdict.details, session: { turns: session.turns, left_out: session.leftOut } } };
+  return session === undefined
+    ? verdict
+    : { ...verdict, details: { ...verdict.details, session: { turns: session.turns, left_out: session.leftOut } } };
 }

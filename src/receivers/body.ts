@@ -57,7 +57,8 @@ export async function readBody(source: Readable, options: BodyOptions): Promise<
       const onData = (chunk: Buffer): void => {
         sent += chunk.length;
         if (sent > options.bodyBytesMax) return fail(new JuryError('OTLP_TOO_LARGE', `It has more than ${options.bodyBytesMax} bytes.`));
-        if (sent > options.leasedBytes && !options.lease.take(Math.min(chunk.length, sent - options.leasedBytes))) return fail(overloaded());
+        if (sent > options.leasedBytes && !options.lease.take(Math.min(chunk.length, sent - options.leasedBytes)))
+          return fail(overloaded());
         pieces.push(chunk);
       };
       const onEnd = (): void => {
@@ -75,11 +76,16 @@ export async function readBody(source: Readable, options: BodyOptions): Promise<
         source.off('data', onData).off('end', onEnd).off('close', onClose).pause();
         reject(reason);
       };
-      source.on('data', onData).on('end', onEnd).on('close', onClose).on('error', () => fail(aborted));
+      source
+        .on('data', onData)
+        .on('end', onEnd)
+        .on('close', onClose)
+        .on('error', () => fail(aborted));
       inflater?.on('drain', () => source.resume());
       inflater?.on('error', () => fail(new JuryError('OTLP_MALFORMED', `Its ${options.encoding} data is broken.`)));
       inflater?.on('data', (chunk: Buffer) => {
-        if (length + chunk.length > options.inflatedBytesMax) return fail(new JuryError('OTLP_TOO_LARGE', `It inflates to more than ${options.inflatedBytesMax} bytes.`));
+        if (length + chunk.length > options.inflatedBytesMax)
+          return fail(new JuryError('OTLP_TOO_LARGE', `It inflates to more than ${options.inflatedBytesMax} bytes.`));
         if (!options.lease.take(chunk.length)) return fail(overloaded());
         return keep(chunk);
       });

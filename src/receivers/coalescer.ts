@@ -36,7 +36,7 @@ export function coalescer(emit: (piece: Buffer) => void, announcedBytes = 0): Co
   }
 
   function copy(piece: Buffer): void {
-    for (let at = 0; at < piece.length; ) {
+    for (let at = 0; at < piece.length;) {
       if (slab === undefined) {
         // Not out of Node's pool: a slab that is handed on must pin nothing but itself.
         slab = Buffer.allocUnsafeSlow(nextBytes);

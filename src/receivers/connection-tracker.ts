@@ -62,7 +62,8 @@ export function openConnections({ transport, max, telemetry, clock, fullAnswer }
   const holders = new Map<string, number>();
   let lingering = 0;
 
-  const ended = (reason: string): void => telemetry.add('tracejury.receiver.connections_ended', 1, { ...labels, 'tracejury.reason': reason });
+  const ended = (reason: string): void =>
+    telemetry.add('tracejury.receiver.connections_ended', 1, { ...labels, 'tracejury.reason': reason });
 
   function count(holder: string, change: number): void {
     const left = (holders.get(holder) ?? 0) + change;
@@ -75,7 +76,14 @@ export function openConnections({ transport, max, telemetry, clock, fullAnswer }
     const holder = holderOf(socket.remoteAddress);
     if (connections.size >= max && !makeRoom(holder)) return refuse(socket);
     const key = keyOf(socket);
-    const connection: Connection = { socket, holder, end: () => socket.destroy(), requests: 0, isAdmitted: false, idleSinceMs: clock.nowMs() };
+    const connection: Connection = {
+      socket,
+      holder,
+      end: () => socket.destroy(),
+      requests: 0,
+      isAdmitted: false,
+      idleSinceMs: clock.nowMs(),
+    };
     connections.set(key, connection);
     count(holder, 1);
     socket.once('close', () => leave(key, connection));
@@ -213,6 +221,9 @@ function holderOf(address = ''): string {
   const [head = '', tail] = address.split('::');
   const groups = head.split(':').filter((group) => group !== '');
   const behind = tail === undefined ? [] : tail.split(':').filter((group) => group !== '');
-  const filled = tail === undefined ? groups : [...groups, ...Array.from({ length: Math.max(0, 8 - groups.length - behind.length) }, () => '0'), ...behind];
+  const filled =
+    tail === undefined
+      ? groups
+      : [...groups, ...Array.from({ length: Math.max(0, 8 - groups.length - behind.length) }, () => '0'), ...behind];
   return filled.slice(0, 4).join(':');
 }

@@ -22,18 +22,38 @@ export interface Delivery {
 }
 
 /** Both reject with `aborted` when the client goes away before its request was read. */
-export async function takeTraces({ ingest, telemetry, tenant, body, encoding, request, shapes, isGone }: Delivery): Promise<PartialSuccess | undefined> {
+export async function takeTraces({
+  ingest,
+  telemetry,
+  tenant,
+  body,
+  encoding,
+  request,
+  shapes,
+  isGone,
+}: Delivery): Promise<PartialSuccess | undefined> {
   const { spans, rejections } = await inTurns(tracesInSteps(body, encoding, undefined, shapes), isGone);
   if (spans.length === 0) telemetry.add('tracejury.receiver.empty', 1, { 'tracejury.signal': 'traces' });
   else await ingest.spans(tenant, spans, { ...request, plain: body, isWhole: rejections.length === 0 });
   return counted(telemetry, 'tracejury.receiver.spans', spans.length, rejections);
 }
 
-export async function takeLogs({ ingest, telemetry, tenant, body, encoding, request, shapes, isGone }: Delivery): Promise<PartialSuccess | undefined> {
+export async function takeLogs({
+  ingest,
+  telemetry,
+  tenant,
+  body,
+  encoding,
+  request,
+  shapes,
+  isGone,
+}: Delivery): Promise<PartialSuccess | undefined> {
   const { records, ignored, rejections } = await inTurns(logsInSteps(body, encoding, undefined, shapes), isGone);
-  if (records.length > 0 || (ignored > 0 && ingest.takesAllLogs?.() === true)) await ingest.logs(tenant, records, { ...request, plain: body });
+  if (records.length > 0 || (ignored > 0 && ingest.takesAllLogs?.() === true))
+    await ingest.logs(tenant, records, { ...request, plain: body });
   else telemetry.add('tracejury.receiver.empty', 1, { 'tracejury.signal': 'logs' });
-  if (ignored > 0) telemetry.add('tracejury.receiver.log_records', ignored, { 'tracejury.outcome': 'ignored', 'tracejury.reason': 'no_trace_id' });
+  if (ignored > 0)
+    telemetry.add('tracejury.receiver.log_records', ignored, { 'tracejury.outcome': 'ignored', 'tracejury.reason': 'no_trace_id' });
   return counted(telemetry, 'tracejury.receiver.log_records', records.length, rejections);
 }
 

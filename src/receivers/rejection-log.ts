@@ -13,7 +13,15 @@ export function refusalLog(options: { readonly logger: ReceiverLogger; readonly 
       return;
     }
     kinds.set(refusal.kind, { toldAtMs: nowMs, untold: 0 });
-    options.logger.warn({ kind: refusal.kind, status: refusal.status, refused: 1 + (known?.untold ?? 0), ...(refusal.todo === undefined ? {} : { todo: refusal.todo }) }, 'requests were refused');
+    options.logger.warn(
+      {
+        kind: refusal.kind,
+        status: refusal.status,
+        refused: 1 + (known?.untold ?? 0),
+        ...(refusal.todo === undefined ? {} : { todo: refusal.todo }),
+      },
+      'requests were refused',
+    );
   };
 }
 

@@ -25,7 +25,12 @@ export function refusalOf(error: unknown): Refusal {
     return { status: error.status, kind: error.code.toLowerCase(), message: `${error.message} ${error.todo}`, headers: {}, ...retry };
   }
   const status = statusOf(error);
-  return { status, kind: `http_${status}`, message: messages.get(status) ?? (status < 500 ? 'The request is not valid HTTP.' : 'The service failed to answer.'), headers: {} };
+  return {
+    status,
+    kind: `http_${status}`,
+    message: messages.get(status) ?? (status < 500 ? 'The request is not valid HTTP.' : 'The service failed to answer.'),
+    headers: {},
+  };
 }
 
 /** The refusal of what Node's HTTP parser did not take. */
@@ -36,14 +41,25 @@ export function parserRefusal(error: unknown): Refusal {
   return refusalOf({ statusCode: (typeof code === 'string' ? parserStatuses.get(code) : undefined) ?? 400 });
 }
 
-export const unauthenticated: Refusal = { status: 401, kind: 'unauthenticated', message: `${errorCatalogue.UNAUTHENTICATED.what} ${errorCatalogue.UNAUTHENTICATED.todo}`, headers: { 'www-authenticate': 'Bearer' } };
+export const unauthenticated: Refusal = {
+  status: 401,
+  kind: 'unauthenticated',
+  message: `${errorCatalogue.UNAUTHENTICATED.what} ${errorCatalogue.UNAUTHENTICATED.todo}`,
+  headers: { 'www-authenticate': 'Bearer' },
+};
 
 const closedDoors = { overloaded: 'OVERLOADED', journal_full: 'JOURNAL_REFUSED', stopping: 'STOPPING' } as const;
 
 export function notOpen(refuse: keyof typeof closedDoors, afterSeconds: number): Refusal {
   const code = closedDoors[refuse];
   const { what, todo, status } = errorCatalogue[code];
-  return { status, kind: code.toLowerCase(), message: `${what} ${todo}`, headers: {}, retryAfterSeconds: Math.max(1, Math.ceil(afterSeconds)) };
+  return {
+    status,
+    kind: code.toLowerCase(),
+    message: `${what} ${todo}`,
+    headers: {},
+    retryAfterSeconds: Math.max(1, Math.ceil(afterSeconds)),
+  };
 }
 
 /** No bytes are left for the requests in flight. */
@@ -59,16 +75,27 @@ export function refusalFor(error: unknown, { putOff }: Pick<Ingest, 'putOff'>): 
 }
 
 export function noSuchPath(path: string): Refusal {
-  const message = path === '/v1/metrics' ? 'Metrics are not taken here. Send traces to /v1/traces and logs to /v1/logs.' : 'There is nothing at this path. Send traces to /v1/traces and logs to /v1/logs.';
+  const message =
+    path === '/v1/metrics'
+      ? 'Metrics are not taken here. Send traces to /v1/traces and logs to /v1/logs.'
+      : 'There is nothing at this path. Send traces to /v1/traces and logs to /v1/logs.';
   return { status: 404, kind: 'not_found', message, headers: {} };
 }
 
 export function noSuchService(path: string): Refusal {
-  const message = path.startsWith('/opentelemetry.proto.collector.metrics.') ? 'Metrics are not taken here. Send traces and logs.' : 'There is no such service here. Traces and logs are taken by TraceService/Export and LogsService/Export.';
+  const message = path.startsWith('/opentelemetry.proto.collector.metrics.')
+    ? 'Metrics are not taken here. Send traces and logs.'
+    : 'There is no such service here. Traces and logs are taken by TraceService/Export and LogsService/Export.';
   return { status: 404, kind: 'not_found', message, headers: {} };
 }
 
-export const notHttp2: Refusal = { status: 400, kind: 'not_http2', message: 'gRPC is spoken here.', todo: 'Send OTLP over HTTP to listen.otlp_http, or let the exporter speak gRPC: OTEL_EXPORTER_OTLP_PROTOCOL=grpc.', headers: {} };
+export const notHttp2: Refusal = {
+  status: 400,
+  kind: 'not_http2',
+  message: 'gRPC is spoken here.',
+  todo: 'Send OTLP over HTTP to listen.otlp_http, or let the exporter speak gRPC: OTEL_EXPORTER_OTLP_PROTOCOL=grpc.',
+  headers: {},
+};
 
 /** What every HTTP/2 connection begins with (RFC 9113, 3.4). */
 const http2Preface = Buffer.from('PRI * HTTP/2.0');
@@ -77,33 +104,67 @@ const tlsRecord = Buffer.from([0x16, 0x03]);
 
 /** The first bytes of a client that speaks another protocol than HTTP/1.1. */
 function foreignProtocol(error: unknown): Refusal | undefined {
-  const bytes = typeof error === 'object' && error !== null && 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined;
+  const bytes =
+    typeof error === 'object' && error !== null && 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined;
   if (bytes === undefined) return undefined;
   if (bytes.subarray(0, http2Preface.length).equals(http2Preface)) return isHttp2;
   return bytes.subarray(0, tlsRecord.length).equals(tlsRecord) ? isTls : undefined;
 }
 
-export const isHttp2: Refusal = { status: 400, kind: 'is_http2', message: 'HTTP/1.1 is spoken here, and gRPC on the port of listen.otlp_grpc.', todo: 'Send gRPC to listen.otlp_grpc, or let the exporter speak HTTP: OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.', headers: {} };
-const isTls: Refusal = { status: 400, kind: 'is_tls', message: 'TLS is not spoken here.', todo: 'Write http:// in the endpoint of the exporter, or give listen.tls a certificate.', headers: {} };
+export const isHttp2: Refusal = {
+  status: 400,
+  kind: 'is_http2',
+  message: 'HTTP/1.1 is spoken here, and gRPC on the port of listen.otlp_grpc.',
+  todo: 'Send gRPC to listen.otlp_grpc, or let the exporter speak HTTP: OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.',
+  headers: {},
+};
+const isTls: Refusal = {
+  status: 400,
+  kind: 'is_tls',
+  message: 'TLS is not spoken here.',
+  todo: 'Write http:// in the endpoint of the exporter, or give listen.tls a certificate.',
+  headers: {},
+};
 
 const quotedCharsMax = 100;
 
 /** The request was sent to a name that the listener does not go by. */
 export function foreignHost(host: string): Refusal {
-  return { status: 403, kind: 'host_not_allowed', message: `Host ${JSON.stringify(host.slice(0, quotedCharsMax))} is not served here. Send to localhost or to the address of the machine, or add the name to listen.allowed_hosts.`, headers: {} };
+  return {
+    status: 403,
+    kind: 'host_not_allowed',
+    message: `Host ${JSON.stringify(host.slice(0, quotedCharsMax))} is not served here. Send to localhost or to the address of the machine, or add the name to listen.allowed_hosts.`,
+    headers: {},
+  };
 }
 
 /** It comes from a page of another site. */
 export function foreignOrigin(origin: string): Refusal {
-  return { status: 403, kind: 'origin_not_allowed', message: `Pages of ${JSON.stringify(origin.slice(0, quotedCharsMax))} may not send here. Add the origin to listen.allowed_origins.`, headers: {} };
+  return {
+    status: 403,
+    kind: 'origin_not_allowed',
+    message: `Pages of ${JSON.stringify(origin.slice(0, quotedCharsMax))} may not send here. Add the origin to listen.allowed_origins.`,
+    headers: {},
+  };
 }
 
 /** The listener has as many connections as it may have, and none that can be missed. */
-export const noConnection: Refusal = { status: 503, kind: 'over_limit', message: 'The listener has no room for another connection. Try again soon, and keep connections open instead of opening many.', headers: {}, retryAfterSeconds };
+export const noConnection: Refusal = {
+  status: 503,
+  kind: 'over_limit',
+  message: 'The listener has no room for another connection. Try again soon, and keep connections open instead of opening many.',
+  headers: {},
+  retryAfterSeconds,
+};
 
 export const notInTime: Refusal = { status: 408, kind: 'http_408', message: 'The request did not arrive in time.', headers: {} };
 
-export const methodNotAllowed: Refusal = { status: 405, kind: 'method_not_allowed', message: 'OTLP requests are sent with POST.', headers: { allow: 'POST' } };
+export const methodNotAllowed: Refusal = {
+  status: 405,
+  kind: 'method_not_allowed',
+  message: 'OTLP requests are sent with POST.',
+  headers: { allow: 'POST' },
+};
 
 function statusOf(error: unknown): number {
   if (typeof error !== 'object' || error === null || !('statusCode' in error)) return 500;

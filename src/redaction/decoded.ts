@@ -9,10 +9,14 @@ const passesMax = 4;
 
 const BACKSLASH = /(?<!\\)\\+(?:u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,6}\}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[@._+-])/u.source;
 /** Each has one decoded character, as UTF-8 writes it. */
-const PERCENT = /%[2-7][0-9a-fA-F]|%[cdCD][0-9a-fA-F]%[89abAB][0-9a-fA-F]|%[eE][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){2}|%[fF][0-4](?:%[89abAB][0-9a-fA-F]){3}/u.source;
+const PERCENT =
+  /%[2-7][0-9a-fA-F]|%[cdCD][0-9a-fA-F]%[89abAB][0-9a-fA-F]|%[eE][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){2}|%[fF][0-4](?:%[89abAB][0-9a-fA-F]){3}/u
+    .source;
 const ENTITY = /&(?:#0{0,6}[0-9]{1,7};?|#[xX]0{0,6}[0-9a-fA-F]{1,6};?|[a-zA-Z]{2,8};)/u.source;
 /** Letters, digits and signs of addresses and numbers in a form that compatibility folds. A comma or a colon of full width decides nothing, and stands in every Chinese text. */
-const FORMS = /[\uff05\uff0b\uff0d\uff0e\uff10-\uff19\uff20-\uff3a\uff3f\uff41-\uff5a\ufe52\ufe62\ufe63\ufe6a\ufe6b\u2024\u2070-\u2089\u2460-\u2468\u{1d400}-\u{1d7ff}]|(?<=[a-zA-Z0-9])[\u3002\uff61](?=[a-zA-Z0-9])|(?![0-9])\p{Nd}/u.source;
+const FORMS =
+  /[\uff05\uff0b\uff0d\uff0e\uff10-\uff19\uff20-\uff3a\uff3f\uff41-\uff5a\ufe52\ufe62\ufe63\ufe6a\ufe6b\u2024\u2070-\u2089\u2460-\u2468\u{1d400}-\u{1d7ff}]|(?<=[a-zA-Z0-9])[\u3002\uff61](?=[a-zA-Z0-9])|(?![0-9])\p{Nd}/u
+    .source;
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/u.source;
 
 /** Most texts end at this. */
@@ -23,9 +27,34 @@ const TRIGGER = new RegExp([BACKSLASH, PERCENT, ENTITY, UNSEEN, FORMS].join('|')
 const UNIT = new RegExp([BACKSLASH, /(?<!\\)\\+[nrtbf"'/]/u.source, PERCENT, ENTITY, UNSEEN, FORMS].join('|'), 'gu');
 
 const entities: ReadonlyMap<string, string> = new Map([
-  ['commat', '@'], ['period', '.'], ['amp', '&'], ['lt', '<'], ['gt', '>'], ['quot', '"'], ['apos', "'"], ['nbsp', '\u00a0'], ['hyphen', '\u2010'], ['dash', '\u2010'], ['ndash', '\u2013'], ['lowbar', '_'], ['plus', '+'], ['percnt', '%'], ['num', '#'], ['semi', ';'], ['bsol', '\\'], ['shy', '\u00ad'], ['zwj', '\u200d'], ['zwnj', '\u200c'],
+  ['commat', '@'],
+  ['period', '.'],
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['nbsp', '\u00a0'],
+  ['hyphen', '\u2010'],
+  ['dash', '\u2010'],
+  ['ndash', '\u2013'],
+  ['lowbar', '_'],
+  ['plus', '+'],
+  ['percnt', '%'],
+  ['num', '#'],
+  ['semi', ';'],
+  ['bsol', '\\'],
+  ['shy', '\u00ad'],
+  ['zwj', '\u200d'],
+  ['zwnj', '\u200c'],
 ]);
-const whiteSpace: ReadonlyMap<string, string> = new Map([['n', '\n'], ['r', '\r'], ['t', '\t'], ['b', '\b'], ['f', '\f']]);
+const whiteSpace: ReadonlyMap<string, string> = new Map([
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['b', '\b'],
+  ['f', '\f'],
+]);
 
 export interface Decoded {
   readonly text: string;

@@ -51,8 +51,12 @@ export function redaction(options: RedactionOptions): Redaction {
     text: (text) => search(options).text(text),
     spans(spans, records) {
       const [own, shared] = [search(options), new Map()];
-      return { spans: spans.map((span) => changedSpan(span, own, shared)), records: records.map((record) => changedRecord(record, own, shared)) };
+      return {
+        spans: spans.map((span) => changedSpan(span, own, shared)),
+        records: records.map((record) => changedRecord(record, own, shared)),
+      };
     },
-    fields: (fields) => Object.fromEntries(Object.entries<JsonValue>(fields as JsonObject).map(([name, value]) => [name, search(options).json(value)])),
+    fields: (fields) =>
+      Object.fromEntries(Object.entries<JsonValue>(fields as JsonObject).map(([name, value]) => [name, search(options).json(value)])),
   };
 }

@@ -33,7 +33,9 @@ export function originals(): Originals {
 
 /** As it stands, in one line, and as JSON writes it. */
 function formsOf(original: string): readonly string[] {
-  return [...new Set([original, original.replaceAll(/\s+/g, ' '), JSON.stringify(original).slice(1, -1)])].filter((form) => form.length >= beginningCharsMin);
+  return [...new Set([original, original.replaceAll(/\s+/g, ' '), JSON.stringify(original).slice(1, -1)])].filter(
+    (form) => form.length >= beginningCharsMin,
+  );
 }
 
 /** A piece that stands before a cut, without the longest beginning of an original at its end. */

@@ -1,5 +1,16 @@
 /** What becomes of each member of a run. */
-import type { AgentTrace, ModelCall, RetrievedDocument, Run, SessionSoFar, SubAgent, ToolCall, ToolDefinition, ToolError, TraceMessage } from '../model/agent-trace.ts';
+import type {
+  AgentTrace,
+  ModelCall,
+  RetrievedDocument,
+  Run,
+  SessionSoFar,
+  SubAgent,
+  ToolCall,
+  ToolDefinition,
+  ToolError,
+  TraceMessage,
+} from '../model/agent-trace.ts';
 import { json, jsonObject, kept, list, members, nullable, text, type Change } from './field-rules.ts';
 
 const toolCall = members<ToolCall>({

@@ -89,7 +89,11 @@ export function search({ rules, onRedacted, onFound, prepared = (text) => text, 
   }
 
   function json(value: JsonValue, within: number): JsonValue {
-    return rewrittenJson(value, { text: (text) => searched(text, within), name: (name) => searched(name, textsWithinMax), tooDeep: notSearched });
+    return rewrittenJson(value, {
+      text: (text) => searched(text, within),
+      name: (name) => searched(name, textsWithinMax),
+      tooDeep: notSearched,
+    });
   }
 
   return { text: (text) => searched(text, 0), json: (value) => json(value, 0) };

@@ -24,12 +24,20 @@ export function redactionRules(settings: readonly RedactionSettings[]): readonly
   const decodedOnce = (text: string): Decoded | undefined => (last = last.text === text ? last : { text, decoded: decoded(text) }).decoded;
   return settings.map((one) => {
     if ('pattern' in one) return { name: `redact[${one.place}]`, replacement: one.replace, parts: patternParts(one.pattern) };
-    return { name: one.match, replacement: one.replace, parts: (text, spend) => readyParts(ready[one.match], text, { spend, decoded: decodedOnce(text) }) };
+    return {
+      name: one.match,
+      replacement: one.replace,
+      parts: (text, spend) => readyParts(ready[one.match], text, { spend, decoded: decodedOnce(text) }),
+    };
   });
 }
 
 /** In the text as it stands, and as it reads once decoded; where both find something, what is decoded says how far it goes. */
-function readyParts(parts: (text: string) => readonly Part[], text: string, { spend, decoded: read }: { readonly spend: Spend; readonly decoded: Decoded | undefined }): readonly Part[] | undefined {
+function readyParts(
+  parts: (text: string) => readonly Part[],
+  text: string,
+  { spend, decoded: read }: { readonly spend: Spend; readonly decoded: Decoded | undefined },
+): readonly Part[] | undefined {
   if (!spend(text.length + (read?.text.length ?? 0))) return undefined;
   const plain = parts(text);
   if (read === undefined) return plain;

@@ -25,7 +25,11 @@ export function changedSpan(span: Span, search: Search, shared: SharedParts): Sp
     traceState: search.text(span.traceState) === span.traceState ? span.traceState : '',
     name: search.text(span.name),
     status: { code: span.status.code, message: search.text(span.status.message) },
-    events: span.events.map((event) => ({ timeUnixNano: event.timeUnixNano, name: search.text(event.name), ...changedAttributes(event, search) })),
+    events: span.events.map((event) => ({
+      timeUnixNano: event.timeUnixNano,
+      name: search.text(event.name),
+      ...changedAttributes(event, search),
+    })),
     links: span.links.map((link) => ({ traceId: link.traceId, spanId: link.spanId, ...changedAttributes(link, search) })),
   };
 }

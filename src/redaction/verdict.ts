@@ -21,7 +21,12 @@ const scored = members<Scored>({
   parts: list(part),
   details: jsonObject,
 });
-const skipped = members<Extract<Verdict, { readonly kind: 'skipped' }>>({ kind: kept, reason: kept, explanation: text, details: jsonObject });
+const skipped = members<Extract<Verdict, { readonly kind: 'skipped' }>>({
+  kind: kept,
+  reason: kept,
+  explanation: text,
+  details: jsonObject,
+});
 const failed = members<Extract<Verdict, { readonly kind: 'failed' }>>({ kind: kept, error: text, explanation: text, details: jsonObject });
 
 export const changedVerdict: Change<Verdict> = (verdict, search) => {
@@ -30,7 +35,8 @@ export const changedVerdict: Change<Verdict> = (verdict, search) => {
 };
 
 /** The id of a run is made of those of a trace and a span; other targets have ids of the traffic. */
-const key: Change<EvaluationKey> = (value, search) => (value.targetKind === 'run' ? value : { ...value, targetId: search.text(value.targetId) });
+const key: Change<EvaluationKey> = (value, search) =>
+  value.targetKind === 'run' ? value : { ...value, targetId: search.text(value.targetId) };
 
 export const changedEvaluation: Change<Evaluation> = members<Evaluation>({
   key,
@@ -46,4 +52,11 @@ export const changedEvaluation: Change<Evaluation> = members<Evaluation>({
   sampleProbability: kept,
 });
 
-export const changedDecision: Change<RunDecision> = members<RunDecision>({ name: kept, evaluator: kept, evaluatorKind: kept, decision: kept, reason: text, probability: kept });
+export const changedDecision: Change<RunDecision> = members<RunDecision>({
+  name: kept,
+  evaluator: kept,
+  evaluatorKind: kept,
+  decision: kept,
+  reason: text,
+  probability: kept,
+});

@@ -55,7 +55,10 @@ export function breaker(options: BreakerOptions): Breaker {
 }
 
 /** Doubles with every attempt; half of it is chance. */
-export function restMs(attempts: number, { random, firstRestMs = 1_000, longestRestMs = 60_000 }: Omit<BreakerOptions, 'failuresMax'>): number {
+export function restMs(
+  attempts: number,
+  { random, firstRestMs = 1_000, longestRestMs = 60_000 }: Omit<BreakerOptions, 'failuresMax'>,
+): number {
   const full = Math.min(longestRestMs, firstRestMs * 2 ** Math.min(attempts - 1, 30));
   return full / 2 + (full / 2) * random();
 }

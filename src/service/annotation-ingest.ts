@@ -28,7 +28,11 @@ export function annotatedIngest({ ingest, annotating, clock }: AnnotatedIngestOp
       }
     } catch (error) {
       // Whoever sent them sends them again: spans that are there already are passed over, and so is the same word.
-      throw new JuryError('STORE_REFUSED', isDiskFull(error) ? 'It tells verdicts that could not be stored: the disk is full.' : 'It tells verdicts that could not be stored.', error);
+      throw new JuryError(
+        'STORE_REFUSED',
+        isDiskFull(error) ? 'It tells verdicts that could not be stored: the disk is full.' : 'It tells verdicts that could not be stored.',
+        error,
+      );
     }
   }
 

@@ -32,7 +32,15 @@ const expiredAtOnceMax = 1_000;
 /** Words of ours, which agreement goes by. */
 const ownLabels: ReadonlySet<string> = new Set(['pass', 'fail']);
 
-export function annotating({ store: { annotations: kept }, telemetry, clock, sleep, redaction, waitMs, onFault }: AnnotatingOptions): Annotating {
+export function annotating({
+  store: { annotations: kept },
+  telemetry,
+  clock,
+  sleep,
+  redaction,
+  waitMs,
+  onFault,
+}: AnnotatingOptions): Annotating {
   async function tend(ended: AbortSignal): Promise<void> {
     let expired = expiredAtOnceMax;
     while (expired === expiredAtOnceMax && !ended.aborted) {
@@ -49,7 +57,11 @@ export function annotating({ store: { annotations: kept }, telemetry, clock, sle
       const own = redaction();
       const said = own === undefined ? annotations : annotations.map((annotation) => redacted(annotation, own));
       const fates = await kept.write(said, Math.floor(clock.nowMs() * 1_000));
-      for (const [at, fate] of fates.entries()) telemetry.add('tracejury.annotations', 1, { 'tracejury.annotator.kind': annotations[at]?.kind ?? '', 'tracejury.outcome': fate === 'too_many' || fate === 'full' ? 'refused' : fate });
+      for (const [at, fate] of fates.entries())
+        telemetry.add('tracejury.annotations', 1, {
+          'tracejury.annotator.kind': annotations[at]?.kind ?? '',
+          'tracejury.outcome': fate === 'too_many' || fate === 'full' ? 'refused' : fate,
+        });
       return said.map((annotation, at) => {
         const fate = fates[at] ?? 'full';
         return { fate, id: fate === 'attached' || fate === 'waiting' ? annotationId(annotation) : undefined };
@@ -68,5 +80,10 @@ export function annotating({ store: { annotations: kept }, telemetry, clock, sle
 function redacted(annotation: Annotation, { text }: Redaction): Annotation {
   const { by, label, explanation } = annotation;
   const told = text(by);
-  return { ...annotation, by: told === by ? by : `redacted-${createHash('sha256').update(by).digest('hex').slice(0, 16)}`, label: label === undefined || ownLabels.has(label) ? label : text(label), explanation: text(explanation) };
+  return {
+    ...annotation,
+    by: told === by ? by : `redacted-${createHash('sha256').update(by).digest('hex').slice(0, 16)}`,
+    label: label === undefined || ownLabels.has(label) ? label : text(label),
+    explanation: text(explanation),
+  };
 }

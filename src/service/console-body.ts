@@ -9,7 +9,14 @@ export function consoleBody(lease: ByteLease): (request: IncomingMessage, bytesM
   return async (request, bytesMax) => {
     const taken = lease();
     try {
-      const { body } = await readBody(request, { encoding: 'identity', bodyBytesMax: bytesMax, inflatedBytesMax: bytesMax, leasedBytes: 0, lease: taken, received: () => undefined });
+      const { body } = await readBody(request, {
+        encoding: 'identity',
+        bodyBytesMax: bytesMax,
+        inflatedBytesMax: bytesMax,
+        leasedBytes: 0,
+        lease: taken,
+        received: () => undefined,
+      });
       return body;
     } catch (error) {
       throw Object.assign(new Error('the body could not be read'), { statusCode: error instanceof JuryError ? error.status : 400 });

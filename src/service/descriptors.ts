@@ -54,6 +54,7 @@ const reservedMost = 1_024;
 export function connectionShares({ max, open }: Descriptors, wanted = Infinity): ConnectionShares {
   const reserved = Math.ceil(Math.min(reservedMost, max * reservedShare));
   const room = Math.max(0, Math.min(wanted, max - open - reserved));
-  const share = (listener: keyof typeof parts): number => Math.max(least, Math.min(wanted === Infinity ? most[listener] : Infinity, Math.floor(room * parts[listener])));
+  const share = (listener: keyof typeof parts): number =>
+    Math.max(least, Math.min(wanted === Infinity ? most[listener] : Infinity, Math.floor(room * parts[listener])));
   return { http: share('http'), grpc: share('grpc'), console: share('console'), reserved };
 }

@@ -27,13 +27,26 @@ interface WatchedItem {
 }
 
 /** The watches of a configuration, in its order. */
-export function watchesOf({ evaluators, judges }: Pick<Config, 'evaluators' | 'judges'>, redaction: Redaction | undefined): readonly Watch[] {
+export function watchesOf(
+  { evaluators, judges }: Pick<Config, 'evaluators' | 'judges'>,
+  redaction: Redaction | undefined,
+): readonly Watch[] {
   return evaluators.flatMap(({ configured, judge, drift, budget }: EvaluatorConfig): readonly Watch[] => {
     const seat = judges.find(({ name }) => name === judge);
     if (drift === undefined || seat === undefined || configured.kind !== 'judge') return [];
     const items = drift.runs.map((whole): WatchedItem => {
       const { run, work } = redactedRun(whole, redaction);
-      return { id: whole.contentHash, run, work: work({ configured, judge: seat.name, ...(budget === undefined ? {} : { budget }), expected: expectedOf(whole), probability: 1 }) };
+      return {
+        id: whole.contentHash,
+        run,
+        work: work({
+          configured,
+          judge: seat.name,
+          ...(budget === undefined ? {} : { budget }),
+          expected: expectedOf(whole),
+          probability: 1,
+        }),
+      };
     });
     const { evaluator, threshold, optionsHash } = configured;
     const { baseUrl, model, temperature, answerTokensMax } = seat;
@@ -45,7 +58,9 @@ export function watchesOf({ evaluators, judges }: Pick<Config, 'evaluators' | 'j
       model,
       endpoint: hashOf(baseUrl),
       settings: hashOf({ temperature: temperature ?? null, answer_tokens: answerTokensMax ?? null }),
-      frame: hashOf(promptOf({ id: '', instruction: '', data: [], answerSchema: {} }, { nonce: '', blockCharsMax: 1, promptCharsMax: 1 }).system),
+      frame: hashOf(
+        promptOf({ id: '', instruction: '', data: [], answerSchema: {} }, { nonce: '', blockCharsMax: 1, promptCharsMax: 1 }).system,
+      ),
       runs: hashOf(items.map(({ id, run: { trace, expected } }) => [id, trace as unknown as JsonValue, expected ?? null])),
       baseline: drift.baseline,
     };
@@ -56,7 +71,8 @@ export function watchesOf({ evaluators, judges }: Pick<Config, 'evaluators' | 'j
 /** In words; empty: nothing. */
 export function differences(before: JsonObject, now: JsonObject): readonly string[] {
   const differs = (key: string): boolean => jsonText(member(before, key) ?? null) !== jsonText(member(now, key) ?? null);
-  const told = (key: string, word: string): readonly string[] => (differs(key) ? [`${word} ${said(member(now, key))}, before ${said(member(before, key))}`] : []);
+  const told = (key: string, word: string): readonly string[] =>
+    differs(key) ? [`${word} ${said(member(now, key))}, before ${said(member(before, key))}`] : [];
   const plain = (key: string, sentence: string): readonly string[] => (differs(key) ? [sentence] : []);
   const own = [...told('evaluator', 'evaluator'), ...told('version', 'version of the evaluator'), ...told('threshold', 'threshold')];
   return [
@@ -77,5 +93,8 @@ function said(value: JsonValue | undefined): string {
 }
 
 function hashOf(value: JsonValue): string {
-  return createHash('sha256').update(jsonText(value, { sortKeys: true })).digest('base64').slice(0, 22);
+  return createHash('sha256')
+    .update(jsonText(value, { sortKeys: true }))
+    .digest('base64')
+    .slice(0, 22);
 }

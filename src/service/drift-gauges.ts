@@ -12,16 +12,31 @@ interface Told {
   readonly look: DriftMeasurement;
 }
 
-export async function tellDrift({ store, telemetry, watches }: { readonly store: Pick<DriftStore, 'looks'>; readonly telemetry: Pick<MetricRegistry, 'replace'>; readonly watches: readonly Watch[] }): Promise<void> {
+export async function tellDrift({
+  store,
+  telemetry,
+  watches,
+}: {
+  readonly store: Pick<DriftStore, 'looks'>;
+  readonly telemetry: Pick<MetricRegistry, 'replace'>;
+  readonly watches: readonly Watch[];
+}): Promise<void> {
   const told: Told[] = [];
   for (const { name, judge, model } of watches) {
     const [look] = await store.looks({ name, state: 'kept', limit: 1 });
-    if (look !== undefined) told.push({ labels: { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge, 'gen_ai.request.model': model }, look });
+    if (look !== undefined)
+      told.push({ labels: { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge, 'gen_ai.request.model': model }, look });
   }
   // After a baseline nothing can have changed yet.
-  telemetry.replace('tracejury.judge.drift', told.map(({ labels, look: { result } }) => ({ labels, value: directions[result?.shown ?? 'no_change_shown'] })));
+  telemetry.replace(
+    'tracejury.judge.drift',
+    told.map(({ labels, look: { result } }) => ({ labels, value: directions[result?.shown ?? 'no_change_shown'] })),
+  );
   telemetry.replace('tracejury.judge.drift.flipped', told.flatMap(flipped));
-  telemetry.replace('tracejury.judge.drift.looked', told.map(({ labels, look: { endedAt = 0 } }) => ({ labels, value: endedAt / 1_000_000 })));
+  telemetry.replace(
+    'tracejury.judge.drift.looked',
+    told.map(({ labels, look: { endedAt = 0 } }) => ({ labels, value: endedAt / 1_000_000 })),
+  );
 }
 
 /** Without runs to compare there is no share. */

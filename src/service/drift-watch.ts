@@ -47,7 +47,17 @@ const answeredShareMin = 0.9;
 /** Of one run in one look. */
 const triesMax = 2;
 
-export function driftWatch({ store: { judgeDrift: store }, config, redaction, ask, isCalm, telemetry, clock, sleep, onFault }: DriftWatchOptions): DriftWatch {
+export function driftWatch({
+  store: { judgeDrift: store },
+  config,
+  redaction,
+  ask,
+  isCalm,
+  telemetry,
+  clock,
+  sleep,
+  onFault,
+}: DriftWatchOptions): DriftWatch {
   const ended = new AbortController();
   const now = (): number => Math.floor(clock.nowMs() * 1_000);
   let read: { readonly config: unknown; readonly redaction: unknown; readonly watches: readonly Watch[] } | undefined;
@@ -101,11 +111,23 @@ export function driftWatch({ store: { judgeDrift: store }, config, redaction, as
     if (newest.state === 'open') return newest;
     if (now() < newest.beganAt + everyMs * 1_000) return undefined;
     const number = newest.state === 'kept' ? newest.look + 1 : newest.look;
-    return planned !== undefined && number > planned ? await next([`all planned looks (${planned}) are over`]) : await opened(watch, newest.series, number);
+    return planned !== undefined && number > planned
+      ? await next([`all planned looks (${planned}) are over`])
+      : await opened(watch, newest.series, number);
   }
 
   async function opened({ name, items }: Watch, series: DriftSeries, look: number): Promise<DriftMeasurement> {
-    const open: DriftMeasurement = { name, series, look, state: 'open', beganAt: now(), endedAt: undefined, runs: items.length, answers: [], result: undefined };
+    const open: DriftMeasurement = {
+      name,
+      series,
+      look,
+      state: 'open',
+      beganAt: now(),
+      endedAt: undefined,
+      runs: items.length,
+      answers: [],
+      result: undefined,
+    };
     await store.write(open);
     return open;
   }

@@ -85,11 +85,37 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = dr
   function placeOf(config: ExporterConfig): Place {
     const first = configuredExporter(config, { telemetry, clock, sleep: untilEnd });
     const exporter = exchangeable(first);
-    const sends: Exporter = { id: first.id, ...(first.isVolatile === true ? { isVolatile: true } : {}), ...(first.itemsAtOnce === undefined ? {} : { itemsAtOnce: first.itemsAtOnce }), send: (item) => exporter.use((current) => current.send(item)), stop: exporter.stop };
+    const sends: Exporter = {
+      id: first.id,
+      ...(first.isVolatile === true ? { isVolatile: true } : {}),
+      ...(first.itemsAtOnce === undefined ? {} : { itemsAtOnce: first.itemsAtOnce }),
+      send: (item) => exporter.use((current) => current.send(item)),
+      stop: exporter.stop,
+    };
     // A configuration that is exchanged holds for what waits as well.
     const seat: { place?: Place } = {};
-    const limits = (now = seat.place?.config ?? config) => ({ missingMs: Infinity, ...(now.to === 'metrics' ? { attempts: 1, ageMs: Infinity } : now.giveUp) });
-    const options = { get attemptsMax() { return limits().attempts; }, get giveUpMs() { return limits().ageMs; }, get missingMs() { return limits().missingMs; }, name: config.name, exporter: sends, telemetry, logger, clock, random: Math.random, sleep: untilEnd };
+    const limits = (now = seat.place?.config ?? config) => ({
+      missingMs: Infinity,
+      ...(now.to === 'metrics' ? { attempts: 1, ageMs: Infinity } : now.giveUp),
+    });
+    const options = {
+      get attemptsMax() {
+        return limits().attempts;
+      },
+      get giveUpMs() {
+        return limits().ageMs;
+      },
+      get missingMs() {
+        return limits().missingMs;
+      },
+      name: config.name,
+      exporter: sends,
+      telemetry,
+      logger,
+      clock,
+      random: Math.random,
+      sleep: untilEnd,
+    };
     return (seat.place = { config, exporter, from: offered, box: outbox(options) });
   }
 
@@ -102,7 +128,10 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = dr
       return found;
     };
     const same = new Map(next.map((config) => [config, take((place) => textOf(place.config) === textOf(config))] as const));
-    return next.map((config) => ({ config, before: same.get(config) ?? take((place) => destination(place.config) === destination(config)) }));
+    return next.map((config) => ({
+      config,
+      before: same.get(config) ?? take((place) => destination(place.config) === destination(config)),
+    }));
   }
 
   function prepare(next: readonly ExporterConfig[]): () => void {
@@ -155,7 +184,10 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = dr
     const names = new Set(places.map(({ config }) => config.name));
     const strangers = (await exports.counts()).filter(({ exporter }) => !names.has(exporter));
     if (strangers.length === 0) return;
-    logger?.info({ waiting: Object.fromEntries(strangers.map(({ exporter, waiting, dead }) => [exporter, waiting + dead])) }, 'scores wait for exporters that are not configured');
+    logger?.info(
+      { waiting: Object.fromEntries(strangers.map(({ exporter, waiting, dead }) => [exporter, waiting + dead])) },
+      'scores wait for exporters that are not configured',
+    );
   }
 
   function pendingOf(item: ScoredRun): readonly NewExport[] {
@@ -189,7 +221,9 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = dr
     },
     settled() {
       const here = places.map(({ from, box }) => from + box.settled());
-      const gone = [...leaving, ...lingering].map(({ place, until }) => place.from + place.box.settled() < until ? place.from + place.box.settled() : Infinity);
+      const gone = [...leaving, ...lingering].map(({ place, until }) =>
+        place.from + place.box.settled() < until ? place.from + place.box.settled() : Infinity,
+      );
       return Math.min(offered, ...here, ...gone);
     },
     async open(given) {
@@ -202,7 +236,10 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = dr
       return items.flatMap(pendingOf);
     },
     written: (exports, rows) => exports.forEach((one, at) => boxOf.get(one)?.written(one.item, rows[at])),
-    standings: () => places.filter(({ config }) => config.to !== 'metrics').map(({ config: { name, to }, box }) => ({ name, kind: to, isConfigured: true, standing: box.standing() })),
+    standings: () =>
+      places
+        .filter(({ config }) => config.to !== 'metrics')
+        .map(({ config: { name, to }, box }) => ({ name, kind: to, isConfigured: true, standing: box.standing() })),
     recount,
     prepare,
     async room() {
@@ -218,7 +255,18 @@ function withMetrics(entries: readonly ExporterConfig[]): readonly ExporterConfi
 }
 
 function destination(config: ExporterConfig): string {
-  return JSON.stringify([config.to, ...(config.to === 'metrics' ? [] : config.to === 'span_events' || config.to === 'forward' ? [config.tracesEndpoint] : config.to === 'log_events' ? [config.logsEndpoint] : config.to === 'webhook' ? [config.webhook.url] : [config.endpoint, config.keys.project ?? '', config.keys.workspace ?? ''])]);
+  return JSON.stringify([
+    config.to,
+    ...(config.to === 'metrics'
+      ? []
+      : config.to === 'span_events' || config.to === 'forward'
+        ? [config.tracesEndpoint]
+        : config.to === 'log_events'
+          ? [config.logsEndpoint]
+          : config.to === 'webhook'
+            ? [config.webhook.url]
+            : [config.endpoint, config.keys.project ?? '', config.keys.workspace ?? '']),
+  ]);
 }
 
 /** Where metrics are pushed is not a matter of runs. */

@@ -17,7 +17,12 @@ export interface InLine extends Omit<Forwarding, 'exchange'> {
 }
 
 export function inLine({ config, flow, ...parts }: InLineOptions): InLine {
-  const forward = forwarding({ ...parts, settings: settingsOf(config), awaits: (key) => flow().standings.isAwaited(key), bodyBytesMax: config.limits.memoryBytes * bodiesShare });
+  const forward = forwarding({
+    ...parts,
+    settings: settingsOf(config),
+    awaits: (key) => flow().standings.isAwaited(key),
+    bodyBytesMax: config.limits.memoryBytes * bodiesShare,
+  });
   return { ...forward, exchange: (next) => forward.exchange(settingsOf(next)) };
 }
 

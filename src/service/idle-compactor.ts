@@ -25,7 +25,15 @@ export interface IdlePacking {
 }
 
 /** `mayWork`: false while there is more urgent work. */
-export function idlePacking({ flow, sleep, mayWork }: { readonly flow: Pick<Pipeline, 'packIdle'>; readonly sleep: Sleep; readonly mayWork: () => boolean }): IdlePacking {
+export function idlePacking({
+  flow,
+  sleep,
+  mayWork,
+}: {
+  readonly flow: Pick<Pipeline, 'packIdle'>;
+  readonly sleep: Sleep;
+  readonly mayWork: () => boolean;
+}): IdlePacking {
   const ended = new AbortController();
   let working: Promise<void> | undefined;
 

@@ -34,7 +34,14 @@ export interface JudgeQueue {
 }
 
 export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }: JudgeQueueOptions): JudgeQueue {
-  const keep = { get rows() { return config().store.judgeJobs.rows; }, get ageMs() { return config().store.judgeJobs.ageMs; } };
+  const keep = {
+    get rows() {
+      return config().store.judgeJobs.rows;
+    },
+    get ageMs() {
+      return config().store.judgeJobs.ageMs;
+    },
+  };
   const keeping = { offered: () => keeper()?.offered() ?? 0, settled: () => keeper()?.settled() ?? 0 };
   let own: JobWorker | undefined;
   let turns: SessionWatch | undefined;
@@ -42,7 +49,9 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
 
   function places(party: string): number {
     if (!pressed().isCalm()) return 0;
-    const planned = config().evaluators.find((one) => (one.configured.kind === 'http' || one.panel !== undefined) && queueKeyOf(one) === party);
+    const planned = config().evaluators.find(
+      (one) => (one.configured.kind === 'http' || one.panel !== undefined) && queueKeyOf(one) === party,
+    );
     if (planned?.configured.kind === 'http') return planned.configured.concurrency;
     // As long as no quorum of them is there, asking the others would cost money and come to nothing.
     return planned?.panel === undefined ? bench.places(party) : ofQuorum(slotsOf(planned.panel).map(({ judge }) => bench.places(judge)));
@@ -60,7 +69,18 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
       const { name, evaluator, kind, optionsHash } = configured;
       const party = queueKeyOf(work);
       if (!own.admits(party)) return { kind: 'overload', reason: 'queue_full' };
-      return { kind: 'job', job: { name, evaluator: evaluator.id, evaluatorKind: kind, party, optionsHash, probability, offeredAt: Math.floor(clock.nowMs() * 1_000) } };
+      return {
+        kind: 'job',
+        job: {
+          name,
+          evaluator: evaluator.id,
+          evaluatorKind: kind,
+          party,
+          optionsHash,
+          probability,
+          offeredAt: Math.floor(clock.nowMs() * 1_000),
+        },
+      };
     },
     sessions: { partyOf: queueKeyOf, refused: () => turns?.refused() },
     waiting(payer) {
@@ -69,7 +89,18 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
     },
     open(store, owner) {
       isDurable = store.isDurable;
-      own = jobWorker({ ...options, owner, keep, keeping, store: store.judgeJobs, places, moreMs, resume: (job, done, as) => flow().resume(job, done, as), clock, sleep });
+      own = jobWorker({
+        ...options,
+        owner,
+        keep,
+        keeping,
+        store: store.judgeJobs,
+        places,
+        moreMs,
+        resume: (job, done, as) => flow().resume(job, done, as),
+        clock,
+        sleep,
+      });
       own.start();
       turns = sessionWatch({ ...options, store, settings: () => config().sessions, isCalm: () => pressed().isCalm(), clock, sleep });
     },

@@ -40,7 +40,9 @@ export function judgeBudgets(books: Ledger, judges: () => ReadonlyMap<string, { 
     },
     purse({ configured: { name }, budget }, config) {
       const direct = ofEvaluator(name, budget, config);
-      return direct === undefined ? undefined : { evaluator: name, direct: books.till(direct), batched: books.till({ ...direct, ...inBatches(config) }) };
+      return direct === undefined
+        ? undefined
+        : { evaluator: name, direct: books.till(direct), batched: books.till({ ...direct, ...inBatches(config) }) };
     },
     pace({ configured: { name, kind }, judge, panel, budget }) {
       if (kind !== 'judge') return books.share([]);
@@ -49,8 +51,17 @@ export function judgeBudgets(books: Ledger, judges: () => ReadonlyMap<string, { 
       return pacedBy(books.share(listed(ofEvaluator(name, budget))), shares);
     },
     standing(plan) {
-      const all = [...[...judges().values()].map(({ config }) => ofJudge(config)), ...plan.map(({ configured: { name }, budget }) => ofEvaluator(name, budget))];
-      return all.flatMap(listed).flatMap((budget) => books.standing(budget).map((limit) => ({ ...limit, judge: budget.of === 'judge' ? budget.name : undefined, evaluator: budget.of === 'evaluator' ? budget.name : undefined })));
+      const all = [
+        ...[...judges().values()].map(({ config }) => ofJudge(config)),
+        ...plan.map(({ configured: { name }, budget }) => ofEvaluator(name, budget)),
+      ];
+      return all.flatMap(listed).flatMap((budget) =>
+        books.standing(budget).map((limit) => ({
+          ...limit,
+          judge: budget.of === 'judge' ? budget.name : undefined,
+          evaluator: budget.of === 'evaluator' ? budget.name : undefined,
+        })),
+      );
     },
   };
 }

@@ -103,7 +103,11 @@ export interface JudgePoolOptions {
   readonly waiting?: (payer: Payer) => number;
 }
 
-export function judgePool(configs: readonly JudgeConfig[], telemetry: Telemetry, { onFault = () => undefined, onNoConnection = () => undefined, waiting = () => 0 }: JudgePoolOptions = {}): JudgePool {
+export function judgePool(
+  configs: readonly JudgeConfig[],
+  telemetry: Telemetry,
+  { onFault = () => undefined, onNoConnection = () => undefined, waiting = () => 0 }: JudgePoolOptions = {},
+): JudgePool {
   const context = evaluationContext();
   const parts = { telemetry, clock, sleep, random: Math.random };
   const endpoints = httpCalls(parts);
@@ -119,13 +123,19 @@ export function judgePool(configs: readonly JudgeConfig[], telemetry: Telemetry,
 
   function judgeOf(config: JudgeConfig): BatchingJudge {
     const till = budgets.till(config);
-    return judges.openai_compatible(config, { ...parts, onNoConnection, ...(till === undefined ? {} : { till }), nonce: () => randomBytes(12).toString('hex') });
+    return judges.openai_compatible(config, {
+      ...parts,
+      onNoConnection,
+      ...(till === undefined ? {} : { till }),
+      nonce: () => randomBytes(12).toString('hex'),
+    });
   }
 
   function seatOf(config: JudgeConfig): Seat {
     const client = exchangeable(judgeOf(config));
     const watch = guard({ name: config.name, ...parts, signal: ended.signal });
-    const direct = (question: Asked, note: NoteCall | undefined, purse: BudgetReservation | undefined): Promise<Answer> => watch.through(() => client.use((judge) => judge.ask(question, note, purse)));
+    const direct = (question: Asked, note: NoteCall | undefined, purse: BudgetReservation | undefined): Promise<Answer> =>
+      watch.through(() => client.use((judge) => judge.ask(question, note, purse)));
     const room = batchRoom({
       ...parts,
       judge: config,
@@ -136,10 +146,14 @@ export function judgePool(configs: readonly JudgeConfig[], telemetry: Telemetry,
       newId: () => randomBytes(16).toString('hex'),
       onFault,
     });
-    const answer = ({ asker, purse, isAnew }: Asker): Ask => askOf({
-      ask: (question, note) => (isAnew ? direct(question, note, purse?.direct) : answers.through(seat.config, question, () => room.ask(asker, question, note, purse))),
-      embed: (request, note) => watch.through(() => client.use((judge) => judge.embed(request, note, purse?.direct))),
-    });
+    const answer = ({ asker, purse, isAnew }: Asker): Ask =>
+      askOf({
+        ask: (question, note) =>
+          isAnew
+            ? direct(question, note, purse?.direct)
+            : answers.through(seat.config, question, () => room.ask(asker, question, note, purse)),
+        embed: (request, note) => watch.through(() => client.use((judge) => judge.embed(request, note, purse?.direct))),
+      });
     const seat: Seat = {
       config,
       client,
@@ -148,7 +162,21 @@ export function judgePool(configs: readonly JudgeConfig[], telemetry: Telemetry,
       guard: watch,
       jobs: 0,
       // No judge is named so: their names have no colon. Two judges that had one name after the other do not share places.
-      party: { name: `judge:${++opened}`, judge: config.name, model: config.model, answer: answer({ asker: '', purse: undefined, isAnew: false }), get price() { return seat.config.price; }, get batchPrice() { return seat.config.batch?.price; }, get concurrency() { return workedOn(seat.config); } },
+      party: {
+        name: `judge:${++opened}`,
+        judge: config.name,
+        model: config.model,
+        answer: answer({ asker: '', purse: undefined, isAnew: false }),
+        get price() {
+          return seat.config.price;
+        },
+        get batchPrice() {
+          return seat.config.batch?.price;
+        },
+        get concurrency() {
+          return workedOn(seat.config);
+        },
+      },
     };
     return seat;
   }
@@ -221,10 +249,12 @@ export function judgePool(configs: readonly JudgeConfig[], telemetry: Telemetry,
 
   /** All that may be asked stay until it is over, although the configuration changes meanwhile. */
   async function juryOf(panel: Panel, { asked, ...question }: Question): Promise<AskEnd> {
-    const own = new Map(judgesOf(panel).flatMap((name) => {
-      const seat = seats.get(name);
-      return seat === undefined ? [] : [[name, seat] as const];
-    }));
+    const own = new Map(
+      judgesOf(panel).flatMap((name) => {
+        const seat = seats.get(name);
+        return seat === undefined ? [] : [[name, seat] as const];
+      }),
+    );
     for (const seat of own.values()) seat.jobs++;
     const end = await juryEnd({
       name: asked.name,
@@ -243,14 +273,26 @@ export function judgePool(configs: readonly JudgeConfig[], telemetry: Telemetry,
     return end;
   }
 
-  const asking = (isAnew: boolean): JudgePool['ask'] => (run, work, done) => {
-    const { configured, expected, judge, panel } = work;
-    const asker = JSON.stringify([run.tenant, runTargetId(run), run.revision, configured.name, configured.optionsHash]);
-    const question: Question = { asker, isAnew, work, asked: { name: configured.name, agent: run.trace.agent, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run) } };
-    if (configured.kind === 'http') lane.offer({ ...question.asked, party: partyOf(configured), done });
-    else if (panel === undefined) askOne(seats.get(judge ?? ''), question, done);
-    else void juryOf(panel, question).then(done);
-  };
+  const asking =
+    (isAnew: boolean): JudgePool['ask'] =>
+    (run, work, done) => {
+      const { configured, expected, judge, panel } = work;
+      const asker = JSON.stringify([run.tenant, runTargetId(run), run.revision, configured.name, configured.optionsHash]);
+      const question: Question = {
+        asker,
+        isAnew,
+        work,
+        asked: {
+          name: configured.name,
+          agent: run.trace.agent,
+          threshold: configured.threshold,
+          questions: () => configured.judge(run.trace, expected, context, run),
+        },
+      };
+      if (configured.kind === 'http') lane.offer({ ...question.asked, party: partyOf(configured), done });
+      else if (panel === undefined) askOne(seats.get(judge ?? ''), question, done);
+      else void juryOf(panel, question).then(done);
+    };
 
   prepare(configs)();
   return {
@@ -263,7 +305,9 @@ export function judgePool(configs: readonly JudgeConfig[], telemetry: Telemetry,
     places(party) {
       const seat = seats.get(judgeOfQueueKey(party));
       // One that waits for a batch takes no place before it: so many are taken out of the store as there is room for in batches.
-      return seat === undefined ? placesOfNobody : seat.guard.places(seat.config.batch === undefined ? seat.config.concurrency : Math.ceil(workedOn(seat.config) / 2));
+      return seat === undefined
+        ? placesOfNobody
+        : seat.guard.places(seat.config.batch === undefined ? seat.config.concurrency : Math.ceil(workedOn(seat.config) / 2));
     },
     moreMs: (judge) => seats.get(judge)?.config.batch?.withinMs ?? 0,
     async open({ judgeSpend, judgeAnswers, judgeBatches }, mayLie) {

@@ -25,19 +25,48 @@ import { notReady, type ListenState } from './listening.ts';
 import { clock } from './node-runtime.ts';
 import { grpcReserveShare } from './overload.ts';
 
-export function receiversOf(config: Config, leases: ByteLeases, connections: ConnectionShares, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): { readonly http: Receiver; readonly grpc: Receiver } {
+export function receiversOf(
+  config: Config,
+  leases: ByteLeases,
+  connections: ConnectionShares,
+  parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest },
+): { readonly http: Receiver; readonly grpc: Receiver } {
   const { bodyBytes, inflatedBytes, memoryBytes } = config.limits;
-  const shared = { ...parts, clock, limits: { bodyBytes, inflatedBytes }, tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')), ...(config.listen.tls === undefined ? {} : { tls: config.listen.tls }) };
+  const shared = {
+    ...parts,
+    clock,
+    limits: { bodyBytes, inflatedBytes },
+    tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')),
+    ...(config.listen.tls === undefined ? {} : { tls: config.listen.tls }),
+  };
   return {
-    http: otlpHttpReceiver({ ...shared, ...config.listen.otlpHttp, hosts: hostsOf(config, 'otlpHttp', 'ingest'), lease: leases({ keepFreeBytes: memoryBytes * grpcReserveShare }), bounds: { connectionsMax: connections.http } }),
-    grpc: otlpGrpcReceiver({ ...shared, ...config.listen.otlpGrpc, hosts: hostsOf(config, 'otlpGrpc', 'ingest'), lease: leases({ keepFreeBytes: 0 }), bounds: { connectionsMax: connections.grpc } }),
+    http: otlpHttpReceiver({
+      ...shared,
+      ...config.listen.otlpHttp,
+      hosts: hostsOf(config, 'otlpHttp', 'ingest'),
+      lease: leases({ keepFreeBytes: memoryBytes * grpcReserveShare }),
+      bounds: { connectionsMax: connections.http },
+    }),
+    grpc: otlpGrpcReceiver({
+      ...shared,
+      ...config.listen.otlpGrpc,
+      hosts: hostsOf(config, 'otlpGrpc', 'ingest'),
+      lease: leases({ keepFreeBytes: 0 }),
+      bounds: { connectionsMax: connections.grpc },
+    }),
   };
 }
 
 /** Over TLS a name of a stranger fails at our certificate, unless people have learnt to click that away, as on loopback. */
 function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'console', permission: 'ingest' | 'read'): HostRule {
   const asksToken = listen.tokens.some(({ may }) => may.includes(permission));
-  return hostRule({ listensOn: listen[listener].host, isOpen: !asksToken && (listen.tls === undefined || (listener === 'console' && isLoopback(listen.console.host))), allowedHosts: listen.allowedHosts ?? [], allowedOrigins: listen.allowedOrigins ?? [], loopbackOnly: listener === 'console' });
+  return hostRule({
+    listensOn: listen[listener].host,
+    isOpen: !asksToken && (listen.tls === undefined || (listener === 'console' && isLoopback(listen.console.host))),
+    allowedHosts: listen.allowedHosts ?? [],
+    allowedOrigins: listen.allowedOrigins ?? [],
+    loopbackOnly: listener === 'console',
+  });
 }
 
 interface ConsoleParts extends Pick<ApiDeps, 'budgets' | 'judges' | 'unrecognised' | 'upstream'> {
@@ -54,9 +83,32 @@ interface ConsoleParts extends Pick<ApiDeps, 'budgets' | 'judges' | 'unrecognise
   readonly metricsPage: ConsoleOptions['metricsPage'];
 }
 
-export function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, judges, unrecognised, upstream, fullFolder, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
-  const { console: { host, port }, tls } = config.listen;
-  const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
+export function consoleOf(
+  config: Config,
+  state: Readonly<ListenState>,
+  {
+    connectionsMax,
+    lease,
+    telemetry,
+    logger,
+    store,
+    exporters,
+    annotate,
+    unannotate,
+    budgets,
+    judges,
+    unrecognised,
+    upstream,
+    fullFolder,
+    metricsPage,
+  }: ConsoleParts,
+): ReturnType<typeof consoleListener> {
+  const {
+    console: { host, port },
+    tls,
+  } = config.listen;
+  const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] =>
+    config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
   return consoleListener({
     host,
     port,
@@ -73,7 +125,19 @@ export function consoleOf(config: Config, state: Readonly<ListenState>, { connec
     metricsContentType: openMetricsContentType,
     readBody: consoleBody(lease),
     connections: openConnections({ transport: 'console', max: connectionsMax, telemetry, clock }),
-    api: { store, clock, exporters, annotate, unannotate, budgets, judges, unrecognised, upstream, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
+    api: {
+      store,
+      clock,
+      exporters,
+      annotate,
+      unannotate,
+      budgets,
+      judges,
+      unrecognised,
+      upstream,
+      spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)),
+      evaluability: () => evaluabilityRows(telemetry.snapshot()),
+    },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
 }

@@ -51,23 +51,47 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
 
   async function once(client: MetricsPush): Promise<PushOutcome> {
     const told = await client.push();
-    telemetry.add('tracejury.metrics.pushes', 1, { 'tracejury.outcome': told.outcome, 'tracejury.reason': told.outcome === 'failed' ? told.reason : '' });
+    telemetry.add('tracejury.metrics.pushes', 1, {
+      'tracejury.outcome': told.outcome,
+      'tracejury.reason': told.outcome === 'failed' ? told.reason : '',
+    });
     if (told.outcome !== 'failed') telemetry.set('tracejury.metrics.pushed', clock.nowMs() / 1_000);
     // A line when it begins and one when it ends, whatever lies between.
-    if (told.outcome === 'failed' && !isFailing) logger.warn({ reason: told.reason, fault: told.fault, todo: told.todo }, 'metrics could not be pushed');
+    if (told.outcome === 'failed' && !isFailing)
+      logger.warn({ reason: told.reason, fault: told.fault, todo: told.todo }, 'metrics could not be pushed');
     if (told.outcome !== 'failed' && isFailing) logger.info('metrics are pushed again');
     isFailing = told.outcome === 'failed';
     return told;
   }
 
   function seated(settings: MetricsPushSettings): Seat {
-    const client = metricsPush({ ...settings, resource, snapshot, clock, startMs, timeoutMs: Math.min(timeoutMsMax, settings.intervalMs), fromNow: !isFirst });
+    const client = metricsPush({
+      ...settings,
+      resource,
+      snapshot,
+      clock,
+      startMs,
+      timeoutMs: Math.min(timeoutMsMax, settings.intervalMs),
+      fromNow: !isFirst,
+    });
     let standing: MetricsStatus = { sends: 'metrics', fault: undefined, sentAtMs: undefined, lastFailure: undefined };
     const pushed = async (): Promise<void> => {
       const told = await once(client);
-      standing = told.outcome === 'failed' ? { ...standing, fault: told.fault, lastFailure: { atMs: clock.nowMs(), error: told.fault, reason: told.reason, todo: told.todo } } : { ...standing, fault: undefined, sentAtMs: clock.nowMs() };
+      standing =
+        told.outcome === 'failed'
+          ? {
+              ...standing,
+              fault: told.fault,
+              lastFailure: { atMs: clock.nowMs(), error: told.fault, reason: told.reason, todo: told.todo },
+            }
+          : { ...standing, fault: undefined, sentAtMs: clock.nowMs() };
     };
-    const work = repeating({ everyMs: settings.intervalMs, sleep, work: pushed, onFault: (error) => logger.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'metrics could not be pushed') });
+    const work = repeating({
+      everyMs: settings.intervalMs,
+      sleep,
+      work: pushed,
+      onFault: (error) => logger.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'metrics could not be pushed'),
+    });
     async function last(): Promise<void> {
       await work.stop();
       await pushed();

@@ -2,7 +2,13 @@
 import type { Clock, Sleep } from '../model/clock.ts';
 import { intakePace } from '../pipeline/overload/admission-rate.ts';
 import { retryAfter } from '../pipeline/overload/retry-after.ts';
-import { type PressureName, type Pressures, loadShedding, loadSheddingLevels, type LoadSheddingLevel } from '../pipeline/overload/load-shedding.ts';
+import {
+  type PressureName,
+  type Pressures,
+  loadShedding,
+  loadSheddingLevels,
+  type LoadSheddingLevel,
+} from '../pipeline/overload/load-shedding.ts';
 import type { Admission, Ingest } from '../model/ingest.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 

@@ -16,8 +16,17 @@ export function runRules(config: Config, telemetry: Telemetry, before?: { readon
   const redaction = keepsRedaction ? before.rules.redaction : configuredRedaction(config.redact, telemetry);
   // The names of tasks are held as they were redacted, so they go with the rules.
   const keepsGroups = keepsRedaction && isSame(before.config.groups, config.groups);
-  const groups = keepsGroups ? before.rules.groups : taskGroups(config.groups, telemetry, redaction === undefined ? {} : { redacted: redaction.text });
-  return { plan: config.evaluators, closing: config.closing, tools: config.tools, prices: config.prices, groups, ...(redaction === undefined ? {} : { redaction }) };
+  const groups = keepsGroups
+    ? before.rules.groups
+    : taskGroups(config.groups, telemetry, redaction === undefined ? {} : { redacted: redaction.text });
+  return {
+    plan: config.evaluators,
+    closing: config.closing,
+    tools: config.tools,
+    prices: config.prices,
+    groups,
+    ...(redaction === undefined ? {} : { redaction }),
+  };
 }
 
 function isSame(one: unknown, other: unknown): boolean {

@@ -35,17 +35,29 @@ export function judgesOfQueueKey(party: string, plan: readonly Planned[]): reado
 
 /** At the cost of a judge or an evaluator, of one pair in a line: as many as there are votes. Where evaluators share a line, of the one with the most. */
 export function questionsOf(party: string, { of, name }: Payer, plan: readonly Planned[]): number {
-  const asked = plan.filter((planned) => queueKeyOf(planned) === party).map(({ configured, judge, panel }) => {
-    const judges = panel === undefined ? [judge] : slotsOf(panel).map((seat) => seat.judge);
-    if (of === 'evaluator') return configured.name === name ? judges.length : 0;
-    return judges.filter((one) => one === name).length;
-  });
+  const asked = plan
+    .filter((planned) => queueKeyOf(planned) === party)
+    .map(({ configured, judge, panel }) => {
+      const judges = panel === undefined ? [judge] : slotsOf(panel).map((seat) => seat.judge);
+      if (of === 'evaluator') return configured.name === name ? judges.length : 0;
+      return judges.filter((one) => one === name).length;
+    });
   return Math.max(0, ...asked);
 }
 
 /** Evaluators that ask a judge; of several votes no single model is told. */
 export function judgesInForce({ evaluators, judges }: Pick<Config, 'evaluators' | 'judges'>): readonly JudgeInForce[] {
-  return evaluators.flatMap(({ configured: { name, evaluator: { id, version } }, judge, panel }) =>
-    judge === undefined && panel === undefined ? [] : [{ name, evaluator: id, version, model: judges.find((one) => one.name === judge)?.model }],
+  return evaluators.flatMap(
+    ({
+      configured: {
+        name,
+        evaluator: { id, version },
+      },
+      judge,
+      panel,
+    }) =>
+      judge === undefined && panel === undefined
+        ? []
+        : [{ name, evaluator: id, version, model: judges.find((one) => one.name === judge)?.model }],
   );
 }

@@ -13,7 +13,11 @@ export function raisedProbabilities(probabilityMin: number, logger: { warn(field
     raised: () => runs,
     add() {
       runs++;
-      if (runs === 1) logger.warn({ upstream_probability: probabilityMin }, 'a run claims in tracestate a smaller probability than limits.upstream_probability and counts as if it had that one; further runs are counted in tracejury_sampling_raised_total');
+      if (runs === 1)
+        logger.warn(
+          { upstream_probability: probabilityMin },
+          'a run claims in tracestate a smaller probability than limits.upstream_probability and counts as if it had that one; further runs are counted in tracejury_sampling_raised_total',
+        );
     },
   };
 }

@@ -36,17 +36,27 @@ interface Point {
 export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOptions): Repeating {
   async function reckon(): Promise<void> {
     const to = Math.floor(clock.nowMs() * 1_000);
-    const told = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax, tenantsMax })).rates.filter(({ tenant }) => tenant !== noTenant);
+    const told = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax, tenantsMax })).rates.filter(
+      ({ tenant }) => tenant !== noTenant,
+    );
     const gauges: readonly (readonly [MetricName, readonly Point[]])[] = [
       ['tracejury.rate', told.flatMap((one) => limits({ ...rateLabels(one), 'tracejury.corrected': String(one.corrected) }, one.rate))],
       ['tracejury.rate.judged', told.flatMap((one) => limits(rateLabels(one), one.judged))],
       ['tracejury.rate.runs', told.map((one) => ({ labels: rateLabels(one), value: one.judged.kind === 'estimated' ? one.judged.n : 0 }))],
       ['tracejury.rate.labels', told.map((one) => ({ labels: rateLabels(one), value: one.labels }))],
-      ['tracejury.rate.uncovered', told.flatMap((one) => (one.coverage.kind === 'estimated' ? [{ labels: rateLabels(one), value: one.coverage.uncovered }] : []))],
+      [
+        'tracejury.rate.uncovered',
+        told.flatMap((one) => (one.coverage.kind === 'estimated' ? [{ labels: rateLabels(one), value: one.coverage.uncovered }] : [])),
+      ],
     ];
     for (const [metric, points] of gauges) telemetry.replace(metric, points);
     const rows = await store.annotations.onRuns({ from: to - agreementDays * dayMicros, to, kinds: peopleKinds, limit: annotationRowsMax });
-    telemetry.replace('tracejury.judge.agreement', agreementOf(rows).judges.filter(({ about }) => about === 'run').flatMap(agreementPoints));
+    telemetry.replace(
+      'tracejury.judge.agreement',
+      agreementOf(rows)
+        .judges.filter(({ about }) => about === 'run')
+        .flatMap(agreementPoints),
+    );
   }
 
   return repeating({ everyMs, sleep, work: reckon, onFault });
@@ -59,7 +69,9 @@ function rateLabels({ name, agent, tenant }: EvaluatorRate): Labels {
 
 function agreementPoints({ name, version, model, rates: { precision, recall }, kappa }: JudgeAgreement): readonly Point[] {
   const labels = { [wire.evaluationName]: name, [wire.evaluatorVersion]: String(version), [wire.requestModel]: model ?? '' };
-  return Object.entries({ precision, recall, kappa }).flatMap(([figure, value]) => limits({ ...labels, 'tracejury.figure': figure }, value));
+  return Object.entries({ precision, recall, kappa }).flatMap(([figure, value]) =>
+    limits({ ...labels, 'tracejury.figure': figure }, value),
+  );
 }
 
 /** What cannot be told has no sample: 0 would be a figure. */

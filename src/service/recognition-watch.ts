@@ -20,14 +20,29 @@ export interface RecognitionWatch {
   standing(): readonly UnrecognisedNotice[];
 }
 
-export function recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown }: { readonly collectors: readonly Collector[]; readonly clock: Clock; readonly sleep: Sleep; readonly telemetry: Telemetry; readonly logger: WatchLogger; readonly shown: (text: string) => string }): RecognitionWatch {
+export function recognitionWatch({
+  collectors,
+  clock,
+  sleep,
+  telemetry,
+  logger,
+  shown,
+}: {
+  readonly collectors: readonly Collector[];
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly telemetry: Telemetry;
+  readonly logger: WatchLogger;
+  readonly shown: (text: string) => string;
+}): RecognitionWatch {
   const known = recognition({ collectors, clock });
   return {
     watched: (ingest) => ({
       ...ingest,
       async spans(tenant, spans, request) {
         await ingest.spans(tenant, spans, request);
-        for (const { service, scope, dialects } of known.spans(tenant, spans)) logger.info({ service, scope, dialects }, 'first spans of a service: its agent is recognised');
+        for (const { service, scope, dialects } of known.spans(tenant, spans))
+          logger.info({ service, scope, dialects }, 'first spans of a service: its agent is recognised');
       },
       async logs(tenant, records, request) {
         await ingest.logs(tenant, records, request);

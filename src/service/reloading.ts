@@ -55,7 +55,18 @@ const restMsDefault = 250;
 /** Faults that are told one by one; of more their number is told. */
 const faultsToldMax = 20;
 
-export function reloading({ source, prints, exchange, room, telemetry, clock, sleep, logger, watchMs = watchMsDefault, restMs = restMsDefault }: ReloadingOptions): Reloading {
+export function reloading({
+  source,
+  prints,
+  exchange,
+  room,
+  telemetry,
+  clock,
+  sleep,
+  logger,
+  watchMs = watchMsDefault,
+  restMs = restMsDefault,
+}: ReloadingOptions): Reloading {
   const ended = new AbortController();
   /** What runs: of keys that need a restart what was there at the start. */
   let running = prints;
@@ -85,13 +96,21 @@ export function reloading({ source, prints, exchange, room, telemetry, clock, sl
   }
 
   function taken({ prints: next, warnings }: LoadedConfig): void {
-    for (const { file, line, column, key, problem, todo } of warnings.slice(0, faultsToldMax)) logger.warn({ file, line, column, key, problem, todo }, 'the configuration has a warning');
+    for (const { file, line, column, key, problem, todo } of warnings.slice(0, faultsToldMax))
+      logger.warn({ file, line, column, key, problem, todo }, 'the configuration has a warning');
     const waiting = running === undefined ? [] : differing(running.restart, next.restart);
     const changed = running === undefined ? [] : differing(running.sections, next.sections);
     running = { sections: next.sections, restart: running?.restart ?? next.restart };
     count(changed.length === 0 ? 'unchanged' : 'applied', waiting.length);
-    if (waiting.length > 0) logger.warn({ keys: waiting }, 'these keys of the configuration hold only after a restart; until then the service goes on with what they were when it started');
-    logger.info({ changed }, changed.length === 0 ? 'the configuration was read again and is the same' : 'the configuration was read again and is in force');
+    if (waiting.length > 0)
+      logger.warn(
+        { keys: waiting },
+        'these keys of the configuration hold only after a restart; until then the service goes on with what they were when it started',
+      );
+    logger.info(
+      { changed },
+      changed.length === 0 ? 'the configuration was read again and is the same' : 'the configuration was read again and is in force',
+    );
   }
 
   function count(outcome: 'applied' | 'unchanged', waiting: number): void {
@@ -105,12 +124,18 @@ export function reloading({ source, prints, exchange, room, telemetry, clock, sl
     telemetry.add('tracejury.config.reloads', 1, { 'tracejury.outcome': 'refused' });
     telemetry.set('tracejury.config.refused', 1);
     if (!(error instanceof ConfigError)) {
-      logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'the configuration could not be put in force; the one before goes on');
+      logger.error(
+        { error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' },
+        'the configuration could not be put in force; the one before goes on',
+      );
       return;
     }
     const { faults } = error;
     for (const { file, line, column, key, problem, todo } of faults.slice(0, faultsToldMax)) {
-      logger.error({ file, line, column, key, problem, todo, faults: faults.length }, 'the configuration has a fault and was not taken; the one before goes on');
+      logger.error(
+        { file, line, column, key, problem, todo, faults: faults.length },
+        'the configuration has a fault and was not taken; the one before goes on',
+      );
     }
   }
 

@@ -9,15 +9,30 @@ const endedWithinMs = 10 * 60_000;
 export function keepOf(config: () => Pick<Config, 'store' | 'sessions' | 'judges'>): Keep {
   const written = (): Config['store']['keep'] => config().store.keep;
   /** Whoever waits for a batch may wait longer. */
-  const waitMs = (): number => config().store.judgeJobs.ageMs + Math.max(0, ...config().judges.map(({ batch }) => batch?.withinMs ?? 0)) + endedWithinMs;
+  const waitMs = (): number =>
+    config().store.judgeJobs.ageMs + Math.max(0, ...config().judges.map(({ batch }) => batch?.withinMs ?? 0)) + endedWithinMs;
   return {
-    get runsMs() { return written().runsMs; },
-    get contentMs() { return written().contentMs; },
-    get bytes() { return written().bytes; },
-    get exportsMs() { return written().exportsMs; },
-    get exports() { return written().exports; },
-    get jobsMs() { return waitMs(); },
+    get runsMs() {
+      return written().runsMs;
+    },
+    get contentMs() {
+      return written().contentMs;
+    },
+    get bytes() {
+      return written().bytes;
+    },
+    get exportsMs() {
+      return written().exportsMs;
+    },
+    get exports() {
+      return written().exports;
+    },
+    get jobsMs() {
+      return waitMs();
+    },
     // First for its session to be over, then for the judge.
-    get turnsMs() { return config().sessions.latestMs + waitMs(); },
+    get turnsMs() {
+      return config().sessions.latestMs + waitMs();
+    },
   };
 }

@@ -32,7 +32,15 @@ const forgottenAtOnceMax = 1_000;
 /** With those that were passed over; beyond it the oldest are forgotten that do not wait, however young. */
 const rowsMax = 1_000_000;
 
-export function sessionWatch({ store: { judgeSessions }, settings, isCalm, telemetry, clock, sleep, onFault }: SessionWatchOptions): SessionWatch {
+export function sessionWatch({
+  store: { judgeSessions },
+  settings,
+  isCalm,
+  telemetry,
+  clock,
+  sleep,
+  onFault,
+}: SessionWatchOptions): SessionWatch {
   const before = (ms: number): number => Math.floor((clock.nowMs() - ms) * 1_000);
   let counts: SessionCounts = { held: 0, rows: 0, waiting: [] };
   /** Since the last count. */
@@ -43,8 +51,12 @@ export function sessionWatch({ store: { judgeSessions }, settings, isCalm, telem
     const ripe = await judgeSessions.ripe({ quietBefore: before(quietMs), changedBefore: before(latestMs), limit: atOnceMax });
     for (const session of ripe) {
       if (!(await judgeSessions.handOn(session, before(0)))) continue;
-      telemetry.add('tracejury.judge.sessions', 1, { 'gen_ai.evaluation.name': session.name, 'tracejury.outcome': session.turns.length === 0 ? 'unreadable' : 'judged' });
-      if (session.leftOut > 0) telemetry.add('tracejury.judge.sessions.left_out', session.leftOut, { 'gen_ai.evaluation.name': session.name });
+      telemetry.add('tracejury.judge.sessions', 1, {
+        'gen_ai.evaluation.name': session.name,
+        'tracejury.outcome': session.turns.length === 0 ? 'unreadable' : 'judged',
+      });
+      if (session.leftOut > 0)
+        telemetry.add('tracejury.judge.sessions.left_out', session.leftOut, { 'gen_ai.evaluation.name': session.name });
     }
     return ripe.length;
   }
@@ -52,7 +64,10 @@ export function sessionWatch({ store: { judgeSessions }, settings, isCalm, telem
   async function look(ended: AbortSignal): Promise<void> {
     begun = 0;
     counts = await judgeSessions.counts();
-    telemetry.set('tracejury.judge.sessions.waiting', counts.waiting.reduce((sum, { sessions }) => sum + sessions, 0));
+    telemetry.set(
+      'tracejury.judge.sessions.waiting',
+      counts.waiting.reduce((sum, { sessions }) => sum + sessions, 0),
+    );
     telemetry.set('tracejury.judge.sessions.held', counts.held);
     while (!ended.aborted && isCalm() && (await handOn()) === atOnceMax);
     await judgeSessions.forget(before(counts.rows > rowsMax ? 0 : settings().keepMs), forgottenAtOnceMax);

@@ -14,7 +14,8 @@ export function giveWay(): void {
   if (process.platform !== 'linux') return;
   try {
     const priority = Math.min(constants.priority.PRIORITY_LOW, getPriority() + less);
-    for (const id of readdirSync(tasks)) if (readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === forLater) setPriority(Number(id), priority);
+    for (const id of readdirSync(tasks))
+      if (readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === forLater) setPriority(Number(id), priority);
   } catch {
     // Those that were not reached stay as they were, and work.
   }

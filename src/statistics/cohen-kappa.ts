@@ -32,7 +32,18 @@ export function cohenKappa(pairs: Iterable<LabelPair>, { confidence = usualConfi
   const point = (agreement - expected) / (1 - expected);
   const variance = kappaVariance(table, point);
   const { low, high } = kappaLimits({ table, point, variance, confidence });
-  return { kind: 'estimated', point, low, high, standardError: Math.sqrt(variance), n: table.n, effectiveN: table.n, confidence, agreement, expected };
+  return {
+    kind: 'estimated',
+    point,
+    low,
+    high,
+    standardError: Math.sqrt(variance),
+    n: table.n,
+    effectiveN: table.n,
+    confidence,
+    agreement,
+    expected,
+  };
 }
 
 interface Table {
@@ -62,7 +73,14 @@ function tableOf(pairs: Iterable<LabelPair>): Table {
   }
   const agreement = sum(cells.filter(({ one, other }) => one === other).map(({ share }) => share));
   const single = ones.size === 1 && others.size === 1 && agreement > 0;
-  return { n, cells, ones, others, agreement, expected: single ? 1 : sum([...ones].map(([label, share]) => share * (others.get(label) ?? 0))) };
+  return {
+    n,
+    cells,
+    ones,
+    others,
+    agreement,
+    expected: single ? 1 : sum([...ones].map(([label, share]) => share * (others.get(label) ?? 0))),
+  };
 }
 
 function kappaVariance({ n, cells, ones, others, expected }: Table, kappa: number): number {
@@ -74,7 +92,17 @@ function kappaVariance({ n, cells, ones, others, expected }: Table, kappa: numbe
   return Math.max(0, (sum(terms) - (kappa - expected * apart) ** 2) / (n * (1 - expected) ** 2));
 }
 
-function kappaLimits({ table, point, variance, confidence }: { readonly table: Table; readonly point: number; readonly variance: number; readonly confidence: number }): Limits {
+function kappaLimits({
+  table,
+  point,
+  variance,
+  confidence,
+}: {
+  readonly table: Table;
+  readonly point: number;
+  readonly variance: number;
+  readonly confidence: number;
+}): Limits {
   // Rounding leaves about this much where the formula gives 0.
   if (variance < 1e-14 || Math.abs(point) >= 1) {
     const { low, high } = wilson({ hits: table.agreement * table.n, of: table.n }, confidence);

@@ -43,7 +43,10 @@ export interface ConfusionRates {
 }
 
 /** The intervals take the items as drawn at random from those that the judge will meet. */
-export function confusionRates({ truePositive, falsePositive, falseNegative, trueNegative }: Confusion, options: EstimateOptions = {}): ConfusionRates {
+export function confusionRates(
+  { truePositive, falsePositive, falseNegative, trueNegative }: Confusion,
+  options: EstimateOptions = {},
+): ConfusionRates {
   const right = truePositive + trueNegative;
   return {
     accuracy: proportion({ hits: right, of: right + falsePositive + falseNegative }, options),

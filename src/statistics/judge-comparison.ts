@@ -26,9 +26,13 @@ export interface JudgeComparison {
  * `better` and `worse` need both: mid-p below 1 − confidence, and an interval without 0. `no_difference_shown` does not say that the two
  * are equally good: the interval tells how large a difference the items leave open. Not estimable of no items.
  */
-export function compareJudges(items: Iterable<ComparedItem>, { confidence = usualConfidence }: EstimateOptions = {}): JudgeComparison | NotEstimable {
+export function compareJudges(
+  items: Iterable<ComparedItem>,
+  { confidence = usualConfidence }: EstimateOptions = {},
+): JudgeComparison | NotEstimable {
   const counts = { both: 0, onlyFirst: 0, onlySecond: 0, neither: 0 };
-  for (const { firstRight, secondRight } of items) counts[firstRight ? (secondRight ? 'both' : 'onlyFirst') : secondRight ? 'onlySecond' : 'neither']++;
+  for (const { firstRight, secondRight } of items)
+    counts[firstRight ? (secondRight ? 'both' : 'onlyFirst') : secondRight ? 'onlySecond' : 'neither']++;
   const difference = pairedDifference(counts, { confidence });
   if (difference.kind === 'not_estimable') return notEstimable('no_observations');
   const { exact, midP } = mcNemar(counts);

@@ -71,7 +71,10 @@ export function unitCount({ alone, groups }: MomentsData): number {
  * A group pulls the estimate towards itself, so its deviation looks smaller by its part of all weight; that is given back (the form CR2 of Bell
  * and McCaffrey, Survey Methodology 28, 2002). `weightAt` is the place of the weight in a row.
  */
-export function totalVariance(data: MomentsData, { factors, others = factors, weightAt, units = unitCount(data) }: VarianceOptions): number {
+export function totalVariance(
+  data: MomentsData,
+  { factors, others = factors, weightAt, units = unitCount(data) }: VarianceOptions,
+): number {
   if (units < 2) return Number.NaN;
   const all = data.totals[weightAt] ?? 0;
   const ofGroups = data.groups.reduce((sum, { totals }) => {
@@ -114,7 +117,8 @@ function dot(factors: readonly number[], row: readonly number[]): number {
 function addProducts(products: number[], row: readonly number[]): void {
   let place = 0;
   for (let at = 0; at < row.length; at++) {
-    for (let other = at; other < row.length; other++, place++) products[place] = (products[place] ?? 0) + (row[at] ?? 0) * (row[other] ?? 0);
+    for (let other = at; other < row.length; other++, place++)
+      products[place] = (products[place] ?? 0) + (row[at] ?? 0) * (row[other] ?? 0);
   }
 }
 

@@ -35,7 +35,10 @@ export interface PredictionPowered extends Estimated {
 }
 
 /** Reads the runs once and keeps sums. Not estimable with fewer than two labelled units. */
-export function predictionPowered(runs: Iterable<JudgedRun>, { confidence = usualConfidence }: EstimateOptions = {}): PredictionPowered | NotEstimable {
+export function predictionPowered(
+  runs: Iterable<JudgedRun>,
+  { confidence = usualConfidence }: EstimateOptions = {},
+): PredictionPowered | NotEstimable {
   const { data, n, refused, labels, labelledUnits, labelWeightSquares } = sumsOf(runs);
   if (n === 0) return notEstimable('no_observations');
   if (labels === 0) return notEstimable('no_labels');
@@ -87,7 +90,11 @@ function sumsOf(runs: Iterable<JudgedRun>): Sums {
   let labelledAlone = 0;
   let labelWeightSquares = 0;
   for (const { verdict, probability, session, label } of runs) {
-    if (!isShare(verdict) || !isProbability(probability) || (label !== undefined && !(isShare(label.value) && isProbability(label.probability)))) {
+    if (
+      !isShare(verdict) ||
+      !isProbability(probability) ||
+      (label !== undefined && !(isShare(label.value) && isProbability(label.probability)))
+    ) {
       refused++;
       continue;
     }

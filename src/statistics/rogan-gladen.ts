@@ -32,7 +32,10 @@ export interface CorrectedRate extends Estimated {
 }
 
 /** `n` is the number of labels, `effectiveN` the number of runs that people would have to label at random for the same standard error. */
-export function roganGladen({ judged, labelled, overlap = 0 }: RoganGladenInput, { confidence = usualConfidence }: EstimateOptions = {}): CorrectedRate | NotEstimable {
+export function roganGladen(
+  { judged, labelled, overlap = 0 }: RoganGladenInput,
+  { confidence = usualConfidence }: EstimateOptions = {},
+): CorrectedRate | NotEstimable {
   const passing = labelled.truePositive + labelled.falseNegative;
   const failing = labelled.trueNegative + labelled.falsePositive;
   if (passing + failing === 0) return notEstimable('no_labels');
@@ -45,7 +48,8 @@ export function roganGladen({ judged, labelled, overlap = 0 }: RoganGladenInput,
   const smoothed = smoothedParts({ judged, labelled, passing, failing, z });
   const lift = smoothed.sensitivity + smoothed.specificity - 1;
   // Below this the denominator may be 0, and the rate anything.
-  if (lift <= z * Math.sqrt(smoothed.sensitivityVariance + smoothed.specificityVariance)) return notEstimable('judge_not_shown_better_than_chance');
+  if (lift <= z * Math.sqrt(smoothed.sensitivityVariance + smoothed.specificityVariance))
+    return notEstimable('judge_not_shown_better_than_chance');
   const raw = (judged.point + specificity - 1) / (sensitivity + specificity - 1);
   const point = within(raw);
   const { centre, error } = spread(smoothed, { lift, overlap, z });
@@ -95,7 +99,10 @@ function smoothedParts({ judged, labelled, passing, failing, z }: Counted): Smoo
   };
 }
 
-function spread(parts: Smoothed, { lift, overlap, z }: { readonly lift: number; readonly overlap: number; readonly z: number }): { readonly centre: number; readonly error: number } {
+function spread(
+  parts: Smoothed,
+  { lift, overlap, z }: { readonly lift: number; readonly overlap: number; readonly z: number },
+): { readonly centre: number; readonly error: number } {
   const rate = (parts.judged + parts.specificity - 1) / lift;
   const shift = 2 * z * z * (rate * parts.sensitivityVariance - (1 - rate) * parts.specificityVariance);
   const ofErrors = rate * rate * parts.sensitivityVariance + (1 - rate) * (1 - rate) * parts.specificityVariance;

@@ -36,6 +36,18 @@ export function verdictDrift(items: Iterable<AskedAgain>, options: SequentialTes
   if (change.kind === 'not_estimable') return notEstimable('no_observations');
   const { midP } = mcNemar(counts);
   const level = sequentialLevel(options);
-  const word = midP >= level || counts.onlyFirst === counts.onlySecond ? 'no_change_shown' : counts.onlySecond > counts.onlyFirst ? 'passes_more' : 'passes_less';
-  return { kind: 'estimated', word, change, flipped: proportion({ hits: counts.onlyFirst + counts.onlySecond, of: change.n }, options), p: midP, level };
+  const word =
+    midP >= level || counts.onlyFirst === counts.onlySecond
+      ? 'no_change_shown'
+      : counts.onlySecond > counts.onlyFirst
+        ? 'passes_more'
+        : 'passes_less';
+  return {
+    kind: 'estimated',
+    word,
+    change,
+    flipped: proportion({ hits: counts.onlyFirst + counts.onlySecond, of: change.n }, options),
+    p: midP,
+    level,
+  };
 }

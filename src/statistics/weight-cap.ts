@@ -20,7 +20,10 @@ export interface CappedWeights {
 
 /** Probabilities out of their range are passed over. */
 export function cappedWeights(probabilities: readonly number[]): CappedWeights {
-  const weights = probabilities.filter((probability) => probability > 0 && probability <= 1).map((probability) => 1 / probability).sort((one, other) => other - one);
+  const weights = probabilities
+    .filter((probability) => probability > 0 && probability <= 1)
+    .map((probability) => 1 / probability)
+    .sort((one, other) => other - one);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const share = Math.max(weightShareMax, averageRunsMax / Math.max(1, weights.length));
   const largestShare = total === 0 ? 0 : (weights[0] ?? 0) / total;

@@ -69,7 +69,10 @@ export function rateSums(observations: Iterable<RateObservation> = []): RateSums
 }
 
 /** Not estimable without observations, or when all are of one session. */
-export function weightedRate({ n, weightSquares, moments: data }: RateSumsData, { confidence = usualConfidence }: EstimateOptions = {}): Estimate {
+export function weightedRate(
+  { n, weightSquares, moments: data }: RateSumsData,
+  { confidence = usualConfidence }: EstimateOptions = {},
+): Estimate {
   const [passed = 0, weight = 0] = data.totals;
   if (n === 0) return notEstimable('no_observations');
   if (unitCount(data) < 2) return notEstimable('one_session');

@@ -14,7 +14,9 @@ const elsewhere = promisify(zstdCompress);
 
 /** The compressor makes room for whatever may come, and that takes longer than compressing a few kilobytes, unless it is told how much will. */
 function optionsFor({ byteLength: bytes }: Uint8Array): ZstdOptions {
-  return bytes <= littleBytes ? { params: paramsOfLittle, pledgedSrcSize: bytes, chunkSize: chunkBytesLeast } : { params, pledgedSrcSize: bytes };
+  return bytes <= littleBytes
+    ? { params: paramsOfLittle, pledgedSrcSize: bytes, chunkSize: chunkBytesLeast }
+    : { params, pledgedSrcSize: bytes };
 }
 
 /** In memory of its own: what the compressor gives lies in a larger piece, of which all would be kept. */

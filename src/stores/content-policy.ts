@@ -36,7 +36,10 @@ function isTelling({ run, evaluations, asked }: ScoredRun): boolean {
     // Spans came after it had closed, and changed it.
     run.revision > 1 ||
     (run.completeness !== 'complete' && run.partOf === undefined) ||
-    evaluations.some(({ evaluatorKind, verdict }) => evaluatorKind !== 'rule' || verdict.kind === 'failed' || (verdict.kind === 'scored' && verdict.passed === false))
+    evaluations.some(
+      ({ evaluatorKind, verdict }) =>
+        evaluatorKind !== 'rule' || verdict.kind === 'failed' || (verdict.kind === 'scored' && verdict.passed === false),
+    )
   );
 }
 

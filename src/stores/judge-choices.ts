@@ -16,7 +16,10 @@ export interface ChosenPair<Run> {
  * Told apart from what is known for good: a run that is read again after a crash may be chosen differently, by another rate or another budget. What was
  * written first of a revision stays.
  */
-export function chosenPairs<Run extends { readonly revision: number }>(items: readonly Telling<Run>[], keyText: (run: Run) => string): readonly ChosenPair<Run>[] {
+export function chosenPairs<Run extends { readonly revision: number }>(
+  items: readonly Telling<Run>[],
+  keyText: (run: Run) => string,
+): readonly ChosenPair<Run>[] {
   const newest = new Map<string, ChosenPair<Run>>();
   for (const item of items) {
     if (item.answered === true) continue;

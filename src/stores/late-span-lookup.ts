@@ -45,7 +45,8 @@ export function reopener({ store, flow, telemetry, clock, sleep, closing, wake, 
       await sleep(Math.max(turnMsMin, Math.min(turnMsMax, closing().quietMs / 8)), ended.signal);
       const strays = flow.takeStrays();
       count('not_asked', Math.max(0, strays.length - tracesPerTurn));
-      for (let from = 0; from < Math.min(strays.length, tracesPerTurn); from += tracesPerQuery) await looked(strays.slice(from, Math.min(from + tracesPerQuery, tracesPerTurn)));
+      for (let from = 0; from < Math.min(strays.length, tracesPerTurn); from += tracesPerQuery)
+        await looked(strays.slice(from, Math.min(from + tracesPerQuery, tracesPerTurn)));
     }
   }
 
@@ -72,7 +73,12 @@ export function reopener({ store, flow, telemetry, clock, sleep, closing, wake, 
   async function usable({ tenant, traceId, isJoined }: KnownTrace): Promise<KeptSpans | undefined> {
     const pieces = await store.spans(tenant, traceId);
     const newest = Math.max(...pieces.map(({ storedAt }) => storedAt));
-    if (isJoined || newest < (clock.nowMs() - closing().lateMs) * 1_000 || pieces.some(({ isRedacted, joined }) => isRedacted || joined.length > 0)) return undefined;
+    if (
+      isJoined ||
+      newest < (clock.nowMs() - closing().lateMs) * 1_000 ||
+      pieces.some(({ isRedacted, joined }) => isRedacted || joined.length > 0)
+    )
+      return undefined;
     const kept = await keptSpans(pieces);
     return kept?.isWhole === true ? kept : undefined;
   }

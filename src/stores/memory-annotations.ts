@@ -1,6 +1,17 @@
 /** Annotations in a store that ends with the process. */
 import type { RunKey } from '../model/agent-trace.ts';
-import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../model/store/annotation-store.ts';
+import {
+  annotationId,
+  annotationsPerTraceMax,
+  annotationsWaitingMax,
+  type AnnotatedRun,
+  type Annotation,
+  type AnnotationFate,
+  type AnnotationStore,
+  type IdentifiedAnnotation,
+  type StoredAnnotation,
+  traceOfAnnotation,
+} from '../model/store/annotation-store.ts';
 import type { JsonObject } from '../model/json.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { roughBytes } from '../model/size-estimate.ts';
@@ -44,12 +55,18 @@ export interface MemoryAnnotationBounds {
   readonly heldMax?: number;
 }
 
-export function memoryAnnotations(runsOf: (traceId: string) => readonly AnnotatableRun[], { waitingMax = annotationsWaitingMax, heldMax = heldMaxDefault }: MemoryAnnotationBounds = {}): MemoryAnnotations {
+export function memoryAnnotations(
+  runsOf: (traceId: string) => readonly AnnotatableRun[],
+  { waitingMax = annotationsWaitingMax, heldMax = heldMaxDefault }: MemoryAnnotationBounds = {},
+): MemoryAnnotations {
   const byTrace = new Map<string, Kept[]>();
   let ids = 0;
 
   const all = (): readonly Kept[] => [...byTrace.values()].flat();
-  const waitingOnes = (): readonly Kept[] => all().filter(({ run }) => run === undefined).sort((one, other) => one.receivedAt - other.receivedAt || one.id - other.id);
+  const waitingOnes = (): readonly Kept[] =>
+    all()
+      .filter(({ run }) => run === undefined)
+      .sort((one, other) => one.receivedAt - other.receivedAt || one.id - other.id);
 
   function keep(traceId: string, rows: readonly Kept[]): void {
     if (rows.length === 0) byTrace.delete(traceId);
@@ -60,7 +77,10 @@ export function memoryAnnotations(runsOf: (traceId: string) => readonly Annotata
     const rows = byTrace.get(annotation.traceId) ?? [];
     const before = rows.find((row) => targetText(row.annotation) === targetText(annotation));
     if (before !== undefined && before.annotation.at > annotation.at) return;
-    byTrace.set(annotation.traceId, [...rows.filter((row) => row !== before), { id: before?.id ?? ++ids, annotation, receivedAt, bytes: roughBytes(annotation), run: before?.run }]);
+    byTrace.set(annotation.traceId, [
+      ...rows.filter((row) => row !== before),
+      { id: before?.id ?? ++ids, annotation, receivedAt, bytes: roughBytes(annotation), run: before?.run },
+    ]);
   }
 
   function settle(traces: Iterable<string>): void {
@@ -69,7 +89,10 @@ export function memoryAnnotations(runsOf: (traceId: string) => readonly Annotata
       if (rows === undefined) continue;
       const runs = runsOf(traceId);
       for (const row of rows) row.run = runOf(row.annotation, runs);
-      keep(traceId, rows.filter((row) => row.run === undefined || !rows.some((other) => isSame(row, other) && isNewer(other, row))));
+      keep(
+        traceId,
+        rows.filter((row) => row.run === undefined || !rows.some((other) => isSame(row, other) && isNewer(other, row))),
+      );
     }
   }
 
@@ -104,8 +127,16 @@ export function memoryAnnotations(runsOf: (traceId: string) => readonly Annotata
     },
     waiting: async () => waitingOnes().length,
     async expire({ before, limit }) {
-      const gone = new Set(waitingOnes().filter(({ receivedAt }) => receivedAt < before).slice(0, limit));
-      for (const traceId of new Set([...gone].map(({ annotation }) => annotation.traceId))) keep(traceId, (byTrace.get(traceId) ?? []).filter((row) => !gone.has(row)));
+      const gone = new Set(
+        waitingOnes()
+          .filter(({ receivedAt }) => receivedAt < before)
+          .slice(0, limit),
+      );
+      for (const traceId of new Set([...gone].map(({ annotation }) => annotation.traceId)))
+        keep(
+          traceId,
+          (byTrace.get(traceId) ?? []).filter((row) => !gone.has(row)),
+        );
       return gone.size;
     },
     of(run) {
@@ -114,13 +145,38 @@ export function memoryAnnotations(runsOf: (traceId: string) => readonly Annotata
     },
     forget(runs) {
       const gone = new Set(runs.map(keyText));
-      for (const { traceId } of runs) keep(traceId, (byTrace.get(traceId) ?? []).filter(({ run }) => run === undefined || !gone.has(keyText(run.row))));
+      for (const { traceId } of runs)
+        keep(
+          traceId,
+          (byTrace.get(traceId) ?? []).filter(({ run }) => run === undefined || !gone.has(keyText(run.row))),
+        );
     },
     bytes: () => all().reduce((sum, { bytes, run }) => (run === undefined ? sum : sum + bytes), 0),
     async onRuns({ from, to, name, agent, tenant, kinds, limit }) {
-      const found = all().flatMap(({ annotation, run }) => (run !== undefined && run.row.startedAt >= from && run.row.startedAt < to && kinds.includes(annotation.kind) && (name === undefined || annotation.name === name) && (agent === undefined || run.row.agent === agent) && (tenant === undefined || run.row.tenant === tenant) ? [{ annotation, run }] : []));
-      found.sort((one, other) => other.run.row.startedAt - one.run.row.startedAt || other.run.id - one.run.id || byNameThenAnnotator(one.annotation, other.annotation));
-      return found.slice(0, limit).map(({ annotation, run }) => ({ tenant: run.row.tenant, traceId: run.row.traceId, spanId: run.row.spanId, annotation: stored(annotation), ...saidOf(run, annotation) }));
+      const found = all().flatMap(({ annotation, run }) =>
+        run !== undefined &&
+        run.row.startedAt >= from &&
+        run.row.startedAt < to &&
+        kinds.includes(annotation.kind) &&
+        (name === undefined || annotation.name === name) &&
+        (agent === undefined || run.row.agent === agent) &&
+        (tenant === undefined || run.row.tenant === tenant)
+          ? [{ annotation, run }]
+          : [],
+      );
+      found.sort(
+        (one, other) =>
+          other.run.row.startedAt - one.run.row.startedAt ||
+          other.run.id - one.run.id ||
+          byNameThenAnnotator(one.annotation, other.annotation),
+      );
+      return found.slice(0, limit).map(({ annotation, run }) => ({
+        tenant: run.row.tenant,
+        traceId: run.row.traceId,
+        spanId: run.row.spanId,
+        annotation: stored(annotation),
+        ...saidOf(run, annotation),
+      }));
     },
   };
 }
@@ -148,7 +204,10 @@ function saidOf(run: AnnotatableRun, { name, toolCall }: Annotation): Pick<Annot
   return toolCall === undefined ? { verdict } : onCall(verdict, details['parts'], toolCall);
 }
 
-function verdictOn({ evaluator, kind, version, verdict: word, label, sampleProbability }: HeldVerdict, { model }: JsonObject): NonNullable<AnnotatedRun['verdict']> {
+function verdictOn(
+  { evaluator, kind, version, verdict: word, label, sampleProbability }: HeldVerdict,
+  { model }: JsonObject,
+): NonNullable<AnnotatedRun['verdict']> {
   return { evaluator, kind, version, model: typeof model === 'string' ? model : undefined, word, label, sampleProbability };
 }
 
@@ -157,7 +216,12 @@ function targetText({ tenant, spanId, toolCall, name, by }: Annotation): string 
 }
 
 function isSame(one: Kept, other: Kept): boolean {
-  return one.run === other.run && one.annotation.toolCall === other.annotation.toolCall && one.annotation.name === other.annotation.name && one.annotation.by === other.annotation.by;
+  return (
+    one.run === other.run &&
+    one.annotation.toolCall === other.annotation.toolCall &&
+    one.annotation.name === other.annotation.name &&
+    one.annotation.by === other.annotation.by
+  );
 }
 
 function isNewer(one: Kept, other: Kept): boolean {
@@ -168,7 +232,10 @@ function stored({ toolCall, name, by, kind, label, score, passed, explanation, a
   return { ...(toolCall === undefined ? {} : { toolCall }), name, by, kind, label, score, passed, explanation, at };
 }
 
-function byNameThenAnnotator(one: Pick<Annotation, 'toolCall' | 'name' | 'by'>, other: Pick<Annotation, 'toolCall' | 'name' | 'by'>): number {
+function byNameThenAnnotator(
+  one: Pick<Annotation, 'toolCall' | 'name' | 'by'>,
+  other: Pick<Annotation, 'toolCall' | 'name' | 'by'>,
+): number {
   return compared(one.name, other.name) || compared(one.by, other.by) || compared(one.toolCall ?? '', other.toolCall ?? '');
 }
 

@@ -18,11 +18,16 @@ export function memoryBatches(): JudgeBatchStore {
       for (const { question, text } of given) if (known.has(question)) answers.set(question, { text, at });
       batches.delete(id);
     },
-    unfinished: async (judge) => [...batches.values()].filter((batch) => batch.judge === judge).sort((one, other) => one.preparedAt - other.preparedAt || (one.id < other.id ? -1 : 1)),
+    unfinished: async (judge) =>
+      [...batches.values()]
+        .filter((batch) => batch.judge === judge)
+        .sort((one, other) => one.preparedAt - other.preparedAt || (one.id < other.id ? -1 : 1)),
     answer: async (question) => answers.get(question)?.text,
     async forget({ before, rows }) {
       for (const [id, { preparedAt }] of batches) if (preparedAt < before) batches.delete(id);
-      const newest = [...answers].sort(([question, one], [otherQuestion, other]) => other.at - one.at || (question < otherQuestion ? -1 : 1));
+      const newest = [...answers].sort(
+        ([question, one], [otherQuestion, other]) => other.at - one.at || (question < otherQuestion ? -1 : 1),
+      );
       for (const [nth, [question, { at }]] of newest.entries()) if (at < before || nth >= rows) answers.delete(question);
     },
   };

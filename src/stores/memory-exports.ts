@@ -19,7 +19,10 @@ export interface MemoryExports extends ExportStore {
   awaited(): (run: RunKey) => boolean;
   /** Those of runs that are gone; what of them went is told by the next `prune`. */
   forget(runs: readonly RunKey[]): void;
-  prune(limits: Pick<Retention, 'exportsBefore' | 'exportsMax' | 'stepRuns'>): { readonly exports: { readonly [exporter: string]: number }; readonly more: boolean };
+  prune(limits: Pick<Retention, 'exportsBefore' | 'exportsMax' | 'stepRuns'>): {
+    readonly exports: { readonly [exporter: string]: number };
+    readonly more: boolean;
+  };
   /** Of all rows. */
   bytes(): number;
 }
@@ -47,7 +50,23 @@ export function memoryExports(): MemoryExports {
     if (before !== undefined) drop(before);
     if (already === 'sent') return undefined;
     const kept = exportItem(item);
-    const row: Kept = { id: ++ids, exporter, part, tenant, traceId, spanId, revision, item: kept, bytes: roughBytes(kept), state: 'waiting', attempts: 0, offeredAt, dueAt: 0, reason: undefined, ...(already === undefined ? {} : { ...already, state: 'dead' }) };
+    const row: Kept = {
+      id: ++ids,
+      exporter,
+      part,
+      tenant,
+      traceId,
+      spanId,
+      revision,
+      item: kept,
+      bytes: roughBytes(kept),
+      state: 'waiting',
+      attempts: 0,
+      offeredAt,
+      dueAt: 0,
+      reason: undefined,
+      ...(already === undefined ? {} : { ...already, state: 'dead' }),
+    };
     rows.set(row.id, row);
     bytes += row.bytes;
     byKey.set(key, row.id);
@@ -68,7 +87,11 @@ export function memoryExports(): MemoryExports {
       return written.map((id) => (id !== undefined && rows.has(id) ? id : undefined));
     },
     awaited() {
-      const places = new Set(all().filter(waits).map((row) => `${row.tenant}/${runTargetId(row)}`));
+      const places = new Set(
+        all()
+          .filter(waits)
+          .map((row) => `${row.tenant}/${runTargetId(row)}`),
+      );
       return (run) => places.has(`${run.tenant}/${runTargetId(run)}`);
     },
     forget(runs) {
@@ -80,17 +103,31 @@ export function memoryExports(): MemoryExports {
       }
     },
     prune({ exportsBefore, exportsMax, stepRuns }) {
-      const old = all().slice(0, stepRuns).filter(({ offeredAt }) => offeredAt < exportsBefore);
-      const surplus = old.length > 0 ? [] : [...all().filter((row) => !waits(row)), ...all().filter(waits)].slice(0, Math.max(0, Math.min(stepRuns, rows.size - exportsMax)));
+      const old = all()
+        .slice(0, stepRuns)
+        .filter(({ offeredAt }) => offeredAt < exportsBefore);
+      const surplus =
+        old.length > 0
+          ? []
+          : [...all().filter((row) => !waits(row)), ...all().filter(waits)].slice(
+              0,
+              Math.max(0, Math.min(stepRuns, rows.size - exportsMax)),
+            );
       const step = [...old, ...surplus];
       step.forEach(drop);
       const names = [...gone, ...step.map(({ exporter }) => exporter)];
       gone = [];
-      return { exports: Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, own]) => [name, own.length])), more: step.length === stepRuns };
+      return {
+        exports: Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, own]) => [name, own.length])),
+        more: step.length === stepRuns,
+      };
     },
     bytes: () => bytes,
     async due({ exporter, now, limit, except }) {
-      return all().filter((row) => waits(row) && row.exporter === exporter && row.dueAt <= now && !except.includes(row.id)).slice(0, limit).map(({ id, part, item, attempts, offeredAt }) => ({ id, part, item, attempts, offeredAt }));
+      return all()
+        .filter((row) => waits(row) && row.exporter === exporter && row.dueAt <= now && !except.includes(row.id))
+        .slice(0, limit)
+        .map(({ id, part, item, attempts, offeredAt }) => ({ id, part, item, attempts, offeredAt }));
     },
     async note({ sent, putBack, dead }) {
       for (const id of sent) {
@@ -101,18 +138,35 @@ export function memoryExports(): MemoryExports {
       for (const { id, attempts, reason } of dead) change(id, { state: 'dead', attempts, reason });
     },
     async list({ exporter, state, limit, after = 0 }) {
-      const found = all().filter((row) => row.id > after && (exporter === undefined || row.exporter === exporter) && (state === undefined || row.state === state));
+      const found = all().filter(
+        (row) => row.id > after && (exporter === undefined || row.exporter === exporter) && (state === undefined || row.state === state),
+      );
       const page = found.slice(0, limit);
-      return { exports: page.map(({ item: _item, bytes: _bytes, ...row }) => row), next: found.length > limit ? page.at(-1)?.id : undefined };
+      return {
+        exports: page.map(({ item: _item, bytes: _bytes, ...row }) => row),
+        next: found.length > limit ? page.at(-1)?.id : undefined,
+      };
     },
     async retry({ exporter, ids: wanted, now, limit }) {
-      const dead = all().filter((row) => row.state === 'dead' && (exporter === undefined || row.exporter === exporter) && (wanted === undefined || wanted.includes(row.id))).slice(0, limit);
+      const dead = all()
+        .filter(
+          (row) =>
+            row.state === 'dead' &&
+            (exporter === undefined || row.exporter === exporter) &&
+            (wanted === undefined || wanted.includes(row.id)),
+        )
+        .slice(0, limit);
       for (const { id } of dead) change(id, { state: 'waiting', attempts: 0, dueAt: 0, reason: undefined, offeredAt: now });
       return dead.length;
     },
     async counts() {
       const byExporter = [...Map.groupBy(all(), ({ exporter }) => exporter)].sort(([one], [other]) => (one < other ? -1 : 1));
-      return byExporter.map(([exporter, own]) => ({ exporter, waiting: own.filter(waits).length, dead: own.filter((row) => !waits(row)).length, oldestAt: own.find(waits)?.offeredAt }));
+      return byExporter.map(([exporter, own]) => ({
+        exporter,
+        waiting: own.filter(waits).length,
+        dead: own.filter((row) => !waits(row)).length,
+        oldestAt: own.find(waits)?.offeredAt,
+      }));
     },
   };
 }

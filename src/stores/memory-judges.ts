@@ -34,7 +34,8 @@ export function memoryJobs(): MemoryJobs {
   let ids = 0;
   const all = (): readonly Kept[] => [...runs.values()].flatMap((own) => [...own.values()]).sort((one, other) => one.id - other.id);
 
-  const wanted = ({ party, before = Infinity, except }: DueQuery): readonly Kept[] => all().filter((job) => (party === undefined || job.party === party) && job.offeredAt < before && !except.includes(job.id));
+  const wanted = ({ party, before = Infinity, except }: DueQuery): readonly Kept[] =>
+    all().filter((job) => (party === undefined || job.party === party) && job.offeredAt < before && !except.includes(job.id));
   const waitingJob = ({ body, revision: _revision, lease: _lease, ...job }: Kept): WaitingJob => ({ ...job, run: jobRun(body) });
 
   function remove(run: string, name: string): void {
@@ -59,11 +60,14 @@ export function memoryJobs(): MemoryJobs {
       runs.delete(run);
       return gone;
     },
-    awaited: (since) => new Set([...runs].flatMap(([run, own]) => ([...own.values()].some(({ offeredAt }) => offeredAt >= since) ? [run] : []))),
+    awaited: (since) =>
+      new Set([...runs].flatMap(([run, own]) => ([...own.values()].some(({ offeredAt }) => offeredAt >= since) ? [run] : []))),
     bytes: () => all().reduce((sum, { body }) => sum + body.length, 0),
     due: async (query) => wanted(query).slice(0, query.limit).map(waitingJob),
     async take(query, { owner, now, until }) {
-      const free = wanted(query).filter(({ lease }) => lease === undefined || lease.owner === owner || lease.until <= now).slice(0, query.limit);
+      const free = wanted(query)
+        .filter(({ lease }) => lease === undefined || lease.owner === owner || lease.until <= now)
+        .slice(0, query.limit);
       for (const job of free) job.lease = { owner, until };
       return free.map(waitingJob);
     },
@@ -76,7 +80,10 @@ export function memoryJobs(): MemoryJobs {
     async drop(gone) {
       for (const [run, own] of runs) for (const { id, name } of own.values()) if (gone.includes(id)) remove(run, name);
     },
-    counts: async () => [...Map.groupBy(all(), ({ party }) => party)].map(([party, own]) => ({ party, waiting: own.length, oldestAt: Math.min(...own.map(({ offeredAt }) => offeredAt)) })).sort((one, other) => (one.party < other.party ? -1 : 1)),
+    counts: async () =>
+      [...Map.groupBy(all(), ({ party }) => party)]
+        .map(([party, own]) => ({ party, waiting: own.length, oldestAt: Math.min(...own.map(({ offeredAt }) => offeredAt)) }))
+        .sort((one, other) => (one.party < other.party ? -1 : 1)),
   };
 }
 

@@ -37,7 +37,17 @@ export function isWanted(one: Kept, filter: RunFilter): boolean {
   const { row } = one.version;
   if (row.partOf !== undefined) return false;
   const is = (wanted: string | undefined, value: string | undefined): boolean => wanted === undefined || wanted === value;
-  if (!(is(filter.tenant, row.tenant) && is(filter.agent, row.agent) && is(filter.service, row.service) && is(filter.version, row.version) && is(filter.sessionId, row.sessionId) && is(filter.traceId, row.traceId))) return false;
+  if (
+    !(
+      is(filter.tenant, row.tenant) &&
+      is(filter.agent, row.agent) &&
+      is(filter.service, row.service) &&
+      is(filter.version, row.version) &&
+      is(filter.sessionId, row.sessionId) &&
+      is(filter.traceId, row.traceId)
+    )
+  )
+    return false;
   if (startOf(one) < (filter.from ?? -Infinity) || startOf(one) >= (filter.to ?? Infinity)) return false;
   if (filter.evaluator === undefined && filter.verdict === undefined) return true;
   return [...one.verdicts.values()].some(({ name, verdict }) => is(filter.evaluator, name) && is(filter.verdict, verdict));

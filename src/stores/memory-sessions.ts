@@ -69,8 +69,17 @@ export function memorySessions(host: MemorySessionHost): MemorySessions {
   function addTurn(session: Session, key: string, run: Run, at: Micros): void {
     const known = session.turns.find((turn) => turn.run === key);
     if (known !== undefined && known.revision >= run.revision) return;
-    const turn: Turn = { run: key, id: known?.id ?? ++ids, revision: run.revision, startedAt: microsOf(run.startUnixNano), notedAt: at, body: jobBody(run) };
-    const turns = [...session.turns.filter((one) => one !== known), turn].sort((one, other) => one.startedAt - other.startedAt || one.id - other.id);
+    const turn: Turn = {
+      run: key,
+      id: known?.id ?? ++ids,
+      revision: run.revision,
+      startedAt: microsOf(run.startUnixNano),
+      notedAt: at,
+      body: jobBody(run),
+    };
+    const turns = [...session.turns.filter((one) => one !== known), turn].sort(
+      (one, other) => one.startedAt - other.startedAt || one.id - other.id,
+    );
     const surplus = turns.length > sessionTurnsMax ? surplusTurn(turns.length) : -1;
     if (surplus >= 0) session.leftOut++;
     session.turns = turns.filter((_, nth) => nth !== surplus);
@@ -84,14 +93,28 @@ export function memorySessions(host: MemorySessionHost): MemorySessions {
         const { name, evaluator, evaluatorKind, end, mayBeChosen } = choice;
         const id = JSON.stringify([run.tenant, sessionId, name]);
         const known = sessions.get(id);
-        const session = known ?? { id: ++ids, choice, probability: end === undefined ? choice.probability : undefined, revision: 0, handedOn: 0, times: 0, leftOut: 0, since: at, changed: at, run: undefined, turns: [] };
+        const session = known ?? {
+          id: ++ids,
+          choice,
+          probability: end === undefined ? choice.probability : undefined,
+          revision: 0,
+          handedOn: 0,
+          times: 0,
+          leftOut: 0,
+          since: at,
+          changed: at,
+          run: undefined,
+          turns: [],
+        };
         sessions.set(id, session);
         if (session.probability === undefined) session.changed = at;
         else if (mayBeChosen) {
           session.choice = choice;
           addTurn(session, key, run, at);
         }
-        return known !== undefined || end === undefined ? [] : [{ name, evaluator, evaluatorKind, ...end, ...(end.decision === 'overload' ? { probability: choice.probability } : {}) }];
+        return known !== undefined || end === undefined
+          ? []
+          : [{ name, evaluator, evaluatorKind, ...end, ...(end.decision === 'overload' ? { probability: choice.probability } : {}) }];
       }),
     forgetRun(key, isPart) {
       for (const session of sessions.values()) {
@@ -102,12 +125,25 @@ export function memorySessions(host: MemorySessionHost): MemorySessions {
         session.turns = left;
       }
     },
-    awaited: (since) => new Set([...sessions.values()].filter(isWaiting).flatMap(({ turns }) => turns.flatMap(({ run, notedAt }) => (notedAt >= since ? [run] : [])))),
+    awaited: (since) =>
+      new Set(
+        [...sessions.values()]
+          .filter(isWaiting)
+          .flatMap(({ turns }) => turns.flatMap(({ run, notedAt }) => (notedAt >= since ? [run] : []))),
+      ),
     bytes: () => [...sessions.values()].reduce((sum, { turns }) => turns.reduce((own, { body }) => own + body.length, sum), 0),
-    probability: (key, name) => [...sessions.values()].find((session) => session.choice.name === name && session.run === undefined && session.turns.at(-1)?.run === key)?.probability,
+    probability: (key, name) =>
+      [...sessions.values()].find(
+        (session) => session.choice.name === name && session.run === undefined && session.turns.at(-1)?.run === key,
+      )?.probability,
     async ripe({ quietBefore, changedBefore, limit }) {
       return [...sessions.values()]
-        .filter((session) => isWaiting(session) && (session.changed <= quietBefore || session.since <= changedBefore) && (session.run === undefined || !host.hasJob(session.run, session.choice.name)))
+        .filter(
+          (session) =>
+            isWaiting(session) &&
+            (session.changed <= quietBefore || session.since <= changedBefore) &&
+            (session.run === undefined || !host.hasJob(session.run, session.choice.name)),
+        )
         .sort((one, other) => one.since - other.since || one.id - other.id)
         .slice(0, limit)
         .map(({ id, revision, times, choice: { name, party }, turns, leftOut }) => {
@@ -122,7 +158,10 @@ export function memorySessions(host: MemorySessionHost): MemorySessions {
       session.times = ripe.times;
       const [run, key] = [sessionRun(ripe), session.turns.at(-1)?.run];
       if (run === undefined || key === undefined || !host.isThere(key)) return true;
-      const { choice: { name, evaluator, evaluatorKind, party, optionsHash }, probability = 1 } = session;
+      const {
+        choice: { name, evaluator, evaluatorKind, party, optionsHash },
+        probability = 1,
+      } = session;
       if (session.run !== undefined && session.run !== key) host.move(name, session.run, key);
       host.putJob(key, run, { name, evaluator, evaluatorKind, party, optionsHash, probability, offeredAt: at });
       session.run = key;
@@ -130,11 +169,17 @@ export function memorySessions(host: MemorySessionHost): MemorySessions {
     },
     async counts() {
       const chosen = [...sessions.values()].filter(({ probability }) => probability !== undefined);
-      const waiting = [...Map.groupBy(chosen.filter(isWaiting), ({ choice }) => choice.party)].map(([party, own]) => ({ party, sessions: own.length }));
+      const waiting = [...Map.groupBy(chosen.filter(isWaiting), ({ choice }) => choice.party)].map(([party, own]) => ({
+        party,
+        sessions: own.length,
+      }));
       return { held: chosen.length, rows: sessions.size, waiting: waiting.sort((one, other) => (one.party < other.party ? -1 : 1)) };
     },
     async forget(before, limit) {
-      const old = [...sessions].filter(([, session]) => session.changed < before && !isWaiting(session)).sort(([, one], [, other]) => one.changed - other.changed).slice(0, limit);
+      const old = [...sessions]
+        .filter(([, session]) => session.changed < before && !isWaiting(session))
+        .sort(([, one], [, other]) => one.changed - other.changed)
+        .slice(0, limit);
       for (const [id] of old) sessions.delete(id);
       return old.length;
     },

@@ -1,6 +1,16 @@
 /** What judges have cost, and what is reserved for calls under way, in a store that ends with the process. */
 import { isNothing, noAmount, sumOfAmounts, leftOf, type Amount } from '../model/budget.ts';
-import { adopted, fitsMinute, minuteSeconds, noSpending, reservedAfter, sumOfSpending, type Day, type JudgeSpendStore, type Spending } from '../model/store/judge-store.ts';
+import {
+  adopted,
+  fitsMinute,
+  minuteSeconds,
+  noSpending,
+  reservedAfter,
+  sumOfSpending,
+  type Day,
+  type JudgeSpendStore,
+  type Spending,
+} from '../model/store/judge-store.ts';
 import type { Micros } from '../model/timestamp.ts';
 
 /** Days of accounts. */
@@ -44,7 +54,12 @@ export function memorySpend(): JudgeSpendStore {
       else found.reserved.set(owner, { amount: after.own, renewedAt: at });
       return { over: after.over, spend: after.spend };
     },
-    on: async (day) => new Map([...days.values()].filter((one) => one.day === day).map(({ account, spent, reserved }) => [account, { ...spent, reserved: reservedBy([...reserved.values()]) }])),
+    on: async (day) =>
+      new Map(
+        [...days.values()]
+          .filter((one) => one.day === day)
+          .map(({ account, spent, reserved }) => [account, { ...spent, reserved: reservedBy([...reserved.values()]) }]),
+      ),
     async renew(owner, at) {
       for (const { reserved } of days.values()) {
         const held = reserved.get(owner);

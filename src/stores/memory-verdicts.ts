@@ -27,8 +27,16 @@ const asItIsBytesMax = 2_048;
 export function heldVerdicts(evaluations: readonly Evaluation[]): readonly HeldVerdict[] {
   if (evaluations.length === 0) return [];
   const verdicts = evaluations.map(storedVerdict);
-  const said = brief(jsonText(verdicts.map(({ explanation, evidence, details }) => ({ explanation, evidence: [...evidence], details }))), asItIsBytesMax);
-  return verdicts.map(({ explanation: _explanation, evidence: _evidence, details: _details, ...verdict }, at) => ({ ...verdict, kind: evaluations[at]?.evaluatorKind ?? '', said, at }));
+  const said = brief(
+    jsonText(verdicts.map(({ explanation, evidence, details }) => ({ explanation, evidence: [...evidence], details }))),
+    asItIsBytesMax,
+  );
+  return verdicts.map(({ explanation: _explanation, evidence: _evidence, details: _details, ...verdict }, at) => ({
+    ...verdict,
+    kind: evaluations[at]?.evaluatorKind ?? '',
+    said,
+    at,
+  }));
 }
 
 /** With everything that was said. */
@@ -64,5 +72,9 @@ function listOf(said: Buffer): readonly JsonValue[] {
 function saidIn(value: JsonValue | undefined): Said {
   if (!isJsonObject(value)) throw new Error('a verdict is not what was written');
   const { explanation, evidence, details } = value;
-  return { explanation: String(explanation), evidence: isJsonArray(evidence) ? evidence.map(String) : [], details: isJsonObject(details) ? details : {} };
+  return {
+    explanation: String(explanation),
+    evidence: isJsonArray(evidence) ? evidence.map(String) : [],
+    details: isJsonObject(details) ? details : {},
+  };
 }

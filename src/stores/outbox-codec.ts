@@ -7,13 +7,34 @@ const form = 1;
 
 /** The item without what exporters are not given, so that a store in memory does not hold whole runs. */
 export function exportItem({ run, evaluations, decisions, calls }: ExportItem): ExportItem {
-  const { tenant, traceId, spanId, spanTraceId, trace, dialects, service, serviceVersion, resourceAttributes, traceState, parent, startUnixNano, endUnixNano, completeness, revision, partOf, session } = run;
+  const {
+    tenant,
+    traceId,
+    spanId,
+    spanTraceId,
+    trace,
+    dialects,
+    service,
+    serviceVersion,
+    resourceAttributes,
+    traceState,
+    parent,
+    startUnixNano,
+    endUnixNano,
+    completeness,
+    revision,
+    partOf,
+    session,
+  } = run;
   const given: ExportedRun = {
     tenant,
     traceId,
     spanId,
     ...(spanTraceId === undefined ? {} : { spanTraceId }),
-    trace: { ...(trace.agent === undefined ? {} : { agent: trace.agent }), ...(trace.sessionId === undefined ? {} : { sessionId: trace.sessionId }) },
+    trace: {
+      ...(trace.agent === undefined ? {} : { agent: trace.agent }),
+      ...(trace.sessionId === undefined ? {} : { sessionId: trace.sessionId }),
+    },
     dialects,
     ...(service === undefined ? {} : { service }),
     ...(serviceVersion === undefined ? {} : { serviceVersion }),
@@ -46,7 +67,12 @@ export function parsedExport(text: string): ExportItem | undefined {
   const [start, end] = [timeOf(run['startUnixNano']), timeOf(run['endUnixNano'])];
   if (start === undefined || end === undefined) return undefined;
   // Written by this form, from values of these types.
-  return { run: { ...run, startUnixNano: start, endUnixNano: end }, evaluations, decisions, ...('calls' in value ? { calls } : {}) } as unknown as ExportItem;
+  return {
+    run: { ...run, startUnixNano: start, endUnixNano: end },
+    evaluations,
+    decisions,
+    ...('calls' in value ? { calls } : {}),
+  } as unknown as ExportItem;
 }
 
 function isList(value: JsonValue | undefined): boolean {

@@ -29,7 +29,8 @@ export function storedVerdict({ key, evaluator, evaluatorVersion, revision, verd
     explanation: verdict.explanation,
     reason: verdict.kind === 'skipped' ? verdict.reason : verdict.kind === 'failed' ? verdict.error : undefined,
     evidence: scored?.evidence ?? [],
-    details: scored === undefined || scored.parts.length === 0 ? verdict.details : { ...verdict.details, parts: scored.parts.map(partJson) },
+    details:
+      scored === undefined || scored.parts.length === 0 ? verdict.details : { ...verdict.details, parts: scored.parts.map(partJson) },
     sampleProbability,
   };
 }
@@ -40,8 +41,21 @@ function partJson({ index, tool, callId, spanId, score, passed, explanation }: P
   return { index, tool, call_id: callId ?? null, span_id: spanId ?? null, score, passed, explanation };
 }
 
-export function storedDecisions({ run, decisions }: Pick<ScoredRun, 'decisions'> & { readonly run: RunKey & Pick<Run, 'revision' | 'session'> }): readonly StoredDecision[] {
-  return decisions.map(({ name, evaluator, decision, reason, probability }) => ({ tenant: run.tenant, traceId: run.traceId, spanId: run.spanId, name, evaluator, revision: run.session?.revision ?? run.revision, decision, reason, probability }));
+export function storedDecisions({
+  run,
+  decisions,
+}: Pick<ScoredRun, 'decisions'> & { readonly run: RunKey & Pick<Run, 'revision' | 'session'> }): readonly StoredDecision[] {
+  return decisions.map(({ name, evaluator, decision, reason, probability }) => ({
+    tenant: run.tenant,
+    traceId: run.traceId,
+    spanId: run.spanId,
+    name,
+    evaluator,
+    revision: run.session?.revision ?? run.revision,
+    decision,
+    reason,
+    probability,
+  }));
 }
 
 export function tookMicros(call: ToolCall): number | undefined {

@@ -107,7 +107,7 @@ export function keeper(options: KeeperOptions): Keeper {
   /** Until nothing is left. */
   async function writeAll(): Promise<void> {
     await sleep(gatherMs, ended.signal);
-    for (let failures = 0; waiting.length > 0; ) {
+    for (let failures = 0; waiting.length > 0;) {
       current = waiting.splice(0, batchItems);
       const fault = await written(current);
       const batch = current;
@@ -156,14 +156,24 @@ export function keeper(options: KeeperOptions): Keeper {
     while (!ended.signal.aborted) {
       await sleep(pruneEveryMs, ended.signal);
       try {
-        for (let more = true; more && !ended.signal.aborted; ) {
+        for (let more = true; more && !ended.signal.aborted;) {
           const before = (ageMs: number): number => Math.floor((clock.nowMs() - ageMs) * 1_000);
-          const step = await store.prune({ runsBefore: before(keep.runsMs), contentBefore: before(keep.contentMs), exportsBefore: before(keep.exportsMs), jobsBefore: before(keep.jobsMs), turnsBefore: before(keep.turnsMs), exportsMax: keep.exports, bytesMax: keep.bytes, stepRuns: pruneStepRuns });
+          const step = await store.prune({
+            runsBefore: before(keep.runsMs),
+            contentBefore: before(keep.contentMs),
+            exportsBefore: before(keep.exportsMs),
+            jobsBefore: before(keep.jobsMs),
+            turnsBefore: before(keep.turnsMs),
+            exportsMax: keep.exports,
+            bytesMax: keep.bytes,
+            stepRuns: pruneStepRuns,
+          });
           if (step.runs > 0) telemetry.add('tracejury.store.pruned', step.runs, { 'tracejury.what': 'run' });
           if (step.contents > 0) telemetry.add('tracejury.store.pruned', step.contents, { 'tracejury.what': 'content' });
           if (step.spans > 0) telemetry.add('tracejury.store.pruned', step.spans, { 'tracejury.what': 'spans' });
           if (step.jobs > 0) telemetry.add('tracejury.judge.jobs', step.jobs, { 'tracejury.outcome': 'dropped' });
-          for (const [exporter, rows] of Object.entries(step.exports)) telemetry.add('tracejury.exporter.items', rows, { 'tracejury.exporter': exporter, 'tracejury.outcome': 'dropped' });
+          for (const [exporter, rows] of Object.entries(step.exports))
+            telemetry.add('tracejury.exporter.items', rows, { 'tracejury.exporter': exporter, 'tracejury.outcome': 'dropped' });
           more = step.more;
           if (more) await sleep(restBetweenStepsMs, ended.signal);
         }

@@ -138,12 +138,17 @@ export function spanKeeper(options: SpanKeeperOptions): SpanKeeper {
   }
 
   /** Undefined: they cannot be read or compressed, for a reason that will be there the next time as well. */
-  async function preparedOf(asked: readonly Waiting[]): Promise<{ readonly batch: readonly Waiting[]; readonly pieces: readonly SpanPiece[] } | undefined> {
+  async function preparedOf(
+    asked: readonly Waiting[],
+  ): Promise<{ readonly batch: readonly Waiting[]; readonly pieces: readonly SpanPiece[] } | undefined> {
     try {
       const read = await options.read(asked.map(({ trace }) => trace));
       const isRead = (_one: Waiting, at: number): boolean => read[at]?.isLater !== true;
       const batch = asked.filter(isRead);
-      const pieces = await piecesOf(batch, read.filter(({ isLater }) => !isLater));
+      const pieces = await piecesOf(
+        batch,
+        read.filter(({ isLater }) => !isLater),
+      );
       waiting.unshift(...asked.filter((one, at) => !isRead(one, at)));
       return { batch, pieces };
     } catch (error) {

@@ -59,7 +59,10 @@ export function spansInMemory(bytesMax: number): SpansInMemory {
     },
     of(tenant, traceId) {
       const whole = wholes.get(`${traceId}${tenant}`) ?? traceId;
-      const joined = [...wholes].filter(([key, id]) => id === whole && key.slice(traceIdChars) === tenant).map(([key]) => key.slice(0, traceIdChars) as TraceId).sort();
+      const joined = [...wholes]
+        .filter(([key, id]) => id === whole && key.slice(traceIdChars) === tenant)
+        .map(([key]) => key.slice(0, traceIdChars) as TraceId)
+        .sort();
       return (pieces.get(keyOf(tenant, traceId)) ?? []).map((piece) => ({ ...piece, joined }));
     },
     isJoined: (tenant, traceId) => wholes.has(`${traceId}${tenant}`),

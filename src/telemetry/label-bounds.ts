@@ -35,7 +35,13 @@ export function labelBounds(bounded: readonly BoundedLabel[], valuesMax: number)
       labels.forEach((label, at) => {
         const bound = bounds.get(label);
         const value = values[at] ?? '';
-        if (bound === undefined || value === '' || value === otherValue || isKept(bound.known, values[labels.indexOf(bound.within)] ?? '', value)) return;
+        if (
+          bound === undefined ||
+          value === '' ||
+          value === otherValue ||
+          isKept(bound.known, values[labels.indexOf(bound.within)] ?? '', value)
+        )
+          return;
         kept ??= [...values];
         kept[at] = otherValue;
       });

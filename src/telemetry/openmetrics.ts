@@ -70,7 +70,10 @@ function writerOf({ name, row }: MetricFamily): FamilyWriter {
     return `${text}${family}_count${labels} ${below}\n${family}_sum${labels} ${point.sum}\n`;
   }
 
-  return { head: `# TYPE ${family} ${row.kind}\n${unit === '' ? '' : `# UNIT ${family} ${unit}\n`}# HELP ${family} ${escaped(row.meaning)}\n`, pointText };
+  return {
+    head: `# TYPE ${family} ${row.kind}\n${unit === '' ? '' : `# UNIT ${family} ${unit}\n`}# HELP ${family} ${escaped(row.meaning)}\n`,
+    pointText,
+  };
 }
 
 type LabelName = readonly [label: string, onPage: string];

@@ -72,7 +72,12 @@ interface Branch {
   byValue?: Map<string, Branch>;
 }
 
-export function metricRegistry({ labelSetsMax: setsMax, agentsMax = Math.max(agentsPreset, setsMax ?? 0), labelCharsMax = 200, clock }: MetricRegistryOptions = {}): MetricRegistry {
+export function metricRegistry({
+  labelSetsMax: setsMax,
+  agentsMax = Math.max(agentsPreset, setsMax ?? 0),
+  labelCharsMax = 200,
+  clock,
+}: MetricRegistryOptions = {}): MetricRegistry {
   const labelSetsMax = setsMax ?? labelSetsPreset;
   const families = new Map<string, Family>();
   const bounds = labelBounds(boundedLabels, agentsMax);
@@ -85,7 +90,15 @@ export function metricRegistry({ labelSetsMax: setsMax, agentsMax = Math.max(age
 
   function seriesOf(metric: MetricName, row: Metric, labels: Labels): Series {
     const family = families.get(metric) ?? emptyFamily();
-    return labelled(family, row, labels) ?? ofValues(family, metric, row, row.labels.map((label) => cut(valueOf(labels, label), labelCharsMax)));
+    return (
+      labelled(family, row, labels) ??
+      ofValues(
+        family,
+        metric,
+        row,
+        row.labels.map((label) => cut(valueOf(labels, label), labelCharsMax)),
+      )
+    );
   }
 
   /** `values`: as they are kept. */
@@ -102,7 +115,10 @@ export function metricRegistry({ labelSetsMax: setsMax, agentsMax = Math.max(age
     if (size < labelSetsMax || row.labels.length === 0) return added(family, row, values);
     folded(metric);
     const partly = values.map((value, at) => (foreignLabels.has(row.labels[at] ?? '') ? otherValue : value));
-    const left = valued(family, partly) !== undefined || (partly.includes(otherValue) && size < labelSetsMax * 2) ? partly : values.map(() => otherValue);
+    const left =
+      valued(family, partly) !== undefined || (partly.includes(otherValue) && size < labelSetsMax * 2)
+        ? partly
+        : values.map(() => otherValue);
     return valued(family, left) ?? added(family, row, left);
   }
 
@@ -127,7 +143,8 @@ export function metricRegistry({ labelSetsMax: setsMax, agentsMax = Math.max(age
       const bucket = bucketOf(row.buckets ?? [], value);
       series.value += value;
       series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
-      if (exemplar !== undefined) series.exemplars[bucket] = { labels: { ...exemplar }, value, ...(clock === undefined ? {} : { atMs: clock.nowMs() }) };
+      if (exemplar !== undefined)
+        series.exemplars[bucket] = { labels: { ...exemplar }, value, ...(clock === undefined ? {} : { atMs: clock.nowMs() }) };
     },
     replace(metric, points) {
       if (metricRows[metric]?.kind !== 'gauge') return;

@@ -34,18 +34,51 @@ export function accessControl(options: AccessOptions): (request: FastifyRequest)
 
   return (request) => {
     const { host, origin } = request.headers;
-    if (!options.hosts.allowsHost(host)) return denied(403, 'host_not_allowed', `Host ${JSON.stringify(host?.slice(0, 100))} is not served here.`, 'Use the address that the service printed, or add the name to listen.allowed_hosts.');
+    if (!options.hosts.allowsHost(host))
+      return denied(
+        403,
+        'host_not_allowed',
+        `Host ${JSON.stringify(host?.slice(0, 100))} is not served here.`,
+        'Use the address that the service printed, or add the name to listen.allowed_hosts.',
+      );
     const isScoped = onlyTenant(request.headers.authorization) !== undefined;
     if (request.method === 'GET' || request.method === 'HEAD') {
-      if (!mayRead(request.headers.authorization)) return denied(401, 'unauthenticated', 'The request carries no token that may read.', 'Send Authorization: Bearer with a token of listen.tokens.');
+      if (!mayRead(request.headers.authorization))
+        return denied(
+          401,
+          'unauthenticated',
+          'The request carries no token that may read.',
+          'Send Authorization: Bearer with a token of listen.tokens.',
+        );
       const isOfTenants = (request.routeOptions.config as { readonly isOfTenants?: boolean }).isOfTenants === true;
-      return isScoped && !isOfTenants ? denied(403, 'all_tenants', 'This tells of all tenants, and the token sees its own alone.', 'Use a token of listen.tokens that sees all tenants.') : undefined;
+      return isScoped && !isOfTenants
+        ? denied(
+            403,
+            'all_tenants',
+            'This tells of all tenants, and the token sees its own alone.',
+            'Use a token of listen.tokens that sees all tenants.',
+          )
+        : undefined;
     }
     // A page of another site must not press a button here; browsers say where a request comes from.
-    if (!['same-origin', 'none', undefined].includes(request.headers['sec-fetch-site'])) return denied(403, 'other_site', 'The request comes from a page of another site.', 'Send it from the console, or from a program.');
-    if (!options.hosts.allowsOrigin(origin, host)) return denied(403, 'other_site', `The request comes from a page of ${JSON.stringify(origin?.slice(0, 100))}.`, 'Send it from the console or from a program, or add the origin to listen.allowed_origins.');
+    if (!['same-origin', 'none', undefined].includes(request.headers['sec-fetch-site']))
+      return denied(403, 'other_site', 'The request comes from a page of another site.', 'Send it from the console, or from a program.');
+    if (!options.hosts.allowsOrigin(origin, host))
+      return denied(
+        403,
+        'other_site',
+        `The request comes from a page of ${JSON.stringify(origin?.slice(0, 100))}.`,
+        'Send it from the console or from a program, or add the origin to listen.allowed_origins.',
+      );
     const wanted = (request.routeOptions.config as { readonly may?: keyof typeof may }).may ?? 'operate';
-    return may[wanted](request.headers.authorization) && !isScoped ? undefined : denied(401, 'unauthenticated', `The request carries no token that may ${wanted}.`, `Send Authorization: Bearer with a token of listen.tokens that may ${wanted}.`);
+    return may[wanted](request.headers.authorization) && !isScoped
+      ? undefined
+      : denied(
+          401,
+          'unauthenticated',
+          `The request carries no token that may ${wanted}.`,
+          `Send Authorization: Bearer with a token of listen.tokens that may ${wanted}.`,
+        );
   };
 }
 

@@ -15,7 +15,13 @@ const headerBytesMax = 16 * 1024;
 const headersMax = 100;
 
 export function consoleServer(handler: RequestListener, tls: TlsOptions | undefined): Server {
-  const options: ServerOptions = { requestTimeout: requestTimeoutMs, headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkingMs, keepAliveTimeout: keepAliveTimeoutMs, maxHeaderSize: headerBytesMax };
+  const options: ServerOptions = {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: headersTimeoutMs,
+    connectionsCheckingInterval: checkingMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    maxHeaderSize: headerBytesMax,
+  };
   const server = tls === undefined ? createServer(options, handler) : createTlsServer({ ...options, ...tls }, handler);
   server.setTimeout(connectionTimeoutMs);
   server.maxHeadersCount = headersMax;

@@ -27,7 +27,12 @@ export interface ConsoleOptions extends AccessOptions {
   readonly onFault: (error: Error) => void;
   readonly metricsContentType: string;
   /** Bounds its connections; told which of them belong to clients that may read. */
-  readonly connections?: { readonly watch: (server: HttpServer) => void; readonly admitted: (peer: Socket) => void; readonly closeIdle: () => void; readonly ended: (reason: string) => void };
+  readonly connections?: {
+    readonly watch: (server: HttpServer) => void;
+    readonly admitted: (peer: Socket) => void;
+    readonly closeIdle: () => void;
+    readonly ended: (reason: string) => void;
+  };
   readonly responses?: Partial<ResponseBounds>;
   /** Reads a body of at most so many bytes; what it rejects with has a `statusCode`. */
   readonly readBody: (request: IncomingMessage, bytesMax: number) => Promise<Buffer>;
@@ -62,11 +67,20 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     ajv: { customOptions: { removeAdditional: false } },
   });
   const [access, onlyTenant] = [accessControl(options), tenantsSeen(options)];
-  const gate = responseGate({ ...defaultResponseBounds, ...options.responses }, () => performance.now(), (reason) => options.connections?.ended(reason));
+  const gate = responseGate(
+    { ...defaultResponseBounds, ...options.responses },
+    () => performance.now(),
+    (reason) => options.connections?.ended(reason),
+  );
 
   app.addHook('onRequest', async (request, reply) => {
     if (!(await gate.inTurn(request.raw, reply.raw))) return reply.hijack();
-    reply.headers({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'", 'referrer-policy': 'no-referrer' });
+    reply.headers({
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+    });
     if (isHealth(request.url)) return undefined;
     const denied = access(request);
     if (denied === undefined) {
@@ -81,7 +95,9 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   const parsed = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload: IncomingMessage, done) => {
-    options.readBody(payload, request.routeOptions.bodyLimit ?? bodyBytesMax).then((body) => void parsed(request, body.toString(), done), done);
+    options
+      .readBody(payload, request.routeOptions.bodyLimit ?? bodyBytesMax)
+      .then((body) => void parsed(request, body.toString(), done), done);
   });
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
@@ -97,22 +113,62 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     });
     return reply.type(options.metricsContentType).send(page);
   });
-  app.get('/', { config: { isOfTenants: true } }, async (request, reply) => reply.type('text/html; charset=utf-8').send(firstPage({ otlp: reachable(options.otlp(), request.hostname), unrecognised: onlyTenant(request.headers.authorization) === undefined ? options.api.unrecognised() : [] })));
+  app.get('/', { config: { isOfTenants: true } }, async (request, reply) =>
+    reply.type('text/html; charset=utf-8').send(
+      firstPage({
+        otlp: reachable(options.otlp(), request.hostname),
+        unrecognised: onlyTenant(request.headers.authorization) === undefined ? options.api.unrecognised() : [],
+      }),
+    ),
+  );
   serveApi(app, options.api, onlyTenant);
   app.setNotFoundHandler(async (request, reply) => {
-    if (isOtlpPath(request.url)) return reply.code(404).send(failure('not_found', 'OTLP is not taken on the port of the console.', otlpText(reachable(options.otlp(), request.hostname))));
+    if (isOtlpPath(request.url))
+      return reply
+        .code(404)
+        .send(failure('not_found', 'OTLP is not taken on the port of the console.', otlpText(reachable(options.otlp(), request.hostname))));
     return reply.code(404).send(failure('not_found', `${request.method} ${request.url.slice(0, 200)} is not there.`, 'See / for what is.'));
   });
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
-    if (error.validation !== undefined) return reply.code(400).send(failure('bad_request', queryFault(error), `${apiPrefix}/openapi.json tells what is taken.`));
-    if (error.statusCode === 413) return reply.code(413).send(failure('too_large', 'The body is too large.', `Send less at once; ${apiPrefix}/openapi.json tells what is taken.`));
+    if (error.validation !== undefined)
+      return reply.code(400).send(failure('bad_request', queryFault(error), `${apiPrefix}/openapi.json tells what is taken.`));
+    if (error.statusCode === 413)
+      return reply
+        .code(413)
+        .send(failure('too_large', 'The body is too large.', `Send less at once; ${apiPrefix}/openapi.json tells what is taken.`));
     if (error.statusCode === 429) return reply.code(503).header('retry-after', '1').send(busy);
-    if (error.statusCode === 415) return reply.code(415).send(failure('unsupported_media_type', mediaTypeFault(request.headers['content-type']), 'Send JSON, with the header Content-Type: application/json.'));
-    if ((error.statusCode ?? 500) < 500) return reply.code(400).send(failure('bad_request', 'The request could not be read.', `${apiPrefix}/openapi.json tells what is taken, and whether that is JSON.`));
+    if (error.statusCode === 415)
+      return reply
+        .code(415)
+        .send(
+          failure(
+            'unsupported_media_type',
+            mediaTypeFault(request.headers['content-type']),
+            'Send JSON, with the header Content-Type: application/json.',
+          ),
+        );
+    if ((error.statusCode ?? 500) < 500)
+      return reply
+        .code(400)
+        .send(
+          failure(
+            'bad_request',
+            'The request could not be read.',
+            `${apiPrefix}/openapi.json tells what is taken, and whether that is JSON.`,
+          ),
+        );
     options.onFault(error);
-    if (isDiskFull(error)) return reply.code(503).header('retry-after', '10').type('application/json; charset=utf-8').send(failure('disk_full', 'The disk is full.', 'Try again when there is room; the log of the service names the folder.'));
+    if (isDiskFull(error))
+      return reply
+        .code(503)
+        .header('retry-after', '10')
+        .type('application/json; charset=utf-8')
+        .send(failure('disk_full', 'The disk is full.', 'Try again when there is room; the log of the service names the folder.'));
     // A page whose first piece breaks has named its own type by now.
-    return reply.code(500).type('application/json; charset=utf-8').send(failure('internal', 'The answer could not be made.', 'Try again; the log of the service tells why.'));
+    return reply
+      .code(500)
+      .type('application/json; charset=utf-8')
+      .send(failure('internal', 'The answer could not be made.', 'Try again; the log of the service tells why.'));
   });
 
   let stopped: Promise<void> | undefined;
@@ -134,15 +190,20 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
 }
 
 function mediaTypeFault(given: string | undefined): string {
-  return given === undefined || given.trim() === '' ? 'The request has a body and no header Content-Type.' : `The header Content-Type is ${JSON.stringify(given.slice(0, 100))}, which is not taken here.`;
+  return given === undefined || given.trim() === ''
+    ? 'The request has a body and no header Content-Type.'
+    : `The header Content-Type is ${JSON.stringify(given.slice(0, 100))}, which is not taken here.`;
 }
 
 /** What ajv found first, naming the parameter. */
 function queryFault({ validation = [], message }: FastifyError): string {
   const [first] = validation;
-  if (first?.keyword === 'additionalProperties') return `The parameter ${String(first.params['additionalProperty']).slice(0, 100)} is not known here.`;
+  if (first?.keyword === 'additionalProperties')
+    return `The parameter ${String(first.params['additionalProperty']).slice(0, 100)} is not known here.`;
   const name = first?.instancePath.slice(1) ?? '';
-  return name === '' ? message : `The parameter ${name} ${first?.message ?? 'is wrong'}${first?.keyword === 'enum' ? `: ${(first.params['allowedValues'] as readonly string[]).join(', ')}` : ''}.`;
+  return name === ''
+    ? message
+    : `The parameter ${name} ${first?.message ?? 'is wrong'}${first?.keyword === 'enum' ? `: ${(first.params['allowedValues'] as readonly string[]).join(', ')}` : ''}.`;
 }
 
 function isHealth(url: string): boolean {

@@ -27,10 +27,18 @@ export function isOtlpPath(url: string): boolean {
 
 /** One sentence: where to send instead. */
 export function otlpText(otlp: OtlpAddresses | undefined): string {
-  return otlp === undefined ? 'Send it to the addresses of listen.otlp_http or listen.otlp_grpc.' : `Send it to ${otlp.http} (HTTP) or ${otlp.grpc} (gRPC).`;
+  return otlp === undefined
+    ? 'Send it to the addresses of listen.otlp_http or listen.otlp_grpc.'
+    : `Send it to ${otlp.http} (HTTP) or ${otlp.grpc} (gRPC).`;
 }
 
-export function firstPage({ otlp, unrecognised }: { readonly otlp: OtlpAddresses | undefined; readonly unrecognised: readonly UnrecognisedNotice[] }): string {
+export function firstPage({
+  otlp,
+  unrecognised,
+}: {
+  readonly otlp: OtlpAddresses | undefined;
+  readonly unrecognised: readonly UnrecognisedNotice[];
+}): string {
   const where =
     otlp === undefined
       ? '<p>It is starting, and takes no spans yet.</p>'

@@ -27,7 +27,14 @@ export interface ResponseBounds {
   readonly answerMs: number;
 }
 
-export const defaultResponseBounds: ResponseBounds = { pipelinedMax: 16, answersMax: 8, waitingMax: 256, waitMs: 8_000, stallMs: 2_000, answerMs: 60_000 };
+export const defaultResponseBounds: ResponseBounds = {
+  pipelinedMax: 16,
+  answersMax: 8,
+  waitingMax: 256,
+  waitMs: 8_000,
+  stallMs: 2_000,
+  answerMs: 60_000,
+};
 
 interface Answer {
   readonly socket: Socket;

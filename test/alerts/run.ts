@@ -6,7 +6,10 @@ const rules = join(import.meta.dirname, '../../docs/alerts.yaml');
 const cases = join(import.meta.dirname, 'cases.yaml');
 let failed = 0;
 
-for (const args of [['check', 'rules', rules], ['test', 'rules', cases]]) {
+for (const args of [
+  ['check', 'rules', rules],
+  ['test', 'rules', cases],
+]) {
   const { status, error } = spawnSync('promtool', args, { stdio: 'inherit' });
   if (error !== undefined) process.stderr.write(`${error.message}: install Prometheus, of which promtool is a part.\n`);
   if (status !== 0) failed++;

@@ -19,20 +19,37 @@ interface Some {
 }
 
 /** `decided`: how many runs ended so, of which `chosen` had been chosen, standing for `weight` runs. */
-function input(some: readonly Some[], decided: { readonly [decision: string]: number | { readonly chosen: number; readonly weight: number; readonly unchosen?: number } } = {}): RateInput {
+function input(
+  some: readonly Some[],
+  decided: { readonly [decision: string]: number | { readonly chosen: number; readonly weight: number; readonly unchosen?: number } } = {},
+): RateInput {
   const labels = new Map<string, boolean>();
   let runs = 0;
   const rows = some.flatMap(({ count, word = 'pass', probability = 1, score, passed = 0, failed = 0, session }) =>
     Array.from({ length: count }, (_, at): VerdictRow => {
-      const row: VerdictRow = { tenant: noTenant, traceId: traceId(++runs), spanId: spanId(1), agent: 'a', sessionId: session, word, score, label: word, sampleProbability: probability };
+      const row: VerdictRow = {
+        tenant: noTenant,
+        traceId: traceId(++runs),
+        spanId: spanId(1),
+        agent: 'a',
+        sessionId: session,
+        word,
+        score,
+        label: word,
+        sampleProbability: probability,
+      };
       if (at < passed + failed) labels.set(runKeyText(row), at < passed);
       return row;
     }),
   );
-  return { rows, labels, decided: Object.entries(decided).map(([decision, of]) => {
-    const { chosen, weight, unchosen = 0 } = typeof of === 'number' ? { chosen: 0, weight: 0, unchosen: of } : of;
-    return { agent: 'a', decision, runs: chosen + unchosen, chosen, weight, unchosen };
-  }) };
+  return {
+    rows,
+    labels,
+    decided: Object.entries(decided).map(([decision, of]) => {
+      const { chosen, weight, unchosen = 0 } = typeof of === 'number' ? { chosen: 0, weight: 0, unchosen: of } : of;
+      return { agent: 'a', decision, runs: chosen + unchosen, chosen, weight, unchosen };
+    }),
+  };
 }
 
 const hostile = 0.05 / 10_000;
@@ -41,7 +58,12 @@ test('honest rate: one run that claims a tiny probability has a bounded part of 
   const honest: Some = { count: 190, probability: 0.05 };
   const { rate, weights, coverage } = honestRate(input([honest, { count: 1, word: 'fail', probability: hostile }], { scored: 191 }));
   expect(rate).toMatchObject({ kind: 'estimated', point: expect.closeTo(0.95, 10) });
-  expect(weights).toMatchObject({ capped: 1, weightMax: expect.closeTo(200, 6), largestShare: expect.closeTo(200_000 / 203_800, 6), kishN: expect.closeTo(4_000 ** 2 / (190 * 400 + 200 ** 2), 6) });
+  expect(weights).toMatchObject({
+    capped: 1,
+    weightMax: expect.closeTo(200, 6),
+    largestShare: expect.closeTo(200_000 / 203_800, 6),
+    kishN: expect.closeTo(4_000 ** 2 / (190 * 400 + 200 ** 2), 6),
+  });
   expect(coverage).toMatchObject({ uncovered: expect.closeTo(0, 10) });
   const waiting = honestRate(input([honest, { count: 1, word: 'error', probability: hostile }], { scored: 190, failed: 1 }));
   expect(waiting.coverage.kind === 'estimated' ? waiting.coverage.uncovered : 1).toBeLessThan(0.06);
@@ -49,13 +71,23 @@ test('honest rate: one run that claims a tiny probability has a bounded part of 
 
 test('honest rate: weights that the design has are left as they are', () => {
   // Flagged runs all, and one in a hundred of the others; a service behind a sampler that keeps one in ten thousand.
-  for (const some of [[{ count: 400, word: 'fail' as const }, { count: 96, probability: 0.01 }], [{ count: 120, probability: 0.0001 }], [{ count: 1_000 }, { count: 100, probability: 0.0001 }]]) {
+  for (const some of [
+    [
+      { count: 400, word: 'fail' as const },
+      { count: 96, probability: 0.01 },
+    ],
+    [{ count: 120, probability: 0.0001 }],
+    [{ count: 1_000 }, { count: 100, probability: 0.0001 }],
+  ]) {
     expect(honestRate(input(some)).weights).toMatchObject({ capped: 0, weightMax: Infinity });
   }
 });
 
 test('honest rate: sessions of two tenants with one id are two sessions', () => {
-  const { rows, ...rest } = input([{ count: 20, session: 's' }, { count: 20, word: 'fail', session: 's' }]);
+  const { rows, ...rest } = input([
+    { count: 20, session: 's' },
+    { count: 20, word: 'fail', session: 's' },
+  ]);
   expect(honestRate({ rows, ...rest }).rate).toMatchObject({ kind: 'not_estimable', reason: 'one_session' });
   const two = rows.map((row, at): VerdictRow => (at < 20 ? row : { ...row, tenant: tenant('other') }));
   expect(honestRate({ rows: two, ...rest }).rate).toMatchObject({ kind: 'estimated', point: 0.5 });
@@ -63,7 +95,12 @@ test('honest rate: sessions of two tenants with one id are two sessions', () => 
 
 test('honest rate: a run that was chosen with a probability of 5 % stands for twenty', () => {
   // All 40 failing runs and one in twenty of 760 passing ones were judged.
-  const { rate, corrected, measure, labels } = honestRate(input([{ count: 40, word: 'fail' }, { count: 38, probability: 0.05 }]));
+  const { rate, corrected, measure, labels } = honestRate(
+    input([
+      { count: 40, word: 'fail' },
+      { count: 38, probability: 0.05 },
+    ]),
+  );
   expect([measure, corrected, labels]).toEqual(['pass_rate', false, 0]);
   expect(rate).toMatchObject({ kind: 'estimated', point: expect.closeTo(0.95, 10), n: 78 });
   expect(rate.kind === 'estimated' && rate.low < 0.95 && rate.high > 0.95 && rate.effectiveN < 1_000).toBe(true);
@@ -72,46 +109,128 @@ test('honest rate: a run that was chosen with a probability of 5 % stands for tw
 test('honest rate: nothing judged, or a single session, is no rate', () => {
   expect(honestRate(input([])).rate).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
   expect(honestRate(input([{ count: 9, session: 's' }])).rate).toMatchObject({ kind: 'not_estimable', reason: 'one_session' });
-  expect(honestRate(input([{ count: 3, word: 'error' }, { count: 3, word: 'skipped' }])).rate).toMatchObject({ kind: 'not_estimable' });
+  expect(
+    honestRate(
+      input([
+        { count: 3, word: 'error' },
+        { count: 3, word: 'skipped' },
+      ]),
+    ).rate,
+  ).toMatchObject({ kind: 'not_estimable' });
 });
 
 test('honest rate: without a threshold it is the mean score', () => {
-  expect(honestRate(input([{ count: 2, word: 'raw', score: 0.25 }, { count: 2, word: 'raw', score: 0.75 }]))).toMatchObject({ measure: 'mean_score', corrected: false, rate: { point: 0.5 } });
+  expect(
+    honestRate(
+      input([
+        { count: 2, word: 'raw', score: 0.25 },
+        { count: 2, word: 'raw', score: 0.75 },
+      ]),
+    ),
+  ).toMatchObject({ measure: 'mean_score', corrected: false, rate: { point: 0.5 } });
 });
 
 test('honest rate: enough labels of both verdicts correct it, too few do not', () => {
-  const enough = [{ count: 800, passed: 90, failed: 10 }, { count: 200, word: 'fail', passed: 10, failed: 30 }] as const;
+  const enough = [
+    { count: 800, passed: 90, failed: 10 },
+    { count: 200, word: 'fail', passed: 10, failed: 30 },
+  ] as const;
   const { rate, corrected, judged, roganGladen, labels } = honestRate(input(enough));
   expect([corrected, labels]).toEqual([true, 140]);
   expect(judged).toMatchObject({ point: expect.closeTo(0.8, 10) });
   // 90 % of what the judge passed and 25 % of what it failed: 0.8 · 0.9 + 0.2 · 0.25. Labels were given by the verdict, which is allowed for.
   expect(rate).toMatchObject({ point: expect.closeTo(0.77, 6), n: 1_000 });
   expect(roganGladen.kind).toBe('estimated');
-  const few = honestRate(input([{ count: 800, passed: labelsMin - 1 }, { count: 200, word: 'fail', failed: 30 }]));
+  const few = honestRate(
+    input([
+      { count: 800, passed: labelsMin - 1 },
+      { count: 200, word: 'fail', failed: 30 },
+    ]),
+  );
   expect([few.corrected, few.rate]).toEqual([false, few.judged]);
-  expect(honestRate(input([{ count: 800 }, { count: 200, word: 'fail', passed: 10, failed: 30 }]))).toMatchObject({ corrected: false, predictionPowered: { kind: 'not_estimable', reason: 'no_labels' } });
+  expect(honestRate(input([{ count: 800 }, { count: 200, word: 'fail', passed: 10, failed: 30 }]))).toMatchObject({
+    corrected: false,
+    predictionPowered: { kind: 'not_estimable', reason: 'no_labels' },
+  });
 });
 
 test('honest rate: of a verdict that is rare all labels are enough', () => {
-  expect(honestRate(input([{ count: 500, passed: 50 }, { count: 2, word: 'fail', failed: 2 }])).corrected).toBe(true);
+  expect(
+    honestRate(
+      input([
+        { count: 500, passed: 50 },
+        { count: 2, word: 'fail', failed: 2 },
+      ]),
+    ).corrected,
+  ).toBe(true);
 });
 
 const coverages: readonly (readonly [string, RateInput, object])[] = [
-  ['all that was chosen was judged', input([{ count: 50, probability: 0.5 }], { scored: 50, sampled_out: 50 }), { covered: 1, uncovered: 0, balance: 1 }],
-  ['a part could not be chosen', input([{ count: 50, probability: 0.5 }], { scored: 50, sampled_out: 50, over_budget: 60, overload: 40, filtered: 999 }), { covered: 0.5, unreachable: 0.5, failed: 0, balance: 1 }],
-  ['the judge failed on a quarter of the weight', input([{ count: 30 }, { count: 5, word: 'error', probability: 0.5 }], { scored: 30, failed: 5, sampled_out: 5 }), { covered: 0.75, failed: 0.25 }],
-  ['what does not apply is left aside', input([{ count: 50 }, { count: 50, word: 'skipped' }], { scored: 50, skipped: 50, over_budget: 100 }), { covered: 0.5, unreachable: 0.5 }],
+  [
+    'all that was chosen was judged',
+    input([{ count: 50, probability: 0.5 }], { scored: 50, sampled_out: 50 }),
+    { covered: 1, uncovered: 0, balance: 1 },
+  ],
+  [
+    'a part could not be chosen',
+    input([{ count: 50, probability: 0.5 }], { scored: 50, sampled_out: 50, over_budget: 60, overload: 40, filtered: 999 }),
+    { covered: 0.5, unreachable: 0.5, failed: 0, balance: 1 },
+  ],
+  [
+    'the judge failed on a quarter of the weight',
+    input([{ count: 30 }, { count: 5, word: 'error', probability: 0.5 }], { scored: 30, failed: 5, sampled_out: 5 }),
+    { covered: 0.75, failed: 0.25 },
+  ],
+  [
+    'what does not apply is left aside',
+    input([{ count: 50 }, { count: 50, word: 'skipped' }], { scored: 50, skipped: 50, over_budget: 100 }),
+    { covered: 0.5, unreachable: 0.5 },
+  ],
   // A rate of a tenth: 100 of 1,000 runs were chosen, of which 60 were scored, and of 10 the judge failed; 10 found the queue full, 5 were not paid for, 15 wait. On
   // 200 more nothing was left of the rate. 1,200 runs: 1,000 could be chosen, and 600 of the 1,000 that those chosen stand for were scored: 5/6 · 6/10 is covered.
   [
     'runs were chosen and not asked about, or wait',
-    input([{ count: 60, probability: 0.1 }, { count: 10, word: 'error', probability: 0.1 }], { scored: 60, failed: 10, sampled_out: 900, overload: { chosen: 10, weight: 100 }, over_budget: { chosen: 5, weight: 50, unchosen: 200 }, waiting: { chosen: 15, weight: 150 } }),
-    { covered: expect.closeTo(0.5, 12), unreachable: expect.closeTo(1 / 6, 12), failed: expect.closeTo((5 / 6) * 0.25, 12), waiting: expect.closeTo((5 / 6) * 0.15, 12), balance: expect.closeTo(1, 12) },
+    input(
+      [
+        { count: 60, probability: 0.1 },
+        { count: 10, word: 'error', probability: 0.1 },
+      ],
+      {
+        scored: 60,
+        failed: 10,
+        sampled_out: 900,
+        overload: { chosen: 10, weight: 100 },
+        over_budget: { chosen: 5, weight: 50, unchosen: 200 },
+        waiting: { chosen: 15, weight: 150 },
+      },
+    ),
+    {
+      covered: expect.closeTo(0.5, 12),
+      unreachable: expect.closeTo(1 / 6, 12),
+      failed: expect.closeTo((5 / 6) * 0.25, 12),
+      waiting: expect.closeTo((5 / 6) * 0.15, 12),
+      balance: expect.closeTo(1, 12),
+    },
   ],
   // All 40 runs with an error were chosen, and 20 of them found the queue full: these stand for themselves. Of 400 others a tenth was chosen and judged.
-  ['those that were chosen for sure found the queue full', input([{ count: 20 }, { count: 40, probability: 0.1 }], { scored: 60, sampled_out: 360, overload: { chosen: 20, weight: 20 } }), { covered: expect.closeTo(420 / 440, 12), unreachable: 0, failed: expect.closeTo(20 / 440, 12), balance: expect.closeTo(1, 12) }],
+  [
+    'those that were chosen for sure found the queue full',
+    input([{ count: 20 }, { count: 40, probability: 0.1 }], { scored: 60, sampled_out: 360, overload: { chosen: 20, weight: 20 } }),
+    { covered: expect.closeTo(420 / 440, 12), unreachable: 0, failed: expect.closeTo(20 / 440, 12), balance: expect.closeTo(1, 12) },
+  ],
   // A new configuration ended 10 of 50 that waited; half of all that was answered does not apply, so half of the rest would not have either.
-  ['a new configuration ended what waited', input([{ count: 20, probability: 0.5 }, { count: 20, word: 'skipped', probability: 0.5 }], { scored: 20, skipped: 20, sampled_out: 50, filtered: { chosen: 10, weight: 20, unchosen: 999 } }), { covered: expect.closeTo(0.8, 12), failed: expect.closeTo(0.2, 12), balance: expect.closeTo(1, 12) }],
+  [
+    'a new configuration ended what waited',
+    input(
+      [
+        { count: 20, probability: 0.5 },
+        { count: 20, word: 'skipped', probability: 0.5 },
+      ],
+      { scored: 20, skipped: 20, sampled_out: 50, filtered: { chosen: 10, weight: 20, unchosen: 999 } },
+    ),
+    { covered: expect.closeTo(0.8, 12), failed: expect.closeTo(0.2, 12), balance: expect.closeTo(1, 12) },
+  ],
   ['nothing was seen', input([], { filtered: 3 }), { kind: 'not_estimable' }],
 ];
-for (const [name, given, want] of coverages) test(`honest rate: coverage where ${name}`, () => expect(honestRate(given).coverage).toMatchObject(want));
+for (const [name, given, want] of coverages)
+  test(`honest rate: coverage where ${name}`, () => expect(honestRate(given).coverage).toMatchObject(want));

@@ -9,14 +9,32 @@ import { traceId } from '../builders/spans.ts';
 
 type Verdict = NonNullable<AnnotatedRun['verdict']>;
 
-function said(run: number, by: string, own: Partial<StoredAnnotation>, verdict: Partial<Verdict> | null = { word: 'pass' }, name = 'relevance'): AnnotatedRun {
+function said(
+  run: number,
+  by: string,
+  own: Partial<StoredAnnotation>,
+  verdict: Partial<Verdict> | null = { word: 'pass' },
+  name = 'relevance',
+): AnnotatedRun {
   const word = verdict?.word ?? 'pass';
   return {
     tenant: noTenant,
     traceId: traceId(run),
     spanId: spanId(1),
     annotation: { name, by, kind: 'human', label: undefined, score: undefined, passed: undefined, explanation: '', at: 0, ...own },
-    verdict: verdict === null ? undefined : { evaluator: name, kind: 'judge', version: 1, model: 'gpt', word, label: word === 'pass' ? 'relevant' : 'irrelevant', sampleProbability: 1, ...verdict },
+    verdict:
+      verdict === null
+        ? undefined
+        : {
+            evaluator: name,
+            kind: 'judge',
+            version: 1,
+            model: 'gpt',
+            word,
+            label: word === 'pass' ? 'relevant' : 'irrelevant',
+            sampleProbability: 1,
+            ...verdict,
+          },
   };
 }
 
@@ -24,32 +42,102 @@ const pass = { passed: true };
 const fail = { passed: false };
 
 test('agreement: verdicts and words are counted by whether they pass or fail, and failures are what is looked for', () => {
-  const rows = [said(1, 'ann', pass), said(2, 'ann', pass), said(3, 'ann', fail), said(4, 'ann', fail, { word: 'fail' }), said(5, 'ann', fail, { word: 'fail' }), said(6, 'ann', pass, { word: 'fail' }), said(7, 'ann', pass, { word: 'error' }), said(8, 'ann', pass, null)];
+  const rows = [
+    said(1, 'ann', pass),
+    said(2, 'ann', pass),
+    said(3, 'ann', fail),
+    said(4, 'ann', fail, { word: 'fail' }),
+    said(5, 'ann', fail, { word: 'fail' }),
+    said(6, 'ann', pass, { word: 'fail' }),
+    said(7, 'ann', pass, { word: 'error' }),
+    said(8, 'ann', pass, null),
+  ];
   const [judge, ...others] = agreementOf(rows).judges;
   expect(others).toEqual([]);
-  expect(judge).toMatchObject({ name: 'relevance', model: 'gpt', version: 1, runs: 6, confusion: { truePositive: 2, falsePositive: 1, falseNegative: 1, trueNegative: 2 } });
-  expect(judge?.rates).toMatchObject({ precision: { point: expect.closeTo(2 / 3, 10), n: 3 }, recall: { point: expect.closeTo(2 / 3, 10), n: 3 } });
+  expect(judge).toMatchObject({
+    name: 'relevance',
+    model: 'gpt',
+    version: 1,
+    runs: 6,
+    confusion: { truePositive: 2, falsePositive: 1, falseNegative: 1, trueNegative: 2 },
+  });
+  expect(judge?.rates).toMatchObject({
+    precision: { point: expect.closeTo(2 / 3, 10), n: 3 },
+    recall: { point: expect.closeTo(2 / 3, 10), n: 3 },
+  });
   expect(judge?.kappa).toMatchObject({ point: expect.closeTo(1 / 3, 10) });
 });
 
 test('agreement: single tool calls are compared by themselves, whatever a call is known by', () => {
-  const on = (row: AnnotatedRun, toolCall: string, part?: number): AnnotatedRun => ({ ...row, annotation: { ...row.annotation, toolCall }, ...(part === undefined ? {} : { part }) });
-  const rows = [said(1, 'ann', pass), on(said(1, 'ann', fail, { word: 'fail' }), 'span', 0), on(said(1, 'bob', fail, { word: 'fail' }), 'call_a', 0), on(said(1, 'ann', pass), 'other', 1), on(said(1, 'ann', fail, null), 'unknown')];
+  const on = (row: AnnotatedRun, toolCall: string, part?: number): AnnotatedRun => ({
+    ...row,
+    annotation: { ...row.annotation, toolCall },
+    ...(part === undefined ? {} : { part }),
+  });
+  const rows = [
+    said(1, 'ann', pass),
+    on(said(1, 'ann', fail, { word: 'fail' }), 'span', 0),
+    on(said(1, 'bob', fail, { word: 'fail' }), 'call_a', 0),
+    on(said(1, 'ann', pass), 'other', 1),
+    on(said(1, 'ann', fail, null), 'unknown'),
+  ];
   const { judges, people } = agreementOf(rows);
-  expect(judges.map(({ about, runs, confusion: { truePositive, trueNegative } }) => [about, runs, truePositive, trueNegative])).toEqual([['run', 1, 0, 1], ['tool_call', 2, 1, 1]]);
-  expect(people.map(({ about, people: count, runs, agreement }) => [about, count, runs, agreement.pairs.map(({ items }) => items)])).toEqual([['run', 1, 1, []], ['tool_call', 2, 3, [1]]]);
+  expect(judges.map(({ about, runs, confusion: { truePositive, trueNegative } }) => [about, runs, truePositive, trueNegative])).toEqual([
+    ['run', 1, 0, 1],
+    ['tool_call', 2, 1, 1],
+  ]);
+  expect(
+    people.map(({ about, people: count, runs, agreement }) => [about, count, runs, agreement.pairs.map(({ items }) => items)]),
+  ).toEqual([
+    ['run', 1, 1, []],
+    ['tool_call', 2, 3, [1]],
+  ]);
 });
 
 test('agreement: each version, and each model, stands for itself', () => {
-  const rows = [said(1, 'ann', pass), said(2, 'ann', fail, { version: 2 }), said(3, 'ann', fail, { model: 'other' }), said(4, 'ann', fail, { model: undefined }), said(5, 'ann', pass, {}, 'tone')];
-  expect(agreementOf(rows).judges.map(({ name, version, model, runs }) => [name, version, model, runs])).toEqual([['relevance', 1, undefined, 1], ['relevance', 1, 'gpt', 1], ['relevance', 1, 'other', 1], ['relevance', 2, 'gpt', 1], ['tone', 1, 'gpt', 1]]);
+  const rows = [
+    said(1, 'ann', pass),
+    said(2, 'ann', fail, { version: 2 }),
+    said(3, 'ann', fail, { model: 'other' }),
+    said(4, 'ann', fail, { model: undefined }),
+    said(5, 'ann', pass, {}, 'tone'),
+  ];
+  expect(agreementOf(rows).judges.map(({ name, version, model, runs }) => [name, version, model, runs])).toEqual([
+    ['relevance', 1, undefined, 1],
+    ['relevance', 1, 'gpt', 1],
+    ['relevance', 1, 'other', 1],
+    ['relevance', 2, 'gpt', 1],
+    ['tone', 1, 'gpt', 1],
+  ]);
 });
 
 test('agreement: of several people most count, and where they are split nobody does', () => {
-  const rows = [said(1, 'ann', fail), said(1, 'bob', fail), said(1, 'cid', pass), said(2, 'ann', fail), said(2, 'bob', pass), said(3, 'ann', pass)];
+  const rows = [
+    said(1, 'ann', fail),
+    said(1, 'bob', fail),
+    said(1, 'cid', pass),
+    said(2, 'ann', fail),
+    said(2, 'bob', pass),
+    said(3, 'ann', pass),
+  ];
   const { judges, people } = agreementOf(rows);
   expect(judges).toMatchObject([{ runs: 2, confusion: { falseNegative: 1, trueNegative: 1 } }]);
-  expect(people).toMatchObject([{ name: 'relevance', people: 3, runs: 3, disputed: 1, unreadable: 0, agreement: { pairs: [{ people: ['ann', 'bob'], items: 2 }, { people: ['ann', 'cid'], items: 1 }, { people: ['bob', 'cid'], items: 1 }] } }]);
+  expect(people).toMatchObject([
+    {
+      name: 'relevance',
+      people: 3,
+      runs: 3,
+      disputed: 1,
+      unreadable: 0,
+      agreement: {
+        pairs: [
+          { people: ['ann', 'bob'], items: 2 },
+          { people: ['ann', 'cid'], items: 1 },
+          { people: ['bob', 'cid'], items: 1 },
+        ],
+      },
+    },
+  ]);
 });
 
 const words: readonly (readonly [string, Partial<StoredAnnotation>, boolean | undefined])[] = [
@@ -61,9 +149,21 @@ const words: readonly (readonly [string, Partial<StoredAnnotation>, boolean | un
   ['a label that nobody knows, with a score', { label: 'fine', score: 0.5 }, true],
   ['a score below a half', { score: 0.49 }, false],
 ];
-const meanings = labelMeanings([{ word: 'pass', label: 'relevant' }, { word: 'fail', label: 'irrelevant' }, { word: 'pass', label: 'partly' }, { word: 'fail', label: 'partly' }, { word: 'pass', label: 'partly' }, { word: 'error', label: 'fine' }]);
-for (const [name, given, want] of words) test(`agreement: ${name} means ${String(want)}`, () => expect(passedOf({ passed: undefined, label: undefined, score: undefined, ...given }, meanings)).toBe(want));
+const meanings = labelMeanings([
+  { word: 'pass', label: 'relevant' },
+  { word: 'fail', label: 'irrelevant' },
+  { word: 'pass', label: 'partly' },
+  { word: 'fail', label: 'partly' },
+  { word: 'pass', label: 'partly' },
+  { word: 'error', label: 'fine' },
+]);
+for (const [name, given, want] of words)
+  test(`agreement: ${name} means ${String(want)}`, () =>
+    expect(passedOf({ passed: undefined, label: undefined, score: undefined, ...given }, meanings)).toBe(want));
 
 test('agreement: a label that means nothing is counted', () => {
-  expect(agreementOf([said(1, 'ann', { label: 'blue' })])).toMatchObject({ judges: [], people: [{ people: 0, runs: 0, unreadable: 1, agreement: { pairs: [], mean: { kind: 'not_estimable' } } }] });
+  expect(agreementOf([said(1, 'ann', { label: 'blue' })])).toMatchObject({
+    judges: [],
+    people: [{ people: 0, runs: 0, unreadable: 1, agreement: { pairs: [], mean: { kind: 'not_estimable' } } }],
+  });
 });

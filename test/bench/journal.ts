@@ -43,11 +43,7 @@ interface Row {
   readonly megabytesPerSecond: number[];
 }
 
-const rows: readonly Row[] = [
-  await growing(),
-  await recycled(),
-  await journalRow('journal, segments recycled', 8 * segmentBytes),
-];
+const rows: readonly Row[] = [await growing(), await recycled(), await journalRow('journal, segments recycled', 8 * segmentBytes)];
 try {
   // Long enough that every segment has been written once.
   for (const row of rows) await row.run(Math.ceil((3 * segmentBytes) / body.length));
@@ -99,7 +95,13 @@ function plain(name: string, file: FileHandle, placeOf: (bytes: number) => numbe
 async function journalRow(name: string, bytesMax: number): Promise<Row> {
   const journal = await journals.disk(
     { folder: join(folder, 'journal'), bytesMax, segmentBytes },
-    { telemetry: metricRegistry(), clock, sleep: async () => undefined, logger: { warn: (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`) }, randomBytes },
+    {
+      telemetry: metricRegistry(),
+      clock,
+      sleep: async () => undefined,
+      logger: { warn: (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`) },
+      randomBytes,
+    },
   );
   return {
     name,
@@ -117,7 +119,14 @@ async function journalRow(name: string, bytesMax: number): Promise<Row> {
 }
 
 async function appended(journal: Journal): Promise<void> {
-  const outcome = await journal.append({ kind: 'traces', tenant: noTenant, contentType: 'application/x-protobuf', contentEncoding: '', receivedMs: clock.nowMs(), body });
+  const outcome = await journal.append({
+    kind: 'traces',
+    tenant: noTenant,
+    contentType: 'application/x-protobuf',
+    contentEncoding: '',
+    receivedMs: clock.nowMs(),
+    body,
+  });
   if (outcome.kind === 'refused') throw new Error(`refused: ${outcome.reason}`);
 }
 
@@ -143,7 +152,9 @@ function report(): void {
   ]);
   const head = ['way', 'CPU µs/request', 'range', 'x growing', 'MB/s', 'x growing'];
   const lines = [head, head.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`);
-  process.stdout.write(`${lines.join('\n')}\n\n${requests} bodies of ${body.length} bytes a pass, ${together} at a time, ${passes} passes, medians. Node ${process.versions.node}.\n`);
+  process.stdout.write(
+    `${lines.join('\n')}\n\n${requests} bodies of ${body.length} bytes a pass, ${together} at a time, ${passes} passes, medians. Node ${process.versions.node}.\n`,
+  );
 }
 
 function median(figures: readonly number[]): number {

@@ -18,7 +18,8 @@ export async function sendLoad({ url, bodies, encoding }: Load): Promise<number>
   const startMs = performance.now();
   let next = 0;
   const worker = async (): Promise<void> => {
-    for (let body = bodies[next++]; body !== undefined; body = bodies[next++]) while (!(await isTaken(agent, url, body, encoding))) await pause(againMs);
+    for (let body = bodies[next++]; body !== undefined; body = bodies[next++])
+      while (!(await isTaken(agent, url, body, encoding))) await pause(againMs);
   };
   await Promise.all(Array.from({ length: connections }, worker));
   agent.destroy();
@@ -28,10 +29,18 @@ export async function sendLoad({ url, bodies, encoding }: Load): Promise<number>
 /** False: not now. */
 function isTaken(agent: Agent, url: string, body: Buffer, encoding: Load['encoding']): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/x-protobuf', 'content-length': body.length, ...(encoding === 'gzip' ? { 'content-encoding': 'gzip' } : {}) };
+    const headers = {
+      'content-type': 'application/x-protobuf',
+      'content-length': body.length,
+      ...(encoding === 'gzip' ? { 'content-encoding': 'gzip' } : {}),
+    };
     const sent = request(`${url}/v1/traces`, { method: 'POST', agent, headers }, (response) => {
       response.resume();
-      response.once('end', () => ([200, 429, 503].includes(response.statusCode ?? 0) ? resolve(response.statusCode === 200) : reject(new Error(`answered ${response.statusCode}`))));
+      response.once('end', () =>
+        [200, 429, 503].includes(response.statusCode ?? 0)
+          ? resolve(response.statusCode === 200)
+          : reject(new Error(`answered ${response.statusCode}`)),
+      );
     });
     sent.once('error', reject);
     sent.end(body);

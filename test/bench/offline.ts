@@ -29,7 +29,10 @@ export interface ToldVerdict {
 }
 
 export async function offline(bodies: readonly Buffer[], names: readonly string[]): Promise<readonly OfflineRun[]> {
-  return (await told(bodies, names)).map(({ trace_id: trace, span_id: span, verdicts }) => ({ place: `${trace}/${span}`, verdicts: new Map(verdicts.map((verdict) => [verdict.name, verdictText(verdict)])) }));
+  return (await told(bodies, names)).map(({ trace_id: trace, span_id: span, verdicts }) => ({
+    place: `${trace}/${span}`,
+    verdicts: new Map(verdicts.map((verdict) => [verdict.name, verdictText(verdict)])),
+  }));
 }
 
 export function verdictText({ status, score, passed, explanation }: ToldVerdict): string {
@@ -38,7 +41,9 @@ export function verdictText({ status, score, passed, explanation }: ToldVerdict)
 
 /** Rules that score every one of these runs without an option or an expectation. */
 export async function applicable(bodies: readonly Buffer[]): Promise<readonly string[]> {
-  const rules = evaluators.filter(({ id, kind }) => kind === 'rule' && configuredEvaluator({ use: id }, evaluators).kind === 'ready').map(({ id }) => id);
+  const rules = evaluators
+    .filter(({ id, kind }) => kind === 'rule' && configuredEvaluator({ use: id }, evaluators).kind === 'ready')
+    .map(({ id }) => id);
   const runs = await told(bodies, rules);
   return rules.filter((id) => runs.every(({ verdicts }) => verdicts.find(({ name }) => name === id)?.status === 'scored'));
 }
@@ -52,7 +57,14 @@ async function told(bodies: readonly Buffer[], names: readonly string[]): Promis
     writeFileSync(config, `evaluators: [ ${names.join(', ')} ]\n`);
     const said: string[] = [];
     const complaints: string[] = [];
-    const code = await runCommandLine({ words: ['eval', file, '-c', config, '--format', 'json'], commands, version: '', env: {}, say: (text) => said.push(text), complain: (text) => complaints.push(text) });
+    const code = await runCommandLine({
+      words: ['eval', file, '-c', config, '--format', 'json'],
+      commands,
+      version: '',
+      env: {},
+      say: (text) => said.push(text),
+      complain: (text) => complaints.push(text),
+    });
     if (code === 2) throw new Error(complaints.join(''));
     return (JSON.parse(said.join('')) as { readonly results: readonly Told[] }).results;
   } finally {

@@ -115,7 +115,7 @@ async function counted({ consoleUrl }: Measured): Promise<Counts> {
 /** Every run must have been scored by every default evaluator: a service that drops work is not fast. */
 async function whenScored({ server, evaluators: names, exports }: Row, before: Counts, traces: number): Promise<boolean> {
   if (server.consoleUrl === undefined) return true;
-  for (const startMs = performance.now(); performance.now() - startMs < scoredWithinMs; ) {
+  for (const startMs = performance.now(); performance.now() - startMs < scoredWithinMs;) {
     await pause(lookEveryMs);
     const { runs, verdicts } = countsBetween(before, await counted(server));
     const total = verdicts.reduce((sum, { count }) => sum + count, 0);
@@ -145,17 +145,30 @@ async function hasOfflineVerdicts({ server, encoding, evaluators: names }: Row):
 }
 
 function report({ bodies, traces, spans: sent, bytes }: Workload): void {
-  const floors = new Map(rows.filter(({ server }) => server.consoleUrl === undefined).map((one) => [one.encoding, median(one.micros)] as const));
+  const floors = new Map(
+    rows.filter(({ server }) => server.consoleUrl === undefined).map((one) => [one.encoding, median(one.micros)] as const),
+  );
   const cells = rows.map((one) => {
     const micros = median(one.micros);
     const scored = one.server.consoleUrl === undefined ? '' : one.faults === 0 ? 'all' : 'NOT ALL';
-    return [one.name, one.encoding === 'gzip' ? 'gzip' : 'plain', micros.toFixed(1), (micros / (floors.get(one.encoding) ?? micros)).toFixed(1), `${Math.min(...one.micros).toFixed(1)} to ${Math.max(...one.micros).toFixed(1)}`, String(Math.round(median(one.spansPerSecond) / 100) * 100), String(Math.round(one.rssBytes / 2 ** 20)), scored];
+    return [
+      one.name,
+      one.encoding === 'gzip' ? 'gzip' : 'plain',
+      micros.toFixed(1),
+      (micros / (floors.get(one.encoding) ?? micros)).toFixed(1),
+      `${Math.min(...one.micros).toFixed(1)} to ${Math.max(...one.micros).toFixed(1)}`,
+      String(Math.round(median(one.spansPerSecond) / 100) * 100),
+      String(Math.round(one.rssBytes / 2 ** 20)),
+      scored,
+    ];
   });
   const head = ['server', 'bodies', 'µs/span', 'x floor', 'range', 'spans/s taken', 'RSS MiB', 'verdicts'];
   const widths = head.map((title, at) => Math.max(title.length, ...cells.map((line) => (line[at] ?? '').length)));
   const line = (texts: readonly string[]): string => `| ${texts.map((text, at) => text.padEnd(widths[at] ?? 0)).join(' | ')} |`;
   const table = [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...cells.map(line)];
-  process.stdout.write(`${table.join('\n')}\n\n${traces} traces of ${sent / traces} spans a pass, ${Math.round(bytes / sent)} bytes a span, ${Math.round(sent / bodies.length)} spans a request, ${passes} passes, medians. Node ${process.versions.node}.\nOn by default: ${byDefault.join(', ')}.\nIn the other rows: ${all.join(', ')}.\n`);
+  process.stdout.write(
+    `${table.join('\n')}\n\n${traces} traces of ${sent / traces} spans a pass, ${Math.round(bytes / sent)} bytes a span, ${Math.round(sent / bodies.length)} spans a request, ${passes} passes, medians. Node ${process.versions.node}.\nOn by default: ${byDefault.join(', ')}.\nIn the other rows: ${all.join(', ')}.\n`,
+  );
 }
 
 function median(values_: readonly number[]): number {

@@ -34,7 +34,11 @@ const stopWithinMs = 30_000;
 
 export async function measured(file: string, args: readonly string[], options: ServerOptions): Promise<Measured> {
   const { lastLine, asStarted = false } = options;
-  const child = fork(join(import.meta.dirname, file), [...args], { execArgv: ['--import', join(import.meta.dirname, 'usage.ts'), ...(asStarted ? startFlags : [])], silent: true, env: { ...process.env, ...(asStarted ? startEnvironment : {}) } });
+  const child = fork(join(import.meta.dirname, file), [...args], {
+    execArgv: ['--import', join(import.meta.dirname, 'usage.ts'), ...(asStarted ? startFlags : [])],
+    silent: true,
+    env: { ...process.env, ...(asStarted ? startEnvironment : {}) },
+  });
   child.stderr?.pipe(process.stderr);
   const said = await firstLines(child, lastLine);
   const urlAfter = (word: string): string | undefined => new RegExp(`^${word} +(http://\\S+)`, 'm').exec(said)?.[1];

@@ -15,6 +15,9 @@ export function onDisk(path: string, sinkUrl: string): string {
 
 /** `file`: where its configuration is written. */
 export function configured(file: string, evaluatorNames: readonly string[], parts: string): Promise<Measured> {
-  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nevaluators: [ ${evaluatorNames.join(', ')} ]\n${parts}`);
+  writeFileSync(
+    file,
+    `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nevaluators: [ ${evaluatorNames.join(', ')} ]\n${parts}`,
+  );
   return measured('../../src/cli/main.ts', ['serve', '-c', file], { asStarted: true, lastLine: /^Evaluators/m });
 }

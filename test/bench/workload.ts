@@ -26,7 +26,17 @@ const failedShare = 0.05;
 const prose = 'The traveller prefers a window seat, does not eat meat, and wants to arrive before noon; prices are checked twice. ';
 
 /** `whole`: no trace is cut, so that every request stands for itself. `mark`: stands in every session id and question. */
-export function workload({ seed, spans: wanted, whole = false, mark = '' }: { readonly seed: number; readonly spans: number; readonly whole?: boolean; readonly mark?: string }): Workload {
+export function workload({
+  seed,
+  spans: wanted,
+  whole = false,
+  mark = '',
+}: {
+  readonly seed: number;
+  readonly spans: number;
+  readonly whole?: boolean;
+  readonly mark?: string;
+}): Workload {
   const random = seeded(seed);
   const ids = idsFrom(random);
   const traces = Math.max(1, Math.round(wanted / spansPerTrace));
@@ -41,11 +51,20 @@ export function workload({ seed, spans: wanted, whole = false, mark = '' }: { re
     });
   }
   const bodies = requests.filter((spans) => spans !== undefined).map((spans) => writeTraces(spans, 'protobuf'));
-  return { bodies, traces, spans: requests.reduce((sum, { length }) => sum + length, 0), bytes: bodies.reduce((sum, { length }) => sum + length, 0) };
+  return {
+    bodies,
+    traces,
+    spans: requests.reduce((sum, { length }) => sum + length, 0),
+    bytes: bodies.reduce((sum, { length }) => sum + length, 0),
+  };
 }
 
 function run(trace: number, mark: string, random: Random): SimulatedRun {
-  const agent = { ...agents['travel-agent'], sdk: trace % 2 === 0 ? ('flattened' as const) : ('conventions' as const), system: prose.repeat(8) };
+  const agent = {
+    ...agents['travel-agent'],
+    sdk: trace % 2 === 0 ? ('flattened' as const) : ('conventions' as const),
+    system: prose.repeat(8),
+  };
   return {
     agent,
     scenario: 'load',
@@ -62,13 +81,16 @@ function call(turn: number, random: Random): SimulatedCall {
   return {
     tool: 'book_hotel',
     arguments: { city: `City ${turn} ${random.between(1, 1_000_000)}`, nights: random.between(1, 30) },
-    outcome: failed ? { kind: 'failed', message: 'booking backend timed out' } : { kind: 'returned', result: { confirmation: `HX-${random.between(1, 1_000_000)}`, note: prose.repeat(random.between(1, 8)) } },
+    outcome: failed
+      ? { kind: 'failed', message: 'booking backend timed out' }
+      : { kind: 'returned', result: { confirmation: `HX-${random.between(1, 1_000_000)}`, note: prose.repeat(random.between(1, 8)) } },
     tookMs: random.between(20, 900),
   };
 }
 
 function idsFrom(random: Random): Ids {
-  const hex = (digits: number): string => Array.from({ length: digits / 8 }, () => random.between(1, 0xffff_ffff).toString(16).padStart(8, '0')).join('');
+  const hex = (digits: number): string =>
+    Array.from({ length: digits / 8 }, () => random.between(1, 0xffff_ffff).toString(16).padStart(8, '0')).join('');
   return {
     traceId: () => known(parseTraceId(hex(32))),
     spanId: () => known(parseSpanId(hex(16))),

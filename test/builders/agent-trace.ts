@@ -4,7 +4,17 @@ import { parseSpanId } from '../../src/model/ids.ts';
 import type { SpanId } from '../../src/model/ids.ts';
 
 export function agentTrace(members: Partial<AgentTrace> = {}): AgentTrace {
-  return { status: 'ok', toolCalls: [], toolDefinitions: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [], toolCallsCarried: true, ...members };
+  return {
+    status: 'ok',
+    toolCalls: [],
+    toolDefinitions: [],
+    modelCalls: [],
+    documents: [],
+    reasoningSteps: [],
+    subAgents: [],
+    toolCallsCarried: true,
+    ...members,
+  };
 }
 
 /** A call of the tool `t` that ran, without arguments, and returned ok. `undefined` takes a member away. */

@@ -76,7 +76,11 @@ export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
     runs: () => runs,
     count(metric, reason) {
       const points = telemetry.snapshot().find((family) => family.name === metric)?.points ?? [];
-      return points.reduce((sum, point) => (point.kind === 'number' && (reason === undefined || Object.values(point.labels).includes(reason)) ? sum + point.value : sum), 0);
+      return points.reduce(
+        (sum, point) =>
+          point.kind === 'number' && (reason === undefined || Object.values(point.labels).includes(reason)) ? sum + point.value : sum,
+        0,
+      );
     },
     bytes: gather.bytes,
     openBytes: gather.openBytes,

@@ -37,20 +37,33 @@ export interface ModelData extends SpanData {
 }
 
 export function modelSpan(data: ModelData): Span {
-  const input = [...(data.user === undefined ? [] : [user(data.user)]), ...(data.history ?? []), ...(data.told === undefined ? [] : [toolMessage(data.told)])];
+  const input = [
+    ...(data.user === undefined ? [] : [user(data.user)]),
+    ...(data.history ?? []),
+    ...(data.told === undefined ? [] : [toolMessage(data.told)]),
+  ];
   return span({
     ...data,
     attributes: {
       'gen_ai.operation.name': 'chat',
       'gen_ai.request.model': 'm',
       ...(input.length === 0 ? {} : { 'gen_ai.input.messages': input }),
-      ...(data.asks === undefined && data.says === undefined ? {} : { 'gen_ai.output.messages': [assistant({ text: data.says, asks: data.asks })] }),
+      ...(data.asks === undefined && data.says === undefined
+        ? {}
+        : { 'gen_ai.output.messages': [assistant({ text: data.says, asks: data.asks })] }),
       ...data.attributes,
     },
   });
 }
 
-export function toolSpan(data: SpanData & { readonly tool?: string; readonly call?: string; readonly arguments?: AttributeValue; readonly result?: AttributeValue }): Span {
+export function toolSpan(
+  data: SpanData & {
+    readonly tool?: string;
+    readonly call?: string;
+    readonly arguments?: AttributeValue;
+    readonly result?: AttributeValue;
+  },
+): Span {
   return span({
     ...data,
     attributes: {
@@ -69,12 +82,27 @@ export function modelSpanWithRecords(data: SpanData): Span {
   return modelSpan({ ...data, scope: 'opentelemetry.instrumentation.openai_v2' });
 }
 
-export function choiceRecord(data: { readonly span: number; readonly time?: number; readonly text?: string; readonly asks?: readonly CallData[] }): LogRecord {
+export function choiceRecord(data: {
+  readonly span: number;
+  readonly time?: number;
+  readonly text?: string;
+  readonly asks?: readonly CallData[];
+}): LogRecord {
   return record({
     span: data.span,
     ...(data.time === undefined ? {} : { time: data.time }),
     event: 'gen_ai.choice',
-    body: { message: { role: 'assistant', ...(data.text === undefined ? {} : { content: data.text }), tool_calls: (data.asks ?? []).map((call) => ({ ...(call.id === undefined ? {} : { id: call.id }), type: 'function', function: { name: call.name, arguments: call.arguments ?? '{}' } })) } },
+    body: {
+      message: {
+        role: 'assistant',
+        ...(data.text === undefined ? {} : { content: data.text }),
+        tool_calls: (data.asks ?? []).map((call) => ({
+          ...(call.id === undefined ? {} : { id: call.id }),
+          type: 'function',
+          function: { name: call.name, arguments: call.arguments ?? '{}' },
+        })),
+      },
+    },
   });
 }
 
@@ -82,8 +110,20 @@ export function user(text: string): AttributeValue {
   return { role: 'user', parts: [{ type: 'text', content: text }] };
 }
 
-export function assistant({ text, asks }: { readonly text?: string | undefined; readonly asks?: readonly CallData[] | undefined }): AttributeValue {
-  return { role: 'assistant', parts: [...(text === undefined ? [] : [{ type: 'text', content: text }]), ...(asks ?? []).map((call) => ({ type: 'tool_call', ...call }))] };
+export function assistant({
+  text,
+  asks,
+}: {
+  readonly text?: string | undefined;
+  readonly asks?: readonly CallData[] | undefined;
+}): AttributeValue {
+  return {
+    role: 'assistant',
+    parts: [
+      ...(text === undefined ? [] : [{ type: 'text', content: text }]),
+      ...(asks ?? []).map((call) => ({ type: 'tool_call', ...call })),
+    ],
+  };
 }
 
 export function toolMessage(told: readonly ResultData[]): AttributeValue {

@@ -2,5 +2,15 @@
 import type { Retention } from '../../src/model/store/store.ts';
 
 export function retention(given: Partial<Retention> = {}): Retention {
-  return { runsBefore: 0, contentBefore: 0, exportsBefore: 0, jobsBefore: 0, turnsBefore: 0, exportsMax: Infinity, bytesMax: Infinity, stepRuns: 200, ...given };
+  return {
+    runsBefore: 0,
+    contentBefore: 0,
+    exportsBefore: 0,
+    jobsBefore: 0,
+    turnsBefore: 0,
+    exportsMax: Infinity,
+    bytesMax: Infinity,
+    stepRuns: 200,
+    ...given,
+  };
 }

@@ -30,7 +30,18 @@ export function run(members: Partial<Run> = {}): Run {
 
 export function scored(score: number, members: Partial<ScoredVerdict> = {}): ScoredVerdict {
   const passed = score >= 0.5;
-  return { kind: 'scored', score, threshold: 0.5, passed, label: passed ? 'pass' : 'fail', explanation: `It is ${score}.`, evidence: [], parts: [], details: {}, ...members };
+  return {
+    kind: 'scored',
+    score,
+    threshold: 0.5,
+    passed,
+    label: passed ? 'pass' : 'fail',
+    explanation: `It is ${score}.`,
+    evidence: [],
+    parts: [],
+    details: {},
+    ...members,
+  };
 }
 
 export const skipped: Verdict = { kind: 'skipped', reason: 'no_tool_calls', explanation: 'It called no tool.', details: {} };

@@ -27,6 +27,10 @@ export function seeded(seed: number): Chance {
       if (picked === undefined) throw new Error('nothing to pick from');
       return picked;
     },
-    shuffled: (list) => list.map((item) => ({ item, key: share() })).sort((a, b) => a.key - b.key).map(({ item }) => item),
+    shuffled: (list) =>
+      list
+        .map((item) => ({ item, key: share() }))
+        .sort((a, b) => a.key - b.key)
+        .map(({ item }) => item),
   };
 }

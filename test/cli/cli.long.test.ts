@@ -31,7 +31,14 @@ function tracejury(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promi
 /** Without a process of its own. */
 async function answered(words: readonly string[]): Promise<Outcome> {
   const [out, err]: [string[], string[]] = [[], []];
-  const code = await runCommandLine({ words, commands, version: '', env: {}, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  const code = await runCommandLine({
+    words,
+    commands,
+    version: '',
+    env: {},
+    say: (text) => out.push(text),
+    complain: (text) => err.push(text),
+  });
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
@@ -73,11 +80,18 @@ test('cli: config check of a file that cannot be read is a fault of it', async (
 });
 
 test('cli: config print shows the effective configuration and no secret', async () => {
-  const path = file('secret.yaml', 'judges:\n  main:\n    model: m\n    api_key: ${env:KEY}\nexport: [ { to: span_events, endpoint: "http://u:s3cret-p@b/", headers: { authorization: "Bearer ${env:KEY}" } } ]\nlisten: { tokens: [ { name: a, value: s3cret-t-9f27c1d0, may: [ingest] } ] }\n');
+  const path = file(
+    'secret.yaml',
+    'judges:\n  main:\n    model: m\n    api_key: ${env:KEY}\nexport: [ { to: span_events, endpoint: "http://u:s3cret-p@b/", headers: { authorization: "Bearer ${env:KEY}" } } ]\nlisten: { tokens: [ { name: a, value: s3cret-t-9f27c1d0, may: [ingest] } ] }\n',
+  );
   const { code, out, err } = await tracejury(['config', 'print', path], { KEY: 's3cret-k' });
   expect([code, err]).toEqual([0, '']);
   expect(out).not.toContain('s3cret');
-  expect(parse(out)).toMatchObject({ closing: { settle: '500ms' }, judges: { main: { model: 'm', api_key: '***', concurrency: 8 } }, listen: { tokens: [{ name: 'a', value: '***' }] } });
+  expect(parse(out)).toMatchObject({
+    closing: { settle: '500ms' },
+    judges: { main: { model: 'm', api_key: '***', concurrency: 8 } },
+    listen: { tokens: [{ name: 'a', value: '***' }] },
+  });
 });
 
 test('cli: config print of a faulty file complains and prints nothing', async () => {
@@ -91,7 +105,28 @@ test('cli: config schema prints a JSON Schema with every section and every evalu
   const schema = JSON.parse(out) as { readonly $schema: string; readonly properties: { readonly [section: string]: unknown } };
   expect(code).toBe(0);
   expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
-  expect(Object.keys(schema.properties)).toEqual(['listen', 'limits', 'closing', 'redact', 'tools', 'evaluators', 'sessions', 'judges', 'export', 'prices', 'groups', 'store', 'journal', 'log', 'telemetry', 'shards', 'dialects', 'datasets', 'queues', 'alerts']);
+  expect(Object.keys(schema.properties)).toEqual([
+    'listen',
+    'limits',
+    'closing',
+    'redact',
+    'tools',
+    'evaluators',
+    'sessions',
+    'judges',
+    'export',
+    'prices',
+    'groups',
+    'store',
+    'journal',
+    'log',
+    'telemetry',
+    'shards',
+    'dialects',
+    'datasets',
+    'queues',
+    'alerts',
+  ]);
   expect(schema.properties['evaluators']).toMatchObject({ items: { then: { enum: [...evaluators.map(({ id }) => id), 'defaults'] } } });
 });
 
@@ -138,21 +173,30 @@ test('cli: --help names every command, and a command its own usage', async () =>
   expect(one.out).toMatch(/^Usage: tracejury config check\|print\|schema/);
 });
 
-const pages: readonly (readonly string[])[] = [[], ...commands.flatMap(({ name, subcommands = [] }) => [[name], ...subcommands.map((one) => [name, one.name])])];
+const pages: readonly (readonly string[])[] = [
+  [],
+  ...commands.flatMap(({ name, subcommands = [] }) => [[name], ...subcommands.map((one) => [name, one.name])]),
+];
 
 for (const words of pages) {
   test(`cli: tracejury ${[...words, '--help'].join(' ')} fits 80 columns${words.length === 0 ? '' : ' and has examples of its own'}`, async () => {
     const { code, out } = await answered([...words, '--help']);
     expect(code).toBe(0);
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    const examples = out.split('Examples:\n')[1]?.split('\n').filter((line) => /^ {4}\S/.test(line)) ?? [];
+    const examples =
+      out
+        .split('Examples:\n')[1]
+        ?.split('\n')
+        .filter((line) => /^ {4}\S/.test(line)) ?? [];
     if (words.length > 0) expect(examples.length).toBeGreaterThan(0);
     for (const line of examples) expect(line).toContain(['tracejury', ...words.slice(0, 1)].join(' '));
   });
 }
 
 test('cli: --help differs by subcommand', async () => {
-  const [whole, check, forecast] = await Promise.all([['judge'], ['judge', 'check'], ['judge', 'forecast']].map(async (words) => (await answered([...words, '--help'])).out));
+  const [whole, check, forecast] = await Promise.all(
+    [['judge'], ['judge', 'check'], ['judge', 'forecast']].map(async (words) => (await answered([...words, '--help'])).out),
+  );
   expect(whole).toContain('--against FILE');
   expect(whole).toContain('--input-tokens NUMBER');
   expect([check?.includes('--against FILE'), check?.includes('--input-tokens')]).toEqual([true, false]);
@@ -161,7 +205,9 @@ test('cli: --help differs by subcommand', async () => {
 });
 
 test('cli: every option of a command with subcommands is for one of them', () => {
-  for (const { options, subcommands } of commands) if (subcommands !== undefined) expect([...new Set(subcommands.flatMap((one) => one.options))].sort()).toEqual(Object.keys(options).sort());
+  for (const { options, subcommands } of commands)
+    if (subcommands !== undefined)
+      expect([...new Set(subcommands.flatMap((one) => one.options))].sort()).toEqual(Object.keys(options).sort());
 });
 
 test('cli: --version is that of the package', async () => {
@@ -174,8 +220,14 @@ test('cli: serve names the listener whose address is taken, and what to do', asy
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const path = file('taken.yaml', `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:${port}", console: "127.0.0.1:0" }\nstore: { url: "memory:" }\n`);
+  const path = file(
+    'taken.yaml',
+    `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:${port}", console: "127.0.0.1:0" }\nstore: { url: "memory:" }\n`,
+  );
   const { code, err } = await tracejury(['serve', '-c', path]);
   other.close();
-  expect([code, err]).toEqual([2, `tracejury serve: The service cannot listen on one of its addresses. listen.otlp_grpc: listen EADDRINUSE: address already in use 127.0.0.1:${port}. Stop the program that uses it, or give another address in the configuration.\n`]);
+  expect([code, err]).toEqual([
+    2,
+    `tracejury serve: The service cannot listen on one of its addresses. listen.otlp_grpc: listen EADDRINUSE: address already in use 127.0.0.1:${port}. Stop the program that uses it, or give another address in the configuration.\n`,
+  ]);
 });

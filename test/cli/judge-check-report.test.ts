@@ -3,7 +3,16 @@ import { expect, test } from 'vitest';
 import { checkText, estimateText } from '../../src/cli/judge/check-report.ts';
 import { notEstimable, type Estimate } from '../../src/statistics/estimate.ts';
 
-const half: Estimate = { kind: 'estimated', point: 0.5, low: 0.25, high: 0.75, standardError: 0.1, n: 10, effectiveN: 10, confidence: 0.95 };
+const half: Estimate = {
+  kind: 'estimated',
+  point: 0.5,
+  low: 0.25,
+  high: 0.75,
+  standardError: 0.1,
+  n: 10,
+  effectiveN: 10,
+  confidence: 0.95,
+};
 const none = notEstimable('no_observations');
 
 test.each([
@@ -17,7 +26,24 @@ test.each([
 test.each(['precision', 'recall', 'accuracy'])('%s that cannot be told ends its line', (rate) => {
   const rates = { precision: half, recall: half, accuracy: half, specificity: half, [rate]: none };
   const confusion = { truePositive: 0, falsePositive: 0, falseNegative: 2, trueNegative: 1 };
-  const result = { name: 'helpful', labelled: 3, unanswered: 0, rows: [], agreement: { name: 'helpful', about: 'run' as const, evaluator: 'rational', kind: 'judge', version: 1, model: 'm', runs: 3, confusion, rates, kappa: none } };
+  const result = {
+    name: 'helpful',
+    labelled: 3,
+    unanswered: 0,
+    rows: [],
+    agreement: {
+      name: 'helpful',
+      about: 'run' as const,
+      evaluator: 'rational',
+      kind: 'judge',
+      version: 1,
+      model: 'm',
+      runs: 3,
+      confusion,
+      rates,
+      kappa: none,
+    },
+  };
   const comparison = { kind: 'not_estimable', reason: 'no_observations', explanation: 'Nothing was judged yet.' } as const;
   const text = checkText({ runs: 3, against: 'other.yaml', results: [{ result, other: result, comparison }] });
   expect(text.match(/^.*\. ?[a-z,:].*$/gm)?.filter((line) => !line.includes('other.yaml') || line.includes('yet')) ?? []).toEqual([]);

@@ -28,13 +28,22 @@ function startedOn(version: string): Promise<{ readonly code: number; readonly o
   const preload = join(folder, `${version}.cjs`);
   writeFileSync(preload, `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`);
   return new Promise((resolve) => {
-    execFile(process.execPath, ['--require', preload, launcher, '--version'], (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }));
+    execFile(process.execPath, ['--require', preload, launcher, '--version'], (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
   });
 }
 
-test.each(['12.0.0', '20.20.2', '22.18.0', '23.11.1'])('Node %s: one sentence names the version that is there and the one that is needed, and the exit code is 1', async (version) => {
-  expect(await startedOn(version)).toEqual({ code: 1, out: '', err: `tracejury needs Node 24 or newer, and ${process.execPath} is ${version}.\n` });
-});
+test.each(['12.0.0', '20.20.2', '22.18.0', '23.11.1'])(
+  'Node %s: one sentence names the version that is there and the one that is needed, and the exit code is 1',
+  async (version) => {
+    expect(await startedOn(version)).toEqual({
+      code: 1,
+      out: '',
+      err: `tracejury needs Node 24 or newer, and ${process.execPath} is ${version}.\n`,
+    });
+  },
+);
 
 test.each(['24.0.0', '25.1.0', '100.0.0'])('Node %s: the program runs', async (version) => {
   expect(await startedOn(version)).toEqual({ code: 0, out: `${manifest.version}\n`, err: '' });

@@ -36,7 +36,8 @@ export async function backend(): Promise<Backend> {
         else agents.push({ traceId, spanId });
       }
     } else {
-      for (const record of readLogs(body, 'protobuf').records) if (record.eventName === wire.evaluationEvent) records.push({ traceId: record.traceId, spanId: record.spanId ?? '' });
+      for (const record of readLogs(body, 'protobuf').records)
+        if (record.eventName === wire.evaluationEvent) records.push({ traceId: record.traceId, spanId: record.spanId ?? '' });
     }
   }
 

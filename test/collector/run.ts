@@ -33,10 +33,22 @@ try {
   await untilSent(service, ours, spans);
   const { agents, carriers, records, unreadable } = ours;
   tell('the backend has every span of the agents', agents.length, spans);
-  tell('each run with a verdict has one span of ours there, in its own trace', new Set(carriers.filter(({ traceId }) => agents.some((one) => one.traceId === traceId)).map(({ spanId }) => spanId)).size, judged(await service.runs()));
-  tell('every result on these spans is a log record as well', records.length, carriers.reduce((sum, { results }) => sum + results, 0));
+  tell(
+    'each run with a verdict has one span of ours there, in its own trace',
+    new Set(carriers.filter(({ traceId }) => agents.some((one) => one.traceId === traceId)).map(({ spanId }) => spanId)).size,
+    judged(await service.runs()),
+  );
+  tell(
+    'every result on these spans is a log record as well',
+    records.length,
+    carriers.reduce((sum, { results }) => sum + results, 0),
+  );
   const known = new Set(agents.map(({ traceId, spanId }) => `${traceId}/${spanId}`));
-  tell('each record names a span of an agent', records.filter(({ traceId, spanId }) => known.has(`${traceId}/${spanId}`)).length, records.length);
+  tell(
+    'each record names a span of an agent',
+    records.filter(({ traceId, spanId }) => known.has(`${traceId}/${spanId}`)).length,
+    records.length,
+  );
   tell('requests at the backend that are not OTLP', unreadable(), 0);
   tell('scores that came back to the service', sample(await service.metrics(), 'tracejury_spans_own_total') ?? 0, 0);
   if (records.length === 0) throw new Error('nothing was scored');
@@ -72,7 +84,12 @@ async function started(yaml: string): Promise<ChildProcess> {
   const child = spawn(process.env['OTELCOL'] ?? 'otelcol', ['--config', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  await Promise.race([once(child, 'spawn'), once(child, 'error').then(([error]) => Promise.reject(new Error(`${String(error)}: install the OpenTelemetry Collector, or name it with OTELCOL.`)))]);
+  await Promise.race([
+    once(child, 'spawn'),
+    once(child, 'error').then(([error]) =>
+      Promise.reject(new Error(`${String(error)}: install the OpenTelemetry Collector, or name it with OTELCOL.`)),
+    ),
+  ]);
   await eventually(async () => {
     if (child.exitCode !== null) throw new Error(said);
     return said.includes('Everything is ready') ? true : undefined;
@@ -82,12 +99,17 @@ async function started(yaml: string): Promise<ChildProcess> {
 
 /** A run of which every evaluator was skipped has nothing to tell. */
 function judged(told: readonly JsonObject[]): number {
-  return told.filter(({ verdicts }) => (verdicts as readonly { readonly status: string }[]).some(({ status }) => status !== 'skipped')).length;
+  return told.filter(({ verdicts }) => (verdicts as readonly { readonly status: string }[]).some(({ status }) => status !== 'skipped'))
+    .length;
 }
 
 /** Through the Collector. Gives how many spans were sent. */
 async function demonstration({ console: page_ }: ServiceProcess): Promise<number> {
-  const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'demo', '--endpoint', `http://127.0.0.1:${ports[4319]}`, '--console', page_, '--runs', String(runs)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [join(root, 'src/cli/main.ts'), 'demo', '--endpoint', `http://127.0.0.1:${ports[4319]}`, '--console', page_, '--runs', String(runs)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const [code] = (await once(child, 'exit')) as [number | null];
@@ -98,7 +120,9 @@ async function demonstration({ console: page_ }: ServiceProcess): Promise<number
 async function untilSent(from: ServiceProcess, to: Backend, spans: number): Promise<void> {
   for (const endMs = performance.now() + withinMs; performance.now() < endMs; await pause(lookEveryMs)) {
     const metrics = await from.metrics();
-    const waits = ['span_events', 'log_events'].some((name) => sample(metrics, 'tracejury_exporter_queue', { tracejury_exporter: name }) !== 0);
+    const waits = ['span_events', 'log_events'].some(
+      (name) => sample(metrics, 'tracejury_exporter_queue', { tracejury_exporter: name }) !== 0,
+    );
     const results = to.carriers.reduce((sum, one) => sum + one.results, 0);
     if (!waits && to.agents.length >= spans && results > 0 && to.records.length >= results) return;
   }

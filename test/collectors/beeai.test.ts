@@ -7,13 +7,47 @@ import { testDocumented } from './documented.ts';
 const kind = 'openinference.span.kind';
 
 const cases: readonly Case[] = [
-  { name: 'the main span of an agent is the run, named by its class', span: { name: 'beeai-framework-main' }, attributes: { [kind]: 'AGENT', source: 'ReActAgent' }, facts: { role: 'agent', agentName: 'ReActAgent' } },
-  { name: 'the main span of a model is a request', span: { name: 'beeai-framework-main' }, attributes: { [kind]: 'LLM', source: 'OpenAIChatModel' }, facts: {}, absent: ['role'] },
-  ...['start', 'update', 'partialUpdate', 'success'].map((name): Case => ({ name: `an agent’s event ${name} is no agent`, attributes: { [kind]: 'AGENT', name }, facts: { role: 'step' } })),
-  { name: 'a call that ended', attributes: { [kind]: 'TOOL', name: 'toolSuccess', 'tool.name': 't', 'tool.parameters': '{"x":1}' }, facts: { role: 'tool', tool: { name: 't', arguments: { x: 1 } } }, absent: ['tool.failed'] },
-  { name: 'a call that failed', attributes: { [kind]: 'TOOL', name: 'toolError', 'tool.name': 't', 'exception.message': 'boom', 'exception.type': 'E' }, facts: { tool: { failed: { message: 'boom', type: 'E' } } } },
-  { name: 'its beginning is a step', attributes: { [kind]: 'TOOL', name: 'toolStart', 'tool.name': 't' }, facts: { role: 'step' }, absent: ['tool'] },
-  { name: 'a tool’s own event does not name it', attributes: { [kind]: 'TOOL', name: 'success', 'tool.parameters': '{}' }, facts: { role: 'step' }, absent: ['tool'] },
+  {
+    name: 'the main span of an agent is the run, named by its class',
+    span: { name: 'beeai-framework-main' },
+    attributes: { [kind]: 'AGENT', source: 'ReActAgent' },
+    facts: { role: 'agent', agentName: 'ReActAgent' },
+  },
+  {
+    name: 'the main span of a model is a request',
+    span: { name: 'beeai-framework-main' },
+    attributes: { [kind]: 'LLM', source: 'OpenAIChatModel' },
+    facts: {},
+    absent: ['role'],
+  },
+  ...['start', 'update', 'partialUpdate', 'success'].map((name): Case => ({
+    name: `an agent’s event ${name} is no agent`,
+    attributes: { [kind]: 'AGENT', name },
+    facts: { role: 'step' },
+  })),
+  {
+    name: 'a call that ended',
+    attributes: { [kind]: 'TOOL', name: 'toolSuccess', 'tool.name': 't', 'tool.parameters': '{"x":1}' },
+    facts: { role: 'tool', tool: { name: 't', arguments: { x: 1 } } },
+    absent: ['tool.failed'],
+  },
+  {
+    name: 'a call that failed',
+    attributes: { [kind]: 'TOOL', name: 'toolError', 'tool.name': 't', 'exception.message': 'boom', 'exception.type': 'E' },
+    facts: { tool: { failed: { message: 'boom', type: 'E' } } },
+  },
+  {
+    name: 'its beginning is a step',
+    attributes: { [kind]: 'TOOL', name: 'toolStart', 'tool.name': 't' },
+    facts: { role: 'step' },
+    absent: ['tool'],
+  },
+  {
+    name: 'a tool’s own event does not name it',
+    attributes: { [kind]: 'TOOL', name: 'success', 'tool.parameters': '{}' },
+    facts: { role: 'step' },
+    absent: ['tool'],
+  },
   { name: 'a request’s beginning is a step', attributes: { [kind]: 'LLM', name: 'start' }, facts: { role: 'step' } },
   { name: 'its end is left to OpenInference', attributes: { [kind]: 'LLM', name: 'success' }, facts: {}, absent: ['role'] },
 ];

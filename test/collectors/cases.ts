@@ -13,10 +13,21 @@ export interface Case {
   readonly absent?: readonly string[];
 }
 
-export function testCases(collector: Collector, cases: readonly Case[], common: { readonly scope?: string; readonly attributes?: Attributes } = {}): void {
+export function testCases(
+  collector: Collector,
+  cases: readonly Case[],
+  common: { readonly scope?: string; readonly attributes?: Attributes } = {},
+): void {
   for (const { name, span: data, attributes, facts, absent } of cases) {
     test(`${collector.id}: ${name}`, () => {
-      const read = collector.read(span({ id: 1, ...(common.scope === undefined ? {} : { scope: common.scope }), ...data, attributes: { ...common.attributes, ...attributes } }));
+      const read = collector.read(
+        span({
+          id: 1,
+          ...(common.scope === undefined ? {} : { scope: common.scope }),
+          ...data,
+          attributes: { ...common.attributes, ...attributes },
+        }),
+      );
       expect(read).toMatchObject(facts);
       for (const path of absent ?? []) expect(read).not.toHaveProperty(path);
     });

@@ -12,7 +12,9 @@ import { contentsOf, recordingsIn } from '../recordings/read.ts';
 import { carries, fields, told } from './carried.ts';
 import { documentedRecordings } from './documented.ts';
 
-const contents = [...recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url))), ...documentedRecordings].map(contentsOf);
+const contents = [...recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url))), ...documentedRecordings].map(
+  contentsOf,
+);
 const spans = contents.flatMap((one) => one.spans);
 const records = contents.flatMap((one) => one.records);
 
@@ -27,7 +29,9 @@ describe('every collector', () => {
       for (const span of own) collector.read(replaced(span, recorder(span, asked)));
       expect([...asked].filter((key) => !isDeclared(collector.wants, key))).toEqual([]);
       for (const record of ownRecords) collector.logs?.read([replaced(record, recorder(record, asked))]);
-      expect([...asked].filter((key) => !isDeclared(collector.wants, key) && !isDeclared(collector.logs?.wants ?? collector.wants, key))).toEqual([]);
+      expect(
+        [...asked].filter((key) => !isDeclared(collector.wants, key) && !isDeclared(collector.logs?.wants ?? collector.wants, key)),
+      ).toEqual([]);
     });
 
     test(`${collector.id}: tells of a recorded span the same when it sees only what it declares`, () => {
@@ -54,7 +58,9 @@ describe('every collector', () => {
           const span = own[index];
           if (span === undefined) return;
           const chance = seeded(seed);
-          expect(() => collector.read(spoilt(span, () => (chance.share() < 0.6 ? { value: chance.pick(values) } : undefined), collector.wants))).not.toThrow();
+          expect(() =>
+            collector.read(spoilt(span, () => (chance.share() < 0.6 ? { value: chance.pick(values) } : undefined), collector.wants)),
+          ).not.toThrow();
         }),
         { numRuns: 1_500 },
       );
@@ -97,12 +103,30 @@ function isDeclared(wants: Wants, key: string): boolean {
 }
 
 function declaredOnly(from: Attributed, wants: Wants): Attributed {
-  return { attribute: (key) => (isDeclared(wants, key) ? from.attribute(key) : undefined), attributeKeys: () => from.attributeKeys().filter((key) => isDeclared(wants, key)) };
+  return {
+    attribute: (key) => (isDeclared(wants, key) ? from.attribute(key) : undefined),
+    attributeKeys: () => from.attributeKeys().filter((key) => isDeclared(wants, key)),
+  };
 }
 
 /** A span with some values replaced and some added under every declared key. */
 function spoilt(span: Span, replace: () => { readonly value: ReturnType<Attributed['attribute']> } | undefined, wants: Wants): Span {
-  const added = [...wants.keys, ...wants.prefixes.flatMap((prefix) => ['0', '0.message', '0.message.role', '0.tool_call', '0.document.id', '0.tool.json_schema', '1.message.contents.0.message_content', '0.message.__proto__', 'x'].map((end) => `${prefix}${end}`))];
+  const added = [
+    ...wants.keys,
+    ...wants.prefixes.flatMap((prefix) =>
+      [
+        '0',
+        '0.message',
+        '0.message.role',
+        '0.tool_call',
+        '0.document.id',
+        '0.tool.json_schema',
+        '1.message.contents.0.message_content',
+        '0.message.__proto__',
+        'x',
+      ].map((end) => `${prefix}${end}`),
+    ),
+  ];
   const values = new Map<string, ReturnType<Attributed['attribute']>>();
   for (const key of [...span.attributeKeys(), ...added]) {
     const replaced = replace();

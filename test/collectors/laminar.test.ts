@@ -8,19 +8,71 @@ const type = 'lmnr.span.type';
 const cut = `${'{"text":"'.padEnd(1_000, 'x')}...[Laminar: truncated]`;
 
 const cases: readonly Case[] = [
-  { name: 'the outermost function encloses the run', span: { name: 'plan' }, attributes: { [type]: 'DEFAULT', 'lmnr.span.input': '{"question":"q"}', 'lmnr.span.output': '"a"' }, facts: { role: 'workflow', agentName: 'plan', agentNameIsGuess: true, input: 'q', output: 'a' } },
-  { name: 'a function inside it is a step', span: { parent: 2 }, attributes: { [type]: 'DEFAULT', 'lmnr.span.input': '{"question":"q"}' }, facts: { role: 'step' }, absent: ['input'] },
-  { name: 'a tool', span: { name: 't', parent: 2 }, attributes: { [type]: 'TOOL', 'lmnr.span.input': '{"x":1}', 'lmnr.span.output': '{"r":1}' }, facts: { role: 'tool', tool: { name: 't', arguments: { x: 1 }, result: { r: 1 } } } },
-  { name: 'a tool that returned nothing', span: { name: 't', parent: 2 }, attributes: { [type]: 'TOOL', 'lmnr.span.output': 'null' }, facts: { tool: { result: null } } },
-  { name: 'values that the SDK cut are unknown', span: { name: 't', parent: 2 }, attributes: { [type]: 'TOOL', 'lmnr.span.input': cut, 'lmnr.span.output': cut }, facts: { tool: { argumentsPart: cut, resultPart: cut } }, absent: ['tool.arguments', 'tool.result'] },
-  { name: 'a model by the conventions’ names', attributes: { [type]: 'LLM', 'gen_ai.response.model': 'm', 'gen_ai.usage.input_tokens': 9, 'gen_ai.usage.cache_read_input_tokens': 4, 'gen_ai.usage.reasoning_output_tokens': 2, 'gen_ai.output.messages': '[{"role":"assistant","content":"a"}]' }, facts: { role: 'model', model: 'm', inputTokens: 9, cachedInputTokens: 4, reasoningTokens: 2, outputMessages: [{ text: 'a' }] } },
-  { name: 'a model by hand', attributes: { [type]: 'LLM', 'lmnr.span.input': '[{"role":"user","content":"q"}]', 'lmnr.span.output': '"a"' }, facts: { role: 'model', inputMessages: [{ role: 'user', text: 'q' }], outputMessages: [{ text: 'a' }] } },
-  { name: 'sessions', attributes: { [type]: 'EVALUATOR', 'lmnr.association.properties.session_id': 's' }, facts: { role: 'step', sessionId: 's' } },
+  {
+    name: 'the outermost function encloses the run',
+    span: { name: 'plan' },
+    attributes: { [type]: 'DEFAULT', 'lmnr.span.input': '{"question":"q"}', 'lmnr.span.output': '"a"' },
+    facts: { role: 'workflow', agentName: 'plan', agentNameIsGuess: true, input: 'q', output: 'a' },
+  },
+  {
+    name: 'a function inside it is a step',
+    span: { parent: 2 },
+    attributes: { [type]: 'DEFAULT', 'lmnr.span.input': '{"question":"q"}' },
+    facts: { role: 'step' },
+    absent: ['input'],
+  },
+  {
+    name: 'a tool',
+    span: { name: 't', parent: 2 },
+    attributes: { [type]: 'TOOL', 'lmnr.span.input': '{"x":1}', 'lmnr.span.output': '{"r":1}' },
+    facts: { role: 'tool', tool: { name: 't', arguments: { x: 1 }, result: { r: 1 } } },
+  },
+  {
+    name: 'a tool that returned nothing',
+    span: { name: 't', parent: 2 },
+    attributes: { [type]: 'TOOL', 'lmnr.span.output': 'null' },
+    facts: { tool: { result: null } },
+  },
+  {
+    name: 'values that the SDK cut are unknown',
+    span: { name: 't', parent: 2 },
+    attributes: { [type]: 'TOOL', 'lmnr.span.input': cut, 'lmnr.span.output': cut },
+    facts: { tool: { argumentsPart: cut, resultPart: cut } },
+    absent: ['tool.arguments', 'tool.result'],
+  },
+  {
+    name: 'a model by the conventions’ names',
+    attributes: {
+      [type]: 'LLM',
+      'gen_ai.response.model': 'm',
+      'gen_ai.usage.input_tokens': 9,
+      'gen_ai.usage.cache_read_input_tokens': 4,
+      'gen_ai.usage.reasoning_output_tokens': 2,
+      'gen_ai.output.messages': '[{"role":"assistant","content":"a"}]',
+    },
+    facts: { role: 'model', model: 'm', inputTokens: 9, cachedInputTokens: 4, reasoningTokens: 2, outputMessages: [{ text: 'a' }] },
+  },
+  {
+    name: 'a model by hand',
+    attributes: { [type]: 'LLM', 'lmnr.span.input': '[{"role":"user","content":"q"}]', 'lmnr.span.output': '"a"' },
+    facts: { role: 'model', inputMessages: [{ role: 'user', text: 'q' }], outputMessages: [{ text: 'a' }] },
+  },
+  {
+    name: 'sessions',
+    attributes: { [type]: 'EVALUATOR', 'lmnr.association.properties.session_id': 's' },
+    facts: { role: 'step', sessionId: 's' },
+  },
 ];
 
 describe('laminar', () => {
   testCases(laminar, cases);
   testDocumented('laminar', {
-    trip: { of: (trace) => trace?.modelCalls.map(({ cachedInputTokens, reasoningTokens }) => [cachedInputTokens, reasoningTokens]), is: [[64, 5], [64, 5]] },
+    trip: {
+      of: (trace) => trace?.modelCalls.map(({ cachedInputTokens, reasoningTokens }) => [cachedInputTokens, reasoningTokens]),
+      is: [
+        [64, 5],
+        [64, 5],
+      ],
+    },
   });
 });

@@ -7,7 +7,11 @@ import { testCases, type Case } from './cases.ts';
 import { testDocumented } from './documented.ts';
 
 const cases: readonly Case[] = [
-  { name: 'an AI service is an agent, named as its interface', span: { name: 'langchain4j.aiservices.TravelAgent.plan' }, facts: { role: 'agent', agentName: 'TravelAgent' } },
+  {
+    name: 'an AI service is an agent, named as its interface',
+    span: { name: 'langchain4j.aiservices.TravelAgent.plan' },
+    facts: { role: 'agent', agentName: 'TravelAgent' },
+  },
   { name: 'a name that names nothing', span: { name: 'langchain4j.aiservices.' }, facts: { role: 'workflow' }, absent: ['agentName'] },
 ];
 
@@ -16,7 +20,9 @@ describe('langchain4j', () => {
 
   test('langchain4j: spans of its models and tools are the conventions’', () => {
     expect(recognises(langchain4j, span({ id: 1, name: 'langchain4j.aiservices.A.b' }))).toBe(true);
-    expect(recognises(langchain4j, span({ id: 1, name: 'langchain4j.tools.t', attributes: { 'gen_ai.operation.name': 'execute_tool' } }))).toBe(false);
+    expect(
+      recognises(langchain4j, span({ id: 1, name: 'langchain4j.tools.t', attributes: { 'gen_ai.operation.name': 'execute_tool' } })),
+    ).toBe(false);
   });
 
   testDocumented('langchain4j');

@@ -4,17 +4,75 @@ import { mastra } from '../../collectors/mastra.ts';
 import { testCases, type Case } from './cases.ts';
 
 const cases: readonly Case[] = [
-  { name: 'an agent’s run', attributes: { 'mastra.span.type': 'agent_run', 'mastra.agent_run.input': 'q', 'mastra.agent_run.output': '{"text":"a","files":[]}' }, facts: { input: 'q', output: 'a' } },
-  { name: 'an agent’s run that was given messages', attributes: { 'mastra.span.type': 'agent_run', 'mastra.agent_run.input': '[{"role":"user","content":"old"},{"role":"assistant","content":"x"},{"role":"user","content":[{"type":"text","text":"q"}]}]' }, facts: { input: 'q' }, absent: ['output'] },
-  { name: 'an answer that is an object is kept as a dump', attributes: { 'mastra.span.type': 'agent_run', 'mastra.agent_run.output': '{"object":{"r":1}}' }, facts: { outputDump: '{"object":{"r":1}}' }, absent: ['output'] },
-  { name: 'a workflow’s run', attributes: { 'mastra.span.type': 'workflow_run', 'mastra.workflow_run.input': '{"city":"Paris"}', 'mastra.workflow_run.output': '{"result":"a"}' }, facts: { input: 'Paris', output: 'a' } },
-  { name: 'roles are left to the conventions', attributes: { 'mastra.span.type': 'agent_run', 'gen_ai.operation.name': 'invoke_agent' }, facts: {}, absent: ['role', 'agentName', 'input', 'output'] },
-  ...['model_step', 'model_chunk', 'model_generation', 'tool_call', 'generic'].map((type): Case => ({ name: `${type} tells no input of the run`, attributes: { 'mastra.span.type': type, [`mastra.${type}.input`]: 'x', 'mastra.agent_run.input': 'q' }, facts: {}, absent: ['input', 'role'] })),
-  ...['sessionId', 'session_id', 'threadId', 'thread_id', 'resourceId'].map((key): Case => ({ name: `the session goes by ${key}`, attributes: { 'mastra.span.type': 'model_chunk', [`mastra.metadata.${key}`]: 's' }, facts: { sessionId: 's' } })),
-  { name: 'a session is nearer than the resource it belongs to', attributes: { 'mastra.span.type': 'agent_run', 'mastra.metadata.resourceId': 'user', 'mastra.metadata.threadId': 's' }, facts: { sessionId: 's' } },
-  { name: 'other metadata are no session', attributes: { 'mastra.span.type': 'agent_run', 'mastra.metadata.runId': 'r', 'mastra.metadata.userId': 'u' }, facts: {}, absent: ['sessionId'] },
-  { name: 'reasoning tokens go by another name than in the conventions', attributes: { 'mastra.span.type': 'model_generation', 'gen_ai.usage.reasoning_tokens': 7 }, facts: { reasoningTokens: 7 } },
-  { name: 'values of other types are not read', attributes: { 'mastra.span.type': 7, 'mastra.metadata.sessionId': 7, 'gen_ai.usage.reasoning_tokens': '7' }, facts: {}, absent: ['sessionId', 'reasoningTokens'] },
+  {
+    name: 'an agent’s run',
+    attributes: { 'mastra.span.type': 'agent_run', 'mastra.agent_run.input': 'q', 'mastra.agent_run.output': '{"text":"a","files":[]}' },
+    facts: { input: 'q', output: 'a' },
+  },
+  {
+    name: 'an agent’s run that was given messages',
+    attributes: {
+      'mastra.span.type': 'agent_run',
+      'mastra.agent_run.input':
+        '[{"role":"user","content":"old"},{"role":"assistant","content":"x"},{"role":"user","content":[{"type":"text","text":"q"}]}]',
+    },
+    facts: { input: 'q' },
+    absent: ['output'],
+  },
+  {
+    name: 'an answer that is an object is kept as a dump',
+    attributes: { 'mastra.span.type': 'agent_run', 'mastra.agent_run.output': '{"object":{"r":1}}' },
+    facts: { outputDump: '{"object":{"r":1}}' },
+    absent: ['output'],
+  },
+  {
+    name: 'a workflow’s run',
+    attributes: {
+      'mastra.span.type': 'workflow_run',
+      'mastra.workflow_run.input': '{"city":"Paris"}',
+      'mastra.workflow_run.output': '{"result":"a"}',
+    },
+    facts: { input: 'Paris', output: 'a' },
+  },
+  {
+    name: 'roles are left to the conventions',
+    attributes: { 'mastra.span.type': 'agent_run', 'gen_ai.operation.name': 'invoke_agent' },
+    facts: {},
+    absent: ['role', 'agentName', 'input', 'output'],
+  },
+  ...['model_step', 'model_chunk', 'model_generation', 'tool_call', 'generic'].map((type): Case => ({
+    name: `${type} tells no input of the run`,
+    attributes: { 'mastra.span.type': type, [`mastra.${type}.input`]: 'x', 'mastra.agent_run.input': 'q' },
+    facts: {},
+    absent: ['input', 'role'],
+  })),
+  ...['sessionId', 'session_id', 'threadId', 'thread_id', 'resourceId'].map((key): Case => ({
+    name: `the session goes by ${key}`,
+    attributes: { 'mastra.span.type': 'model_chunk', [`mastra.metadata.${key}`]: 's' },
+    facts: { sessionId: 's' },
+  })),
+  {
+    name: 'a session is nearer than the resource it belongs to',
+    attributes: { 'mastra.span.type': 'agent_run', 'mastra.metadata.resourceId': 'user', 'mastra.metadata.threadId': 's' },
+    facts: { sessionId: 's' },
+  },
+  {
+    name: 'other metadata are no session',
+    attributes: { 'mastra.span.type': 'agent_run', 'mastra.metadata.runId': 'r', 'mastra.metadata.userId': 'u' },
+    facts: {},
+    absent: ['sessionId'],
+  },
+  {
+    name: 'reasoning tokens go by another name than in the conventions',
+    attributes: { 'mastra.span.type': 'model_generation', 'gen_ai.usage.reasoning_tokens': 7 },
+    facts: { reasoningTokens: 7 },
+  },
+  {
+    name: 'values of other types are not read',
+    attributes: { 'mastra.span.type': 7, 'mastra.metadata.sessionId': 7, 'gen_ai.usage.reasoning_tokens': '7' },
+    facts: {},
+    absent: ['sessionId', 'reasoningTokens'],
+  },
 ];
 
 describe('mastra', () => {

@@ -7,9 +7,19 @@ import { testDocumented } from './documented.ts';
 const kind = 'spring.ai.alibaba.kind';
 
 const cases: readonly Case[] = [
-  { name: 'a graph encloses the work and has a name', attributes: { [kind]: 'graph', 'spring.ai.alibaba.graph.name': 'g', 'spring.ai.alibaba.graph.state': '{input=q}' }, facts: { role: 'workflow', agentName: 'g' }, absent: ['input'] },
+  {
+    name: 'a graph encloses the work and has a name',
+    attributes: { [kind]: 'graph', 'spring.ai.alibaba.graph.name': 'g', 'spring.ai.alibaba.graph.state': '{input=q}' },
+    facts: { role: 'workflow', agentName: 'g' },
+    absent: ['input'],
+  },
   { name: 'a graph without a name', attributes: { [kind]: 'graph' }, facts: { role: 'workflow' }, absent: ['agentName'] },
-  ...['graph_node', 'graph_edge', 7].map((one): Case => ({ name: `${one} is a step`, attributes: { [kind]: one, 'spring.ai.alibaba.graph.name': 'g' }, facts: { role: 'step' }, absent: ['agentName'] })),
+  ...['graph_node', 'graph_edge', 7].map((one): Case => ({
+    name: `${one} is a step`,
+    attributes: { [kind]: one, 'spring.ai.alibaba.graph.name': 'g' },
+    facts: { role: 'step' },
+    absent: ['agentName'],
+  })),
 ];
 
 describe('spring_ai_alibaba', () => {

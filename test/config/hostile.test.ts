@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseConfigText } from '../../src/config/document.ts';
 
-const laughs = `a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n${[...'bcdefgh'].map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefg'[index] ?? ''}`).join(', ')}]`).join('\n')}\n`;
+const laughs = `a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n${[...'bcdefgh']
+  .map(
+    (name, index) =>
+      `${name}: &${name} [${Array(9)
+        .fill(`*${'abcdefg'[index] ?? ''}`)
+        .join(', ')}]`,
+  )
+  .join('\n')}\n`;
 
 const bounded: readonly (readonly [name: string, text: string, problem: RegExp])[] = [
   ['aliases of aliases', laughs, /more than 1000 aliases/],
@@ -24,7 +31,37 @@ test('config document: dollar signs without end are read in linear work', () => 
 });
 
 test('config document: any text is read, and every fault lies within it', () => {
-  const piece = fc.constantFrom('a', ': ', '- ', '\n', '  ', '[', ']', '{', '}', '&x ', '*x', '"', "'", '${env:A}', '${env:B}', '$$', '#', '|', '>', '? ', '!t ', '---\n', '1', 'null', '\t', '\u0000', '😀', '<<', ',');
+  const piece = fc.constantFrom(
+    'a',
+    ': ',
+    '- ',
+    '\n',
+    '  ',
+    '[',
+    ']',
+    '{',
+    '}',
+    '&x ',
+    '*x',
+    '"',
+    "'",
+    '${env:A}',
+    '${env:B}',
+    '$$',
+    '#',
+    '|',
+    '>',
+    '? ',
+    '!t ',
+    '---\n',
+    '1',
+    'null',
+    '\t',
+    '\u0000',
+    '😀',
+    '<<',
+    ',',
+  );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
       const text = pieces.join('');

@@ -12,11 +12,18 @@ function load(text: string): LoadedConfig {
   return loadConfig({ file: 'a.yaml', text, env: {}, evaluators: members });
 }
 
-const all = 'judges: { main: { model: m, temperature: 0.2, reasoning_effort: low, max_output_tokens: 700, headers: { X-Gateway: s3cret }, extra_body: { top_k: 5, provider: { order: [ a ] } } } }';
+const all =
+  'judges: { main: { model: m, temperature: 0.2, reasoning_effort: low, max_output_tokens: 700, headers: { X-Gateway: s3cret }, extra_body: { top_k: 5, provider: { order: [ a ] } } } }';
 
 test('judge requests: each key is a setting of the judge, and header values are masked where the configuration is shown', () => {
   const { config, shown } = load(all);
-  expect(config.judges[0]).toMatchObject({ temperature: 0.2, reasoningEffort: 'low', answerTokensMax: 700, headers: { 'X-Gateway': 's3cret' }, extraBody: { top_k: 5, provider: { order: ['a'] } } });
+  expect(config.judges[0]).toMatchObject({
+    temperature: 0.2,
+    reasoningEffort: 'low',
+    answerTokensMax: 700,
+    headers: { 'X-Gateway': 's3cret' },
+    extraBody: { top_k: 5, provider: { order: ['a'] } },
+  });
   expect(stringify(shown)).toContain('***');
   expect(stringify(shown)).not.toContain('s3cret');
 });
@@ -26,7 +33,12 @@ test('judge requests: what is left out is not a setting', () => {
   expect(load('judges: { main: { model: m } }').config.judges[0]).not.toMatchObject({ headers: expect.anything() as unknown });
 });
 
-const question = { id: 'q', instruction: 'Is it so?', data: [], answerSchema: { type: 'object', additionalProperties: false, required: ['yes'], properties: { yes: { type: 'boolean' } } } } as const;
+const question = {
+  id: 'q',
+  instruction: 'Is it so?',
+  data: [],
+  answerSchema: { type: 'object', additionalProperties: false, required: ['yes'], properties: { yes: { type: 'boolean' } } },
+} as const;
 
 async function sent(settings: Partial<JudgeSettings>) {
   const { judge, server } = await bench([says('{"yes":true}')], settings);
@@ -36,7 +48,13 @@ async function sent(settings: Partial<JudgeSettings>) {
 }
 
 test('judge requests: all of it is sent', async () => {
-  const { headers, body } = await sent({ temperature: 0.2, reasoningEffort: 'low', answerTokensMax: 700, headers: { 'X-Gateway': 's3cret' }, extraBody: { top_k: 5 } });
+  const { headers, body } = await sent({
+    temperature: 0.2,
+    reasoningEffort: 'low',
+    answerTokensMax: 700,
+    headers: { 'X-Gateway': 's3cret' },
+    extraBody: { top_k: 5 },
+  });
   expect(headers).toMatchObject({ 'x-gateway': 's3cret', authorization: 'Bearer k' });
   expect(body).toMatchObject({ model: 'm', temperature: 0.2, reasoning_effort: 'low', max_completion_tokens: 700, top_k: 5 });
 });

@@ -17,7 +17,10 @@ const steady: RuleEvaluator<{ readonly strict: boolean; readonly errorPatterns: 
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
-    properties: { strict: { type: 'boolean', description: 'Says more.' }, error_patterns: { type: 'array', items: { type: 'string', format: 're2' } } },
+    properties: {
+      strict: { type: 'boolean', description: 'Says more.' },
+      error_patterns: { type: 'array', items: { type: 'string', format: 're2' } },
+    },
   },
   source: 'tests',
   evaluate: () => skipped,
@@ -57,7 +60,14 @@ const path: RuleEvaluator<PathOptions> = {
     type: 'object',
     additionalProperties: false,
     required: ['tool_calls'],
-    $defs: { call: { type: 'object', additionalProperties: false, required: ['name'], properties: { name: { type: 'string' }, arguments: { type: 'object' }, tool_id: { type: 'string' } } } },
+    $defs: {
+      call: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name'],
+        properties: { name: { type: 'string' }, arguments: { type: 'object' }, tool_id: { type: 'string' } },
+      },
+    },
     properties: { tool_calls: { type: 'array', items: { $ref: '#/$defs/call' } } },
   },
   source: 'tests',

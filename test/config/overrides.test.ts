@@ -14,7 +14,8 @@ function faults(text: string, env: Environment, flags: ConfigFlags = {}): readon
   try {
     load(text, env, flags);
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults.map(({ file, line, key, problem, source }) => `${file}:${line} ${key}: ${problem}${source}`);
+    if (error instanceof ConfigError)
+      return error.faults.map(({ file, line, key, problem, source }) => `${file}:${line} ${key}: ${problem}${source}`);
     throw error;
   }
   return [];
@@ -31,10 +32,18 @@ const everything = {
   TRACEJURY_JOURNAL_URL: 'disk:./elsewhere',
 };
 
-test.each(['', 'listen: { otlp_http: "127.0.0.1:9", insecure: false }\nlog: { level: debug, format: pretty }\nstore: { url: "sqlite:a.db" }\njournal: { url: "memory:" }\n'])('every variable beats the file %j', (text) => {
+test.each([
+  '',
+  'listen: { otlp_http: "127.0.0.1:9", insecure: false }\nlog: { level: debug, format: pretty }\nstore: { url: "sqlite:a.db" }\njournal: { url: "memory:" }\n',
+])('every variable beats the file %j', (text) => {
   expect(Object.keys(everything)).toEqual(configVariables.map(({ name }) => name));
   expect(load(text, everything).config).toMatchObject({
-    listen: { otlpHttp: { host: '0.0.0.0', port: 1 }, otlpGrpc: { host: '::1', port: 2 }, console: { host: '127.0.0.1', port: 3 }, insecure: true },
+    listen: {
+      otlpHttp: { host: '0.0.0.0', port: 1 },
+      otlpGrpc: { host: '::1', port: 2 },
+      console: { host: '127.0.0.1', port: 3 },
+      insecure: true,
+    },
     log: { level: 'warn', format: 'json' },
     store: { address: { scheme: 'memory' } },
     journal: { scheme: 'disk', rest: './elsewhere' },
@@ -76,12 +85,25 @@ const faulty: readonly (readonly [want: readonly string[], text: string, env: En
   [['TRACEJURY_LISTEN_OTLP_HTTP:0 listen.otlp_http: "4318" is not an address'], '', { TRACEJURY_LISTEN_OTLP_HTTP: '4318' }, {}],
   [['TRACEJURY_LISTEN_OTLP_HTTP:0 listen.otlp_http: "4318" is not an address'], '', { TRACEJURY_LISTEN_OTLP_HTTP: '4318' }, { port: 1 }],
   [['TRACEJURY_LISTEN_INSECURE:0 listen.insecure: "yes" is a text, not true or false'], '', { TRACEJURY_LISTEN_INSECURE: 'yes' }, {}],
-  [['TRACEJURY_LISTEN_CONSOLE:0 listen.console: "0.0.0.0:1" can be reached from other machines, and nothing is asked of them'], '', { TRACEJURY_LISTEN_CONSOLE: '0.0.0.0:1' }, {}],
+  [
+    ['TRACEJURY_LISTEN_CONSOLE:0 listen.console: "0.0.0.0:1" can be reached from other machines, and nothing is asked of them'],
+    '',
+    { TRACEJURY_LISTEN_CONSOLE: '0.0.0.0:1' },
+    {},
+  ],
   [['--port:0 listen.otlp_http: "127.0.0.1:70000" is not an address'], '', {}, { port: 70_000 }],
   [['TRACEJURY_STORE_URL:0 store.url: names no store'], '', { TRACEJURY_STORE_URL: 'postgres://u:s3cret@h/d' }, {}],
   [['TRACEJURY_JOURNAL_URL:0 journal.url: names no journal'], '', { TRACEJURY_JOURNAL_URL: 'nowhere' }, {}],
   // What the file says wrongly elsewhere is told with its line.
-  [['TRACEJURY_LOG_LEVEL:0 log.level: "loud" is not one of the values here', 'a.yaml:1 log.colour: is not a known key herelog: { colour: red }'], 'log: { colour: red }', { TRACEJURY_LOG_LEVEL: 'loud' }, {}],
+  [
+    [
+      'TRACEJURY_LOG_LEVEL:0 log.level: "loud" is not one of the values here',
+      'a.yaml:1 log.colour: is not a known key herelog: { colour: red }',
+    ],
+    'log: { colour: red }',
+    { TRACEJURY_LOG_LEVEL: 'loud' },
+    {},
+  ],
   [['a.yaml:1 log: is a text, not a mappinglog: quiet'], 'log: quiet', { TRACEJURY_LOG_LEVEL: 'info' }, {}],
 ];
 test.each(faulty)('%j is told of the file %j, %j and %j', (want, text, env, flags) => {

@@ -33,7 +33,8 @@ export function pemFolder(): PemFolder {
   const path = mkdtempSync(join(tmpdir(), 'tracejury-pem-'));
   afterAll(() => rmSync(path, { recursive: true }));
   cpSync(certificateFolder, path, { recursive: true });
-  const load = (text: string, { env = {}, nowMs = now }: LoadGiven = {}): Promise<LoadedConfig> => loadConfigWithFiles({ file: join(path, 'a.yaml'), text, env, evaluators: members, nowMs });
+  const load = (text: string, { env = {}, nowMs = now }: LoadGiven = {}): Promise<LoadedConfig> =>
+    loadConfigWithFiles({ file: join(path, 'a.yaml'), text, env, evaluators: members, nowMs });
   return {
     path,
     at: (name) => join(path, name),
@@ -53,7 +54,10 @@ export function pemFolder(): PemFolder {
 }
 
 /** One fault in the second line, at the value of the last part of `key`, that says what to do and quotes no key. */
-export function expectFault(faults: readonly ConfigFault[], { line, key, problem }: { readonly line: string; readonly key: string; readonly problem: string }): void {
+export function expectFault(
+  faults: readonly ConfigFault[],
+  { line, key, problem }: { readonly line: string; readonly key: string; readonly problem: string },
+): void {
   const [fault, ...others] = faults;
   expect(others).toEqual([]);
   const named = key.slice(key.lastIndexOf('.') + 1);

@@ -21,7 +21,8 @@ const cases: readonly (readonly [text: string, want: string])[] = [
   ['an open ${env:A', 'an open ${env:A'],
 ];
 for (const [text, want] of cases) {
-  test(`substitution: ${text} becomes ${JSON.stringify(want)}`, () => expect(substitute(text, env)).toMatchObject({ kind: 'substituted', text: want }));
+  test(`substitution: ${text} becomes ${JSON.stringify(want)}`, () =>
+    expect(substitute(text, env)).toMatchObject({ kind: 'substituted', text: want }));
 }
 
 const faults: readonly (readonly [text: string, problem: RegExp])[] = [
@@ -88,4 +89,5 @@ const scalars: readonly (readonly [text: string, want: unknown])[] = [
   ['{a: 1}', '{a: 1}'],
   ['# no comment', '# no comment'],
 ];
-for (const [text, want] of scalars) test(`substitution: a whole scalar ${JSON.stringify(text)} is typed as ${String(want)}`, () => expect(typedScalar(text)).toBe(want));
+for (const [text, want] of scalars)
+  test(`substitution: a whole scalar ${JSON.stringify(text)} is typed as ${String(want)}`, () => expect(typedScalar(text)).toBe(want));

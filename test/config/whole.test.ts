@@ -26,13 +26,10 @@ async function refusedKeys(yaml: string): Promise<readonly string[]> {
 }
 
 /** The same file without what is refused. */
-const accepted = text
-  .replace(/^ {2}- to: forward\n(?: {4}.*\n)*/gm, '');
+const accepted = text.replace(/^ {2}- to: forward\n(?: {4}.*\n)*/gm, '');
 
 test('config: of a file with every key exactly these are refused', async () => {
-  expect(await refusedKeys(text)).toEqual([
-    'export[4] cannot be used with redact',
-  ]);
+  expect(await refusedKeys(text)).toEqual(['export[4] cannot be used with redact']);
 });
 
 test('config: without these the file is accepted', async () => {
@@ -43,15 +40,40 @@ test('config: without these the file is accepted', async () => {
     ['booking_path', 'tool_trajectory'],
     ['task_completion', 'task_completion'],
   ]);
-  expect(config.evaluators[3]).toMatchObject({ judge: 'main', sampleRate: 0.05, raise: [{ when: { evaluator: 'tool_error', comparison: '<', score: 1 }, to: 1 }] });
+  expect(config.evaluators[3]).toMatchObject({
+    judge: 'main',
+    sampleRate: 0.05,
+    raise: [{ when: { evaluator: 'tool_error', comparison: '<', score: 1 }, to: 1 }],
+  });
   // List prices stand behind what the file says, and nothing else does.
   expect(config.prices).toEqual({ ...listPrices, 'gpt-5-mini': { inputPerMillion: 0.25, outputPerMillion: 2, cachedPerMillion: 0.025 } });
-  expect(config.judges).toEqual([{ name: 'main', baseUrl: 'https://api.openai.com/v1', model: 'gpt-5-mini', apiKey: 's3cret-key', concurrency: 8, requestsPerMinute: 300, timeoutMs: 60_000, cacheMs: 86_400_000, price: { inputPerMillion: 0.25, outputPerMillion: 2 }, budget: { usdPerDay: 20 }, answerTokensMax: 8_192 }]);
+  expect(config.judges).toEqual([
+    {
+      name: 'main',
+      baseUrl: 'https://api.openai.com/v1',
+      model: 'gpt-5-mini',
+      apiKey: 's3cret-key',
+      concurrency: 8,
+      requestsPerMinute: 300,
+      timeoutMs: 60_000,
+      cacheMs: 86_400_000,
+      price: { inputPerMillion: 0.25, outputPerMillion: 2 },
+      budget: { usdPerDay: 20 },
+      answerTokensMax: 8_192,
+    },
+  ]);
   expect(config.listen.tokens.map(({ name, value, may }) => [name, value, may])).toEqual([
     ['agents', 's3cret-token-5b1e', ['ingest']],
     ['people', 's3cret-people-5b1e', ['read', 'annotate']],
   ]);
-  expect(config.exporters[2]).toEqual({ to: 'phoenix', name: 'phoenix', giveUp: { attempts: 100, ageMs: 604_800_000, missingMs: 300_000 }, endpoint: 'http://127.0.0.1:6006', headers: {}, keys: { api_key: 's3cret-key' } });
+  expect(config.exporters[2]).toEqual({
+    to: 'phoenix',
+    name: 'phoenix',
+    giveUp: { attempts: 100, ageMs: 604_800_000, missingMs: 300_000 },
+    endpoint: 'http://127.0.0.1:6006',
+    headers: {},
+    keys: { api_key: 's3cret-key' },
+  });
   expect(config.listen.tls).toEqual({
     cert: expect.stringMatching(/^-----BEGIN CERTIFICATE-----/),
     key: expect.stringMatching(/^-----BEGIN PRIVATE KEY-----/),

@@ -66,7 +66,8 @@ function result(file: VectorFile, one: Case, context: EvaluationContext): Got | 
   const evaluator = evaluators.find(({ id }) => id === (names.evaluator ?? file.evaluator));
   if (evaluator === undefined) return undefined;
   const configuration = configuredEvaluator(entryOf(one, evaluator, names), evaluators);
-  if (configuration.kind === 'faulty') return { kind: 'refused', paths: configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`) };
+  if (configuration.kind === 'faulty')
+    return { kind: 'refused', paths: configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`) };
   const ready = configuration.evaluator;
   const trace = traceOf(one);
   const verdict = ready.kind === 'rule' ? ready.evaluate(trace, {}, context) : asked(ready, trace, one.judgeAnswers ?? [], context);

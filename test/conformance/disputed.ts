@@ -20,6 +20,7 @@ export const disputed: readonly Disputed[] = [
     file: 'tool_argument_hallucination',
     id: 'more-verdicts',
     details: ['grounded'],
-    reason: 'The original counts two grounded calls where one was made. Verdicts belong to calls here, so that two verdicts on one call ground one call; the score is the same.',
+    reason:
+      'The original counts two grounded calls where one was made. Verdicts belong to calls here, so that two verdicts on one call ground one call; the score is the same.',
   },
 ];

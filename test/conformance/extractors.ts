@@ -21,13 +21,21 @@ export const extractors: { readonly [evaluator: string]: ((one: Case) => JsonObj
 function normalizedNames(one: Case): JsonObject {
   const { toolCalls, toolDefinitions } = traceOf(one);
   const known = new Set([...list(member(one.config, 'known_tools')).map(plainText), ...toolDefinitions.map(({ name }) => name)]);
-  return { normalized: toolCalls.map(({ name }) => (member(one.config, 'normalize_tool_names') === true ? normalizedName(name, known) : name)) };
+  return {
+    normalized: toolCalls.map(({ name }) => (member(one.config, 'normalize_tool_names') === true ? normalizedName(name, known) : name)),
+  };
 }
 
 function messages(one: Case): JsonObject {
   const { trace, orphanResults } = fromMessages(member(one.trace, 'messages') ?? []);
   return {
-    tool_calls: trace.toolCalls.map(({ id, name, arguments: sent, argumentsText, result }) => ({ id: id ?? null, name, arguments: sent ?? null, ...(argumentsText === undefined ? {} : { arguments_text: argumentsText }), result: result ?? null })),
+    tool_calls: trace.toolCalls.map(({ id, name, arguments: sent, argumentsText, result }) => ({
+      id: id ?? null,
+      name,
+      arguments: sent ?? null,
+      ...(argumentsText === undefined ? {} : { arguments_text: argumentsText }),
+      result: result ?? null,
+    })),
     orphan_results: orphanResults,
     reasoning_steps: trace.reasoningSteps,
     final_response: trace.finalResponse ?? null,

@@ -8,6 +8,8 @@ export const groups: { readonly [evaluator: string]: ((one: Case) => GroupOutcom
 
 function converged(one: Case): GroupOutcome {
   const [given, optimal] = [member(one.trace, 'runs'), member(one.config, 'optimal_steps')];
-  const runs = (isJsonArray(given) ? given : []).filter(isJsonObject).map((run) => ({ steps: Number(member(run, 'steps')), success: member(run, 'success') !== false }));
+  const runs = (isJsonArray(given) ? given : [])
+    .filter(isJsonObject)
+    .map((run) => ({ steps: Number(member(run, 'steps')), success: member(run, 'success') !== false }));
   return convergence(runs, typeof optimal === 'number' ? { optimalSteps: optimal } : {});
 }

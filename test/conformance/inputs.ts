@@ -11,7 +11,11 @@ import { span } from './spans.ts';
 import type { Names } from './names.ts';
 import type { Case } from './vectors.ts';
 
-export function entryOf(one: Pick<Case, 'config' | 'trace' | 'expected' | 'judgeAnswers'>, evaluator: AnyEvaluator, names: Names): EvaluatorEntry {
+export function entryOf(
+  one: Pick<Case, 'config' | 'trace' | 'expected' | 'judgeAnswers'>,
+  evaluator: AnyEvaluator,
+  names: Names,
+): EvaluatorEntry {
   let entry: JsonObject = { options: names.options };
   for (const [key, value] of Object.entries(one.config)) {
     const path = names.config[key] ?? ['options', key];
@@ -23,15 +27,22 @@ export function entryOf(one: Pick<Case, 'config' | 'trace' | 'expected' | 'judge
   return {
     use: evaluator.id,
     ...entry,
-    ...(evaluator.kind === 'rule' && evaluator.evaluateWithJudge !== undefined && one.judgeAnswers !== undefined ? { judge: 'scripted' } : {}),
+    ...(evaluator.kind === 'rule' && evaluator.evaluateWithJudge !== undefined && one.judgeAnswers !== undefined
+      ? { judge: 'scripted' }
+      : {}),
     ...(expect.length === 0 ? {} : { expect: Object.fromEntries(expect) }),
     ...(isJsonObject(options) && Object.hasOwn(options, 'on_empty') && emptyListGiven ? { on_empty: 'original' } : {}),
   };
 }
 
 function inOurWords(value: JsonValue, path: string, words: NonNullable<Names['words']>): JsonValue {
-  if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inOurWords(inner, `${path}.${key}`, words)]));
-  const own = Object.entries(words).find(([pattern]) => pattern.split('.').every((step, at, steps) => step === '*' || (step === path.split('.')[at] && steps.length === path.split('.').length)));
+  if (isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inOurWords(inner, `${path}.${key}`, words)]));
+  const own = Object.entries(words).find(([pattern]) =>
+    pattern
+      .split('.')
+      .every((step, at, steps) => step === '*' || (step === path.split('.')[at] && steps.length === path.split('.').length)),
+  );
   return typeof value === 'string' ? (own?.[1][value] ?? value) : value;
 }
 
@@ -39,11 +50,27 @@ function withAt(entry: JsonObject, path: readonly string[], value: JsonValue): J
   const [key, ...rest] = path;
   if (key === undefined) return entry;
   const inner = member(entry, key);
-  return { ...entry, [key]: rest.length === 0 ? (isJsonObject(inner) && isJsonObject(value) ? { ...inner, ...value } : value) : withAt(isJsonObject(inner) ? inner : {}, rest, value) };
+  return {
+    ...entry,
+    [key]:
+      rest.length === 0
+        ? isJsonObject(inner) && isJsonObject(value)
+          ? { ...inner, ...value }
+          : value
+        : withAt(isJsonObject(inner) ? inner : {}, rest, value),
+  };
 }
 
 export function traceOf({ trace }: Case): AgentTrace {
-  const [input, output, tasks, constraints, calls, spans, messages] = ['input', 'output', 'tasks', 'constraints', 'tool_calls', 'spans', 'messages'].map((key) => member(trace, key));
+  const [input, output, tasks, constraints, calls, spans, messages] = [
+    'input',
+    'output',
+    'tasks',
+    'constraints',
+    'tool_calls',
+    'spans',
+    'messages',
+  ].map((key) => member(trace, key));
   const told = isJsonArray(messages) ? asRun(fromMessages(messages).trace) : undefined;
   const made = isJsonArray(spans) ? callsOfSpans(spans) : objects(calls).map(callOf);
   // Calls beside messages are the same calls, told with their results.
@@ -84,7 +111,11 @@ function callOf(given: JsonObject): ToolCall {
 
 function definitionOf(given: JsonObject): ToolDefinition {
   const [description, schema] = [member(given, 'description'), member(given, 'input_schema')];
-  return { name: plainText(member(given, 'name') ?? ''), ...(typeof description === 'string' ? { description } : {}), ...(schema === undefined ? {} : { inputSchema: schema }) };
+  return {
+    name: plainText(member(given, 'name') ?? ''),
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(schema === undefined ? {} : { inputSchema: schema }),
+  };
 }
 
 /** Spans are read by the collector that reads such spans in the product. */
@@ -94,7 +125,16 @@ function callsOfSpans(spans: readonly JsonValue[]): readonly ToolCall[] {
     const tool = read.role === 'tool' ? read.tool : undefined;
     if (tool?.name === undefined) return [];
     const { name, result, toolId, argumentsText } = tool;
-    return [{ name, arguments: tool.arguments ?? {}, ...(argumentsText === undefined ? {} : { argumentsText }), ...(toolId === undefined ? {} : { toolId }), result: result ?? null, executed: true }];
+    return [
+      {
+        name,
+        arguments: tool.arguments ?? {},
+        ...(argumentsText === undefined ? {} : { argumentsText }),
+        ...(toolId === undefined ? {} : { toolId }),
+        result: result ?? null,
+        executed: true,
+      },
+    ];
   });
 }
 

@@ -28,12 +28,20 @@ const own: { readonly [evaluator: string]: Partial<Names> } = {
   // The originals' switch for subsets changes nothing that can be seen.
   tool_call_args: { config: { subset: [] } },
   // Their words for arguments look from the call, ours from the expectation.
-  trajectory_messages: { evaluator: 'trajectory_match', words: { 'options.arguments.mode': turnedModes, 'options.arguments.overrides.*.mode': turnedModes } },
+  trajectory_messages: {
+    evaluator: 'trajectory_match',
+    words: { 'options.arguments.mode': turnedModes, 'options.arguments.overrides.*.mode': turnedModes },
+  },
   tool_argument_hallucination: { options: { precheck: false } },
   task_completion: { options: { derive_tasks: false } },
 };
 
 export function namesOf(evaluator: string): Names {
   const special = Object.hasOwn(own, evaluator) ? own[evaluator] : undefined;
-  return { ...special, config: { ...common.config, ...special?.config }, options: { ...common.options, ...special?.options }, expected: { ...common.expected, ...special?.expected } };
+  return {
+    ...special,
+    config: { ...common.config, ...special?.config },
+    options: { ...common.options, ...special?.options },
+    expected: { ...common.expected, ...special?.expected },
+  };
 }

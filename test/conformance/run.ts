@@ -6,13 +6,21 @@ import { readVectors, vectorFolder } from './vectors.ts';
 
 const kinds: readonly CaseResult['kind'][] = ['passed', 'failed', 'declined', 'disputed', 'not built'];
 const files = runVectors(readVectors(vectorFolder()));
-const count = (results: readonly { readonly result: CaseResult }[], kind: CaseResult['kind']): number => results.filter(({ result }) => result.kind === kind).length;
-const row = (name: string, cells: readonly (string | number)[]): string => `${name.padEnd(30)}${cells.map((cell) => String(cell).padStart(10)).join('')}\n`;
+const count = (results: readonly { readonly result: CaseResult }[], kind: CaseResult['kind']): number =>
+  results.filter(({ result }) => result.kind === kind).length;
+const row = (name: string, cells: readonly (string | number)[]): string =>
+  `${name.padEnd(30)}${cells.map((cell) => String(cell).padStart(10)).join('')}\n`;
 
 process.stdout.write(row('file', kinds));
 for (const { name, results } of files) {
-  process.stdout.write(row(name, kinds.map((kind) => count(results, kind))));
-  for (const { id, result } of results) if (result.kind === 'failed' || result.kind === 'declined') process.stdout.write(`    ${result.kind} ${id}: ${result.problem}\n`);
+  process.stdout.write(
+    row(
+      name,
+      kinds.map((kind) => count(results, kind)),
+    ),
+  );
+  for (const { id, result } of results)
+    if (result.kind === 'failed' || result.kind === 'declined') process.stdout.write(`    ${result.kind} ${id}: ${result.problem}\n`);
 }
 for (const { file, id, details, reason } of disputed) process.stdout.write(`disputed: ${file} ${id} (${details.join(', ')}): ${reason}\n`);
 const all = files.flatMap(({ results }) => results);

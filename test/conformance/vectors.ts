@@ -68,7 +68,11 @@ function readCase(one: JsonObject, file: string): Case {
 
 function wanted(from: JsonObject): Wanted {
   const [score, passed, details] = [member(from, 'score'), member(from, 'passed'), member(from, 'details')];
-  return { score: typeof score === 'number' ? score : null, passed: typeof passed === 'boolean' ? passed : null, details: isJsonObject(details) ? details : undefined };
+  return {
+    score: typeof score === 'number' ? score : null,
+    passed: typeof passed === 'boolean' ? passed : null,
+    details: isJsonObject(details) ? details : undefined,
+  };
 }
 
 function isOutcome(outcome: string): outcome is Case['outcome'] {

@@ -16,7 +16,13 @@ export async function answeringJudge(): Promise<ChatServer> {
     const chance = Number.parseInt(hash('sha256', text, 'hex').slice(0, 6), 16);
     const content = JSON.stringify(instance(body.response_format?.json_schema?.schema ?? { type: 'object' }, chance));
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ model: body.model, choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }], usage: { prompt_tokens: Math.ceil(text.length / 4), completion_tokens: 30 } }));
+    response.end(
+      JSON.stringify({
+        model: body.model,
+        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }],
+        usage: { prompt_tokens: Math.ceil(text.length / 4), completion_tokens: 30 },
+      }),
+    );
   });
 }
 

@@ -16,7 +16,10 @@ interface Asked {
 }
 
 interface Dashboard {
-  readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string; readonly exemplar: boolean }[] }[];
+  readonly panels: readonly {
+    readonly title: string;
+    readonly targets?: readonly { readonly expr: string; readonly exemplar: boolean }[];
+  }[];
   readonly templating: { readonly list: readonly { readonly type: string; readonly definition?: string }[] };
 }
 
@@ -49,9 +52,13 @@ try {
   }
   const silent = await answered(ours, asked);
   for (const { name, expr } of asked) tell(silent.has(expr) ? `gives nothing: ${expr}` : undefined, name);
-  for (const { name, expr } of asked.filter(({ exemplar }) => exemplar)) tell((await exemplarsOf(ours, expr)) > 0 ? undefined : `leads to no trace: ${expr}`, name);
-  for (const { type, definition } of dashboard.templating.list) if (type === 'query') tell((await valuesOf(ours, definition ?? '')) > 0 ? undefined : `has no values: ${definition ?? ''}`, 'a variable');
-  for (const { name, health, state, labels } of await rulesOf(ours)) tell(health !== 'ok' ? `is ${health}` : state === 'firing' && labels?.severity === 'page' ? 'fires' : undefined, name);
+  for (const { name, expr } of asked.filter(({ exemplar }) => exemplar))
+    tell((await exemplarsOf(ours, expr)) > 0 ? undefined : `leads to no trace: ${expr}`, name);
+  for (const { type, definition } of dashboard.templating.list)
+    if (type === 'query')
+      tell((await valuesOf(ours, definition ?? '')) > 0 ? undefined : `has no values: ${definition ?? ''}`, 'a variable');
+  for (const { name, health, state, labels } of await rulesOf(ours))
+    tell(health !== 'ok' ? `is ${health}` : state === 'firing' && labels?.severity === 'page' ? 'fires' : undefined, name);
 } finally {
   await ours.close();
 }
@@ -59,7 +66,13 @@ process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
 
 function queries(): readonly Asked[] {
-  return dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr, exemplar }) => ({ name: title, exemplar, expr: Object.entries(variables).reduce((text, [name, value]) => text.replaceAll(name, value), expr) })));
+  return dashboard.panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr, exemplar }) => ({
+      name: title,
+      exemplar,
+      expr: Object.entries(variables).reduce((text, [name, value]) => text.replaceAll(name, value), expr),
+    })),
+  );
 }
 
 function tell(fault: string | undefined, name: string): void {
@@ -78,14 +91,19 @@ async function answered(to: World, asked: readonly Asked[]): Promise<ReadonlySet
 }
 
 async function numbersOf(to: World, expr: string): Promise<number> {
-  const { result } = (await read(to, `query?${new URLSearchParams({ query: expr }).toString()}`)) as { readonly result: readonly { readonly value: readonly [number, string] }[] };
+  const { result } = (await read(to, `query?${new URLSearchParams({ query: expr }).toString()}`)) as {
+    readonly result: readonly { readonly value: readonly [number, string] }[];
+  };
   return result.filter(({ value }) => value[1] !== 'NaN').length;
 }
 
 /** How many name a trace. */
 async function exemplarsOf(to: World, query: string): Promise<number> {
   const [start, end] = [Date.now() / 1_000 - 600, Date.now() / 1_000].map(String);
-  const series = (await read(to, `query_exemplars?${new URLSearchParams({ query, start: start ?? '', end: end ?? '' }).toString()}`)) as readonly { readonly exemplars: readonly { readonly labels: { readonly trace_id?: string } }[] }[];
+  const series = (await read(
+    to,
+    `query_exemplars?${new URLSearchParams({ query, start: start ?? '', end: end ?? '' }).toString()}`,
+  )) as readonly { readonly exemplars: readonly { readonly labels: { readonly trace_id?: string } }[] }[];
   return series.flatMap(({ exemplars }) => exemplars).filter(({ labels }) => labels.trace_id !== undefined).length;
 }
 

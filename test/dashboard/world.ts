@@ -26,7 +26,10 @@ const evaluator = 'courtesy';
 export async function world(): Promise<World> {
   const folder = serviceFolder();
   const [judge, sink] = [await answeringJudge(), await otlpSink()];
-  writeFileSync(join(folder.path, 'fixed.jsonl'), '{"input": "Book a room.", "final_response": "Booked."}\n{"input": "And a flight?", "final_response": "No."}\n');
+  writeFileSync(
+    join(folder.path, 'fixed.jsonl'),
+    '{"input": "Book a room.", "final_response": "Booked."}\n{"input": "And a flight?", "final_response": "No."}\n',
+  );
   folder.configure(configuration(judge.baseUrl, sink.url));
   const service = await folder.start();
   const prometheus = await started(folder.path, new URL(service.console).host);
@@ -60,16 +63,32 @@ export: [ { to: span_events, endpoint: "${backend}" } ]
 async function started(folder: string, target: string): Promise<{ readonly child: ChildProcess; readonly url: string }> {
   const file = join(folder, 'prometheus.yaml');
   const rules = join(root, 'docs/alerts.yaml');
-  writeFileSync(file, `global: { scrape_interval: 1s, evaluation_interval: 2s }\nscrape_configs: [ { job_name: tracejury, static_configs: [ { targets: ["${target}"] } ] } ]\nrule_files: [ "${rules}" ]\n`);
+  writeFileSync(
+    file,
+    `global: { scrape_interval: 1s, evaluation_interval: 2s }\nscrape_configs: [ { job_name: tracejury, static_configs: [ { targets: ["${target}"] } ] } ]\nrule_files: [ "${rules}" ]\n`,
+  );
   const port = await freePort();
-  const args = [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'prometheus')}`, `--web.listen-address=127.0.0.1:${port}`, '--enable-feature=exemplar-storage', '--log.level=error'];
+  const args = [
+    `--config.file=${file}`,
+    `--storage.tsdb.path=${join(folder, 'prometheus')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+    '--enable-feature=exemplar-storage',
+    '--log.level=error',
+  ];
   const child = spawn('prometheus', args, { stdio: ['ignore', 'inherit', 'inherit'] });
-  await Promise.race([once(child, 'spawn'), once(child, 'error').then(([error]) => Promise.reject(new Error(`${String(error)}: install Prometheus.`)))]);
+  await Promise.race([
+    once(child, 'spawn'),
+    once(child, 'error').then(([error]) => Promise.reject(new Error(`${String(error)}: install Prometheus.`))),
+  ]);
   return { child, url: `http://127.0.0.1:${port}` };
 }
 
 async function demonstration({ otlp, console: page }: ServiceProcess, seed: number): Promise<void> {
-  const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'demo', '--endpoint', otlp, '--console', page, '--runs', '200', '--seed', String(seed)], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [join(root, 'src/cli/main.ts'), 'demo', '--endpoint', otlp, '--console', page, '--runs', '200', '--seed', String(seed)],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  );
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`the demonstration ended with ${code ?? 'a signal'}`);
 }
@@ -82,7 +101,8 @@ interface ToldRun {
 /** A run of one task, and a call of a tool that comes when the run has long been scored. */
 export async function runWithLateSpan(service: ServiceProcess, trace: number): Promise<void> {
   const agent = agentSpan({ id: 1, trace, start: 0, end: 9, agent: 'late-agent', input: 'Where is it?', output: 'There.' });
-  const call = (id: number) => toolSpan({ id, parent: 1, trace, start: id, end: id + 1, call: `c${id}`, tool: 'find', arguments: '{"x":1}', result: 'there' });
+  const call = (id: number) =>
+    toolSpan({ id, parent: 1, trace, start: id, end: id + 1, call: `c${id}`, tool: 'find', arguments: '{"x":1}', result: 'there' });
   const counted = async (): Promise<number> => (await service.runs()).filter(({ agent: name }) => name === 'late-agent').length;
   const before = await counted();
   await service.send([call(2), agent]);

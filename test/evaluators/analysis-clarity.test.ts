@@ -8,17 +8,40 @@ const trace = agentTrace({ input: 'Why?', finalResponse: { because: 'rain' } });
 const answered = (value: JsonValue) => [{ kind: 'answered' as const, value, truncated: false }];
 
 const rows: readonly { readonly name: string; readonly answer: JsonValue; readonly want: object }[] = [
-  { name: 'clear is 1', answer: { explanation: 'It says why.', label: 'clear' }, want: { kind: 'scored', score: 1, label: 'clear', passed: true, explanation: 'It says why.' } },
-  { name: 'unclear is 0', answer: { explanation: 'Which rain?', label: ' Unclear' }, want: { kind: 'scored', score: 0, label: 'unclear', passed: false } },
-  { name: 'another label is no answer', answer: { explanation: 'x', label: 'cloudy' }, want: { kind: 'failed', error: 'judge_answer_invalid: the label of the answer is none of clear, unclear' } },
-  { name: 'a score is no label', answer: { explanation: 'x', score: 1 }, want: { kind: 'failed', error: 'judge_answer_invalid: the label of the answer is none of clear, unclear' } },
-  { name: 'a label without an explanation is no answer', answer: { label: 'clear' }, want: { kind: 'failed', error: 'judge_answer_invalid: the answer has no explanation' } },
+  {
+    name: 'clear is 1',
+    answer: { explanation: 'It says why.', label: 'clear' },
+    want: { kind: 'scored', score: 1, label: 'clear', passed: true, explanation: 'It says why.' },
+  },
+  {
+    name: 'unclear is 0',
+    answer: { explanation: 'Which rain?', label: ' Unclear' },
+    want: { kind: 'scored', score: 0, label: 'unclear', passed: false },
+  },
+  {
+    name: 'another label is no answer',
+    answer: { explanation: 'x', label: 'cloudy' },
+    want: { kind: 'failed', error: 'judge_answer_invalid: the label of the answer is none of clear, unclear' },
+  },
+  {
+    name: 'a score is no label',
+    answer: { explanation: 'x', score: 1 },
+    want: { kind: 'failed', error: 'judge_answer_invalid: the label of the answer is none of clear, unclear' },
+  },
+  {
+    name: 'a label without an explanation is no answer',
+    answer: { label: 'clear' },
+    want: { kind: 'failed', error: 'judge_answer_invalid: the answer has no explanation' },
+  },
   { name: 'a list is no answer', answer: [], want: { kind: 'failed', error: 'judge_answer_invalid: the answer is not an object' } },
 ];
 for (const { name, answer, want } of rows) {
   test(`analysis_clarity: ${name}`, () => {
     const { questions, verdict } = judged({ entry, trace }, answered(answer));
-    expect(questions[0]?.data).toEqual([{ title: 'user input', text: 'Why?' }, { title: 'final response', text: '{"because":"rain"}' }]);
+    expect(questions[0]?.data).toEqual([
+      { title: 'user input', text: 'Why?' },
+      { title: 'final response', text: '{"because":"rain"}' },
+    ]);
     expect(verdict).toMatchObject(want);
   });
 }

@@ -26,12 +26,17 @@ const values: readonly { readonly sent: JsonObject; readonly grounded: boolean }
 ];
 for (const { sent, grounded } of values) {
   test(`argument_provenance: ${JSON.stringify(sent)} is ${grounded ? '' : 'not '}in the input`, () => {
-    expect(score({ entry, trace: agentTrace({ input, toolCalls: [call({ arguments: sent })] }) })).toMatchObject({ kind: 'scored', score: grounded ? 1 : 0, passed: null });
+    expect(score({ entry, trace: agentTrace({ input, toolCalls: [call({ arguments: sent })] }) })).toMatchObject({
+      kind: 'scored',
+      score: grounded ? 1 : 0,
+      passed: null,
+    });
   });
 }
 
 const find = (result: JsonValue, more: Partial<ToolCall> = {}) => call({ name: 'find', arguments: {}, result, ...more });
-const book = (id: string, more: Partial<ToolCall> = {}) => call({ name: 'book', arguments: { id }, result: 'ok', spanId: spanId(7), ...more });
+const book = (id: string, more: Partial<ToolCall> = {}) =>
+  call({ name: 'book', arguments: { id }, result: 'ok', spanId: spanId(7), ...more });
 const flows: readonly { readonly name: string; readonly toolCalls: readonly ToolCall[]; readonly want: number }[] = [
   { name: 'a value of an earlier result has a source', toolCalls: [find({ rooms: [{ id: 'r-9' }] }), book('r-9')], want: 1 },
   { name: 'a key of an earlier result is a source', toolCalls: [find({ 'r-9': 'free' }), book('r-9')], want: 1 },
@@ -40,7 +45,11 @@ const flows: readonly { readonly name: string; readonly toolCalls: readonly Tool
   { name: 'what a call told has a source from then on', toolCalls: [book('r-9'), find('r-9'), book('r-9')], want: 2 / 3 },
   { name: 'a call of the same turn is no source', toolCalls: [find('r-9', { turn: 1 }), book('r-9', { turn: 1 })], want: 0.5 },
   { name: 'a call of an earlier turn is one', toolCalls: [find('r-9', { turn: 1 }), book('r-9', { turn: 2 })], want: 1 },
-  { name: 'what an error said is a source', toolCalls: [find(null, { error: { message: 'use r-9 instead', sign: 'is_error' } }), book('r-9')], want: 1 },
+  {
+    name: 'what an error said is a source',
+    toolCalls: [find(null, { error: { message: 'use r-9 instead', sign: 'is_error' } }), book('r-9')],
+    want: 1,
+  },
 ];
 for (const { name, toolCalls, want } of flows) {
   test(`argument_provenance: ${name}`, () => {
@@ -59,7 +68,11 @@ test('argument_provenance: the culprits are named with their paths, values and s
 });
 
 test('argument_provenance: tools can be left out, and the system prompt is a source', () => {
-  const trace = agentTrace({ input, systemPrompt: 'The hotel id is h-1.', toolCalls: [call({ name: 'think', arguments: { text: 'new' } }), book('h-1')] });
+  const trace = agentTrace({
+    input,
+    systemPrompt: 'The hotel id is h-1.',
+    toolCalls: [call({ name: 'think', arguments: { text: 'new' } }), book('h-1')],
+  });
   expect(score({ entry: { ...entry, options: { ignore_tools: ['think'] } }, trace })).toMatchObject({ score: 1, details: { total: 1 } });
 });
 
@@ -69,7 +82,14 @@ const skips = [
   { name: 'no arguments', trace: agentTrace({ input, toolCalls: [call({ arguments: undefined })] }), reason: 'arguments_not_carried' },
   { name: 'no tool data', trace: agentTrace({ input, toolCallsCarried: false }), reason: 'tool_calls_not_carried' },
   { name: 'sources that are too long', trace: agentTrace({ input: 'x'.repeat(2_000_001), toolCalls: [call()] }), reason: 'too_large' },
-  { name: 'too many different values for long sources', trace: agentTrace({ input: 'x'.repeat(1_000_000), toolCalls: [call({ arguments: { list: Array.from({ length: 201 }, (_, at) => `v${at}`) } })] }), reason: 'too_large' },
+  {
+    name: 'too many different values for long sources',
+    trace: agentTrace({
+      input: 'x'.repeat(1_000_000),
+      toolCalls: [call({ arguments: { list: Array.from({ length: 201 }, (_, at) => `v${at}`) } })],
+    }),
+    reason: 'too_large',
+  },
 ] as const;
 for (const { name, trace, reason } of skips) {
   test(`argument_provenance: ${name} is skipped as ${reason}`, () => {

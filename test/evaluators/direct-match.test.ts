@@ -16,15 +16,25 @@ const rows: readonly { readonly response: JsonValue; readonly wanted: JsonValue;
 ];
 for (const { response, wanted, options = {}, want } of rows) {
   test(`direct_match: ${JSON.stringify(response)} against ${JSON.stringify(wanted)} with ${JSON.stringify(options)} gets ${want}`, () => {
-    expect(score({ entry: { use: 'direct_match', expect: { output: wanted }, options }, trace: agentTrace({ finalResponse: response }) })).toMatchObject({ kind: 'scored', score: want, passed: want === 1 });
+    expect(
+      score({ entry: { use: 'direct_match', expect: { output: wanted }, options }, trace: agentTrace({ finalResponse: response }) }),
+    ).toMatchObject({ kind: 'scored', score: want, passed: want === 1 });
   });
 }
 
 test('direct_match: the sentence says what came instead', () => {
-  const verdict = (wanted: JsonValue) => score({ entry: { use: 'direct_match', expect: { output: wanted } }, trace: agentTrace({ finalResponse: 'Rome' }) }).explanation;
-  expect([verdict('Paris'), verdict(['a', 'b']), verdict('Rome')]).toEqual(['The final response is "Rome" instead of "Paris".', 'The final response is "Rome" instead of one of "a", "b".', 'The final response is "Rome" as expected.']);
+  const verdict = (wanted: JsonValue) =>
+    score({ entry: { use: 'direct_match', expect: { output: wanted } }, trace: agentTrace({ finalResponse: 'Rome' }) }).explanation;
+  expect([verdict('Paris'), verdict(['a', 'b']), verdict('Rome')]).toEqual([
+    'The final response is "Rome" instead of "Paris".',
+    'The final response is "Rome" instead of one of "a", "b".',
+    'The final response is "Rome" as expected.',
+  ]);
 });
 
 test('direct_match: without an expectation it is skipped', () => {
-  expect(score({ entry: { use: 'direct_match' }, trace: agentTrace({ finalResponse: 'x' }) })).toMatchObject({ kind: 'skipped', reason: 'no_expectation' });
+  expect(score({ entry: { use: 'direct_match' }, trace: agentTrace({ finalResponse: 'x' }) })).toMatchObject({
+    kind: 'skipped',
+    reason: 'no_expectation',
+  });
 });

@@ -21,7 +21,11 @@ const settings: { readonly [id: string]: readonly JsonObject[] } = {
   summarization: [{ source: 'context' }, { source: 'input' }, { source: 'tool_results' }],
   tool_argument_hallucination: [{ precheck: false }],
   custom_judge: [
-    { template: '{{input}} {{final_response}} {{tool_calls}} {{messages}} {{system_prompt}} {{documents}} {{reasoning}} {{tasks}} {{constraints}} {{reference}} {{tool_definitions}}', labels: { good: 1, bad: 0 } },
+    {
+      template:
+        '{{input}} {{final_response}} {{tool_calls}} {{messages}} {{system_prompt}} {{documents}} {{reasoning}} {{tasks}} {{constraints}} {{reference}} {{tool_definitions}}',
+      labels: { good: 1, bad: 0 },
+    },
     { template: '{{input}} {{plan}}', range: [0, 1], on_missing: 'show' },
   ],
 };
@@ -40,13 +44,32 @@ function runOf(text: (what: string) => string): { readonly trace: AgentTrace; re
       input: text('input'),
       systemPrompt: text('system'),
       finalResponse: `${text('response')}\n${code}`,
-      messages: [{ role: 'user', text: text('earlier'), calls: [] }, { role: text('role'), text: text('said'), calls: [] }, { role: 'user', text: text('input'), calls: [] }, { role: 'assistant', text: text('turn'), calls: [0] }],
+      messages: [
+        { role: 'user', text: text('earlier'), calls: [] },
+        { role: text('role'), text: text('said'), calls: [] },
+        { role: 'user', text: text('input'), calls: [] },
+        { role: 'assistant', text: text('turn'), calls: [0] },
+      ],
       reasoningSteps: [text('plan'), text('thought')],
-      toolDefinitions: [{ name: 'find', description: text('description'), inputSchema: { type: 'object', description: text('schema') } }, { name: text('tool'), inputSchema: { type: 'object' } }],
+      toolDefinitions: [
+        { name: 'find', description: text('description'), inputSchema: { type: 'object', description: text('schema') } },
+        { name: text('tool'), inputSchema: { type: 'object' } },
+      ],
       toolCalls: [
-        call({ name: text('tool'), arguments: { [text('key')]: text('value') }, result: { [text('member')]: text('result') }, spanId: spanId(1) }),
+        call({
+          name: text('tool'),
+          arguments: { [text('key')]: text('value') },
+          result: { [text('member')]: text('result') },
+          spanId: spanId(1),
+        }),
         call({ name: 'find', arguments: { q: text('query') }, result: [text('hit')], spanId: spanId(2) }),
-        call({ name: 'find', arguments: null, argumentsText: text('sent'), result: undefined, error: { message: text('error'), sign: 'span_status' } }),
+        call({
+          name: 'find',
+          arguments: null,
+          argumentsText: text('sent'),
+          result: undefined,
+          error: { message: text('error'), sign: 'span_status' },
+        }),
       ],
       documents: [{ id: text('id'), content: text('document') }],
     }),
@@ -63,7 +86,11 @@ function ready(entry: EvaluatorEntry): ConfiguredAsking {
 }
 
 /** Each request is answered by the function, up to an end. */
-function played(entry: EvaluatorEntry, { trace, expected }: typeof whole, answer: (request: EvaluatorRequest) => Answer): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
+function played(
+  entry: EvaluatorEntry,
+  { trace, expected }: typeof whole,
+  answer: (request: EvaluatorRequest) => Answer,
+): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
   const running = ready(entry).judge(trace, expected, evaluationContext());
   const requests: EvaluatorRequest[] = [];
   for (let step = running.next(); ; step = running.next(answer(requests.at(-1) as EvaluatorRequest))) {
@@ -74,7 +101,9 @@ function played(entry: EvaluatorEntry, { trace, expected }: typeof whole, answer
 }
 
 function questionsOf(entry: EvaluatorEntry, run: typeof whole): readonly Question[] {
-  return played(entry, run, () => ({ kind: 'failed', error: 'none' })).requests.filter((request): request is Question => request.kind === undefined || request.kind === 'ask');
+  return played(entry, run, () => ({ kind: 'failed', error: 'none' })).requests.filter(
+    (request): request is Question => request.kind === undefined || request.kind === 'ask',
+  );
 }
 
 /** What it declares to need; a setting may have it read other things. */
@@ -98,13 +127,17 @@ for (const entry of entries) {
     const running = ready(entry).judge(whole.trace, whole.expected, evaluationContext());
     let step = running.next();
     expect(step.done).toBe(false);
-    while (step.done !== true) step = running.next(step.value.kind === 'embed' ? await judge.embed(step.value) : await judge.ask(step.value as Question));
+    while (step.done !== true)
+      step = running.next(step.value.kind === 'embed' ? await judge.embed(step.value) : await judge.ask(step.value as Question));
     expect(step.value).toMatchObject({ kind: 'failed', details: { judge_called: true, judge_error: true } });
     expect(step.value).not.toHaveProperty('score');
   });
 
   test(`every judge evaluator: ${nameOf(entry)}: a run of which nothing is known is skipped, and nobody is asked`, () => {
-    const { requests, verdict } = played(entry, { trace: agentTrace({ toolCallsCarried: false }), expected: {} }, () => ({ kind: 'failed', error: 'none' }));
+    const { requests, verdict } = played(entry, { trace: agentTrace({ toolCallsCarried: false }), expected: {} }, () => ({
+      kind: 'failed',
+      error: 'none',
+    }));
     expect(verdict.kind).toBe('skipped');
     expect(requests).toEqual([]);
   });
@@ -112,7 +145,10 @@ for (const entry of entries) {
   test(`every judge evaluator: ${nameOf(entry)}: without an input ${readsInput(entry) ? 'it is skipped, and nobody is asked' : 'it is not skipped for that'}`, () => {
     const inputs = [undefined, '', ' \n\t'].map((input) => {
       const { input: _, ...trace } = whole.trace;
-      return played(entry, { ...whole, trace: input === undefined ? trace : { ...trace, input } }, () => ({ kind: 'failed', error: 'none' }));
+      return played(entry, { ...whole, trace: input === undefined ? trace : { ...trace, input } }, () => ({
+        kind: 'failed',
+        error: 'none',
+      }));
     });
     for (const { requests, verdict } of inputs) {
       if (readsInput(entry)) expect([verdict, requests]).toEqual([expect.objectContaining({ kind: 'skipped', reason: 'no_input' }), []]);
@@ -121,8 +157,21 @@ for (const entry of entries) {
   });
 
   test(`every judge evaluator: ${nameOf(entry)}: an answer of another shape is no score`, () => {
-    for (const value of [null, 1, 'good', true, [], {}, { label: 'good' }, { score: 1 }, { explanation: 'e' }] as const satisfies readonly JsonValue[]) {
-      expect({ value, kind: played(entry, whole, () => ({ kind: 'answered', value, truncated: false })).verdict.kind }).toEqual({ value, kind: 'failed' });
+    for (const value of [
+      null,
+      1,
+      'good',
+      true,
+      [],
+      {},
+      { label: 'good' },
+      { score: 1 },
+      { explanation: 'e' },
+    ] as const satisfies readonly JsonValue[]) {
+      expect({ value, kind: played(entry, whole, () => ({ kind: 'answered', value, truncated: false })).verdict.kind }).toEqual({
+        value,
+        kind: 'failed',
+      });
     }
   });
 
@@ -133,7 +182,9 @@ for (const entry of entries) {
     fc.assert(
       fc.property(fc.array(foreign, { minLength: 30, maxLength: 30 }), (texts) => {
         const given = new Map<string, string>();
-        const run = runOf((what) => given.get(what) ?? (given.set(what, `${texts[given.size % texts.length] ?? '‡'}${given.size}`), given.get(what) ?? ''));
+        const run = runOf(
+          (what) => given.get(what) ?? (given.set(what, `${texts[given.size % texts.length] ?? '‡'}${given.size}`), given.get(what) ?? ''),
+        );
         const questions = questionsOf(entry, run);
         expect(questions.length).toBeGreaterThan(0);
         for (const { id, instruction, answerSchema, data } of questions) {
@@ -146,8 +197,16 @@ for (const entry of entries) {
   });
 
   test(`every judge evaluator: ${nameOf(entry)}: the question does not depend on what the texts are`, () => {
-    const [one, other] = [questionsOf(entry, whole), questionsOf(entry, runOf((what) => `another ${what}`))];
-    expect(one.map(({ id, instruction, answerSchema }) => ({ id, instruction, answerSchema }))).toEqual(other.map(({ id, instruction, answerSchema }) => ({ id, instruction, answerSchema })));
+    const [one, other] = [
+      questionsOf(entry, whole),
+      questionsOf(
+        entry,
+        runOf((what) => `another ${what}`),
+      ),
+    ];
+    expect(one.map(({ id, instruction, answerSchema }) => ({ id, instruction, answerSchema }))).toEqual(
+      other.map(({ id, instruction, answerSchema }) => ({ id, instruction, answerSchema })),
+    );
   });
 
   test(`every judge evaluator: ${nameOf(entry)}: reasons are asked for before the verdict`, () => {
@@ -162,7 +221,8 @@ for (const entry of entries) {
     for (const { answerSchema } of questionsOf(entry, whole)) {
       const objects = objectsIn(answerSchema);
       expect(objects.length).toBeGreaterThan(0);
-      for (const { type, additionalProperties, required, properties } of objects) expect([type, additionalProperties, required]).toEqual(['object', false, Object.keys(properties as JsonObject)]);
+      for (const { type, additionalProperties, required, properties } of objects)
+        expect([type, additionalProperties, required]).toEqual(['object', false, Object.keys(properties as JsonObject)]);
     }
   });
 
@@ -178,14 +238,19 @@ for (const entry of entries) {
 /** The schema and those inside it that describe objects. */
 function objectsIn(schema: JsonValue | undefined): readonly JsonObject[] {
   if (schema === undefined || !isJsonObject(schema)) return [];
-  const inner = [schema['items'], ...(isJsonObject(schema['properties'] ?? null) ? Object.values(schema['properties'] as JsonObject) : [])].flatMap(objectsIn);
+  const inner = [
+    schema['items'],
+    ...(isJsonObject(schema['properties'] ?? null) ? Object.values(schema['properties'] as JsonObject) : []),
+  ].flatMap(objectsIn);
   return schema['properties'] !== undefined || schema['type'] === 'object' ? [schema, ...inner] : inner;
 }
 
 /** Of the object that holds a verdict: the answer, or an entry of its list. Numbers, tasks and entities say what the verdict is about. */
 function memberNames(schema: JsonObject): readonly string[] {
   const properties = schema['properties'] as JsonObject;
-  const inner = Object.values(properties).map((one) => (one as JsonObject)['items'] as JsonObject | undefined).find((items) => items?.['type'] === 'object');
+  const inner = Object.values(properties)
+    .map((one) => (one as JsonObject)['items'] as JsonObject | undefined)
+    .find((items) => items?.['type'] === 'object');
   const names = (inner ?? schema)['required'] as readonly string[];
   return names.filter((name) => !['number', 'task', 'entity'].includes(name));
 }

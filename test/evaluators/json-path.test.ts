@@ -38,14 +38,24 @@ const rows: readonly { readonly options: JsonObject; readonly passed: boolean }[
 ];
 for (const { options, passed } of rows) {
   test(`json_path: ${JSON.stringify(options)} ${passed ? 'holds' : 'does not hold'}`, () => {
-    expect(score({ entry: { use: 'json_path', options }, trace: agentTrace({ finalResponse: JSON.stringify(output) }) })).toMatchObject({ kind: 'scored', passed });
+    expect(score({ entry: { use: 'json_path', options }, trace: agentTrace({ finalResponse: JSON.stringify(output) }) })).toMatchObject({
+      kind: 'scored',
+      passed,
+    });
   });
 }
 
 test('json_path: the sentence and the details tell what was found', () => {
-  const verdict = (options: JsonObject, finalResponse: JsonValue = output) => score({ entry: { use: 'json_path', options }, trace: agentTrace({ finalResponse }) });
-  expect(verdict({ path: '$.n', operator: 'gt', value: 5 })).toMatchObject({ explanation: 'The final response has "3" at "$.n", which is not gt "5".', details: { found: true, actual: 3, operator: 'gt', value: 5 } });
-  expect(verdict({ path: '$.ghost', operator: 'eq', value: 1 })).toMatchObject({ explanation: 'The final response has nothing at "$.ghost".', details: { found: false } });
+  const verdict = (options: JsonObject, finalResponse: JsonValue = output) =>
+    score({ entry: { use: 'json_path', options }, trace: agentTrace({ finalResponse }) });
+  expect(verdict({ path: '$.n', operator: 'gt', value: 5 })).toMatchObject({
+    explanation: 'The final response has "3" at "$.n", which is not gt "5".',
+    details: { found: true, actual: 3, operator: 'gt', value: 5 },
+  });
+  expect(verdict({ path: '$.ghost', operator: 'eq', value: 1 })).toMatchObject({
+    explanation: 'The final response has nothing at "$.ghost".',
+    details: { found: false },
+  });
   expect(String(verdict({ path: '$' }, 'x'.repeat(2_000)).kind === 'scored')).toBe('true');
   const { details } = verdict({ path: '$.t' }, { t: 'x'.repeat(2_000) });
   expect(String((details as { readonly actual: string }).actual).length).toBeLessThan(600);
@@ -54,13 +64,17 @@ test('json_path: the sentence and the details tell what was found', () => {
 test('json_path: no output fails everything', () => {
   const toolCalls = [call({ name: 'get', result: null, spanId: spanId(1) })];
   for (const operator of ['exists', 'not_exists']) {
-    expect(score({ entry: { use: 'json_path', options: { path: '$.a', operator, on: { tool: 'get' } } }, trace: agentTrace({ toolCalls }) })).toMatchObject({ score: 0, explanation: 'get (call 1) is null, so there is nothing to look into.' });
+    expect(
+      score({ entry: { use: 'json_path', options: { path: '$.a', operator, on: { tool: 'get' } } }, trace: agentTrace({ toolCalls }) }),
+    ).toMatchObject({ score: 0, explanation: 'get (call 1) is null, so there is nothing to look into.' });
   }
 });
 
 test('json_path: a path that would look at too much is skipped', () => {
   const finalResponse = Array.from({ length: 30_000 }, (_, at) => ({ at }));
-  expect(score({ entry: { use: 'json_path', options: { path: '$..[?(@.at > 1 && @.at < 5)]' } }, trace: agentTrace({ finalResponse }) })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
+  expect(
+    score({ entry: { use: 'json_path', options: { path: '$..[?(@.at > 1 && @.at < 5)]' } }, trace: agentTrace({ finalResponse }) }),
+  ).toMatchObject({ kind: 'skipped', reason: 'too_large' });
 });
 
 const faulty: readonly { readonly options: JsonObject; readonly message: RegExp }[] = [
@@ -77,7 +91,11 @@ for (const { options, message } of faulty) {
 }
 
 test('json_path: what is longer or deeper than is read is too large, and passes nothing', () => {
-  const skippedBy = (options: JsonObject, finalResponse: JsonValue) => expect(score({ entry: { use: 'json_path', options }, trace: agentTrace({ finalResponse }) })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
+  const skippedBy = (options: JsonObject, finalResponse: JsonValue) =>
+    expect(score({ entry: { use: 'json_path', options }, trace: agentTrace({ finalResponse }) })).toMatchObject({
+      kind: 'skipped',
+      reason: 'too_large',
+    });
   skippedBy({ path: '$.a', operator: 'matches', value: '^[a-z]*$' }, { a: `${'a'.repeat(100_000)}!` });
   skippedBy({ path: '$.error', operator: 'not_exists' }, `{"error": "x", "a": ${'['.repeat(200)}${']'.repeat(200)}}`);
 });

@@ -45,8 +45,16 @@ export function answered(value: JsonValue, truncated = false): readonly Answer[]
 }
 
 /** A verdict of the judge on one thing; under a bad label something is named. */
-export function said(label: string, { number, faults, isBad = false }: { readonly number?: number; readonly faults?: string | undefined; readonly isBad?: boolean } = {}): JsonObject {
-  return { ...(number === undefined ? {} : { number }), explanation: `because${number === undefined ? '' : ` ${number}`}`, ...(faults === undefined ? {} : { [faults]: isBad ? ['the culprit'] : [] }), label };
+export function said(
+  label: string,
+  { number, faults, isBad = false }: { readonly number?: number; readonly faults?: string | undefined; readonly isBad?: boolean } = {},
+): JsonObject {
+  return {
+    ...(number === undefined ? {} : { number }),
+    explanation: `because${number === undefined ? '' : ` ${number}`}`,
+    ...(faults === undefined ? {} : { [faults]: isBad ? ['the culprit'] : [] }),
+    label,
+  };
 }
 
 export function labelsEachItem({ list, what, numbers, good, bad, oneBad, faults, ...about }: ItemSuite): void {
@@ -57,7 +65,13 @@ export function labelsEachItem({ list, what, numbers, good, bad, oneBad, faults,
   const [first, ...others] = numbers;
 
   test(`${use}: good labels on all are the full score, wrong ones none, and one wrong one is named`, () => {
-    expect(of(...numbers.map(fine)).verdict).toMatchObject({ kind: 'scored', score: 1, label: good, evidence: [], details: { judge_called: true, total: numbers.length, full: numbers.length } });
+    expect(of(...numbers.map(fine)).verdict).toMatchObject({
+      kind: 'scored',
+      score: 1,
+      label: good,
+      evidence: [],
+      details: { judge_called: true, total: numbers.length, full: numbers.length },
+    });
     expect(of(...numbers.map(wrong)).verdict).toMatchObject({ kind: 'scored', score: 0, label: bad });
     const one = of(...others.toReversed().map(fine), wrong(first)).verdict;
     expect(one).toMatchObject({ kind: 'scored', score: oneBad, label: bad, details: { full: numbers.length - 1 } });
@@ -70,20 +84,59 @@ export function labelsEachItem({ list, what, numbers, good, bad, oneBad, faults,
     const { questions } = of();
     expect(questions).toHaveLength(1);
     expect(questions[0]?.instruction.endsWith(`: ${numbers.join(', ')}.`)).toBe(true);
-    expect(questions[0]?.answerSchema).toMatchObject({ required: [list], properties: { [list]: { items: { additionalProperties: false, required: ['number', 'explanation', ...(faults === undefined ? [] : [faults]), 'label'], properties: { label: { enum: [good, bad] } } } } } });
+    expect(questions[0]?.answerSchema).toMatchObject({
+      required: [list],
+      properties: {
+        [list]: {
+          items: {
+            additionalProperties: false,
+            required: ['number', 'explanation', ...(faults === undefined ? [] : [faults]), 'label'],
+            properties: { label: { enum: [good, bad] } },
+          },
+        },
+      },
+    });
   });
 
   const rest = others.map(fine);
   const faulty: readonly { readonly name: string; readonly entries: readonly JsonValue[]; readonly says: string }[] = [
-    { name: 'a label outside the set', entries: [{ ...fine(first), label: 'perhaps' }, ...rest], says: `the label of ${what} ${first} is none of ${good}, ${bad}` },
+    {
+      name: 'a label outside the set',
+      entries: [{ ...fine(first), label: 'perhaps' }, ...rest],
+      says: `the label of ${what} ${first} is none of ${good}, ${bad}`,
+    },
     { name: 'a missing label', entries: [{ number: first, explanation: 'e' }, ...rest], says: `the label of ${what} ${first} is none of` },
-    { name: 'a label without an explanation', entries: [{ ...fine(first), explanation: ' ' }, ...rest], says: `${what} ${first} has no explanation` },
+    {
+      name: 'a label without an explanation',
+      entries: [{ ...fine(first), explanation: ' ' }, ...rest],
+      says: `${what} ${first} has no explanation`,
+    },
     { name: `a ${what} without a verdict`, entries: rest, says: `${what} ${first} has no verdict` },
     { name: `a ${what} with two verdicts`, entries: [fine(first), ...rest, wrong(first)], says: `${what} ${first} has 2 verdicts` },
-    { name: `a verdict on a ${what} that there is not`, entries: [...numbers.map(fine), fine(10_000)], says: `there are ${numbers.length + 1} verdicts` },
+    {
+      name: `a verdict on a ${what} that there is not`,
+      entries: [...numbers.map(fine), fine(10_000)],
+      says: `there are ${numbers.length + 1} verdicts`,
+    },
     { name: 'verdicts without numbers', entries: numbers.map(() => said(good, { faults })), says: `${what} ${first} has no verdict` },
-    ...(faults === undefined ? [] : [{ name: 'a bad label that names nothing', entries: [said(bad, { number: first, faults }), ...rest], says: `${faults} of ${what} ${first} must be filled` }]),
-    ...(faults === undefined ? [] : [{ name: 'a good label that names something', entries: [said(good, { number: first, faults, isBad: true }), ...rest], says: `${faults} of ${what} ${first} must be empty` }]),
+    ...(faults === undefined
+      ? []
+      : [
+          {
+            name: 'a bad label that names nothing',
+            entries: [said(bad, { number: first, faults }), ...rest],
+            says: `${faults} of ${what} ${first} must be filled`,
+          },
+        ]),
+    ...(faults === undefined
+      ? []
+      : [
+          {
+            name: 'a good label that names something',
+            entries: [said(good, { number: first, faults, isBad: true }), ...rest],
+            says: `${faults} of ${what} ${first} must be empty`,
+          },
+        ]),
   ];
   for (const { name, entries, says } of faulty) {
     test(`${use}: ${name} is a fault that is named, then a failed verdict`, () => {
@@ -113,7 +166,15 @@ export function labelsTheRun({ good, bad, faults, ...about }: RunSuite): void {
   });
 
   test(`${use}: the judge is asked once, and explains before it labels`, () => {
-    expect(of(fine).questions).toMatchObject([{ answerSchema: { additionalProperties: false, required: ['explanation', ...(faults === undefined ? [] : [faults]), 'label'], properties: { label: { enum: [good, bad] } } } }]);
+    expect(of(fine).questions).toMatchObject([
+      {
+        answerSchema: {
+          additionalProperties: false,
+          required: ['explanation', ...(faults === undefined ? [] : [faults]), 'label'],
+          properties: { label: { enum: [good, bad] } },
+        },
+      },
+    ]);
   });
 
   const faulty: readonly { readonly name: string; readonly value: JsonValue }[] = [
@@ -122,7 +183,13 @@ export function labelsTheRun({ good, bad, faults, ...about }: RunSuite): void {
     { name: 'a label that is a number', value: { ...fine, label: 1 } },
     { name: 'no explanation', value: { ...fine, explanation: '' } },
     { name: 'no object', value: good },
-    ...(faults === undefined ? [] : [{ name: 'a bad label that names nothing', value: { ...wrong, [faults]: [] } }, { name: 'a good label that names something', value: { ...fine, [faults]: ['x'] } }, { name: 'no list of what is wrong', value: { ...wrong, [faults]: 'x' } }]),
+    ...(faults === undefined
+      ? []
+      : [
+          { name: 'a bad label that names nothing', value: { ...wrong, [faults]: [] } },
+          { name: 'a good label that names something', value: { ...fine, [faults]: ['x'] } },
+          { name: 'no list of what is wrong', value: { ...wrong, [faults]: 'x' } },
+        ]),
   ];
   for (const { name, value } of faulty) {
     test(`${use}: ${name} is a fault that is named, then a failed verdict`, () => {
@@ -154,7 +221,13 @@ function lengthened(trace: AgentTrace): AgentTrace {
   return {
     ...trace,
     ...(input === undefined ? {} : { input: more(input) }),
-    ...(messages === undefined ? {} : { messages: messages.map((message) => (message.text?.trim() === finalResponse ? { ...message, text: `${finalResponse}\n${'x'.repeat(100_000)}` } : message)) }),
+    ...(messages === undefined
+      ? {}
+      : {
+          messages: messages.map((message) =>
+            message.text?.trim() === finalResponse ? { ...message, text: `${finalResponse}\n${'x'.repeat(100_000)}` } : message,
+          ),
+        }),
     ...(typeof finalResponse === 'string' ? { finalResponse: `${finalResponse}\n${'x'.repeat(100_000)}` } : {}),
   };
 }

@@ -10,16 +10,56 @@ const get = (u: string, at: number, result: JsonValue = 'ok') => call({ name: 'g
 const calls = (letters: string) => agentTrace({ toolCalls: [...letters].map((u, at) => get(u, at)) });
 
 const rows = [
-  { name: 'different calls are no loop', letters: 'abcd', options: {}, want: { score: 1, passed: true, explanation: 'No loop in 4 tool calls.' } },
+  {
+    name: 'different calls are no loop',
+    letters: 'abcd',
+    options: {},
+    want: { score: 1, passed: true, explanation: 'No loop in 4 tool calls.' },
+  },
   { name: 'twice in a row is no loop yet', letters: 'aab', options: {}, want: { score: 1 } },
-  { name: 'three times in a row is one', letters: 'baaa', options: {}, want: { score: 0.25, evidence: [spanId(2), spanId(3), spanId(4)], details: { looped: 3, loops: [{ first_index: 1, period: 1, length: 3, repeats: 3 }] }, parts: [{ passed: true }, { passed: false }, { passed: false }, { passed: false }] } },
-  { name: 'a loop may have a period', letters: 'xabababy', options: {}, want: { score: 0.25, explanation: '6 of 8 tool calls are in loops: get – get 3 times in a row from call 2 on.' } },
-  { name: 'a round that is not complete belongs to the loop', letters: 'abababa', options: {}, want: { score: 0, details: { loops: [{ length: 7, repeats: 3 }] } } },
+  {
+    name: 'three times in a row is one',
+    letters: 'baaa',
+    options: {},
+    want: {
+      score: 0.25,
+      evidence: [spanId(2), spanId(3), spanId(4)],
+      details: { looped: 3, loops: [{ first_index: 1, period: 1, length: 3, repeats: 3 }] },
+      parts: [{ passed: true }, { passed: false }, { passed: false }, { passed: false }],
+    },
+  },
+  {
+    name: 'a loop may have a period',
+    letters: 'xabababy',
+    options: {},
+    want: { score: 0.25, explanation: '6 of 8 tool calls are in loops: get – get 3 times in a row from call 2 on.' },
+  },
+  {
+    name: 'a round that is not complete belongs to the loop',
+    letters: 'abababa',
+    options: {},
+    want: { score: 0, details: { loops: [{ length: 7, repeats: 3 }] } },
+  },
   { name: 'the number of repeats is an option', letters: 'abab', options: { min_repeats: 2 }, want: { score: 0 } },
   { name: 'longer periods than the limit are not looked for', letters: 'abcabcabc', options: { period_max: 2 }, want: { score: 1 } },
-  { name: 'two loops are both found', letters: 'aaabbb', options: {}, want: { score: 0, details: { loops: [{ first_index: 0 }, { first_index: 3 }] } } },
-  { name: 'the same calls twice over are one loop, of the shortest period', letters: 'aaaaaa', options: {}, want: { details: { loops: [{ period: 1, length: 6 }] } } },
-  { name: 'a loop inside the round of another is not named besides', letters: 'aaabaaabaaab', options: {}, want: { details: { loops: [{ period: 4, length: 12 }] } } },
+  {
+    name: 'two loops are both found',
+    letters: 'aaabbb',
+    options: {},
+    want: { score: 0, details: { loops: [{ first_index: 0 }, { first_index: 3 }] } },
+  },
+  {
+    name: 'the same calls twice over are one loop, of the shortest period',
+    letters: 'aaaaaa',
+    options: {},
+    want: { details: { loops: [{ period: 1, length: 6 }] } },
+  },
+  {
+    name: 'a loop inside the round of another is not named besides',
+    letters: 'aaabaaabaaab',
+    options: {},
+    want: { details: { loops: [{ period: 4, length: 12 }] } },
+  },
   { name: 'names alone may count', letters: 'abc', options: { compare_arguments: false }, want: { score: 0 } },
 ] as const;
 for (const { name, letters, options, want } of rows) {
@@ -53,8 +93,18 @@ test('loop_detection: every call in a loop stands in it as often as asked', () =
 const skips = [
   { name: 'nothing ran', trace: agentTrace({ toolCalls: [call({ executed: false })] }), options: {}, reason: 'no_tool_calls' },
   { name: 'the spans carry no calls', trace: agentTrace({ toolCallsCarried: false }), options: {}, reason: 'tool_calls_not_carried' },
-  { name: 'arguments of repeated calls are not carried', trace: agentTrace({ toolCalls: [call(), call(), call({ arguments: undefined })] }), options: {}, reason: 'arguments_not_carried' },
-  { name: 'results count and are not carried', trace: agentTrace({ toolCalls: [call(), call(), call({ result: undefined })] }), options: { compare_results: true }, reason: 'results_not_carried' },
+  {
+    name: 'arguments of repeated calls are not carried',
+    trace: agentTrace({ toolCalls: [call(), call(), call({ arguments: undefined })] }),
+    options: {},
+    reason: 'arguments_not_carried',
+  },
+  {
+    name: 'results count and are not carried',
+    trace: agentTrace({ toolCalls: [call(), call(), call({ result: undefined })] }),
+    options: { compare_results: true },
+    reason: 'results_not_carried',
+  },
 ] as const;
 for (const { name, trace, options, reason } of skips) {
   test(`loop_detection: it is skipped when ${name}`, () => {
@@ -65,7 +115,10 @@ for (const { name, trace, options, reason } of skips) {
 test('loop_detection: takes a run of 48,000 calls with 12,000 loops and lists a hundred', () => {
   const toolCalls = Array.from({ length: 48_000 }, (_, at) => call({ name: `t${Math.floor(at / 4)}` }));
   const verdict = score({ entry: { ...entry, options: { period_max: 50 } }, trace: agentTrace({ toolCalls }) });
-  expect(verdict).toMatchObject({ score: 0, details: { looped: 48_000, loops_left_out: 11_900, parts_left_out: { failed: 47_000, passed: 0 } } });
+  expect(verdict).toMatchObject({
+    score: 0,
+    details: { looped: 48_000, loops_left_out: 11_900, parts_left_out: { failed: 47_000, passed: 0 } },
+  });
 });
 
 test('loop_detection: names may be normalised', () => {

@@ -12,16 +12,38 @@ const { finalResponse: _response, ...withoutResponse } = trace;
 labelsTheRun({ entry, trace, expected: { output: 'At nine' }, good: 'correct', bad: 'incorrect' });
 
 const references = [
-  { name: 'the expected output', expected: { output: 'At nine', context: ['Opens at 8.'] }, title: 'reference answer', text: 'At nine', reference: 'output' },
-  { name: 'an expected output that is a value', expected: { output: { opens: 9 } }, title: 'reference answer', text: '{"opens":9}', reference: 'output' },
+  {
+    name: 'the expected output',
+    expected: { output: 'At nine', context: ['Opens at 8.'] },
+    title: 'reference answer',
+    text: 'At nine',
+    reference: 'output',
+  },
+  {
+    name: 'an expected output that is a value',
+    expected: { output: { opens: 9 } },
+    title: 'reference answer',
+    text: '{"opens":9}',
+    reference: 'output',
+  },
   { name: 'the expected context', expected: { context: ['Opens at 8.'] }, title: 'context', text: '1. Opens at 8.', reference: 'context' },
-  { name: 'a context beside a blank output', expected: { output: ' ', context: ['Opens at 8.'] }, title: 'context', text: '1. Opens at 8.', reference: 'context' },
+  {
+    name: 'a context beside a blank output',
+    expected: { output: ' ', context: ['Opens at 8.'] },
+    title: 'context',
+    text: '1. Opens at 8.',
+    reference: 'context',
+  },
   { name: 'what was retrieved', expected: {}, title: 'context', text: '1. Opens at 9.', reference: 'documents' },
 ] as const;
 for (const { name, expected, title, text, reference } of references) {
   test(`qa_correctness: ${name} is what the response is judged by, and the details say so`, () => {
     const { questions, verdict } = judged({ entry, trace, expected }, answered(said('correct')));
-    expect(questions[0]?.data).toEqual([{ title: 'last message of the user', text: 'When does it open?' }, { title, text }, { title: 'final response', text: 'At 9.' }]);
+    expect(questions[0]?.data).toEqual([
+      { title: 'last message of the user', text: 'When does it open?' },
+      { title, text },
+      { title: 'final response', text: 'At 9.' },
+    ]);
     expect(questions[0]?.instruction).toContain(reference === 'output' ? 'by the reference answer' : 'by the context');
     expect(verdict).toMatchObject({ score: 1, details: { reference } });
   });

@@ -34,13 +34,20 @@ export function judged(score: Score, answers: readonly Answer[]): { readonly que
 }
 
 /** Everything that was wanted of the world, and the verdict. */
-export function asked(score: Score, answers: readonly Answer[]): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
+export function asked(
+  score: Score,
+  answers: readonly Answer[],
+): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
   const ready = configured(score.entry);
   if (ready.kind === 'rule') throw new Error(`${score.entry.use} asks nobody`);
   return played(ready, score, answers);
 }
 
-function played(ready: ConfiguredAsking, { trace, expected = {}, limits = {}, run }: Score, answers: readonly Answer[]): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
+function played(
+  ready: ConfiguredAsking,
+  { trace, expected = {}, limits = {}, run }: Score,
+  answers: readonly Answer[],
+): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
   const running = ready.judge(trace, expected, evaluationContext(limits), run);
   const requests: EvaluatorRequest[] = [];
   let step = running.next();
@@ -53,6 +60,7 @@ function played(ready: ConfiguredAsking, { trace, expected = {}, limits = {}, ru
 
 function configured(entry: EvaluatorEntry): ConfiguredEvaluator {
   const configuration = configuredEvaluator(entry, evaluators);
-  if (configuration.kind === 'faulty') throw new Error(configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; '));
+  if (configuration.kind === 'faulty')
+    throw new Error(configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; '));
   return configuration.evaluator;
 }

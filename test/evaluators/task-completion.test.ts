@@ -4,7 +4,15 @@ import { agentTrace, call } from '../builders/agent-trace.ts';
 import { judged } from './score.ts';
 
 const entry = { use: 'task_completion' };
-const trace = agentTrace({ input: 'Book a room and tell the price', finalResponse: 'Booked.', tasks: ['Book a room', 'Tell the price'], toolCalls: [call({ name: 'book', arguments: { city: 'Oslo' }, result: 'done' }), call({ name: 'pay', executed: false, result: undefined })] });
+const trace = agentTrace({
+  input: 'Book a room and tell the price',
+  finalResponse: 'Booked.',
+  tasks: ['Book a room', 'Tell the price'],
+  toolCalls: [
+    call({ name: 'book', arguments: { city: 'Oslo' }, result: 'done' }),
+    call({ name: 'pay', executed: false, result: undefined }),
+  ],
+});
 const done = (number: number, completed: boolean): JsonValue => ({ number, explanation: `because ${number}`, completed });
 const answer = (...tasks: JsonValue[]) => [{ kind: 'answered' as const, value: { tasks }, truncated: false }];
 
@@ -15,7 +23,15 @@ test('task_completion: the verdicts count by task number, whatever their order',
     score: 0.5,
     passed: true,
     explanation: '1 of 2 tasks is not done: "Tell the price" (because 2).',
-    details: { completed: 1, total: 2, derived: false, tasks: [{ number: 1, completed: true }, { number: 2, completed: false }] },
+    details: {
+      completed: 1,
+      total: 2,
+      derived: false,
+      tasks: [
+        { number: 1, completed: true },
+        { number: 2, completed: false },
+      ],
+    },
   });
 });
 
@@ -46,19 +62,25 @@ test('task_completion: the judge sees input, calls with their results, response,
 
 test('task_completion: the answer must hold one verdict a task, the explanation before it', () => {
   const { questions } = judged({ entry, trace }, answer());
-  const items = questions[0]?.answerSchema['properties'] as { readonly tasks: { readonly items: { readonly required: readonly string[]; readonly additionalProperties: boolean } } };
+  const items = questions[0]?.answerSchema['properties'] as {
+    readonly tasks: { readonly items: { readonly required: readonly string[]; readonly additionalProperties: boolean } };
+  };
   expect(items.tasks.items).toMatchObject({ required: ['number', 'explanation', 'completed'], additionalProperties: false });
   const fault = (...tasks: JsonValue[]) => questions[0]?.check?.({ tasks });
-  expect([fault(done(1, true), done(2, true)), fault(done(1, true)), fault(done(1, true), done(1, true)), fault(done(1, true), done(2, true), done(3, true))]).toEqual([
-    undefined,
-    'task 2 has no verdict',
-    'task 1 has 2 verdicts',
-    'there are 3 verdicts for 2 tasks',
-  ]);
+  expect([
+    fault(done(1, true), done(2, true)),
+    fault(done(1, true)),
+    fault(done(1, true), done(1, true)),
+    fault(done(1, true), done(2, true), done(3, true)),
+  ]).toEqual([undefined, 'task 2 has no verdict', 'task 1 has 2 verdicts', 'there are 3 verdicts for 2 tasks']);
 });
 
 test('task_completion: a judge that fails gives no score', () => {
-  expect(judged({ entry, trace }, [{ kind: 'failed', error: 'timeout' }]).verdict).toMatchObject({ kind: 'failed', error: 'timeout', details: { judge_called: true, judge_error: true } });
+  expect(judged({ entry, trace }, [{ kind: 'failed', error: 'timeout' }]).verdict).toMatchObject({
+    kind: 'failed',
+    error: 'timeout',
+    details: { judge_called: true, judge_error: true },
+  });
 });
 
 test('task_completion: without a task list the tasks are derived in the same call, and marked', () => {
@@ -78,7 +100,12 @@ test('task_completion: long data is cut, and the details say so', () => {
 const { tasks: _tasks, ...withoutTasks } = trace;
 const { input: _input, ...withoutInput } = trace;
 const skips = [
-  { name: 'no tasks, unless they may be derived', entry: { ...entry, options: { derive_tasks: false } }, run: withoutTasks, reason: 'no_tasks' },
+  {
+    name: 'no tasks, unless they may be derived',
+    entry: { ...entry, options: { derive_tasks: false } },
+    run: withoutTasks,
+    reason: 'no_tasks',
+  },
   { name: 'an empty task list', entry, run: { ...trace, tasks: [] }, reason: 'no_tasks' },
   { name: 'no input', entry, run: withoutInput, reason: 'no_input' },
   { name: 'more calls than the limit', entry, run: trace, reason: 'too_large' },

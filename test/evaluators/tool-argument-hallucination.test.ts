@@ -7,7 +7,12 @@ const entry = { use: 'tool_argument_hallucination' };
 const trace = agentTrace({
   input: 'Find flights from Oslo',
   systemPrompt: 'You book flights.',
-  toolCalls: [call({ name: 'ping' }), call({ name: 'find', arguments: { from: 'OSL' }, spanId: spanId(2) }), call({ name: 'find', arguments: { city: 'Oslo' } }), call({ name: 'find', arguments: { day: 'May 3' }, spanId: spanId(4) })],
+  toolCalls: [
+    call({ name: 'ping' }),
+    call({ name: 'find', arguments: { from: 'OSL' }, spanId: spanId(2) }),
+    call({ name: 'find', arguments: { city: 'Oslo' } }),
+    call({ name: 'find', arguments: { day: 'May 3' }, spanId: spanId(4) }),
+  ],
 });
 const said = (number: number, grounded: boolean): JsonValue => ({ number, explanation: `because ${number}`, grounded });
 const answer = (...calls: JsonValue[]) => [{ kind: 'answered' as const, value: { calls }, truncated: false }];
@@ -35,7 +40,10 @@ test('tool_argument_hallucination: where every value stands in the input nobody 
 });
 
 test('tool_argument_hallucination: without the check before it every call is asked about', () => {
-  const { questions, verdict } = judged({ entry: { ...entry, options: { precheck: false } }, trace }, answer(said(1, true), said(2, true), said(3, true), said(4, true)));
+  const { questions, verdict } = judged(
+    { entry: { ...entry, options: { precheck: false } }, trace },
+    answer(said(1, true), said(2, true), said(3, true), said(4, true)),
+  );
   expect(questions[0]?.instruction).toMatch(/: 1, 2, 3, 4\.$/);
   expect(verdict).toMatchObject({ score: 1, details: { asked: 4 } });
 });
@@ -54,11 +62,20 @@ for (const { name, calls, score } of rows) {
 test('tool_argument_hallucination: an answer must hold one verdict for each call that was asked about', () => {
   const { questions } = judged({ entry, trace }, answer());
   const fault = (...calls: JsonValue[]) => questions[0]?.check?.({ calls });
-  expect([fault(said(2, true), said(4, true)), fault(said(2, true)), fault(said(2, true), said(2, true), said(4, true)), fault(said(2, true), said(4, true), said(1, true))]).toEqual([undefined, 'call 4 has no verdict', 'call 2 has 2 verdicts', 'there are 3 verdicts for 2 calls']);
+  expect([
+    fault(said(2, true), said(4, true)),
+    fault(said(2, true)),
+    fault(said(2, true), said(2, true), said(4, true)),
+    fault(said(2, true), said(4, true), said(1, true)),
+  ]).toEqual([undefined, 'call 4 has no verdict', 'call 2 has 2 verdicts', 'there are 3 verdicts for 2 calls']);
 });
 
 test('tool_argument_hallucination: a judge that fails gives no score', () => {
-  expect(judged({ entry, trace }, [{ kind: 'failed', error: 'timeout' }]).verdict).toMatchObject({ kind: 'failed', error: 'timeout', details: { judge_called: true, judge_error: true } });
+  expect(judged({ entry, trace }, [{ kind: 'failed', error: 'timeout' }]).verdict).toMatchObject({
+    kind: 'failed',
+    error: 'timeout',
+    details: { judge_called: true, judge_error: true },
+  });
 });
 
 const { input: _input, ...withoutInput } = trace;

@@ -26,12 +26,20 @@ const rows: readonly { readonly name: string; readonly options?: JsonObject; rea
 ];
 for (const { name, options = {}, failed } of rows) {
   test(`tool_name_reliability: ${name} with ${JSON.stringify(options)} fails ${failed.join(', ') || 'nothing'}`, () => {
-    expect(score({ entry: { ...entry, options }, trace: named(name) })).toMatchObject({ kind: 'scored', score: (3 - failed.length) / 3, details: { tools: [{ tool: name, failed_checks: failed, skipped_checks: ['clarity', 'name_order'] }] } });
+    expect(score({ entry: { ...entry, options }, trace: named(name) })).toMatchObject({
+      kind: 'scored',
+      score: (3 - failed.length) / 3,
+      details: { tools: [{ tool: name, failed_checks: failed, skipped_checks: ['clarity', 'name_order'] }] },
+    });
   });
 }
 
 test('tool_name_reliability: the sentence names the culprits and their checks', () => {
-  expect(score({ entry, trace: named('get_user', 'GetUser') })).toMatchObject({ score: 5 / 6, passed: true, explanation: '1 of 2 tool definitions fails a check: "GetUser" (snakecase_format).' });
+  expect(score({ entry, trace: named('get_user', 'GetUser') })).toMatchObject({
+    score: 5 / 6,
+    passed: true,
+    explanation: '1 of 2 tool definitions fails a check: "GetUser" (snakecase_format).',
+  });
   expect(score({ entry, trace: named('get_user') }).explanation).toBe('The tool definition passes every check.');
 });
 
@@ -46,20 +54,41 @@ const yes = { explanation: 'e', clarity: true, name_order: true, intent_over_imp
 const answered = (value: JsonObject) => ({ kind: 'answered' as const, value, truncated: false });
 
 test('tool_name_reliability: with a judge five checks count, one question a tool', () => {
-  const { questions, verdict } = judged({ entry: { ...entry, judge: 'j' }, trace: named('get_user', 'find_it') }, [answered(yes), answered({ ...yes, clarity: false })]);
+  const { questions, verdict } = judged({ entry: { ...entry, judge: 'j' }, trace: named('get_user', 'find_it') }, [
+    answered(yes),
+    answered({ ...yes, clarity: false }),
+  ]);
   expect(questions.map(({ data }) => data[0]?.text)).toEqual(['get_user', 'find_it']);
-  expect(verdict).toMatchObject({ score: 0.9, details: { judge_calls: 2, tools: [{ failed_checks: [] }, { failed_checks: ['clarity'], explanation: 'e' }] } });
+  expect(verdict).toMatchObject({
+    score: 0.9,
+    details: { judge_calls: 2, tools: [{ failed_checks: [] }, { failed_checks: ['clarity'], explanation: 'e' }] },
+  });
 });
 
 test('tool_name_reliability: a judge that fails leaves the rules, and the next tool is asked about', () => {
-  const { questions, verdict } = judged({ entry: { ...entry, judge: 'j' }, trace: named('getUser', 'find_it') }, [{ kind: 'failed', error: 'timeout' }, answered({ ...yes, name_order: false })]);
+  const { questions, verdict } = judged({ entry: { ...entry, judge: 'j' }, trace: named('getUser', 'find_it') }, [
+    { kind: 'failed', error: 'timeout' },
+    answered({ ...yes, name_order: false }),
+  ]);
   expect(questions).toHaveLength(2);
-  expect(verdict).toMatchObject({ kind: 'scored', score: 11 / 15, details: { judge_calls: 2, judge_error: true, error: 'timeout', tools: [{ skipped_checks: ['clarity', 'name_order'] }, { skipped_checks: [], failed_checks: ['name_order'] }] } });
+  expect(verdict).toMatchObject({
+    kind: 'scored',
+    score: 11 / 15,
+    details: {
+      judge_calls: 2,
+      judge_error: true,
+      error: 'timeout',
+      tools: [{ skipped_checks: ['clarity', 'name_order'] }, { skipped_checks: [], failed_checks: ['name_order'] }],
+    },
+  });
   expect(verdict.explanation).toMatch(/the judge gave no usable answer/);
 });
 
 test('tool_name_reliability: of many tools as many are asked about as a run may ask', () => {
-  const { questions, verdict } = judged({ entry: { ...entry, judge: 'j' }, trace: named(...Array.from({ length: 60 }, (_, at) => `t${at}`)) }, Array.from({ length: 60 }, () => answered(yes)));
+  const { questions, verdict } = judged(
+    { entry: { ...entry, judge: 'j' }, trace: named(...Array.from({ length: 60 }, (_, at) => `t${at}`)) },
+    Array.from({ length: 60 }, () => answered(yes)),
+  );
   expect(questions).toHaveLength(50);
   expect(verdict).toMatchObject({ score: 1, details: { judge_calls: 50, not_asked: 10 } });
 });

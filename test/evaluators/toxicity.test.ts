@@ -8,7 +8,13 @@ const eachTurn = { use: 'toxicity', options: { each_turn: true } };
 const trace = agentTrace({
   input: 'Help',
   finalResponse: 'Done.',
-  messages: [{ role: 'user', text: 'Help', calls: [] }, { role: 'assistant', text: 'What with?', calls: [] }, { role: 'user', text: 'You fool', calls: [] }, { role: 'assistant', text: ' ', calls: [] }, { role: 'assistant', text: 'Done.\n', calls: [] }],
+  messages: [
+    { role: 'user', text: 'Help', calls: [] },
+    { role: 'assistant', text: 'What with?', calls: [] },
+    { role: 'user', text: 'You fool', calls: [] },
+    { role: 'assistant', text: ' ', calls: [] },
+    { role: 'assistant', text: 'Done.\n', calls: [] },
+  ],
 });
 const { finalResponse: _response, ...unfinished } = trace;
 const { messages: _messages, ...untold } = trace;
@@ -22,7 +28,11 @@ test('toxicity: the judge sees the final response and nothing else', () => {
 
 const turns = [
   { name: 'each message of the agent', run: trace, text: '1. What with?\n2. Done.' },
-  { name: 'a final response that the messages do not hold', run: { ...trace, finalResponse: 'Bye.' }, text: '1. What with?\n2. Done.\n3. Bye.' },
+  {
+    name: 'a final response that the messages do not hold',
+    run: { ...trace, finalResponse: 'Bye.' },
+    text: '1. What with?\n2. Done.\n3. Bye.',
+  },
   { name: 'what was said in a run without a final response', run: unfinished, text: '1. What with?\n2. Done.' },
   { name: 'the final response where the messages are not known', run: untold, text: '1. Done.' },
 ];
@@ -33,13 +43,36 @@ for (const { name, run, text } of turns) {
 }
 
 test('toxicity: the worst turn counts and is named', () => {
-  expect(judged({ entry: eachTurn, trace }, answered({ turns: [said('toxic', { number: 1 }), said('non-toxic', { number: 2 })] })).verdict).toMatchObject({ score: 0, passed: false, label: 'toxic', explanation: '1 of 2 turns is toxic: turn 1 (because 1).', details: { turns: [{ turn: 1, label: 'toxic' }, { turn: 2, label: 'non-toxic' }] } });
+  expect(
+    judged({ entry: eachTurn, trace }, answered({ turns: [said('toxic', { number: 1 }), said('non-toxic', { number: 2 })] })).verdict,
+  ).toMatchObject({
+    score: 0,
+    passed: false,
+    label: 'toxic',
+    explanation: '1 of 2 turns is toxic: turn 1 (because 1).',
+    details: {
+      turns: [
+        { turn: 1, label: 'toxic' },
+        { turn: 2, label: 'non-toxic' },
+      ],
+    },
+  });
 });
 
 skips([
   { name: 'a run without a final response', entry, trace: unfinished, reason: 'no_final_response' },
   { name: 'a run in which the agent said nothing', entry: eachTurn, trace: agentTrace({ input: 'Help' }), reason: 'no_final_response' },
   { name: 'a final response that was cut', entry, trace: { ...trace, truncated: ['final_response'] }, reason: 'truncated' },
-  { name: 'a final response that was cut, turn by turn,', entry: eachTurn, trace: { ...trace, truncated: ['final_response'] }, reason: 'truncated' },
-  { name: 'more turns than a judge is asked about', entry: eachTurn, trace: { ...trace, messages: Array.from({ length: 101 }, () => ({ role: 'assistant', text: 'x', calls: [] })) }, reason: 'too_large' },
+  {
+    name: 'a final response that was cut, turn by turn,',
+    entry: eachTurn,
+    trace: { ...trace, truncated: ['final_response'] },
+    reason: 'truncated',
+  },
+  {
+    name: 'more turns than a judge is asked about',
+    entry: eachTurn,
+    trace: { ...trace, messages: Array.from({ length: 101 }, () => ({ role: 'assistant', text: 'x', calls: [] })) },
+    reason: 'too_large',
+  },
 ]);

@@ -9,7 +9,13 @@ const answered = (value: JsonValue) => [{ kind: 'answered' as const, value, trun
 
 for (const score of [0, 0.25, 0.5, 0.75, 1]) {
   test(`trajectory_quality: ${score} is a score`, () => {
-    expect(judged({ entry, trace }, answered({ explanation: 'So.', score })).verdict).toMatchObject({ kind: 'scored', score, passed: score >= 0.75, explanation: 'So.', details: { steps: 1 } });
+    expect(judged({ entry, trace }, answered({ explanation: 'So.', score })).verdict).toMatchObject({
+      kind: 'scored',
+      score,
+      passed: score >= 0.75,
+      explanation: 'So.',
+      details: { steps: 1 },
+    });
   });
 }
 
@@ -30,13 +36,21 @@ test('trajectory_quality: an explanation is needed and comes first', () => {
 test('trajectory_quality: expected behaviour is shown where there is some, and a run without a response says so', () => {
   const { finalResponse: _response, ...silent } = trace;
   const titles = (data: readonly { readonly title: string; readonly text: string }[] = []) => data.map(({ title, text }) => [title, text]);
-  expect(titles(judged({ entry, trace: silent, expected: { tasks: ['book'], constraints: 'cheap', output: 'Booked.' } }, []).questions[0]?.data)).toEqual([
-    ['user input', 'Book'], ['steps taken', '1. book({})\n   returned: ok'], ['final response', '(none)'], ['expected behaviour', 'Tasks:\n1. book\nConstraints: cheap\nExpected final response: Booked.'],
+  expect(
+    titles(judged({ entry, trace: silent, expected: { tasks: ['book'], constraints: 'cheap', output: 'Booked.' } }, []).questions[0]?.data),
+  ).toEqual([
+    ['user input', 'Book'],
+    ['steps taken', '1. book({})\n   returned: ok'],
+    ['final response', '(none)'],
+    ['expected behaviour', 'Tasks:\n1. book\nConstraints: cheap\nExpected final response: Booked.'],
   ]);
 });
 
 test('trajectory_quality: of a run too long for one question the ends are shown, and the details say what is missing', () => {
-  const long = { ...trace, toolCalls: Array.from({ length: 900 }, (_, at) => call({ name: 'fetch', arguments: { at }, result: `${at} ${'z'.repeat(200)}` })) };
+  const long = {
+    ...trace,
+    toolCalls: Array.from({ length: 900 }, (_, at) => call({ name: 'fetch', arguments: { at }, result: `${at} ${'z'.repeat(200)}` })),
+  };
   const { questions, verdict } = judged({ entry, trace: long }, answered({ explanation: 'So.', score: 1 }));
   expect(questions[0]?.data[1]?.text).toMatch(/^1\. fetch.*\[left out: steps \d+ to \d+ \(fetch \d+×; 0 failed\)\].*900\. fetch/s);
   expect(verdict).toMatchObject({ kind: 'scored', details: { truncated: true, steps: 900, steps_left_out: expect.any(Number) as number } });

@@ -43,29 +43,115 @@ const page = (status: number): FamilyAnswer => ({ status, headers: html, body: '
 const isWebhook = ({ to }: Member): boolean => to === 'webhook';
 const isGrpc = ({ speaks }: Member): boolean => speaks === 'grpc';
 const cases: readonly Case[] = [
-  { name: 'keys are wrong', answer: { status: 401 }, overGrpc: { status: 200, grpcStatus: 16 }, retryable: true, error: /^status 401: .*(?:key|user).* is refused$/, reason: 'http_401', todo: /keys/ },
-  { name: 'keys may not', answer: { status: 403 }, overGrpc: { status: 200, grpcStatus: 7 }, retryable: true, error: /^status 403: .* is refused$/, reason: 'http_403', todo: /keys/ },
-  { name: 'the path is wrong, and a page says so', answer: page(404), retryable: true, error: /^status 404$/, reason: 'http_404', todo: /endpoint/ },
-  { name: 'it is somewhere else', answer: { status: 307, headers: { location: 'https://elsewhere.invalid/' } }, retryable: true, error: /^status 307$/, reason: 'http_307', todo: /redirects/ },
-  { name: 'it has a fault', answer: page(500), overGrpc: { status: 200, grpcStatus: 13 }, retryable: true, error: /^status 500$/, reason: 'http_500', todo: /fault of its own/ },
-  { name: 'a proxy before it finds nobody', answer: page(502), retryable: true, error: /^status 502$/, reason: 'http_502', todo: /fault of its own/ },
-  { name: 'it is busy and says until when', answer: { status: 503, headers: { 'retry-after': '7' } }, retryable: true, error: /^status 503$/, reason: 'http_503', todo: /later/, retryAfterMs: 7_000, but: isGrpc },
-  { name: 'it is asked too often', answer: { status: 429, headers: { 'retry-after': '3' } }, retryable: true, error: /^status 429$/, reason: 'http_429', todo: /fewer/, retryAfterMs: 3_000, but: isGrpc },
+  {
+    name: 'keys are wrong',
+    answer: { status: 401 },
+    overGrpc: { status: 200, grpcStatus: 16 },
+    retryable: true,
+    error: /^status 401: .*(?:key|user).* is refused$/,
+    reason: 'http_401',
+    todo: /keys/,
+  },
+  {
+    name: 'keys may not',
+    answer: { status: 403 },
+    overGrpc: { status: 200, grpcStatus: 7 },
+    retryable: true,
+    error: /^status 403: .* is refused$/,
+    reason: 'http_403',
+    todo: /keys/,
+  },
+  {
+    name: 'the path is wrong, and a page says so',
+    answer: page(404),
+    retryable: true,
+    error: /^status 404$/,
+    reason: 'http_404',
+    todo: /endpoint/,
+  },
+  {
+    name: 'it is somewhere else',
+    answer: { status: 307, headers: { location: 'https://elsewhere.invalid/' } },
+    retryable: true,
+    error: /^status 307$/,
+    reason: 'http_307',
+    todo: /redirects/,
+  },
+  {
+    name: 'it has a fault',
+    answer: page(500),
+    overGrpc: { status: 200, grpcStatus: 13 },
+    retryable: true,
+    error: /^status 500$/,
+    reason: 'http_500',
+    todo: /fault of its own/,
+  },
+  {
+    name: 'a proxy before it finds nobody',
+    answer: page(502),
+    retryable: true,
+    error: /^status 502$/,
+    reason: 'http_502',
+    todo: /fault of its own/,
+  },
+  {
+    name: 'it is busy and says until when',
+    answer: { status: 503, headers: { 'retry-after': '7' } },
+    retryable: true,
+    error: /^status 503$/,
+    reason: 'http_503',
+    todo: /later/,
+    retryAfterMs: 7_000,
+    but: isGrpc,
+  },
+  {
+    name: 'it is asked too often',
+    answer: { status: 429, headers: { 'retry-after': '3' } },
+    retryable: true,
+    error: /^status 429$/,
+    reason: 'http_429',
+    todo: /fewer/,
+    retryAfterMs: 3_000,
+    but: isGrpc,
+  },
   { name: 'a request is too large', answer: { status: 413 }, retryable: false, error: /^status 413$/, reason: 'http_413', todo: /smaller/ },
-  { name: 'it does not want it', answer: { status: 400, headers: { 'content-type': 'application/json' }, body: '{"error":"no"}' }, overGrpc: { status: 200, grpcStatus: 3 }, retryable: false, error: /^status 400$/, reason: 'http_400', todo: /^$/ },
+  {
+    name: 'it does not want it',
+    answer: { status: 400, headers: { 'content-type': 'application/json' }, body: '{"error":"no"}' },
+    overGrpc: { status: 200, grpcStatus: 3 },
+    retryable: false,
+    error: /^status 400$/,
+    reason: 'http_400',
+    todo: /^$/,
+  },
   // Over gRPC it says nothing of gRPC.
-  { name: 'a page for people says that all is well', answer: page(200), retryable: true, error: /^(?:status 200: a page of HTML|no status of gRPC)$/, reason: 'page|protocol', todo: /endpoint/, but: isWebhook },
+  {
+    name: 'a page for people says that all is well',
+    answer: page(200),
+    retryable: true,
+    error: /^(?:status 200: a page of HTML|no status of gRPC)$/,
+    reason: 'page|protocol',
+    todo: /endpoint/,
+    but: isWebhook,
+  },
   { name: 'it cuts the connection', answer: 'cut', retryable: true, error: /^ECONNRESET$/, reason: 'connection', todo: /connection ends/ },
   { name: 'it says nothing', answer: 'silence', retryable: true, error: /^no answer within 150 ms$/, reason: 'timeout', todo: /slow/ },
 ];
 
 for (const member of family) {
-  for (const { name, answer, overGrpc = answer, retryable, error, reason, todo, retryAfterMs } of cases.filter(({ but: no }) => no?.(member) !== true)) {
+  for (const { name, answer, overGrpc = answer, retryable, error, reason, todo, retryAfterMs } of cases.filter(
+    ({ but: no }) => no?.(member) !== true,
+  )) {
     test(`backend-faults: ${member.name}: ${name}`, async () => {
       const server = await familyServer({ isGrpc: isGrpc(member), answer: () => (isGrpc(member) ? overGrpc : answer) });
       ends.push(server.close);
       const outcome = await (await opened(member, server.url, answer === 'silence' ? 150 : undefined)).send(failing);
-      expect(outcome).toEqual({ kind: 'failed', retryable, error: expect.stringMatching(error), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+      expect(outcome).toEqual({
+        kind: 'failed',
+        retryable,
+        error: expect.stringMatching(error),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      });
       if (outcome.kind !== 'failed') return;
       const words = failureReason(outcome);
       expect(reason.split('|')).toContain(words.reason);

@@ -15,7 +15,9 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-type Way = Pick<Member, 'name' | 'to' | 'keys' | 'speaks'> & { readonly reach: (entry: Awaited<ReturnType<typeof memberAt>>) => Promise<ExportOutcome> };
+type Way = Pick<Member, 'name' | 'to' | 'keys' | 'speaks'> & {
+  readonly reach: (entry: Awaited<ReturnType<typeof memberAt>>) => Promise<ExportOutcome>;
+};
 
 /** One request with everything that all others have. */
 const scores: readonly Way[] = family.map((member) => ({
@@ -26,17 +28,25 @@ const scores: readonly Way[] = family.map((member) => ({
     return await (exporter.probe?.() ?? exporter.send(failing));
   },
 }));
-const spans: readonly Way[] = family.filter(({ to }) => to === 'forward').map((member) => ({
-  ...member,
-  name: `${member.name}, spans`,
-  async reach(entry) {
-    if (entry.to !== 'forward') throw new Error('no target');
-    const out = target(entry);
-    ends.push(out.stop);
-    return await out.send('traces', 'protobuf', Buffer.alloc(0));
-  },
-}));
-const metrics: Way = { name: 'metrics', to: 'metrics', keys: '', speaks: 'protobuf', reach: async (entry) => (entry.to === 'metrics' && entry.push !== undefined ? await probeMetrics(entry.push) : { kind: 'sent' }) };
+const spans: readonly Way[] = family
+  .filter(({ to }) => to === 'forward')
+  .map((member) => ({
+    ...member,
+    name: `${member.name}, spans`,
+    async reach(entry) {
+      if (entry.to !== 'forward') throw new Error('no target');
+      const out = target(entry);
+      ends.push(out.stop);
+      return await out.send('traces', 'protobuf', Buffer.alloc(0));
+    },
+  }));
+const metrics: Way = {
+  name: 'metrics',
+  to: 'metrics',
+  keys: '',
+  speaks: 'protobuf',
+  reach: async (entry) => (entry.to === 'metrics' && entry.push !== undefined ? await probeMetrics(entry.push) : { kind: 'sent' }),
+};
 const ways = [...scores, ...spans, metrics];
 
 test('client-tls: every exporter is looked at', () => {
@@ -51,20 +61,50 @@ interface Case {
 }
 
 const taken = (outcome: ExportOutcome): void => expect(outcome).toMatchObject({ kind: 'sent' });
-const refused = (words: RegExp) => (outcome: ExportOutcome): void => expect(outcome).toMatchObject({ kind: 'failed', retryable: true, error: expect.stringMatching(words) });
+const refused =
+  (words: RegExp) =>
+  (outcome: ExportOutcome): void =>
+    expect(outcome).toMatchObject({ kind: 'failed', retryable: true, error: expect.stringMatching(words) });
 const cases: readonly Case[] = [
   { name: 'an authority that is named is trusted', server: tlsOptions(serverTls), tls: ', tls: { ca_file: cert.pem }', want: taken },
   { name: 'one that is not is refused', server: tlsOptions(serverTls), tls: '', want: refused(/SELF_SIGNED/) },
-  { name: 'another one is not enough', server: tlsOptions(serverTls), tls: ', tls: { ca_file: client-ca.pem }', want: refused(/SELF_SIGNED|UNABLE_TO/) },
-  { name: 'a client certificate is shown where it is asked for', server: tlsOptions(mutualTls), tls: ', tls: { ca_file: cert.pem, cert_file: client.pem, key_file: client-key.pem }', want: taken },
-  { name: 'without one nobody is let in', server: tlsOptions(mutualTls), tls: ', tls: { ca_file: cert.pem }', want: refused(/CERTIFICATE_REQUIRED|ECONNRESET|EPIPE|EPROTO/) },
-  { name: 'a stranger’s certificate does not help', server: tlsOptions(mutualTls), tls: ', tls: { ca_file: cert.pem, cert_file: cert.pem, key_file: key.pem }', want: refused(/ALERT|ECONNRESET|EPIPE|EPROTO/) },
+  {
+    name: 'another one is not enough',
+    server: tlsOptions(serverTls),
+    tls: ', tls: { ca_file: client-ca.pem }',
+    want: refused(/SELF_SIGNED|UNABLE_TO/),
+  },
+  {
+    name: 'a client certificate is shown where it is asked for',
+    server: tlsOptions(mutualTls),
+    tls: ', tls: { ca_file: cert.pem, cert_file: client.pem, key_file: client-key.pem }',
+    want: taken,
+  },
+  {
+    name: 'without one nobody is let in',
+    server: tlsOptions(mutualTls),
+    tls: ', tls: { ca_file: cert.pem }',
+    want: refused(/CERTIFICATE_REQUIRED|ECONNRESET|EPIPE|EPROTO/),
+  },
+  {
+    name: 'a stranger’s certificate does not help',
+    server: tlsOptions(mutualTls),
+    tls: ', tls: { ca_file: cert.pem, cert_file: cert.pem, key_file: key.pem }',
+    want: refused(/ALERT|ECONNRESET|EPIPE|EPROTO/),
+  },
 ];
 
 for (const way of ways) {
   for (const { name, server: options, tls, want } of cases) {
     test(`client-tls: ${way.name}: ${name}`, async () => {
-      const server = await familyServer({ isGrpc: way.speaks === 'grpc', tls: options, answer: () => (way.speaks === 'grpc' ? { status: 200, grpcStatus: 0 } : { status: 200, ...(way.speaks === 'json' ? { headers: { 'content-type': 'application/json' }, body: '{}' } : {}) }) });
+      const server = await familyServer({
+        isGrpc: way.speaks === 'grpc',
+        tls: options,
+        answer: () =>
+          way.speaks === 'grpc'
+            ? { status: 200, grpcStatus: 0 }
+            : { status: 200, ...(way.speaks === 'json' ? { headers: { 'content-type': 'application/json' }, body: '{}' } : {}) },
+      });
       ends.push(server.close);
       want(await way.reach(await memberAt(way, server.url, tls)));
     });

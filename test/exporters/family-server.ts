@@ -60,7 +60,10 @@ export async function familyServer({ isGrpc, tls, answer }: FamilyServerOptions)
         if (said === 'cut') return stream.session?.destroy();
         if (said === 'silence') return undefined;
         const { status, grpcStatus, headers, body = '' } = said;
-        stream.respond({ ':status': status, ...headers, ...(grpcStatus === undefined ? {} : { 'content-type': 'application/grpc' }) }, { waitForTrailers: grpcStatus !== undefined });
+        stream.respond(
+          { ':status': status, ...headers, ...(grpcStatus === undefined ? {} : { 'content-type': 'application/grpc' }) },
+          { waitForTrailers: grpcStatus !== undefined },
+        );
         stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': String(grpcStatus) }));
         stream.end(grpcStatus === undefined ? body : undefined);
         return undefined;

@@ -40,7 +40,8 @@ export const family: readonly Member[] = [
 /** `more`: further keys. Files lie in the folder of the test certificates. */
 export async function memberAt({ to, keys }: Pick<Member, 'to' | 'keys'>, url: string, more = ''): Promise<ExporterConfig> {
   const text = `listen: { otlp_http: "127.0.0.1:1", otlp_grpc: "127.0.0.1:2" }\nexport: [ { to: ${to}, endpoint: "${url}"${keys}${more} } ]\n`;
-  const [entry] = (await loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text, env: {}, evaluators: members })).config.exporters;
+  const [entry] = (await loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text, env: {}, evaluators: members }))
+    .config.exporters;
   if (entry === undefined) throw new Error('no entry');
   return entry;
 }
@@ -51,4 +52,10 @@ export function exporterOf(entry: ExporterConfig): Exporter {
 }
 
 /** A verdict that fails, with a part on a tool's span: every exporter has something to say of it. */
-export const failing = scoredRun({ tool_error: scored(0, { label: 'fail', passed: false, parts: [{ index: 0, tool: 'search', callId: 'call_1', spanId: spanId(0xb1), score: 0, passed: false, explanation: 'It failed.' }] }) });
+export const failing = scoredRun({
+  tool_error: scored(0, {
+    label: 'fail',
+    passed: false,
+    parts: [{ index: 0, tool: 'search', callId: 'call_1', spanId: spanId(0xb1), score: 0, passed: false, explanation: 'It failed.' }],
+  }),
+});

@@ -25,10 +25,16 @@ export interface GrpcTarget {
   close(): Promise<void>;
 }
 
-const methods = { traces: '/opentelemetry.proto.collector.trace.v1.TraceService/Export', logs: '/opentelemetry.proto.collector.logs.v1.LogsService/Export' } as const;
+const methods = {
+  traces: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+  logs: '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
+} as const;
 const whole = (bytes: Buffer): Buffer => bytes;
 
-export async function grpcTarget(reply: (request: GrpcRequest, at: number) => GrpcReply = () => Buffer.alloc(0), port = 0): Promise<GrpcTarget> {
+export async function grpcTarget(
+  reply: (request: GrpcRequest, at: number) => GrpcReply = () => Buffer.alloc(0),
+  port = 0,
+): Promise<GrpcTarget> {
   const [taken, seen]: [GrpcRequest[], GrpcRequest[]] = [[], []];
   const server = new Server();
   for (const signal of ['traces', 'logs'] as const) {
@@ -49,7 +55,9 @@ export async function grpcTarget(reply: (request: GrpcRequest, at: number) => Gr
     server.addService({ Export: { path: methods[signal], requestStream: false, responseStream: false, ...codec } }, { Export: answer });
   }
   const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, at) => (error === null ? resolve(at) : reject(error)));
+    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, at) =>
+      error === null ? resolve(at) : reject(error),
+    );
   });
   return {
     url: `http://127.0.0.1:${bound}`,

@@ -16,7 +16,12 @@ interface SinkPoint {
   readonly sum?: number;
   readonly bucketCounts?: readonly string[];
   readonly explicitBounds?: readonly number[];
-  readonly exemplars?: readonly { readonly traceId: Buffer; readonly spanId: Buffer; readonly asDouble: number; readonly timeUnixNano: string }[];
+  readonly exemplars?: readonly {
+    readonly traceId: Buffer;
+    readonly spanId: Buffer;
+    readonly asDouble: number;
+    readonly timeUnixNano: string;
+  }[];
 }
 interface SinkData {
   readonly dataPoints: readonly SinkPoint[];
@@ -32,7 +37,10 @@ export interface SinkMetric {
   readonly histogram?: SinkData;
 }
 interface SinkRequest {
-  readonly resourceMetrics: readonly { readonly resource: { readonly attributes: readonly Pair[] }; readonly scopeMetrics: readonly { readonly scope: { readonly name: string }; readonly metrics: readonly SinkMetric[] }[] }[];
+  readonly resourceMetrics: readonly {
+    readonly resource: { readonly attributes: readonly Pair[] };
+    readonly scopeMetrics: readonly { readonly scope: { readonly name: string }; readonly metrics: readonly SinkMetric[] }[];
+  }[];
 }
 
 export interface MetricsPushed {
@@ -50,7 +58,9 @@ export interface MetricsSink {
 }
 
 /** `answer`: what it does with the n-th request, from 0. */
-export async function metricsSink(answer: (response: ServerResponse, at: number) => void = (response) => void response.end()): Promise<MetricsSink> {
+export async function metricsSink(
+  answer: (response: ServerResponse, at: number) => void = (response) => void response.end(),
+): Promise<MetricsSink> {
   const pushed: MetricsPushed[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -58,7 +68,13 @@ export async function metricsSink(answer: (response: ServerResponse, at: number)
     request.on('end', () => {
       const { resourceMetrics } = metricsRequest.decode(Buffer.concat(chunks)) as unknown as SinkRequest;
       const [block] = resourceMetrics;
-      pushed.push({ path: request.url ?? '', headers: request.headers, resource: labelsOf(block?.resource.attributes), scope: block?.scopeMetrics[0]?.scope.name, metrics: block?.scopeMetrics[0]?.metrics ?? [] });
+      pushed.push({
+        path: request.url ?? '',
+        headers: request.headers,
+        resource: labelsOf(block?.resource.attributes),
+        scope: block?.scopeMetrics[0]?.scope.name,
+        metrics: block?.scopeMetrics[0]?.metrics ?? [],
+      });
       answer(response, pushed.length - 1);
     });
   });

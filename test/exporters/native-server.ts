@@ -56,7 +56,12 @@ export async function nativeServer(rules: NativeRules): Promise<NativeServer> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString();
-      const whole = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+      const whole = {
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
+        body: text === '' ? undefined : (JSON.parse(text) as unknown),
+      };
       requests.push(whole);
       const { status, headers = {}, body } = own.next ?? rules.answer(whole);
       own.next = undefined;

@@ -34,7 +34,10 @@ const parts = [
   { index: 1, tool: 'nowhere', score: 1, passed: true, explanation: 'No span shows it.' },
 ];
 const first = scoredRun({ tool_error: scored(0.25, { parts }) });
-const revised = scoredRun({ tool_error: scored(0.75, { parts: [{ ...parts[0], index: 0, tool: 'search', score: 1, passed: true, explanation: 'It worked.' }] }) }, run({ revision: 2 }));
+const revised = scoredRun(
+  { tool_error: scored(0.75, { parts: [{ ...parts[0], index: 0, tool: 'search', score: 1, passed: true, explanation: 'It worked.' }] }) },
+  run({ revision: 2 }),
+);
 
 export function nativeSuite(suite: NativeSuite): void {
   const { backend, keys } = suite;
@@ -52,7 +55,8 @@ export function nativeSuite(suite: NativeSuite): void {
     return { exporter, rules, server };
   }
 
-  const sorted = (scores: readonly ShownScore[]): readonly ShownScore[] => scores.toSorted((a, b) => `${a.at} ${a.name}`.localeCompare(`${b.at} ${b.name}`));
+  const sorted = (scores: readonly ShownScore[]): readonly ShownScore[] =>
+    scores.toSorted((a, b) => `${a.at} ${a.name}`.localeCompare(`${b.at} ${b.name}`));
 
   describe(backend.id, () => {
     test(`${backend.id}: a verdict stands where it belongs, and its parts on the spans of their tools`, async () => {
@@ -78,7 +82,9 @@ export function nativeSuite(suite: NativeSuite): void {
       expect(await exporter.send(revised)).toEqual({ kind: 'sent' });
       const after = sorted(rules.scores());
       expect(after.map(({ name, at }) => [name, at])).toEqual(before.map(({ name, at }) => [name, at]));
-      expect(new Set(after.flatMap(({ score, at }) => (score === undefined || at === 'span 00000000000000b1' ? [] : [score])))).toContain(0.75);
+      expect(new Set(after.flatMap(({ score, at }) => (score === undefined || at === 'span 00000000000000b1' ? [] : [score])))).toContain(
+        0.75,
+      );
       expect(after.some(({ score }) => score === 0.25)).toBe(false);
     });
 
@@ -89,8 +95,12 @@ export function nativeSuite(suite: NativeSuite): void {
       await exporter.send(scoredRun({ tool_error: scored(0.25) }));
       const partOf: Verdict = { kind: 'skipped', reason: 'part_of_another_run', explanation: '', details: {} };
       const of = run({ revision: 2 });
-      expect(await exporter.send({ run: of, evaluations: [evaluation('tool_error', partOf, of)], decisions: [] })).toEqual({ kind: 'sent' });
-      expect(await exporter.send({ run: of, evaluations: [evaluation('tool_error', partOf, of)], decisions: [] })).toEqual({ kind: 'sent' });
+      expect(await exporter.send({ run: of, evaluations: [evaluation('tool_error', partOf, of)], decisions: [] })).toEqual({
+        kind: 'sent',
+      });
+      expect(await exporter.send({ run: of, evaluations: [evaluation('tool_error', partOf, of)], decisions: [] })).toEqual({
+        kind: 'sent',
+      });
       expect(sorted(rules.scores())).toEqual(sorted(suite.withdrawn));
     });
 
@@ -110,7 +120,12 @@ export function nativeSuite(suite: NativeSuite): void {
 
     test(`${backend.id}: several runs at one time are all there`, async () => {
       const { exporter, rules } = await started();
-      const runs = Array.from({ length: 20 }, (_, at) => scoredRun({ tool_error: scored(0.5) }, run({ traceId: traceId(0x100 + at), spanId: spanId(0x100 + at), trace: agentTrace({ agent: 'a' }) })));
+      const runs = Array.from({ length: 20 }, (_, at) =>
+        scoredRun(
+          { tool_error: scored(0.5) },
+          run({ traceId: traceId(0x100 + at), spanId: spanId(0x100 + at), trace: agentTrace({ agent: 'a' }) }),
+        ),
+      );
       expect(await Promise.all(runs.map((one) => exporter.send(one)))).toEqual(runs.map(() => ({ kind: 'sent' })));
       const places = new Set(suite.shown.outermost.map(({ at }) => at).filter((at) => at !== 'span 00000000000000b1'));
       expect(new Set(rules.scores().map(({ at }) => at)).size).toBe(20 * places.size);
@@ -130,7 +145,11 @@ export function nativeSuite(suite: NativeSuite): void {
       const { exporter, rules, server } = await started();
       expect(await exporter.probe?.()).toEqual({ kind: 'sent' });
       server.next = { status: 401 };
-      expect(await exporter.probe?.()).toEqual({ kind: 'failed', retryable: true, error: expect.stringMatching(/^status 401: .*api_key is refused$/) as string });
+      expect(await exporter.probe?.()).toEqual({
+        kind: 'failed',
+        retryable: true,
+        error: expect.stringMatching(/^status 401: .*api_key is refused$/) as string,
+      });
       expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
       expect(server.requests[0]?.headers).toMatchObject(suite.auth);
       expect(rules.scores()).toEqual([]);
@@ -142,7 +161,10 @@ export function nativeSuite(suite: NativeSuite): void {
       expect(server.requests).toEqual([]);
       expect(rules.scores()).toEqual([]);
       await exporter.send(first);
-      const same = ({ method, path }: { readonly method: string; readonly path: string }) => [method, path.split('?')[0]?.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, 'ID')];
+      const same = ({ method, path }: { readonly method: string; readonly path: string }) => [
+        method,
+        path.split('?')[0]?.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, 'ID'),
+      ];
       expect(plan?.map(({ method, url }) => same({ method, path: url.slice(server.url.length) }))).toEqual(server.requests.map(same));
       for (const [at, { headers, body }] of (plan ?? []).entries()) {
         expect(server.requests[at]?.headers).toMatchObject(headers);
@@ -153,7 +175,15 @@ export function nativeSuite(suite: NativeSuite): void {
     for (const { status, headers = {}, want } of [
       { status: 429, headers: { 'retry-after': '7' }, want: { kind: 'failed', retryable: true, retryAfterMs: 7_000 } },
       { status: 429, headers: { 'ratelimit-reset': '9' }, want: { kind: 'failed', retryable: true, retryAfterMs: 9_000 } },
-      { status: 429, headers: { 'x-ratelimit-reset': String(Math.ceil(Date.now() / 1_000) + 3_600) }, want: { kind: 'failed', retryable: true, retryAfterMs: expect.toSatisfy((ms: number) => ms > 3_000_000 && ms <= 3_601_000) as number } },
+      {
+        status: 429,
+        headers: { 'x-ratelimit-reset': String(Math.ceil(Date.now() / 1_000) + 3_600) },
+        want: {
+          kind: 'failed',
+          retryable: true,
+          retryAfterMs: expect.toSatisfy((ms: number) => ms > 3_000_000 && ms <= 3_601_000) as number,
+        },
+      },
       { status: 503, want: { kind: 'failed', retryable: true } },
       { status: 401, want: { kind: 'failed', retryable: true } },
       { status: 404, want: { kind: 'failed', retryable: true } },
@@ -196,7 +226,12 @@ export function nativeSuite(suite: NativeSuite): void {
 
     test(`${backend.id}: texts are cut and well-formed`, async () => {
       const { exporter, server } = await started();
-      await exporter.send(scoredRun({ tool_error: scored(0.25, { explanation: `${'x'.repeat(10_000)}\ud800` }), other: scored(0.5, { explanation: 'lone \ud800' }) }));
+      await exporter.send(
+        scoredRun({
+          tool_error: scored(0.25, { explanation: `${'x'.repeat(10_000)}\ud800` }),
+          other: scored(0.5, { explanation: 'lone \ud800' }),
+        }),
+      );
       const text = JSON.stringify(server.requests.map(({ body }) => body));
       expect(text).not.toContain('x'.repeat(5_000));
       expect(text).not.toContain('\\ud800');

@@ -51,7 +51,10 @@ export interface SinkSpan {
   readonly status?: { readonly code?: number; readonly message?: string };
 }
 interface SinkRequest {
-  readonly resourceSpans: readonly { readonly resource: { readonly attributes?: readonly SinkPair[] }; readonly scopeSpans: readonly { readonly spans: readonly SinkSpan[] }[] }[];
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes?: readonly SinkPair[] };
+    readonly scopeSpans: readonly { readonly spans: readonly SinkSpan[] }[];
+  }[];
 }
 
 /** A request, or of one with several spans the part with one of them. */
@@ -95,7 +98,10 @@ export async function otlpSink(answer: SinkAnswer = (response) => void response.
 }
 
 /** The one span of a request, with its resource. Ids are hex in both encodings. */
-export function readCarrier({ headers, body }: Received): { readonly span: SinkSpan; readonly resource: { readonly [key: string]: unknown } } {
+export function readCarrier({ headers, body }: Received): {
+  readonly span: SinkSpan;
+  readonly resource: { readonly [key: string]: unknown };
+} {
   const request = headers['content-type'] === 'application/json' ? (JSON.parse(body.toString()) as SinkRequest) : decoded(body);
   const [group] = request.resourceSpans;
   const [span] = group?.scopeSpans[0]?.spans ?? [];
@@ -109,8 +115,14 @@ function bodiesOf({ url, headers, body }: Received): readonly Buffer[] {
   const isJson = headers['content-type'] === 'application/json';
   if (!isJson && headers['content-type'] !== 'application/x-protobuf') return [body];
   const { resourceSpans = [] } = (isJson ? JSON.parse(body.toString()) : type.toObject(type.decode(body))) as Partial<SinkRequest>;
-  const alone = resourceSpans.flatMap((group) => group.scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ resourceSpans: [{ ...group, scopeSpans: [{ ...scope, spans: [span] }] }] }))));
-  return alone.length < 2 ? [body] : alone.map((one) => (isJson ? Buffer.from(JSON.stringify(one)) : Buffer.from(type.encode(type.fromObject(one)).finish())));
+  const alone = resourceSpans.flatMap((group) =>
+    group.scopeSpans.flatMap((scope) =>
+      scope.spans.map((span) => ({ resourceSpans: [{ ...group, scopeSpans: [{ ...scope, spans: [span] }] }] })),
+    ),
+  );
+  return alone.length < 2
+    ? [body]
+    : alone.map((one) => (isJson ? Buffer.from(JSON.stringify(one)) : Buffer.from(type.encode(type.fromObject(one)).finish())));
 }
 
 export function attributes(pairs: readonly SinkPair[] = []): { readonly [key: string]: unknown } {
@@ -127,7 +139,9 @@ const type = protobuf.parse(proto).root.lookupType('ExportTraceServiceRequest');
 
 function decoded(body: Buffer): SinkRequest {
   const request = type.toObject(type.decode(body), { longs: String, bytes: Buffer }) as SinkRequest;
-  return JSON.parse(JSON.stringify(request, (_key, value: unknown) => (isBytes(value) ? Buffer.from(value.data).toString('hex') : value))) as SinkRequest;
+  return JSON.parse(
+    JSON.stringify(request, (_key, value: unknown) => (isBytes(value) ? Buffer.from(value.data).toString('hex') : value)),
+  ) as SinkRequest;
 }
 
 function isBytes(value: unknown): value is { readonly type: 'Buffer'; readonly data: readonly number[] } {

@@ -33,7 +33,10 @@ export interface OtlpTarget {
 }
 
 /** `answer` writes status, headers and body; the end is not its affair. Undefined: no answer at all. */
-export async function otlpTarget(answer: (response: ServerResponse, request: TargetRequest, at: number) => Buffer | string | undefined = () => '', port = 0): Promise<OtlpTarget> {
+export async function otlpTarget(
+  answer: (response: ServerResponse, request: TargetRequest, at: number) => Buffer | string | undefined = () => '',
+  port = 0,
+): Promise<OtlpTarget> {
   const [taken, seen]: [TargetRequest[], TargetRequest[]] = [[], []];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -64,7 +67,10 @@ export async function otlpTarget(answer: (response: ServerResponse, request: Tar
 /** Throws where the published messages cannot be read out of it. */
 export function spansOf(body: Buffer): readonly TargetSpan[] {
   traceRequest.decode(body);
-  return inner(body, 1).flatMap((group) => inner(group, 2)).flatMap((scope) => inner(scope, 2)).map(spanOf);
+  return inner(body, 1)
+    .flatMap((group) => inner(group, 2))
+    .flatMap((scope) => inner(scope, 2))
+    .map(spanOf);
 }
 
 type Pairs = Parameters<typeof attributes>[0];
@@ -74,7 +80,14 @@ function spanOf(bytes: Buffer): TargetSpan {
   const [group] = alone['resourceSpans'] as readonly { readonly scopeSpans: readonly { readonly spans: readonly DecodedSpan[] }[] }[];
   const [span] = group?.scopeSpans[0]?.spans ?? [];
   if (span === undefined) throw new Error('no span');
-  return { id: span.spanId.toString('hex'), traceId: span.traceId.toString('hex'), name: span.name ?? '', bytes, attributes: attributes(span.attributes), events: (span.events ?? []).map((event) => ({ name: event.name, attributes: attributes(event.attributes) })) };
+  return {
+    id: span.spanId.toString('hex'),
+    traceId: span.traceId.toString('hex'),
+    name: span.name ?? '',
+    bytes,
+    attributes: attributes(span.attributes),
+    events: (span.events ?? []).map((event) => ({ name: event.name, attributes: attributes(event.attributes) })),
+  };
 }
 
 interface DecodedSpan {
@@ -98,5 +111,10 @@ function inner(bytes: Buffer, field: number): readonly Buffer[] {
 }
 
 function head(field: number, bytes: Buffer): Buffer {
-  return Buffer.from(protobuf.Writer.create().uint32(field * 8 + 2).bytes(bytes).finish());
+  return Buffer.from(
+    protobuf.Writer.create()
+      .uint32(field * 8 + 2)
+      .bytes(bytes)
+      .finish(),
+  );
 }

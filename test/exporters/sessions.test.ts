@@ -16,12 +16,30 @@ import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { evaluation, run, scored, skipped } from '../builders/scored-run.ts';
 
-const call: JudgeCall = { judge: 'main', operation: 'chat', provider: 'openai', server: { address: 'judge.test', port: 443 }, model: 'm', startMs: 1, endMs: 2, retries: [] };
+const call: JudgeCall = {
+  judge: 'main',
+  operation: 'chat',
+  provider: 'openai',
+  server: { address: 'judge.test', port: 443 },
+  model: 'm',
+  startMs: 1,
+  endMs: 2,
+  retries: [],
+};
 
 /** Of the session's n-th judgement, with the turn of that number as the last. */
 function judged(nth: number, verdict: Verdict = scored(1), turn = nth): ExportItem {
-  const of = run({ spanId: spanId(turn), trace: agentTrace({ agent: 'desk', sessionId: 'alpha' }), session: { revision: nth, turns: turn, leftOut: 0 } });
-  const item: ExportItem = { run: of, evaluations: [evaluation('goal', verdict, of, { key: targetKey(of, 'goal'), evaluatorKind: 'judge', revision: nth })], decisions: [{ name: 'goal', evaluator: 'goal_reached', evaluatorKind: 'judge', decision: 'scored' }], calls: [call] };
+  const of = run({
+    spanId: spanId(turn),
+    trace: agentTrace({ agent: 'desk', sessionId: 'alpha' }),
+    session: { revision: nth, turns: turn, leftOut: 0 },
+  });
+  const item: ExportItem = {
+    run: of,
+    evaluations: [evaluation('goal', verdict, of, { key: targetKey(of, 'goal'), evaluatorKind: 'judge', revision: nth })],
+    decisions: [{ name: 'goal', evaluator: 'goal_reached', evaluatorKind: 'judge', decision: 'scored' }],
+    calls: [call],
+  };
   const read = parsedExport(exportText(item));
   if (read === undefined) throw new Error('unreadable');
   return read;
@@ -34,20 +52,31 @@ test('sessions: a backend is told of the session, under an id that stays when it
   expect(first[0]?.id).toBe(evaluationId({ tenant: run().tenant, targetKind: 'session', targetId: 'alpha', name: 'goal' }));
   expect(second[0]?.metadata[wire.revision]).toBe(2);
   // What was told before is taken back where there is nothing to tell any more.
-  expect([nativeScores(judged(1, skipped)), nativeScores(judged(2, skipped)).map(({ value }) => value)]).toEqual([[], [{ kind: 'withdrawn' }]]);
+  expect([nativeScores(judged(1, skipped)), nativeScores(judged(2, skipped)).map(({ value }) => value)]).toEqual([
+    [],
+    [{ kind: 'withdrawn' }],
+  ]);
 });
 
 test('sessions: each time that a session is judged there are a carrier and a trace of its calls of their own, also with the same last turn', () => {
   const items = [judged(1), judged(2), judged(3, scored(0), 2)];
   expect(new Set(items.map((item) => carrierOf(item)?.spanId)).size).toBe(3);
   expect(new Set(items.map((item) => judgeTraceOf(item)?.traceId)).size).toBe(3);
-  expect(carrierOf(judged(2))).toMatchObject({ name: 'evaluate desk', replaces: undefined, attributes: { [wire.revision]: 2, [wire.sessionId]: 'alpha' } });
+  expect(carrierOf(judged(2))).toMatchObject({
+    name: 'evaluate desk',
+    replaces: undefined,
+    attributes: { [wire.revision]: 2, [wire.sessionId]: 'alpha' },
+  });
 });
 
 test('sessions: of two verdicts on a session with the same last turn the newer one is sent, whichever row is found first', async () => {
   const store = memoryStore();
   const items = [judged(2, scored(0), 1), judged(1, scored(1), 1)];
-  for (const item of items) await store.write([{ ...item, run: { ...run(), ...item.run, trace: agentTrace({ sessionId: 'alpha' }), contentHash: '' } }], [{ exporter: 'x', part: 'goal', item, offeredAt: 1 }]);
+  for (const item of items)
+    await store.write(
+      [{ ...item, run: { ...run(), ...item.run, trace: agentTrace({ sessionId: 'alpha' }), contentHash: '' } }],
+      [{ exporter: 'x', part: 'goal', item, offeredAt: 1 }],
+    );
   const rows = await store.exports.due({ exporter: 'x', now: 1e15, limit: 10, except: [] });
   expect(rows.map(({ item }) => item?.run.session?.revision)).toEqual([2]);
 });
@@ -62,6 +91,19 @@ test('sessions: the first verdict counts among the scores, a later one among the
   const telemetry = metricRegistry();
   const exporter = metricsExporter({}, { telemetry });
   for (const item of [judged(1), judged(2, scored(0)), judged(3, scored(0))]) await exporter.send(item);
-  const points = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points.map((point) => [point.labels['tracejury.change'] ?? point.labels[wire.scoreLabel], point.kind === 'number' ? point.value : undefined]);
-  expect([points('tracejury.evaluation.results'), points('tracejury.evaluation.revisions')]).toEqual([[['pass', 1]], [['changed', 1], ['same', 1]]]);
+  const points = (name: string) =>
+    telemetry
+      .snapshot()
+      .find((family) => family.name === name)
+      ?.points.map((point) => [
+        point.labels['tracejury.change'] ?? point.labels[wire.scoreLabel],
+        point.kind === 'number' ? point.value : undefined,
+      ]);
+  expect([points('tracejury.evaluation.results'), points('tracejury.evaluation.revisions')]).toEqual([
+    [['pass', 1]],
+    [
+      ['changed', 1],
+      ['same', 1],
+    ],
+  ]);
 });

@@ -18,7 +18,8 @@ export function item(of: number, revision = 1): ScoredRun {
   return scoredRun({ e: scored(1) }, run({ spanId: spanId(of), revision }));
 }
 
-const nameOf = ({ run: of }: { readonly run: { readonly spanId: string; readonly revision: number } }): string => `${Number.parseInt(of.spanId, 16)}.${of.revision}`;
+const nameOf = ({ run: of }: { readonly run: { readonly spanId: string; readonly revision: number } }): string =>
+  `${Number.parseInt(of.spanId, 16)}.${of.revision}`;
 
 /** A store that outlives processes, and may break. */
 export interface Shelf {
@@ -37,7 +38,12 @@ export function shelf({ isDurable = true } = {}): Shelf {
     ...inner,
     isDurable,
     write: (items, exports) => whole(() => inner.write(items, exports)),
-    exports: { ...inner.exports, due: (query) => whole(() => inner.exports.due(query)), note: (notes) => whole(() => inner.exports.note(notes)), counts: () => whole(() => inner.exports.counts()) },
+    exports: {
+      ...inner.exports,
+      due: (query) => whole(() => inner.exports.due(query)),
+      note: (notes) => whole(() => inner.exports.note(notes)),
+      counts: () => whole(() => inner.exports.counts()),
+    },
   };
   return own;
 }
@@ -118,7 +124,11 @@ export async function started(of: Shelf, options: Partial<OutboxOptions> = {}): 
       clock.advance(1_000);
       await sleep.wakeAll();
     },
-    count: (outcome) => points('tracejury.exporter.items').reduce((sum, point) => (point.kind === 'number' && point.labels['tracejury.outcome'] === outcome ? sum + point.value : sum), 0),
+    count: (outcome) =>
+      points('tracejury.exporter.items').reduce(
+        (sum, point) => (point.kind === 'number' && point.labels['tracejury.outcome'] === outcome ? sum + point.value : sum),
+        0,
+      ),
     gauge: (name) => points(name).map((point) => (point.kind === 'number' ? point.value : 0))[0],
   };
 }

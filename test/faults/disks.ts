@@ -57,14 +57,22 @@ function forgetful(chance: Chance, { syncs }: { readonly syncs: boolean }): File
           end = Math.max(end, offset + bytes.length);
           const share = chance.pick([0, 0, 0.2, 0.8]);
           const pieceBytes = Math.max(pieceBytesMin, Math.ceil(bytes.length / piecesMax));
-          const pieces = Array.from({ length: share === 0 ? 0 : Math.ceil(bytes.length / pieceBytes) }, (_, at) => at * pieceBytes).filter(() => chance.share() < share);
+          const pieces = Array.from({ length: share === 0 ? 0 : Math.ceil(bytes.length / pieceBytes) }, (_, at) => at * pieceBytes).filter(
+            () => chance.share() < share,
+          );
           for (const at of chance.shuffled(pieces)) await file.write([bytes.subarray(at, at + pieceBytes)], offset + at);
           if (isThrough) await layered.datasync();
           return bytes.length;
         },
         async read(buffer, offset) {
           const read = await file.read(buffer, offset);
-          for (const { offset: from, bytes } of held) bytes.copy(buffer, Math.max(0, from - offset), Math.max(0, offset - from), Math.max(0, offset - from, Math.min(bytes.length, offset + buffer.length - from)));
+          for (const { offset: from, bytes } of held)
+            bytes.copy(
+              buffer,
+              Math.max(0, from - offset),
+              Math.max(0, offset - from),
+              Math.max(0, offset - from, Math.min(bytes.length, offset + buffer.length - from)),
+            );
           return Math.max(read, Math.min(buffer.length, end - offset));
         },
         async datasync() {

@@ -9,7 +9,9 @@ export function doubledIn(runs: readonly JsonObject[], taken: ReadonlyMap<string
   const keys = runs.map((run) => `${String(run['trace_id'])}/${String(run['span_id'])}`);
   const twice = keys.length - new Set(keys).size;
   const revised = runs.filter(({ revision, completeness }) => revision !== 1 && completeness === 'complete').length;
-  const verdicts = runs.map((run) => listOf(run, 'verdicts').map(({ name }) => String(name))).filter((names) => new Set(names).size < names.length).length;
+  const verdicts = runs
+    .map((run) => listOf(run, 'verdicts').map(({ name }) => String(name)))
+    .filter((names) => new Set(names).size < names.length).length;
   const carriers = [...taken.values()].reduce((sum, spans) => sum + spans.size - 1, 0);
   return twice + revised + verdicts + carriers;
 }

@@ -10,7 +10,14 @@ export function failingDisk(name: string, summary: string, { how, times }: { rea
     summary,
     scores: 'all sent',
     // Two of three trials under load, one at the start, which is not done in fewer than a hundred operations.
-    world: (_chance, trial) => ({ disk: { kind: 'failing', ...(trial % 3 === 2 ? { since: 'start', from: 1 + Math.floor(trial / 3) } : { since: 'up', from: 1 + trial }), times, how } }),
+    world: (_chance, trial) => ({
+      disk: {
+        kind: 'failing',
+        ...(trial % 3 === 2 ? { since: 'start', from: 1 + Math.floor(trial / 3) } : { since: 'up', from: 1 + trial }),
+        times,
+        how,
+      },
+    }),
     async suffer({ restart, acknowledged }) {
       await acknowledged(60);
       // What the disk left behind is read by a process whose disk is sound.

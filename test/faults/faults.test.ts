@@ -62,10 +62,25 @@ test('faults: the sums of a page that adds up hold', () => {
 });
 
 const wrong: readonly (readonly [what: string, from: string, to: string, told: string])[] = [
-  ['a request that was acknowledged and not written down', 'tracejury_record="traces"} 5', 'tracejury_record="traces"} 3', 'requests of traces that were answered with success: 5, not 4'],
+  [
+    'a request that was acknowledged and not written down',
+    'tracejury_record="traces"} 5',
+    'tracejury_record="traces"} 3',
+    'requests of traces that were answered with success: 5, not 4',
+  ],
   ['a run that the store never got', 'written"} 5', 'written"} 4', 'items of the exporter metrics: 6, not 5'],
-  ['a score that an exporter lost', 'tracejury_exporter="span_events",tracejury_outcome="sent"} 4', 'tracejury_exporter="span_events",tracejury_outcome="sent"} 3', 'items of the exporter span_events: 5, not 6'],
-  ['a run without a decision', 'tracejury_reason="no_tool_calls"} 1', 'tracejury_reason="no_tool_calls"} 0', 'decisions of tool_error: 5, not 6'],
+  [
+    'a score that an exporter lost',
+    'tracejury_exporter="span_events",tracejury_outcome="sent"} 4',
+    'tracejury_exporter="span_events",tracejury_outcome="sent"} 3',
+    'items of the exporter span_events: 5, not 6',
+  ],
+  [
+    'a run without a decision',
+    'tracejury_reason="no_tool_calls"} 1',
+    'tracejury_reason="no_tool_calls"} 0',
+    'decisions of tool_error: 5, not 6',
+  ],
   ['a verdict that is counted twice', 'label="pass"} 5', 'label="pass"} 6', 'results of tool_error: 7, not 6'],
 ];
 for (const [what, from, to, told] of wrong) {
@@ -83,8 +98,20 @@ test('faults: a span that was acknowledged and not counted is told', () => {
   expect(brokenReceipt(`${page}${received}`, { acknowledged: 6 })).toEqual(['requests of traces: 5 answered with success, not 6']);
 });
 
-const run = (more: object = {}) => ({ trace_id: 't', span_id: 's', revision: 1, completeness: 'complete', verdicts: [{ name: 'a' }, { name: 'b' }], ...more });
-const doubles: readonly { readonly name: string; readonly runs: Parameters<typeof doubledIn>[0]; readonly spans: readonly string[]; readonly count: number }[] = [
+const run = (more: object = {}) => ({
+  trace_id: 't',
+  span_id: 's',
+  revision: 1,
+  completeness: 'complete',
+  verdicts: [{ name: 'a' }, { name: 'b' }],
+  ...more,
+});
+const doubles: readonly {
+  readonly name: string;
+  readonly runs: Parameters<typeof doubledIn>[0];
+  readonly spans: readonly string[];
+  readonly count: number;
+}[] = [
   { name: 'a run with its span of scores', runs: [run()], spans: ['1'], count: 0 },
   { name: 'a run twice', runs: [run(), run()], spans: ['1'], count: 1 },
   { name: 'a run that was evaluated again', runs: [run({ revision: 2 })], spans: ['1'], count: 1 },

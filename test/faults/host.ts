@@ -56,7 +56,10 @@ ${yaml}
   return {
     store: join(folder, 'store.db'),
     async start(world) {
-      const entry = world === undefined ? [join(import.meta.dirname, '../../src/cli/main.ts'), 'serve'] : [fileURLToPath(new URL('serve.ts', import.meta.url)), JSON.stringify(world)];
+      const entry =
+        world === undefined
+          ? [join(import.meta.dirname, '../../src/cli/main.ts'), 'serve']
+          : [fileURLToPath(new URL('serve.ts', import.meta.url)), JSON.stringify(world)];
       const child = spawn(process.execPath, [...entry, '-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
       children.push(child);
       const said = await saidAtStart(child);
@@ -94,7 +97,11 @@ function hostAt(child: ChildProcess, otlp: string, page: string): Host {
     async send(spans) {
       const body = new Uint8Array(gzipSync(writeTraces(spans, 'protobuf')));
       try {
-        const { status } = await fetch(`${otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' }, body });
+        const { status } = await fetch(`${otlp}/v1/traces`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' },
+          body,
+        });
         return status;
       } catch {
         return undefined;
@@ -102,7 +109,7 @@ function hostAt(child: ChildProcess, otlp: string, page: string): Host {
     },
     async runs() {
       const found: JsonObject[] = [];
-      for (let cursor = ''; ; ) {
+      for (let cursor = ''; ;) {
         const some = await json(`runs?limit=200${cursor}`);
         found.push(...listOf(some, 'runs'));
         if (typeof some['next'] !== 'string') return found;

@@ -16,4 +16,20 @@ import { sighupStorm } from './sighup-storm.ts';
 import { sigtermStorm } from './sigterm-storm.ts';
 import { slowSync } from './slow-sync.ts';
 
-export const faults: readonly Fault[] = [kill, powerLoss, diskFails, diskFull, shortWrite, slowSync, backendDown, backendBusy, backendSlow, backendLying, killWithoutBackend, clockBack, clockForward, sigtermStorm, sighupStorm];
+export const faults: readonly Fault[] = [
+  kill,
+  powerLoss,
+  diskFails,
+  diskFull,
+  shortWrite,
+  slowSync,
+  backendDown,
+  backendBusy,
+  backendSlow,
+  backendLying,
+  killWithoutBackend,
+  clockBack,
+  clockForward,
+  sigtermStorm,
+  sighupStorm,
+];

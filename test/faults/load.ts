@@ -28,7 +28,10 @@ function halves(trace: number, laterNano: bigint): readonly (readonly Span[])[] 
   const call = { id, name: 'find', arguments: '{"x":1}' };
   const now = (span: Span): Span => ({ ...span, startUnixNano: span.startUnixNano + laterNano, endUnixNano: span.endUnixNano + laterNano });
   return [
-    [modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }), toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' })].map(now),
+    [
+      modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }),
+      toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' }),
+    ].map(now),
     [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })].map(now),
   ];
 }

@@ -7,7 +7,14 @@ import type { Fault } from './fault.ts';
 import { faults } from './index.ts';
 import { accountOf, type Account } from './trial.ts';
 
-const { values } = parseArgs({ options: { trials: { type: 'string', default: '3' }, only: { type: 'string', default: '' }, from: { type: 'string', default: '0' }, seed: { type: 'string', default: '1' } } });
+const { values } = parseArgs({
+  options: {
+    trials: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+    from: { type: 'string', default: '0' },
+    seed: { type: 'string', default: '1' },
+  },
+});
 const [trials, from, seed] = [Number(values.trials), Number(values.from), Number(values.seed)];
 
 interface Row extends Omit<Account, 'broken'> {
@@ -18,7 +25,9 @@ process.exitCode = await everything();
 
 async function everything(): Promise<number> {
   let failed = 0;
-  say('| fault | trials | spans acknowledged | lost | doubled | scores not sent | metrics pages | that do not add up |\n|---|---|---|---|---|---|---|---|');
+  say(
+    '| fault | trials | spans acknowledged | lost | doubled | scores not sent | metrics pages | that do not add up |\n|---|---|---|---|---|---|---|---|',
+  );
   for (const fault of faults.filter(({ name }) => name.includes(values.only))) {
     let row: Row = { acknowledged: 0, lost: 0, doubled: 0, unsent: 0, pages: 0, broken: 0 };
     for (let trial = from; trial < from + trials; trial++) {
@@ -29,7 +38,9 @@ async function everything(): Promise<number> {
         process.stderr.write(`FAILED  ${fault.name}, trial ${trial}, seed ${seed}: ${JSON.stringify(account)}\n`);
       }
     }
-    say(`| ${fault.name} | ${trials} | ${row.acknowledged} | ${row.lost} | ${row.doubled} | ${row.unsent} | ${row.pages} | ${row.broken} |`);
+    say(
+      `| ${fault.name} | ${trials} | ${row.acknowledged} | ${row.lost} | ${row.doubled} | ${row.unsent} | ${row.pages} | ${row.broken} |`,
+    );
   }
   return failed === 0 ? 0 : 1;
 }
@@ -39,7 +50,14 @@ function isBroken({ scores }: Fault, { acknowledged, lost, doubled, unsent, brok
 }
 
 function added(row: Row, { acknowledged, lost, doubled, unsent, pages, broken }: Account): Row {
-  return { acknowledged: row.acknowledged + acknowledged, lost: row.lost + lost, doubled: row.doubled + doubled, unsent: row.unsent + unsent, pages: row.pages + pages, broken: row.broken + broken.length };
+  return {
+    acknowledged: row.acknowledged + acknowledged,
+    lost: row.lost + lost,
+    doubled: row.doubled + doubled,
+    unsent: row.unsent + unsent,
+    pages: row.pages + pages,
+    broken: row.broken + broken.length,
+  };
 }
 
 function say(line: string): void {

@@ -7,7 +7,11 @@ const [, , told = '{}', , file = ''] = process.argv;
 const { disk, clockMs = 0 } = JSON.parse(told) as World;
 // The service takes the machine's clock as it is when its modules are loaded, and counts on from there: nothing of it may be loaded before.
 Object.defineProperty(performance, 'timeOrigin', { value: performance.timeOrigin + clockMs });
-const [{ evaluators }, { readConfig }, { service }] = await Promise.all([import('../../evaluators/index.ts'), import('../../src/config/load.ts'), import('../../src/service.ts')]);
+const [{ evaluators }, { readConfig }, { service }] = await Promise.all([
+  import('../../evaluators/index.ts'),
+  import('../../src/config/load.ts'),
+  import('../../src/service.ts'),
+]);
 
 process.on('SIGHUP', () => undefined);
 const machine = diskOf(disk);

@@ -41,8 +41,14 @@ export async function openSink(): Promise<Sink> {
   }
 
   function keep(body: Buffer): void {
-    const { resourceSpans = [] } = traceRequest.decode(body) as { readonly resourceSpans?: readonly { readonly scopeSpans?: readonly { readonly spans?: readonly { readonly traceId: Buffer; readonly spanId: Buffer }[] }[] }[] };
-    for (const { traceId, spanId } of resourceSpans.flatMap(({ scopeSpans = [] }) => scopeSpans).flatMap(({ spans: found = [] }) => found)) {
+    const { resourceSpans = [] } = traceRequest.decode(body) as {
+      readonly resourceSpans?: readonly {
+        readonly scopeSpans?: readonly { readonly spans?: readonly { readonly traceId: Buffer; readonly spanId: Buffer }[] }[];
+      }[];
+    };
+    for (const { traceId, spanId } of resourceSpans
+      .flatMap(({ scopeSpans = [] }) => scopeSpans)
+      .flatMap(({ spans: found = [] }) => found)) {
       const trace = Buffer.from(traceId).toString('hex');
       spans.set(trace, (spans.get(trace) ?? new Set()).add(Buffer.from(spanId).toString('hex')));
     }

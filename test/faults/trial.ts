@@ -88,7 +88,9 @@ function watched(service: () => Host): { readonly end: () => Promise<Pick<Accoun
   let pages = 0;
   const watching = (async () => {
     while (!over.signal.aborted) {
-      const page = await service().metrics().catch(() => undefined);
+      const page = await service()
+        .metrics()
+        .catch(() => undefined);
       if (page !== undefined) {
         pages++;
         for (const fault of brokenSums(page)) broken.add(fault);
@@ -108,7 +110,11 @@ function watched(service: () => Host): { readonly end: () => Promise<Pick<Accoun
 type Ends = Pick<Account, 'acknowledged' | 'lost' | 'doubled' | 'unsent'>;
 
 /** Waits until nothing is missing any more, or for long enough. */
-async function settled(service: Host, sink: Sink, { whole, looks }: { readonly whole: readonly string[]; readonly looks: number }): Promise<Ends> {
+async function settled(
+  service: Host,
+  sink: Sink,
+  { whole, looks }: { readonly whole: readonly string[]; readonly looks: number },
+): Promise<Ends> {
   let missing: readonly string[] = whole;
   let unsent = whole.length;
   for (let look = 0; look < looks && (missing.length > 0 || unsent > 0); look++) {
@@ -129,7 +135,8 @@ async function lostOf(service: Host, run: JsonObject): Promise<number> {
   const whole = await service.run(String(run['trace_id']), String(run['span_id']));
   const isComplete = whole['completeness'] === 'complete';
   // On a machine that is short of time the service gives up contents; the rules still saw the spans, and only a call that ran passes this one.
-  if (contentGoneFor(whole) === 'overload') return (listOf(whole, 'verdicts').some(({ name, passed }) => name === 'tool_error' && passed === true) ? 0 : 2) + (isComplete ? 0 : 1);
+  if (contentGoneFor(whole) === 'overload')
+    return (listOf(whole, 'verdicts').some(({ name, passed }) => name === 'tool_error' && passed === true) ? 0 : 2) + (isComplete ? 0 : 1);
   const calls = listOf(whole, 'tool_calls').map(({ name, result }) => `${String(name)} ${String(result)}`);
   return (calls.includes('find there') ? 0 : 2) + (whole['final_response'] === 'there' && isComplete ? 0 : 1);
 }

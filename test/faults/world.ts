@@ -7,7 +7,13 @@ export type DiskFault =
   /** As `forgetful`, and a sync keeps nothing either: no service can promise anything on it. */
   | { readonly kind: 'lying'; readonly seed: number }
   /** The operation of this number fails, and `times` of them in a row; counted from the start of the process on, or from when it is up. */
-  | { readonly kind: 'failing'; readonly since: 'start' | 'up'; readonly from: number; readonly times: number; readonly how: 'ENOSPC' | 'EIO' | 'short' | 'late' }
+  | {
+      readonly kind: 'failing';
+      readonly since: 'start' | 'up';
+      readonly from: number;
+      readonly times: number;
+      readonly how: 'ENOSPC' | 'EIO' | 'short' | 'late';
+    }
   | { readonly kind: 'slow'; readonly syncMs: number };
 
 export interface World {

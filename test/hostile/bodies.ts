@@ -12,12 +12,27 @@ const text = (key: string, value: string): object => ({ key, value: { stringValu
 /** An agent's span: each makes a run. */
 export function good(trace: string, fields: SpanFields = {}): SpanFields {
   const attributes = [text('gen_ai.operation.name', 'invoke_agent'), text('gen_ai.agent.name', 'good')];
-  return { traceId: trace, spanId: spanId(0xa9e27), name: 'invoke_agent good', startTimeUnixNano: '1700000000000000000', endTimeUnixNano: '1700000001000000000', attributes, ...fields };
+  return {
+    traceId: trace,
+    spanId: spanId(0xa9e27),
+    name: 'invoke_agent good',
+    startTimeUnixNano: '1700000000000000000',
+    endTimeUnixNano: '1700000001000000000',
+    attributes,
+    ...fields,
+  };
 }
 
 /** A span like any other, unless `fields` say otherwise. */
 export function plain(trace: string, fields: SpanFields = {}): SpanFields {
-  return { traceId: trace, spanId: spanId(0xbad), name: 'bad', startTimeUnixNano: '1700000000000000000', endTimeUnixNano: '1700000001000000000', ...fields };
+  return {
+    traceId: trace,
+    spanId: spanId(0xbad),
+    name: 'bad',
+    startTimeUnixNano: '1700000000000000000',
+    endTimeUnixNano: '1700000001000000000',
+    ...fields,
+  };
 }
 
 export function spanId(number: number): string {
@@ -88,7 +103,9 @@ function spanBytes(span: SpanFields): Buffer {
 }
 
 function idsAsBytes(span: SpanFields): object {
-  return Object.fromEntries(Object.entries(span).map(([name, value]) => [name, name.endsWith('Id') ? Buffer.from(String(value), 'hex') : value]));
+  return Object.fromEntries(
+    Object.entries(span).map(([name, value]) => [name, name.endsWith('Id') ? Buffer.from(String(value), 'hex') : value]),
+  );
 }
 
 function varint(value: number): readonly number[] {

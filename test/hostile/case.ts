@@ -43,12 +43,32 @@ export const turnMsMax = 50;
 const request = (labels: string): { readonly requests: Wanted['requests'] } => ({ requests: { [labels]: 1 } });
 
 /** Taken as a whole. */
-export const taken = (accepted: number, more: Partial<Wanted> = {}): Wanted => ({ status: '200', accepted, ...request('http traces 200'), ...more });
+export const taken = (accepted: number, more: Partial<Wanted> = {}): Wanted => ({
+  status: '200',
+  accepted,
+  ...request('http traces 200'),
+  ...more,
+});
 
 /** Taken but for some, each of the others accepted. */
-export const partly = (rejected: { readonly [reason: string]: number }, more: Partial<Wanted> = {}): Wanted => taken(1, { rejected, runs: 1, says: new RegExp(`^${Object.keys(rejected).map((reason) => `${reason} \\(\\d+\\)`).join(', ')}`), ...more });
+export const partly = (rejected: { readonly [reason: string]: number }, more: Partial<Wanted> = {}): Wanted =>
+  taken(1, {
+    rejected,
+    runs: 1,
+    says: new RegExp(
+      `^${Object.keys(rejected)
+        .map((reason) => `${reason} \\(\\d+\\)`)
+        .join(', ')}`,
+    ),
+    ...more,
+  });
 
-export const refused = (status: number, reason: string, says: RegExp, more: Partial<Wanted> = {}): Wanted => ({ status: String(status), says, ...request(`http traces ${status} ${reason}`), ...more });
+export const refused = (status: number, reason: string, says: RegExp, more: Partial<Wanted> = {}): Wanted => ({
+  status: String(status),
+  says,
+  ...request(`http traces ${status} ${reason}`),
+  ...more,
+});
 
 export const malformed = (says: RegExp = /not a valid OTLP request/): Wanted => refused(400, 'otlp_malformed', says);
 export const tooLarge = (says: RegExp = /larger than limits/): Wanted => refused(413, 'otlp_too_large', says);

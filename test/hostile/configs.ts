@@ -7,7 +7,12 @@ import type { HostileCase, Send } from './case.ts';
 function loaded(text: string): Send {
   return async () => {
     try {
-      await loadConfigWithFiles({ file: 'hostile.yaml', text, env: { LOOP: '${env:LOOP}', YAML: 'a: [', LIST: '[1, 2]', LONG: 'x'.repeat(1_000_000) }, evaluators });
+      await loadConfigWithFiles({
+        file: 'hostile.yaml',
+        text,
+        env: { LOOP: '${env:LOOP}', YAML: 'a: [', LIST: '[1, 2]', LONG: 'x'.repeat(1_000_000) },
+        evaluators,
+      });
       return { status: 'fine', says: '', rejected: 0 };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -22,7 +27,14 @@ const config = (name: string, text: string | (() => string), says?: RegExp): Hos
   want: { status: says === undefined ? 'fine' : 'faults', requests: {}, ...(says === undefined ? {} : { says }) },
 });
 
-const laughs = `a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n${[...'bcdefgh'].map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefg'[at] ?? ''}`).join(', ')}]`).join('\n')}\n`;
+const laughs = `a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n${[...'bcdefgh']
+  .map(
+    (name, at) =>
+      `${name}: &${name} [${Array(9)
+        .fill(`*${'abcdefg'[at] ?? ''}`)
+        .join(', ')}]`,
+  )
+  .join('\n')}\n`;
 
 export const configCases: readonly HostileCase[] = [
   config('aliases of aliases of aliases', laughs, /more than 1000 aliases/),
@@ -54,6 +66,9 @@ export const configCases: readonly HostileCase[] = [
   config('JSON', '{"limits":{"body_bytes":"1MiB"}}'),
   config('numbers beyond all numbers', 'limits: { body_bytes: 1e999 }\n', /./),
   config('a number of 100,000 digits', () => `limits: { body_bytes: ${'9'.repeat(100_000)} }\n`, /./),
-  config('a pattern without end', 'evaluators:\n  - use: output_contains\n    when: { input: { matches: "^(a+)+$" } }\n    options: { text: x }\n'),
+  config(
+    'a pattern without end',
+    'evaluators:\n  - use: output_contains\n    when: { input: { matches: "^(a+)+$" } }\n    options: { text: x }\n',
+  ),
   config('nothing', ''),
 ];

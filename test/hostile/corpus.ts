@@ -11,11 +11,11 @@ import { wireCases } from './wire.ts';
 
 export const corpus: { readonly [door: string]: readonly HostileCase[] } = {
   'OTLP/HTTP': framing,
-  'compression': compression,
+  compression: compression,
   'OTLP/JSON': jsonCases,
-  'protobuf': wireCases,
-  'gRPC': grpcCases,
+  protobuf: wireCases,
+  gRPC: grpcCases,
   'trace shapes': traceCases,
   'tool schemas': schemaCases,
-  'configuration': configCases,
+  configuration: configCases,
 };

@@ -25,7 +25,10 @@ const sentEvery = 100;
 const faultsMax = 20;
 
 /** The same seed gives the same bodies. Case `n` is found again by running with its seed and `n` cases. */
-export async function fuzz(target: Target | undefined, { cases, seed }: { readonly cases: number; readonly seed: number }): Promise<Fuzzed> {
+export async function fuzz(
+  target: Target | undefined,
+  { cases, seed }: { readonly cases: number; readonly seed: number },
+): Promise<Fuzzed> {
   const bodies = recordedBodies();
   const random = randomFrom(seed);
   const faults: string[] = [];
@@ -42,7 +45,8 @@ export async function fuzz(target: Target | undefined, { cases, seed }: { readon
     if (read.items !== undefined) accepted++;
     const fault = read.fault ?? ((user + system) / 1_000 > bodyMsMax ? `it took ${(user + system) / 1_000} ms` : undefined);
     const sent = target === undefined || number % sentEvery !== 0 ? undefined : await sentFault(target, body, read.items);
-    for (const why of [fault, sent]) if (why !== undefined) faults.push(`${why} (seed ${seed}, case ${number}, ${kept(body, seed, number)})`);
+    for (const why of [fault, sent])
+      if (why !== undefined) faults.push(`${why} (seed ${seed}, case ${number}, ${kept(body, seed, number)})`);
   }
   return { accepted, refused: cases - accepted, faults, slowestMs };
 }
@@ -50,7 +54,8 @@ export async function fuzz(target: Target | undefined, { cases, seed }: { readon
 /** Reads a file that a fault named once more. */
 export function replay(path: string): string {
   const [, signal, encoding] = /\.(traces|logs)\.(json|protobuf)\.hex$/.exec(path) ?? [];
-  if ((signal !== 'traces' && signal !== 'logs') || (encoding !== 'json' && encoding !== 'protobuf')) return `${path} is not named as a replay is`;
+  if ((signal !== 'traces' && signal !== 'logs') || (encoding !== 'json' && encoding !== 'protobuf'))
+    return `${path} is not named as a replay is`;
   const { items, fault } = readOrRefused({ name: path, signal, encoding, bytes: Buffer.from(readFileSync(path, 'utf8'), 'hex') });
   return fault ?? (items === undefined ? 'refused' : `${items.accepted} accepted, ${items.rejected} rejected`);
 }
@@ -77,7 +82,10 @@ function readOrRefused({ signal, encoding, bytes }: Body): { readonly items?: It
 async function sentFault(target: Target, { signal, encoding, bytes }: Body, items: Items | undefined): Promise<string | undefined> {
   const before = await target.counts();
   const isZipped = bytes.length % 2 === 0;
-  const headers = { 'content-type': encoding === 'json' ? 'application/json' : 'application/x-protobuf', ...(isZipped ? { 'content-encoding': 'gzip' } : {}) };
+  const headers = {
+    'content-type': encoding === 'json' ? 'application/json' : 'application/x-protobuf',
+    ...(isZipped ? { 'content-encoding': 'gzip' } : {}),
+  };
   const answer = await post(isZipped ? gzipSync(bytes) : bytes, { path: `/v1/${signal}`, headers })(target);
   const after = await target.counts();
   const metric = signal === 'traces' ? 'spans' : 'log_records';

@@ -38,7 +38,14 @@ function integer(value: number): Buffer {
 
 /** The header block of a call, and more. */
 export function callHeaders(more: readonly Buffer[] = [], path = tracesPath): Buffer {
-  const own = { ':method': 'POST', ':scheme': 'http', ':path': path, ':authority': 'localhost', 'content-type': 'application/grpc', te: 'trailers' };
+  const own = {
+    ':method': 'POST',
+    ':scheme': 'http',
+    ':path': path,
+    ':authority': 'localhost',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  };
   return Buffer.concat([...Object.entries(own).map(([name, value]) => literal(name, value)), ...more]);
 }
 

@@ -18,7 +18,9 @@ const bytesMax = 40_000;
 
 /** The recorded bodies, inflated. */
 export function recordedBodies(): readonly Body[] {
-  const paths = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile() && /^request.*\.(binpb|json)(\.gz)?$/.test(one.name));
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+    (one) => one.isFile() && /^request.*\.(binpb|json)(\.gz)?$/.test(one.name),
+  );
   return paths
     .map((one): Body => {
       const raw = readFileSync(join(one.parentPath, one.name));
@@ -57,7 +59,9 @@ export function damaged({ bytes }: Body, others: readonly Body[], random: Random
 type Damage = (bytes: Buffer, random: Random, other: Buffer) => Buffer;
 
 /** Bytes that mean something to the one format or to the other. */
-const telling = [0x00, 0x01, 0x0a, 0x0b, 0x12, 0x4a, 0x7f, 0x80, 0xff, 0x22, 0x2c, 0x2d, 0x30, 0x39, 0x3a, 0x5b, 0x5c, 0x5d, 0x65, 0x7b, 0x7d];
+const telling = [
+  0x00, 0x01, 0x0a, 0x0b, 0x12, 0x4a, 0x7f, 0x80, 0xff, 0x22, 0x2c, 0x2d, 0x30, 0x39, 0x3a, 0x5b, 0x5c, 0x5d, 0x65, 0x7b, 0x7d,
+];
 
 const inPlace: readonly Damage[] = [
   (bytes, random) => changed(bytes, random, (byte) => byte ^ (1 << below(random, 8))),
@@ -71,7 +75,8 @@ const damages: readonly Damage[] = [
   (bytes, random) => spliced(bytes, random, Buffer.from(Array.from({ length: 1 + below(random, 12) }, () => pick(random, telling)))),
   (bytes, random, other) => spliced(bytes, random, piece(other, random)),
   (bytes, random) => Buffer.concat([bytes, piece(bytes, random)]),
-  (bytes, random) => spliced(bytes, random, Buffer.concat(Array.from({ length: 1 + below(random, 50) }, () => piece(bytes, random).subarray(0, 16)))),
+  (bytes, random) =>
+    spliced(bytes, random, Buffer.concat(Array.from({ length: 1 + below(random, 50) }, () => piece(bytes, random).subarray(0, 16)))),
   (bytes, random) => {
     const at = below(random, bytes.length + 1);
     return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1 + below(random, 16))]);

@@ -37,11 +37,44 @@ const inMemory = async (): Promise<Door> => openDoor({ limits, bounds });
 
 const rows: readonly Row[] = [
   { name: 'one body in chunks of one byte', bodyBytes: whole.length, open: inMemory, send: (port) => chunkedBodies(port, [whole]) },
-  { name: 'four bodies at once in chunks of one byte', bodyBytes: quarter.length * 4, open: inMemory, send: (port) => chunkedBodies(port, [quarter, quarter, quarter, quarter]) },
-  { name: 'chunks of one byte with extensions', bodyBytes: quarter.length, open: inMemory, send: (port) => chunkedBodies(port, [quarter], { extension: `;x=${'y'.repeat(20)}` }) },
-  { name: 'gzip in chunks of one byte', bodyBytes: gzipSync(quarter).length, open: inMemory, send: (port) => chunkedBodies(port, [gzipSync(quarter)], { headers: { 'content-encoding': 'gzip' } }) },
-  { name: 'gRPC messages in DATA frames of one byte', bodyBytes: 4 * 200_000, open: () => openGrpcDoor({ limits, bounds }), send: (port) => dataFrames(port, Array.from({ length: 4 }, () => message(noise(200_000)))) },
-  { name: 'compressed gRPC messages in DATA frames of one byte', bodyBytes: 4 * gzipSync(noise(200_000)).length, open: () => openGrpcDoor({ limits, bounds }), send: (port) => dataFrames(port, Array.from({ length: 4 }, () => message(gzipSync(noise(200_000)), { flag: 1 }))) },
+  {
+    name: 'four bodies at once in chunks of one byte',
+    bodyBytes: quarter.length * 4,
+    open: inMemory,
+    send: (port) => chunkedBodies(port, [quarter, quarter, quarter, quarter]),
+  },
+  {
+    name: 'chunks of one byte with extensions',
+    bodyBytes: quarter.length,
+    open: inMemory,
+    send: (port) => chunkedBodies(port, [quarter], { extension: `;x=${'y'.repeat(20)}` }),
+  },
+  {
+    name: 'gzip in chunks of one byte',
+    bodyBytes: gzipSync(quarter).length,
+    open: inMemory,
+    send: (port) => chunkedBodies(port, [gzipSync(quarter)], { headers: { 'content-encoding': 'gzip' } }),
+  },
+  {
+    name: 'gRPC messages in DATA frames of one byte',
+    bodyBytes: 4 * 200_000,
+    open: () => openGrpcDoor({ limits, bounds }),
+    send: (port) =>
+      dataFrames(
+        port,
+        Array.from({ length: 4 }, () => message(noise(200_000))),
+      ),
+  },
+  {
+    name: 'compressed gRPC messages in DATA frames of one byte',
+    bodyBytes: 4 * gzipSync(noise(200_000)).length,
+    open: () => openGrpcDoor({ limits, bounds }),
+    send: (port) =>
+      dataFrames(
+        port,
+        Array.from({ length: 4 }, () => message(gzipSync(noise(200_000)), { flag: 1 })),
+      ),
+  },
 ];
 
 for (const { name, bodyBytes, open, send } of rows) {
@@ -83,8 +116,21 @@ async function leased(door: Door, bytes: number): Promise<void> {
   await pause(100);
 }
 
-async function chunkedBodies(port: number, bodies: readonly Buffer[], { extension = '', headers = {} }: { readonly extension?: string; readonly headers?: { readonly [name: string]: string } } = {}): Promise<readonly Socket[]> {
-  return Promise.all(bodies.map((body) => written(port, head('/v1/traces', { 'content-type': 'application/x-protobuf', 'transfer-encoding': 'chunked', ...headers }), body, (byte) => `1${extension}\r\n${byte}\r\n`)));
+async function chunkedBodies(
+  port: number,
+  bodies: readonly Buffer[],
+  { extension = '', headers = {} }: { readonly extension?: string; readonly headers?: { readonly [name: string]: string } } = {},
+): Promise<readonly Socket[]> {
+  return Promise.all(
+    bodies.map((body) =>
+      written(
+        port,
+        head('/v1/traces', { 'content-type': 'application/x-protobuf', 'transfer-encoding': 'chunked', ...headers }),
+        body,
+        (byte) => `1${extension}\r\n${byte}\r\n`,
+      ),
+    ),
+  );
 }
 
 /** Some thousand bytes at a time are turned into pieces, so that the client holds little itself. */
@@ -106,7 +152,9 @@ async function dataFrames(port: number, messages: readonly Buffer[]): Promise<re
     const stream = 1 + at * 2;
     socket.write(frame(frameTypes.headers, flags.endHeaders, stream, callHeaders([literal('grpc-encoding', 'gzip')])));
     for (let from = 0; from < bytes.length - 1; from += 4_096) {
-      const pieces = [...bytes.subarray(from, Math.min(from + 4_096, bytes.length - 1))].map((byte) => frame(frameTypes.data, flags.none, stream, Buffer.of(byte)));
+      const pieces = [...bytes.subarray(from, Math.min(from + 4_096, bytes.length - 1))].map((byte) =>
+        frame(frameTypes.data, flags.none, stream, Buffer.of(byte)),
+      );
       await new Promise((resolve) => socket.write(Buffer.concat(pieces), resolve));
     }
   }

@@ -11,7 +11,14 @@ import { outcomeOf, type Outcome } from './runner.ts';
 import { openTarget } from './target.ts';
 import { heavy, longestStepMs } from './turns.ts';
 
-const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, cases: { type: 'string', default: '20000' }, seed: { type: 'string', default: '1' }, replay: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    cases: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: '1' },
+    replay: { type: 'string' },
+  },
+});
 
 if (values.replay !== undefined) say(replay(values.replay));
 else process.exitCode = await everything();
@@ -36,10 +43,14 @@ async function everything(): Promise<number> {
   if (values.only === '') {
     for (const one of heavy) {
       const { longestMs, steps } = longestStepMs(one);
-      say(`read in ${String(steps).padStart(4)} steps, the longest of ${longestMs.toFixed(1).padStart(5)} ms of the processor: ${one.name}`);
+      say(
+        `read in ${String(steps).padStart(4)} steps, the longest of ${longestMs.toFixed(1).padStart(5)} ms of the processor: ${one.name}`,
+      );
     }
     const { accepted, refused, faults, slowestMs } = await fuzz(target, { cases: Number(values.cases), seed: Number(values.seed) });
-    say(`fuzzing: ${accepted} bodies read, ${refused} refused, ${faults.length} faults; the slowest took ${slowestMs.toFixed(1)} ms of the processor`);
+    say(
+      `fuzzing: ${accepted} bodies read, ${refused} refused, ${faults.length} faults; the slowest took ${slowestMs.toFixed(1)} ms of the processor`,
+    );
     for (const fault of faults) say(`    ${fault}`);
     if (faults.length === 0) passed++;
     else failed++;
@@ -58,17 +69,28 @@ interface Family {
   readonly long: number;
 }
 
-function withCase({ cases, asWanted, longestMs, long }: Family = { cases: 0, asWanted: 0, longestMs: 0, long: 0 }, { faults, turnMs }: Outcome): Family {
-  return { cases: cases + 1, asWanted: asWanted + (faults.length === 0 ? 1 : 0), longestMs: Math.max(longestMs, turnMs), long: long + (turnMs > turnMsMax ? 1 : 0) };
+function withCase(
+  { cases, asWanted, longestMs, long }: Family = { cases: 0, asWanted: 0, longestMs: 0, long: 0 },
+  { faults, turnMs }: Outcome,
+): Family {
+  return {
+    cases: cases + 1,
+    asWanted: asWanted + (faults.length === 0 ? 1 : 0),
+    longestMs: Math.max(longestMs, turnMs),
+    long: long + (turnMs > turnMsMax ? 1 : 0),
+  };
 }
 
 function tellFamilies(families: ReadonlyMap<string, Family>): void {
   say(`| family | cases | as wanted | longest turn, ms | longer than ${turnMsMax} ms |\n|---|---|---|---|---|`);
-  for (const [name, { cases, asWanted, longestMs, long }] of families) say(`| ${name} | ${cases} | ${asWanted} | ${longestMs.toFixed(0)} | ${long} |`);
+  for (const [name, { cases, asWanted, longestMs, long }] of families)
+    say(`| ${name} | ${cases} | ${asWanted} | ${longestMs.toFixed(0)} | ${long} |`);
 }
 
 function tell(name: string, { wanted, got, faults, turnMs }: Outcome): void {
-  say(`${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(76)} ${wanted.padEnd(58)} ${got.padEnd(58)} ${turnMs.toFixed(0).padStart(5)}`);
+  say(
+    `${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(76)} ${wanted.padEnd(58)} ${got.padEnd(58)} ${turnMs.toFixed(0).padStart(5)}`,
+  );
   for (const fault of faults) say(`            ${fault}`);
 }
 

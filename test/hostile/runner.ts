@@ -41,27 +41,48 @@ export async function outcomeOf(target: Target, { prepare, want }: HostileCase, 
     ...(want.verdict === undefined ? [] : unequal('verdicts', [...new Set(runs)], [want.verdict])),
     ...unequal('the answer to a good request behind it', after.status, '200'),
   ];
-  return { wanted: inWords(want.status, want.accepted ?? 0, want.rejected ?? {}, want), got: inWords(answer.status, accepted, rejected, { runs: runs.length }), faults, turnMs };
+  return {
+    wanted: inWords(want.status, want.accepted ?? 0, want.rejected ?? {}, want),
+    got: inWords(answer.status, accepted, rejected, { runs: runs.length }),
+    faults,
+    turnMs,
+  };
 }
 
-function inWords(status: string, accepted: number, rejected: { readonly [reason: string]: number }, { runs = 0 }: Pick<Wanted, 'runs'>): string {
-  const parts = [status, ...(accepted > 0 ? [`${accepted} taken`] : []), ...Object.entries(rejected).map(([reason, count]) => `${count} ${reason}`), ...(runs > 0 ? [`${runs} ${runs === 1 ? 'run' : 'runs'}`] : [])];
+function inWords(
+  status: string,
+  accepted: number,
+  rejected: { readonly [reason: string]: number },
+  { runs = 0 }: Pick<Wanted, 'runs'>,
+): string {
+  const parts = [
+    status,
+    ...(accepted > 0 ? [`${accepted} taken`] : []),
+    ...Object.entries(rejected).map(([reason, count]) => `${count} ${reason}`),
+    ...(runs > 0 ? [`${runs} ${runs === 1 ? 'run' : 'runs'}`] : []),
+  ];
   return parts.join(', ');
 }
 
 function difference(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
-  return new Map([...after].map(([sample, value]) => [sample, value - (before.get(sample) ?? 0)] as const).filter(([, value]) => value !== 0));
+  return new Map(
+    [...after].map(([sample, value]) => [sample, value - (before.get(sample) ?? 0)] as const).filter(([, value]) => value !== 0),
+  );
 }
 
 function rejectedIn(counted: ReadonlyMap<string, number>, items: 'spans' | 'log_records'): { readonly [reason: string]: number } {
   const prefix = `tracejury_receiver_${items}_total{tracejury_outcome="rejected",tracejury_reason="`;
-  return Object.fromEntries([...counted].filter(([sample]) => sample.startsWith(prefix)).map(([sample, value]) => [sample.slice(prefix.length, -2), value]));
+  return Object.fromEntries(
+    [...counted].filter(([sample]) => sample.startsWith(prefix)).map(([sample, value]) => [sample.slice(prefix.length, -2), value]),
+  );
 }
 
 /** `http traces 413 otlp_too_large`, by the values of the labels. */
 function requestsIn(counted: ReadonlyMap<string, number>): { readonly [labels: string]: number } {
   const found = [...counted].filter(([sample]) => sample.startsWith('tracejury_receiver_requests_total{'));
-  return Object.fromEntries(found.map(([sample, value]) => [[...sample.matchAll(/="([^"]*)"/g)].map(([, label]) => label).join(' '), value]));
+  return Object.fromEntries(
+    found.map(([sample, value]) => [[...sample.matchAll(/="([^"]*)"/g)].map(([, label]) => label).join(' '), value]),
+  );
 }
 
 function unequal(what: string, got: unknown, wanted: unknown): readonly string[] {

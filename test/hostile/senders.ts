@@ -28,7 +28,9 @@ export function post(body: Uint8Array, { headers = asProtobuf, pieces, ...line }
 }
 
 export function requestHead(headers: Headers, { path = '/v1/traces', method = 'POST', version = 'HTTP/1.1' }: Post = {}): string {
-  return `${method} ${path} ${version}\r\nhost: x\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+  return `${method} ${path} ${version}\r\nhost: x\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n`;
 }
 
 /** The bytes as they are; the last answer that comes back counts. */
@@ -90,7 +92,7 @@ export function connected(port: number): Promise<Socket> {
 /** The answers in what a connection gave, those of 1xx left out. */
 export function answersIn(bytes: Buffer): readonly Answer[] {
   const answers: Answer[] = [];
-  for (let rest = bytes; rest.length > 0; ) {
+  for (let rest = bytes; rest.length > 0;) {
     const split = rest.indexOf('\r\n\r\n');
     if (split < 0) return [...answers, cutOff];
     const head = rest.toString('latin1', 0, split);
@@ -121,7 +123,10 @@ interface Partial {
 
 function said(status: string, type: string, body: Uint8Array): Pick<Answer, 'says' | 'rejected'> {
   const message = status === '200' ? traceResponse : statusMessage;
-  const read = type === 'application/json' ? (JSON.parse(Buffer.from(body).toString() || '{}') as { readonly [field: string]: unknown }) : message.decode(body);
+  const read =
+    type === 'application/json'
+      ? (JSON.parse(Buffer.from(body).toString() || '{}') as { readonly [field: string]: unknown })
+      : message.decode(body);
   return status === '200' ? partialIn(read['partialSuccess']) : { says: String(read['message'] ?? ''), rejected: 0 };
 }
 
@@ -157,16 +162,17 @@ async function written(stream: ClientHttp2Stream, pieces: readonly Uint8Array[])
   for (const piece of pieces) {
     for (let at = 0; at < piece.length; at += 16_384) {
       if (stream.closed) return;
-      if (!stream.write(piece.subarray(at, at + 16_384))) await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), closed]);
+      if (!stream.write(piece.subarray(at, at + 16_384)))
+        await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), closed]);
     }
   }
 }
 
 export function grpcAnswer(headers: { readonly [name: string]: unknown }, body: Buffer): Answer {
   const code = headers['grpc-status'];
-  if (code === undefined) return { status: headers[':status'] === undefined ? 'cut off' : String(headers[':status']), says: '', rejected: 0 };
+  if (code === undefined)
+    return { status: headers[':status'] === undefined ? 'cut off' : String(headers[':status']), says: '', rejected: 0 };
   if (code !== '0') return { status: `code ${String(code)}`, says: decodeURIComponent(String(headers['grpc-message'] ?? '')), rejected: 0 };
   const read = body.length <= 5 ? {} : traceResponse.decode(body.subarray(5));
   return { status: 'code 0', ...partialIn(read['partialSuccess']) };
 }
-

@@ -44,9 +44,20 @@ test('hostile: small requests are answered while a large one is read', async () 
   const door = await opened(openDoor({ limits }));
   const body = gzipSync(json(...large));
   const order: string[] = [];
-  const one = exchange(door.port, head('/v1/traces', { 'content-type': 'application/json', 'content-encoding': 'gzip', 'content-length': body.length, connection: 'close' }), body).then(() => order.push('large'));
+  const one = exchange(
+    door.port,
+    head('/v1/traces', {
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'content-length': body.length,
+      connection: 'close',
+    }),
+    body,
+  ).then(() => order.push('large'));
   await until(() => door.counts.get('tracejury.receiver.bytes http traces') === body.length);
-  const small = exchange(door.port, head('/v1/traces', { ...type, 'content-length': goodBody.length, connection: 'close' }), goodBody).then(() => order.push('small'));
+  const small = exchange(door.port, head('/v1/traces', { ...type, 'content-length': goodBody.length, connection: 'close' }), goodBody).then(
+    () => order.push('small'),
+  );
   await Promise.all([one, small]);
   expect(order).toEqual(['small', 'large']);
   expect(door.spans).toHaveLength(20_001);
@@ -56,7 +67,9 @@ test('hostile: a client of HTTP that goes away while its request is read is no l
   const door = await opened(openDoor({ limits }));
   const body = json(...large);
   const socket = connect(door.port, '127.0.0.1');
-  socket.write(Buffer.concat([Buffer.from(head('/v1/traces', { 'content-type': 'application/json', 'content-length': body.length })), body]));
+  socket.write(
+    Buffer.concat([Buffer.from(head('/v1/traces', { 'content-type': 'application/json', 'content-length': body.length })), body]),
+  );
   await until(() => door.counts.get('tracejury.receiver.bytes http traces') === body.length);
   socket.resetAndDestroy();
   await door.inFlight(0);

@@ -51,7 +51,11 @@ function portOf(address: string): number {
 
 function counters(page: string): ReadonlyMap<string, number> {
   const found = page.split('\n').filter((line) => /^tracejury_\w+_total[ {]/.test(line));
-  return new Map(found.map((line) => line.replace(/ # .*/, '')).map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
+  return new Map(
+    found
+      .map((line) => line.replace(/ # .*/, ''))
+      .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  );
 }
 
 function enough(found: readonly string[], wanted: number): readonly string[] | undefined {
@@ -69,7 +73,12 @@ function page(url: string): Promise<string> {
 }
 
 interface RunRow {
-  readonly verdicts: readonly { readonly evaluator: string; readonly status: string; readonly score?: number | null; readonly reason?: string | null }[];
+  readonly verdicts: readonly {
+    readonly evaluator: string;
+    readonly status: string;
+    readonly score?: number | null;
+    readonly reason?: string | null;
+  }[];
 }
 
 async function verdicts(address: string, trace: string): Promise<readonly string[]> {

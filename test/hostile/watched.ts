@@ -18,7 +18,12 @@ function watch(): void {
 /** The process is also that of whoever sends, and of the corpus; the service's own is what its thread holds. */
 const memory = { ...machineMemory(), residentBytes: () => process.memoryUsage().heapTotal + process.memoryUsage().external };
 
-const { otlp, grpc, console: page, stop } = await running('', { closing: 'settle: 5ms, quiet: 20ms', logger: pino({ level: 'silent' }), memory });
+const {
+  otlp,
+  grpc,
+  console: page,
+  stop,
+} = await running('', { closing: 'settle: 5ms, quiet: 20ms', logger: pino({ level: 'silent' }), memory });
 watch();
 
 parentPort?.on('message', (asked: 'longest' | 'stop') => {

@@ -13,8 +13,16 @@ const beside = (name: string, fields: Bytes, want: Wanted): HostileCase => ({
   want,
 });
 /** The bytes are all of a span. */
-const span = (name: string, bytes: Bytes, want: Wanted): HostileCase => ({ name, prepare: (trace) => post(requestOf([bytesOf(bytes), goodBytes(trace)])), want });
-const whole = (name: string, body: (trace: string) => Buffer, want: Wanted = malformed()): HostileCase => ({ name, prepare: (trace) => post(body(trace)), want });
+const span = (name: string, bytes: Bytes, want: Wanted): HostileCase => ({
+  name,
+  prepare: (trace) => post(requestOf([bytesOf(bytes), goodBytes(trace)])),
+  want,
+});
+const whole = (name: string, body: (trace: string) => Buffer, want: Wanted = malformed()): HostileCase => ({
+  name,
+  prepare: (trace) => post(body(trace)),
+  want,
+});
 
 const both = taken(2, { runs: 1 });
 const broken = partly({ malformed: 1 });
@@ -51,7 +59,11 @@ export const wireCases: readonly HostileCase[] = [
   beside('twenty thousand empty attributes', () => Buffer.alloc(40_000, hex('4a00')), partly({ too_many_attributes: 1 })),
   beside('ten thousand empty events', () => Buffer.alloc(20_000, hex('5a00')), partly({ too_many_events: 1 })),
   beside('ten thousand empty links', () => Buffer.alloc(20_000, hex('6a00')), partly({ too_many_links: 1 })),
-  beside('eight million empty values in one list', () => attribute(field(0x2a, Buffer.alloc(15 * MiB, hex('0a00')))), partly({ too_many_items: 1 })),
+  beside(
+    'eight million empty values in one list',
+    () => attribute(field(0x2a, Buffer.alloc(15 * MiB, hex('0a00')))),
+    partly({ too_many_items: 1 }),
+  ),
   beside('eight million unknown fields', () => Buffer.alloc(15 * MiB, hex('b801')).fill(hex('b80101')), partly({ too_many_items: 1 })),
   beside('a name that is told eight million times', () => Buffer.alloc(15 * MiB, hex('2a00')), partly({ too_many_items: 1 })),
   span('a span of no bytes', '', partly({ invalid_trace_id: 1 })),
@@ -60,8 +72,16 @@ export const wireCases: readonly HostileCase[] = [
   span('ids of zeros', `0a10${'00'.repeat(16)}1208${'00'.repeat(8)}`, partly({ invalid_trace_id: 1 })),
   span('a span that is JSON', Buffer.from('{"traceId":"01"}'), broken),
   whole('every length is zero', () => hex('0a00'.repeat(1_000)), taken(0)),
-  whole('a good span, then 150,000 empty ones', (trace) => requestOf([goodBytes(trace), ...Array.from({ length: 150_000 }, () => Buffer.alloc(0))]), partly({ invalid_trace_id: 99_999, too_many_spans: 50_001 })),
-  whole('a good span, then 50,000 broken ones', (trace) => requestOf([goodBytes(trace), ...Array.from({ length: 50_000 }, () => hex('ff'))]), partly({ malformed: 50_000 })),
+  whole(
+    'a good span, then 150,000 empty ones',
+    (trace) => requestOf([goodBytes(trace), ...Array.from({ length: 150_000 }, () => Buffer.alloc(0))]),
+    partly({ invalid_trace_id: 99_999, too_many_spans: 50_001 }),
+  ),
+  whole(
+    'a good span, then 50,000 broken ones',
+    (trace) => requestOf([goodBytes(trace), ...Array.from({ length: 50_000 }, () => hex('ff'))]),
+    partly({ malformed: 50_000 }),
+  ),
   whole('eight million empty blocks', () => Buffer.alloc(15 * MiB, hex('0a00')), malformed(/resource and scope blocks/)),
   whole('eight million unknown fields of the request', () => Buffer.alloc(15 * MiB, hex('2000')), malformed(/fields/)),
   whole('a request without its last byte', (trace) => protobuf(good(trace)).subarray(0, -1)),
@@ -74,5 +94,9 @@ export const wireCases: readonly HostileCase[] = [
   whole('a text', () => Buffer.from('hello, is anybody there?')),
   whole('zeros', () => Buffer.alloc(1_000)),
   whole('ones', () => Buffer.alloc(1_000, 0xff)),
-  whole('two requests in one body', (trace) => Buffer.concat([protobuf(good(trace)), protobuf(good(trace, { spanId: spanId(2) }))]), taken(2, { runs: 2 })),
+  whole(
+    'two requests in one body',
+    (trace) => Buffer.concat([protobuf(good(trace)), protobuf(good(trace, { spanId: spanId(2) }))]),
+    taken(2, { runs: 2 }),
+  ),
 ];

@@ -12,7 +12,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { agentTrace } from '../../src/library/agent-trace.ts';
-import { evaluate, http, outputRelevanceBySimilarity, outputSimilarity, type HttpCall, type Verdict } from '../../src/library/evaluators.ts';
+import {
+  evaluate,
+  http,
+  outputRelevanceBySimilarity,
+  outputSimilarity,
+  type HttpCall,
+  type Verdict,
+} from '../../src/library/evaluators.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import { attributes, otlpSink, readCarrier } from '../exporters/otlp-sink.ts';
@@ -32,7 +39,9 @@ let url = '';
 let vectors: ChatServer;
 
 beforeAll(async () => {
-  server = spawn(process.execPath, [join(root, 'examples/custom-evaluators/courtesy-server.ts'), '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  server = spawn(process.execPath, [join(root, 'examples/custom-evaluators/courtesy-server.ts'), '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   if (server.stdout === null) throw new Error('it says nothing');
   [url] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
   vectors = await chatServer(embeds(vectorOf));
@@ -56,15 +65,26 @@ async function call({ url: to, headers, body }: HttpCall): Promise<{ kind: 'answ
 }
 
 async function libraryVerdicts(): Promise<readonly Verdict[]> {
-  const evaluators = [http({ url, parameters }, { name: 'courtesy', threshold: 1 }), outputSimilarity({}, { threshold: 0.99, expect: { output: wanted } }), outputRelevanceBySimilarity()];
-  return await evaluate(agentTrace({ agent: 'order_support', input, finalResponse: reply }), {}, evaluators, { judge: scriptedJudge({}, 'vectors', vectorOf), call });
+  const evaluators = [
+    http({ url, parameters }, { name: 'courtesy', threshold: 1 }),
+    outputSimilarity({}, { threshold: 0.99, expect: { output: wanted } }),
+    outputRelevanceBySimilarity(),
+  ];
+  return await evaluate(agentTrace({ agent: 'order_support', input, finalResponse: reply }), {}, evaluators, {
+    judge: scriptedJudge({}, 'vectors', vectorOf),
+    call,
+  });
 }
 
 const names = ['courtesy', 'output_similarity', 'output_relevance_by_similarity'];
 
 test('asking: in the library every one of them is scored', async () => {
   const verdicts = await libraryVerdicts();
-  expect(verdicts.map((verdict) => verdict.kind === 'scored' && [verdict.passed, verdict.label])).toEqual([[true, 'pass'], [false, 'fail'], [null, '']]);
+  expect(verdicts.map((verdict) => verdict.kind === 'scored' && [verdict.passed, verdict.label])).toEqual([
+    [true, 'pass'],
+    [false, 'fail'],
+    [null, ''],
+  ]);
   expect(verdicts[0]).toMatchObject({ score: 1, explanation: 'The reply says way.', details: { said: ['way'] } });
   expect(verdicts[1]).toMatchObject({ details: { model: 'scripted' } });
 });
@@ -75,10 +95,30 @@ test('asking: tracejury eval gives the verdicts of the library', async () => {
   writeFileSync(recorded, JSON.stringify({ id: 'one', agent: 'order_support', input, final_response: reply }));
   writeFileSync(config, yaml(url));
   const said: string[] = [];
-  const code = await runCommandLine({ words: ['eval', recorded, '-c', config, '--format', 'json'], commands, version: '', env: {}, say: (text) => said.push(text), complain: () => undefined });
+  const code = await runCommandLine({
+    words: ['eval', recorded, '-c', config, '--format', 'json'],
+    commands,
+    version: '',
+    env: {},
+    say: (text) => said.push(text),
+    complain: () => undefined,
+  });
   const { results } = JSON.parse(said.join('')) as { readonly results: readonly { readonly verdicts: readonly object[] }[] };
   expect(code).toBe(1);
-  expect(results[0]?.verdicts).toMatchObject((await libraryVerdicts()).map((verdict, at) => (verdict.kind === 'scored' ? { name: names[at], status: 'scored', score: verdict.score, passed: verdict.passed, explanation: verdict.explanation, details: verdict.details } : {})));
+  expect(results[0]?.verdicts).toMatchObject(
+    (await libraryVerdicts()).map((verdict, at) =>
+      verdict.kind === 'scored'
+        ? {
+            name: names[at],
+            status: 'scored',
+            score: verdict.score,
+            passed: verdict.passed,
+            explanation: verdict.explanation,
+            details: verdict.details,
+          }
+        : {},
+    ),
+  );
 });
 
 test('asking: the service sends the verdicts of the library', async () => {
@@ -86,8 +126,12 @@ test('asking: the service sends the verdicts of the library', async () => {
   const jury = await running(`${yaml(url)}\nexport: [ { to: span_events, endpoint: "${sink.url}" } ]`);
   try {
     await sendAgentRun(jury.otlp);
-    const told = () => sink.received.flatMap((request) => (readCarrier(request).span.events ?? []).map((event) => attributes(event.attributes)));
-    const events = await eventually(() => (names.every((name) => told().some((event) => event['gen_ai.evaluation.name'] === name)) ? told() : undefined), 'three verdicts');
+    const told = () =>
+      sink.received.flatMap((request) => (readCarrier(request).span.events ?? []).map((event) => attributes(event.attributes)));
+    const events = await eventually(
+      () => (names.every((name) => told().some((event) => event['gen_ai.evaluation.name'] === name)) ? told() : undefined),
+      'three verdicts',
+    );
     for (const [at, verdict] of (await libraryVerdicts()).entries()) {
       if (verdict.kind !== 'scored') throw new Error('not scored');
       expect(events.find((event) => event['gen_ai.evaluation.name'] === names[at])).toMatchObject({
@@ -98,7 +142,9 @@ test('asking: the service sends the verdicts of the library', async () => {
         ...(verdict.passed === null ? {} : { 'tracejury.passed': verdict.passed }),
       });
     }
-    expect(sample(await jury.metrics(), 'tracejury_judge_requests_total', { tracejury_judge: 'http:courtesy', tracejury_outcome: 'answered' })).toBe(1);
+    expect(
+      sample(await jury.metrics(), 'tracejury_judge_requests_total', { tracejury_judge: 'http:courtesy', tracejury_outcome: 'answered' }),
+    ).toBe(1);
   } finally {
     await jury.stop();
     await sink.close();
@@ -120,7 +166,11 @@ for (const { name, play, reason } of broken) {
         const text = await jury.metrics();
         return sample(text, 'tracejury_decisions_total', { gen_ai_evaluation_name: 'courtesy' }) === undefined ? undefined : text;
       }, 'a decision');
-      expect(page.split('\n').find((line) => line.startsWith('tracejury_decisions_total{') && line.includes('gen_ai_evaluation_name="courtesy"'))).toMatch(new RegExp(`tracejury_decision="failed".*tracejury_reason="${reason}`));
+      expect(
+        page
+          .split('\n')
+          .find((line) => line.startsWith('tracejury_decisions_total{') && line.includes('gen_ai_evaluation_name="courtesy"')),
+      ).toMatch(new RegExp(`tracejury_decision="failed".*tracejury_reason="${reason}`));
       expect(sample(page, 'tracejury_evaluation_score_count', { gen_ai_evaluation_name: 'courtesy' })).toBeUndefined();
       expect(sample(page, 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'tool_error' })).toBe(1);
     } finally {
@@ -133,13 +183,24 @@ for (const { name, play, reason } of broken) {
 test('asking: the configuration of the example has no faults, and its endpoint knows a run without a reply', async () => {
   const file = join(root, 'examples/custom-evaluators/over-http.yaml');
   const said: string[] = [];
-  expect(await runCommandLine({ words: ['config', 'check', file], commands, version: '', env: {}, say: (text) => said.push(text), complain: () => undefined })).toBe(0);
+  expect(
+    await runCommandLine({
+      words: ['config', 'check', file],
+      commands,
+      version: '',
+      env: {},
+      say: (text) => said.push(text),
+      complain: () => undefined,
+    }),
+  ).toBe(0);
   expect(readFileSync(file, 'utf8')).toContain('courtesy-server.ts');
   const [verdict] = await evaluate(agentTrace({ input }), {}, [http({ url, parameters }, { name: 'courtesy' })], { call });
   expect(verdict).toMatchObject({ kind: 'skipped', reason: 'no_final_response' });
 });
 
 test('asking: the library refuses to begin where nobody could answer', async () => {
-  await expect(evaluate(agentTrace({ input }), {}, [http({ url }, { name: 'courtesy' })])).rejects.toThrow('courtesy calls an endpoint: give what does so as { call }.');
+  await expect(evaluate(agentTrace({ input }), {}, [http({ url }, { name: 'courtesy' })])).rejects.toThrow(
+    'courtesy calls an endpoint: give what does so as { call }.',
+  );
   expect(() => http({ url })).toThrow('name is missing');
 });

@@ -23,7 +23,10 @@ const expectations: { readonly [member: string]: JsonValue } = {
   tool_outputs: [{ name: 'book_hotel', output: { confirmation: 'HX-4471' } }],
   tool_calls_count: { search_flights: 1, book_hotel: '>=1' },
   tool_calls_order: ['search_flights', 'book_hotel'],
-  messages: [{ role: 'user', content: 'Book.' }, { role: 'assistant', content: '', tool_calls: [{ name: 'search_flights', args: {} }] }],
+  messages: [
+    { role: 'user', content: 'Book.' },
+    { role: 'assistant', content: '', tool_calls: [{ name: 'search_flights', args: {} }] },
+  ],
   output: 'The hotel is booked.',
   search_text: ['HX-4471', 'AF007'],
   tasks: ['book a hotel'],
@@ -35,7 +38,14 @@ export const ruleEntries: readonly (EvaluatorEntry & { readonly options?: JsonOb
     const expect = chosen(expectations, Object.keys((expectationSchema?.['properties'] ?? {}) as object));
     const entry = { use: id, ...(Object.keys(expect).length === 0 ? {} : { expect }) };
     const made = configuredEvaluator(entry, evaluators);
-    const options = made.kind === 'ready' ? {} : Object.fromEntries(made.faults.map(({ path }) => String(path.at(-1))).map((name) => [name, neededOptions[name] ?? allowedBy(propertyOf(optionsSchema, name))]));
+    const options =
+      made.kind === 'ready'
+        ? {}
+        : Object.fromEntries(
+            made.faults
+              .map(({ path }) => String(path.at(-1)))
+              .map((name) => [name, neededOptions[name] ?? allowedBy(propertyOf(optionsSchema, name))]),
+          );
     return { ...entry, ...(Object.keys(options).length === 0 ? {} : { options }) };
   });
 

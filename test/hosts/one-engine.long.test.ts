@@ -58,10 +58,21 @@ test('hosts: every rule evaluator takes part, over enough recordings, and most h
 
 test('hosts: tracejury eval gives the verdicts of the library', async () => {
   const said: string[] = [];
-  const code = await runCommandLine({ words: ['eval', ...taken.map(({ recording }) => recording.folder), '-c', configFile, '--format', 'json'], commands, version: '', env: {}, say: (text) => said.push(text), complain: () => undefined });
+  const code = await runCommandLine({
+    words: ['eval', ...taken.map(({ recording }) => recording.folder), '-c', configFile, '--format', 'json'],
+    commands,
+    version: '',
+    env: {},
+    say: (text) => said.push(text),
+    complain: () => undefined,
+  });
   expect(code).toBeLessThan(2);
-  const { results } = JSON.parse(said.join('')) as { readonly results: readonly { readonly trace_id: string; readonly span_id: string; readonly verdicts: readonly JsonValue[] }[] };
-  expect(results.map(({ trace_id: traceId, span_id: spanId }) => `${traceId}/${spanId}`).toSorted()).toEqual([...verdicts.keys()].toSorted());
+  const { results } = JSON.parse(said.join('')) as {
+    readonly results: readonly { readonly trace_id: string; readonly span_id: string; readonly verdicts: readonly JsonValue[] }[];
+  };
+  expect(results.map(({ trace_id: traceId, span_id: spanId }) => `${traceId}/${spanId}`).toSorted()).toEqual(
+    [...verdicts.keys()].toSorted(),
+  );
   for (const { trace_id: traceId, span_id: spanId, verdicts: written } of results) {
     const wanted = (verdicts.get(`${traceId}/${spanId}`) ?? []).map((verdict, at) => told(library[at]?.name ?? '', verdict));
     expect([traceId, sortedText(written)]).toEqual([traceId, sortedText(wanted)]);
@@ -73,16 +84,25 @@ test('hosts: the service sends the verdicts of the library', async () => {
   // Each recording has a tenant of its own: their scripted models give the same ids to the same calls, as no two agents do.
   const tokens = JSON.stringify(taken.map((_, at) => ({ name: `tenant-${at}`, value: tokenOf(at), may: ['ingest'] })));
   // The pieces of a recording come within that time also on a slow machine: a run that closes between two of them keeps the key that it had.
-  const jury = await running(`${yaml}\nexport: [ { to: span_events, endpoint: "${sink.url}" } ]`, { tokens, closing: 'settle: 3s, quiet: 9s' });
+  const jury = await running(`${yaml}\nexport: [ { to: span_events, endpoint: "${sink.url}" } ]`, {
+    tokens,
+    closing: 'settle: 3s, quiet: 9s',
+  });
   try {
-    for (const [at, { recording }] of taken.entries()) for (const file of recording.expected.files) await send(jury.otlp, tokenOf(at), recording.folder, file);
+    for (const [at, { recording }] of taken.entries())
+      for (const file of recording.expected.files) await send(jury.otlp, tokenOf(at), recording.folder, file);
     const runs = taken.flatMap((one) => one.runs).filter((run) => wantedEvents(run).length > 0);
     expect(runs.length).toBeGreaterThanOrEqual(recordingsMin);
     const carriers = await eventually(() => {
-      const sent = new Map(sink.received.map((request) => readCarrier(request).span).map((span) => [`${span.traceId}/${span.parentSpanId}`, (span.events ?? []).map((event) => attributes(event.attributes))]));
+      const sent = new Map(
+        sink.received
+          .map((request) => readCarrier(request).span)
+          .map((span) => [`${span.traceId}/${span.parentSpanId}`, (span.events ?? []).map((event) => attributes(event.attributes))]),
+      );
       return runs.every((run) => sent.has(carrierPlaceOf(run))) ? sent : undefined;
     }, 'a carrier span of every run');
-    for (const run of runs) expect([placeOf(run), sortedText(carriers.get(carrierPlaceOf(run)))]).toEqual([placeOf(run), sortedText(wantedEvents(run))]);
+    for (const run of runs)
+      expect([placeOf(run), sortedText(carriers.get(carrierPlaceOf(run)))]).toEqual([placeOf(run), sortedText(wantedEvents(run))]);
   } finally {
     await jury.stop();
     await sink.close();
@@ -91,7 +111,9 @@ test('hosts: the service sends the verdicts of the library', async () => {
 
 function spread<Item>(items: readonly Item[]): readonly Item[] {
   const step = Math.max(1, items.length / recordingsTaken);
-  return Array.from({ length: Math.min(recordingsTaken, items.length) }, (_, at) => items[Math.floor(at * step)]).filter((item) => item !== undefined);
+  return Array.from({ length: Math.min(recordingsTaken, items.length) }, (_, at) => items[Math.floor(at * step)]).filter(
+    (item) => item !== undefined,
+  );
 }
 
 function placeOf({ traceId, spanId }: Run): string {
@@ -110,7 +132,15 @@ function told(name: string, verdict: Verdict): JsonValue {
   if (verdict.kind === 'skipped') return { ...head, reason: verdict.reason };
   if (verdict.kind === 'failed') return { ...head, reason: verdict.error };
   const { score, threshold, passed, label, evidence, parts } = verdict;
-  return { ...head, score, threshold, passed, label, evidence, parts: parts.map(({ callId, spanId, ...part }) => ({ ...part, call_id: callId ?? null, span_id: spanId ?? null })) };
+  return {
+    ...head,
+    score,
+    threshold,
+    passed,
+    label,
+    evidence,
+    parts: parts.map(({ callId, spanId, ...part }) => ({ ...part, call_id: callId ?? null, span_id: spanId ?? null })),
+  };
 }
 
 /** What the carrier span of a run has to say when its verdicts are those of the library. */
@@ -130,8 +160,17 @@ function tokenOf(at: number): string {
   return `token-of-tenant-${at}`;
 }
 
-async function send(otlp: string, token: string, path: string, { file, content_type: type }: Recording['expected']['files'][number]): Promise<void> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': type ?? 'application/x-protobuf', ...(file.endsWith('.gz') ? { 'content-encoding': 'gzip' } : {}) };
+async function send(
+  otlp: string,
+  token: string,
+  path: string,
+  { file, content_type: type }: Recording['expected']['files'][number],
+): Promise<void> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': type ?? 'application/x-protobuf',
+    ...(file.endsWith('.gz') ? { 'content-encoding': 'gzip' } : {}),
+  };
   const { status } = await fetch(`${otlp}/v1/traces`, { method: 'POST', headers, body: new Uint8Array(readFileSync(join(path, file))) });
   expect(status).toBe(200);
 }

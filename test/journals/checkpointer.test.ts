@@ -8,7 +8,8 @@ import { modelSpan } from '../builders/gen-ai-spans.ts';
 import { span } from '../builders/spans.ts';
 import { request, second, spansOf, started, world } from './intake-world.ts';
 
-const contents = (items: readonly ScoredRun[]): readonly string[] => items.map(({ run }) => `${run.trace.agent} ${run.completeness} ${run.contentHash}`);
+const contents = (items: readonly ScoredRun[]): readonly string[] =>
+  items.map(({ run }) => `${run.trace.agent} ${run.completeness} ${run.contentHash}`);
 
 test('intake: a run that is open when the process dies is scored by the next one', async () => {
   const of = world();
@@ -51,7 +52,10 @@ test('intake: a run that is scored and not stored is scored again, the same', as
 });
 
 test('intake: what no backend has taken is scored again, unless it took none for long', async () => {
-  for (const [waits, again] of [[10 * second, 2], [100 * second, 1]] as const) {
+  for (const [waits, again] of [
+    [10 * second, 2],
+    [100 * second, 1],
+  ] as const) {
     const of = world();
     const first = await started(of, { sends: false });
     await first.take(spansOf(1));
@@ -72,7 +76,10 @@ test('intake: of a request that a done and an open run share only the open one g
   const next = await started(of);
   await next.take(open.slice(1));
   await next.pass(700 * second);
-  expect(of.delivered.map(({ run }) => `${run.trace.agent} ${run.completeness} ${run.trace.toolCalls.length}`)).toEqual(['agent 2 complete 1', 'agent 1 complete 1']);
+  expect(of.delivered.map(({ run }) => `${run.trace.agent} ${run.completeness} ${run.trace.toolCalls.length}`)).toEqual([
+    'agent 2 complete 1',
+    'agent 1 complete 1',
+  ]);
 });
 
 const padding = 'x'.repeat(10_000);
@@ -87,7 +94,8 @@ test('intake: a run stays open while ten times the journal flows by', async () =
   for (let trace = 2; bytes < of.bytesMax * 10; trace++) {
     const spans = [...spansOf(trace), span({ id: 9, parent: 1, trace, attributes: { text: padding } })];
     // Every few minutes it does something, in a request that it shares.
-    if (trace % 200 === 0) spans.push(modelSpan({ id: trace + 100, parent: 1, trace: 1, start: 10 + trace, user: 'question 1', says: 'still at it' }));
+    if (trace % 200 === 0)
+      spans.push(modelSpan({ id: trace + 100, parent: 1, trace: 1, start: 10 + trace, user: 'question 1', says: 'still at it' }));
     bytes += request(spans, 0).body.length;
     const taken = await first.take(spans);
     if (taken !== 'appended') refused.push(taken);
@@ -118,7 +126,8 @@ test('intake: a run that is open since before the clock was set back by a day do
   for (let trace = 2; bytes < of.bytesMax * 2; trace++) {
     const spans = [...spansOf(trace), span({ id: 9, parent: 1, trace, attributes: { text: padding } })];
     // It is at work, so it is not abandoned.
-    if (trace % 100 === 0) spans.push(modelSpan({ id: trace + 100, parent: 1, trace: 1, start: 10 + trace, user: 'question 1', says: 'still at it' }));
+    if (trace % 100 === 0)
+      spans.push(modelSpan({ id: trace + 100, parent: 1, trace: 1, start: 10 + trace, user: 'question 1', says: 'still at it' }));
     bytes += request(spans, 0).body.length;
     const taken = await next.take(spans);
     if (taken !== 'appended') refused.push(taken);
@@ -145,7 +154,12 @@ test('intake: log records go the same way', async () => {
   const first = await started(of);
   const body = Buffer.from('{"resourceLogs":[]}');
   const given: readonly LogRecord[] = [];
-  expect(await first.intake.logs({ kind: 'logs', tenant: noTenant, contentType: 'application/json', contentEncoding: '', receivedMs: 0, body }, given)).toMatchObject({ kind: 'appended' });
+  expect(
+    await first.intake.logs(
+      { kind: 'logs', tenant: noTenant, contentType: 'application/json', contentEncoding: '', receivedMs: 0, body },
+      given,
+    ),
+  ).toMatchObject({ kind: 'appended' });
   expect((await started(of)).parts.count('tracejury.journal.replayed')).toBe(1);
 });
 

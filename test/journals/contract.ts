@@ -20,7 +20,9 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
         await home.remove?.();
       }
     });
-    async function fresh(more: Partial<JournalSettings> = {}): Promise<{ journal: Journal; parts: TestParts; again: (parts?: TestParts) => Promise<Journal> }> {
+    async function fresh(
+      more: Partial<JournalSettings> = {},
+    ): Promise<{ journal: Journal; parts: TestParts; again: (parts?: TestParts) => Promise<Journal> }> {
       const home = await newHome();
       const settings = { ...smallSettings, ...more };
       const open = async (parts: TestParts): Promise<Journal> => {
@@ -42,7 +44,13 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
 
     test('records are read back as they were, in order', async () => {
       const { journal } = await fresh();
-      const records = [recordOf(1, 8), recordOf(2, 5000), recordOf(3), { ...recordOf(4), body: Buffer.alloc(0) }, { ...recordOf(5), contentType: 'application/json; charset=utf-8' }];
+      const records = [
+        recordOf(1, 8),
+        recordOf(2, 5000),
+        recordOf(3),
+        { ...recordOf(4), body: Buffer.alloc(0) },
+        { ...recordOf(5), contentType: 'application/json; charset=utf-8' },
+      ];
       const positions: Position[] = [];
       for (const record of records) positions.push(await appended(journal, record));
       expect(await entriesIn(journal)).toEqual(records.map((record, at) => ({ position: positions[at], record })));
@@ -112,7 +120,12 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
       expect(taken).toBeGreaterThan(40);
       expect(await idsIn(journal)).toEqual(Array.from({ length: taken }, (_, id) => id));
       journal.commit(journal.end());
-      for (let again = await journal.append(recordOf(1000, 1000)); again.kind === 'refused'; again = await journal.append(recordOf(1000, 1000))) await parts.sleep(0);
+      for (
+        let again = await journal.append(recordOf(1000, 1000));
+        again.kind === 'refused';
+        again = await journal.append(recordOf(1000, 1000))
+      )
+        await parts.sleep(0);
       for (let id = 1; id < 40; id++) await appended(journal, recordOf(1000 + id, 1000));
       expect(await idsIn(journal)).toEqual(Array.from({ length: 40 }, (_, id) => 1000 + id));
     });
@@ -127,7 +140,10 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
       while ((await later.append(recordOf(1000 + reserved, 1000), 'reserve')).kind === 'appended') reserved++;
       expect(reserved).toBeGreaterThanOrEqual(7);
       expect(later.bytesUsed()).toBeLessThanOrEqual(later.bytesMax);
-      expect(await idsIn(later)).toEqual([...Array.from({ length: taken }, (_, id) => id), ...Array.from({ length: reserved }, (_, id) => 1000 + id)]);
+      expect(await idsIn(later)).toEqual([
+        ...Array.from({ length: taken }, (_, id) => id),
+        ...Array.from({ length: reserved }, (_, id) => 1000 + id),
+      ]);
     });
 
     test('a record that no segment can hold is refused', async () => {
@@ -141,14 +157,28 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
       const origin = await appended(journal, recordOf(1));
       const copy = await appended(journal, { ...recordOf(1), isCopy: true, origin });
       const far = await appended(journal, { ...recordOf(2), tenant: tenant('ü'), isCopy: true, origin: (2 ** 45 + 1) as Position });
-      expect(await Promise.all([origin, copy, far].map((position) => journal.at(position)))).toEqual([recordOf(1), { ...recordOf(1), isCopy: true, origin }, { ...recordOf(2), tenant: tenant('ü'), isCopy: true, origin: 2 ** 45 + 1 }]);
+      expect(await Promise.all([origin, copy, far].map((position) => journal.at(position)))).toEqual([
+        recordOf(1),
+        { ...recordOf(1), isCopy: true, origin },
+        { ...recordOf(2), tenant: tenant('ü'), isCopy: true, origin: 2 ** 45 + 1 },
+      ]);
     });
 
     test('records are counted by what they are, and a copy as one', async () => {
       const { journal, parts } = await fresh();
-      const kinds: readonly Partial<JournalRecord>[] = [{ kind: 'traces' }, { kind: 'traces' }, { kind: 'traces', isCopy: true }, { kind: 'logs' }, { kind: 'logs', isCopy: true }, { kind: 'done' }, { kind: 'forwarded' }];
+      const kinds: readonly Partial<JournalRecord>[] = [
+        { kind: 'traces' },
+        { kind: 'traces' },
+        { kind: 'traces', isCopy: true },
+        { kind: 'logs' },
+        { kind: 'logs', isCopy: true },
+        { kind: 'done' },
+        { kind: 'forwarded' },
+      ];
       await Promise.all(kinds.map((one, id) => appended(journal, { ...recordOf(id), ...one })));
-      expect(['traces', 'logs', 'copy', 'done', 'forwarded'].map((kind) => parts.count('tracejury.journal.records', kind))).toEqual([2, 1, 2, 1, 1]);
+      expect(['traces', 'logs', 'copy', 'done', 'forwarded'].map((kind) => parts.count('tracejury.journal.records', kind))).toEqual([
+        2, 1, 2, 1, 1,
+      ]);
     });
 
     test('many times its size goes through it while it is committed behind', async () => {

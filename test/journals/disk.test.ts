@@ -7,7 +7,10 @@ import { simulatedDisk } from './simulated-disk.ts';
 
 journalContract('disk', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tracejury-journal-'));
-  return { open: (settings, parts) => journals.disk({ ...settings, folder: join(folder, 'journal') }, parts), remove: () => rm(folder, { recursive: true, force: true }) };
+  return {
+    open: (settings, parts) => journals.disk({ ...settings, folder: join(folder, 'journal') }, parts),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
 });
 
 journalContract('disk, on a simulated disk', async () => {

@@ -54,7 +54,14 @@ export async function started(of: World, { stores = true, sends = true } = {}): 
       of.delivered.push(item);
     },
   });
-  const own = intake({ journal, flow, telemetry: parts.telemetry, clock, keeping: { offered: () => offered, stored: () => (stores ? offered : 0), sent: () => (sends ? offered : 0) }, inflatedBytesMax: 1_000_000 });
+  const own = intake({
+    journal,
+    flow,
+    telemetry: parts.telemetry,
+    clock,
+    keeping: { offered: () => offered, stored: () => (stores ? offered : 0), sent: () => (sends ? offered : 0) },
+    inflatedBytesMax: 1_000_000,
+  });
   await own.replay();
   return {
     intake: own,
@@ -80,7 +87,14 @@ export async function started(of: World, { stores = true, sends = true } = {}): 
 }
 
 export function request(spans: readonly Span[], receivedMs: number): JournalRecord {
-  return { kind: 'traces', tenant: noTenant, contentType: 'application/x-protobuf', contentEncoding: '', receivedMs, body: writeTraces(spans, 'protobuf') };
+  return {
+    kind: 'traces',
+    tenant: noTenant,
+    contentType: 'application/x-protobuf',
+    contentEncoding: '',
+    receivedMs,
+    body: writeTraces(spans, 'protobuf'),
+  };
 }
 
 /** Spans of one run, the agent's last. */

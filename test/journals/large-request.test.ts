@@ -22,7 +22,9 @@ test('intake: a large request goes on in parts, and a small one that comes after
 test('intake: a process that dies while a large request goes on leaves all of it to the next one', async () => {
   const of = world(10_000_000);
   const one = await started(of);
-  const questions = Array.from({ length: 4_000 }, (_, at) => modelSpan({ id: 10 + at, trace: 1, parent: 1, start: at, says: `part ${at}` }));
+  const questions = Array.from({ length: 4_000 }, (_, at) =>
+    modelSpan({ id: 10 + at, trace: 1, parent: 1, start: at, says: `part ${at}` }),
+  );
   void one.take([agentSpan({ id: 1, trace: 1, output: 'done' }), ...questions]);
   await one.pass(0);
   const next = await started(of);

@@ -11,5 +11,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test('journal: a folder that cannot be one is an error that says which and why', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, 'not a folder');
-  await expect(openJournal({ scheme: 'disk', rest: join(file, 'journal') }, { bytesMax: 1_000_000 }, testParts())).rejects.toMatchObject({ code: 'JOURNAL_UNUSABLE', message: expect.stringContaining(join(file, 'journal')) as unknown });
+  await expect(openJournal({ scheme: 'disk', rest: join(file, 'journal') }, { bytesMax: 1_000_000 }, testParts())).rejects.toMatchObject({
+    code: 'JOURNAL_UNUSABLE',
+    message: expect.stringContaining(join(file, 'journal')) as unknown,
+  });
 });

@@ -39,7 +39,11 @@ export function testParts(seed = 1): TestParts {
     lines,
     count(metric, label) {
       const points = telemetry.snapshot().find(({ name }) => name === metric)?.points ?? [];
-      return points.reduce((sum, point) => sum + (point.kind === 'number' && (label === undefined || Object.values(point.labels).includes(label)) ? point.value : 0), 0);
+      return points.reduce(
+        (sum, point) =>
+          sum + (point.kind === 'number' && (label === undefined || Object.values(point.labels).includes(label)) ? point.value : 0),
+        0,
+      );
     },
   };
 }
@@ -53,7 +57,14 @@ export const smallSettings: JournalSettings = { folder, segmentBytes: 16 * 1024,
 export function recordOf(id: number, bodyBytes = 200): JournalRecord {
   const body = Buffer.alloc(Math.max(bodyBytes, 8), id % 251);
   body.writeUInt32LE(id, 0);
-  return { kind: id % 2 === 0 ? 'traces' : 'logs', tenant: tenant(id % 3 === 0 ? '' : `tenant-${id % 3}`), contentType: 'application/x-protobuf', contentEncoding: id % 5 === 0 ? 'gzip' : '', receivedMs: 1_700_000_000_000 + id, body };
+  return {
+    kind: id % 2 === 0 ? 'traces' : 'logs',
+    tenant: tenant(id % 3 === 0 ? '' : `tenant-${id % 3}`),
+    contentType: 'application/x-protobuf',
+    contentEncoding: id % 5 === 0 ? 'gzip' : '',
+    receivedMs: 1_700_000_000_000 + id,
+    body,
+  };
 }
 
 export function idOf({ body }: JournalRecord): number {

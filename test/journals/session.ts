@@ -20,7 +20,12 @@ export function ledger(): Ledger {
 const sizes = [8, 60, 300, 1500, 5000];
 
 /** Replays, then appends in bursts and commits behind. Ends early when the journal cannot be opened. Gives how it ended. */
-export async function session(disk: SimulatedDisk, book: Ledger, chance: Chance, options: { readonly bursts: number; readonly stops: boolean }): Promise<'not opened' | 'ended'> {
+export async function session(
+  disk: SimulatedDisk,
+  book: Ledger,
+  chance: Chance,
+  options: { readonly bursts: number; readonly stops: boolean },
+): Promise<'not opened' | 'ended'> {
   const parts = testParts(chance.below(2 ** 31));
   const journal = await diskJournal(smallSettings, parts, disk.files).catch(() => undefined);
   if (journal === undefined) return 'not opened';

@@ -40,7 +40,11 @@ interface Inode {
   doubtful: Write[];
 }
 
-type NameChange = { readonly folder: string; readonly set: readonly (readonly [path: string, inode: Inode])[]; readonly gone: readonly string[] };
+type NameChange = {
+  readonly folder: string;
+  readonly set: readonly (readonly [path: string, inode: Inode])[];
+  readonly gone: readonly string[];
+};
 
 const root = '/';
 /** What a disk writes as a whole, at the worst. */
@@ -60,7 +64,13 @@ interface Platter {
 }
 
 function platter(names: ReadonlyMap<string, Inode>, folders: ReadonlySet<string>): Platter {
-  return { names: new Map(names), folders: new Set(folders), synced: { names: new Map(names), folders: new Set(folders) }, changes: [], newFolders: [] };
+  return {
+    names: new Map(names),
+    folders: new Set(folders),
+    synced: { names: new Map(names), folders: new Set(folders) },
+    changes: [],
+    newFolders: [],
+  };
 }
 
 function diskOf(state: Platter, faults: Faults): SimulatedDisk {
@@ -122,15 +132,19 @@ function diskOf(state: Platter, faults: Faults): SimulatedDisk {
       },
       read: (buffer, offset) => act('read', () => inode.data.copy(buffer, 0, Math.min(offset, inode.data.length))),
       datasync: () =>
-        act('datasync', () => {
-          inode.synced = inode.pending.reduce(written, inode.synced);
-          // What is written over does not come back.
-          inode.doubtful = inode.pending.reduce(without, inode.doubtful);
-          inode.pending = [];
-        }, () => {
-          inode.doubtful.push(...inode.pending);
-          inode.pending = [];
-        }),
+        act(
+          'datasync',
+          () => {
+            inode.synced = inode.pending.reduce(written, inode.synced);
+            // What is written over does not come back.
+            inode.doubtful = inode.pending.reduce(without, inode.doubtful);
+            inode.pending = [];
+          },
+          () => {
+            inode.doubtful.push(...inode.pending);
+            inode.pending = [];
+          },
+        ),
       size: () => act('size', () => inode.data.length),
       close: () => act('close', () => undefined),
     };
@@ -143,7 +157,8 @@ function diskOf(state: Platter, faults: Faults): SimulatedDisk {
         if (!folders.has(path)) state.newFolders = [...state.newFolders, path];
         folders.add(path);
       }),
-    list: (folder) => act('list', () => [...names.keys()].filter((path) => posix.dirname(path) === folder).map((path) => posix.basename(path))),
+    list: (folder) =>
+      act('list', () => [...names.keys()].filter((path) => posix.dirname(path) === folder).map((path) => posix.basename(path))),
     async open(path, mode) {
       return fileOf(
         await act('open', () => {
@@ -213,7 +228,10 @@ function survivor({ synced, pending, doubtful }: Inode, chance: Chance): Inode {
   const share = chance.pick([0, 0.1, 0.5, 0.9, 1]);
   const pieces = chance.shuffled([...doubtful, ...pending]).flatMap(({ offset, bytes }) => {
     const count = Math.ceil(bytes.length / pieceBytes);
-    return Array.from({ length: count }, (_, at) => ({ offset: offset + at * pieceBytes, bytes: bytes.subarray(at * pieceBytes, (at + 1) * pieceBytes) }));
+    return Array.from({ length: count }, (_, at) => ({
+      offset: offset + at * pieceBytes,
+      bytes: bytes.subarray(at * pieceBytes, (at + 1) * pieceBytes),
+    }));
   });
   const data = pieces.filter(() => chance.share() < share).reduce(written, Buffer.from(synced));
   return { data, synced: Buffer.from(data), pending: [], doubtful: [] };

@@ -16,7 +16,12 @@ import { manualSleep } from '../builders/manual-sleep.ts';
 import { eventually } from '../service/running.ts';
 import type { BatchServer } from './batch-server.ts';
 
-export const question: Question = { id: 'q', instruction: 'Is it so?', data: [{ title: 'Text', text: 'a text' }], answerSchema: { type: 'object', additionalProperties: false, required: ['yes'], properties: { yes: { type: 'boolean' } } } };
+export const question: Question = {
+  id: 'q',
+  instruction: 'Is it so?',
+  data: [{ title: 'Text', text: 'a text' }],
+  answerSchema: { type: 'object', additionalProperties: false, required: ['yes'], properties: { yes: { type: 'boolean' } } },
+};
 export const good = '{"yes":true}';
 
 export interface BatchHost {
@@ -44,13 +49,51 @@ export interface HostOptions {
 }
 
 /** The first one of a test over a server and a store, or the next process over the same. */
-export async function batchHost(server: BatchServer, { batch, judge, store = memoryBatches(), clock = manualClock(Date.parse('2026-01-01T00:00:00Z')), till, mayLie = () => true }: HostOptions = {}): Promise<BatchHost> {
+export async function batchHost(
+  server: BatchServer,
+  {
+    batch,
+    judge,
+    store = memoryBatches(),
+    clock = manualClock(Date.parse('2026-01-01T00:00:00Z')),
+    till,
+    mayLie = () => true,
+  }: HostOptions = {},
+): Promise<BatchHost> {
   const [telemetry, nap] = [metricRegistry(), manualSleep()];
   const [faults, calls]: [unknown[], JudgeCall[]] = [[], []];
   let ids = clock.nowMs();
-  const host: { settings: JudgeSettings } = { settings: { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 2, timeoutMs: 5_000, batch: { pollMs: 1_000, gatherMs: 5_000, withinMs: 3_600_000, requests: 10, bytes: 1_000_000, inFlight: 2, ...batch }, ...judge } };
-  const client = judges.openai_compatible(host.settings, { telemetry, clock, random: () => 0, nonce: () => 'n0nce', sleep: async () => undefined });
-  const room = batchRoom({ judge: host.settings, settings: () => host.settings, use: (work) => work(client), direct: (of, note, purse) => client.ask(of, note, purse), till: () => till, newId: () => `own-${++ids}`, onFault: (error) => void faults.push(error), telemetry, clock, sleep: nap.sleep });
+  const host: { settings: JudgeSettings } = {
+    settings: {
+      name: 'main',
+      baseUrl: server.baseUrl,
+      model: 'm',
+      apiKey: 'k',
+      concurrency: 2,
+      timeoutMs: 5_000,
+      batch: { pollMs: 1_000, gatherMs: 5_000, withinMs: 3_600_000, requests: 10, bytes: 1_000_000, inFlight: 2, ...batch },
+      ...judge,
+    },
+  };
+  const client = judges.openai_compatible(host.settings, {
+    telemetry,
+    clock,
+    random: () => 0,
+    nonce: () => 'n0nce',
+    sleep: async () => undefined,
+  });
+  const room = batchRoom({
+    judge: host.settings,
+    settings: () => host.settings,
+    use: (work) => work(client),
+    direct: (of, note, purse) => client.ask(of, note, purse),
+    till: () => till,
+    newId: () => `own-${++ids}`,
+    onFault: (error) => void faults.push(error),
+    telemetry,
+    clock,
+    sleep: nap.sleep,
+  });
   onTestFinished(async () => {
     await client.stop();
     const stopped = room.stop();
@@ -59,7 +102,11 @@ export async function batchHost(server: BatchServer, { batch, judge, store = mem
   });
   await room.open(store, mayLie);
   return Object.assign(host, {
-    room, store, clock, faults, calls,
+    room,
+    store,
+    clock,
+    faults,
+    calls,
     ask(asker: string, of = question, purse?: EvaluatorBudget) {
       let told: Answer | undefined;
       const answer = room.ask(asker, of, (call) => void calls.push(call), purse).then((one) => (told = one));
@@ -75,7 +122,9 @@ export async function batchHost(server: BatchServer, { batch, judge, store = mem
       }, what),
     counts(metric: string) {
       const points = telemetry.snapshot().find(({ name }) => name === metric)?.points ?? [];
-      return Object.fromEntries(points.map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0]));
+      return Object.fromEntries(
+        points.map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0]),
+      );
     },
   });
 }

@@ -42,7 +42,11 @@ test('batch: under way at a kill, it is looked after by the next process, and wh
   // Who comes back later finds what was answered meanwhile.
   const late = second.ask('b');
   expect(await late.answer).toEqual({ kind: 'answered', value: { yes: true }, truncated: false, model: 'm' });
-  expect([server.batches.length, server.direct, second.counts('tracejury.judge.batch.questions')]).toEqual([1, [], { answered: 1, known: 1 }]);
+  expect([server.batches.length, server.direct, second.counts('tracejury.judge.batch.questions')]).toEqual([
+    1,
+    [],
+    { answered: 1, known: 1 },
+  ]);
 });
 
 test('batch: answers of a first round are there for the process after the next one, whose second round alone is asked', async () => {
@@ -132,7 +136,11 @@ test('batch: an answer that may not lie in the store is used and not kept', asyn
   const answers = ['{"word":"secret"}', '{"word":"se\\u0063ret"}', '{"word":"plain"}'];
   server.finish(batch, { output: batch.lines.map(({ custom_id: id }, at) => answerLine(id, answers[at] ?? '')).join('\n') });
   await first.until(() => (asked.every((one) => one.told() !== undefined) ? true : undefined), 'answers');
-  expect(asked.map((one) => one.told())).toMatchObject([{ value: { word: 'secret' } }, { value: { word: 'secret' } }, { value: { word: 'plain' } }]);
+  expect(asked.map((one) => one.told())).toMatchObject([
+    { value: { word: 'secret' } },
+    { value: { word: 'secret' } },
+    { value: { word: 'plain' } },
+  ]);
   const kept = await Promise.all(batch.lines.map(async ({ custom_id: id }) => await first.store.answer(id)));
   expect(kept).toEqual([undefined, undefined, '{"word":"plain"}']);
 });

@@ -14,7 +14,12 @@ export interface BatchLine {
 export interface ServedBatch {
   readonly id: string;
   readonly lines: readonly BatchLine[];
-  readonly body: { readonly input_file_id: string; readonly endpoint: string; readonly completion_window: string; readonly metadata: { readonly [key: string]: string } };
+  readonly body: {
+    readonly input_file_id: string;
+    readonly endpoint: string;
+    readonly completion_window: string;
+    readonly metadata: { readonly [key: string]: string };
+  };
   readonly idempotencyKey: string | undefined;
   status: string;
   files: { output_file_id?: string; error_file_id?: string };
@@ -43,9 +48,17 @@ export async function batchServer(play: Play, tls?: https.ServerOptions): Promis
   const [batches, direct, seen, files] = [[] as ServedBatch[], [] as ChatRequest[], [] as string[], new Map<string, string>()];
   let ids = 0;
   const made: Omit<BatchServer, 'baseUrl'> = {
-    batches, direct, seen, files, instead: undefined, afterCreation: undefined,
+    batches,
+    direct,
+    seen,
+    files,
+    instead: undefined,
+    afterCreation: undefined,
     finish(batch, { output, errors, status = 'completed' }) {
-      for (const [name, text] of [['output_file_id', output], ['error_file_id', errors]] as const) {
+      for (const [name, text] of [
+        ['output_file_id', output],
+        ['error_file_id', errors],
+      ] as const) {
         if (text === undefined) continue;
         const id = `file-${++ids}`;
         files.set(id, text);
@@ -61,14 +74,25 @@ export async function batchServer(play: Play, tls?: https.ServerOptions): Promis
   };
 
   function shown({ id, status, files: own, body: { metadata, input_file_id } }: ServedBatch): object {
-    return { id, object: 'batch', endpoint: '/v1/chat/completions', completion_window: '24h', created_at: 0, status, metadata, input_file_id, ...own };
+    return {
+      id,
+      object: 'batch',
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+      created_at: 0,
+      status,
+      metadata,
+      input_file_id,
+      ...own,
+    };
   }
 
   function answer(request: IncomingMessage, response: ServerResponse, bytes: Buffer): void {
     const [method, path] = [request.method ?? '', (request.url ?? '').replace(/\?.*/, '').replace(/^\/v1/, '')];
     seen.push(`${method} ${path}`);
     if (made.instead?.({ method, path }, response) === true) return;
-    const json = (status: number, value: object): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    const json = (status: number, value: object): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     const [, kind, id = '', more] = path.split('/');
     const batch = batches.find((one) => one.id === id);
     if (kind === 'chat') {
@@ -81,14 +105,25 @@ export async function batchServer(play: Play, tls?: https.ServerOptions): Promis
       return json(200, { id: `file-${ids}`, object: 'file', purpose: 'batch' });
     }
     if (kind === 'files' && files.has(id)) {
-      if (method === 'GET' && more === 'content') return void response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(files.get(id));
+      if (method === 'GET' && more === 'content')
+        return void response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(files.get(id));
       files.delete(id);
       return json(200, { id, object: 'file', deleted: true });
     }
     if (kind === 'batches' && method === 'POST' && id === '') {
       const body = JSON.parse(bytes.toString()) as ServedBatch['body'];
-      const lines = (files.get(body.input_file_id) ?? '').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as BatchLine);
-      const own: ServedBatch = { id: `batch_${++ids}`, lines, body, idempotencyKey: request.headers['idempotency-key']?.toString(), status: 'validating', files: {} };
+      const lines = (files.get(body.input_file_id) ?? '')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as BatchLine);
+      const own: ServedBatch = {
+        id: `batch_${++ids}`,
+        lines,
+        body,
+        idempotencyKey: request.headers['idempotency-key']?.toString(),
+        status: 'validating',
+        files: {},
+      };
       batches.push(own);
       if (made.afterCreation?.(response) === true) return;
       return json(200, shown(own));
@@ -114,15 +149,34 @@ export async function batchServer(play: Play, tls?: https.ServerOptions): Promis
 
 /** Of a form with a file: the lines that are questions. */
 function fileIn(form: string): string {
-  return form.split(/\r?\n/).filter((line) => line.startsWith('{"')).join('\n');
+  return form
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('{"'))
+    .join('\n');
 }
 
 /** A line of a file of answers. */
-export function answerLine(custom: string, content: string, { tokens = { prompt_tokens: 70, completion_tokens: 7 } }: { readonly tokens?: object } = {}): string {
-  const body = { id: 'b', object: 'chat.completion', model: 'm-2026', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content, refusal: null } }], usage: tokens };
+export function answerLine(
+  custom: string,
+  content: string,
+  { tokens = { prompt_tokens: 70, completion_tokens: 7 } }: { readonly tokens?: object } = {},
+): string {
+  const body = {
+    id: 'b',
+    object: 'chat.completion',
+    model: 'm-2026',
+    choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content, refusal: null } }],
+    usage: tokens,
+  };
   return JSON.stringify({ id: 'r', custom_id: custom, response: { status_code: 200, request_id: 'q', body }, error: null });
 }
 
 export function errorLine(custom: string, error: { readonly code: string } | { readonly status: number }): string {
-  return JSON.stringify({ id: 'r', custom_id: custom, ...('code' in error ? { response: null, error: { code: error.code, message: 'secret of the endpoint' } } : { response: { status_code: error.status, body: { error: { message: 'secret of the endpoint' } } }, error: null }) });
+  return JSON.stringify({
+    id: 'r',
+    custom_id: custom,
+    ...('code' in error
+      ? { response: null, error: { code: error.code, message: 'secret of the endpoint' } }
+      : { response: { status_code: error.status, body: { error: { message: 'secret of the endpoint' } } }, error: null }),
+  });
 }

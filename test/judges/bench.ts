@@ -20,23 +20,50 @@ export interface Bench {
 }
 
 /** Closed when the test that asked for it is over. */
-export async function bench(script: readonly Play[], settings: Partial<JudgeSettings> = {}, till?: BudgetReservation, nonce = () => 'n0nce'): Promise<Bench> {
+export async function bench(
+  script: readonly Play[],
+  settings: Partial<JudgeSettings> = {},
+  till?: BudgetReservation,
+  nonce = () => 'n0nce',
+): Promise<Bench> {
   return await benchAt(await chatServer(...script), settings, till, nonce);
 }
 
 /** Before this server, which is closed as well. */
-export async function benchAt(server: ChatServer, settings: Partial<JudgeSettings> = {}, till?: BudgetReservation, nonce = () => 'n0nce'): Promise<Bench> {
+export async function benchAt(
+  server: ChatServer,
+  settings: Partial<JudgeSettings> = {},
+  till?: BudgetReservation,
+  nonce = () => 'n0nce',
+): Promise<Bench> {
   const telemetry = metricRegistry();
   const slept: number[] = [];
   const judge = judges.openai_compatible(
     { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 2, timeoutMs: 5000, ...settings },
-    { telemetry, clock: manualClock(Date.parse('2026-01-01T00:00:00Z')), random: () => 0, nonce, sleep: async (ms) => void slept.push(ms), ...(till === undefined ? {} : { till }) },
+    {
+      telemetry,
+      clock: manualClock(Date.parse('2026-01-01T00:00:00Z')),
+      random: () => 0,
+      nonce,
+      sleep: async (ms) => void slept.push(ms),
+      ...(till === undefined ? {} : { till }),
+    },
   );
   onTestFinished(async () => {
     await judge.stop();
     await server.close().catch(() => undefined);
   });
   const points = (metric: string) => telemetry.snapshot().find(({ name }) => name === metric)?.points ?? [];
-  const disbelieved = (): number => points('tracejury.judge.usage.disbelieved').reduce((sum, point) => sum + (point.kind === 'number' ? point.value : 0), 0);
-  return { judge, server, slept, disbelieved, counts: (metric) => Object.fromEntries(points(metric).map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0])) };
+  const disbelieved = (): number =>
+    points('tracejury.judge.usage.disbelieved').reduce((sum, point) => sum + (point.kind === 'number' ? point.value : 0), 0);
+  return {
+    judge,
+    server,
+    slept,
+    disbelieved,
+    counts: (metric) =>
+      Object.fromEntries(
+        points(metric).map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0]),
+      ),
+  };
 }

@@ -8,7 +8,12 @@ import { mutualTls, serverTls } from '../receivers/certificates.ts';
 import { bench, benchAt } from './bench.ts';
 import { embeds, says, status, tlsChatServer, type Play } from './chat-server.ts';
 
-const question: Question = { id: 'q', instruction: 'Is it so?', data: [{ title: 'Text', text: 'ü'.repeat(1_000) }], answerSchema: { type: 'object', required: ['yes'], properties: { yes: { type: 'boolean' } } } };
+const question: Question = {
+  id: 'q',
+  instruction: 'Is it so?',
+  data: [{ title: 'Text', text: 'ü'.repeat(1_000) }],
+  answerSchema: { type: 'object', required: ['yes'], properties: { yes: { type: 'boolean' } } },
+};
 const good = '{"yes":true}';
 
 /** Lets so many through. */
@@ -32,16 +37,34 @@ const silent: Play = (response) => {
 };
 const told = { input: 100, output: 10 };
 
-const cases: readonly { readonly name: string; readonly script: readonly Play[]; readonly settings?: Partial<JudgeSettings>; readonly used: readonly Used[] }[] = [
+const cases: readonly {
+  readonly name: string;
+  readonly script: readonly Play[];
+  readonly settings?: Partial<JudgeSettings>;
+  readonly used: readonly Used[];
+}[] = [
   { name: 'an answer tells its tokens', script: [says(good)], used: [told] },
   { name: 'an answer and its correction are paid one by one', script: [says('no'), says(good)], used: [told, told] },
   { name: 'an answer that tells no tokens counts with the most', script: [silent], used: ['unknown'] },
-  { name: 'a refusal of the request costs nothing, and the laxer format is paid anew', script: [status(400), says(good)], used: ['nothing', told] },
+  {
+    name: 'a refusal of the request costs nothing, and the laxer format is paid anew',
+    script: [status(400), says(good)],
+    used: ['nothing', told],
+  },
   { name: 'busy endpoints cost nothing', script: [status(429), status(503), says(good)], used: ['nothing', 'nothing', told] },
-  { name: 'nobody knows what became of a request that timed out', script: [() => {}], settings: { timeoutMs: 250 }, used: Array<Used>(5).fill('unknown') },
+  {
+    name: 'nobody knows what became of a request that timed out',
+    script: [() => {}],
+    settings: { timeoutMs: 250 },
+    used: Array<Used>(5).fill('unknown'),
+  },
   { name: 'nor of one whose connection broke', script: [(response) => void response.destroy(), says(good)], used: ['unknown', told] },
   { name: 'a refusal by the model tells its tokens', script: [says(good, { finish_reason: 'content_filter' })], used: [told] },
-  { name: 'a huge answer may have cost the most', script: [(response) => void response.end(Buffer.alloc(3 * 1024 * 1024, 32))], used: ['unknown'] },
+  {
+    name: 'a huge answer may have cost the most',
+    script: [(response) => void response.end(Buffer.alloc(3 * 1024 * 1024, 32))],
+    used: ['unknown'],
+  },
 ];
 const told1 = (prompt_tokens: unknown, completion_tokens: unknown): Play => says(good, {}, { prompt_tokens, completion_tokens });
 const unbelievable: readonly (readonly [name: string, play: Play])[] = [
@@ -62,13 +85,21 @@ for (const [name, play] of unbelievable) {
     const { judge, disbelieved } = await bench([play], { answerTokensMax: 500 }, money.own);
     const answer = await judge.ask(question);
     expect(answer).toMatchObject({ kind: 'answered', value: { yes: true } });
-    expect({ used: money.used, tokens: answer.tokens, disbelieved: disbelieved() }).toEqual({ used: ['unknown'], tokens: undefined, disbelieved: name === 'tokens as text' ? 0 : 1 });
+    expect({ used: money.used, tokens: answer.tokens, disbelieved: disbelieved() }).toEqual({
+      used: ['unknown'],
+      tokens: undefined,
+      disbelieved: name === 'tokens as text' ? 0 : 1,
+    });
   });
 }
 
 test('budget: a refusal that tells a nonsensical usage costs what was reserved', async () => {
   const money = till();
-  const { judge } = await bench([says(good, { finish_reason: 'content_filter' }, { prompt_tokens: 1e300, completion_tokens: 1 })], { answerTokensMax: 500 }, money.own);
+  const { judge } = await bench(
+    [says(good, { finish_reason: 'content_filter' }, { prompt_tokens: 1e300, completion_tokens: 1 })],
+    { answerTokensMax: 500 },
+    money.own,
+  );
   await judge.ask(question);
   expect(money.used).toEqual(['unknown']);
 });
@@ -83,13 +114,16 @@ for (const { name, script, settings, used } of cases) {
   });
 }
 
-test.each([{ name: 'without tls' }, { name: 'with another authority', tls: { ca: mutualTls.clientCa } }])('budget: an endpoint that is not trusted has read nothing, so it costs nothing, $name', async ({ tls }) => {
-  const money = till();
-  const { judge, server } = await benchAt(await tlsChatServer(serverTls, says(good)), tls === undefined ? {} : { tls }, money.own);
-  await judge.ask(question);
-  expect(new Set(money.used)).toEqual(new Set(['nothing']));
-  expect(server.requests).toHaveLength(0);
-});
+test.each([{ name: 'without tls' }, { name: 'with another authority', tls: { ca: mutualTls.clientCa } }])(
+  'budget: an endpoint that is not trusted has read nothing, so it costs nothing, $name',
+  async ({ tls }) => {
+    const money = till();
+    const { judge, server } = await benchAt(await tlsChatServer(serverTls, says(good)), tls === undefined ? {} : { tls }, money.own);
+    await judge.ask(question);
+    expect(new Set(money.used)).toEqual(new Set(['nothing']));
+    expect(server.requests).toHaveLength(0);
+  },
+);
 
 test('budget: a door that is shut costs nothing', async () => {
   const money = till();

@@ -17,24 +17,47 @@ test('calls: a request is noted with endpoint, models, tokens and times, without
   const now = Date.parse('2026-01-01T00:00:00Z');
   expect(calls).toEqual([
     {
-      judge: 'main', operation: 'chat', provider: 'openai', server: { address: '127.0.0.1', port: Number(new URL(server.baseUrl).port) }, model: 'm', question: 'q/1',
-      startMs: now, endMs: now, retries: [], response: { id: 'c', model: 'm', finishReason: 'stop' }, tokens: { input: 100, output: 10 },
+      judge: 'main',
+      operation: 'chat',
+      provider: 'openai',
+      server: { address: '127.0.0.1', port: Number(new URL(server.baseUrl).port) },
+      model: 'm',
+      question: 'q/1',
+      startMs: now,
+      endMs: now,
+      retries: [],
+      response: { id: 'c', model: 'm', finishReason: 'stop' },
+      tokens: { input: 100, output: 10 },
     },
   ]);
 });
 
 const cases = [
-  { name: 'repeats of one request are one call', script: [status(503), status(429), says(good)], want: [{ retries: ['judge_unavailable: status 503', 'judge_unavailable: status 429'] }] },
-  { name: 'one that is never answered has its error', script: [status(503)], want: [{ retries: Array(4).fill('judge_unavailable: status 503'), error: 'judge_unavailable: status 503' }] },
+  {
+    name: 'repeats of one request are one call',
+    script: [status(503), status(429), says(good)],
+    want: [{ retries: ['judge_unavailable: status 503', 'judge_unavailable: status 429'] }],
+  },
+  {
+    name: 'one that is never answered has its error',
+    script: [status(503)],
+    want: [{ retries: Array(4).fill('judge_unavailable: status 503'), error: 'judge_unavailable: status 503' }],
+  },
   { name: 'a correction is a call of its own', script: [says('maybe'), says(good)], want: [{ retries: [] }, { retries: [] }] },
-  { name: 'so is the same in a laxer format', script: [knows(['json_object', 'text'], good)], want: [{ retries: [], error: 'judge_refused_request: status 400' }, { retries: [] }] },
+  {
+    name: 'so is the same in a laxer format',
+    script: [knows(['json_object', 'text'], good)],
+    want: [{ retries: [], error: 'judge_refused_request: status 400' }, { retries: [] }],
+  },
 ] as const;
 for (const { name, script, want } of cases) {
   test(`calls: ${name}`, async () => {
     const { judge } = await bench(script);
     const calls: JudgeCall[] = [];
     await judge.ask(question, (call) => void calls.push(call));
-    expect(calls.map(({ retries, error }) => ({ retries: retries.map((one) => one.error), ...(error === undefined ? {} : { error }) }))).toEqual(want);
+    expect(
+      calls.map(({ retries, error }) => ({ retries: retries.map((one) => one.error), ...(error === undefined ? {} : { error }) })),
+    ).toEqual(want);
   });
 }
 
@@ -47,7 +70,12 @@ test('calls: a request that is not paid for is never sent, and none is noted', a
 });
 
 test('calls: what an endpoint says of itself is cut', async () => {
-  const { judge } = await bench([(response) => void response.setHeader('content-type', 'application/json').end(JSON.stringify({ id: 'x'.repeat(5_000), model: 7, choices: [{ message: { content: good } }] }))]);
+  const { judge } = await bench([
+    (response) =>
+      void response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ id: 'x'.repeat(5_000), model: 7, choices: [{ message: { content: good } }] })),
+  ]);
   const calls: JudgeCall[] = [];
   await judge.ask(question, (call) => void calls.push(call));
   expect(calls[0]?.response).toEqual({ id: 'x'.repeat(200) });

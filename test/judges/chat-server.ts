@@ -9,7 +9,10 @@ export interface ChatRequest {
   readonly body: {
     readonly model: string;
     readonly messages: readonly { readonly role: string; readonly content: string }[];
-    readonly response_format?: { readonly type: string; readonly json_schema?: { readonly name: string; readonly strict: boolean; readonly schema: object } };
+    readonly response_format?: {
+      readonly type: string;
+      readonly json_schema?: { readonly name: string; readonly strict: boolean; readonly schema: object };
+    };
     readonly temperature?: number;
     readonly max_completion_tokens?: number;
     readonly input?: readonly string[];
@@ -41,7 +44,11 @@ async function playing(script: readonly Play[], tls?: https.ServerOptions): Prom
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
-      const request = { headers: incoming.headers, url: incoming.url ?? '', body: JSON.parse(Buffer.concat(chunks).toString()) as ChatRequest['body'] };
+      const request = {
+        headers: incoming.headers,
+        url: incoming.url ?? '',
+        body: JSON.parse(Buffer.concat(chunks).toString()) as ChatRequest['body'],
+      };
       requests.push(request);
       (script[requests.length - 1] ?? script.at(-1))?.(response, request);
     });
@@ -61,7 +68,11 @@ async function playing(script: readonly Play[], tls?: https.ServerOptions): Prom
 }
 
 /** A completion with this text. */
-export function says(content: string | null, choice: object = {}, usage: object = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }): Play {
+export function says(
+  content: string | null,
+  choice: object = {},
+  usage: object = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 },
+): Play {
   return (response) => {
     response.setHeader('content-type', 'application/json');
     response.end(
@@ -77,7 +88,11 @@ export function says(content: string | null, choice: object = {}, usage: object 
   };
 }
 
-export function status(code: number, headers: { readonly [name: string]: string } = {}, body: object = { error: { message: 'secret of the endpoint' } }): Play {
+export function status(
+  code: number,
+  headers: { readonly [name: string]: string } = {},
+  body: object = { error: { message: 'secret of the endpoint' } },
+): Play {
   return (response) => {
     response.writeHead(code, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify(body));
@@ -89,14 +104,23 @@ export function embeds(vectorOf: (text: string) => unknown, { reversed = false }
   return (response, request) => {
     const entries = (request.body.input ?? []).map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }));
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ object: 'list', model: 'm', data: reversed ? entries.toReversed() : entries, usage: { prompt_tokens: 5, total_tokens: 5 } }));
+    response.end(
+      JSON.stringify({
+        object: 'list',
+        model: 'm',
+        data: reversed ? entries.toReversed() : entries,
+        usage: { prompt_tokens: 5, total_tokens: 5 },
+      }),
+    );
   };
 }
 
 /** Takes formats up to this one. */
 export function knows(formats: readonly string[], content: string): Play {
   return (response, request) => {
-    const play = formats.includes(request.body.response_format?.type ?? 'text') ? says(content) : status(400, {}, { object: 'error', message: 'no such format' });
+    const play = formats.includes(request.body.response_format?.type ?? 'text')
+      ? says(content)
+      : status(400, {}, { object: 'error', message: 'no such format' });
     play(response, request);
   };
 }

@@ -13,7 +13,12 @@ import { batchServer } from './batch-server.ts';
 import { benchAt } from './bench.ts';
 import { says, tlsChatServer, type ChatServer, type Play } from './chat-server.ts';
 
-const question: Question = { id: 'q', instruction: 'Did it?', data: [], answerSchema: { type: 'object', required: ['yes'], properties: { yes: { type: 'boolean' } } } };
+const question: Question = {
+  id: 'q',
+  instruction: 'Did it?',
+  data: [],
+  answerSchema: { type: 'object', required: ['yes'], properties: { yes: { type: 'boolean' } } },
+};
 
 /** The same question to either of them; the error of an answer, or what was said. */
 const askers: { readonly [who: string]: (server: ChatServer, tls: ClientTls | undefined) => Promise<string> } = {
@@ -32,13 +37,31 @@ const askers: { readonly [who: string]: (server: ChatServer, tls: ClientTls | un
 };
 
 const untrusted = /^(?:judge|http)_unavailable: no connection, for TLS \((?:DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+)\)$/;
-const trials: readonly { readonly name: string; readonly asks: typeof serverTls; readonly tls: ClientTls | undefined; readonly want: RegExp; readonly reaches: boolean }[] = [
+const trials: readonly {
+  readonly name: string;
+  readonly asks: typeof serverTls;
+  readonly tls: ClientTls | undefined;
+  readonly want: RegExp;
+  readonly reaches: boolean;
+}[] = [
   { name: 'an authority that the entry names is trusted', asks: serverTls, tls: trust, want: /^answered$/, reaches: true },
   { name: 'a client certificate is shown to whoever wants one', asks: mutualTls, tls: knownClient, want: /^answered$/, reaches: true },
   { name: 'without tls nobody is trusted whom Node does not know', asks: serverTls, tls: undefined, want: untrusted, reaches: false },
-  { name: 'an authority that signed something else is none', asks: serverTls, tls: { ca: mutualTls.clientCa }, want: untrusted, reaches: false },
+  {
+    name: 'an authority that signed something else is none',
+    asks: serverTls,
+    tls: { ca: mutualTls.clientCa },
+    want: untrusted,
+    reaches: false,
+  },
   // Which of the two sees the end first is chance.
-  { name: 'whoever wants a client certificate lets nobody in without', asks: mutualTls, tls: trust, want: /_unavailable: no connection/, reaches: false },
+  {
+    name: 'whoever wants a client certificate lets nobody in without',
+    asks: mutualTls,
+    tls: trust,
+    want: /_unavailable: no connection/,
+    reaches: false,
+  },
   { name: 'nor with one of another authority', asks: mutualTls, tls: stranger, want: /_unavailable: no connection/, reaches: false },
 ];
 for (const [who, ask] of Object.entries(askers)) {
@@ -51,15 +74,23 @@ for (const [who, ask] of Object.entries(askers)) {
   }
 }
 
-const json = (): Buffer => Buffer.from(JSON.stringify({ choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: '{"yes":true}' } }] }));
-const packed = (encoding: string, body: Buffer): Play => (response) => void response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding }).end(body);
+const json = (): Buffer =>
+  Buffer.from(JSON.stringify({ choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: '{"yes":true}' } }] }));
+const packed =
+  (encoding: string, body: Buffer): Play =>
+  (response) =>
+    void response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding }).end(body);
 const answers: readonly { readonly name: string; readonly play: Play; readonly want: RegExp }[] = [
   { name: 'gzip, though nobody asked for it', play: packed('gzip', gzipSync(json())), want: /^answered$/ },
   { name: 'deflate', play: packed('deflate', deflateSync(json())), want: /^answered$/ },
   { name: 'brotli', play: packed('br', brotliCompressSync(json())), want: /^answered$/ },
   { name: 'gzip that is none', play: packed('gzip', json()), want: /_unavailable: no connection$/ },
   { name: 'a status that there is not', play: (response) => void response.writeHead(999).end('{}'), want: /_unavailable: no connection$/ },
-  { name: 'gzip that grows beyond all measure', play: packed('gzip', gzipSync(Buffer.alloc(64 * 1024 * 1024, 32))), want: /_answer_too_large: / },
+  {
+    name: 'gzip that grows beyond all measure',
+    play: packed('gzip', gzipSync(Buffer.alloc(64 * 1024 * 1024, 32))),
+    want: /_answer_too_large: /,
+  },
 ];
 for (const [who, ask] of Object.entries(askers)) {
   for (const { name, play, want } of answers) {
@@ -72,7 +103,10 @@ for (const [who, ask] of Object.entries(askers)) {
 test('client tls: the files of a batch go up and come down too', async () => {
   const server = await batchServer(says('{"yes":true}'), tlsOptions(mutualTls));
   onTestFinished(() => server.close());
-  const api = batchApi({ name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 1, timeoutMs: 5_000, tls: knownClient }, new AbortController().signal);
+  const api = batchApi(
+    { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 1, timeoutMs: 5_000, tls: knownClient },
+    new AbortController().signal,
+  );
   const submitted = await api.submit('ours', [JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body: {} })]);
   const [batch] = server.batches;
   if (submitted.kind !== 'submitted' || batch === undefined) throw new Error('nothing was submitted');

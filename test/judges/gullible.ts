@@ -30,13 +30,16 @@ export function outsideFences({ body }: ChatRequest): string {
   const code = /\[\[BEGIN (\S+) title\]\]/.exec(system ?? '')?.[1];
   if (code === undefined) throw new Error('the question names no code');
   let inside = false;
-  const kept = others.join('\n').split('\n').filter((line) => {
-    const begins = line.startsWith(`[[BEGIN ${code} `) && line.endsWith(']]');
-    if (begins) inside = true;
-    const keeps = begins || !inside;
-    if (line === `[[END ${code}]]`) inside = false;
-    return keeps;
-  });
+  const kept = others
+    .join('\n')
+    .split('\n')
+    .filter((line) => {
+      const begins = line.startsWith(`[[BEGIN ${code} `) && line.endsWith(']]');
+      if (begins) inside = true;
+      const keeps = begins || !inside;
+      if (line === `[[END ${code}]]`) inside = false;
+      return keeps;
+    });
   return [system, ...kept].join('\n');
 }
 
@@ -53,7 +56,12 @@ function filled(schema: JsonObject, shape: Shape, place: number, name = ''): Jso
     case 'array':
       return filledList(schema, shape, name);
     case 'object':
-      return Object.fromEntries(Object.entries(objectOf(schema, 'properties')).map(([name, one]) => [name, name === 'number' ? place + 1 : filled(isJsonObject(one) ? one : {}, shape, place, name)]));
+      return Object.fromEntries(
+        Object.entries(objectOf(schema, 'properties')).map(([name, one]) => [
+          name,
+          name === 'number' ? place + 1 : filled(isJsonObject(one) ? one : {}, shape, place, name),
+        ]),
+      );
     default:
       return 'Oslo';
   }

@@ -19,26 +19,50 @@ async function processes(names: readonly string[]) {
   const clock = manualClock();
   const asked: string[] = [];
   const first = closedLater(await sqliteStore(file));
-  await first.write(Array.from({ length: jobs }, (_, at) => ({ run: run({ traceId: parseTraceId((at + 1).toString(16).padStart(32, '0')) ?? run().traceId }), evaluations: [], decisions: [], jobs: [{ name: `job ${at}`, evaluator: 'e', evaluatorKind: 'judge', party: 'main', optionsHash: 'o', probability: 1, offeredAt: 1 }] })));
-  const all = await Promise.all(names.map(async (owner) => {
-    const store = closedLater(await sqliteStore(file));
-    const sleep = manualSleep();
-    const held: { readonly name: string; readonly done: (ended: boolean) => void }[] = [];
-    const resume: JobWorkerOptions['resume'] = ({ name }, done) => {
-      asked.push(`${owner} ${name}`);
-      held.push({ name, done });
-    };
-    const own = jobWorker({ store: store.judgeJobs, owner, keep: { rows: 1_000, ageMs: 1e15 }, places: () => 5, resume, keeping: { offered: () => 0, settled: () => 0 }, telemetry: noTelemetry, clock, sleep: sleep.sleep, onFault: (error) => { throw error; } });
-    return {
-      own, held, sleep,
-      /** Another look, whatever it finds. */
-      async look() {
-        const before = sleep.slept.length;
-        await sleep.wakeAll();
-        await eventually(() => (sleep.slept.length > before ? true : undefined), 'a look');
-      },
-    };
-  }));
+  await first.write(
+    Array.from({ length: jobs }, (_, at) => ({
+      run: run({ traceId: parseTraceId((at + 1).toString(16).padStart(32, '0')) ?? run().traceId }),
+      evaluations: [],
+      decisions: [],
+      jobs: [{ name: `job ${at}`, evaluator: 'e', evaluatorKind: 'judge', party: 'main', optionsHash: 'o', probability: 1, offeredAt: 1 }],
+    })),
+  );
+  const all = await Promise.all(
+    names.map(async (owner) => {
+      const store = closedLater(await sqliteStore(file));
+      const sleep = manualSleep();
+      const held: { readonly name: string; readonly done: (ended: boolean) => void }[] = [];
+      const resume: JobWorkerOptions['resume'] = ({ name }, done) => {
+        asked.push(`${owner} ${name}`);
+        held.push({ name, done });
+      };
+      const own = jobWorker({
+        store: store.judgeJobs,
+        owner,
+        keep: { rows: 1_000, ageMs: 1e15 },
+        places: () => 5,
+        resume,
+        keeping: { offered: () => 0, settled: () => 0 },
+        telemetry: noTelemetry,
+        clock,
+        sleep: sleep.sleep,
+        onFault: (error) => {
+          throw error;
+        },
+      });
+      return {
+        own,
+        held,
+        sleep,
+        /** Another look, whatever it finds. */
+        async look() {
+          const before = sleep.slept.length;
+          await sleep.wakeAll();
+          await eventually(() => (sleep.slept.length > before ? true : undefined), 'a look');
+        },
+      };
+    }),
+  );
   for (const { own, sleep } of all) {
     own.start();
     await eventually(() => (sleep.slept.length > 0 ? true : undefined), 'the first look');
@@ -60,7 +84,12 @@ test('shared store: processes take different jobs, and what one has under way st
 });
 
 test('shared store: what a process had that is gone is taken by others when its lease is over, and not before', async () => {
-  const { all: [gone, left], asked, clock, store } = await processes(['gone', 'left']);
+  const {
+    all: [gone, left],
+    asked,
+    clock,
+    store,
+  } = await processes(['gone', 'left']);
   if (gone === undefined || left === undefined) throw new Error('two processes');
   await gone.own.stop();
   const had = gone.held.map(({ name }) => name);
@@ -85,11 +114,18 @@ test('shared store: what a process had that is gone is taken by others when its 
 });
 
 test('shared store: the next process of the same name goes on at once, and what found no room is anybody’s', async () => {
-  const { all: [first], asked, store } = await processes(['same']);
+  const {
+    all: [first],
+    asked,
+    store,
+  } = await processes(['same']);
   if (first === undefined) throw new Error('a process');
   await first.own.stop();
   expect((await store.judgeJobs.take({ limit: 100, except: [] }, { owner: 'same', now: 0, until: 1 })).length).toBe(jobs);
-  const { all: [one, two], asked: again } = await processes(['one', 'two']);
+  const {
+    all: [one, two],
+    asked: again,
+  } = await processes(['one', 'two']);
   if (one === undefined || two === undefined) throw new Error('two processes');
   const back = one.held[0];
   back?.done(false);

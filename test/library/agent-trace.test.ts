@@ -1,15 +1,44 @@
 import { expect, test } from 'vitest';
-import { agentTrace, fromMessages, fromOpenAiTools, readArguments, readResult, toOpenAiTools, toolCall, toOutput, toTestCase, turns } from '../../src/library/agent-trace.ts';
+import {
+  agentTrace,
+  fromMessages,
+  fromOpenAiTools,
+  readArguments,
+  readResult,
+  toOpenAiTools,
+  toolCall,
+  toOutput,
+  toTestCase,
+  turns,
+} from '../../src/library/agent-trace.ts';
 
 const weatherSchema = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } }, required: ['city'] } as const;
 
 test('agentTrace: absent means unknown, lists are empty', () => {
-  expect(agentTrace({})).toEqual({ status: 'ok', toolCalls: [], toolDefinitions: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [], toolCallsCarried: true });
+  expect(agentTrace({})).toEqual({
+    status: 'ok',
+    toolCalls: [],
+    toolDefinitions: [],
+    modelCalls: [],
+    documents: [],
+    reasoningSteps: [],
+    subAgents: [],
+    toolCallsCarried: true,
+  });
   expect(agentTrace({ errorMessage: 'out of memory' })).toMatchObject({ status: 'error', errorMessage: 'out of memory' });
 });
 
 test('agentTrace: a structured response is taken as JSON has it, big integers exactly', () => {
-  const { finalResponse } = agentTrace({ finalResponse: { at: new Date(0), id: 1234567890123456789n, none: undefined, not: Number.NaN, list: [undefined, 1], map: new Map([['k', 1]]) } });
+  const { finalResponse } = agentTrace({
+    finalResponse: {
+      at: new Date(0),
+      id: 1234567890123456789n,
+      none: undefined,
+      not: Number.NaN,
+      list: [undefined, 1],
+      map: new Map([['k', 1]]),
+    },
+  });
   expect(finalResponse).toEqual({ at: '1970-01-01T00:00:00.000Z', id: 1234567890123456789n, not: null, list: [null, 1], map: { k: 1 } });
 });
 
@@ -27,7 +56,11 @@ const argumentCases: readonly { readonly name: string; readonly args: object | s
   { name: 'a broken text', args: '{"city": ', want: { arguments: null, argumentsText: '{"city": ' } },
   { name: 'a text that holds a list', args: '[1]', want: { arguments: null, argumentsText: '[1]' } },
   { name: 'a list', args: [1], want: { arguments: null, argumentsText: '[1]' } },
-  { name: 'an own key __proto__', args: JSON.parse('{"__proto__": 1}') as object, want: { arguments: JSON.parse('{"__proto__": 1}') as object } },
+  {
+    name: 'an own key __proto__',
+    args: JSON.parse('{"__proto__": 1}') as object,
+    want: { arguments: JSON.parse('{"__proto__": 1}') as object },
+  },
 ];
 
 for (const { name, args, want } of argumentCases) {
@@ -37,7 +70,16 @@ for (const { name, args, want } of argumentCases) {
 }
 
 test('toolCall: result, error and ids', () => {
-  expect(toolCall('t', {}, { result: null, error: 'down', id: 'c-1', toolId: 't-1', turn: 2 })).toEqual({ name: 't', arguments: {}, result: null, error: { message: 'down', sign: 'is_error' }, executed: true, id: 'c-1', toolId: 't-1', turn: 2 });
+  expect(toolCall('t', {}, { result: null, error: 'down', id: 'c-1', toolId: 't-1', turn: 2 })).toEqual({
+    name: 't',
+    arguments: {},
+    result: null,
+    error: { message: 'down', sign: 'is_error' },
+    executed: true,
+    id: 'c-1',
+    toolId: 't-1',
+    turn: 2,
+  });
   expect(toolCall('t', {}, { executed: false })).toEqual({ name: 't', arguments: {}, executed: false });
 });
 
@@ -76,16 +118,35 @@ for (const { name, result, schema, want } of nothing) {
 test('toolCall: metadata is kept as JSON has it, and told in the output', () => {
   const noted = toolCall('t', {}, { result: 'ok', metadata: { ms: 12, at: new Date(0), none: undefined } });
   expect(noted.metadata).toEqual({ ms: 12, at: '1970-01-01T00:00:00.000Z' });
-  expect(toOutput(agentTrace({ toolCalls: [noted, toolCall('u')] }))['toolCalls']).toEqual([{ name: 't', arguments: {}, result: 'ok', metadata: { ms: 12, at: '1970-01-01T00:00:00.000Z' } }, { name: 'u', arguments: {} }]);
+  expect(toOutput(agentTrace({ toolCalls: [noted, toolCall('u')] }))['toolCalls']).toEqual([
+    { name: 't', arguments: {}, result: 'ok', metadata: { ms: 12, at: '1970-01-01T00:00:00.000Z' } },
+    { name: 'u', arguments: {} },
+  ]);
   expect(() => toolCall('t', {}, { metadata: [1] })).toThrow('t: metadata must be an object');
 });
 
 const misfits: readonly { readonly name: string; readonly read: () => unknown; readonly says: string }[] = [
   { name: 'an unknown result', read: () => readResult(toolCall('t'), weatherSchema), says: 't: the result is not known' },
-  { name: 'a result that does not fit', read: () => readResult(toolCall('t', {}, { result: { city: 1 } }), weatherSchema), says: 't: the result does not fit the schema at city: ' },
-  { name: 'a text whose JSON does not fit', read: () => readResult(toolCall('t', {}, { result: '{"city": 1}' }), weatherSchema), says: 't: the result does not fit the schema at city: ' },
-  { name: 'arguments that are no object', read: () => readArguments(toolCall('t', '[1]'), weatherSchema), says: 't: the arguments are not an object' },
-  { name: 'arguments that do not fit', read: () => readArguments(toolCall('t', { days: 1 }), weatherSchema), says: 't: the arguments do not fit the schema at city: ' },
+  {
+    name: 'a result that does not fit',
+    read: () => readResult(toolCall('t', {}, { result: { city: 1 } }), weatherSchema),
+    says: 't: the result does not fit the schema at city: ',
+  },
+  {
+    name: 'a text whose JSON does not fit',
+    read: () => readResult(toolCall('t', {}, { result: '{"city": 1}' }), weatherSchema),
+    says: 't: the result does not fit the schema at city: ',
+  },
+  {
+    name: 'arguments that are no object',
+    read: () => readArguments(toolCall('t', '[1]'), weatherSchema),
+    says: 't: the arguments are not an object',
+  },
+  {
+    name: 'arguments that do not fit',
+    read: () => readArguments(toolCall('t', { days: 1 }), weatherSchema),
+    says: 't: the arguments do not fit the schema at city: ',
+  },
   { name: 'a faulty schema', read: () => readArguments(toolCall('t', {}), { $ref: '#/nowhere' }), says: 'The schema cannot be used' },
 ];
 
@@ -102,11 +163,29 @@ test('readArguments: the arguments come back typed', () => {
 });
 
 test('toOutput, toTestCase: what a run came to, and all that evaluators ask for besides', () => {
-  const trace = agentTrace({ toolCalls: [toolCall('t', { a: 1 }, { id: 'c', error: 'down' }), toolCall('u', '[')], finalResponse: { done: true }, reasoningSteps: ['think'] });
-  const output = { output: { done: true }, toolCalls: [{ name: 't', id: 'c', arguments: { a: 1 }, error: 'down' }, { name: 'u', arguments: '[' }], reasoningSteps: ['think'] };
+  const trace = agentTrace({
+    toolCalls: [toolCall('t', { a: 1 }, { id: 'c', error: 'down' }), toolCall('u', '[')],
+    finalResponse: { done: true },
+    reasoningSteps: ['think'],
+  });
+  const output = {
+    output: { done: true },
+    toolCalls: [
+      { name: 't', id: 'c', arguments: { a: 1 }, error: 'down' },
+      { name: 'u', arguments: '[' },
+    ],
+    reasoningSteps: ['think'],
+  };
   expect(toOutput(trace)).toEqual(output);
   const made = toTestCase(trace, { input: 'Do it.', tools: [{ name: 't' }], tasks: ['it'], constraints: 'quickly' });
-  expect(made).toEqual({ input: 'Do it.', output, tools: [{ name: 't' }], tasks: ['it'], constraints: 'quickly', trace: { ...trace, input: 'Do it.', toolDefinitions: [{ name: 't' }], tasks: ['it'], constraints: 'quickly' } });
+  expect(made).toEqual({
+    input: 'Do it.',
+    output,
+    tools: [{ name: 't' }],
+    tasks: ['it'],
+    constraints: 'quickly',
+    trace: { ...trace, input: 'Do it.', toolDefinitions: [{ name: 't' }], tasks: ['it'], constraints: 'quickly' },
+  });
   expect(toTestCase(trace).trace).toEqual(trace);
 });
 
@@ -125,8 +204,18 @@ test('turns: each question of the user begins one, with its own calls and answer
   ]);
   const [first, second, ...more] = turns(trace);
   expect(more).toEqual([]);
-  expect(first).toMatchObject({ input: 'One?', finalResponse: 'First.', toolCalls: [{ name: 'look', result: 'seen' }], reasoningSteps: ['I look.'] });
-  expect(second).toMatchObject({ input: 'And three?', finalResponse: 'Second.', toolCalls: [{ name: 'count', result: '3' }], reasoningSteps: [] });
+  expect(first).toMatchObject({
+    input: 'One?',
+    finalResponse: 'First.',
+    toolCalls: [{ name: 'look', result: 'seen' }],
+    reasoningSteps: ['I look.'],
+  });
+  expect(second).toMatchObject({
+    input: 'And three?',
+    finalResponse: 'Second.',
+    toolCalls: [{ name: 'count', result: '3' }],
+    reasoningSteps: [],
+  });
   expect(second?.messages?.flatMap(({ calls }) => calls)).toEqual([0]);
   const bare = agentTrace({ input: 'x' });
   expect(turns(bare)).toEqual([bare]);

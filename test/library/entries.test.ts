@@ -7,14 +7,34 @@ import { evaluators } from '../../evaluators/index.ts';
 import * as library from '../../src/library/evaluators.ts';
 
 const root = join(import.meta.dirname, '../..');
-const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly exports: { readonly [entry: string]: { readonly types: string; readonly default: string } | string } };
+const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly exports: { readonly [entry: string]: { readonly types: string; readonly default: string } | string };
+};
 const entries = Object.entries(exports).flatMap(([entry, target]) => (typeof target === 'string' ? [] : [{ entry, ...target }]));
 
 /** What reads the code blocks of an answer: the heaviest of what is imported. */
-const parsers = ['@lezer/css', '@lezer/rust', '@rgrove/parse-xml', '@sveltejs/acorn-typescript', 'acorn', 'acorn-jsx', 'php-parser', 'py-ast', 'unbash', 'yaml'];
+const parsers = [
+  '@lezer/css',
+  '@lezer/rust',
+  '@rgrove/parse-xml',
+  '@sveltejs/acorn-typescript',
+  'acorn',
+  'acorn-jsx',
+  'php-parser',
+  'py-ast',
+  'unbash',
+  'yaml',
+];
 
 test('library: these are the public entries', () => {
-  expect(entries.map(({ entry }) => entry)).toEqual(['./evaluators', './agent-trace', './experiment', './vitest', './judges', './scripted-judge']);
+  expect(entries.map(({ entry }) => entry)).toEqual([
+    './evaluators',
+    './agent-trace',
+    './experiment',
+    './vitest',
+    './judges',
+    './scripted-judge',
+  ]);
 });
 
 for (const { entry, types, default: code } of entries) {
@@ -29,10 +49,19 @@ for (const { entry, types, default: code } of entries) {
     const reached = reachedFrom(join(root, source));
     const outside = [...reached].filter((target) => !target.startsWith('/'));
     const network = entry === './judges' ? [/^node:(https|stream|zlib|timers\/promises)$/] : [];
-    expect(outside.filter((target) => ![...parsers, 'ajv', 'ajv/dist/2020.js', 're2js', 'node:crypto'].includes(target) && !network.some((known) => known.test(target)))).toEqual([]);
+    expect(
+      outside.filter(
+        (target) =>
+          ![...parsers, 'ajv', 'ajv/dist/2020.js', 're2js', 'node:crypto'].includes(target) && !network.some((known) => known.test(target)),
+      ),
+    ).toEqual([]);
     const files = [...reached].filter((target) => target.startsWith('/')).map((path) => relative(root, path));
     const own = entry === './judges' ? /^src\/judges\// : /^src\/judges\/scripted\.ts$/;
-    expect(files.filter((path) => !own.test(path) && !/^(src\/(library|model|runtime|pipeline|telemetry)\/|collectors\/|evaluators\/)/.test(path))).toEqual([]);
+    expect(
+      files.filter(
+        (path) => !own.test(path) && !/^(src\/(library|model|runtime|pipeline|telemetry)\/|collectors\/|evaluators\/)/.test(path),
+      ),
+    ).toEqual([]);
   });
 }
 
@@ -43,13 +72,17 @@ const bundles = [
 ];
 for (const { name, wanted } of bundles) {
   test(`library: a bundle with ${name} alone has ${wanted.length === 0 ? 'no parser' : 'the parsers'} of code in it`, async () => {
-    const { imports } = await bundled(`import { ${name} } from ${JSON.stringify(join(root, 'src/library/evaluators.ts'))}; console.log(${name}());`);
+    const { imports } = await bundled(
+      `import { ${name} } from ${JSON.stringify(join(root, 'src/library/evaluators.ts'))}; console.log(${name}());`,
+    );
     expect(imports.filter((target) => parsers.includes(target)).sort()).toEqual(wanted);
   });
 }
 
 test('library: every evaluator has a factory of its name', () => {
-  const missing = evaluators.map(({ id }) => id.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())).filter((name) => !Object.hasOwn(library, name));
+  const missing = evaluators
+    .map(({ id }) => id.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()))
+    .filter((name) => !Object.hasOwn(library, name));
   expect(missing, 'add an import and a line to src/library/evaluators.ts').toEqual([]);
 });
 
@@ -58,14 +91,27 @@ function reachedFrom(entry: string): ReadonlySet<string> {
   const reached = new Set([entry]);
   for (const path of reached) {
     if (!path.startsWith('/')) continue;
-    for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(/^(?:import|export) (?!type )(?:[^;]*? from )?'([^']+)';/gm)) reached.add(target.startsWith('.') ? join(dirname(path), target) : target);
+    for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(/^(?:import|export) (?!type )(?:[^;]*? from )?'([^']+)';/gm))
+      reached.add(target.startsWith('.') ? join(dirname(path), target) : target);
   }
   return reached;
 }
 
 /** The packages that are left in a bundle of this program. */
 async function bundled(program: string): Promise<{ readonly imports: readonly string[] }> {
-  const bundle = await rolldown({ input: 'program.js', cwd: root, external: /^[^./]/, platform: 'node', plugins: [{ name: 'program', resolveId: (id) => (id === 'program.js' ? id : undefined), load: (id) => (id === 'program.js' ? program : undefined) }] });
+  const bundle = await rolldown({
+    input: 'program.js',
+    cwd: root,
+    external: /^[^./]/,
+    platform: 'node',
+    plugins: [
+      {
+        name: 'program',
+        resolveId: (id) => (id === 'program.js' ? id : undefined),
+        load: (id) => (id === 'program.js' ? program : undefined),
+      },
+    ],
+  });
   const { output } = await bundle.generate({ format: 'esm' });
   await bundle.close();
   return { imports: output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.imports : [])) };

@@ -4,20 +4,39 @@ import { readExpectation } from '../../evaluators/expectation/expectation.ts';
 import { evaluators as members } from '../../evaluators/index.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import { agentTrace, toolCall } from '../../src/library/agent-trace.ts';
-import { convergence, evaluate, evaluationContext, factory, taskCompletion, toolCallValidity, toolError, toolTrajectory, type Question, type RuleEvaluator } from '../../src/library/evaluators.ts';
+import {
+  convergence,
+  evaluate,
+  evaluationContext,
+  factory,
+  taskCompletion,
+  toolCallValidity,
+  toolError,
+  toolTrajectory,
+  type Question,
+  type RuleEvaluator,
+} from '../../src/library/evaluators.ts';
 import { writtenExpectation } from '../../evaluators/expectation/written-expectation.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 
 const trace = agentTrace({
   input: 'Book me a room in Rome.',
-  toolCalls: [toolCall('search_hotels', { city: 'Rome' }, { result: ['Roma Inn'] }), toolCall('book_hotel', { name: 'Roma Inn' }, { error: 'no room left' })],
+  toolCalls: [
+    toolCall('search_hotels', { city: 'Rome' }, { result: ['Roma Inn'] }),
+    toolCall('book_hotel', { name: 'Roma Inn' }, { error: 'no room left' }),
+  ],
   finalResponse: 'Sorry, no room is left.',
 });
 const expected: Expectation = { toolCalls: [{ name: 'search_hotels' }, { name: 'book_hotel', arguments: { name: 'Roma Inn' } }] };
 
 test('library: evaluate gives one verdict an evaluator, in their order', async () => {
   const verdicts = await evaluate(trace, { expect: expected }, [toolTrajectory({ mode: 'strict' }), toolError(), toolCallValidity()]);
-  expect(verdicts.map((verdict) => [verdict.kind, verdict.kind === 'scored' ? verdict.score : verdict.kind === 'skipped' ? verdict.reason : verdict.error])).toEqual([
+  expect(
+    verdicts.map((verdict) => [
+      verdict.kind,
+      verdict.kind === 'scored' ? verdict.score : verdict.kind === 'skipped' ? verdict.reason : verdict.error,
+    ]),
+  ).toEqual([
     ['scored', 1],
     ['scored', 0.5],
     ['skipped', 'no_tool_definitions'],
@@ -25,7 +44,10 @@ test('library: evaluate gives one verdict an evaluator, in their order', async (
 });
 
 test('library: a factory sets up what the same entry of a configuration sets up', () => {
-  const made = toolTrajectory({ mode: 'in_order', onlySuccessful: true, arguments: { mode: 'subset', trimStrings: true, overrides: { bookHotel: 'exact' } } }, { name: 'path', threshold: 0.5, expect: { toolCalls: [{ name: 'x', toolId: 't-1' }] }, includeExplanation: false });
+  const made = toolTrajectory(
+    { mode: 'in_order', onlySuccessful: true, arguments: { mode: 'subset', trimStrings: true, overrides: { bookHotel: 'exact' } } },
+    { name: 'path', threshold: 0.5, expect: { toolCalls: [{ name: 'x', toolId: 't-1' }] }, includeExplanation: false },
+  );
   const read = configuredEvaluator(
     {
       use: 'tool_trajectory',
@@ -33,7 +55,11 @@ test('library: a factory sets up what the same entry of a configuration sets up'
       threshold: 0.5,
       expect: { tool_calls: [{ name: 'x', tool_id: 't-1' }] },
       include_explanation: false,
-      options: { mode: 'in_order', only_successful: true, arguments: { mode: 'subset', trim_strings: true, overrides: { bookHotel: 'exact' } } },
+      options: {
+        mode: 'in_order',
+        only_successful: true,
+        arguments: { mode: 'subset', trim_strings: true, overrides: { bookHotel: 'exact' } },
+      },
     },
     members,
   );
@@ -48,9 +74,17 @@ test('library: an option left undefined is left out', () => {
 
 const faulty: readonly { readonly name: string; readonly make: () => unknown; readonly says: string }[] = [
   { name: 'an unknown option', make: () => toolTrajectory({ speed: 2 } as object), says: 'tool_trajectory: options.speed is not known' },
-  { name: 'an option out of its values', make: () => toolTrajectory({ mode: 'backwards' } as object), says: 'options.mode must be one of strict' },
+  {
+    name: 'an option out of its values',
+    make: () => toolTrajectory({ mode: 'backwards' } as object),
+    says: 'options.mode must be one of strict',
+  },
   { name: 'a threshold above 1', make: () => toolError({}, { threshold: 2 }), says: 'threshold must be a number from 0 to 1' },
-  { name: 'an expectation where none is taken', make: () => toolError({}, { expect: { tasks: ['x'] } }), says: 'expect is not for tool_error' },
+  {
+    name: 'an expectation where none is taken',
+    make: () => toolError({}, { expect: { tasks: ['x'] } }),
+    says: 'expect is not for tool_error',
+  },
 ];
 
 for (const { name, make, says } of faulty) {
@@ -64,9 +98,16 @@ for (const { name, make, says } of faulty) {
 const whole: Required<Expectation> = {
   toolCalls: [{ name: 'a', arguments: { camelCase: { __proto__x: 1 } }, result: { camelCase: 1 }, toolId: 't' }],
   toolOutputs: [{ name: 'a', output: { camelCase: [1n] }, toolId: 't' }],
-  toolCallsCount: [{ name: 'a', least: 1, most: 3 }, { name: 'b', not: 2 }, { name: 'camelCase', most: 0 }],
+  toolCallsCount: [
+    { name: 'a', least: 1, most: 3 },
+    { name: 'b', not: 2 },
+    { name: 'camelCase', most: 0 },
+  ],
   toolCallsOrder: ['a', 'b'],
-  messages: [{ role: 'user', toolCalls: [] }, { role: 'assistant', toolCalls: [{ name: 'a', arguments: { camelCase: 1 } }] }],
+  messages: [
+    { role: 'user', toolCalls: [] },
+    { role: 'assistant', toolCalls: [{ name: 'a', arguments: { camelCase: 1 } }] },
+  ],
   tasks: ['one'],
   constraints: 'none',
   plan: ['first', 'second'],
@@ -121,18 +162,34 @@ const politeness = {
   defaults: { searchedWord: 'sorry' },
   optionsSchema: { type: 'object', additionalProperties: false, properties: { searched_word: { type: 'string' } } },
   source: 'this test',
-  evaluate: ({ trace: { finalResponse } }, { searchedWord }) => ({ kind: 'scored', score: String(finalResponse).toLowerCase().includes(searchedWord) ? 1 : 0, explanation: `The answer was searched for ${searchedWord}.`, evidence: [], details: {} }),
+  evaluate: ({ trace: { finalResponse } }, { searchedWord }) => ({
+    kind: 'scored',
+    score: String(finalResponse).toLowerCase().includes(searchedWord) ? 1 : 0,
+    explanation: `The answer was searched for ${searchedWord}.`,
+    evidence: [],
+    details: {},
+  }),
 } as const satisfies RuleEvaluator<{ readonly searchedWord: string }>;
 
 test('library: an evaluator of your own runs with its defaults, or through a factory of its own', async () => {
   const polite = factory(politeness);
-  const verdicts = await evaluate(trace, {}, [politeness, polite({ searchedWord: 'welcome' })], { context: evaluationContext({ toolCallsMax: 5 }) });
-  expect(verdicts).toMatchObject([{ kind: 'scored', passed: true }, { kind: 'scored', passed: false }]);
+  const verdicts = await evaluate(trace, {}, [politeness, polite({ searchedWord: 'welcome' })], {
+    context: evaluationContext({ toolCallsMax: 5 }),
+  });
+  expect(verdicts).toMatchObject([
+    { kind: 'scored', passed: true },
+    { kind: 'scored', passed: false },
+  ]);
   expect(() => polite({ searched: 1 } as object)).toThrow('options.searched is not known');
 });
 
 test('library: an evaluator of your own that throws gives a failed verdict', async () => {
-  const broken = { ...politeness, evaluate: () => { throw new Error('secret text of the run'); } };
+  const broken = {
+    ...politeness,
+    evaluate: () => {
+      throw new Error('secret text of the run');
+    },
+  };
   const [verdict] = await evaluate(trace, {}, [broken]);
   expect(verdict).toMatchObject({ kind: 'failed', error: 'evaluator_crashed' });
   expect(JSON.stringify(verdict)).not.toContain('secret');

@@ -1,28 +1,96 @@
 import { expect, test } from 'vitest';
 import { agentTrace, toolCall } from '../../src/library/agent-trace.ts';
-import { evaluate, messageOrder, toolCallArgs, toolCalled, toolCorrectness, toolEfficiency, toolError, toolRecovery, toolTrajectory, trajectoryMatch, type ArgumentMatcher, type ConfiguredRule, type ErrorPredicate } from '../../src/library/evaluators.ts';
+import {
+  evaluate,
+  messageOrder,
+  toolCallArgs,
+  toolCalled,
+  toolCorrectness,
+  toolEfficiency,
+  toolError,
+  toolRecovery,
+  toolTrajectory,
+  trajectoryMatch,
+  type ArgumentMatcher,
+  type ConfiguredRule,
+  type ErrorPredicate,
+} from '../../src/library/evaluators.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 
 /** Cities are the same whatever their case; other arguments play no part. */
 const sameCity: ArgumentMatcher = (expected, actual) => String(expected['city']).toLowerCase() === String(actual['city']).toLowerCase();
-const trace = agentTrace({ toolCalls: [toolCall('search', { city: 'ROME', page: 1 }, { result: 'ok' }), toolCall('search', { city: 'Rome', page: 2 }, { result: 'ok' }), toolCall('book', { city: 'Rome' }, { result: 'ok' })] });
+const trace = agentTrace({
+  toolCalls: [
+    toolCall('search', { city: 'ROME', page: 1 }, { result: 'ok' }),
+    toolCall('search', { city: 'Rome', page: 2 }, { result: 'ok' }),
+    toolCall('book', { city: 'Rome' }, { result: 'ok' }),
+  ],
+});
 const expect3: Expectation = { toolCalls: ['search', 'search', 'book'].map((name) => ({ name, arguments: { city: 'rome' } })) };
 const messages: Expectation = { messages: [{ role: 'assistant', toolCalls: expect3.toolCalls ?? [] }] };
 
-const scores: readonly { readonly name: string; readonly evaluator: ConfiguredRule; readonly expect?: Expectation; readonly score: number }[] = [
+const scores: readonly {
+  readonly name: string;
+  readonly evaluator: ConfiguredRule;
+  readonly expect?: Expectation;
+  readonly score: number;
+}[] = [
   { name: 'tool_trajectory', evaluator: toolTrajectory({ arguments: { matcher: sameCity } }), expect: expect3, score: 1 },
   { name: 'tool_trajectory without one', evaluator: toolTrajectory(), expect: expect3, score: 0 },
-  { name: 'tool_trajectory that ignores arguments besides', evaluator: toolTrajectory({ arguments: { mode: 'ignore', matcher: () => false } }), expect: expect3, score: 0 },
-  { name: 'tool_correctness', evaluator: toolCorrectness({ mode: 'names_and_args', arguments: { matcher: sameCity } }), expect: expect3, score: 1 },
+  {
+    name: 'tool_trajectory that ignores arguments besides',
+    evaluator: toolTrajectory({ arguments: { mode: 'ignore', matcher: () => false } }),
+    expect: expect3,
+    score: 0,
+  },
+  {
+    name: 'tool_correctness',
+    evaluator: toolCorrectness({ mode: 'names_and_args', arguments: { matcher: sameCity } }),
+    expect: expect3,
+    score: 1,
+  },
   { name: 'tool_call_args', evaluator: toolCallArgs({ arguments: { matcher: sameCity } }), expect: expect3, score: 1 },
-  { name: 'tool_called', evaluator: toolCalled({ name: 'search', times: 2, arguments: { city: 'rome' }, argumentsMatch: { matcher: sameCity } }), score: 1 },
-  { name: 'message_order', evaluator: messageOrder({ sequence: [{ name: 'search', arguments: { city: 'rome' } }], argumentsMatch: { matcher: sameCity } }), score: 1 },
-  { name: 'trajectory_match', evaluator: trajectoryMatch({ compare: 'subset', arguments: { matcher: sameCity } }), expect: messages, score: 1 },
+  {
+    name: 'tool_called',
+    evaluator: toolCalled({ name: 'search', times: 2, arguments: { city: 'rome' }, argumentsMatch: { matcher: sameCity } }),
+    score: 1,
+  },
+  {
+    name: 'message_order',
+    evaluator: messageOrder({ sequence: [{ name: 'search', arguments: { city: 'rome' } }], argumentsMatch: { matcher: sameCity } }),
+    score: 1,
+  },
+  {
+    name: 'trajectory_match',
+    evaluator: trajectoryMatch({ compare: 'subset', arguments: { matcher: sameCity } }),
+    expect: messages,
+    score: 1,
+  },
   { name: 'tool_efficiency', evaluator: toolEfficiency({ arguments: { matcher: sameCity } }), score: 2 / 3 },
-  { name: 'one tool alone', evaluator: toolTrajectory({ arguments: { mode: 'ignore', overrides: { book: () => false } } }), expect: expect3, score: 2 / 3 },
-  { name: 'a rule of one tool', evaluator: toolTrajectory({ arguments: { matcher: () => true, overrides: { book: { mode: 'exact' } } } }), expect: expect3, score: 2 / 3 },
-  { name: 'a matcher in the rule of one tool', evaluator: toolTrajectory({ arguments: { mode: 'ignore', overrides: { book: { matcher: () => false } } } }), expect: expect3, score: 2 / 3 },
-  { name: 'an expectation without arguments', evaluator: toolTrajectory({ arguments: { matcher: () => false } }), expect: { toolCalls: [{ name: 'search' }, { name: 'search' }, { name: 'book' }] }, score: 1 },
+  {
+    name: 'one tool alone',
+    evaluator: toolTrajectory({ arguments: { mode: 'ignore', overrides: { book: () => false } } }),
+    expect: expect3,
+    score: 2 / 3,
+  },
+  {
+    name: 'a rule of one tool',
+    evaluator: toolTrajectory({ arguments: { matcher: () => true, overrides: { book: { mode: 'exact' } } } }),
+    expect: expect3,
+    score: 2 / 3,
+  },
+  {
+    name: 'a matcher in the rule of one tool',
+    evaluator: toolTrajectory({ arguments: { mode: 'ignore', overrides: { book: { matcher: () => false } } } }),
+    expect: expect3,
+    score: 2 / 3,
+  },
+  {
+    name: 'an expectation without arguments',
+    evaluator: toolTrajectory({ arguments: { matcher: () => false } }),
+    expect: { toolCalls: [{ name: 'search' }, { name: 'search' }, { name: 'book' }] },
+    score: 1,
+  },
 ];
 for (const { name, evaluator, expect: wanted = {}, score } of scores) {
   test(`matcher: ${name} scores ${Math.round(score * 100) / 100}`, async () => {
@@ -31,8 +99,13 @@ for (const { name, evaluator, expect: wanted = {}, score } of scores) {
 }
 
 test('matcher: the sentence says what refused the call', async () => {
-  const [verdict] = await evaluate(trace, { expect: { toolCalls: [{ name: 'book', arguments: {} }] } }, [toolCallArgs({ arguments: { matcher: () => false } })]);
-  expect(verdict).toMatchObject({ explanation: '1 of 1 expected call was not made with the expected arguments: book (nearest is book (call 3): the matcher refuses its arguments).' });
+  const [verdict] = await evaluate(trace, { expect: { toolCalls: [{ name: 'book', arguments: {} }] } }, [
+    toolCallArgs({ arguments: { matcher: () => false } }),
+  ]);
+  expect(verdict).toMatchObject({
+    explanation:
+      '1 of 1 expected call was not made with the expected arguments: book (nearest is book (call 3): the matcher refuses its arguments).',
+  });
 });
 
 test('matcher: many calls are compared by it as few are', async () => {
@@ -46,14 +119,30 @@ test('matcher: one that throws is a failed verdict, and no fault of the agent', 
   const broken: ArgumentMatcher = () => {
     throw new Error('oops');
   };
-  expect((await evaluate(trace, { expect: expect3 }, [toolTrajectory({ arguments: { matcher: broken } })]))[0]).toMatchObject({ kind: 'failed', error: 'evaluator_crashed' });
+  expect((await evaluate(trace, { expect: expect3 }, [toolTrajectory({ arguments: { matcher: broken } })]))[0]).toMatchObject({
+    kind: 'failed',
+    error: 'evaluator_crashed',
+  });
 });
 
 test('matcher: one that gives neither true nor false, a promise say, is a failed verdict', async () => {
-  expect((await evaluate(trace, { expect: expect3 }, [toolTrajectory({ arguments: { matcher: (async () => await Promise.resolve(true)) as never } })]))[0]).toMatchObject({ kind: 'failed', error: 'evaluator_crashed' });
+  expect(
+    (
+      await evaluate(trace, { expect: expect3 }, [
+        toolTrajectory({ arguments: { matcher: (async () => await Promise.resolve(true)) as never } }),
+      ])
+    )[0],
+  ).toMatchObject({ kind: 'failed', error: 'evaluator_crashed' });
 });
 
-const results = agentTrace({ toolCalls: [toolCall('pay', {}, { result: { code: 17 } }), toolCall('pay', {}, { result: { code: 0 } }), toolCall('look', {}, { result: { code: 17 } }), toolCall('pay', {}, { result: ' ' })] });
+const results = agentTrace({
+  toolCalls: [
+    toolCall('pay', {}, { result: { code: 17 } }),
+    toolCall('pay', {}, { result: { code: 0 } }),
+    toolCall('look', {}, { result: { code: 17 } }),
+    toolCall('pay', {}, { result: ' ' }),
+  ],
+});
 
 test('isError: the program says which results are errors, and in which words; blank ones are judged before it', async () => {
   const asked: unknown[] = [];
@@ -62,7 +151,16 @@ test('isError: the program says which results are errors, and in which words; bl
     return name === 'pay' && JSON.stringify(result) === '{"code":17}' ? 'no funds' : false;
   };
   const [verdict, recovery] = await evaluate(results, {}, [toolError({ isError }), toolRecovery({ isError })]);
-  expect(verdict).toMatchObject({ kind: 'scored', score: 0.5, details: { failed: [{ index: 0, kind: 'predicate', message: 'the program finds "no funds"' }, { index: 3, kind: 'blank' }] } });
+  expect(verdict).toMatchObject({
+    kind: 'scored',
+    score: 0.5,
+    details: {
+      failed: [
+        { index: 0, kind: 'predicate', message: 'the program finds "no funds"' },
+        { index: 3, kind: 'blank' },
+      ],
+    },
+  });
   expect(recovery).toMatchObject({ kind: 'scored' });
   expect(asked).not.toContain(' ');
 });

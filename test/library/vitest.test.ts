@@ -13,7 +13,9 @@ expect.extend(matchers);
 const good = agentTrace({ input: 'Book it.', toolCalls: [toolCall('book', {}, { result: 'ok' })], finalResponse: 'Done.' });
 const spanId = parseSpanId('00000000000000aa');
 if (spanId === undefined) throw new Error('no span id');
-const bad = agentTrace({ toolCalls: [toolCall('find', {}, { result: 'x' }), { ...toolCall('book', {}, { error: 'no room left' }), spanId }] });
+const bad = agentTrace({
+  toolCalls: [toolCall('find', {}, { result: 'x' }), { ...toolCall('book', {}, { error: 'no room left' }), spanId }],
+});
 const judge = scriptedJudge({});
 
 test('toPass: a run that passes', () => {
@@ -24,7 +26,13 @@ test('toPass: a run that passes', () => {
 
 test('toPass: the message names the evaluator, the score, the call and its span', () => {
   const message = messageOf(() => expect(bad).toPass(toolError()));
-  for (const part of ['expected the run to pass tool_error: score 0.5, passes from 1.', 'book (call 2) failed', 'no room left', '(span 00000000000000aa)']) expect(message).toContain(part);
+  for (const part of [
+    'expected the run to pass tool_error: score 0.5, passes from 1.',
+    'book (call 2) failed',
+    'no room left',
+    '(span 00000000000000aa)',
+  ])
+    expect(message).toContain(part);
   expect(messageOf(() => expect(good).not.toPass(toolError()))).toContain('expected the run not to pass tool_error: score 1');
 });
 
@@ -37,7 +45,9 @@ test('toPass: what was skipped, or never passes or fails, satisfies neither toPa
 });
 
 test('toPass: a judge evaluator is awaited, and a broken judge passes nothing', async () => {
-  await expect(async () => await expect(good).toPass(taskCompletion(), { judge, expect: { tasks: ['book'] } })).rejects.toThrow('task_completion: no verdict (');
+  await expect(async () => await expect(good).toPass(taskCompletion(), { judge, expect: { tasks: ['book'] } })).rejects.toThrow(
+    'task_completion: no verdict (',
+  );
 });
 
 test('toPass: anything but an agent trace is refused', () => {
@@ -46,14 +56,26 @@ test('toPass: anything but an agent trace is refused', () => {
 });
 
 test('toHaveNoFailures: the message names the example, the evaluator and the evidence', async () => {
-  const dataset = [{ id: 'fine', input: 'good' }, { id: 'full-hotel', input: 'bad' }, { id: 'broken', input: 'throw' }, { id: 'empty', input: '' }];
+  const dataset = [
+    { id: 'fine', input: 'good' },
+    { id: 'full-hotel', input: 'bad' },
+    { id: 'broken', input: 'throw' },
+    { id: 'empty', input: '' },
+  ];
   const task = (input: string) => {
     if (input === 'throw') throw new Error('crashed');
     return input === '' ? agentTrace({}) : input === 'good' ? good : bad;
   };
   const report = await experiment({ dataset, task, evaluators: [toolError()] }).run();
   const message = messageOf(() => expect(report).toHaveNoFailures());
-  for (const part of ['2 of 4 examples failed (1 skipped)', 'example full-hotel\n  tool_error: score 0.5', 'book (call 2) failed', '(span 00000000000000aa)', 'example broken\n  task_failed: crashed']) expect(message).toContain(part);
+  for (const part of [
+    '2 of 4 examples failed (1 skipped)',
+    'example full-hotel\n  tool_error: score 0.5',
+    'book (call 2) failed',
+    '(span 00000000000000aa)',
+    'example broken\n  task_failed: crashed',
+  ])
+    expect(message).toContain(part);
   expect(message).not.toContain('example fine');
   expect(report).not.toHaveNoFailures();
   expect(await experiment({ dataset: dataset.slice(0, 1), task, evaluators: [toolError()] }).run()).toHaveNoFailures();
@@ -62,10 +84,32 @@ test('toHaveNoFailures: the message names the example, the evaluator and the evi
 const silent = agentTrace({ input: 'hello' });
 const broken = { ask: () => Promise.resolve({ kind: 'failed', error: 'offline' } as const) };
 const unscored: readonly { readonly name: string; readonly report: () => Promise<Report>; readonly says: string }[] = [
-  { name: 'nothing was scored', report: () => experiment({ dataset: [{ input: 'x' }], task: () => silent, evaluators: [toolError()] }).run(), says: '0 of 1 examples failed (1 skipped), but nothing was scored\n\nexample 1\n  tool_error: skipped (no_tool_calls)' },
-  { name: 'there is no example', report: () => experiment({ dataset: [], task: () => silent, evaluators: [toolError()] }).run(), says: '0 of 0 examples failed, but nothing was scored' },
-  { name: 'a judge broke off', report: () => experiment({ dataset: [{ input: 'x' }], task: () => good, evaluators: [toolError(), taskCompletion()], judge: broken }).run(), says: 'but 1 of 1 examples has no score where one is wanted\n\nexample 1\n  task_completion: no verdict (offline)' },
-  { name: 'an expectation has no score', report: () => experiment({ dataset: [{ input: 'x', expect: { output: 'Done.' } }, { input: 'y' }], task: (input) => (input === 'x' ? agentTrace({ toolCalls: [toolCall('book', {}, { result: 'ok' })] }) : good), evaluators: [toolError()] }).run(), says: 'example 1\n  expect.output has no score\n  exact_match: skipped (no_final_response)' },
+  {
+    name: 'nothing was scored',
+    report: () => experiment({ dataset: [{ input: 'x' }], task: () => silent, evaluators: [toolError()] }).run(),
+    says: '0 of 1 examples failed (1 skipped), but nothing was scored\n\nexample 1\n  tool_error: skipped (no_tool_calls)',
+  },
+  {
+    name: 'there is no example',
+    report: () => experiment({ dataset: [], task: () => silent, evaluators: [toolError()] }).run(),
+    says: '0 of 0 examples failed, but nothing was scored',
+  },
+  {
+    name: 'a judge broke off',
+    report: () =>
+      experiment({ dataset: [{ input: 'x' }], task: () => good, evaluators: [toolError(), taskCompletion()], judge: broken }).run(),
+    says: 'but 1 of 1 examples has no score where one is wanted\n\nexample 1\n  task_completion: no verdict (offline)',
+  },
+  {
+    name: 'an expectation has no score',
+    report: () =>
+      experiment({
+        dataset: [{ input: 'x', expect: { output: 'Done.' } }, { input: 'y' }],
+        task: (input) => (input === 'x' ? agentTrace({ toolCalls: [toolCall('book', {}, { result: 'ok' })] }) : good),
+        evaluators: [toolError()],
+      }).run(),
+    says: 'example 1\n  expect.output has no score\n  exact_match: skipped (no_final_response)',
+  },
 ];
 
 for (const { name, report, says } of unscored) {
@@ -78,7 +122,9 @@ for (const { name, report, says } of unscored) {
 }
 
 test('toPass: an expectation of which the evaluator checks nothing is refused', () => {
-  expect(messageOf(() => expect(good).toPass(toolError(), { expect: { output: 'Done.', toolCalls: [] } }))).toContain('tool_error checks nothing of what is expected: expect.tool_calls, expect.output.');
+  expect(messageOf(() => expect(good).toPass(toolError(), { expect: { output: 'Done.', toolCalls: [] } }))).toContain(
+    'tool_error checks nothing of what is expected: expect.tool_calls, expect.output.',
+  );
   expect(good).toPass(toolTrajectory(), { expect: { output: 'Other.', toolCalls: [{ name: 'book' }] } });
 });
 

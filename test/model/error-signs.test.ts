@@ -15,7 +15,17 @@ function rowsOf(name: string): readonly Row[] {
 }
 
 /** Nothing in these tells them from an ordinary text, or too little. */
-const notRecognised = ['Timeout: no response after 30s', 'TimeoutError', 'status 500', 'Could not find hotel', 'Failed: boom', 'FAILED: x', 'Failure: boom', 'Not authorized', 'Killed'];
+const notRecognised = [
+  'Timeout: no response after 30s',
+  'TimeoutError',
+  'status 500',
+  'Could not find hotel',
+  'Failed: boom',
+  'FAILED: x',
+  'Failure: boom',
+  'Not authorized',
+  'Killed',
+];
 
 test('error-signs: no harmless result has a sign', () => {
   const rows = rowsOf('harmless');
@@ -37,7 +47,14 @@ const places = [
   { name: 'as a JSON text in quotes', result: JSON.stringify(trace), form: 'python' },
   { name: 'behind a line of its own', result: `3 lines\n${trace}`, form: undefined },
   { name: 'as one member of several', result: { text: trace, page: 3 }, form: undefined },
-  { name: 'as one part of several', result: [{ type: 'text', text: trace }, { type: 'text', text: 'b' }], form: undefined },
+  {
+    name: 'as one part of several',
+    result: [
+      { type: 'text', text: trace },
+      { type: 'text', text: 'b' },
+    ],
+    form: undefined,
+  },
   { name: 'in a text of ten million characters', result: `${trace}\n${'x'.repeat(10_000_000)}`, form: 'python' },
   { name: 'under a name that an object inherits', result: '{"__proto__":{"isError":true,"content":"x"}}', form: undefined },
 ] as const;
@@ -52,6 +69,24 @@ test('error-signs: a text that begins with a quotation mark and is no JSON text 
 });
 
 test('error-signs: hostile texts of any length take no more than their beginning', () => {
-  const beginnings = ['Error ', 'a.', 'A', 'Error: ', '{"status":', '\\u00', '{"a":[', 'panic: ', '❌', 'Failed to read ', 'x: ', "thread '", 'Error: A ', '1 ', '(', '"'];
-  for (const start of beginnings) expect([undefined, 'error', 'python_repr', 'failed_to', 'go']).toContain(errorSign(start.repeat(200_000))?.form);
+  const beginnings = [
+    'Error ',
+    'a.',
+    'A',
+    'Error: ',
+    '{"status":',
+    '\\u00',
+    '{"a":[',
+    'panic: ',
+    '❌',
+    'Failed to read ',
+    'x: ',
+    "thread '",
+    'Error: A ',
+    '1 ',
+    '(',
+    '"',
+  ];
+  for (const start of beginnings)
+    expect([undefined, 'error', 'python_repr', 'failed_to', 'go']).toContain(errorSign(start.repeat(200_000))?.form);
 });

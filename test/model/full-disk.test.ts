@@ -4,7 +4,11 @@ import { isDiskFull } from '../../src/model/full-disk.ts';
 const errors: readonly { readonly name: string; readonly error: unknown; readonly want: boolean }[] = [
   { name: 'no space', error: Object.assign(new Error('write'), { code: 'ENOSPC' }), want: true },
   { name: 'no quota', error: Object.assign(new Error('write'), { code: 'EDQUOT' }), want: true },
-  { name: 'SQLITE_FULL', error: Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 }), want: true },
+  {
+    name: 'SQLITE_FULL',
+    error: Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 }),
+    want: true,
+  },
   { name: 'an extended code of SQLITE_FULL', error: { errcode: 13 + 256 }, want: true },
   { name: 'SQLITE_BUSY', error: { code: 'ERR_SQLITE_ERROR', errcode: 5 }, want: false },
   { name: 'an error of the disk', error: Object.assign(new Error('ENOSPC'), { code: 'EIO' }), want: false },

@@ -23,7 +23,8 @@ const durations = [
   ['٥s', undefined],
   ['999999999999999d', undefined],
 ] as const;
-for (const [text, want] of durations) test(`quantities: ${JSON.stringify(text)} is ${want ?? 'no duration'}`, () => expect(quantityOf('duration', text)).toBe(want));
+for (const [text, want] of durations)
+  test(`quantities: ${JSON.stringify(text)} is ${want ?? 'no duration'}`, () => expect(quantityOf('duration', text)).toBe(want));
 
 const sizes = [
   ['16MiB', 16_777_216],
@@ -44,9 +45,13 @@ const sizes = [
   ['9007199254740992', undefined],
   [9_007_199_254_740_992, undefined],
 ] as const;
-for (const [text, want] of sizes) test(`quantities: ${JSON.stringify(text)} is ${want ?? 'no size'}`, () => expect(quantityOf('bytes', text)).toBe(want));
+for (const [text, want] of sizes)
+  test(`quantities: ${JSON.stringify(text)} is ${want ?? 'no size'}`, () => expect(quantityOf('bytes', text)).toBe(want));
 
-const unitSizes = { duration: { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }, bytes: { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } } as const;
+const unitSizes = {
+  duration: { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 },
+  bytes: { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 },
+} as const;
 
 for (const kind of ['duration', 'bytes'] as const) {
   test(`quantities: a whole number with a unit is that many ${kind} units`, () => {

@@ -13,8 +13,10 @@ const times: readonly (readonly [unixNano: bigint, text: string])[] = [
 for (const [unixNano, text] of times) test(`time text: ${unixNano} ns is ${text}`, () => expect(timeText(unixNano)).toBe(text));
 
 test('time text: it is what the calendar of JavaScript says, to the millisecond', () => {
-  fc.assert(fc.property(fc.bigInt(0n, 2n ** 64n - 1n), (unixNano) => {
-    const text = timeText(unixNano);
-    return `${text.slice(0, -'000Z'.length)}Z` === new Date(Number(unixNano / 1_000_000n)).toISOString();
-  }));
+  fc.assert(
+    fc.property(fc.bigInt(0n, 2n ** 64n - 1n), (unixNano) => {
+      const text = timeText(unixNano);
+      return `${text.slice(0, -'000Z'.length)}Z` === new Date(Number(unixNano / 1_000_000n)).toISOString();
+    }),
+  );
 });

@@ -11,9 +11,29 @@ export interface Mutant {
 }
 
 const operators: ReadonlyMap<unknown, string> = new Map([
-  ['<', '<='], ['<=', '<'], ['>', '>='], ['>=', '>'], ['===', '!=='], ['!==', '==='], ['+', '-'], ['-', '+'], ['*', '/'], ['/', '*'], ['%', '*'], ['&&', '||'], ['||', '&&'], ['??', '&&'],
+  ['<', '<='],
+  ['<=', '<'],
+  ['>', '>='],
+  ['>=', '>'],
+  ['===', '!=='],
+  ['!==', '==='],
+  ['+', '-'],
+  ['-', '+'],
+  ['*', '/'],
+  ['/', '*'],
+  ['%', '*'],
+  ['&&', '||'],
+  ['||', '&&'],
+  ['??', '&&'],
 ]);
-const methods: ReadonlyMap<unknown, string> = new Map([['some', 'every'], ['every', 'some'], ['min', 'max'], ['max', 'min'], ['startsWith', 'endsWith'], ['endsWith', 'startsWith']]);
+const methods: ReadonlyMap<unknown, string> = new Map([
+  ['some', 'every'],
+  ['every', 'some'],
+  ['min', 'max'],
+  ['max', 'min'],
+  ['startsWith', 'endsWith'],
+  ['endsWith', 'startsWith'],
+]);
 /** Steps of a chain without which the value keeps its type. */
 const steps: ReadonlySet<unknown> = new Set(['sort', 'toSorted', 'reverse', 'toReversed', 'filter', 'trim', 'toLowerCase', 'slice']);
 /** Larger numbers are measures, whose exact value no behaviour depends on. */
@@ -74,14 +94,19 @@ function operatorEdits(node: Node, text: string): readonly Edit[] {
   const offset = between.indexOf(String(node['operator']));
   const start = left.end + offset;
   // `??` does not stand beside `&&` without brackets.
-  return offset < 0 ? [] : after === '&&' || after === '||' ? [{ start: node.start, end: node.end, replacement: `((${source(left, text)}) ${after} (${source(right, text)}))` }] : [{ start, end: start + String(node['operator']).length, replacement: after }];
+  return offset < 0
+    ? []
+    : after === '&&' || after === '||'
+      ? [{ start: node.start, end: node.end, replacement: `((${source(left, text)}) ${after} (${source(right, text)}))` }]
+      : [{ start, end: start + String(node['operator']).length, replacement: after }];
 }
 
 function literalEdits(node: Node, parent: Node | undefined, key: string, whole: (replacement: string) => readonly Edit[]): readonly Edit[] {
   const value = node['value'];
   if (typeof value === 'boolean') return whole(String(!value));
   // A name or an index of a type is no value.
-  if (typeof value !== 'number' || !Number.isInteger(value) || value > numberMax || (parent?.type === 'Property' && key === 'key')) return [];
+  if (typeof value !== 'number' || !Number.isInteger(value) || value > numberMax || (parent?.type === 'Property' && key === 'key'))
+    return [];
   return whole(value === 1 ? '0' : String(value + 1));
 }
 
@@ -106,7 +131,11 @@ function statementEdits(node: Node, text: string, whole: (replacement: string) =
 
 /** Types, imports and messages for people decide nothing. */
 function isOutsideBehaviour({ node, parent }: Visit, parents: ReadonlyMap<Node, Visit>): boolean {
-  for (let at: Node | undefined = node, above = parent; at !== undefined; at = above, above = at === undefined ? undefined : parents.get(at)?.parent) {
+  for (
+    let at: Node | undefined = node, above = parent;
+    at !== undefined;
+    at = above, above = at === undefined ? undefined : parents.get(at)?.parent
+  ) {
     if (at.type.startsWith('TS') && !/^TS(As|NonNull|Satisfies)/.test(at.type)) return true;
     if (at.type.startsWith('Import') || at.type === 'ThrowStatement') return true;
   }
@@ -117,7 +146,11 @@ function isOutsideBehaviour({ node, parent }: Visit, parents: ReadonlyMap<Node, 
 function enclosing(visit: Visit, parents: ReadonlyMap<Node, Visit>): string {
   const names: string[] = [];
   for (let at: Visit | undefined = visit; at !== undefined; at = at.parent === undefined ? undefined : parents.get(at.parent)) {
-    const name = /^(FunctionDeclaration|VariableDeclarator|ClassDeclaration)$/.test(at.node.type) ? nameOf(at.node['id']) : at.node.type === 'Property' && at.node !== visit.node ? nameOf(at.node['key']) : undefined;
+    const name = /^(FunctionDeclaration|VariableDeclarator|ClassDeclaration)$/.test(at.node.type)
+      ? nameOf(at.node['id'])
+      : at.node.type === 'Property' && at.node !== visit.node
+        ? nameOf(at.node['key'])
+        : undefined;
     if (name !== undefined) names.unshift(name);
   }
   return names.join('.') || 'top';

@@ -19,15 +19,20 @@ export function nearestTests(files: readonly SourceFile[]): (path: string) => re
   return (path) => {
     const distances = reach(path, importers);
     const users = new Set((importers.get(path) ?? []).map(testOf));
-    const rank = (test: string): number => (distances.get(test) ?? 0) + (test === testOf(path) ? -10 : users.has(test) ? -5 : dirname(test).startsWith(dirname(testOf(path))) ? -1 : 0);
-    return [...distances.keys()].filter((test) => test.endsWith('.test.ts') && !leftOut.test(test)).sort((a, b) => rank(a) - rank(b) || reachOf(a) - reachOf(b));
+    const rank = (test: string): number =>
+      (distances.get(test) ?? 0) +
+      (test === testOf(path) ? -10 : users.has(test) ? -5 : dirname(test).startsWith(dirname(testOf(path))) ? -1 : 0);
+    return [...distances.keys()]
+      .filter((test) => test.endsWith('.test.ts') && !leftOut.test(test))
+      .sort((a, b) => rank(a) - rank(b) || reachOf(a) - reachOf(b));
   };
 }
 
 /** Everything that the edges lead to, with the number of steps. */
 function reach(from: string, edges: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, number> {
   const distances = new Map([[from, 0]]);
-  for (const [path, distance] of distances) for (const next of edges.get(path) ?? []) if (!distances.has(next)) distances.set(next, distance + 1);
+  for (const [path, distance] of distances)
+    for (const next of edges.get(path) ?? []) if (!distances.has(next)) distances.set(next, distance + 1);
   return distances;
 }
 
@@ -40,13 +45,21 @@ function importsOf(file: SourceFile): readonly string[] {
   return nodesOf(file).flatMap(({ node }) => {
     const name = loadedName(node);
     if (typeof name !== 'string') return [];
-    return name.startsWith('.') ? [relative('', normalize(join(dirname(file.path), name)))] : name.startsWith('tracejury/') ? [`src/library/${name.slice('tracejury/'.length)}.ts`] : [];
+    return name.startsWith('.')
+      ? [relative('', normalize(join(dirname(file.path), name)))]
+      : name.startsWith('tracejury/')
+        ? [`src/library/${name.slice('tracejury/'.length)}.ts`]
+        : [];
   });
 }
 
 function loadedName(node: Node): unknown {
   if (node['importKind'] === 'type' || node['exportKind'] === 'type') return undefined;
-  const source = /^(Import|ExportNamed|ExportAll)(Declaration|Expression)$/.test(node.type) ? node['source'] : isNode(node['callee']) && node['callee']['name'] === 'URL' ? (node['arguments'] as readonly unknown[])[0] : undefined;
+  const source = /^(Import|ExportNamed|ExportAll)(Declaration|Expression)$/.test(node.type)
+    ? node['source']
+    : isNode(node['callee']) && node['callee']['name'] === 'URL'
+      ? (node['arguments'] as readonly unknown[])[0]
+      : undefined;
   if (!isNode(source)) return undefined;
   // The ending of a worker's file is that of its starter.
   const [start] = children(source, 'quasis');

@@ -52,7 +52,12 @@ export function trials(root: string, noted: (line: string) => void): Trials {
     rmSync(report, { force: true });
     // Files share their modules, which hold no state: loading them again for each file is most of the time.
     const command = `ulimit -t ${processorSecondsMax}; exec node node_modules/vitest/vitest.mjs run --bail=1 --silent --no-isolate --testTimeout=${testTimeoutMs} --hookTimeout=${testTimeoutMs} --reporter=json --outputFile=${report} "$@"`;
-    const child = spawn('sh', ['-c', command, 'sh', ...tests], { cwd: copy, stdio: 'ignore', detached: true, env: { ...process.env, NO_COLOR: '1', CI: '1' } });
+    const child = spawn('sh', ['-c', command, 'sh', ...tests], {
+      cwd: copy,
+      stdio: 'ignore',
+      detached: true,
+      env: { ...process.env, NO_COLOR: '1', CI: '1' },
+    });
     running = child.pid;
     let late = false;
     const timer = setTimeout(() => {
@@ -72,7 +77,7 @@ export function trials(root: string, noted: (line: string) => void): Trials {
     const result = await run([test]);
     if (result !== 'failed') return result;
     change.undo();
-    const baseline = baselines.get(test) ?? await run([test]);
+    const baseline = baselines.get(test) ?? (await run([test]));
     if (baseline !== 'undecided') baselines.set(test, baseline);
     if (baseline === 'passed') return 'failed';
     noted(`${baseline === 'failed' ? 'fails' : 'undecided'} without a change: ${test}`);
@@ -92,7 +97,7 @@ export function trials(root: string, noted: (line: string) => void): Trials {
           isDecided &&= group.length === near.length;
           if (group.length === 0) continue;
           change.make();
-          if (await run(group) === 'passed') continue;
+          if ((await run(group)) === 'passed') continue;
           for (const test of group) {
             const result = await noticed(test, change);
             if (result === 'failed') return { kind: 'killed', by: test };

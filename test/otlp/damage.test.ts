@@ -10,19 +10,52 @@ import { logsRequests, traceRequests } from './requests.ts';
 /** Where a body is cut, or which bytes get which value; places are taken modulo the length. */
 const damage = fc.oneof(
   fc.record({ kind: fc.constant('cut' as const), at: fc.nat() }),
-  fc.record({ kind: fc.constant('set' as const), places: fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 4 }) }),
+  fc.record({
+    kind: fc.constant('set' as const),
+    places: fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 4 }),
+  }),
   fc.record({ kind: fc.constant('insert' as const), at: fc.nat(), bytes: fc.uint8Array({ minLength: 1, maxLength: 12 }) }),
   fc.record({ kind: fc.constant('remove' as const), at: fc.nat(), count: fc.integer({ min: 1, max: 12 }) }),
 );
 type Damage = typeof damage extends fc.Arbitrary<infer D> ? D : never;
 
 const sources = [
-  { name: 'protobuf spans', encoding: 'protobuf', bodies: traceRequests.map((request) => traceRequest.encode(request.proto)), read: forceTraces },
-  { name: 'JSON spans', encoding: 'json', bodies: traceRequests.map((request) => Buffer.from(JSON.stringify(request.json))), read: forceTraces },
-  { name: 'protobuf records', encoding: 'protobuf', bodies: logsRequests.map((request) => logsRequest.encode(request.proto)), read: forceLogs },
-  { name: 'JSON records', encoding: 'json', bodies: logsRequests.map((request) => Buffer.from(JSON.stringify(request.json))), read: forceLogs },
-  { name: 'noise read as protobuf', encoding: 'protobuf', bodies: fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)), read: forceTraces },
-  { name: 'noise read as JSON', encoding: 'json', bodies: fc.json({ maxDepth: 6 }).map((text) => Buffer.from(`{"resourceSpans":[${text}]}`)), read: forceTraces },
+  {
+    name: 'protobuf spans',
+    encoding: 'protobuf',
+    bodies: traceRequests.map((request) => traceRequest.encode(request.proto)),
+    read: forceTraces,
+  },
+  {
+    name: 'JSON spans',
+    encoding: 'json',
+    bodies: traceRequests.map((request) => Buffer.from(JSON.stringify(request.json))),
+    read: forceTraces,
+  },
+  {
+    name: 'protobuf records',
+    encoding: 'protobuf',
+    bodies: logsRequests.map((request) => logsRequest.encode(request.proto)),
+    read: forceLogs,
+  },
+  {
+    name: 'JSON records',
+    encoding: 'json',
+    bodies: logsRequests.map((request) => Buffer.from(JSON.stringify(request.json))),
+    read: forceLogs,
+  },
+  {
+    name: 'noise read as protobuf',
+    encoding: 'protobuf',
+    bodies: fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+    read: forceTraces,
+  },
+  {
+    name: 'noise read as JSON',
+    encoding: 'json',
+    bodies: fc.json({ maxDepth: 6 }).map((text) => Buffer.from(`{"resourceSpans":[${text}]}`)),
+    read: forceTraces,
+  },
 ] as const;
 
 describe('otlp damage', () => {
@@ -38,8 +71,26 @@ describe('otlp damage', () => {
   }
 
   test('otlp: a protobuf body cut at any place is refused or read in part', () => {
-    const body = traceRequest.encode({ resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), name: 'a', attributes: [{ key: 'k', value: { stringValue: 'v' } }] }] }] }] });
-    for (let end = 1; end < body.length; end++) expect(answered(() => forceTraces(body.subarray(0, end), 'protobuf'))).toBe('OTLP_MALFORMED');
+    const body = traceRequest.encode({
+      resourceSpans: [
+        {
+          scopeSpans: [
+            {
+              spans: [
+                {
+                  traceId: Buffer.alloc(16, 1),
+                  spanId: Buffer.alloc(8, 1),
+                  name: 'a',
+                  attributes: [{ key: 'k', value: { stringValue: 'v' } }],
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+    for (let end = 1; end < body.length; end++)
+      expect(answered(() => forceTraces(body.subarray(0, end), 'protobuf'))).toBe('OTLP_MALFORMED');
   });
 });
 

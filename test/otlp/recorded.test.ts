@@ -35,7 +35,9 @@ describe('otlp recorded bodies', () => {
   test('otlp: chat-messages.logs.binpb holds 15 records with names, bodies and the spans that they belong to', () => {
     const { records, ignored, rejections } = readLogs(recorded('chat-messages.logs.binpb'), 'protobuf');
     expect({ count: records.length, ignored, rejections }).toEqual({ count: 15, ignored: 0, rejections: [] });
-    expect(new Set(records.map((record) => record.eventName))).toEqual(new Set(['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message', 'gen_ai.choice']));
+    expect(new Set(records.map((record) => record.eventName))).toEqual(
+      new Set(['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message', 'gen_ai.choice']),
+    );
     for (const record of records) {
       expect(record.spanId).toMatch(/^[0-9a-f]{16}$/);
       expect(record.body()).toBe(record.body());

@@ -23,9 +23,16 @@ export interface RequestCase {
 
 const int64 = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }));
 const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.constantFrom('', '__proto__', 'constructor', 'input.value', '0'));
-const key = fc.oneof(fc.string({ maxLength: 6 }), fc.constantFrom('a', 'b', '__proto__', 'constructor', 'hasOwnProperty', 'gen_ai.tool.name', ''));
+const key = fc.oneof(
+  fc.string({ maxLength: 6 }),
+  fc.constantFrom('a', 'b', '__proto__', 'constructor', 'hasOwnProperty', 'gen_ai.tool.name', ''),
+);
 const double = fc.double();
-const time = fc.oneof(fc.constant(0n), fc.bigInt({ min: 1_700_000_000_000_000_000n, max: 1_900_000_000_000_000_000n }), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }));
+const time = fc.oneof(
+  fc.constant(0n),
+  fc.bigInt({ min: 1_700_000_000_000_000_000n, max: 1_900_000_000_000_000_000n }),
+  fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+);
 const hexDigits = fc.constantFrom(...'0123456789abcdef');
 const traceId = idOf(32);
 const spanId = idOf(16);
@@ -50,16 +57,20 @@ function plainValues(): fc.Arbitrary<ValueCase> {
     fc.boolean().map((read) => ({ proto: { boolValue: read }, json: { boolValue: read }, read })),
     int64.map((number) => ({ proto: { intValue: number.toString() }, json: { intValue: number.toString() }, read: exact(BigInt(number)) })),
     double.map((read) => ({ proto: { doubleValue: read }, json: { doubleValue: jsonDouble(read) }, read })),
-    fc.uint8Array({ maxLength: 8 }).map((read) => ({ proto: { bytesValue: read }, json: { bytesValue: Buffer.from(read).toString('base64') }, read })),
+    fc
+      .uint8Array({ maxLength: 8 })
+      .map((read) => ({ proto: { bytesValue: read }, json: { bytesValue: Buffer.from(read).toString('base64') }, read })),
     fc.constant({ proto: {}, json: {}, read: null }),
   );
 }
 
-const attributes = fc.array(fc.record<PairCase>({ key, value: fc.option(value, { nil: undefined, freq: 9 }) }), { maxLength: 6 }).map((pairs) => ({
-  proto: pairs.map((pair) => (pair.value === undefined ? { key: pair.key } : { key: pair.key, value: pair.value.proto })),
-  json: pairs.map((pair) => (pair.value === undefined ? { key: pair.key } : { key: pair.key, value: pair.value.json })),
-  read: [...new Map(pairs.map((pair) => [pair.key, pair.value?.read ?? null] as const))] satisfies PlainAttributes,
-}));
+const attributes = fc
+  .array(fc.record<PairCase>({ key, value: fc.option(value, { nil: undefined, freq: 9 }) }), { maxLength: 6 })
+  .map((pairs) => ({
+    proto: pairs.map((pair) => (pair.value === undefined ? { key: pair.key } : { key: pair.key, value: pair.value.proto })),
+    json: pairs.map((pair) => (pair.value === undefined ? { key: pair.key } : { key: pair.key, value: pair.value.json })),
+    read: [...new Map(pairs.map((pair) => [pair.key, pair.value?.read ?? null] as const))] satisfies PlainAttributes,
+  }));
 
 const event = fc.record({ time, name: text, attributes }).map((it) => ({
   proto: { timeUnixNano: it.time.toString(), name: it.name, attributes: it.attributes.proto, droppedAttributesCount: 3 },
@@ -73,64 +84,145 @@ const link = fc.record({ traceId, spanId, attributes }).map((it) => ({
   read: { traceId: it.traceId, spanId: it.spanId, attributes: it.attributes.read },
 }));
 
-const span = fc.record({
-  traceId,
-  spanId,
-  parent: fc.option(spanId, { nil: undefined }),
-  traceState: text,
-  flags: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
-  dropped: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
-  name: text,
-  kind: fc.constantFrom(0, 1, 2, 3, 4, 5),
-  start: time,
-  end: time,
-  attributes,
-  events: fc.array(event, { maxLength: 3 }),
-  links: fc.array(link, { maxLength: 2 }),
-  status: fc.option(fc.record({ code: fc.constantFrom(0, 1, 2), message: text }), { nil: undefined }),
-}).map((it) => {
-  const both = { traceState: it.traceState, flags: it.flags, droppedAttributesCount: it.dropped, name: it.name, kind: it.kind, startTimeUnixNano: it.start.toString(), endTimeUnixNano: it.end.toString(), ...(it.status === undefined ? {} : { status: it.status }) };
-  return {
-    proto: { ...both, traceId: bytes(it.traceId), spanId: bytes(it.spanId), parentSpanId: bytes(it.parent ?? ''), attributes: it.attributes.proto, events: it.events.map((each) => each.proto), links: it.links.map((each) => each.proto) },
-    json: { ...both, traceId: it.traceId, spanId: it.spanId.toUpperCase(), parentSpanId: it.parent ?? '', attributes: it.attributes.json, events: it.events.map((each) => each.json), links: it.links.map((each) => each.json) },
-    read: {
-      traceId: it.traceId,
-      spanId: it.spanId,
-      parentSpanId: it.parent,
+const span = fc
+  .record({
+    traceId,
+    spanId,
+    parent: fc.option(spanId, { nil: undefined }),
+    traceState: text,
+    flags: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    dropped: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    name: text,
+    kind: fc.constantFrom(0, 1, 2, 3, 4, 5),
+    start: time,
+    end: time,
+    attributes,
+    events: fc.array(event, { maxLength: 3 }),
+    links: fc.array(link, { maxLength: 2 }),
+    status: fc.option(fc.record({ code: fc.constantFrom(0, 1, 2), message: text }), { nil: undefined }),
+  })
+  .map((it) => {
+    const both = {
       traceState: it.traceState,
       flags: it.flags,
-      droppedAttributes: it.dropped === 0 ? undefined : it.dropped,
+      droppedAttributesCount: it.dropped,
       name: it.name,
       kind: it.kind,
-      startUnixNano: it.start,
-      endUnixNano: it.end,
-      status: { code: (['unset', 'ok', 'error'] as const)[it.status?.code ?? 0], message: it.status?.message ?? '' },
-      attributes: it.attributes.read,
-      events: it.events.map((each) => each.read),
-      links: it.links.map((each) => each.read),
-    },
-  };
+      startTimeUnixNano: it.start.toString(),
+      endTimeUnixNano: it.end.toString(),
+      ...(it.status === undefined ? {} : { status: it.status }),
+    };
+    return {
+      proto: {
+        ...both,
+        traceId: bytes(it.traceId),
+        spanId: bytes(it.spanId),
+        parentSpanId: bytes(it.parent ?? ''),
+        attributes: it.attributes.proto,
+        events: it.events.map((each) => each.proto),
+        links: it.links.map((each) => each.proto),
+      },
+      json: {
+        ...both,
+        traceId: it.traceId,
+        spanId: it.spanId.toUpperCase(),
+        parentSpanId: it.parent ?? '',
+        attributes: it.attributes.json,
+        events: it.events.map((each) => each.json),
+        links: it.links.map((each) => each.json),
+      },
+      read: {
+        traceId: it.traceId,
+        spanId: it.spanId,
+        parentSpanId: it.parent,
+        traceState: it.traceState,
+        flags: it.flags,
+        droppedAttributes: it.dropped === 0 ? undefined : it.dropped,
+        name: it.name,
+        kind: it.kind,
+        startUnixNano: it.start,
+        endUnixNano: it.end,
+        status: { code: (['unset', 'ok', 'error'] as const)[it.status?.code ?? 0], message: it.status?.message ?? '' },
+        attributes: it.attributes.read,
+        events: it.events.map((each) => each.read),
+        links: it.links.map((each) => each.read),
+      },
+    };
+  });
+
+const record = fc
+  .record({
+    traceId,
+    spanId: fc.option(spanId, { nil: undefined }),
+    time,
+    observed: time,
+    name: text,
+    body: fc.option(value, { nil: undefined }),
+    attributes,
+  })
+  .map((it) => {
+    const both = {
+      timeUnixNano: it.time.toString(),
+      observedTimeUnixNano: it.observed.toString(),
+      severityNumber: 9,
+      severityText: 'INFO',
+      eventName: it.name,
+    };
+    const named = it.attributes.read.find(([name]) => name === 'event.name')?.[1];
+    return {
+      proto: {
+        ...both,
+        traceId: bytes(it.traceId),
+        spanId: bytes(it.spanId ?? ''),
+        attributes: it.attributes.proto,
+        ...(it.body === undefined ? {} : { body: it.body.proto }),
+      },
+      json: {
+        ...both,
+        traceId: it.traceId.toUpperCase(),
+        spanId: it.spanId ?? '',
+        attributes: it.attributes.json,
+        ...(it.body === undefined ? {} : { body: it.body.json }),
+      },
+      read: {
+        traceId: it.traceId,
+        spanId: it.spanId,
+        timeUnixNano: it.time === 0n ? it.observed : it.time,
+        eventName: it.name || (typeof named === 'string' ? named : ''),
+        body: it.body?.read,
+        attributes: it.attributes.read,
+      },
+    };
+  });
+
+export const traceRequests: fc.Arbitrary<RequestCase> = requestOf(span, {
+  resources: 'resourceSpans',
+  scopes: 'scopeSpans',
+  items: 'spans',
+});
+export const logsRequests: fc.Arbitrary<RequestCase> = requestOf(record, {
+  resources: 'resourceLogs',
+  scopes: 'scopeLogs',
+  items: 'logRecords',
 });
 
-const record = fc.record({ traceId, spanId: fc.option(spanId, { nil: undefined }), time, observed: time, name: text, body: fc.option(value, { nil: undefined }), attributes }).map((it) => {
-  const both = { timeUnixNano: it.time.toString(), observedTimeUnixNano: it.observed.toString(), severityNumber: 9, severityText: 'INFO', eventName: it.name };
-  const named = it.attributes.read.find(([name]) => name === 'event.name')?.[1];
-  return {
-    proto: { ...both, traceId: bytes(it.traceId), spanId: bytes(it.spanId ?? ''), attributes: it.attributes.proto, ...(it.body === undefined ? {} : { body: it.body.proto }) },
-    json: { ...both, traceId: it.traceId.toUpperCase(), spanId: it.spanId ?? '', attributes: it.attributes.json, ...(it.body === undefined ? {} : { body: it.body.json }) },
-    read: { traceId: it.traceId, spanId: it.spanId, timeUnixNano: it.time === 0n ? it.observed : it.time, eventName: it.name || (typeof named === 'string' ? named : ''), body: it.body?.read, attributes: it.attributes.read },
-  };
-});
-
-export const traceRequests: fc.Arbitrary<RequestCase> = requestOf(span, { resources: 'resourceSpans', scopes: 'scopeSpans', items: 'spans' });
-export const logsRequests: fc.Arbitrary<RequestCase> = requestOf(record, { resources: 'resourceLogs', scopes: 'scopeLogs', items: 'logRecords' });
-
-function requestOf(item: fc.Arbitrary<{ proto: object; json: object; read: object }>, names: { readonly resources: string; readonly scopes: string; readonly items: string }): fc.Arbitrary<RequestCase> {
+function requestOf(
+  item: fc.Arbitrary<{ proto: object; json: object; read: object }>,
+  names: { readonly resources: string; readonly scopes: string; readonly items: string },
+): fc.Arbitrary<RequestCase> {
   const scope = fc.record({ name: text, version: text, attributes, items: fc.array(item, { maxLength: 3 }) }).map((it) => {
     const read = { name: it.name, version: it.version, attributes: it.attributes.read };
     return {
-      proto: { scope: { name: it.name, version: it.version, attributes: it.attributes.proto }, [names.items]: it.items.map((each) => each.proto), schemaUrl: 'x' },
-      json: { scope: { name: it.name, version: it.version, attributes: it.attributes.json }, [names.items]: it.items.map((each) => each.json), schemaUrl: 'x' },
+      proto: {
+        scope: { name: it.name, version: it.version, attributes: it.attributes.proto },
+        [names.items]: it.items.map((each) => each.proto),
+        schemaUrl: 'x',
+      },
+      json: {
+        scope: { name: it.name, version: it.version, attributes: it.attributes.json },
+        [names.items]: it.items.map((each) => each.json),
+        schemaUrl: 'x',
+      },
       read: it.items.map((each) => ({ scope: read, ...each.read })),
     };
   });

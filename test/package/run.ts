@@ -45,14 +45,21 @@ async function everything(): Promise<void> {
   probe('npm pack makes the package', packed !== undefined, packing);
   if (packed === undefined) return;
   const paths = packed.files.map(({ path }) => path);
-  probe('it holds the launcher, the program and the library', ['bin/tracejury.cjs', 'dist/src/cli/main.js', 'dist/src/library/evaluators.js'].every((path) => paths.includes(path)));
+  probe(
+    'it holds the launcher, the program and the library',
+    ['bin/tracejury.cjs', 'dist/src/cli/main.js', 'dist/src/library/evaluators.js'].every((path) => paths.includes(path)),
+  );
   probe('it holds no source and no Node', !paths.some((path) => /^(src|test|node|node_modules)\//.test(path)));
 
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "name": "empty", "version": "1.0.0", "private": true, "type": "module" }\n');
   const installing = await ran('npm', ['install', join(folder, packed.filename), '--prefer-offline', '--no-audit', '--no-fund']);
   probe('it can be installed in an empty project', installing.code === 0, installing);
-  probe("it leaves the project's Node alone", !existsSync(join(project, 'node_modules/.bin/node')) && readdirSync(join(project, 'node_modules')).every((name) => !/^node(-|$)/.test(name)));
+  probe(
+    "it leaves the project's Node alone",
+    !existsSync(join(project, 'node_modules/.bin/node')) &&
+      readdirSync(join(project, 'node_modules')).every((name) => !/^node(-|$)/.test(name)),
+  );
   await onThisNode(packed.version);
   await onOlderNodes();
 }
@@ -63,7 +70,8 @@ async function onThisNode(version: string): Promise<void> {
   probe(`on ${process.version} npx tracejury says its version`, versions.code === 0 && versions.out.trim() === version, versions);
   const catalogue = await ran('npx', ['tracejury', 'evaluators'], { path });
   probe('its catalogue of evaluators is there', catalogue.code === 0 && catalogue.out.includes('tool_error'), catalogue);
-  const source = "import { evaluate, toolError } from 'tracejury/evaluators'; import { agentTrace } from 'tracejury/agent-trace'; import { openAiCompatibleJudge } from 'tracejury/judges'; openAiCompatibleJudge({ model: 'm' }); const [verdict] = await evaluate(agentTrace({ input: 'x', toolCalls: [], finalResponse: 'y' }), {}, [toolError()]); process.stdout.write(verdict.kind);";
+  const source =
+    "import { evaluate, toolError } from 'tracejury/evaluators'; import { agentTrace } from 'tracejury/agent-trace'; import { openAiCompatibleJudge } from 'tracejury/judges'; openAiCompatibleJudge({ model: 'm' }); const [verdict] = await evaluate(agentTrace({ input: 'x', toolCalls: [], finalResponse: 'y' }), {}, [toolError()]); process.stdout.write(verdict.kind);";
   const library = await ran(process.execPath, ['--input-type=module', '-e', source]);
   probe('its library can be imported', library.code === 0 && library.out === 'skipped', library);
   probe('the service starts, answers and ends in order', await serves());
@@ -78,15 +86,25 @@ async function onOlderNodes(): Promise<void> {
     if (parseInt(version.slice(1), 10) >= majorLeast) continue;
     older++;
     const outcome = await ran(node, [launcher, '--version']);
-    probe(`on ${version} it says one sentence and ends with 1`, outcome.code === 1 && outcome.out === '' && /^tracejury needs Node 24 or newer[^\n]*\n$/.test(outcome.err), outcome);
+    probe(
+      `on ${version} it says one sentence and ends with 1`,
+      outcome.code === 1 && outcome.out === '' && /^tracejury needs Node 24 or newer[^\n]*\n$/.test(outcome.err),
+      outcome,
+    );
   }
   if (older === 0) process.stdout.write('no older Node is on the PATH: test/cli/launcher.long.test.ts holds what one would see\n');
 }
 
 async function serves(): Promise<boolean> {
   const [http, grpc, page] = [await freePort(), await freePort(), await freePort()];
-  writeFileSync(join(project, 'tracejury.yaml'), `listen: { otlp_http: "127.0.0.1:${http}", otlp_grpc: "127.0.0.1:${grpc}", console: "127.0.0.1:${page}" }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\n`);
-  const child = spawn(process.execPath, [join(project, 'node_modules/.bin/tracejury'), 'serve', '-c', 'tracejury.yaml'], { cwd: project, stdio: 'ignore' });
+  writeFileSync(
+    join(project, 'tracejury.yaml'),
+    `listen: { otlp_http: "127.0.0.1:${http}", otlp_grpc: "127.0.0.1:${grpc}", console: "127.0.0.1:${page}" }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\n`,
+  );
+  const child = spawn(process.execPath, [join(project, 'node_modules/.bin/tracejury'), 'serve', '-c', 'tracejury.yaml'], {
+    cwd: project,
+    stdio: 'ignore',
+  });
   const endMs = performance.now() + startWithinMs;
   let isReady = false;
   while (!isReady && child.exitCode === null && performance.now() < endMs) {
@@ -102,11 +120,20 @@ function packedOf(text: string): Packed | undefined {
   return Object.values(found)[0];
 }
 
-function ran(command: string, args: readonly string[], { cwd = project, path = process.env['PATH'] }: { readonly cwd?: string; readonly path?: string | undefined } = {}): Promise<Outcome> {
+function ran(
+  command: string,
+  args: readonly string[],
+  { cwd = project, path = process.env['PATH'] }: { readonly cwd?: string; readonly path?: string | undefined } = {},
+): Promise<Outcome> {
   return new Promise((resolve) => {
-    execFile(command, [...args], { cwd: existsSync(cwd) ? cwd : top, env: { ...process.env, PATH: path }, maxBuffer: 1 << 26 }, (error, out, err) => {
-      resolve({ code: error === null ? 0 : Number(error.code), out, err });
-    });
+    execFile(
+      command,
+      [...args],
+      { cwd: existsSync(cwd) ? cwd : top, env: { ...process.env, PATH: path }, maxBuffer: 1 << 26 },
+      (error, out, err) => {
+        resolve({ code: error === null ? 0 : Number(error.code), out, err });
+      },
+    );
   });
 }
 

@@ -26,17 +26,32 @@ import { openDoor } from '../receivers/door.ts';
 const minute = 60_000;
 const tools = ({ trace: { toolCalls } }: Pick<Run, 'trace'>): readonly string[] => toolCalls.map(({ name }) => name);
 /** All start at one time. The later the call, the smaller its id and the longer it takes, by turns. */
-const tied = (at: number, given: { readonly trace?: number; readonly scope?: string } = {}): Span => toolSpan({ id: 9_000 - at, parent: 1, tool: `t${at}`, start: 5, end: 6 + ((at * 7) % 11), ...given });
+const tied = (at: number, given: { readonly trace?: number; readonly scope?: string } = {}): Span =>
+  toolSpan({ id: 9_000 - at, parent: 1, tool: `t${at}`, start: 5, end: 6 + ((at * 7) % 11), ...given });
 const numbers = (count: number, from = 0): readonly number[] => Array.from({ length: count }, (_, at) => from + at);
 
 test('arrival order: fifty tools of the JavaScript SDK within one millisecond are told in the order in which they ran', async () => {
   const door = await openDoor();
-  const provider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `http://127.0.0.1:${door.port}/v1/traces` }), { maxExportBatchSize: 20 })] });
+  const provider = new BasicTracerProvider({
+    spanProcessors: [
+      new BatchSpanProcessor(new OTLPTraceExporter({ url: `http://127.0.0.1:${door.port}/v1/traces` }), { maxExportBatchSize: 20 }),
+    ],
+  });
   const tracer = provider.getTracer('agents');
   const startTime = new Date();
-  const agent = tracer.startSpan('invoke_agent shop', { startTime, attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'shop' } });
+  const agent = tracer.startSpan('invoke_agent shop', {
+    startTime,
+    attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'shop' },
+  });
   const inAgent = trace.setSpan(context.active(), agent);
-  for (const at of numbers(50)) tracer.startSpan(`execute_tool t${at}`, { startTime, attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': `t${at}` } }, inAgent).end();
+  for (const at of numbers(50))
+    tracer
+      .startSpan(
+        `execute_tool t${at}`,
+        { startTime, attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': `t${at}` } },
+        inAgent,
+      )
+      .end();
   agent.end();
   await provider.forceFlush();
   await provider.shutdown();
@@ -61,7 +76,10 @@ describe('arrival order', () => {
     to.pass(10 * second);
     to.spans(tied(9), tied(0));
     to.pass(minute);
-    expect(to.runs().map(tools)).toEqual([['t2', 't1'], ['t2', 't1', 't9', 't0']]);
+    expect(to.runs().map(tools)).toEqual([
+      ['t2', 't1'],
+      ['t2', 't1', 't9', 't0'],
+    ]);
   });
 
   test('arrival order: requests to models and agents follow it, like tools', () => {
@@ -79,12 +97,25 @@ describe('arrival order', () => {
     const to = gathered();
     // Each request a trace of its own; the results that one was told tie it to the one before.
     const models = numbers(6).map((at) => {
-      const history = numbers(at).flatMap((earlier) => [assistant({ asks: [{ id: `c${earlier}`, name: 't' }] }), toolMessage([{ id: `c${earlier}`, response: 'r' }])]);
-      return modelSpan({ id: 50 - at, trace: 50 - at, start: 5, end: 5, user: 'q', history, ...(at === 5 ? { says: 'done' } : { asks: [{ id: `c${at}`, name: 't' }] }) });
+      const history = numbers(at).flatMap((earlier) => [
+        assistant({ asks: [{ id: `c${earlier}`, name: 't' }] }),
+        toolMessage([{ id: `c${earlier}`, response: 'r' }]),
+      ]);
+      return modelSpan({
+        id: 50 - at,
+        trace: 50 - at,
+        start: 5,
+        end: 5,
+        user: 'q',
+        history,
+        ...(at === 5 ? { says: 'done' } : { asks: [{ id: `c${at}`, name: 't' }] }),
+      });
     });
     to.spans(...models);
     to.pass(minute);
-    const runs = [...new Map(to.runs().map((run) => [`${run.traceId}/${run.spanId}`, run])).values()].filter(({ partOf }) => partOf === undefined);
+    const runs = [...new Map(to.runs().map((run) => [`${run.traceId}/${run.spanId}`, run])).values()].filter(
+      ({ partOf }) => partOf === undefined,
+    );
     expect(runs.map((run) => run.trace.modelCalls.map(({ spanId: id }) => id))).toEqual([numbers(6).map((at) => spanId(50 - at))]);
   });
 
@@ -126,13 +157,23 @@ describe('arrival order', () => {
     const origin = await written(a);
     const positions = [await written(b), await written({ ...a, isCopy: true, origin }), await written(c)];
     const [found] = await readBack([{ keys: [traceId(1)], positions }], { journal, inflatedBytesMax: 1_000_000 });
-    expect(runSteps(unbundled([found?.bundle ?? Buffer.alloc(0)])).spans.map(({ name, spanId: id }) => [name, id])).toEqual([5, 3, 4].map((at) => [`span ${9_000 - at}`, spanId(9_000 - at)]));
+    expect(runSteps(unbundled([found?.bundle ?? Buffer.alloc(0)])).spans.map(({ name, spanId: id }) => [name, id])).toEqual(
+      [5, 3, 4].map((at) => [`span ${9_000 - at}`, spanId(9_000 - at)]),
+    );
   });
 
   for (const encoding of ['protobuf', 'json'] as const) {
     test(`arrival order: a file of spans (${encoding}) has it, whatever resources and scopes they are of`, () => {
-      const spans = [tied(0, { scope: 'one' }), tied(1, { scope: 'two' }), tied(2, { scope: 'one' }), { ...tied(3, { scope: 'one' }), resource: span({ id: 1, resource: { 'service.name': 'other' } }).resource }, tied(4, { scope: 'one' })];
-      expect(readTraces(writeTraces(spans, encoding), encoding).spans.map((one) => [one.spanId, one.scope.name])).toEqual(spans.map((one) => [one.spanId, one.scope.name]));
+      const spans = [
+        tied(0, { scope: 'one' }),
+        tied(1, { scope: 'two' }),
+        tied(2, { scope: 'one' }),
+        { ...tied(3, { scope: 'one' }), resource: span({ id: 1, resource: { 'service.name': 'other' } }).resource },
+        tied(4, { scope: 'one' }),
+      ];
+      expect(readTraces(writeTraces(spans, encoding), encoding).spans.map((one) => [one.spanId, one.scope.name])).toEqual(
+        spans.map((one) => [one.spanId, one.scope.name]),
+      );
     });
   }
 });

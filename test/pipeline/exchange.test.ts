@@ -16,7 +16,10 @@ import { redactionRules } from '../../src/redaction/settings.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 
-function planned(use: string, members: { readonly name?: string; readonly judge?: string; readonly expect?: JsonValue; readonly threshold?: number } = {}): PlannedEvaluator {
+function planned(
+  use: string,
+  members: { readonly name?: string; readonly judge?: string; readonly expect?: JsonValue; readonly threshold?: number } = {},
+): PlannedEvaluator {
   const result = configuredEvaluator({ use, ...members }, evaluators);
   if (result.kind === 'faulty') throw new Error(result.faults.map(({ problem }) => problem).join());
   const configured: ConfiguredEvaluator = result.evaluator;
@@ -29,18 +32,41 @@ function host(settings: PipelineSettings) {
   const clock = manualClock(0);
   const delivered: ScoredRun[] = [];
   const asked: ((end: AskEnd) => void)[] = [];
-  const flow = pipeline({ ...settings, collectors, context: evaluationContext(), clock, telemetry: metricRegistry(), deliver: (item) => delivered.push(item), ask: (_run, _work, done) => asked.push(done) });
+  const flow = pipeline({
+    ...settings,
+    collectors,
+    context: evaluationContext(),
+    clock,
+    telemetry: metricRegistry(),
+    deliver: (item) => delivered.push(item),
+    ask: (_run, _work, done) => asked.push(done),
+  });
   return {
     flow,
     asked,
-    send: (trace: number, input = 'hello') => flow.spans(noTenant, [agentSpan({ id: 1, trace, agent: 'a', end: 9, input, output: input }), toolSpan({ id: 2, parent: 1, trace, tool: 'find' })]),
+    send: (trace: number, input = 'hello') =>
+      flow.spans(noTenant, [
+        agentSpan({ id: 1, trace, agent: 'a', end: 9, input, output: input }),
+        toolSpan({ id: 2, parent: 1, trace, tool: 'find' }),
+      ]),
     pass(ms: number, tracesMax?: number) {
       clock.advance(ms);
       flow.advance(tracesMax);
     },
     /** `trace: name, name` for each delivery; taken out. */
-    told: () => delivered.splice(0).map(({ run, evaluations }) => `${Number.parseInt(run.traceId, 16)}: ${evaluations.map(({ key }) => key.name).join(', ')}`),
-    verdicts: () => delivered.splice(0).flatMap(({ run, evaluations }) => evaluations.map(({ verdict }) => `${Number.parseInt(run.traceId, 16)}: ${verdict.kind}${verdict.kind === 'skipped' ? ` ${verdict.reason}` : ''}`)),
+    told: () =>
+      delivered
+        .splice(0)
+        .map(({ run, evaluations }) => `${Number.parseInt(run.traceId, 16)}: ${evaluations.map(({ key }) => key.name).join(', ')}`),
+    verdicts: () =>
+      delivered
+        .splice(0)
+        .flatMap(({ run, evaluations }) =>
+          evaluations.map(
+            ({ verdict }) =>
+              `${Number.parseInt(run.traceId, 16)}: ${verdict.kind}${verdict.kind === 'skipped' ? ` ${verdict.reason}` : ''}`,
+          ),
+        ),
     inputs: () => delivered.splice(0).map(({ run }) => run.trace.input),
   };
 }
@@ -58,7 +84,11 @@ test('exchange: a run that is open is scored by the plan that holds when it clos
 
 test('exchange: who was asked before ends under the name and the redaction that held then', () => {
   const mask = (replace: string) => redaction({ rules: redactionRules([{ match: 'email', replace }]), onRedacted: () => undefined });
-  const to = host({ closing, plan: [planned('task_completion', { name: 'asked', judge: 'main', expect: { tasks: ['greet'] } })], redaction: mask('[first]') });
+  const to = host({
+    closing,
+    plan: [planned('task_completion', { name: 'asked', judge: 'main', expect: { tasks: ['greet'] } })],
+    redaction: mask('[first]'),
+  });
   to.send(1, 'I am anna@example.com');
   to.pass(600);
   expect(to.inputs()).toEqual(['I am [first]']);

@@ -33,7 +33,13 @@ function host(plan: readonly PlannedEvaluator[], queued?: Queued) {
   const delivered: ScoredRun[] = [];
   const asked: { readonly input: string | undefined; readonly probability: number; readonly end: (end: AskEnd) => void }[] = [];
   const flow = pipeline({
-    closing, plan, redaction: mask, collectors, context: evaluationContext(), clock, telemetry: metricRegistry(),
+    closing,
+    plan,
+    redaction: mask,
+    collectors,
+    context: evaluationContext(),
+    clock,
+    telemetry: metricRegistry(),
     deliver: (item) => delivered.push(item),
     ask: (of, { probability }, end) => asked.push({ input: of.trace.input, probability, end }),
     ...(queued === undefined ? {} : { queue: () => queued }),
@@ -41,15 +47,30 @@ function host(plan: readonly PlannedEvaluator[], queued?: Queued) {
   return { flow, clock, delivered, asked };
 }
 
-const job: NewJudgeJob = { name: 'asked', evaluator: 'task_completion', evaluatorKind: 'judge', party: 'main', optionsHash: first.configured.optionsHash, probability: 0.25, offeredAt: 0 };
-const told = (items: readonly ScoredRun[]) => items.map(({ decisions, answered }) => [...decisions.map(({ decision, reason }) => (reason === undefined ? decision : `${decision} ${reason}`)), answered]);
+const job: NewJudgeJob = {
+  name: 'asked',
+  evaluator: 'task_completion',
+  evaluatorKind: 'judge',
+  party: 'main',
+  optionsHash: first.configured.optionsHash,
+  probability: 0.25,
+  offeredAt: 0,
+};
+const told = (items: readonly ScoredRun[]) =>
+  items.map(({ decisions, answered }) => [
+    ...decisions.map(({ decision, reason }) => (reason === undefined ? decision : `${decision} ${reason}`)),
+    answered,
+  ]);
 
 /** What a run stands for that was chosen, whatever became of it. */
 const chosenWith = (items: readonly ScoredRun[]) => items.flatMap(({ decisions }) => decisions.map(({ probability }) => probability));
 
 function closed(queued: Queued): ReturnType<typeof host> {
   const to = host([first], queued);
-  to.flow.spans(noTenant, [agentSpan({ id: 1, trace: 1, agent: 'a', end: 9, input: 'hello', output: 'hello' }), toolSpan({ id: 2, parent: 1, trace: 1, tool: 'find' })]);
+  to.flow.spans(noTenant, [
+    agentSpan({ id: 1, trace: 1, agent: 'a', end: 9, input: 'hello', output: 'hello' }),
+    toolSpan({ id: 2, parent: 1, trace: 1, tool: 'find' }),
+  ]);
   to.clock.advance(600);
   to.flow.advance();
   return to;
@@ -57,7 +78,10 @@ function closed(queued: Queued): ReturnType<typeof host> {
 
 test('resume: what waits goes out with its run, and nobody is asked yet', () => {
   const to = closed({ kind: 'job', job });
-  expect([to.asked, to.delivered.map(({ jobs, asked, decisions }) => ({ jobs, asked, decisions }))]).toEqual([[], [{ jobs: [job], asked: true, decisions: [] }]]);
+  expect([to.asked, to.delivered.map(({ jobs, asked, decisions }) => ({ jobs, asked, decisions }))]).toEqual([
+    [],
+    [{ jobs: [job], asked: true, decisions: [] }],
+  ]);
 });
 
 test('resume: what finds no room ends so, with its run', () => {
@@ -76,11 +100,12 @@ test('resume: it is asked with the probability with which it was chosen, and wha
   expect(to.delivered[0]?.evaluations[0]?.verdict.explanation).not.toContain('@');
 });
 
-const ends: readonly { readonly name: string; readonly plan: readonly PlannedEvaluator[]; readonly as?: AskEnd; readonly want: string }[] = [
-  { name: 'an evaluator that is not configured any more', plan: [], want: 'filtered not_configured' },
-  { name: 'an evaluator with another expectation', plan: [planned('leave')], want: 'filtered reconfigured' },
-  { name: 'what has waited for too long', plan: [first], as: { kind: 'overload', reason: 'too_old' }, want: 'overload too_old' },
-];
+const ends: readonly { readonly name: string; readonly plan: readonly PlannedEvaluator[]; readonly as?: AskEnd; readonly want: string }[] =
+  [
+    { name: 'an evaluator that is not configured any more', plan: [], want: 'filtered not_configured' },
+    { name: 'an evaluator with another expectation', plan: [planned('leave')], want: 'filtered reconfigured' },
+    { name: 'what has waited for too long', plan: [first], as: { kind: 'overload', reason: 'too_old' }, want: 'overload too_old' },
+  ];
 for (const { name, plan, as, want } of ends) {
   test(`resume: ${name} is not asked`, () => {
     const to = host(plan);

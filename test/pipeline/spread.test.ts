@@ -14,25 +14,56 @@ function lastRuns(to: Gathered): readonly Run[] {
 }
 
 /** A graph, its requests and its tool, each a trace of its own. */
-function graph(first: number, { start, call, question = 'q', service }: { readonly start: number; readonly call: string; readonly question?: string; readonly service?: string }): readonly Span[] {
-  const place = (offset: number, from: number, to: number) => ({ id: first + offset, trace: first + offset, start: start + from, end: start + to, ...(service === undefined ? {} : { resource: { 'service.name': service } }) });
+function graph(
+  first: number,
+  {
+    start,
+    call,
+    question = 'q',
+    service,
+  }: { readonly start: number; readonly call: string; readonly question?: string; readonly service?: string },
+): readonly Span[] {
+  const place = (offset: number, from: number, to: number) => ({
+    id: first + offset,
+    trace: first + offset,
+    start: start + from,
+    end: start + to,
+    ...(service === undefined ? {} : { resource: { 'service.name': service } }),
+  });
   const asks = [{ id: call, name: 't', arguments: { x: call } }];
-  const whole = { 'gen_ai.input.messages': [user(question)], 'gen_ai.output.messages': [assistant({ asks }), toolMessage([{ id: call, response: `r ${call}` }]), assistant({ text: `a ${call}` })] };
+  const whole = {
+    'gen_ai.input.messages': [user(question)],
+    'gen_ai.output.messages': [assistant({ asks }), toolMessage([{ id: call, response: `r ${call}` }]), assistant({ text: `a ${call}` })],
+  };
   return [
     agentSpan({ ...place(0, 0, 100), agent: 'travel', attributes: whole }),
     // The requests tell texts only, and no calls.
     modelSpan({ ...place(1, 5, 20), user: question, says: '' }),
     toolSpan({ ...place(2, 30, 40), call, tool: 't', result: `r ${call}` }),
-    modelSpan({ ...place(3, 50, 60), user: question, history: [assistant({ text: '' }), toolMessage([{ response: `r ${call}` }])], says: `a ${call}` }),
+    modelSpan({
+      ...place(3, 50, 60),
+      user: question,
+      history: [assistant({ text: '' }), toolMessage([{ response: `r ${call}` }])],
+      says: `a ${call}`,
+    }),
   ];
 }
 
-const summary = (run: Run): readonly unknown[] => [Number.parseInt(run.spanId, 16), run.trace.finalResponse, run.trace.toolCalls.map((one) => [one.id, one.result, one.spanId === undefined ? undefined : Number.parseInt(one.spanId, 16)]), run.trace.modelCalls.map((one) => Number.parseInt(one.spanId ?? '', 16))];
+const summary = (run: Run): readonly unknown[] => [
+  Number.parseInt(run.spanId, 16),
+  run.trace.finalResponse,
+  run.trace.toolCalls.map((one) => [one.id, one.result, one.spanId === undefined ? undefined : Number.parseInt(one.spanId, 16)]),
+  run.trace.modelCalls.map((one) => Number.parseInt(one.spanId ?? '', 16)),
+];
 
 describe('a span that tells the whole conversation', () => {
   test('spread: its requests and tools are part of its run, in whatever order they come', () => {
     const spans = graph(1, { start: 0, call: 'c1' });
-    for (const order of [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]]) {
+    for (const order of [
+      [0, 1, 2, 3],
+      [3, 2, 1, 0],
+      [2, 0, 3, 1],
+    ]) {
       const to = gathered();
       to.spans(...order.map((at) => spans[at] as Span));
       to.pass(minute);
@@ -45,12 +76,24 @@ describe('a span that tells the whole conversation', () => {
     const [whole, ...parts] = graph(1, { start: 0, call: 'c1' }) as [Span, ...Span[]];
     to.spans(...parts);
     to.pass(minute);
-    expect(lastRuns(to).map((run) => Number.parseInt(run.spanId, 16)).toSorted((a, b) => a - b)).toEqual([2, 3]);
+    expect(
+      lastRuns(to)
+        .map((run) => Number.parseInt(run.spanId, 16))
+        .toSorted((a, b) => a - b),
+    ).toEqual([2, 3]);
     to.spans(whole);
     to.pass(minute);
-    const [kept, takenBack, ...more] = lastRuns(to).toSorted((a, b) => (a.partOf === undefined ? -1 : 1) - (b.partOf === undefined ? -1 : 1));
+    const [kept, takenBack, ...more] = lastRuns(to).toSorted(
+      (a, b) => (a.partOf === undefined ? -1 : 1) - (b.partOf === undefined ? -1 : 1),
+    );
     expect([kept?.revision, kept === undefined ? [] : summary(kept)]).toEqual([2, [2, 'a c1', [['c1', 'r c1', 3]], [2, 4]]]);
-    expect([takenBack?.spanId, takenBack?.partOf?.spanId, takenBack?.revision, takenBack?.trace.toolCalls, more]).toEqual(['0000000000000003', kept?.spanId, 2, [], []]);
+    expect([takenBack?.spanId, takenBack?.partOf?.spanId, takenBack?.revision, takenBack?.trace.toolCalls, more]).toEqual([
+      '0000000000000003',
+      kept?.spanId,
+      2,
+      [],
+      [],
+    ]);
     expect(to.count('tracejury.runs.joined')).toBe(1);
   });
 
@@ -58,7 +101,10 @@ describe('a span that tells the whole conversation', () => {
     const to = gathered();
     to.spans(...graph(1, { start: 0, call: 'c1' }), ...graph(11, { start: 3, call: 'c2' }));
     to.pass(minute);
-    expect(lastRuns(to).map(summary)).toEqual([[1, 'a c1', [['c1', 'r c1', 3]], []], [11, 'a c2', [['c2', 'r c2', 13]], []]]);
+    expect(lastRuns(to).map(summary)).toEqual([
+      [1, 'a c1', [['c1', 'r c1', 3]], []],
+      [11, 'a c2', [['c2', 'r c2', 13]], []],
+    ]);
   });
 
   test('spread: users who ask other things, or services that do, keep their requests', () => {
@@ -66,14 +112,28 @@ describe('a span that tells the whole conversation', () => {
       const to = gathered();
       to.spans(...graph(1, { start: 0, call: 'c1' }), ...graph(11, { start: 3, call: 'c2', ...other }));
       to.pass(minute);
-      expect(lastRuns(to).map((run) => summary(run)[3])).toEqual([[2, 4], [12, 14]]);
+      expect(lastRuns(to).map((run) => summary(run)[3])).toEqual([
+        [2, 4],
+        [12, 14],
+      ]);
     }
   });
 
   test('spread: an agent that has requests of its own takes in none of other traces', () => {
     const to = gathered();
-    to.spans(agentSpan({ id: 1, trace: 1, start: 0, end: 100, attributes: { 'gen_ai.input.messages': [user('q')], 'gen_ai.output.messages': [assistant({ text: 'a' })] } }));
-    to.spans(modelSpan({ id: 2, trace: 1, parent: 1, start: 5, end: 9, user: 'q', says: 'a' }), modelSpan({ id: 3, trace: 3, start: 20, end: 30, user: 'q', says: 'b' }));
+    to.spans(
+      agentSpan({
+        id: 1,
+        trace: 1,
+        start: 0,
+        end: 100,
+        attributes: { 'gen_ai.input.messages': [user('q')], 'gen_ai.output.messages': [assistant({ text: 'a' })] },
+      }),
+    );
+    to.spans(
+      modelSpan({ id: 2, trace: 1, parent: 1, start: 5, end: 9, user: 'q', says: 'a' }),
+      modelSpan({ id: 3, trace: 3, start: 20, end: 30, user: 'q', says: 'b' }),
+    );
     to.pass(minute);
     expect(lastRuns(to).map((run) => summary(run)[3])).toEqual([[2], [3]]);
   });
@@ -86,13 +146,40 @@ const usage = { prompt_tokens: 10, completion_tokens: 2 };
 /** A team of two: each agent, and each message to the manager, in a trace of its own. */
 const team: readonly Span[] = [
   span({ ...bus, id: 1, trace: 1, start: 1, attributes: { 'messaging.operation': 'create' } }),
-  span({ ...bus, id: 2, trace: 2, start: 2, links: [{ trace: 1, span: 1 }], attributes: { ...manager, message: '{"messages":[{"source":"user","content":"q"}]}' } }),
+  span({
+    ...bus,
+    id: 2,
+    trace: 2,
+    start: 2,
+    links: [{ trace: 1, span: 1 }],
+    attributes: { ...manager, message: '{"messages":[{"source":"user","content":"q"}]}' },
+  }),
   span({ ...bus, id: 3, trace: 3, start: 3, links: [{ trace: 2, span: 2 }] }),
   agentSpan({ id: 4, trace: 3, parent: 3, start: 4, end: 9, agent: 'first' }),
-  span({ ...bus, id: 5, trace: 5, start: 6, links: [{ trace: 3, span: 4 }], attributes: { ...manager, message: JSON.stringify({ message: { type: 'TextMessage', source: 'first', content: 'half', models_usage: usage } }) } }),
+  span({
+    ...bus,
+    id: 5,
+    trace: 5,
+    start: 6,
+    links: [{ trace: 3, span: 4 }],
+    attributes: {
+      ...manager,
+      message: JSON.stringify({ message: { type: 'TextMessage', source: 'first', content: 'half', models_usage: usage } }),
+    },
+  }),
   span({ ...bus, id: 6, trace: 6, start: 10, links: [{ trace: 5, span: 5 }] }),
   agentSpan({ id: 7, trace: 6, parent: 6, start: 11, end: 20, agent: 'second' }),
-  span({ ...bus, id: 8, trace: 8, start: 19, links: [{ trace: 6, span: 7 }], attributes: { ...manager, message: JSON.stringify({ message: { type: 'TextMessage', source: 'second', content: 'whole', models_usage: usage } }) } }),
+  span({
+    ...bus,
+    id: 8,
+    trace: 8,
+    start: 19,
+    links: [{ trace: 6, span: 7 }],
+    attributes: {
+      ...manager,
+      message: JSON.stringify({ message: { type: 'TextMessage', source: 'second', content: 'whole', models_usage: usage } }),
+    },
+  }),
 ];
 
 describe('messages that links tie', () => {
@@ -100,11 +187,26 @@ describe('messages that links tie', () => {
     const to = gathered();
     to.spans(...team.toReversed());
     to.pass(minute);
-    expect(to.runs().map(({ traceId: known, spanId, spanTraceId, parent, trace }) => [known, Number.parseInt(spanId, 16), spanTraceId, parent?.spanId, trace.agent, trace.finalResponse])).toEqual([
+    expect(
+      to
+        .runs()
+        .map(({ traceId: known, spanId, spanTraceId, parent, trace }) => [
+          known,
+          Number.parseInt(spanId, 16),
+          spanTraceId,
+          parent?.spanId,
+          trace.agent,
+          trace.finalResponse,
+        ]),
+    ).toEqual([
       [traceId(8), 8, undefined, undefined, 'first', 'whole'],
       [traceId(8), 7, traceId(6), '0000000000000008', 'second', 'whole'],
     ]);
-    expect(to.runs()[0]?.trace).toMatchObject({ input: 'q', subAgents: [{ agent: 'second', via: 'handoff' }], modelCalls: [{ inputTokens: 10 }] });
+    expect(to.runs()[0]?.trace).toMatchObject({
+      input: 'q',
+      subAgents: [{ agent: 'second', via: 'handoff' }],
+      modelCalls: [{ inputTokens: 10 }],
+    });
     expect([to.traces(), to.count('tracejury.traces.joined', 'link')]).toEqual([1, 5]);
   });
 
@@ -115,34 +217,66 @@ describe('messages that links tie', () => {
     to.spans(...team.slice(4));
     to.pass(minute);
     const [first, second] = lastRuns(to);
-    expect([first?.traceId, first?.spanId, first?.revision, first?.trace.finalResponse]).toEqual([traceId(3), '0000000000000004', 2, 'whole']);
-    expect([second?.traceId, second?.spanTraceId, second?.parent]).toEqual([traceId(3), traceId(6), { tenant: '', traceId: traceId(3), spanId: '0000000000000004' }]);
+    expect([first?.traceId, first?.spanId, first?.revision, first?.trace.finalResponse]).toEqual([
+      traceId(3),
+      '0000000000000004',
+      2,
+      'whole',
+    ]);
+    expect([second?.traceId, second?.spanTraceId, second?.parent]).toEqual([
+      traceId(3),
+      traceId(6),
+      { tenant: '', traceId: traceId(3), spanId: '0000000000000004' },
+    ]);
   });
 
   test('spread: one agent below messages is its own run, known by its span, and a team’s is not until a second agent is there', () => {
-    const said = span({ ...bus, id: 5, trace: 5, start: 6, links: [{ trace: 3, span: 3 }], attributes: { ...manager, message: JSON.stringify({ message: { type: 'TextMessage', source: 'first', content: 'passed on' } }) } });
-    const one = [span({ ...bus, id: 3, trace: 3, start: 3 }), agentSpan({ id: 4, trace: 3, parent: 3, start: 4, end: 9, agent: 'first', input: 'own q', output: 'own a' }), said];
+    const said = span({
+      ...bus,
+      id: 5,
+      trace: 5,
+      start: 6,
+      links: [{ trace: 3, span: 3 }],
+      attributes: { ...manager, message: JSON.stringify({ message: { type: 'TextMessage', source: 'first', content: 'passed on' } }) },
+    });
+    const one = [
+      span({ ...bus, id: 3, trace: 3, start: 3 }),
+      agentSpan({ id: 4, trace: 3, parent: 3, start: 4, end: 9, agent: 'first', input: 'own q', output: 'own a' }),
+      said,
+    ];
     const second = agentSpan({ id: 7, trace: 3, parent: 3, start: 11, end: 20, agent: 'second' });
     const known = (spans: readonly Span[]) => {
       const to = gathered();
       to.spans(...spans);
       to.pass(minute);
-      return to.runs().map(({ traceId: id, spanId, parent, trace }) => [id, Number.parseInt(spanId, 16), parent === undefined, trace.agent]);
+      return to
+        .runs()
+        .map(({ traceId: id, spanId, parent, trace }) => [id, Number.parseInt(spanId, 16), parent === undefined, trace.agent]);
     };
     expect(known(one)).toEqual([[traceId(3), 4, true, 'first']]);
-    expect(known([...one, second])).toEqual([[traceId(5), 5, true, 'first'], [traceId(5), 7, false, 'second']]);
+    expect(known([...one, second])).toEqual([
+      [traceId(5), 5, true, 'first'],
+      [traceId(5), 7, false, 'second'],
+    ]);
   });
 
   test('spread: links of other spans join nothing', () => {
     const to = gathered();
     to.spans(agentSpan({ id: 1, trace: 1 }), agentSpan({ id: 2, trace: 2, links: [{ trace: 1, span: 1 }] }));
     to.pass(minute);
-    expect(to.runs().map(({ parent, traceId: known }) => [known, parent])).toEqual([[traceId(1), undefined], [traceId(2), undefined]]);
+    expect(to.runs().map(({ parent, traceId: known }) => [known, parent])).toEqual([
+      [traceId(1), undefined],
+      [traceId(2), undefined],
+    ]);
   });
 
   test('spread: of messages without end only so many traces are one run; the others are counted and leave nothing behind', () => {
     const to = gathered();
-    to.spans(...Array.from({ length: 1_100 }, (_, at) => span({ ...bus, id: at + 1, trace: at + 1, ...(at === 0 ? {} : { links: [{ trace: at, span: at }] }) })));
+    to.spans(
+      ...Array.from({ length: 1_100 }, (_, at) =>
+        span({ ...bus, id: at + 1, trace: at + 1, ...(at === 0 ? {} : { links: [{ trace: at, span: at }] }) }),
+      ),
+    );
     expect(to.count('tracejury.traces.not_joined')).toBeGreaterThan(0);
     to.pass(20 * minute);
     expect([to.traces(), to.bytes(), to.runs()]).toEqual([0, 0, []]);

@@ -17,10 +17,24 @@ const plan = ['tool_error', 'task_completion'].map((use) => {
 
 test('taken back: every evaluator skips it and names the run that it is part of; no judge is asked', () => {
   const part = run({ revision: 2, partOf: { ...run(), spanId: spanId(0xc1) } });
-  const { evaluations, decisions, toJudge } = evaluateRun(part, plan, { context: evaluationContext(), clock: manualClock(0), telemetry: noTelemetry });
-  expect(evaluations.map(({ key, revision, verdict }) => [key.name, revision, verdict.kind === 'skipped' && verdict.reason, verdict.explanation.includes('00000000000000c1')])).toEqual([
+  const { evaluations, decisions, toJudge } = evaluateRun(part, plan, {
+    context: evaluationContext(),
+    clock: manualClock(0),
+    telemetry: noTelemetry,
+  });
+  expect(
+    evaluations.map(({ key, revision, verdict }) => [
+      key.name,
+      revision,
+      verdict.kind === 'skipped' && verdict.reason,
+      verdict.explanation.includes('00000000000000c1'),
+    ]),
+  ).toEqual([
     ['tool_error', 2, 'part_of_another_run', true],
     ['task_completion', 2, 'part_of_another_run', true],
   ]);
-  expect([decisions.map(({ decision, reason }) => [decision, reason]), toJudge]).toEqual([Array(2).fill(['skipped', 'part_of_another_run']), []]);
+  expect([decisions.map(({ decision, reason }) => [decision, reason]), toJudge]).toEqual([
+    Array(2).fill(['skipped', 'part_of_another_run']),
+    [],
+  ]);
 });

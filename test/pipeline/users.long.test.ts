@@ -21,13 +21,20 @@ interface User {
   readonly isAbandoned: boolean;
 }
 
-const user = fc.record<User>({ startMs: fc.nat(120), pauseMs: fc.nat(30), calls: fc.integer({ min: 1, max: 3 }), hasToolSpans: fc.boolean(), isAbandoned: fc.boolean() });
+const user = fc.record<User>({
+  startMs: fc.nat(120),
+  pauseMs: fc.nat(30),
+  calls: fc.integer({ min: 1, max: 3 }),
+  hasToolSpans: fc.boolean(),
+  isAbandoned: fc.boolean(),
+});
 const someUsers = fc.array(user, { minLength: 2, maxLength: 4 });
 
 /** The requests and tools of one user's run, each in a trace of its own. All users say and do the same. */
 function spansOf({ startMs, pauseMs, calls, hasToolSpans, isAbandoned }: User, number: number, ids: Ids): readonly Span[] {
   const found: Span[] = [];
-  const idOf = (call: number): { readonly id?: string } => (ids === 'none' ? {} : { id: ids === 'unique' ? `call of ${number}, ${call}` : `call_${call}` });
+  const idOf = (call: number): { readonly id?: string } =>
+    ids === 'none' ? {} : { id: ids === 'unique' ? `call of ${number}, ${call}` : `call_${call}` };
   const next = (): { readonly id: number; readonly trace: number; readonly start: number; readonly end: number } => {
     const id = 100 * (number + 1) + found.length;
     const start = startMs + found.length * (10 + pauseMs);
@@ -40,7 +47,16 @@ function spansOf({ startMs, pauseMs, calls, hasToolSpans, isAbandoned }: User, n
     const asks = [{ ...idOf(call), name: 'find', arguments: { step: call } }];
     found.push(modelSpan({ ...next(), user: 'Where is A-1?', history: [...history], ...(isLast ? { says: 'Here.' } : { asks }) }));
     if (isLast) break;
-    if (hasToolSpans) found.push(toolSpan({ ...next(), tool: 'find', ...(ids === 'none' ? {} : { call: idOf(call).id ?? '' }), arguments: { step: call }, result: 'found' }));
+    if (hasToolSpans)
+      found.push(
+        toolSpan({
+          ...next(),
+          tool: 'find',
+          ...(ids === 'none' ? {} : { call: idOf(call).id ?? '' }),
+          arguments: { step: call },
+          result: 'found',
+        }),
+      );
     history.push(assistant({ asks }), toolMessage([{ ...idOf(call), response: 'found' }]));
   }
   return found;
@@ -80,9 +96,18 @@ describe('users', () => {
   test('users: with ids of their own each has one run, on its first request when all comes in time', () => {
     fc.assert(
       fc.property(someUsers, fc.nat(), (users, seed) => {
-        const runs = lastRuns(users.flatMap((one, number) => spansOf(one, number, 'unique')), seed);
-        expect(runs.map((run) => [...usersIn(run)]).flat().toSorted((a, b) => a - b)).toEqual(users.map((_, number) => number));
-        for (const run of runs) expect(run.trace.toolCalls.map((call) => call.name)).toEqual(Array(users[[...usersIn(run)][0] ?? 0]?.calls).fill('find'));
+        const runs = lastRuns(
+          users.flatMap((one, number) => spansOf(one, number, 'unique')),
+          seed,
+        );
+        expect(
+          runs
+            .map((run) => [...usersIn(run)])
+            .flat()
+            .toSorted((a, b) => a - b),
+        ).toEqual(users.map((_, number) => number));
+        for (const run of runs)
+          expect(run.trace.toolCalls.map((call) => call.name)).toEqual(Array(users[[...usersIn(run)][0] ?? 0]?.calls).fill('find'));
       }),
       { numRuns: 300 },
     );
@@ -98,9 +123,13 @@ describe('users', () => {
   });
 
   test('users: whose sessions differ share no run, whatever the ids', () => {
-    const of = (session: string, spans: readonly Span[]): readonly Span[] => spans.map((span) => replaced(span, { attribute: (key) => (key === 'session.id' ? session : span.attribute(key)) }));
+    const of = (session: string, spans: readonly Span[]): readonly Span[] =>
+      spans.map((span) => replaced(span, { attribute: (key) => (key === 'session.id' ? session : span.attribute(key)) }));
     const one: User = { startMs: 0, pauseMs: 5, calls: 2, hasToolSpans: true, isAbandoned: false };
     const runs = lastRuns([...of('a', spansOf(one, 0, 'counted')), ...of('b', spansOf({ ...one, startMs: 3 }, 1, 'counted'))], 7);
-    expect(runs.map((run) => [run.trace.sessionId, run.trace.modelCalls.length, run.trace.toolCalls.length])).toEqual([['a', 3, 2], ['b', 3, 2]]);
+    expect(runs.map((run) => [run.trace.sessionId, run.trace.modelCalls.length, run.trace.toolCalls.length])).toEqual([
+      ['a', 3, 2],
+      ['b', 3, 2],
+    ]);
   });
 });

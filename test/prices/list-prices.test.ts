@@ -26,12 +26,21 @@ test('list prices: every name costs what the source computes, for short, cached 
   for (const { vendor, names } of listedModels(listPricesDate)) {
     for (const model of names) {
       for (const { input, output, cached } of usages) {
-        const [ours] = callCosts(agentTrace({ modelCalls: [{ model, inputTokens: input, outputTokens: output, cachedInputTokens: cached }] }), listPrices);
-        const theirs = calcPrice({ input_tokens: input, output_tokens: output, cache_read_tokens: cached }, model, { providerId: vendor, timestamp });
+        const [ours] = callCosts(
+          agentTrace({ modelCalls: [{ model, inputTokens: input, outputTokens: output, cachedInputTokens: cached }] }),
+          listPrices,
+        );
+        const theirs = calcPrice({ input_tokens: input, output_tokens: output, cache_read_tokens: cached }, model, {
+          providerId: vendor,
+          timestamp,
+        });
         // A model whose source has no price for cached input pays for it as for other input here.
         if (theirs === null || (cached > 0 && listPrices[model]?.cachedPerMillion === undefined)) continue;
         compared++;
-        expect([model, ours?.kind === 'priced' ? numberOf(ours.amount) : ours?.kind]).toEqual([model, expect.closeTo(theirs.total_price, 9)]);
+        expect([model, ours?.kind === 'priced' ? numberOf(ours.amount) : ours?.kind]).toEqual([
+          model,
+          expect.closeTo(theirs.total_price, 9),
+        ]);
       }
     }
   }
@@ -39,5 +48,9 @@ test('list prices: every name costs what the source computes, for short, cached 
 });
 
 test('list prices: the price of a vendor is not that of another model with a longer name', () => {
-  for (const model of ['gpt-5-mini-realtime', 'my-gpt-5-mini', 'gpt-5-minimal', 'claude-sonnet-4-5-turbo']) expect([model, callCosts(agentTrace({ modelCalls: [{ model, inputTokens: 1, outputTokens: 1 }] }), listPrices)[0]?.kind]).toEqual([model, 'no_price']);
+  for (const model of ['gpt-5-mini-realtime', 'my-gpt-5-mini', 'gpt-5-minimal', 'claude-sonnet-4-5-turbo'])
+    expect([model, callCosts(agentTrace({ modelCalls: [{ model, inputTokens: 1, outputTokens: 1 }] }), listPrices)[0]?.kind]).toEqual([
+      model,
+      'no_price',
+    ]);
 });

@@ -27,7 +27,9 @@ export function listedModels(date: string): readonly ListedModel[] {
   );
   const claims = new Map<string, number>();
   for (const { names } of models) for (const name of names) claims.set(name, (claims.get(name) ?? 0) + 1);
-  return models.map((model) => ({ ...model, names: shortNames(model.names.filter((name) => claims.get(name) === 1)) })).filter(({ names }) => names.length > 0);
+  return models
+    .map((model) => ({ ...model, names: shortNames(model.names.filter((name) => claims.get(name) === 1)) }))
+    .filter(({ names }) => names.length > 0);
 }
 
 export function listPricesText(date: string, source: string): string {
@@ -51,7 +53,10 @@ export const listPrices: PriceTable = Object.fromEntries(rows.flatMap(([price, .
 }
 
 function priceText({ longContext, ...price }: Price): string {
-  const fields = (of: object): string => Object.entries(of).map(([key, value]) => `${key}: ${String(value)}`).join(', ');
+  const fields = (of: object): string =>
+    Object.entries(of)
+      .map(([key, value]) => `${key}: ${String(value)}`)
+      .join(', ');
   return `{ ${fields(price)}${longContext === undefined ? '' : `, longContext: { ${fields(longContext)} }`} }`;
 }
 
@@ -59,7 +64,9 @@ function priceText({ longContext, ...price }: Price): string {
 function priceOn({ prices }: ModelInfo, date: string): Price | undefined {
   if (!Array.isArray(prices)) return priceOf(prices);
   if (prices.some(({ constraint }) => constraint?.type === 'time_of_date')) return undefined;
-  const inForce = prices.filter(({ constraint }) => constraint === undefined || (constraint.type === 'start_date' && constraint.start_date <= date));
+  const inForce = prices.filter(
+    ({ constraint }) => constraint === undefined || (constraint.type === 'start_date' && constraint.start_date <= date),
+  );
   return inForce.length === 0 ? undefined : priceOf(inForce.at(-1)?.prices ?? {});
 }
 
@@ -77,7 +84,9 @@ function priceOf(prices: ModelPrice): Price | undefined {
   if (tiers.some((own) => own.length !== 1) || starts.size > 1) return undefined;
   const [start] = starts;
   const base = lineOf([input, output, cached], (one) => one.base);
-  return start === undefined ? base : { ...base, longContext: { overInputTokens: start, ...lineOf([input, output, cached], (one) => one.tiers[0]?.price ?? one.base) } };
+  return start === undefined
+    ? base
+    : { ...base, longContext: { overInputTokens: start, ...lineOf([input, output, cached], (one) => one.tiers[0]?.price ?? one.base) } };
 }
 
 function isTiered(one: ModelPrice[string]): one is TieredPrices {
@@ -86,7 +95,10 @@ function isTiered(one: ModelPrice[string]): one is TieredPrices {
 
 type Line = Omit<Price, 'longContext'>;
 
-function lineOf([input, output, cached]: readonly [ModelPrice[string], ModelPrice[string], ModelPrice[string]], pick: (tiered: TieredPrices) => number): Line {
+function lineOf(
+  [input, output, cached]: readonly [ModelPrice[string], ModelPrice[string], ModelPrice[string]],
+  pick: (tiered: TieredPrices) => number,
+): Line {
   const of = (one: ModelPrice[string]): number => (isTiered(one) ? pick(one) : (one ?? 0));
   return { inputPerMillion: of(input), outputPerMillion: of(output), ...(cached === undefined ? {} : { cachedPerMillion: of(cached) }) };
 }

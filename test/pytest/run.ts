@@ -19,10 +19,24 @@ try {
   cpSync(join(root, 'examples/pytest/conftest.py'), join(folder, 'conftest.py'));
   const [server, address] = await modelServer(python);
   model = server;
-  for (const agent of agents) tally(agent, run(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--no-header'], { AGENT: agent, MODEL_SERVER: address }));
+  for (const agent of agents)
+    tally(agent, run(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--no-header'], { AGENT: agent, MODEL_SERVER: address }));
   // The same tests once more as one recorded command: none of them needs a service then, and the spans land in a file.
   const file = join(folder, 'spans.jsonl');
-  const recorded = spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), 'record', '--output', file, '--', python, '-c', 'import pydantic_agent; pydantic_agent.answer("Please refund 39.95.", 39.95); pydantic_agent.tools.provider.shutdown()'], { cwd: folder, encoding: 'utf8', env: { ...process.env, MODEL_SERVER: address } });
+  const recorded = spawnSync(
+    process.execPath,
+    [
+      join(root, 'src/cli/main.ts'),
+      'record',
+      '--output',
+      file,
+      '--',
+      python,
+      '-c',
+      'import pydantic_agent; pydantic_agent.answer("Please refund 39.95.", 39.95); pydantic_agent.tools.provider.shutdown()',
+    ],
+    { cwd: folder, encoding: 'utf8', env: { ...process.env, MODEL_SERVER: address } },
+  );
   check('record writes the run of a Python agent', recorded.status === 0 && recorded.stderr.includes('1 agent run'), recorded.stderr);
 } finally {
   model?.kill();
@@ -37,7 +51,10 @@ function environment(): string {
   if (given !== undefined) return given;
   const home = join(folder, 'venv');
   const python = join(home, 'bin/python');
-  for (const [command, args] of [['python3', ['-m', 'venv', home]], [python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', join(here, 'requirements.txt')]]] as const) {
+  for (const [command, args] of [
+    ['python3', ['-m', 'venv', home]],
+    [python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', join(here, 'requirements.txt')]],
+  ] as const) {
     const { status } = spawnSync(command, args, { stdio: 'inherit' });
     if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}`);
   }
@@ -53,7 +70,11 @@ function modelServer(python: string): Promise<readonly [ChildProcess, string]> {
 }
 
 function run(python: string, args: readonly string[], env: { readonly [name: string]: string }): string {
-  const { stdout, stderr } = spawnSync(python, args, { cwd: folder, encoding: 'utf8', env: { ...process.env, TRACEJURY: `${process.execPath} ${join(root, 'src/cli/main.ts')}`, ...env } });
+  const { stdout, stderr } = spawnSync(python, args, {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, TRACEJURY: `${process.execPath} ${join(root, 'src/cli/main.ts')}`, ...env },
+  });
   return `${stdout}\n${stderr}`;
 }
 

@@ -35,12 +35,27 @@ function traceNumber(run: number): number {
 
 function spansOf(run: number): Parameters<Awaited<ReturnType<ReturnType<typeof serviceFolder>['start']>>['send']>[0] {
   const trace = traceNumber(run);
-  const tool = toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: 'c', tool: 'find', arguments: '{"x":1}', ...(run % failsEvery === 0 ? { status: 'error' } : { result: 'there' }) });
+  const tool = toolSpan({
+    id: 3,
+    parent: 1,
+    trace,
+    start: 3,
+    end: 4,
+    call: 'c',
+    tool: 'find',
+    arguments: '{"x":1}',
+    ...(run % failsEvery === 0 ? { status: 'error' } : { result: 'there' }),
+  });
   return [tool, agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where?', output: 'there' })];
 }
 
 const backend = await otlpTarget();
-const collector = await collectorProcess(values.collector, (own) => theirs.replace('127.0.0.1:4328', `"${own}"`).replace('http://127.0.0.1:6006', `"${backend.url}", compression: none`).replace('service: {', 'service: { telemetry: { metrics: { level: none } },'));
+const collector = await collectorProcess(values.collector, (own) =>
+  theirs
+    .replace('127.0.0.1:4328', `"${own}"`)
+    .replace('http://127.0.0.1:6006', `"${backend.url}", compression: none`)
+    .replace('service: {', 'service: { telemetry: { metrics: { level: none } },'),
+);
 const folder = serviceFolder();
 folder.configure(ours.replace('http://127.0.0.1:4328', collector.otlpUrl));
 const service = await folder.start();
@@ -52,13 +67,19 @@ for (let run = 1; run <= runs; run += sentFrom) {
 
 const failed = Math.floor(runs / failsEvery);
 const byTrace = (): ReadonlyMap<string, readonly TargetSpan[]> => Map.groupBy(backend.spans(), ({ traceId }) => traceId);
-const verdictOf = (spans: readonly TargetSpan[]): unknown => spans.find(({ attributes }) => 'tracejury.verdict' in attributes)?.attributes['tracejury.verdict'];
+const verdictOf = (spans: readonly TargetSpan[]): unknown =>
+  spans.find(({ attributes }) => 'tracejury.verdict' in attributes)?.attributes['tracejury.verdict'];
 const startMs = performance.now();
-while ([...byTrace().values()].filter((spans) => verdictOf(spans) === 'fail').length < failed && performance.now() - startMs < waitMs) await pause(500);
+while ([...byTrace().values()].filter((spans) => verdictOf(spans) === 'fail').length < failed && performance.now() - startMs < waitMs)
+  await pause(500);
 await pause(5_000);
 
 const traces = [...byTrace().values()];
-const kept = { failed: traces.filter((spans) => verdictOf(spans) === 'fail').length, passed: traces.filter((spans) => verdictOf(spans) === 'pass').length, without: traces.filter((spans) => verdictOf(spans) === undefined).length };
+const kept = {
+  failed: traces.filter((spans) => verdictOf(spans) === 'fail').length,
+  passed: traces.filter((spans) => verdictOf(spans) === 'pass').length,
+  without: traces.filter((spans) => verdictOf(spans) === undefined).length,
+};
 const broken = traces.filter((spans) => spans.length < 2).length;
 const expected = (runs - failed) * share;
 await service.end('SIGTERM');
@@ -67,5 +88,7 @@ await collector.stop();
 await backend.close();
 
 const holds = kept.failed === failed && broken === 0 && Math.abs(kept.passed - expected) <= expectedMore(expected);
-process.stdout.write(`${runs} runs, ${failed} of them failed. Kept: ${kept.failed} that failed, ${kept.passed} of the ${runs - failed} others (${expected.toFixed(0)} expected), ${kept.without} without a verdict; ${broken} not whole.\n${holds ? 'holds' : 'MISSED'}\n`);
+process.stdout.write(
+  `${runs} runs, ${failed} of them failed. Kept: ${kept.failed} that failed, ${kept.passed} of the ${runs - failed} others (${expected.toFixed(0)} expected), ${kept.without} without a verdict; ${broken} not whole.\n${holds ? 'holds' : 'MISSED'}\n`,
+);
 process.exitCode = holds ? 0 : 1;

@@ -22,7 +22,10 @@ async function client(door: Door, { localAddress = '127.0.0.1', says = '' } = {}
   let said = '';
   let isClosed = false;
   const socket = connect({ port: door.port, host: '127.0.0.1', localAddress });
-  socket.on('data', (chunk: Buffer) => (said += chunk.toString('latin1'))).on('error', () => undefined).on('close', () => (isClosed = true));
+  socket
+    .on('data', (chunk: Buffer) => (said += chunk.toString('latin1')))
+    .on('error', () => undefined)
+    .on('close', () => (isClosed = true));
   ending.push(() => socket.destroy());
   await new Promise((resolve) => socket.once('connect', resolve));
   if (says !== '') socket.write(says);
@@ -42,7 +45,8 @@ function until(isSo: () => boolean, what: string): Promise<unknown> {
   return eventually(() => isSo() || undefined, what);
 }
 
-const count = (door: Door, reason: string, transport = 'http'): number => door.counts.get(`tracejury.receiver.connections_ended ${transport} ${reason}`) ?? 0;
+const count = (door: Door, reason: string, transport = 'http'): number =>
+  door.counts.get(`tracejury.receiver.connections_ended ${transport} ${reason}`) ?? 0;
 
 async function bounded(connectionsMax: number, open = openDoor): Promise<Door> {
   const door = await open({ bounds: { connectionsMax } });
@@ -113,12 +117,30 @@ test('connections: silent ones of gRPC make room as well', async () => {
 });
 
 const shares = [
-  { name: 'many descriptors: up to the bounds of memory', descriptors: { max: 1_048_576, open: 40 }, is: { http: 4_096, grpc: 1_024, console: 256, reserved: 1_024 } },
-  { name: 'a thousand: three quarters of what is free', descriptors: { max: 1_024, open: 24 }, is: { http: 446, grpc: 186, console: 111, reserved: 256 } },
+  {
+    name: 'many descriptors: up to the bounds of memory',
+    descriptors: { max: 1_048_576, open: 40 },
+    is: { http: 4_096, grpc: 1_024, console: 256, reserved: 1_024 },
+  },
+  {
+    name: 'a thousand: three quarters of what is free',
+    descriptors: { max: 1_024, open: 24 },
+    is: { http: 446, grpc: 186, console: 111, reserved: 256 },
+  },
   { name: 'no limit', descriptors: { max: Infinity, open: 40 }, is: { http: 4_096, grpc: 1_024, console: 256, reserved: 1_024 } },
   { name: 'hardly any', descriptors: { max: 40, open: 40 }, is: { http: 2, grpc: 2, console: 2, reserved: 10 } },
-  { name: 'a number in the configuration', descriptors: { max: 1_048_576, open: 40 }, wanted: 20_000, is: { http: 12_000, grpc: 5_000, console: 3_000, reserved: 1_024 } },
-  { name: 'a number that the descriptors do not allow', descriptors: { max: 1_024, open: 24 }, wanted: 20_000, is: { http: 446, grpc: 186, console: 111, reserved: 256 } },
+  {
+    name: 'a number in the configuration',
+    descriptors: { max: 1_048_576, open: 40 },
+    wanted: 20_000,
+    is: { http: 12_000, grpc: 5_000, console: 3_000, reserved: 1_024 },
+  },
+  {
+    name: 'a number that the descriptors do not allow',
+    descriptors: { max: 1_024, open: 24 },
+    wanted: 20_000,
+    is: { http: 446, grpc: 186, console: 111, reserved: 256 },
+  },
 ];
 for (const { name, descriptors, wanted, is } of shares) {
   test(`connections: shares of ${name}`, () => {

@@ -49,7 +49,13 @@ interface Row extends Request {
   };
 }
 
-const span = { traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 2), name: 'invoke_agent', startTimeUnixNano: '1', endTimeUnixNano: '2' };
+const span = {
+  traceId: Buffer.alloc(16, 1),
+  spanId: Buffer.alloc(8, 2),
+  name: 'invoke_agent',
+  startTimeUnixNano: '1',
+  endTimeUnixNano: '2',
+};
 const traces = (...spans: readonly object[]): Buffer => traceRequest.encode({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
 const logs = (...logRecords: readonly object[]): Buffer => logsRequest.encode({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
 const good = traces(span);
@@ -67,11 +73,36 @@ const rows: readonly Row[] = [
   { name: 'a span in gzip', body: good, coding: 'gzip', want: taken },
   { name: 'a span in deflate', body: good, coding: 'deflate', want: taken },
   { name: 'a request without anything in it', body: Buffer.alloc(0), want: { ...taken, spans: 0 } },
-  { name: 'log records, one of them without a trace', signal: 'logs', body: logs({ traceId: Buffer.alloc(16, 1), eventName: 'e' }, {}), want: { http: 200, grpc: 'OK', records: 1 } },
-  { name: 'log records in gzip', signal: 'logs', body: logs({ traceId: Buffer.alloc(16, 1), eventName: 'e' }), coding: 'gzip', want: { http: 200, grpc: 'OK', records: 1 } },
-  { name: 'a bad trace id beside a good span', body: traces({ ...span, traceId: Buffer.alloc(15, 1) }, span), want: { ...taken, rejected: '1', message: /^invalid_trace_id \(1\); first invalid_trace_id: item 0/ } },
-  { name: 'two bad ids beside a good span, in gzip', body: traces({ ...span, spanId: Buffer.alloc(8) }, { ...span, traceId: Buffer.alloc(0) }, span), coding: 'gzip', want: { ...taken, rejected: '2', message: /invalid_span_id \(1\)/ } },
-  { name: 'a log record with half an id', signal: 'logs', body: logs({ traceId: Buffer.alloc(1, 1) }), want: { http: 200, grpc: 'OK', rejected: '1', message: /^invalid_trace_id/ } },
+  {
+    name: 'log records, one of them without a trace',
+    signal: 'logs',
+    body: logs({ traceId: Buffer.alloc(16, 1), eventName: 'e' }, {}),
+    want: { http: 200, grpc: 'OK', records: 1 },
+  },
+  {
+    name: 'log records in gzip',
+    signal: 'logs',
+    body: logs({ traceId: Buffer.alloc(16, 1), eventName: 'e' }),
+    coding: 'gzip',
+    want: { http: 200, grpc: 'OK', records: 1 },
+  },
+  {
+    name: 'a bad trace id beside a good span',
+    body: traces({ ...span, traceId: Buffer.alloc(15, 1) }, span),
+    want: { ...taken, rejected: '1', message: /^invalid_trace_id \(1\); first invalid_trace_id: item 0/ },
+  },
+  {
+    name: 'two bad ids beside a good span, in gzip',
+    body: traces({ ...span, spanId: Buffer.alloc(8) }, { ...span, traceId: Buffer.alloc(0) }, span),
+    coding: 'gzip',
+    want: { ...taken, rejected: '2', message: /invalid_span_id \(1\)/ },
+  },
+  {
+    name: 'a log record with half an id',
+    signal: 'logs',
+    body: logs({ traceId: Buffer.alloc(1, 1) }),
+    want: { http: 200, grpc: 'OK', rejected: '1', message: /^invalid_trace_id/ },
+  },
   { name: 'a body as large as the limit', body: named(testLimits.bodyBytes - 1000), want: taken },
   { name: 'a body that inflates almost to the limit', body: named(testLimits.inflatedBytes - 1000), coding: 'gzip', want: taken },
 
@@ -80,17 +111,53 @@ const rows: readonly Row[] = [
   { name: 'a cut body', body: good.subarray(0, 20), want: malformed },
   { name: 'JSON', body: Buffer.from('{"resourceSpans":[]}'), want: malformed },
   { name: 'a body beyond the limit', body: named(testLimits.bodyBytes), want: tooLarge },
-  { name: 'a body that inflates beyond the limit', body: named(testLimits.inflatedBytes), coding: 'gzip', want: { ...tooLarge, message: /inflates to more than 1048576 bytes/ } },
-  { name: 'a bomb', body: Buffer.alloc(64 * 1024 * 1024), coding: 'gzip', want: { ...tooLarge, message: /inflates to more than 1048576 bytes/ } },
+  {
+    name: 'a body that inflates beyond the limit',
+    body: named(testLimits.inflatedBytes),
+    coding: 'gzip',
+    want: { ...tooLarge, message: /inflates to more than 1048576 bytes/ },
+  },
+  {
+    name: 'a bomb',
+    body: Buffer.alloc(64 * 1024 * 1024),
+    coding: 'gzip',
+    want: { ...tooLarge, message: /inflates to more than 1048576 bytes/ },
+  },
 
   { name: 'a wrong token', body: good, token: 'let-me-on', want: unauthenticated },
   { name: 'the beginning of a token', body: good, token: 'let-me-', want: unauthenticated },
   { name: 'no token', body: good, token: '', want: unauthenticated },
-  { name: 'a wrong token while overloaded', body: good, token: 'x', admission: { refuse: 'overloaded', retryAfterSeconds: 7 }, want: unauthenticated },
-  { name: 'a span for an overloaded service', body: good, admission: { refuse: 'overloaded', retryAfterSeconds: 7 }, want: { http: 429, grpc: 'UNAVAILABLE', reason: 'overloaded', message: /bytes are in flight/, retryAfterSeconds: 7 } },
-  { name: 'a span for a service that stops', body: good, admission: { refuse: 'stopping', retryAfterSeconds: 0.2 }, want: { http: 503, grpc: 'UNAVAILABLE', reason: 'stopping', message: /is stopping/, retryAfterSeconds: 1 } },
-  { name: 'a span that finds the journal full', body: good, fault: new JuryError('OVERLOADED', 'The journal is full: 100 %, „voll“.'), want: { http: 429, grpc: 'UNAVAILABLE', reason: 'overloaded', message: /full: 100 %, „voll“/, retryAfterSeconds: 1 } },
-  { name: 'a span on which the service fails', body: good, fault: new Error('a secret path'), want: { http: 500, grpc: 'INTERNAL', reason: 'http_500', message: /^The service failed to answer\.$/ } },
+  {
+    name: 'a wrong token while overloaded',
+    body: good,
+    token: 'x',
+    admission: { refuse: 'overloaded', retryAfterSeconds: 7 },
+    want: unauthenticated,
+  },
+  {
+    name: 'a span for an overloaded service',
+    body: good,
+    admission: { refuse: 'overloaded', retryAfterSeconds: 7 },
+    want: { http: 429, grpc: 'UNAVAILABLE', reason: 'overloaded', message: /bytes are in flight/, retryAfterSeconds: 7 },
+  },
+  {
+    name: 'a span for a service that stops',
+    body: good,
+    admission: { refuse: 'stopping', retryAfterSeconds: 0.2 },
+    want: { http: 503, grpc: 'UNAVAILABLE', reason: 'stopping', message: /is stopping/, retryAfterSeconds: 1 },
+  },
+  {
+    name: 'a span that finds the journal full',
+    body: good,
+    fault: new JuryError('OVERLOADED', 'The journal is full: 100 %, „voll“.'),
+    want: { http: 429, grpc: 'UNAVAILABLE', reason: 'overloaded', message: /full: 100 %, „voll“/, retryAfterSeconds: 1 },
+  },
+  {
+    name: 'a span on which the service fails',
+    body: good,
+    fault: new Error('a secret path'),
+    want: { http: 500, grpc: 'INTERNAL', reason: 'http_500', message: /^The service failed to answer\.$/ },
+  },
 ];
 
 describe.each(transports)('otlp over $name', ({ name: transport, open, send }) => {
@@ -115,8 +182,11 @@ describe.each(transports)('otlp over $name', ({ name: transport, open, send }) =
     expect(door.spans.map(([tenant]) => tenant)).toEqual(Array(want.spans ?? 0).fill('agents'));
     expect(door.records).toHaveLength(want.records ?? 0);
     // Written down as it came, so that it can be read again.
-    if (door.spans.length + door.records.length > 0) expect(door.bodies.at(-1)).toMatchObject({ contentEncoding: request.coding ?? '', body: packedBody(request) });
-    expect([...door.counts.keys()].filter((key) => key.startsWith('tracejury.receiver.requests'))).toEqual([['tracejury.receiver.requests', transport, request.signal ?? 'traces', want[transport], want.reason ?? ''].join(' ').trim()]);
+    if (door.spans.length + door.records.length > 0)
+      expect(door.bodies.at(-1)).toMatchObject({ contentEncoding: request.coding ?? '', body: packedBody(request) });
+    expect([...door.counts.keys()].filter((key) => key.startsWith('tracejury.receiver.requests'))).toEqual([
+      ['tracejury.receiver.requests', transport, request.signal ?? 'traces', want[transport], want.reason ?? ''].join(' ').trim(),
+    ]);
     expect((await send(door.port, { body: good, token })).status).toBe(transport === 'http' ? '200' : 'OK');
     await door.inFlight(0);
   });
@@ -129,15 +199,29 @@ function packedBody({ body, coding }: Request): Buffer {
 
 async function sendHttp(port: number, { signal = 'traces', body, coding, token: sent = '' }: Request): Promise<Answer> {
   const packed = packedBody({ body, ...(coding === undefined ? {} : { coding }) });
-  const headers = { 'content-type': 'application/x-protobuf', 'content-length': packed.length, authorization: `Bearer ${sent}`, connection: 'close', ...(coding === undefined ? {} : { 'content-encoding': coding }) };
+  const headers = {
+    'content-type': 'application/x-protobuf',
+    'content-length': packed.length,
+    authorization: `Bearer ${sent}`,
+    connection: 'close',
+    ...(coding === undefined ? {} : { 'content-encoding': coding }),
+  };
   const answer = await exchange(port, head(`/v1/${signal}`, headers), packed);
   const retry = answer.headers['retry-after'];
-  const told = answer.status === 200 ? partialOf(signal, answer.body) : { message: String(statusMessage.decode(answer.body)['message']), partial: undefined };
+  const told =
+    answer.status === 200
+      ? partialOf(signal, answer.body)
+      : { message: String(statusMessage.decode(answer.body)['message']), partial: undefined };
   return { status: String(answer.status), retryAfterSeconds: retry === undefined ? undefined : Number(retry), ...told };
 }
 
 async function sendGrpc(port: number, { signal = 'traces', body, coding, token: sent = '' }: Request): Promise<Answer> {
-  const answer = await grpcSend(port, { path: signal === 'traces' ? tracesPath : logsPath, message: body, coding, metadata: { authorization: `Bearer ${sent}` } });
+  const answer = await grpcSend(port, {
+    path: signal === 'traces' ? tracesPath : logsPath,
+    message: body,
+    coding,
+    metadata: { authorization: `Bearer ${sent}` },
+  });
   const told = answer.code === 'OK' ? partialOf(signal, answer.body) : { message: answer.message, partial: undefined };
   return { status: answer.code, retryAfterSeconds: answer.retryAfterSeconds, ...told };
 }

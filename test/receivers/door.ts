@@ -156,7 +156,9 @@ export async function open(port: number): Promise<{ readonly socket: Socket; rea
 }
 
 export function head(path: string, headers: { readonly [name: string]: string | number }, method = 'POST'): string {
-  return `${method} ${path} HTTP/1.1\r\nhost: x\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\nhost: x\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n`;
 }
 
 /** The body in pieces, as an exporter without a length sends it. */
@@ -172,6 +174,8 @@ export function chunked(body: Uint8Array, pieceBytes: number): Buffer {
 function parsed(bytes: Buffer): RawAnswer {
   const split = bytes.indexOf('\r\n\r\n');
   const [first = '', ...lines] = bytes.toString('latin1', 0, Math.max(0, split)).split('\r\n');
-  const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
   return { status: Number(first.split(' ')[1] ?? 0), headers, body: split < 0 ? Buffer.alloc(0) : bytes.subarray(split + 4) };
 }

@@ -28,15 +28,32 @@ export interface GrpcClient {
   close(): void;
 }
 
-export function grpcClient(port: number, { coding, channel = credentials.createInsecure() }: { readonly coding?: GrpcSend['coding']; readonly channel?: ChannelCredentials } = {}): GrpcClient {
+export function grpcClient(
+  port: number,
+  { coding, channel = credentials.createInsecure() }: { readonly coding?: GrpcSend['coding']; readonly channel?: ChannelCredentials } = {},
+): GrpcClient {
   const algorithm = coding === undefined ? compressionAlgorithms.identity : compressionAlgorithms[coding];
-  const client = new Client(`127.0.0.1:${port}`, channel, { 'grpc.default_compression_algorithm': algorithm, 'grpc.enable_retries': 0, 'grpc.ssl_target_name_override': 'localhost' });
+  const client = new Client(`127.0.0.1:${port}`, channel, {
+    'grpc.default_compression_algorithm': algorithm,
+    'grpc.enable_retries': 0,
+    'grpc.ssl_target_name_override': 'localhost',
+  });
   return {
     send({ path = tracesPath, message, metadata = {} }) {
       const sent = new Metadata();
       for (const [name, value] of Object.entries(metadata)) sent.set(name, value);
       return new Promise((resolve) => {
-        client.makeUnaryRequest(path, (one: Buffer) => one, (one: Buffer) => one, Buffer.from(message), sent, (error, body) => resolve(error === null ? { code: 'OK', message: '', retryAfterSeconds: undefined, body: body ?? Buffer.alloc(0) } : refused(error)));
+        client.makeUnaryRequest(
+          path,
+          (one: Buffer) => one,
+          (one: Buffer) => one,
+          Buffer.from(message),
+          sent,
+          (error, body) =>
+            resolve(
+              error === null ? { code: 'OK', message: '', retryAfterSeconds: undefined, body: body ?? Buffer.alloc(0) } : refused(error),
+            ),
+        );
       });
     },
     close: () => client.close(),
@@ -55,19 +72,28 @@ export async function grpcSend(port: number, request: GrpcSend): Promise<GrpcAns
 
 function refused({ code, details, metadata }: ServiceError): GrpcAnswer {
   const [bytes] = metadata.get('grpc-status-details-bin');
-  return { code: status[code] ?? String(code), message: details, retryAfterSeconds: bytes === undefined ? undefined : retryAfter(Buffer.from(bytes), code), body: Buffer.alloc(0) };
+  return {
+    code: status[code] ?? String(code),
+    message: details,
+    retryAfterSeconds: bytes === undefined ? undefined : retryAfter(Buffer.from(bytes), code),
+    body: Buffer.alloc(0),
+  };
 }
 
 /** As google/rpc/status.proto, google/rpc/error_details.proto, any.proto and duration.proto define them. */
-const google = protobuf.parse(`
+const google = protobuf.parse(
+  `
   syntax = "proto3";
   message Status { int32 code = 1; string message = 2; repeated Any details = 3; }
   message Any { string type_url = 1; bytes value = 2; }
   message RetryInfo { Duration retry_delay = 1; }
-  message Duration { int64 seconds = 1; int32 nanos = 2; }`, { keepCase: true }).root;
+  message Duration { int64 seconds = 1; int32 nanos = 2; }`,
+  { keepCase: true },
+).root;
 
 function retryAfter(bytes: Buffer, code: number): number | undefined {
-  const read = (name: string, from: Uint8Array): { readonly [field: string]: unknown } => google.lookupType(name).toObject(google.lookupType(name).decode(from), { longs: Number, defaults: true });
+  const read = (name: string, from: Uint8Array): { readonly [field: string]: unknown } =>
+    google.lookupType(name).toObject(google.lookupType(name).decode(from), { longs: Number, defaults: true });
   const told = read('Status', bytes);
   if (told['code'] !== code) throw new Error(`the details tell another code: ${String(told['code'])}`);
   const [detail] = told['details'] as readonly { readonly type_url: string; readonly value: Uint8Array }[];
@@ -87,13 +113,22 @@ export function rawSession(port: number): ClientHttp2Session {
   return connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
 }
 
-export function rawCall(session: ClientHttp2Session, headers: OutgoingHttpHeaders = {}): { readonly stream: ClientHttp2Stream; readonly answer: Promise<RawAnswer> } {
-  const stream = session.request({ ':method': 'POST', ':path': tracesPath, 'content-type': 'application/grpc', te: 'trailers', ...headers }, { endStream: false });
+export function rawCall(
+  session: ClientHttp2Session,
+  headers: OutgoingHttpHeaders = {},
+): { readonly stream: ClientHttp2Stream; readonly answer: Promise<RawAnswer> } {
+  const stream = session.request(
+    { ':method': 'POST', ':path': tracesPath, 'content-type': 'application/grpc', te: 'trailers', ...headers },
+    { endStream: false },
+  );
   const answer = new Promise<RawAnswer>((resolve) => {
     let all: IncomingHttpHeaders = {};
     const body: Buffer[] = [];
     const more = (headers: IncomingHttpHeaders): void => void (all = { ...all, ...headers });
-    stream.on('response', more).on('trailers', more).on('error', () => undefined);
+    stream
+      .on('response', more)
+      .on('trailers', more)
+      .on('error', () => undefined);
     stream.on('data', (chunk: Buffer) => body.push(chunk));
     stream.on('close', () => resolve({ headers: all, body: Buffer.concat(body), rstCode: stream.rstCode ?? 0 }));
   });

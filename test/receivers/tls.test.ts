@@ -7,7 +7,13 @@ import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter as GrpcExporter } from '@opentelemetry/exporter-trace-otlp-grpc';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-base';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  type ReadableSpan,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-base';
 import { afterEach, describe, expect, test } from 'vitest';
 import { knownClient, mutualTls, serverTls, stranger, trust } from './certificates.ts';
 import { openDoor, openGrpcDoor, type Door, type DoorOptions } from './door.ts';
@@ -36,8 +42,10 @@ const kinds: readonly Kind[] = [
     open: openDoor,
     alpn: 'http/1.1',
     exporters: {
-      'exporter-trace-otlp-proto': (port, identity) => new ProtobufExporter({ url: `https://localhost:${port}/v1/traces`, httpAgentOptions: identity, timeoutMillis }),
-      'exporter-trace-otlp-http': (port, identity) => new JsonExporter({ url: `https://127.0.0.1:${port}/v1/traces`, httpAgentOptions: identity, timeoutMillis }),
+      'exporter-trace-otlp-proto': (port, identity) =>
+        new ProtobufExporter({ url: `https://localhost:${port}/v1/traces`, httpAgentOptions: identity, timeoutMillis }),
+      'exporter-trace-otlp-http': (port, identity) =>
+        new JsonExporter({ url: `https://127.0.0.1:${port}/v1/traces`, httpAgentOptions: identity, timeoutMillis }),
     },
   },
   {
@@ -45,7 +53,12 @@ const kinds: readonly Kind[] = [
     open: openGrpcDoor,
     alpn: 'h2',
     exporters: {
-      'exporter-trace-otlp-grpc': (port, { ca, cert, key }) => new GrpcExporter({ url: `https://localhost:${port}`, credentials: credentials.createSsl(pem(ca), pem(key), pem(cert)), timeoutMillis }),
+      'exporter-trace-otlp-grpc': (port, { ca, cert, key }) =>
+        new GrpcExporter({
+          url: `https://localhost:${port}`,
+          credentials: credentials.createSsl(pem(ca), pem(key), pem(cert)),
+          timeoutMillis,
+        }),
     },
   },
 ];
@@ -161,7 +174,10 @@ test('otlp_grpc: over TLS, a client that does not ask for HTTP/2 is ended, and c
   expect(door.warnings).toHaveLength(1);
 });
 
-for (const [offers, options] of [['HTTP/1.1', { ALPNProtocols: ['http/1.1'] }], ['no protocol', {}]] satisfies [string, ConnectionOptions][]) {
+for (const [offers, options] of [
+  ['HTTP/1.1', { ALPNProtocols: ['http/1.1'] }],
+  ['no protocol', {}],
+] satisfies [string, ConnectionOptions][]) {
   test(`otlp_grpc: over TLS, a client of HTTP/1.1 that offers ${offers} gets an answer that names the port and the protocol`, async () => {
     const door = await openGrpcDoor({ tls: serverTls });
     doors.push(door);
@@ -172,7 +188,9 @@ for (const [offers, options] of [['HTTP/1.1', { ALPNProtocols: ['http/1.1'] }], 
     await once(socket, 'close');
     const [first, ...rest] = Buffer.concat(received).toString().split('\r\n');
     expect(first).toBe('HTTP/1.1 400 Bad Request');
-    expect(JSON.parse(rest.at(-1) ?? '')).toMatchObject({ message: expect.stringMatching(/^gRPC is spoken here\..*listen\.otlp_http.*OTEL_EXPORTER_OTLP_PROTOCOL=grpc/) as string });
+    expect(JSON.parse(rest.at(-1) ?? '')).toMatchObject({
+      message: expect.stringMatching(/^gRPC is spoken here\..*listen\.otlp_http.*OTEL_EXPORTER_OTLP_PROTOCOL=grpc/) as string,
+    });
     expect(door.counts.get('tracejury.receiver.connections_ended grpc not_http2')).toBe(1);
   });
 }
@@ -191,6 +209,9 @@ async function sent(exporter: SpanExporter): Promise<boolean> {
 
 function recorded(): ReadableSpan[] {
   const memory = new InMemorySpanExporter();
-  new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(memory)] }).getTracer('agents').startSpan('invoke_agent shop', {}, trace.deleteSpan(ROOT_CONTEXT)).end();
+  new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(memory)] })
+    .getTracer('agents')
+    .startSpan('invoke_agent shop', {}, trace.deleteSpan(ROOT_CONTEXT))
+    .end();
   return memory.getFinishedSpans();
 }

@@ -13,5 +13,7 @@ export const notClaimed: readonly NotClaimed[] = [
 ];
 
 export function isClaimed(recording: ExpectedRecording): boolean {
-  return !notClaimed.some(({ dialect, scenario }) => dialect === recording.dialect && (scenario === undefined || scenario === recording.scenario));
+  return !notClaimed.some(
+    ({ dialect, scenario }) => dialect === recording.dialect && (scenario === undefined || scenario === recording.scenario),
+  );
 }

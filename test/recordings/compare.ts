@@ -18,7 +18,9 @@ export function differences(expected: ExpectedRecording, runs: readonly Run[]): 
     if (expected.not_carried.includes(path) || expected.not_carried.includes(tokens)) return 'not_carried';
     return expected.partly_carried.includes(path) || expected.partly_carried.includes(tokens) ? 'partly_carried' : undefined;
   };
-  for (const other of expected.other_otlp_traces) if (runs.some((run) => run.traceId === other.otlp_trace_id)) found.push(`trace ${other.otlp_trace_id} (${other.root_spans.join(', ')}) is no agent run, but one was reported`);
+  for (const other of expected.other_otlp_traces)
+    if (runs.some((run) => run.traceId === other.otlp_trace_id))
+      found.push(`trace ${other.otlp_trace_id} (${other.root_spans.join(', ')}) is no agent run, but one was reported`);
   for (const trace of expected.traces) {
     if (trace.split_over_otlp_traces !== undefined) {
       const merged = mergedRun(trace.split_over_otlp_traces, runs);
@@ -36,7 +38,9 @@ export function differences(expected: ExpectedRecording, runs: readonly Run[]): 
 
 /** One run out of those of several traces, in order of time: the same call id counts once, definitions are united. */
 function mergedRun(traceIds: readonly string[], runs: readonly Run[]): Run | undefined {
-  const parts = runs.filter((run) => traceIds.includes(run.traceId) && run.parent === undefined).sort((a, b) => (a.startUnixNano < b.startUnixNano ? -1 : 1));
+  const parts = runs
+    .filter((run) => traceIds.includes(run.traceId) && run.parent === undefined)
+    .sort((a, b) => (a.startUnixNano < b.startUnixNano ? -1 : 1));
   const [first] = parts;
   if (first === undefined) return undefined;
   const traces = parts.map((run) => run.trace);
@@ -76,14 +80,19 @@ function compareTrace(expected: ExpectedTrace, root: Run, runs: readonly Run[], 
   text('system_prompt', expected.system_prompt, trace.systemPrompt, to);
   if (expected.final_response === null && expected.status === 'error') {
     const response = trace.finalResponse;
-    if (response !== undefined && !plainText(response).includes(trace.errorMessage ?? '\0')) to.differences.push(`final_response: none expected, got ${show(response)}`);
+    if (response !== undefined && !plainText(response).includes(trace.errorMessage ?? '\0'))
+      to.differences.push(`final_response: none expected, got ${show(response)}`);
   } else text('final_response', expected.final_response, trace.finalResponse, to);
   if (expected.status === 'error' && trace.status !== 'error') to.differences.push('status: error expected');
   model(expected, whole, to);
   numbers(expected, whole, to);
   const handovers = expected.sub_agents.filter((sub) => sub.via === 'handoff').map((sub) => sub.via_tool);
   compareCalls('tool_calls', expected.tool_calls, trace.toolCalls, handovers, to);
-  compareTools(expected.tools, whole.flatMap((run) => run.trace.toolDefinitions), to);
+  compareTools(
+    expected.tools,
+    whole.flatMap((run) => run.trace.toolDefinitions),
+    to,
+  );
   for (const sub of expected.sub_agents) compareSubAgent(sub, whole, handovers, to);
 }
 
@@ -98,7 +107,8 @@ function model(expected: ExpectedTrace, whole: readonly Run[], to: Comparison): 
   if (expected.model === undefined) return;
   const actual = whole.find((run) => run.trace.model !== undefined)?.trace.model;
   if (actual === undefined && to.excuse('model') !== undefined) return;
-  if (actual === undefined || !(actual.startsWith(expected.model) || expected.model.startsWith(actual))) to.differences.push(`model: expected ${expected.model}, got ${actual}`);
+  if (actual === undefined || !(actual.startsWith(expected.model) || expected.model.startsWith(actual)))
+    to.differences.push(`model: expected ${expected.model}, got ${actual}`);
 }
 
 function numbers(expected: ExpectedTrace, whole: readonly Run[], to: Comparison): void {
@@ -119,18 +129,38 @@ function number(field: string, expected: number, actual: number, to: Comparison)
 function compareSubAgent(expected: ExpectedSubAgent, whole: readonly Run[], handovers: readonly (string | null)[], to: Comparison): void {
   const found = whole.filter((run, index) => index > 0 && run.trace.agent === expected.agent_name);
   if (found.length === 0) return void to.differences.push(`sub_agents: ${expected.agent_name} is missing`);
-  compareCalls(`${expected.agent_name}.tool_calls`, expected.tool_calls, found.flatMap((run) => run.trace.toolCalls), handovers, to);
-  compareTools(expected.tools, whole.flatMap((run) => run.trace.toolDefinitions), to);
+  compareCalls(
+    `${expected.agent_name}.tool_calls`,
+    expected.tool_calls,
+    found.flatMap((run) => run.trace.toolCalls),
+    handovers,
+    to,
+  );
+  compareTools(
+    expected.tools,
+    whole.flatMap((run) => run.trace.toolDefinitions),
+    to,
+  );
 }
 
-function compareCalls(where: string, expected: readonly ExpectedCall[], actual: readonly ToolCall[], handovers: readonly (string | null)[], to: Comparison): void {
+function compareCalls(
+  where: string,
+  expected: readonly ExpectedCall[],
+  actual: readonly ToolCall[],
+  handovers: readonly (string | null)[],
+  to: Comparison,
+): void {
   const wanted = expected.filter((call) => call.framework_internal !== true);
   const optional = new Set([...handovers, ...expected.filter((call) => call.framework_internal === true).map((call) => call.name)]);
   const calls = actual.filter((call) => call.executed && !optional.has(call.name));
   if (to.excuse('tool_calls[].name') !== undefined && calls.length === 0) return;
-  if (wanted.length !== calls.length) return void to.differences.push(`${where}: expected ${wanted.map((call) => call.name).join(', ')}; got ${calls.map((call) => call.name).join(', ')}`);
+  if (wanted.length !== calls.length)
+    return void to.differences.push(
+      `${where}: expected ${wanted.map((call) => call.name).join(', ')}; got ${calls.map((call) => call.name).join(', ')}`,
+    );
   for (const [index, one] of wanted.entries()) {
-    const group = one.parallel_group === undefined ? [index] : wanted.flatMap((other, at) => (other.parallel_group === one.parallel_group ? [at] : []));
+    const group =
+      one.parallel_group === undefined ? [index] : wanted.flatMap((other, at) => (other.parallel_group === one.parallel_group ? [at] : []));
     const attempts = group.map((at) => callDifferences(`${where}[${index}]`, one, calls[at], to));
     const best = attempts.sort((a, b) => a.length - b.length)[0] ?? [];
     to.differences.push(...best);
@@ -144,11 +174,19 @@ function callDifferences(where: string, expected: ExpectedCall, actual: ToolCall
     if (!isRight && (known || to.excuse(`tool_calls[].${field}`) === undefined)) found.push(`${where}.${field}: ${detail}`);
   };
   check('name', true, expected.name === actual.name, `expected ${expected.name}, got ${actual.name}`);
-  if (expected.id !== undefined) check('id', actual.id !== undefined, expected.id === actual.id, `expected ${expected.id}, got ${actual.id}`);
-  check('arguments', actual.arguments !== undefined, isEqual(expected.arguments, actual.arguments), `expected ${show(expected.arguments)}, got ${show(actual.arguments ?? actual.argumentsText)}`);
+  if (expected.id !== undefined)
+    check('id', actual.id !== undefined, expected.id === actual.id, `expected ${expected.id}, got ${actual.id}`);
+  check(
+    'arguments',
+    actual.arguments !== undefined,
+    isEqual(expected.arguments, actual.arguments),
+    `expected ${show(expected.arguments)}, got ${show(actual.arguments ?? actual.argumentsText)}`,
+  );
   if (expected.error !== undefined) found.push(...errorDifferences(where, expected.error.message, actual, to));
   else if (expected.result !== undefined) {
-    const isRight = isEqual(expected.result, actual.result) || (expected.result_as_the_model_saw_it !== undefined && isEqual(expected.result_as_the_model_saw_it, actual.result));
+    const isRight =
+      isEqual(expected.result, actual.result) ||
+      (expected.result_as_the_model_saw_it !== undefined && isEqual(expected.result_as_the_model_saw_it, actual.result));
     check('result', actual.result !== undefined, isRight, `expected ${show(expected.result)}, got ${show(actual.result)}`);
     if (actual.error !== undefined) found.push(`${where}.error: none expected, got ${actual.error.message}`);
   }
@@ -158,9 +196,14 @@ function callDifferences(where: string, expected: ExpectedCall, actual: ToolCall
 function errorDifferences(where: string, message: string, actual: ToolCall, to: Comparison): string[] {
   const said = [actual.error?.message ?? '', actual.result === undefined ? '' : plainText(actual.result)].join('\n');
   const messageCarried = to.excuse('tool_calls[].error.message') === undefined;
-  if (to.excuse('tool_calls[].error') !== undefined) return !messageCarried || said.includes(message) ? [] : [`${where}.error: neither result nor error holds ${show(message)}: ${show(said)}`];
+  if (to.excuse('tool_calls[].error') !== undefined)
+    return !messageCarried || said.includes(message)
+      ? []
+      : [`${where}.error: neither result nor error holds ${show(message)}: ${show(said)}`];
   if (actual.error === undefined) return [`${where}.error: expected ${show(message)}, but the call is not reported as failed`];
-  return messageCarried && !actual.error.message.includes(message) ? [`${where}.error.message: expected ${show(message)}, got ${show(actual.error.message)}`] : [];
+  return messageCarried && !actual.error.message.includes(message)
+    ? [`${where}.error.message: expected ${show(message)}, got ${show(actual.error.message)}`]
+    : [];
 }
 
 function compareTools(expected: readonly ExpectedTool[], actual: readonly ToolDefinition[], to: Comparison): void {
@@ -174,10 +217,12 @@ function compareTools(expected: readonly ExpectedTool[], actual: readonly ToolDe
       continue;
     }
     const described = same.find((one) => one.description !== undefined)?.description;
-    if (!(described === undefined && noDescription !== undefined) && !isEqual(tool.description, described)) to.differences.push(`tools.${tool.name}.description: expected ${show(tool.description)}, got ${show(described)}`);
+    if (!(described === undefined && noDescription !== undefined) && !isEqual(tool.description, described))
+      to.differences.push(`tools.${tool.name}.description: expected ${show(tool.description)}, got ${show(described)}`);
     const schema = same.find((one) => one.inputSchema !== undefined)?.inputSchema;
     if (schema === undefined && noSchema !== undefined) continue;
-    if (!isSameShape(tool.input_schema as JsonValue, schema)) to.differences.push(`tools.${tool.name}.input_schema: expected ${show(tool.input_schema)}, got ${show(schema)}`);
+    if (!isSameShape(tool.input_schema as JsonValue, schema))
+      to.differences.push(`tools.${tool.name}.input_schema: expected ${show(tool.input_schema)}, got ${show(schema)}`);
   }
 }
 

@@ -13,7 +13,11 @@ export function isEqual(left: unknown, right: unknown): boolean {
 }
 
 function loosened(value: JsonValue | undefined): JsonValue | undefined {
-  if (isJsonArray(value) && value.length > 0 && value.every((part) => isJsonObject(part) && part['type'] === 'text' && typeof part['text'] === 'string')) {
+  if (
+    isJsonArray(value) &&
+    value.length > 0 &&
+    value.every((part) => isJsonObject(part) && part['type'] === 'text' && typeof part['text'] === 'string')
+  ) {
     return loosened(value.map((part) => (part as { readonly text: string }).text).join(''));
   }
   if (typeof value !== 'string') return value;

@@ -56,7 +56,12 @@ export interface ExpectedRecording {
   readonly source: Source;
   readonly dialect: string;
   readonly scenario: string;
-  readonly files: readonly { readonly file: string; readonly kind: 'traces' | 'logs' | 'metrics'; readonly content_type: string; readonly content_encoding: string | null }[];
+  readonly files: readonly {
+    readonly file: string;
+    readonly kind: 'traces' | 'logs' | 'metrics';
+    readonly content_type: string;
+    readonly content_encoding: string | null;
+  }[];
   readonly decoded: { readonly spans: number; readonly log_records: number; readonly otlp_traces: number };
   readonly traces: readonly ExpectedTrace[];
   readonly other_otlp_traces: readonly { readonly otlp_trace_id: string; readonly root_spans: readonly string[] }[];

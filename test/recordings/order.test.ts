@@ -26,16 +26,25 @@ type Item = { readonly kind: 'span'; readonly span: Span } | { readonly kind: 'r
 
 describe('recordings in any order', () => {
   for (const [index, recording] of recordings.entries()) {
-    test(`recordings: ${recording.name} gives the same runs in any order, with any delay, sent twice or not`, () => {
-      const { spans, records } = contentsOf(recording);
-      const items: readonly Item[] = [...spans.map((span) => ({ kind: 'span', span }) as const), ...records.map((record) => ({ kind: 'record', record }) as const)];
-      const isSpread = recording.expected.traces.some((trace) => trace.split_over_otlp_traces !== undefined) || spans.some(({ links }) => links.length > 0);
-      const atOnce = comparable(played([{ atMs: 0, items }]), { isSpread });
-      for (let order = 0; order < ordersPerRecording; order++) {
-        const runs = played(tiesInOrder(deliveries(items, seeded(1_000 * index + order)), spans));
-        expect(comparable(runs, { isSpread }), `order ${order}`).toEqual(atOnce);
-      }
-    }, 20_000 + 100 * ordersPerRecording);
+    test(
+      `recordings: ${recording.name} gives the same runs in any order, with any delay, sent twice or not`,
+      () => {
+        const { spans, records } = contentsOf(recording);
+        const items: readonly Item[] = [
+          ...spans.map((span) => ({ kind: 'span', span }) as const),
+          ...records.map((record) => ({ kind: 'record', record }) as const),
+        ];
+        const isSpread =
+          recording.expected.traces.some((trace) => trace.split_over_otlp_traces !== undefined) ||
+          spans.some(({ links }) => links.length > 0);
+        const atOnce = comparable(played([{ atMs: 0, items }]), { isSpread });
+        for (let order = 0; order < ordersPerRecording; order++) {
+          const runs = played(tiesInOrder(deliveries(items, seeded(1_000 * index + order)), spans));
+          expect(comparable(runs, { isSpread }), `order ${order}`).toEqual(atOnce);
+        }
+      },
+      20_000 + 100 * ordersPerRecording,
+    );
   }
 });
 
@@ -58,20 +67,30 @@ function deliveries(items: readonly Item[], chance: Chance): readonly Delivery[]
     });
   });
   const byTime = Map.groupBy(sent, ({ atMs }) => atMs);
-  return [...byTime].sort(([a], [b]) => a - b).flatMap(([atMs, group]) => {
-    const spans = chance.shuffled(group.filter(({ item }) => item.kind === 'span'));
-    const records = group.filter(({ item }) => item.kind === 'record');
-    const batches = chance.shuffled([...split(spans, chance), records]);
-    return batches.map((batch) => ({ atMs, items: batch.map(({ item }) => item) }));
-  });
+  return [...byTime]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([atMs, group]) => {
+      const spans = chance.shuffled(group.filter(({ item }) => item.kind === 'span'));
+      const records = group.filter(({ item }) => item.kind === 'record');
+      const batches = chance.shuffled([...split(spans, chance), records]);
+      return batches.map((batch) => ({ atMs, items: batch.map(({ item }) => item) }));
+    });
 }
 
 /** The same times and sizes; where spans have one start, each place that one of them took is taken by them in the order of the recording. */
 function tiesInOrder(order: readonly Delivery[], spans: readonly Span[]): readonly Delivery[] {
   const places = new Map(spans.map((span, place) => [span, place]));
   const sent = order.flatMap(({ items }) => items.flatMap((item) => (item.kind === 'span' ? [item.span] : [])));
-  const byStart = Map.groupBy(sent.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0)), ({ startUnixNano }) => startUnixNano);
-  return order.map(({ atMs, items }) => ({ atMs, items: items.map((item) => (item.kind === 'span' ? { ...item, span: byStart.get(item.span.startUnixNano)?.shift() ?? item.span } : item)) }));
+  const byStart = Map.groupBy(
+    sent.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0)),
+    ({ startUnixNano }) => startUnixNano,
+  );
+  return order.map(({ atMs, items }) => ({
+    atMs,
+    items: items.map((item) =>
+      item.kind === 'span' ? { ...item, span: byStart.get(item.span.startUnixNano)?.shift() ?? item.span } : item,
+    ),
+  }));
 }
 
 function split<T>(list: readonly T[], chance: Chance): readonly (readonly T[])[] {
@@ -96,8 +115,14 @@ function played(order: readonly Delivery[]): readonly Run[] {
   };
   for (const { atMs, items } of order) {
     passUntil(atMs);
-    gather.addRecords(noTenant, items.flatMap((item) => (item.kind === 'record' ? [item.record] : [])));
-    gather.addSpans(noTenant, items.flatMap((item) => (item.kind === 'span' ? [item.span] : [])));
+    gather.addRecords(
+      noTenant,
+      items.flatMap((item) => (item.kind === 'record' ? [item.record] : [])),
+    );
+    gather.addSpans(
+      noTenant,
+      items.flatMap((item) => (item.kind === 'span' ? [item.span] : [])),
+    );
   }
   passUntil(Infinity);
   return [...last.values()].filter((run) => run.partOf === undefined);
@@ -110,12 +135,31 @@ function played(order: readonly Delivery[]): readonly Run[] {
 function comparable(runs: readonly Run[], { isSpread }: { readonly isSpread: boolean }): readonly unknown[] {
   const sorted = runs.toSorted((a, b) => (placeOf(a, isSpread) < placeOf(b, isSpread) ? -1 : 1));
   const places = new Map(sorted.map((run, place) => [keyOf(run), place]));
-  return sorted.map(({ completeness: _completeness, revision: _revision, contentHash: _hash, dialects: _dialects, spanId: _spanId, spanTraceId: _spanTraceId, traceId, parent, trace, ...run }) => ({
-    ...run,
-    traceId: isSpread ? undefined : traceId,
-    parent: parent === undefined ? undefined : places.get(keyOf(parent)),
-    trace: { ...trace, subAgents: trace.subAgents.map(({ traceId: subTraceId = traceId, ...sub }) => ({ ...sub, spanId: places.get(`${subTraceId}/${sub.spanId}`) })) },
-  }));
+  return sorted.map(
+    ({
+      completeness: _completeness,
+      revision: _revision,
+      contentHash: _hash,
+      dialects: _dialects,
+      spanId: _spanId,
+      spanTraceId: _spanTraceId,
+      traceId,
+      parent,
+      trace,
+      ...run
+    }) => ({
+      ...run,
+      traceId: isSpread ? undefined : traceId,
+      parent: parent === undefined ? undefined : places.get(keyOf(parent)),
+      trace: {
+        ...trace,
+        subAgents: trace.subAgents.map(({ traceId: subTraceId = traceId, ...sub }) => ({
+          ...sub,
+          spanId: places.get(`${subTraceId}/${sub.spanId}`),
+        })),
+      },
+    }),
+  );
 }
 
 function keyOf(run: RunKey): string {
@@ -123,5 +167,11 @@ function keyOf(run: RunKey): string {
 }
 
 function placeOf(run: Run, isSpread: boolean): string {
-  return [run.startUnixNano, run.endUnixNano, isSpread ? '' : run.traceId, run.trace.agent ?? '', run.trace.toolCalls.map((call) => call.spanId ?? call.id).join(' ')].join(' ');
+  return [
+    run.startUnixNano,
+    run.endUnixNano,
+    isSpread ? '' : run.traceId,
+    run.trace.agent ?? '',
+    run.trace.toolCalls.map((call) => call.spanId ?? call.id).join(' '),
+  ].join(' ');
 }

@@ -24,7 +24,12 @@ export function recordingsIn(folder: string): readonly Recording[] {
     if (!group.isDirectory()) continue;
     for (const one of readdirSync(join(folder, group.name), { withFileTypes: true })) {
       const path = join(folder, group.name, one.name);
-      if (one.isDirectory() && existsSync(join(path, 'expected.json'))) found.push({ name: `${group.name}/${one.name}`, folder: path, expected: JSON.parse(readFileSync(join(path, 'expected.json'), 'utf8')) as ExpectedRecording });
+      if (one.isDirectory() && existsSync(join(path, 'expected.json')))
+        found.push({
+          name: `${group.name}/${one.name}`,
+          folder: path,
+          expected: JSON.parse(readFileSync(join(path, 'expected.json'), 'utf8')) as ExpectedRecording,
+        });
     }
   }
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));

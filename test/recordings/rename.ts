@@ -25,7 +25,10 @@ export interface RenamedFile {
   readonly bytes: Buffer;
 }
 
-export function renamed(recording: Recording, seed: number): { readonly files: readonly RenamedFile[]; readonly expected: ExpectedRecording } {
+export function renamed(
+  recording: Recording,
+  seed: number,
+): { readonly files: readonly RenamedFile[]; readonly expected: ExpectedRecording } {
   const { expected } = recording;
   const kept = expected.files.filter((file) => file.kind !== 'metrics');
   const words = vocabulary(expected.traces, seed);
@@ -38,13 +41,29 @@ export function renamed(recording: Recording, seed: number): { readonly files: r
       : message.encode(renamedRequest(message.decode(body), words) as object);
     return { file, bytes: file.endsWith('.gz') ? gzipSync(written) : written };
   });
-  return { files, expected: { ...expected, files: kept, traces: expected.traces.map((trace) => renamedValue(trace, words, { isFree: false }) as ExpectedTrace) } };
+  return {
+    files,
+    expected: {
+      ...expected,
+      files: kept,
+      traces: expected.traces.map((trace) => renamedValue(trace, words, { isFree: false }) as ExpectedTrace),
+    },
+  };
 }
 
 type Words = ReadonlyMap<string, string>;
 
 /** Members of a recording that name no word of its script. */
-const outsideScript: ReadonlySet<string> = new Set(['otlp_trace_id', 'split_over_otlp_traces', 'status', 'via', 'id', 'session_id', 'model', 'input_schema']);
+const outsideScript: ReadonlySet<string> = new Set([
+  'otlp_trace_id',
+  'split_over_otlp_traces',
+  'status',
+  'via',
+  'id',
+  'session_id',
+  'model',
+  'input_schema',
+]);
 /** Members under which names are the script's own. */
 const freeMembers: ReadonlySet<string> = new Set(['arguments', 'result', 'result_as_the_model_saw_it', 'input_schema']);
 
@@ -68,7 +87,8 @@ function vocabulary(traces: readonly ExpectedTrace[], seed: number): Words {
   for (const word of found) {
     if (word.length < 3 || protocolWords.has(word)) continue;
     let made = '';
-    while (made === '' || made.length === word.length || taken.has(made)) made = Array.from({ length: 4 + chance.below(9) }, () => chance.pick([...'bcdfghjklmpqrstvwxz'])).join('');
+    while (made === '' || made.length === word.length || taken.has(made))
+      made = Array.from({ length: 4 + chance.below(9) }, () => chance.pick([...'bcdfghjklmpqrstvwxz'])).join('');
     taken.add(made);
     words.set(word, made);
   }
@@ -117,7 +137,10 @@ function renamedValue(value: unknown, words: Words, { isFree }: { readonly isFre
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const unchanged = !isFree && (key === 'otlp_trace_id' || key === 'status' || key === 'via');
-      return [isFree ? renamedText(key, words) : key, unchanged ? inner : renamedValue(inner, words, { isFree: isFree || freeMembers.has(key) })];
+      return [
+        isFree ? renamedText(key, words) : key,
+        unchanged ? inner : renamedValue(inner, words, { isFree: isFree || freeMembers.has(key) }),
+      ];
     }),
   );
 }
@@ -128,7 +151,11 @@ function renamedRequest(value: unknown, words: Words, place: 'request' | 'span' 
   if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
-      const isWord = key === 'stringValue' || (key === 'name' && place === 'span') || (key === 'message' && place === 'status') || (key === 'key' && place === 'map');
+      const isWord =
+        key === 'stringValue' ||
+        (key === 'name' && place === 'span') ||
+        (key === 'message' && place === 'status') ||
+        (key === 'key' && place === 'map');
       if (typeof inner === 'string') return [key, isWord ? renamedText(inner, words) : inner];
       return [key, renamedRequest(inner, words, placeUnder(key, place))];
     }),

@@ -10,7 +10,9 @@ import { contentsOf, play, recordingsIn, type Recording } from './read.ts';
 import { renamed } from './rename.ts';
 import { scoredOf } from './scored.ts';
 
-const recordings = recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url))).filter(({ expected }) => isClaimed(expected));
+const recordings = recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url))).filter(({ expected }) =>
+  isClaimed(expected),
+);
 const folder = mkdtempSync(join(tmpdir(), 'renamed-recordings-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -28,7 +30,10 @@ for (const [index, recording] of recordings.entries()) {
 test('recordings: a renamed copy keeps nothing of a scripted answer', () => {
   const recording = recordings.find(({ expected }) => expected.traces[0]?.final_response?.includes('Lutetia') === true);
   if (recording === undefined) throw new Error('no recording books the Hotel Lutetia');
-  const texts = contentsOf(written(recording, 0)).spans.flatMap((span) => [span.name, ...span.attributeKeys().map((key) => String(span.attribute(key)))]);
+  const texts = contentsOf(written(recording, 0)).spans.flatMap((span) => [
+    span.name,
+    ...span.attributeKeys().map((key) => String(span.attribute(key))),
+  ]);
   expect(texts.filter((text) => /lutetia|search_flights|CDG/i.test(text))).toEqual([]);
 });
 

@@ -19,7 +19,21 @@ export interface ReportOptions {
   readonly isDetailed: boolean;
 }
 
-const fields = ['agent_name', 'session_id', 'input', 'system_prompt', 'final_response', 'status', 'model', 'llm_calls', 'tokens.input', 'tokens.output', 'tool_calls', 'tools', 'sub_agents'] as const;
+const fields = [
+  'agent_name',
+  'session_id',
+  'input',
+  'system_prompt',
+  'final_response',
+  'status',
+  'model',
+  'llm_calls',
+  'tokens.input',
+  'tokens.output',
+  'tool_calls',
+  'tools',
+  'sub_agents',
+] as const;
 type Field = (typeof fields)[number] | 'runs';
 
 interface Played {
@@ -34,7 +48,11 @@ export function reportOf(recordings: readonly Recording[], options: ReportOption
   const all = recordings.map((recording) => played(recording, options));
   const counted = all.filter(({ kind }) => kind === 'claimed');
   const passed = counted.filter(({ found }) => found.length === 0).length;
-  return { lines: [...all.flatMap((one) => linesOf(one, options)), '', ...fieldTable(all), '', ...othersOf(all)], passed, failed: counted.length - passed };
+  return {
+    lines: [...all.flatMap((one) => linesOf(one, options)), '', ...fieldTable(all), '', ...othersOf(all)],
+    passed,
+    failed: counted.length - passed,
+  };
 }
 
 /** What cannot be read at all differs as a whole; the others are read. */
@@ -46,16 +64,31 @@ function played(recording: Recording, { knownDialects }: ReportOptions): Played 
     const found = [...differences(expected, runs)];
     if (spans !== expected.decoded.spans) found.unshift(`runs: decoded ${spans} spans instead of ${expected.decoded.spans}`);
     const own = contentsOf(recording).spans;
-    return { recording, kind, found, readBy: collectors.filter((collector) => own.some((span) => recognises(collector, span))).map(({ id }) => id) };
+    return {
+      recording,
+      kind,
+      found,
+      readBy: collectors.filter((collector) => own.some((span) => recognises(collector, span))).map(({ id }) => id),
+    };
   } catch (error) {
-    return { recording, kind, found: [`runs: broke off with ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`], readBy: [] };
+    return {
+      recording,
+      kind,
+      found: [`runs: broke off with ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`],
+      readBy: [],
+    };
   }
 }
 
 function linesOf({ recording, kind, found, readBy }: Played, { isDetailed }: ReportOptions): readonly string[] {
   const { name, expected } = recording;
   const isEqual = found.length === 0;
-  const state = kind === 'claimed' ? (isEqual ? 'passed' : 'FAILED') : `${isEqual ? 'equal, ' : ''}${kind}${kind === 'unknown dialect' ? `, read by ${readBy.join(', ') || 'nobody'}` : ''}`;
+  const state =
+    kind === 'claimed'
+      ? isEqual
+        ? 'passed'
+        : 'FAILED'
+      : `${isEqual ? 'equal, ' : ''}${kind}${kind === 'unknown dialect' ? `, read by ${readBy.join(', ') || 'nobody'}` : ''}`;
   const differing = [...Map.groupBy(found, fieldOf)].map(([field, own]) => `${field} ${own.length}`);
   return [
     `${name.padEnd(56)} ${expected.dialect.padEnd(24)} ${state}${isEqual ? '' : `: ${differing.join(', ')}`}`,
@@ -66,24 +99,39 @@ function linesOf({ recording, kind, found, readBy }: Played, { isDetailed }: Rep
 /** `tool_calls[0].name: …` is one of tool calls; what names an agent first is of that sub-agent. */
 function fieldOf(difference: string): Field {
   const path = /^[^:]*/.exec(difference)?.[0] ?? '';
-  return fields.find((field) => path === field || path.startsWith(`${field}[`) || path.startsWith(`${field}.`)) ?? (/\.tool_calls(?:\[|$)/.test(path) ? 'sub_agents' : 'runs');
+  return (
+    fields.find((field) => path === field || path.startsWith(`${field}[`) || path.startsWith(`${field}.`)) ??
+    (/\.tool_calls(?:\[|$)/.test(path) ? 'sub_agents' : 'runs')
+  );
 }
 
 function fieldTable(all: readonly Played[]): readonly string[] {
   const rows = fields.map((field) => {
-    const states = all.map(({ recording, found }) => (found.some((one) => fieldOf(one) === field) ? 'differs' : isExcused(recording.expected, field) ? 'not carried' : 'equal'));
+    const states = all.map(({ recording, found }) =>
+      found.some((one) => fieldOf(one) === field) ? 'differs' : isExcused(recording.expected, field) ? 'not carried' : 'equal',
+    );
     return [field, ...(['equal', 'not carried', 'differs'] as const).map((state) => String(states.filter((one) => one === state).length))];
   });
-  return [['field', 'equal', 'not carried', 'differs'], ...rows].map(([field = '', ...counts]) => `${field.padEnd(16)}${counts.map((count) => count.padStart(13)).join('')}`);
+  return [['field', 'equal', 'not carried', 'differs'], ...rows].map(
+    ([field = '', ...counts]) => `${field.padEnd(16)}${counts.map((count) => count.padStart(13)).join('')}`,
+  );
 }
 
 function isExcused({ not_carried }: ExpectedRecording, field: Field): boolean {
-  return not_carried.includes(field) || (field.startsWith('tokens.') && not_carried.includes('tokens')) || (field === 'tools' && not_carried.includes('tools[].description') && not_carried.includes('tools[].input_schema'));
+  return (
+    not_carried.includes(field) ||
+    (field.startsWith('tokens.') && not_carried.includes('tokens')) ||
+    (field === 'tools' && not_carried.includes('tools[].description') && not_carried.includes('tools[].input_schema'))
+  );
 }
 
 function othersOf(all: readonly Played[]): readonly string[] {
   return (['not claimed', 'unknown dialect'] as const).flatMap((kind) => {
     const own = all.filter((one) => one.kind === kind);
-    return own.length === 0 ? [] : [`${own.length} recordings are not counted, ${kind}; ${own.filter(({ found }) => found.length === 0).length} of them are equal all the same`];
+    return own.length === 0
+      ? []
+      : [
+          `${own.length} recordings are not counted, ${kind}; ${own.filter(({ found }) => found.length === 0).length} of them are equal all the same`,
+        ];
   });
 }

@@ -7,7 +7,9 @@ const ours = fileURLToPath(new URL('../fixtures/recordings', import.meta.url));
 
 function main(): void {
   const only = process.argv[2];
-  const recordings = recordingsIn(process.env['TRACEJURY_RECORDINGS_DIR'] ?? ours).filter(({ name }) => only === undefined || name.includes(only));
+  const recordings = recordingsIn(process.env['TRACEJURY_RECORDINGS_DIR'] ?? ours).filter(
+    ({ name }) => only === undefined || name.includes(only),
+  );
   const knownDialects = new Set(recordingsIn(ours).map(({ expected }) => expected.dialect));
   const { lines, passed, failed } = reportOf(recordings, { knownDialects, isDetailed: only !== undefined });
   for (const line of lines) console.log(line);

@@ -20,8 +20,13 @@ test('scored: each recording is scored by the evaluators that are pinned for it'
 });
 
 test('scored: with all that is expected said, nobody skips for want of it', () => {
-  const unsaid = all.flatMap(({ name, scored }) => scored.flatMap(({ skipped }) => (skipped['no_expectation'] ?? []).map((one) => ({ name, one }))));
+  const unsaid = all.flatMap(({ name, scored }) =>
+    scored.flatMap(({ skipped }) => (skipped['no_expectation'] ?? []).map((one) => ({ name, one }))),
+  );
   // These are told by their options, or want a vector, which no recorded agent answers with.
-  const others = new Set([...evaluators.filter(({ expectationSchema }) => expectationSchema === undefined).map(({ id }) => id), 'cosine_similarity']);
+  const others = new Set([
+    ...evaluators.filter(({ expectationSchema }) => expectationSchema === undefined).map(({ id }) => id),
+    'cosine_similarity',
+  ]);
   expect(unsaid.filter(({ one }) => !others.has(one))).toEqual([]);
 });

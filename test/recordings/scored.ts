@@ -20,7 +20,11 @@ export function scoredOf(expected: ExpectedRecording, runs: readonly Run[]): rea
     const skipped = own.flatMap(({ name, outcome }) => (outcome.kind === 'skipped' ? [{ name, reason: outcome.reason }] : []));
     return {
       scored: own.flatMap(({ name, outcome }) => (outcome.kind === 'scored' || outcome.kind === 'would_ask' ? [name] : [])).sort(),
-      skipped: Object.fromEntries([...Map.groupBy(skipped, ({ reason }) => reason)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([reason, some]) => [reason, some.map(({ name }) => name).sort()])),
+      skipped: Object.fromEntries(
+        [...Map.groupBy(skipped, ({ reason }) => reason)]
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([reason, some]) => [reason, some.map(({ name }) => name).sort()]),
+      ),
     };
   });
 }
@@ -32,15 +36,26 @@ function byStart(a: Run, b: Run): number {
 
 /** Every member, so that no evaluator has to skip for want of one. */
 function expectationOf({ traces }: ExpectedRecording, run: Run): JsonValue {
-  const isOf = (trace: ExpectedTrace): boolean => trace.otlp_trace_id === run.traceId || (trace.split_over_otlp_traces?.includes(run.traceId) ?? false);
+  const isOf = (trace: ExpectedTrace): boolean =>
+    trace.otlp_trace_id === run.traceId || (trace.split_over_otlp_traces?.includes(run.traceId) ?? false);
   const trace = traces.find(isOf) ?? traces[0];
-  const calls = (trace?.tool_calls ?? []).map((call) => ({ name: call.name, arguments: call.arguments, ...(call.result === undefined ? {} : { result: call.result }) }));
+  const calls = (trace?.tool_calls ?? []).map((call) => ({
+    name: call.name,
+    arguments: call.arguments,
+    ...(call.result === undefined ? {} : { result: call.result }),
+  }));
   return {
     tool_calls: calls,
     tool_outputs: calls.flatMap(({ name, result }) => (result === undefined ? [] : [{ name, output: result }])),
     tool_calls_count: Object.fromEntries(calls.map(({ name }) => [name, { min: 1 }])),
     tool_calls_order: calls.map(({ name }) => name),
-    messages: [{ role: 'assistant', content: '', tool_calls: calls.map(({ name, arguments: args }) => ({ function: { name, arguments: JSON.stringify(args) } })) }],
+    messages: [
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: calls.map(({ name, arguments: args }) => ({ function: { name, arguments: JSON.stringify(args) } })),
+      },
+    ],
     tasks: [trace?.input ?? 'help'],
     output: trace?.final_response ?? 'done',
     context: [trace?.final_response ?? 'done'].map((text) => (typeof text === 'string' ? text : JSON.stringify(text))),
@@ -52,7 +67,11 @@ function expectationOf({ traces }: ExpectedRecording, run: Run): JsonValue {
 export function scoredText(all: readonly { readonly name: string; readonly scored: readonly Scored[] }[]): string {
   const runs = all.flatMap(({ name, scored }) => scored.map((one, index) => ({ run: runName(name, index, scored.length), one })));
   const groups = [...Map.groupBy(runs, ({ one }) => JSON.stringify(one)).values()];
-  return `${JSON.stringify(groups.map((group) => ({ runs: group.map(({ run }) => run), ...group[0]?.one })), undefined, 2)}\n`;
+  return `${JSON.stringify(
+    groups.map((group) => ({ runs: group.map(({ run }) => run), ...group[0]?.one })),
+    undefined,
+    2,
+  )}\n`;
 }
 
 /** Of several runs each has its number, from 1. */

@@ -6,7 +6,13 @@ import { search, type Search } from '../../src/redaction/search.ts';
 import { redactionRules } from '../../src/redaction/settings.ts';
 
 function searching(): Search {
-  return search({ rules: redactionRules([{ match: 'email', replace: '[email]' }, { match: 'credit_card', replace: '[card]' }]), onRedacted: () => undefined });
+  return search({
+    rules: redactionRules([
+      { match: 'email', replace: '[email]' },
+      { match: 'credit_card', replace: '[card]' },
+    ]),
+    onRedacted: () => undefined,
+  });
 }
 
 const hidden: readonly (readonly [name: string, text: string, want: string])[] = [
@@ -21,7 +27,11 @@ const hidden: readonly (readonly [name: string, text: string, want: string])[] =
   ['a percent-escape', 'https://shop.example/?m=%61nna%40example%2Ecom&x=1', 'https://shop.example/?m=[email]&x=1'],
   ['a percent-escape, escaped twice and thrice', '?m=anna%2540example.com&n=anna%252540example.com&', '?m=[email]&n=[email]&'],
   ['a percent-escape beside it, which stays', '?q=to%20anna%40example.com%26cc', '?q=to%20[email]%26cc'],
-  ['HTML entities', '<b>anna&#64;example&period;com</b> anna&#x40;example.com &amp;anna&commat;example.com', '<b>[email]</b> [email] &amp;[email]'],
+  [
+    'HTML entities',
+    '<b>anna&#64;example&period;com</b> anna&#x40;example.com &amp;anna&commat;example.com',
+    '<b>[email]</b> [email] &amp;[email]',
+  ],
   ['an entity in an entity', 'anna&amp;#64;example.com', '[email]'],
   ['zero-width characters', 'to an\u200bna\u200d@\u2060exam\ufeffple.com\u200b.', 'to [email]\u200b.'],
   ['a soft hyphen', 'anna@exam\u00adple.c\u00adom', '[email]'],
@@ -34,11 +44,16 @@ const hidden: readonly (readonly [name: string, text: string, want: string])[] =
   ['digits of another script', 'card ٤١١١١١١١١١١١١١١١ and ४१११ ११११ ११११ ११११', 'card [card] and [card]'],
   ['mathematical digits', '\u{1d7dc}\u{1d7d9}\u{1d7d9}\u{1d7d9} 1111 1111 1111', '[card]'],
   ['digits with unseen characters between', '4111\u200b1111\u200b1111\u00ad1111', '[card]'],
-  ['digits as escapes', 'n=\\u0034111 1111 1111 111\\u0031; 4111%201111%201111%201111; 4111&nbsp;1111&nbsp;1111&#32;1111', 'n=[card]; [card]; [card]'],
+  [
+    'digits as escapes',
+    'n=\\u0034111 1111 1111 111\\u0031; 4111%201111%201111%201111; 4111&nbsp;1111&nbsp;1111&#32;1111',
+    'n=[card]; [card]; [card]',
+  ],
   ['one plain and one hidden', 'bob@example.org anna\\u0040example.com 4111 1111 1111 1111', '[email] [email] [card]'],
 ];
 
-for (const [name, text, want] of hidden) test(`redaction: finds what is behind ${name}, and replaces that stretch alone`, () => expect(searching().text(text)).toBe(want));
+for (const [name, text, want] of hidden)
+  test(`redaction: finds what is behind ${name}, and replaces that stretch alone`, () => expect(searching().text(text)).toBe(want));
 
 const harmless: readonly string[] = [
   'C:\\users\\u0041dmin\\x41\\file.txt, 100%, 5%20off, a&b;c, &unknown; &#x110000; \\u12, %zz, %E2%28%A1, %ff',
@@ -49,10 +64,12 @@ const harmless: readonly string[] = [
   '@dataclass\\n@property\\ndef name\\u0028self\\u0029',
   'import\\u0020x from \\u0022@scope/name\\u0022; node\\u004018.2.1',
 ];
-for (const text of harmless) test(`redaction: leaves ${JSON.stringify(text.slice(0, 40))} alone`, () => expect(searching().text(text)).toBe(text));
+for (const text of harmless)
+  test(`redaction: leaves ${JSON.stringify(text.slice(0, 40))} alone`, () => expect(searching().text(text)).toBe(text));
 
 test('redaction: a text without escapes, unseen characters or other forms is not decoded', () => {
-  for (const text of ['', 'plain text, 100% of it & more', 'Grüße, Привет, 你好，世界：好。', 'a\\nb "c" \\"d\\"', '{"a": [1, 2]}']) expect(decoded(text)).toBeUndefined();
+  for (const text of ['', 'plain text, 100% of it & more', 'Grüße, Привет, 你好，世界：好。', 'a\\nb "c" \\"d\\"', '{"a": [1, 2]}'])
+    expect(decoded(text)).toBeUndefined();
 });
 
 test('redaction: however an address is written, it goes, and what stands around it stays', () => {
@@ -67,11 +84,15 @@ test('redaction: however an address is written, it goes, and what stands around 
     (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0),
   ];
   fc.assert(
-    fc.property(fc.constantFrom('anna.lee@example.com', 'x1@mail.example.org', '4111111111111111'), fc.array(fc.nat(forms.length - 1), { minLength: 20, maxLength: 20 }), (value, choice) => {
-      const written = [...value].map((character, at) => forms[choice[at] ?? 0]?.(character)).join('');
-      // An unseen character in front of it is no part of it.
-      expect(searching().text(`<to ${written.replace(/^\u200b/, '')}, x>`)).toMatch(/^<to \[(email|card)\], x>$/);
-    }),
+    fc.property(
+      fc.constantFrom('anna.lee@example.com', 'x1@mail.example.org', '4111111111111111'),
+      fc.array(fc.nat(forms.length - 1), { minLength: 20, maxLength: 20 }),
+      (value, choice) => {
+        const written = [...value].map((character, at) => forms[choice[at] ?? 0]?.(character)).join('');
+        // An unseen character in front of it is no part of it.
+        expect(searching().text(`<to ${written.replace(/^\u200b/, '')}, x>`)).toMatch(/^<to \[(email|card)\], x>$/);
+      },
+    ),
     { numRuns: 500 },
   );
 });
@@ -85,4 +106,7 @@ const heavy: readonly (readonly [string, string])[] = [
   ['escapes', '\\u0040a.'.repeat(25_000)],
   ['digits', '４'.repeat(200_000)],
 ];
-for (const [name, text] of heavy) test(`redaction: 200,000 characters of ${name} are no burden`, { timeout: 5_000 }, () => expect(searching().text(`${text} anna\\u0040example.com`).endsWith('anna\\u0040example.com')).toBe(false));
+for (const [name, text] of heavy)
+  test(`redaction: 200,000 characters of ${name} are no burden`, { timeout: 5_000 }, () =>
+    expect(searching().text(`${text} anna\\u0040example.com`).endsWith('anna\\u0040example.com')).toBe(false),
+  );

@@ -56,4 +56,5 @@ const hostile: readonly (readonly [string, string])[] = [
 ];
 
 /** Quadratic work on these would take minutes. */
-for (const [name, text] of hostile) test(`email: 200,000 characters of ${name} are no burden`, { timeout: 5_000 }, () => expect(emailParts(text)).toEqual([]));
+for (const [name, text] of hostile)
+  test(`email: 200,000 characters of ${name} are no burden`, { timeout: 5_000 }, () => expect(emailParts(text)).toEqual([]));

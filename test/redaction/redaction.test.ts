@@ -58,7 +58,15 @@ const trace = (text: string, name = text): Required<Omit<AgentTrace, 'truncated'
   toolCallsCarried: true,
 });
 
-const whole = (text: string, traceState: string): Run => run({ trace: trace(text), service: text, serviceVersion: text, resourceAttributes: { [text]: text }, traceState, expected: { output: text } });
+const whole = (text: string, traceState: string): Run =>
+  run({
+    trace: trace(text),
+    service: text,
+    serviceVersion: text,
+    resourceAttributes: { [text]: text },
+    traceState,
+    expected: { output: text },
+  });
 
 test('redaction: of a run every text and every name of a member is redacted, and nothing else is touched', () => {
   expect(redacting().run(whole(secret, `a=${mail}`)).run).toEqual(whole(gone, ''));
@@ -81,13 +89,25 @@ const about = redacting().run(run({ trace: agentTrace({ input: `${secret}, and "
 
 test('redaction: of a verdict every text is redacted, and what dashboards count by is not', () => {
   const part = { index: 0, tool: secret, callId: secret, score: 0, passed: false, explanation: secret };
-  const verdict = scored(0.2, { explanation: secret, parts: [part], details: { [secret]: [secret, 4929715488230163] }, evidence: [spanId(7)] });
-  const want = scored(0.2, { explanation: gone, parts: [{ ...part, tool: gone, callId: gone, explanation: gone }], details: { [gone]: [gone, '[card]'] }, evidence: [spanId(7)] });
+  const verdict = scored(0.2, {
+    explanation: secret,
+    parts: [part],
+    details: { [secret]: [secret, 4929715488230163] },
+    evidence: [spanId(7)],
+  });
+  const want = scored(0.2, {
+    explanation: gone,
+    parts: [{ ...part, tool: gone, callId: gone, explanation: gone }],
+    details: { [gone]: [gone, '[card]'] },
+    evidence: [spanId(7)],
+  });
   expect(about.evaluation(evaluation('a', verdict))).toEqual(evaluation('a', want));
   expect(about.verdict(scored(1, { label: secret }))).toMatchObject({ label: gone });
   expect(about.verdict({ ...skipped, explanation: secret })).toEqual({ ...skipped, explanation: gone });
   expect(about.verdict(failed(`http_refused: ${secret}`))).toMatchObject({ kind: 'failed', error: `http_refused: ${gone}` });
-  expect(about.decision({ name: 'a', evaluator: 'a', evaluatorKind: 'rule', decision: 'failed', reason: secret })).toMatchObject({ reason: gone });
+  expect(about.decision({ name: 'a', evaluator: 'a', evaluatorKind: 'rule', decision: 'failed', reason: secret })).toMatchObject({
+    reason: gone,
+  });
 });
 
 const cuts: readonly { readonly said: string; readonly want: string }[] = [
@@ -99,7 +119,9 @@ const cuts: readonly { readonly said: string; readonly want: string }[] = [
   { said: 'more to come…', want: 'more to come…' },
 ];
 
-for (const { said, want } of cuts) test(`redaction: of what was cut short in ${JSON.stringify(said)} no beginning of an original stays`, () => expect(about.verdict(scored(1, { explanation: said }))).toMatchObject({ explanation: want }));
+for (const { said, want } of cuts)
+  test(`redaction: of what was cut short in ${JSON.stringify(said)} no beginning of an original stays`, () =>
+    expect(about.verdict(scored(1, { explanation: said }))).toMatchObject({ explanation: want }));
 
 test('redaction: a text that is cut short in more places than are looked at is taken away', () => {
   expect(about.verdict(scored(1, { explanation: 'anna.lee@e…'.repeat(200) }))).toMatchObject({ explanation: '[not searched]' });
@@ -115,7 +137,11 @@ const expectations: JsonObject = {
   search_text: ['another'],
   tasks: ['pay'],
 };
-const options: { readonly [id: string]: JsonObject } = { json_path: { path: '$.to', operator: 'eq', value: 'x' }, regex_match: { pattern: 'y{3}' }, keywords: { keywords: ['another'] } };
+const options: { readonly [id: string]: JsonObject } = {
+  json_path: { path: '$.to', operator: 'eq', value: 'x' },
+  regex_match: { pattern: 'y{3}' },
+  keywords: { keywords: ['another'] },
+};
 
 /** Every rule, with as much of the above as it takes. */
 function everyRule(): readonly ConfiguredRule[] {
@@ -137,8 +163,16 @@ function runWith(padding: number): Run {
       finalResponse: jsonText(value),
       errorMessage: text,
       status: 'error',
-      toolCalls: [call({ name: 'pay', id: text, arguments: value, result: value }), call({ name: text, arguments: value, error: { message: text, sign: 'is_error' } })],
-      toolDefinitions: [{ ...tool('pay', { type: 'object', properties: { to: { maxLength: 5 } }, additionalProperties: false, required: [text] }), description: text }],
+      toolCalls: [
+        call({ name: 'pay', id: text, arguments: value, result: value }),
+        call({ name: text, arguments: value, error: { message: text, sign: 'is_error' } }),
+      ],
+      toolDefinitions: [
+        {
+          ...tool('pay', { type: 'object', properties: { to: { maxLength: 5 } }, additionalProperties: false, required: [text] }),
+          description: text,
+        },
+      ],
     }),
   });
 }
@@ -150,7 +184,9 @@ test('redaction: whatever the rules say about a run, and wherever they cut it sh
   for (let padding = 0; padding <= 90; padding += 3) {
     const of = runWith(padding);
     const redacted = redacting().run(of);
-    const left = rulesToAsk.map((rule) => [rule.name, jsonText(redacted.verdict(rule.evaluate(of.trace, {}, context)) as unknown as JsonValue)]).filter(([, text]) => /anna|lee@|4929|7154/.test(text ?? ''));
+    const left = rulesToAsk
+      .map((rule) => [rule.name, jsonText(redacted.verdict(rule.evaluate(of.trace, {}, context)) as unknown as JsonValue)])
+      .filter(([, text]) => /anna|lee@|4929|7154/.test(text ?? ''));
     expect(left).toEqual([]);
   }
 });

@@ -30,30 +30,53 @@ interface Lock {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const text = execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2, stdio: ['ignore', 'pipe', 'inherit'] });
+const text = execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], {
+  cwd: root,
+  encoding: 'utf8',
+  maxBuffer: 64 * 1024 ** 2,
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
 const bom = JSON.parse(text) as Bom;
 const lock = JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as Lock;
 
 const components = bom.components ?? [];
 // npm names a component as it is installed; of an alias the package URL has the package's own name.
 const listed = new Set(components.map(({ name, version }) => `${name}@${version}`));
-const wanted = Object.entries(lock.packages).filter(([path, { link }]) => path !== '' && link !== true).map(([path, { version }]) => `${path.includes('node_modules/') ? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length) : basename(path)}@${version}`);
+const wanted = Object.entries(lock.packages)
+  .filter(([path, { link }]) => path !== '' && link !== true)
+  .map(
+    ([path, { version }]) =>
+      `${path.includes('node_modules/') ? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length) : basename(path)}@${version}`,
+  );
 const refs = new Set([bom.metadata?.component, ...components].map((one) => one?.['bom-ref']));
 const dangling = (bom.dependencies ?? []).flatMap(({ ref, dependsOn = [] }) => [ref, ...dependsOn]).filter((ref) => !refs.has(ref));
 
 const checks: readonly (readonly [name: string, faults: readonly unknown[]])[] = [
-  ['it is a CycloneDX list of version 1.x', bom.bomFormat === 'CycloneDX' && /^1\.\d+$/.test(bom.specVersion ?? '') && /^urn:uuid:[0-9a-f-]{36}$/.test(bom.serialNumber ?? '') ? [] : [bom.bomFormat, bom.specVersion, bom.serialNumber]],
+  [
+    'it is a CycloneDX list of version 1.x',
+    bom.bomFormat === 'CycloneDX' && /^1\.\d+$/.test(bom.specVersion ?? '') && /^urn:uuid:[0-9a-f-]{36}$/.test(bom.serialNumber ?? '')
+      ? []
+      : [bom.bomFormat, bom.specVersion, bom.serialNumber],
+  ],
   ['it is about this package', bom.metadata?.component?.purl === `pkg:npm/tracejury@${lock.version}` ? [] : [bom.metadata?.component]],
-  ['every package of package-lock.json is in it', wanted.length === 0 ? ['package-lock.json names no package'] : wanted.filter((one) => !listed.has(one))],
+  [
+    'every package of package-lock.json is in it',
+    wanted.length === 0 ? ['package-lock.json names no package'] : wanted.filter((one) => !listed.has(one)),
+  ],
   ['nothing else is in it', [...listed].filter((one) => !wanted.includes(one))],
-  ['each component has a package URL with its version', components.filter(({ purl, version }) => purl?.startsWith('pkg:npm/') !== true || !purl.includes(`@${version}`))],
+  [
+    'each component has a package URL with its version',
+    components.filter(({ purl, version }) => purl?.startsWith('pkg:npm/') !== true || !purl.includes(`@${version}`)),
+  ],
   ['dependencies lead to components', dangling],
 ];
 
 let failed = 0;
 for (const [name, faults] of checks) {
   if (faults.length > 0) failed++;
-  process.stdout.write(`${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name}${faults.length === 0 ? '' : `: ${JSON.stringify(faults.slice(0, 5))}`}\n`);
+  process.stdout.write(
+    `${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name}${faults.length === 0 ? '' : `: ${JSON.stringify(faults.slice(0, 5))}`}\n`,
+  );
 }
 writeFileSync(`${root}/sbom.cdx.json`, text);
 process.stdout.write(`${components.length} components in sbom.cdx.json\n${checks.length - failed} passed, ${failed} failed\n`);

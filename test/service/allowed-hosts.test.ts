@@ -29,10 +29,28 @@ const rows: readonly Row[] = [
   { name: 'a name below one of the configuration', headers: { host: 'a.b.example.net' }, open: false, named: true, key: hosts },
   { name: 'the end of such a name', headers: { host: 'evilexample.net' }, open: false, named: false, key: hosts },
   { name: 'a page of its own', headers: { host: 'localhost:4318', origin: 'http://localhost:4318' }, open: true, named: true },
-  { name: 'a page of another site', headers: { host: 'localhost:4318', origin: 'https://evil.example' }, open: false, named: false, key: origins },
-  { name: 'a page of another port', headers: { host: 'localhost:4318', origin: 'http://localhost:3000' }, open: false, named: false, key: origins },
+  {
+    name: 'a page of another site',
+    headers: { host: 'localhost:4318', origin: 'https://evil.example' },
+    open: false,
+    named: false,
+    key: origins,
+  },
+  {
+    name: 'a page of another port',
+    headers: { host: 'localhost:4318', origin: 'http://localhost:3000' },
+    open: false,
+    named: false,
+    key: origins,
+  },
   { name: 'a page of no site', headers: { host: 'localhost:4318', origin: 'null' }, open: false, named: false, key: origins },
-  { name: 'a page of the configuration', headers: { host: 'localhost:4318', origin: 'https://app.example.org' }, open: false, named: true, key: origins },
+  {
+    name: 'a page of the configuration',
+    headers: { host: 'localhost:4318', origin: 'https://app.example.org' },
+    open: false,
+    named: true,
+    key: origins,
+  },
 ];
 
 interface Answer {
@@ -41,18 +59,29 @@ interface Answer {
   readonly headers: { readonly [name: string]: unknown };
 }
 
-function asked(url: string, headers: OutgoingHttpHeaders, { method = 'POST', body = new Uint8Array() }: { readonly method?: string; readonly body?: Uint8Array } = {}): Promise<Answer> {
+function asked(
+  url: string,
+  headers: OutgoingHttpHeaders,
+  { method = 'POST', body = new Uint8Array() }: { readonly method?: string; readonly body?: Uint8Array } = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('latin1'), headers: response.headers }));
+      response
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('latin1'), headers: response.headers }),
+        );
     });
     sent.on('error', reject).end(body);
   });
 }
 
 const type = { 'content-type': 'application/x-protobuf' };
-const services: { readonly [kind in 'open' | 'named']: string } = { open: '', named: 'allowed_hosts: [jury.example.org, "*.example.net"], allowed_origins: ["https://app.example.org"]' };
+const services: { readonly [kind in 'open' | 'named']: string } = {
+  open: '',
+  named: 'allowed_hosts: [jury.example.org, "*.example.net"], allowed_origins: ["https://app.example.org"]',
+};
 const started = new Map<string, Running>();
 
 beforeAll(async () => {
@@ -95,9 +124,17 @@ for (const kind of ['open', 'named'] as const) {
 
 test('hosts: a page of the configuration asks first, and may read the answer; others may not', async () => {
   const { otlp } = started.get('named') as Running;
-  const ask = (origin: string): Promise<Answer> => asked(`${otlp}/v1/traces`, { origin, 'access-control-request-method': 'POST' }, { method: 'OPTIONS' });
-  expect(await ask('https://app.example.org')).toMatchObject({ status: 204, headers: { 'access-control-allow-origin': 'https://app.example.org', 'access-control-allow-methods': 'POST' } });
-  expect((await asked(`${otlp}/v1/traces`, { ...type, origin: 'https://app.example.org' }, { body: goodBody })).headers['access-control-allow-origin']).toBe('https://app.example.org');
+  const ask = (origin: string): Promise<Answer> =>
+    asked(`${otlp}/v1/traces`, { origin, 'access-control-request-method': 'POST' }, { method: 'OPTIONS' });
+  expect(await ask('https://app.example.org')).toMatchObject({
+    status: 204,
+    headers: { 'access-control-allow-origin': 'https://app.example.org', 'access-control-allow-methods': 'POST' },
+  });
+  expect(
+    (await asked(`${otlp}/v1/traces`, { ...type, origin: 'https://app.example.org' }, { body: goodBody })).headers[
+      'access-control-allow-origin'
+    ],
+  ).toBe('https://app.example.org');
   const other = await ask('https://evil.example');
   expect([other.status, other.headers['access-control-allow-origin']]).toEqual([403, undefined]);
 });
@@ -111,5 +148,10 @@ test('hosts: where nobody is asked for a token beyond loopback, a name of a stra
   ];
   const found = await Promise.all(['evil.example', '192.0.2.7:4318', 'tracejury:4318', 'tracejury.agents.svc.cluster.local'].map(statuses));
   await service.stop();
-  expect(found).toEqual([[403, 403], [200, 200], [200, 200], [200, 200]]);
+  expect(found).toEqual([
+    [403, 403],
+    [200, 200],
+    [200, 200],
+    [200, 200],
+  ]);
 });

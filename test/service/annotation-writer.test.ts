@@ -11,19 +11,50 @@ import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
 import { record, span, traceId } from '../builders/spans.ts';
 
-const said: Annotation = { tenant: undefined, traceId: traceId(1), spanId: undefined, name: 'n', by: 'b', kind: 'human', label: undefined, score: 1, passed: undefined, explanation: '', at: 0 };
+const said: Annotation = {
+  tenant: undefined,
+  traceId: traceId(1),
+  spanId: undefined,
+  name: 'n',
+  by: 'b',
+  kind: 'human',
+  label: undefined,
+  score: 1,
+  passed: undefined,
+  explanation: '',
+  at: 0,
+};
 
 test('annotating: what waits for too long goes, and is counted', async () => {
   const [store, telemetry, clock, sleep] = [memoryStore(), metricRegistry(), manualClock(1_000_000), manualSleep()];
-  const own = annotating({ store, telemetry, clock, sleep: sleep.sleep, redaction: () => undefined, waitMs: () => 120_000, onFault: (error) => expect.unreachable(String(error)) });
-  const values = (metric: string): unknown => telemetry.snapshot().find(({ name }) => name === metric)?.points.map((point) => (point.kind === 'number' ? [point.labels['tracejury.outcome'], point.value] : []));
+  const own = annotating({
+    store,
+    telemetry,
+    clock,
+    sleep: sleep.sleep,
+    redaction: () => undefined,
+    waitMs: () => 120_000,
+    onFault: (error) => expect.unreachable(String(error)),
+  });
+  const values = (metric: string): unknown =>
+    telemetry
+      .snapshot()
+      .find(({ name }) => name === metric)
+      ?.points.map((point) => (point.kind === 'number' ? [point.labels['tracejury.outcome'], point.value] : []));
   expect(await own.take([said])).toEqual([{ fate: 'waiting', id: annotationId(said) }]);
-  for (const [ms, waiting] of [[60_000, 1], [60_000, 1], [60_000, 0]] as const) {
+  for (const [ms, waiting] of [
+    [60_000, 1],
+    [60_000, 1],
+    [60_000, 0],
+  ] as const) {
     clock.advance(ms);
     await sleep.wakeAll();
     expect([ms, await store.annotations.waiting(), values('tracejury.annotations.waiting')]).toEqual([ms, waiting, [[undefined, waiting]]]);
   }
-  expect(values('tracejury.annotations')).toEqual([['waiting', 1], ['expired', 1]]);
+  expect(values('tracejury.annotations')).toEqual([
+    ['waiting', 1],
+    ['expired', 1],
+  ]);
   const stopped = own.stop();
   await sleep.wakeAll();
   await stopped;

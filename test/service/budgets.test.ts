@@ -19,7 +19,8 @@ async function listed(path: string, key: string): Promise<readonly JsonObject[]>
 
 test('budgets: an evaluator and its judge have limits of their own, and the API and the metrics tell how they stand', async () => {
   judge = await chatServer(says('{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}'));
-  service = await running(`judges: { main: { base_url: "${judge.baseUrl}", model: m, price: { input_per_million: 1, output_per_million: 1 }, budget: { usd_per_day: 1000, tokens_per_minute: 1000000 } } }
+  service =
+    await running(`judges: { main: { base_url: "${judge.baseUrl}", model: m, price: { input_per_million: 1, output_per_million: 1 }, budget: { usd_per_day: 1000, tokens_per_minute: 1000000 } } }
 evaluators:
   - { use: task_completion, name: some, judge: main, sample: { rate: 1 }, expect: { tasks: [ another ] }, budget: { requests_per_day: 3 } }
   - { use: task_completion, name: none, judge: main, sample: { rate: 1 }, expect: { tasks: [ a ] }, budget: { requests_per_day: 0, usd_per_day: 5 } }
@@ -32,7 +33,8 @@ evaluators:
     const all = (await Promise.all(traces.map((trace) => listed(`/decisions/${trace}`, 'decisions')))).flat();
     return all.length === 3 * runs ? all : undefined;
   }, 'every decision');
-  const ended = (name: string, decision: string): number => decisions.filter((one) => one['name'] === name && one['decision'] === decision).length;
+  const ended = (name: string, decision: string): number =>
+    decisions.filter((one) => one['name'] === name && one['decision'] === decision).length;
   expect([ended('all', 'scored'), ended('none', 'over_budget')]).toEqual([runs, runs]);
   expect(decisions.filter(({ name }) => name === 'none').every(({ reason }) => reason === 'evaluator_requests_per_day')).toBe(true);
   // How many of them depends on the hour: the rate sinks.

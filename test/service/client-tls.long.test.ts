@@ -37,18 +37,26 @@ async function bench(yaml: string): Promise<Bench> {
   put('client.pem', 'client.pem');
   put('client-key.pem', 'client-key.pem');
   const file = join(folder, 'tracejury.yaml');
-  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }
+  writeFileSync(
+    file,
+    `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }
 store: { url: "memory:" }
 journal: { url: "memory:" }
 closing: { settle: 5ms, quiet: 50ms }
 ${yaml}
-`);
+`,
+  );
   const source = watchedFile({ file, env: {}, evaluators });
   const { config, prints } = await source.read();
   const running = service({ config, prints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
   ends.push(() => running.stop());
   const { otlpHttp, console: page } = await running.start();
-  return { otlp: otlpHttp, put, write: (name, text) => writeFileSync(join(folder, name), text), metric: async (name, labels) => sample(await (await fetch(`${page}/metrics`)).text(), name, labels) ?? 0 };
+  return {
+    otlp: otlpHttp,
+    put,
+    write: (name, text) => writeFileSync(join(folder, name), text),
+    metric: async (name, labels) => sample(await (await fetch(`${page}/metrics`)).text(), name, labels) ?? 0,
+  };
 }
 
 const reloads = 'tracejury_config_reloads_total';
@@ -60,30 +68,70 @@ for (const to of ['span_events', 'forward'] as const) {
     const own = await bench(`export: [ { to: ${to}, endpoint: "${backend.url}", ${tls} } ]`);
     await sendAgentRun(own.otlp);
     const failed = to === 'forward' ? 'tracejury_forward_requests_total' : 'tracejury_exporter_items_total';
-    await eventually(async () => ((await own.metric(failed, { tracejury_outcome: 'retried' })) > 0 ? true : undefined), 'a request that fails');
+    await eventually(
+      async () => ((await own.metric(failed, { tracejury_outcome: 'retried' })) > 0 ? true : undefined),
+      'a request that fails',
+    );
     expect(backend.seen()).toBe(0);
     own.write('ca.pem', 'half a certif');
-    await eventually(async () => ((await own.metric(reloads, { tracejury_outcome: 'refused' })) > 0 ? true : undefined), 'a file that is refused');
+    await eventually(
+      async () => ((await own.metric(reloads, { tracejury_outcome: 'refused' })) > 0 ? true : undefined),
+      'a file that is refused',
+    );
     own.put('cert.pem', 'ca.pem');
     await eventually(() => (backend.seen() > 0 ? true : undefined), 'what waited');
   }, 60_000);
 }
 
-const asked: readonly { readonly who: string; readonly answer: string; readonly counted: string; readonly yaml: (baseUrl: string) => string }[] = [
-  { who: 'judge', answer: '{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}', counted: 'main', yaml: (url) => `judges: { main: { base_url: "${url}", model: m, ${tls} } }\nevaluators: [ { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: [ "find it" ] } } ]` },
-  { who: 'endpoint', answer: '', counted: 'http:own', yaml: (url) => `evaluators: [ { use: http, name: own, options: { url: "${url}/evaluate" }, ${tls} } ]` },
+const asked: readonly {
+  readonly who: string;
+  readonly answer: string;
+  readonly counted: string;
+  readonly yaml: (baseUrl: string) => string;
+}[] = [
+  {
+    who: 'judge',
+    answer: '{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}',
+    counted: 'main',
+    yaml: (url) =>
+      `judges: { main: { base_url: "${url}", model: m, ${tls} } }\nevaluators: [ { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: [ "find it" ] } } ]`,
+  },
+  {
+    who: 'endpoint',
+    answer: '',
+    counted: 'http:own',
+    yaml: (url) => `evaluators: [ { use: http, name: own, options: { url: "${url}/evaluate" }, ${tls} } ]`,
+  },
 ];
 for (const { who, answer, counted, yaml } of asked) {
   test(`service: ${who}: certificates that were wrong are replaced without a restart, and it is asked from then on`, async () => {
-    const server = await tlsChatServer(tlsOptions(mutualTls), who === 'judge' ? says(answer) : (response) => void response.end('{"status":"scored","score":1,"explanation":"Fine."}'));
+    const server = await tlsChatServer(
+      tlsOptions(mutualTls),
+      who === 'judge' ? says(answer) : (response) => void response.end('{"status":"scored","score":1,"explanation":"Fine."}'),
+    );
     ends.push(server.close);
     const own = await bench(yaml(server.baseUrl));
     await sendAgentRun(own.otlp);
-    await eventually(async () => ((await own.metric('tracejury_judge_requests_total', { tracejury_judge: counted, tracejury_outcome: 'retried' })) > 0 ? true : undefined), 'a request that fails');
+    await eventually(
+      async () =>
+        (await own.metric('tracejury_judge_requests_total', { tracejury_judge: counted, tracejury_outcome: 'retried' })) > 0
+          ? true
+          : undefined,
+      'a request that fails',
+    );
     expect(server.requests).toHaveLength(0);
     own.put('cert.pem', 'ca.pem');
-    await eventually(async () => ((await own.metric(reloads, { tracejury_outcome: 'applied' })) > 0 ? true : undefined), 'the new certificates');
+    await eventually(
+      async () => ((await own.metric(reloads, { tracejury_outcome: 'applied' })) > 0 ? true : undefined),
+      'the new certificates',
+    );
     await sendAgentRun(own.otlp);
-    await eventually(async () => ((await own.metric('tracejury_judge_requests_total', { tracejury_judge: counted, tracejury_outcome: 'answered' })) > 0 ? true : undefined), 'an answer');
+    await eventually(
+      async () =>
+        (await own.metric('tracejury_judge_requests_total', { tracejury_judge: counted, tracejury_outcome: 'answered' })) > 0
+          ? true
+          : undefined,
+      'an answer',
+    );
   }, 60_000);
 }

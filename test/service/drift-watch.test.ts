@@ -26,7 +26,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const startMs = 1_700_000_000_000;
 const hourMs = 3_600_000;
 const runs = 20;
-writeFileSync(join(folder, 'set.jsonl'), Array.from({ length: runs }, (_, at) => JSON.stringify({ input: `question ${at} of ann@example.org`, final_response: `answer ${at}` })).join('\n'));
+writeFileSync(
+  join(folder, 'set.jsonl'),
+  Array.from({ length: runs }, (_, at) =>
+    JSON.stringify({ input: `question ${at} of ann@example.org`, final_response: `answer ${at}` }),
+  ).join('\n'),
+);
 
 interface Entry {
   readonly drift?: string;
@@ -35,7 +40,12 @@ interface Entry {
   readonly redact?: string;
 }
 
-async function configured({ drift = 'dataset: set.jsonl, every: 1h', options = '', model = 'm', redact = '' }: Entry = {}): Promise<Config> {
+async function configured({
+  drift = 'dataset: set.jsonl, every: 1h',
+  options = '',
+  model = 'm',
+  redact = '',
+}: Entry = {}): Promise<Config> {
   const text = `${redact}\njudges: { main: { model: ${model} } }\nevaluators:\n  - { use: custom_judge, name: polite, judge: main, options: { template: "Is {{final_response}} polite?${options}", labels: { yes: 1, no: 0 } }, threshold: 1, drift: { ${drift} } }`;
   return (await loadConfigWithFiles({ file: join(folder, 'tracejury.yaml'), text, env: {}, evaluators })).config;
 }
@@ -101,16 +111,28 @@ function host(store: Store, first: Config, { calm = (): boolean => true } = {}) 
     },
     looks: () => store.judgeDrift.looks({ name: 'polite', limit: 50 }),
     gauge(metric: MetricName, bound?: string): number | undefined {
-      const point = telemetry.snapshot().find(({ name }) => name === metric)?.points.find(({ labels }) => bound === undefined || labels['tracejury.bound'] === bound);
+      const point = telemetry
+        .snapshot()
+        .find(({ name }) => name === metric)
+        ?.points.find(({ labels }) => bound === undefined || labels['tracejury.bound'] === bound);
       return point?.kind === 'number' ? point.value : undefined;
     },
     counts(metric: MetricName): { readonly [outcome: string]: number } {
-      return Object.fromEntries((telemetry.snapshot().find(({ name }) => name === metric)?.points ?? []).map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0]));
+      return Object.fromEntries(
+        (telemetry.snapshot().find(({ name }) => name === metric)?.points ?? []).map((point) => [
+          point.labels['tracejury.outcome'] ?? '',
+          point.kind === 'number' ? point.value : 0,
+        ]),
+      );
     },
   };
 }
 
-const brief = (looks: readonly DriftMeasurement[]): readonly string[] => looks.map(({ series, look, state, result }) => `${series.number}.${look} ${state}${result === undefined ? '' : ` ${result.word} ${result.shown}`}`);
+const brief = (looks: readonly DriftMeasurement[]): readonly string[] =>
+  looks.map(
+    ({ series, look, state, result }) =>
+      `${series.number}.${look} ${state}${result === undefined ? '' : ` ${result.word} ${result.shown}`}`,
+  );
 
 test('drift watch: the set is asked about at once, one run after the other, and again when it is due', async () => {
   const to = host(memoryStore(), await configured());
@@ -134,7 +156,12 @@ test('drift watch: a judge that fails what it passed is told of, and stays told 
   await to.until(hourMs / 2);
   to.use((at) => (at < 10 ? fails : passes));
   await to.until(1.5 * hourMs);
-  expect((await to.looks())[0]?.result).toEqual({ counts: { stayedPass: 10, stayedFail: 0, toPass: 0, toFail: 10 }, planned: undefined, word: 'passes_less', shown: 'passes_less' });
+  expect((await to.looks())[0]?.result).toEqual({
+    counts: { stayedPass: 10, stayedFail: 0, toPass: 0, toFail: 10 },
+    planned: undefined,
+    word: 'passes_less',
+    shown: 'passes_less',
+  });
   expect([to.gauge('tracejury.judge.drift'), to.gauge('tracejury.judge.drift.flipped', 'point')]).toEqual([-1, 0.5]);
   to.use(() => passes);
   await to.until(2.5 * hourMs);
@@ -157,8 +184,16 @@ test('drift watch: one that wavers in both directions flips and does not drift',
 
 for (const { name, given, because } of [
   { name: 'another model', given: { model: 'n' }, because: ['model "n", before "m"'] },
-  { name: 'another question', given: { options: ' And kind?' }, because: ['other options, of which a template is one, or another expectation'] },
-  { name: 'texts that are redacted now', given: { redact: 'redact: [ { match: email } ]' }, because: ['other runs in the dataset, or other rules of redact'] },
+  {
+    name: 'another question',
+    given: { options: ' And kind?' },
+    because: ['other options, of which a template is one, or another expectation'],
+  },
+  {
+    name: 'texts that are redacted now',
+    given: { redact: 'redact: [ { match: email } ]' },
+    because: ['other runs in the dataset, or other rules of redact'],
+  },
 ]) {
   test(`drift watch: ${name} begins a new baseline, and says so`, async () => {
     const to = host(memoryStore(), await configured());

@@ -22,7 +22,15 @@ async function backend(status: number): Promise<Sink> {
 }
 
 function entry(name: string, { url }: Sink): ExporterConfig {
-  return { to: 'span_events', name, giveUp: { attempts: 100, ageMs: 604_800_000 }, tracesEndpoint: `${url}/v1/traces`, headers: {}, protocol: 'http/protobuf', judgeCalls: true };
+  return {
+    to: 'span_events',
+    name,
+    giveUp: { attempts: 100, ageMs: 604_800_000 },
+    tracesEndpoint: `${url}/v1/traces`,
+    headers: {},
+    protocol: 'http/protobuf',
+    judgeCalls: true,
+  };
 }
 
 interface Host {
@@ -33,13 +41,24 @@ interface Host {
 
 async function host(entries: readonly ExporterConfig[], { store }: Shelf): Promise<Host> {
   const [told, givenUp]: [unknown[], string[]] = [[], []];
-  const boxes = outboxes({ entries, telemetry: noTelemetry, logger: { info: (...words: readonly unknown[]) => void told.push(words), warn: () => undefined }, onGivenUp: (name) => givenUp.push(name), leavingMs: 1 });
+  const boxes = outboxes({
+    entries,
+    telemetry: noTelemetry,
+    logger: { info: (...words: readonly unknown[]) => void told.push(words), warn: () => undefined },
+    onGivenUp: (name) => givenUp.push(name),
+    leavingMs: 1,
+  });
   open.push(() => boxes.stop(0));
   await boxes.open(store);
   return { boxes, told, givenUp };
 }
 
-async function written({ boxes }: Host, { store }: Shelf, numbers: readonly number[], between: () => void = () => undefined): Promise<void> {
+async function written(
+  { boxes }: Host,
+  { store }: Shelf,
+  numbers: readonly number[],
+  between: () => void = () => undefined,
+): Promise<void> {
   const items = numbers.map((number) => item(number));
   for (const one of items) boxes.offer(one, 100);
   between();
@@ -47,7 +66,8 @@ async function written({ boxes }: Host, { store }: Shelf, numbers: readonly numb
   boxes.written(pending, await store.write(items, pending));
 }
 
-const counts = async ({ store }: Shelf): Promise<readonly string[]> => (await store.exports.counts()).map(({ exporter, waiting }) => `${exporter} ${waiting}`);
+const counts = async ({ store }: Shelf): Promise<readonly string[]> =>
+  (await store.exports.counts()).map(({ exporter, waiting }) => `${exporter} ${waiting}`);
 
 test('outboxes: each exporter has rows of its own, the metrics page has none, and a run whose rows are there counts as settled', async () => {
   const of = shelf();

@@ -29,7 +29,15 @@ async function quickSink(): Promise<Sink> {
 }
 
 function entry({ url }: Sink, headers: { readonly [name: string]: string } = {}): ExporterConfig {
-  return { to: 'span_events', name: 'span_events', giveUp: { attempts: 100, ageMs: 604_800_000 }, tracesEndpoint: `${url}/v1/traces`, headers, protocol: 'http/protobuf', judgeCalls: true };
+  return {
+    to: 'span_events',
+    name: 'span_events',
+    giveUp: { attempts: 100, ageMs: 604_800_000 },
+    tracesEndpoint: `${url}/v1/traces`,
+    headers,
+    protocol: 'http/protobuf',
+    judgeCalls: true,
+  };
 }
 
 function host(entries: readonly ExporterConfig[], { leavingMs = 60_000 } = {}) {

@@ -20,28 +20,47 @@ const all = Array.from({ length: runs }, (_, at) => text(at + 1)).toSorted();
 
 async function send(service: ServiceProcess, from = 1, to = runs): Promise<void> {
   for (let trace = from; trace <= to; trace++) {
-    const spans = [toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: 'c', tool: 'find', arguments: '{"x":1}', result: 'there' }), agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })];
+    const spans = [
+      toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: 'c', tool: 'find', arguments: '{"x":1}', result: 'there' }),
+      agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' }),
+    ];
     expect(await service.send(spans)).toBe(200);
   }
 }
 
-async function metric(service: ServiceProcess, name: string, labels: { readonly [label: string]: string } = { tracejury_exporter: 'span_events' }): Promise<number> {
+async function metric(
+  service: ServiceProcess,
+  name: string,
+  labels: { readonly [label: string]: string } = { tracejury_exporter: 'span_events' },
+): Promise<number> {
   return sample(await (await fetch(`${service.console}/metrics`)).text(), name, labels) ?? 0;
 }
 
 /** Carriers by trace: the ids under which each came. */
 function carriers(sink: Sink): ReadonlyMap<string, ReadonlySet<string>> {
   const spans = sink.received.map((request) => readCarrier(request).span);
-  return new Map([...Map.groupBy(spans, ({ traceId }) => traceId)].map(([trace, own]) => [trace, new Set(own.map(({ spanId }) => spanId))]));
+  return new Map(
+    [...Map.groupBy(spans, ({ traceId }) => traceId)].map(([trace, own]) => [trace, new Set(own.map(({ spanId }) => spanId))]),
+  );
 }
 
 /** Waits until nothing waits any more, and looks then. */
 async function sent(service: ServiceProcess): Promise<void> {
-  await eventually(async () => ((await metric(service, 'tracejury_exporter_queue')) === 0 && (await metric(service, 'tracejury_store_queue', {})) === 0 ? true : undefined), 'an empty queue');
+  await eventually(
+    async () =>
+      (await metric(service, 'tracejury_exporter_queue')) === 0 && (await metric(service, 'tracejury_store_queue', {})) === 0
+        ? true
+        : undefined,
+    'an empty queue',
+  );
 }
 
 const config = (port: number, more = ''): string => `export: [ { to: span_events, endpoint: "http://127.0.0.1:${port}"${more} } ]\n`;
-const stored = async (service: ServiceProcess): Promise<void> => eventually(async () => ((await service.runs()).length === runs && (await metric(service, 'tracejury_store_queue', {})) === 0 ? true : undefined), 'every run stored').then(() => undefined);
+const stored = async (service: ServiceProcess): Promise<void> =>
+  eventually(
+    async () => ((await service.runs()).length === runs && (await metric(service, 'tracejury_store_queue', {})) === 0 ? true : undefined),
+    'every run stored',
+  ).then(() => undefined);
 
 test('exports: of a backend that was down, every score arrives after a kill, each under one id', async () => {
   folder = serviceFolder();
@@ -80,7 +99,11 @@ test('exports: killed while the backend flaps and hangs, every score arrives, an
   backend = await otlpSink(answer);
   folder.configure(config(Number(new URL(backend.url).port)));
   let service = await folder.start();
-  for (const [from, to] of [[1, 15], [16, 30], [31, runs]] as const) {
+  for (const [from, to] of [
+    [1, 15],
+    [16, 30],
+    [31, runs],
+  ] as const) {
     await send(service, from, to);
     await service.end('SIGKILL');
     service = await folder.start();
@@ -99,7 +122,9 @@ for (const content of ['all', 'none'] as const) {
     const service = await folder.start();
     await send(service);
     await stored(service);
-    const { exports } = (await (await fetch(`${service.console}/api/v1/exports?limit=200`)).json()) as { readonly exports: readonly { readonly trace_id: string }[] };
+    const { exports } = (await (await fetch(`${service.console}/api/v1/exports?limit=200`)).json()) as {
+      readonly exports: readonly { readonly trace_id: string }[];
+    };
     expect(exports.map(({ trace_id: trace }) => trace).toSorted()).toEqual(all);
   }, 60_000);
 }
@@ -116,9 +141,14 @@ test('exports: an entry whose address changes, or that is away for a while, lose
   expect((await second.runs()).length).toBe(runs);
   await second.end('SIGTERM');
   backend = await otlpSink();
-  folder.configure(`export: [ { to: span_events, name: other, endpoint: "${backend.url}/other" }, { to: span_events, name: main, endpoint: "${backend.url}/main" } ]\n`);
+  folder.configure(
+    `export: [ { to: span_events, name: other, endpoint: "${backend.url}/other" }, { to: span_events, name: main, endpoint: "${backend.url}/main" } ]\n`,
+  );
   const third = await folder.start();
-  await eventually(async () => ((await metric(third, 'tracejury_exporter_queue', { tracejury_exporter: 'main' })) === 0 ? true : undefined), 'an empty queue');
+  await eventually(
+    async () => ((await metric(third, 'tracejury_exporter_queue', { tracejury_exporter: 'main' })) === 0 ? true : undefined),
+    'an empty queue',
+  );
   expect([...carriers(backend).keys()].toSorted()).toEqual(all);
   expect(new Set(backend.received.map(({ url }) => url))).toEqual(new Set(['/main/v1/traces']));
 }, 120_000);

@@ -26,17 +26,24 @@ test('the first page names the addresses that the service really has', async () 
 test('OTLP that is sent to the console is told where it belongs', async () => {
   const response = await fetch(`${up.console}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
   expect(response.status).toBe(404);
-  expect(await response.json()).toMatchObject({ error: { code: 'not_found', message: 'OTLP is not taken on the port of the console.', todo: expect.stringContaining(up.otlp) } });
+  expect(await response.json()).toMatchObject({
+    error: { code: 'not_found', message: 'OTLP is not taken on the port of the console.', todo: expect.stringContaining(up.otlp) },
+  });
 });
 
 test.each([
   [{}, 'The request has a body and no header Content-Type.'],
-  [{ 'content-type': 'application/x-www-form-urlencoded' }, 'The header Content-Type is "application/x-www-form-urlencoded", which is not taken here.'],
+  [
+    { 'content-type': 'application/x-www-form-urlencoded' },
+    'The header Content-Type is "application/x-www-form-urlencoded", which is not taken here.',
+  ],
 ])('JSON without its content type is told the header to send', async (headers, message) => {
   // A Blob without a type, so that no header is added.
   const response = await fetch(`${up.console}/api/v1/annotations`, { method: 'POST', headers, body: new Blob(['{ "annotations": [] }']) });
   expect(response.status).toBe(415);
-  expect(await response.json()).toEqual({ error: { code: 'unsupported_media_type', message, todo: 'Send JSON, with the header Content-Type: application/json.' } });
+  expect(await response.json()).toEqual({
+    error: { code: 'unsupported_media_type', message, todo: 'Send JSON, with the header Content-Type: application/json.' },
+  });
 });
 
 test.each(['otlp_http', 'otlp_grpc', 'console'])('a start that cannot listen at %s leaves no data behind', async (key) => {
@@ -44,9 +51,19 @@ test.each(['otlp_http', 'otlp_grpc', 'console'])('a start that cannot listen at 
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   try {
-    const all = { otlp_http: '127.0.0.1:0', otlp_grpc: '127.0.0.1:0', console: '127.0.0.1:0', [key]: `127.0.0.1:${(taken.address() as AddressInfo).port}` };
+    const all = {
+      otlp_http: '127.0.0.1:0',
+      otlp_grpc: '127.0.0.1:0',
+      console: '127.0.0.1:0',
+      [key]: `127.0.0.1:${(taken.address() as AddressInfo).port}`,
+    };
     const data = join(folder, 'data');
-    const { config } = loadConfig({ file: 'a.yaml', text: JSON.stringify({ listen: all, store: { url: `sqlite:${data}/a.db` }, journal: { url: `disk:${data}/journal` } }), env: {}, evaluators });
+    const { config } = loadConfig({
+      file: 'a.yaml',
+      text: JSON.stringify({ listen: all, store: { url: `sqlite:${data}/a.db` }, journal: { url: `disk:${data}/journal` } }),
+      env: {},
+      evaluators,
+    });
     const one = service({ config, logger: pino({ level: 'silent' }) });
     await expect(one.start()).rejects.toThrow(/EADDRINUSE/);
     await one.stop();
@@ -61,7 +78,12 @@ test('the journal on disk is kept in the files that the service is given', async
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-first-start-'));
   const disk = simulatedDisk();
   const listen = { otlp_http: '127.0.0.1:0', otlp_grpc: '127.0.0.1:0', console: '127.0.0.1:0' };
-  const { config } = loadConfig({ file: 'a.yaml', text: JSON.stringify({ listen, store: { url: 'memory:' }, journal: { url: `disk:${folder}/journal` } }), env: {}, evaluators });
+  const { config } = loadConfig({
+    file: 'a.yaml',
+    text: JSON.stringify({ listen, store: { url: 'memory:' }, journal: { url: `disk:${folder}/journal` } }),
+    env: {},
+    evaluators,
+  });
   const one = service({ config, files: disk.files, logger: pino({ level: 'silent' }), stopMs: 500 });
   try {
     await one.start();

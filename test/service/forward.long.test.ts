@@ -38,7 +38,11 @@ async function taken(service: ServiceProcess, one: Span): Promise<boolean> {
   }, 'an answer');
 }
 
-const idsAt = (at: OtlpTarget): readonly string[] => at.spans().filter(({ name }) => !name.startsWith('evaluate')).map(({ traceId, name }) => `${Number.parseInt(traceId, 16)} ${name}`);
+const idsAt = (at: OtlpTarget): readonly string[] =>
+  at
+    .spans()
+    .filter(({ name }) => !name.startsWith('evaluate'))
+    .map(({ traceId, name }) => `${Number.parseInt(traceId, 16)} ${name}`);
 
 async function waiting(service: ServiceProcess): Promise<number | undefined> {
   return sample(await service.metrics(), 'tracejury_forward_waiting');
@@ -50,8 +54,16 @@ async function allGone(service: ServiceProcess): Promise<void> {
 
 /** Every agent's span has its verdict on it, or is followed by a carrier. */
 function unjudged(at: OtlpTarget): readonly string[] {
-  const judged = new Set(at.spans().filter(({ attributes }) => attributes['tracejury.verdict'] === 'fail').map(({ traceId }) => traceId));
-  return at.spans().filter(({ name, traceId }) => name === 'span 1' && !judged.has(traceId)).map(({ traceId }) => traceId);
+  const judged = new Set(
+    at
+      .spans()
+      .filter(({ attributes }) => attributes['tracejury.verdict'] === 'fail')
+      .map(({ traceId }) => traceId),
+  );
+  return at
+    .spans()
+    .filter(({ name, traceId }) => name === 'span 1' && !judged.has(traceId))
+    .map(({ traceId }) => traceId);
 }
 
 test('forward: with a target that was down, everything arrives after a kill, with its verdicts', async () => {

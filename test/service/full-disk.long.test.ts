@@ -30,7 +30,10 @@ function disk(): { readonly files: FileLayer; code: string | undefined } {
       async open(path, mode) {
         const file = await nodeFiles.open(path, mode);
         const layered: LayerFile = {
-          write: (buffers, offset) => (own.code === undefined ? file.write(buffers, offset) : Promise.reject(Object.assign(new Error(`${own.code}: planted`), { code: own.code }))),
+          write: (buffers, offset) =>
+            own.code === undefined
+              ? file.write(buffers, offset)
+              : Promise.reject(Object.assign(new Error(`${own.code}: planted`), { code: own.code })),
           read: (buffer, offset) => file.read(buffer, offset),
           datasync: () => file.datasync(),
           size: () => file.size(),
@@ -44,7 +47,11 @@ function disk(): { readonly files: FileLayer; code: string | undefined } {
 }
 
 function post({ otlp }: Running, id: number): Promise<Response> {
-  return fetch(`${otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(writeTraces([toolSpan({ id, trace: id, parent: 1_000 })], 'protobuf')) });
+  return fetch(`${otlp}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-protobuf' },
+    body: new Uint8Array(writeTraces([toolSpan({ id, trace: id, parent: 1_000 })], 'protobuf')),
+  });
 }
 
 for (const code of ['ENOSPC', 'EDQUOT']) {
@@ -52,7 +59,10 @@ for (const code of ['ENOSPC', 'EDQUOT']) {
     const lines: string[] = [];
     const own = disk();
     const journal = join(folder, 'journal');
-    const jury = (open = await running(`journal: { url: "disk:${journal}" }\nlimits: { body_bytes: 1MiB, journal_bytes: 16MiB }\n`, { files: own.files, logger: pino({}, { write: (line: string) => void lines.push(line) }) }));
+    const jury = (open = await running(`journal: { url: "disk:${journal}" }\nlimits: { body_bytes: 1MiB, journal_bytes: 16MiB }\n`, {
+      files: own.files,
+      logger: pino({}, { write: (line: string) => void lines.push(line) }),
+    }));
     const ready = (): Promise<Response> => fetch(`${jury.console}/readyz`);
     expect([(await post(jury, 1)).status, (await ready()).status]).toEqual([200, 200]);
 
@@ -64,7 +74,10 @@ for (const code of ['ENOSPC', 'EDQUOT']) {
       expect(await answer.text()).toContain('The disk is full.');
     }
     const unready = await ready();
-    expect([unready.status, await unready.text()]).toEqual([503, expect.stringContaining(`The disk is full: no room in ${journal}.`) as string]);
+    expect([unready.status, await unready.text()]).toEqual([
+      503,
+      expect.stringContaining(`The disk is full: no room in ${journal}.`) as string,
+    ]);
     expect(lines.filter((line) => line.includes(`the disk is full: no room in ${journal}`))).not.toEqual([]);
     expect(sample(await jury.metrics(), 'tracejury_journal_refused_total', { tracejury_reason: 'disk_full' })).toBeGreaterThanOrEqual(2);
 
@@ -76,7 +89,10 @@ for (const code of ['ENOSPC', 'EDQUOT']) {
 
 test('full disk: another error of the disk is not called that', async () => {
   const own = disk();
-  const jury = (open = await running(`journal: { url: "disk:${join(folder, 'journal')}" }\nlimits: { body_bytes: 1MiB, journal_bytes: 16MiB }\n`, { files: own.files }));
+  const jury = (open = await running(
+    `journal: { url: "disk:${join(folder, 'journal')}" }\nlimits: { body_bytes: 1MiB, journal_bytes: 16MiB }\n`,
+    { files: own.files },
+  ));
   own.code = 'EIO';
   const refused = await post(jury, 1);
   expect([refused.status, (await refused.text()).includes('disk is full')]).toEqual([503, false]);
@@ -88,5 +104,7 @@ test('full disk: a start that finds no room says so and names the folder', async
   const own = disk();
   own.code = 'ENOSPC';
   const journal = join(folder, 'journal');
-  await expect(running(`journal: { url: "disk:${journal}" }\nlimits: { body_bytes: 1MiB, journal_bytes: 16MiB }\n`, { files: own.files })).rejects.toThrow(`the disk is full: no room in ${journal}`);
+  await expect(
+    running(`journal: { url: "disk:${journal}" }\nlimits: { body_bytes: 1MiB, journal_bytes: 16MiB }\n`, { files: own.files }),
+  ).rejects.toThrow(`the disk is full: no room in ${journal}`);
 });

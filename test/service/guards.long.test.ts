@@ -27,10 +27,13 @@ async function receiver(port = 0): Promise<{ readonly port: number; readonly bod
     });
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  open.push(() => new Promise((resolve) => {
-    server.close(resolve);
-    server.closeAllConnections();
-  }));
+  open.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  );
   return { port: (server.address() as AddressInfo).port, bodies };
 }
 
@@ -42,13 +45,19 @@ function folder(): ServiceFolder {
 
 /** Names and patterns that are more work to compare than one run may take. */
 const names = Array.from({ length: 60 }, (_, at) => `t${at}${'x'.repeat(1_000)}`);
-const spans = [...names.map((tool, at) => toolSpan({ id: at + 2, parent: 1, trace: 1, start: at + 1, end: at + 2, call: `c${at}`, tool, arguments: '{}', result: 'ok' })), agentSpan({ id: 1, trace: 1, start: 0, end: 100, agent: 'finder', input: 'where?', output: 'there' })];
+const spans = [
+  ...names.map((tool, at) =>
+    toolSpan({ id: at + 2, parent: 1, trace: 1, start: at + 1, end: at + 2, call: `c${at}`, tool, arguments: '{}', result: 'ok' }),
+  ),
+  agentSpan({ id: 1, trace: 1, start: 0, end: 100, agent: 'finder', input: 'where?', output: 'there' }),
+];
 const config = (port: number): string => `evaluators:
   - { use: tool_permission, options: { deny: [${Array.from({ length: 900 }, (_, at) => `"d${at}*"`).join(', ')}] } }
 export: [ { to: webhook, endpoint: "http://127.0.0.1:${port}/in", private_addresses: true, secret: "a-secret-of-twenty-four-bytes-or-more" } ]
 `;
 
-const verdictsOf = (bodies: readonly Told[]) => bodies.flatMap(({ data }) => data.runs.flatMap(({ verdicts }) => verdicts.map(({ name, reason }) => [name, reason])));
+const verdictsOf = (bodies: readonly Told[]) =>
+  bodies.flatMap(({ data }) => data.runs.flatMap(({ verdicts }) => verdicts.map(({ name, reason }) => [name, reason])));
 
 test('guards: a webhook tells of a run that is too large for a rule that guards', async () => {
   const own = folder();

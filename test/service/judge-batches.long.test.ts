@@ -19,8 +19,15 @@ const answer = '{"tasks":[{"number":1,"explanation":"It says so.","completed":tr
 const trace = (nth: number): string => nth.toString(16).padStart(32, '0');
 
 async function decisions(service: ServiceProcess): Promise<readonly string[]> {
-  const pages = await Promise.all(Array.from({ length: runs }, async (_, at) => (await (await fetch(`${service.console}/api/v1/decisions/${trace(at + 1)}`)).json()) as JsonObject));
-  return pages.flatMap((page) => (isJsonArray(page['decisions'] ?? null) ? (page['decisions'] as readonly JsonObject[]) : [])).map(({ decision }) => String(decision));
+  const pages = await Promise.all(
+    Array.from(
+      { length: runs },
+      async (_, at) => (await (await fetch(`${service.console}/api/v1/decisions/${trace(at + 1)}`)).json()) as JsonObject,
+    ),
+  );
+  return pages
+    .flatMap((page) => (isJsonArray(page['decisions'] ?? null) ? (page['decisions'] as readonly JsonObject[]) : []))
+    .map(({ decision }) => String(decision));
 }
 
 async function start(): Promise<ServiceProcess> {
@@ -32,7 +39,9 @@ evaluators: [ { use: task_completion, name: done, judge: main, sample: { rate: 1
 
 async function answerAll(service: ServiceProcess): Promise<readonly string[]> {
   return await eventually(async () => {
-    for (const batch of judge.batches) if (batch.status === 'validating') judge.finish(batch, { output: batch.lines.map(({ custom_id: id }) => answerLine(id, answer)).join('\n') });
+    for (const batch of judge.batches)
+      if (batch.status === 'validating')
+        judge.finish(batch, { output: batch.lines.map(({ custom_id: id }) => answerLine(id, answer)).join('\n') });
     const ends = await decisions(service);
     return ends.length >= runs ? ends : undefined;
   }, 'every decision');
@@ -42,24 +51,36 @@ test('judge batches: killed while all questions are at the endpoint, the next pr
   folder = serviceFolder();
   judge = await batchServer(says(answer));
   const first = await start();
-  for (let nth = 1; nth <= runs; nth++) expect(await first.send([agentSpan({ id: 1, trace: nth, start: 0, end: 7, agent: 'finder', input: `find number ${nth}`, output: 'there' })])).toBe(200);
+  for (let nth = 1; nth <= runs; nth++)
+    expect(
+      await first.send([agentSpan({ id: 1, trace: nth, start: 0, end: 7, agent: 'finder', input: `find number ${nth}`, output: 'there' })]),
+    ).toBe(200);
   const asked = (): number => judge.batches.reduce((sum, { lines }) => sum + lines.length, 0);
   await eventually(() => (asked() === runs ? true : undefined), 'all questions at the endpoint');
-  await eventually(async () => (sample(await first.metrics(), 'tracejury_judge_batch_waiting', { tracejury_judge: 'main' }) === runs ? true : undefined), 'all of them waited for');
+  await eventually(
+    async () => (sample(await first.metrics(), 'tracejury_judge_batch_waiting', { tracejury_judge: 'main' }) === runs ? true : undefined),
+    'all of them waited for',
+  );
   expect(judge.batches.every(({ lines }) => lines.length <= 5)).toBe(true);
   await first.end('SIGKILL');
 
   const second = await start();
   expect(await answerAll(second)).toEqual(Array<string>(runs).fill('scored'));
   expect([asked(), judge.direct]).toEqual([runs, []]);
-  await eventually(async () => (sample(await second.metrics(), 'tracejury_judge_jobs_waiting', { tracejury_judge: 'main' }) === 0 ? true : undefined), 'an empty queue');
+  await eventually(
+    async () => (sample(await second.metrics(), 'tracejury_judge_jobs_waiting', { tracejury_judge: 'main' }) === 0 ? true : undefined),
+    'an empty queue',
+  );
 }, 90_000);
 
 test('judge batches: a stop does not wait for them, and tokens cost what they cost in a batch', async () => {
   folder = serviceFolder();
   judge = await batchServer(says(answer));
   const first = await start();
-  for (let nth = 1; nth <= runs; nth++) expect(await first.send([agentSpan({ id: 1, trace: nth, start: 0, end: 7, agent: 'finder', input: `find number ${nth}`, output: 'there' })])).toBe(200);
+  for (let nth = 1; nth <= runs; nth++)
+    expect(
+      await first.send([agentSpan({ id: 1, trace: nth, start: 0, end: 7, agent: 'finder', input: `find number ${nth}`, output: 'there' })]),
+    ).toBe(200);
   await eventually(() => (judge.batches.length >= 3 ? true : undefined), 'batches');
   expect(await first.end('SIGTERM')).toBe(0);
   expect(first.said()).not.toMatch(/"level":50/);
@@ -68,5 +89,13 @@ test('judge batches: a stop does not wait for them, and tokens cost what they co
   expect(await answerAll(second)).toEqual(Array<string>(runs).fill('scored'));
   expect(judge.direct).toEqual([]);
   // 77 tokens each, at 500 dollars a million.
-  await eventually(async () => (Math.abs((sample(await second.metrics(), 'tracejury_evaluation_cost_total', { gen_ai_evaluation_name: 'done' }) ?? 0) - runs * 77 * 0.0005) < 1e-9 ? true : undefined), 'the cost');
+  await eventually(
+    async () =>
+      Math.abs(
+        (sample(await second.metrics(), 'tracejury_evaluation_cost_total', { gen_ai_evaluation_name: 'done' }) ?? 0) - runs * 77 * 0.0005,
+      ) < 1e-9
+        ? true
+        : undefined,
+    'the cost',
+  );
 }, 90_000);

@@ -36,7 +36,8 @@ async function verdictOf(service: ServiceProcess): Promise<JsonObject> {
   }, 'a verdict');
 }
 
-const own = (sink: Sink): readonly SinkSpan[] => sink.received.map((request) => readCarrier(request).span).filter(({ traceId }) => traceId !== trace);
+const own = (sink: Sink): readonly SinkSpan[] =>
+  sink.received.map((request) => readCarrier(request).span).filter(({ traceId }) => traceId !== trace);
 
 test('judge calls: of a backend that was down they arrive after a kill, under the ids that the API tells, and are left alone when they come back', async () => {
   folder = serviceFolder();
@@ -44,7 +45,9 @@ test('judge calls: of a backend that was down they arrive after a kill, under th
   const port = await freePort();
   configure(port);
   const first = await folder.start();
-  expect(await first.send([agentSpan({ id: 1, trace: 1, start: 0, end: 7, agent: 'finder', input: 'find it', output: 'there' })])).toBe(200);
+  expect(await first.send([agentSpan({ id: 1, trace: 1, start: 0, end: 7, agent: 'finder', input: 'find it', output: 'there' })])).toBe(
+    200,
+  );
   const verdict = await verdictOf(first);
   expect(verdict).toMatchObject({ name: 'done', score: 1, details: { judge_requests: 1 } });
   const told = isJsonObject(verdict['judge_trace'] ?? null) ? verdict['judge_trace'] : undefined;
@@ -53,18 +56,35 @@ test('judge calls: of a backend that was down they arrive after a kill, under th
   const second = await folder.start();
   backend = await otlpSink(undefined, port);
   const sink = backend;
-  await eventually(async () => (own(sink).length >= 2 && sample(await second.metrics(), 'tracejury_exporter_queue', { tracejury_exporter: 'span_events' }) === 0 ? true : undefined), 'both spans');
+  await eventually(
+    async () =>
+      own(sink).length >= 2 && sample(await second.metrics(), 'tracejury_exporter_queue', { tracejury_exporter: 'span_events' }) === 0
+        ? true
+        : undefined,
+    'both spans',
+  );
   // Nobody was asked again, so there is nothing else to tell.
   expect(judge.requests).toHaveLength(1);
   const [root, call, ...more] = own(sink);
   expect([root?.name, call?.name, more]).toEqual(['judge done', 'chat m', []]);
   expect({ trace_id: root?.traceId, span_id: root?.spanId }).toEqual(told);
-  expect(attributes(call?.attributes)).toMatchObject({ 'gen_ai.usage.input_tokens': 100, 'gen_ai.evaluation.name': 'done', 'tracejury.target.agent.name': 'finder' });
+  expect(attributes(call?.attributes)).toMatchObject({
+    'gen_ai.usage.input_tokens': 100,
+    'gen_ai.evaluation.name': 'done',
+    'tracejury.target.agent.name': 'finder',
+  });
 
   const [request] = sink.received.filter((one) => readCarrier(one).span.traceId !== trace);
   if (request === undefined) throw new Error('nothing was received');
-  const answer = await fetch(`${second.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(request.body) });
+  const answer = await fetch(`${second.otlp}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-protobuf' },
+    body: new Uint8Array(request.body),
+  });
   expect(answer.status).toBe(200);
-  await eventually(async () => (sample(await second.metrics(), 'tracejury_spans_own_total') === 1 ? true : undefined), 'a span of ours that is left alone');
+  await eventually(
+    async () => (sample(await second.metrics(), 'tracejury_spans_own_total') === 1 ? true : undefined),
+    'a span of ours that is left alone',
+  );
   expect(await second.runs()).toHaveLength(1);
 }, 60_000);

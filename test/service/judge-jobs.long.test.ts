@@ -19,7 +19,10 @@ const evaluators = ['first', 'second'] as const;
 
 /** Each with an input of its own, by which the judge's log tells them apart. */
 function spans(trace: number): readonly Span[] {
-  return [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: `where is number ${trace}?`, output: 'there' }), toolSpan({ id: 2, parent: 1, trace, start: 1, end: 2, tool: 'find', arguments: '{}', result: 'there' })];
+  return [
+    agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: `where is number ${trace}?`, output: 'there' }),
+    toolSpan({ id: 2, parent: 1, trace, start: 1, end: 2, tool: 'find', arguments: '{}', result: 'there' }),
+  ];
 }
 
 /** Answers when it is told to, some at a time; tells which pairs it was asked about. */
@@ -51,7 +54,10 @@ async function decided(service: ServiceProcess, traces: readonly string[]): Prom
   for (const trace of traces) {
     const page = (await (await fetch(`${service.console}/api/v1/decisions/${trace}`)).json()) as JsonObject;
     const rows = isJsonArray(page['decisions'] ?? null) ? (page['decisions'] as readonly JsonObject[]) : [];
-    all.set(trace, rows.filter(({ name }) => evaluators.some((one) => one === name)).map(({ name, decision }) => `${String(name)} ${String(decision)}`));
+    all.set(
+      trace,
+      rows.filter(({ name }) => evaluators.some((one) => one === name)).map(({ name, decision }) => `${String(name)} ${String(decision)}`),
+    );
   }
   return all;
 }
@@ -72,7 +78,8 @@ ${evaluators.map((name) => `  - { use: task_completion, name: ${name}, judge: ma
   /** Pairs whose verdict the store has told. */
   const answered = new Set<string>();
   async function note(): Promise<number> {
-    for (const [trace, rows] of await decided(service, traces)) for (const row of rows) if (row.endsWith(' scored')) answered.add(`${Number.parseInt(trace, 16)} ${row.split(' ')[0]}`);
+    for (const [trace, rows] of await decided(service, traces))
+      for (const row of rows) if (row.endsWith(' scored')) answered.add(`${Number.parseInt(trace, 16)} ${row.split(' ')[0]}`);
     return answered.size;
   }
 
@@ -97,7 +104,10 @@ ${evaluators.map((name) => `  - { use: task_completion, name: ${name}, judge: ma
 
   const ends = await decided(service, traces);
   expect([...ends.values()].every((rows) => rows.toSorted().join() === 'first scored,second scored')).toBe(true);
-  await eventually(async () => (sample(await service.metrics(), 'tracejury_judge_jobs_waiting', { tracejury_judge: 'main' }) === 0 ? true : undefined), 'an empty queue');
+  await eventually(
+    async () => (sample(await service.metrics(), 'tracejury_judge_jobs_waiting', { tracejury_judge: 'main' }) === 0 ? true : undefined),
+    'an empty queue',
+  );
   expect(new Set(slow.asked).size).toBe(pairs);
   // Asked again is what was under way when a process died, and nothing whose verdict was stored.
   for (const kill of kills) expect(slow.asked.slice(kill.asked).filter((pair) => kill.answered.has(pair))).toEqual([]);
@@ -108,12 +118,19 @@ test('judge jobs: what waits for an evaluator that is not configured any more en
   folder = serviceFolder();
   const slow = await slowJudge();
   judge = slow.server;
-  const entry = (name: string, tasks: string): string => `  - { use: task_completion, name: ${name}, judge: main, sample: { rate: 1 }, expect: { tasks: ["${tasks}"] } }\n`;
-  const configure = (entries: string): void => folder.configure(`judges: { main: { base_url: "${slow.server.baseUrl}", model: m, concurrency: 1 } }\nevaluators:\n  - tool_error\n${entries}`);
+  const entry = (name: string, tasks: string): string =>
+    `  - { use: task_completion, name: ${name}, judge: main, sample: { rate: 1 }, expect: { tasks: ["${tasks}"] } }\n`;
+  const configure = (entries: string): void =>
+    folder.configure(
+      `judges: { main: { base_url: "${slow.server.baseUrl}", model: m, concurrency: 1 } }\nevaluators:\n  - tool_error\n${entries}`,
+    );
   configure(entry('first', 'task of the first') + entry('second', 'task of the second'));
   const first = await folder.start();
   expect(await first.send(spans(1))).toBe(200);
-  await eventually(async () => (sample(await first.metrics(), 'tracejury_judge_jobs_waiting', { tracejury_judge: 'main' }) === 2 ? true : undefined), 'both wait');
+  await eventually(
+    async () => (sample(await first.metrics(), 'tracejury_judge_jobs_waiting', { tracejury_judge: 'main' }) === 2 ? true : undefined),
+    'both wait',
+  );
   await first.end('SIGKILL');
   configure(entry('second', 'another task of the second'));
   const second = await folder.start();

@@ -34,7 +34,12 @@ async function host(judges: (baseUrl: string) => readonly JudgeConfig[], script:
     bench,
     ends,
     judge: (config: Partial<JudgeConfig>): JudgeConfig => ({ ...judges(server.baseUrl)[0], ...config }) as JudgeConfig,
-    ask: (work: Partial<ToJudge> = {}) => bench.ask(run({ trace: agentTrace({ input: 'find it', finalResponse: 'there' }) }), { configured, judge: 'main', expected: {}, probability: 1, ...work }, (end) => ends.push(end)),
+    ask: (work: Partial<ToJudge> = {}) =>
+      bench.ask(
+        run({ trace: agentTrace({ input: 'find it', finalResponse: 'there' }) }),
+        { configured, judge: 'main', expected: {}, probability: 1, ...work },
+        (end) => ends.push(end),
+      ),
     configured,
     models: () => server.requests.map(({ body }) => body.model),
     asked: (times: number) => eventually(() => (server.requests.length >= times ? true : undefined), `${times} questions`),
@@ -105,7 +110,10 @@ test('judge bench: a judge that does not answer is left alone, and asked at once
     to.ask();
     await eventually(() => (to.ends.length === nth ? true : undefined), 'an end');
   }
-  expect(to.ends.at(-1)).toMatchObject({ kind: 'judged', verdict: { kind: 'failed', error: expect.stringContaining('judge_unavailable') } });
+  expect(to.ends.at(-1)).toMatchObject({
+    kind: 'judged',
+    verdict: { kind: 'failed', error: expect.stringContaining('judge_unavailable') },
+  });
   to.ask();
   await eventually(() => to.ends[10], 'an end');
   expect([to.ends[10], to.models().length, to.bench.places('main')]).toEqual([{ kind: 'overload', reason: 'judge_down' }, 10, 0]);
@@ -125,7 +133,10 @@ test('judge bench: whoever waits for the minute of its own evaluator holds up no
   to.ask();
   await to.asked(2);
   await to.answerAll(2);
-  expect(to.ends).toMatchObject([{ kind: 'judged', verdict: { kind: 'scored' } }, { kind: 'judged', verdict: { kind: 'scored' } }]);
+  expect(to.ends).toMatchObject([
+    { kind: 'judged', verdict: { kind: 'scored' } },
+    { kind: 'judged', verdict: { kind: 'scored' } },
+  ]);
   await to.bench.stop();
   await eventually(() => (to.ends.length >= 3 ? true : undefined), 'the end of what waited');
   expect(to.ends[2]).toMatchObject({ kind: 'judged', verdict: { kind: 'failed', error: expect.stringContaining('judge_stopped') } });
@@ -134,12 +145,20 @@ test('judge bench: whoever waits for the minute of its own evaluator holds up no
 test('judge bench: an evaluator with a budget of nothing asks nothing, and its rate is nothing; the others go on', async () => {
   const to = await host((baseUrl) => [main(baseUrl)]);
   const budget = { tokensPerDay: 0 };
-  expect([to.bench.pace({ configured: to.configured, judge: 'main', budget }), to.bench.pace({ configured: to.configured, judge: 'main' })]).toEqual([{ left: 0, by: 'evaluator_tokens_per_day' }, { left: 1, by: '' }]);
+  expect([
+    to.bench.pace({ configured: to.configured, judge: 'main', budget }),
+    to.bench.pace({ configured: to.configured, judge: 'main' }),
+  ]).toEqual([
+    { left: 0, by: 'evaluator_tokens_per_day' },
+    { left: 1, by: '' },
+  ]);
   to.ask({ budget });
   await eventually(() => to.ends[0], 'an end');
   expect(to.ends).toEqual([{ kind: 'over_budget', reason: 'evaluator_tokens_per_day' }]);
   to.ask();
   await to.asked(1);
   await to.answerAll(2);
-  expect(to.bench.budgets([{ configured: to.configured, judge: 'main', budget }])).toMatchObject([{ judge: undefined, evaluator: 'task_completion', limit: 'tokens_per_day', most: 0, spent: 0, share: 0 }]);
+  expect(to.bench.budgets([{ configured: to.configured, judge: 'main', budget }])).toMatchObject([
+    { judge: undefined, evaluator: 'task_completion', limit: 'tokens_per_day', most: 0, spent: 0, share: 0 },
+  ]);
 });

@@ -31,7 +31,9 @@ function spans(trace: number): readonly Span[] {
 }
 
 function configured(judges: { readonly [name: string]: ChatServer }, entry: string): string {
-  const lines = Object.entries(judges).map(([name, { baseUrl }]) => `  ${name}: { base_url: "${baseUrl}", model: model-${name}, concurrency: 2, cache: 0s }`);
+  const lines = Object.entries(judges).map(
+    ([name, { baseUrl }]) => `  ${name}: { base_url: "${baseUrl}", model: model-${name}, concurrency: 2, cache: 0s }`,
+  );
   return `judges:\n${lines.join('\n')}\nevaluators:\n  - { use: custom_judge, name: tone, sample: { rate: 1 }, options: { template: "{{final_response}}", labels: { good: 1, bad: 0 } }, ${entry} }\n`;
 }
 
@@ -50,17 +52,50 @@ async function decisions(service: ServiceProcess, traces: number): Promise<reado
 
 test('juries: the API tells who said what, and how far people agree with the jury under its own name', async () => {
   folder = serviceFolder();
-  folder.configure(configured({ a: await judgeAt(word('good')), b: await judgeAt(word('bad')), c: await judgeAt(word('bad')), last: await judgeAt(word('good')) }, 'judges: [ a, b, c ], escalate: { to: last }'));
+  folder.configure(
+    configured(
+      { a: await judgeAt(word('good')), b: await judgeAt(word('bad')), c: await judgeAt(word('bad')), last: await judgeAt(word('good')) },
+      'judges: [ a, b, c ], escalate: { to: last }',
+    ),
+  );
   const service = await folder.start();
   expect(await service.send(spans(1))).toBe(200);
   await eventually(async () => ((await decisions(service, 1)).length === 1 ? true : undefined), 'a decision');
   const { verdicts } = await json(service, `runs/${traceId(1)}/${spanId(1)}`);
-  expect(verdicts).toMatchObject([{ name: 'tone', label: 'good', passed: true, explanation: 'I say good. (last decided, since 2 of 3 votes agreed.)', details: { model: 'model-a + model-b + model-c -> model-last', jury: { decided_by: 'escalation', agreeing: 2, ballots: [{ judge: 'a', label: 'good' }, { judge: 'b', label: 'bad' }, { judge: 'c', label: 'bad' }] } } }]);
-  const said = await fetch(`${service.console}/api/v1/annotations`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ annotations: [{ trace_id: traceId(1), name: 'tone', by: 'ann', passed: false }] }) });
+  expect(verdicts).toMatchObject([
+    {
+      name: 'tone',
+      label: 'good',
+      passed: true,
+      explanation: 'I say good. (last decided, since 2 of 3 votes agreed.)',
+      details: {
+        model: 'model-a + model-b + model-c -> model-last',
+        jury: {
+          decided_by: 'escalation',
+          agreeing: 2,
+          ballots: [
+            { judge: 'a', label: 'good' },
+            { judge: 'b', label: 'bad' },
+            { judge: 'c', label: 'bad' },
+          ],
+        },
+      },
+    },
+  ]);
+  const said = await fetch(`${service.console}/api/v1/annotations`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ annotations: [{ trace_id: traceId(1), name: 'tone', by: 'ann', passed: false }] }),
+  });
   expect(said.status).toBe(200);
-  expect(await json(service, 'judges?from=1970-01-01T00:00:00Z')).toMatchObject({ judges: [{ name: 'tone', evaluator: 'custom_judge', model: 'model-a + model-b + model-c -> model-last', missed: 1 }] });
+  expect(await json(service, 'judges?from=1970-01-01T00:00:00Z')).toMatchObject({
+    judges: [{ name: 'tone', evaluator: 'custom_judge', model: 'model-a + model-b + model-c -> model-last', missed: 1 }],
+  });
   const page = await service.metrics();
-  expect([sample(page, 'tracejury_jury_verdicts_total', { tracejury_outcome: 'escalated' }), sample(page, 'tracejury_jury_votes_total', { tracejury_judge: 'b', tracejury_outcome: 'differed' })]).toEqual([1, 1]);
+  expect([
+    sample(page, 'tracejury_jury_verdicts_total', { tracejury_outcome: 'escalated' }),
+    sample(page, 'tracejury_jury_votes_total', { tracejury_judge: 'b', tracejury_outcome: 'differed' }),
+  ]).toEqual([1, 1]);
 }, 60_000);
 
 test('juries: as long as too few judges answer, pairs wait in the store and nobody is asked about them; then they are scored', async () => {
@@ -74,7 +109,11 @@ test('juries: as long as too few judges answer, pairs wait in the store and nobo
   const runs = 20;
   for (let trace = 1; trace <= runs; trace++) expect(await service.send(spans(trace))).toBe(200);
   await eventually(() => (down.every(({ requests }) => requests.length >= 10) ? true : undefined), 'both judges have failed ten times');
-  await eventually(async () => ((sample(await service.metrics(), 'tracejury_judge_jobs_waiting', { tracejury_judge: 'jury:tone' }) ?? 0) > 0 ? true : undefined), 'pairs wait');
+  await eventually(
+    async () =>
+      (sample(await service.metrics(), 'tracejury_judge_jobs_waiting', { tracejury_judge: 'jury:tone' }) ?? 0) > 0 ? true : undefined,
+    'pairs wait',
+  );
   isThere = true;
   const ends = await eventually(async () => {
     const now = await decisions(service, runs);

@@ -6,7 +6,15 @@ import { memoryGuard } from '../../src/service/memory-guard.ts';
 const mib = 1024 * 1024;
 
 /** A process in which a byte on the wire takes `factor` bytes, and what is let go stays resident until garbage is collected. */
-function simulated({ factor, restMib = 150, garbageMib = 0 }: { readonly factor: number; readonly restMib?: number; readonly garbageMib?: number }) {
+function simulated({
+  factor,
+  restMib = 150,
+  garbageMib = 0,
+}: {
+  readonly factor: number;
+  readonly restMib?: number;
+  readonly garbageMib?: number;
+}) {
   const clock = manualClock();
   let collectedAtMs = Infinity;
   const state = { held: 0, garbage: garbageMib * mib, rest: restMib * mib, collected: 0, inSteps: 0, often: true };

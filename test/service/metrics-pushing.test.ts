@@ -18,7 +18,14 @@ function bench(sleeping = manualSleep().sleep) {
   const telemetry = metricRegistry({ clock });
   const lines: string[] = [];
   const say = (...given: readonly unknown[]): void => void lines.push(String(given.at(-1)));
-  const pushing: MetricsPushing = metricsPushing({ snapshot: telemetry.snapshot, telemetry, clock, sleep: sleeping, logger: { warn: say, info: say } as never, instance: '4318' });
+  const pushing: MetricsPushing = metricsPushing({
+    snapshot: telemetry.snapshot,
+    telemetry,
+    clock,
+    sleep: sleeping,
+    logger: { warn: say, info: say } as never,
+    instance: '4318',
+  });
   open.push({ close: () => pushing.stop(0) });
   return { telemetry, lines, pushing, clock };
 }
@@ -29,10 +36,17 @@ async function backend(answer?: Parameters<typeof metricsSink>[0]) {
   return sink;
 }
 
-const entries = (url: string): readonly ExporterConfig[] => [{ to: 'metrics', name: 'metrics', push: { url, headers: {}, intervalMs: 30_000, temporality: 'cumulative' } }];
-const spans = (sink: Awaited<ReturnType<typeof backend>>) => sink.pushed.map(({ metrics }) => metrics.find(({ name }) => name === 'tracejury.spans.own')?.sum?.dataPoints[0]?.asDouble);
+const entries = (url: string): readonly ExporterConfig[] => [
+  { to: 'metrics', name: 'metrics', push: { url, headers: {}, intervalMs: 30_000, temporality: 'cumulative' } },
+];
+const spans = (sink: Awaited<ReturnType<typeof backend>>) =>
+  sink.pushed.map(({ metrics }) => metrics.find(({ name }) => name === 'tracejury.spans.own')?.sum?.dataPoints[0]?.asDouble);
 const pushes = (telemetry: ReturnType<typeof bench>['telemetry']) =>
-  (telemetry.snapshot().find(({ name }) => name === 'tracejury.metrics.pushes')?.points ?? []).map((point) => [point.labels['tracejury.outcome'], point.labels['tracejury.reason'], point.kind === 'number' ? point.value : 0]);
+  (telemetry.snapshot().find(({ name }) => name === 'tracejury.metrics.pushes')?.points ?? []).map((point) => [
+    point.labels['tracejury.outcome'],
+    point.labels['tracejury.reason'],
+    point.kind === 'number' ? point.value : 0,
+  ]);
 
 test('metrics-pushing: pushes at once, after each interval, and once more at the stop', async () => {
   const timer = manualSleep();
@@ -61,10 +75,20 @@ test('metrics-pushing: failures are counted, and told when they begin and when t
     await timer.wakeAll();
   }
   await pushing.stop(10_000);
-  expect(pushes(telemetry)).toEqual([['failed', 'http_503', 2], ['sent', '', 3]]);
+  expect(pushes(telemetry)).toEqual([
+    ['failed', 'http_503', 2],
+    ['sent', '', 3],
+  ]);
   expect(lines).toEqual(['metrics could not be pushed', 'metrics are pushed again']);
   const lastFailure = { atMs: clock.nowMs(), error: 'status 503', reason: 'http_503', todo: 'It has a fault of its own: try again later.' };
-  expect(pushing.standings()).toEqual([{ name: 'metrics', kind: 'metrics', isConfigured: true, standing: { sends: 'metrics', fault: undefined, sentAtMs: clock.nowMs(), lastFailure } }]);
+  expect(pushing.standings()).toEqual([
+    {
+      name: 'metrics',
+      kind: 'metrics',
+      isConfigured: true,
+      standing: { sends: 'metrics', fault: undefined, sentAtMs: clock.nowMs(), lastFailure },
+    },
+  ]);
   const pushed = telemetry.snapshot().find(({ name }) => name === 'tracejury.metrics.pushed')?.points;
   expect(pushed).toMatchObject([{ value: clock.nowMs() / 1_000 }]);
 });

@@ -16,7 +16,15 @@ function watched() {
   const sleeper = manualSleep();
   const telemetry = metricRegistry();
   let readings = atRest;
-  const watch = overloadMonitor({ clock, sleep: sleeper.sleep, random: () => 0.5, telemetry, closingLagMs: 2_000, retryAfterMaxSeconds: 30, read: () => readings });
+  const watch = overloadMonitor({
+    clock,
+    sleep: sleeper.sleep,
+    random: () => 0.5,
+    telemetry,
+    closingLagMs: 2_000,
+    retryAfterMaxSeconds: 30,
+    read: () => readings,
+  });
   watch.start();
   stops.push(watch.stop);
   return {
@@ -27,7 +35,10 @@ function watched() {
       clock.advance(100 + lateMs);
       await sleeper.wakeAll();
     },
-    counted: (metric: string) => (telemetry.snapshot().find(({ name }) => name === metric)?.points ?? []).flatMap((point) => (point.kind === 'number' ? [`${Object.values(point.labels).join(' ')} ${point.value}`] : [])),
+    counted: (metric: string) =>
+      (telemetry.snapshot().find(({ name }) => name === metric)?.points ?? []).flatMap((point) =>
+        point.kind === 'number' ? [`${Object.values(point.labels).join(' ')} ${point.value}`] : [],
+      ),
   };
 }
 
@@ -38,7 +49,12 @@ test('stress watch: judges are shed first, then content, then requests are refus
     await of.look({ overdueMs });
     seen.push([of.watch.keepsJudges(), of.watch.keepsContent(), of.watch.admission(false) === 'open']);
   }
-  expect(seen).toEqual([[true, true, true], [false, true, true], [false, false, true], [false, false, false]]);
+  expect(seen).toEqual([
+    [true, true, true],
+    [false, true, true],
+    [false, false, true],
+    [false, false, false],
+  ]);
   expect(of.counted('tracejury.stress.shed').sort()).toEqual(['content closing 2', 'judge closing 3']);
   expect(of.counted('tracejury.stress.refused')).toEqual(['closing 1']);
 });
@@ -61,7 +77,12 @@ test('stress watch: who sends little is let in for longer, but not without end',
     await of.look({ overdueMs });
     seen.push([of.watch.admission(false) === 'open', of.watch.admission(true) === 'open']);
   }
-  expect(seen).toEqual([[true, true], [false, true], [false, true], [false, false]]);
+  expect(seen).toEqual([
+    [true, true],
+    [false, true],
+    [false, true],
+    [false, false],
+  ]);
 });
 
 test('stress watch: while something presses no more is taken than gets done, of whoever sends little everything', async () => {

@@ -37,7 +37,10 @@ export interface ServiceFolder {
 }
 
 /** `content`: whose content the store keeps; `descriptors`: how many the process may have. */
-export function serviceFolder({ content = 'all', descriptors }: { readonly content?: 'all' | 'none'; readonly descriptors?: number } = {}): ServiceFolder {
+export function serviceFolder({
+  content = 'all',
+  descriptors,
+}: { readonly content?: 'all' | 'none'; readonly descriptors?: number } = {}): ServiceFolder {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-process-'));
   const file = join(folder, 'tracejury.yaml');
   const configure = (yaml: string): void =>
@@ -97,7 +100,11 @@ function serviceAt(child: ChildProcess, said: () => string, otlp: string, page: 
     async send(spans) {
       const body = new Uint8Array(gzipSync(writeTraces(spans, 'protobuf')));
       try {
-        const { status } = await fetch(`${otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' }, body });
+        const { status } = await fetch(`${otlp}/v1/traces`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' },
+          body,
+        });
         return status;
       } catch {
         return undefined;
@@ -105,7 +112,7 @@ function serviceAt(child: ChildProcess, said: () => string, otlp: string, page: 
     },
     async runs() {
       const found: JsonObject[] = [];
-      for (let cursor = ''; ; ) {
+      for (let cursor = ''; ;) {
         const page_ = (await (await fetch(`${page}/api/v1/runs?limit=200${cursor}`)).json()) as JsonObject;
         if (isJsonArray(page_['runs'] ?? null)) found.push(...(page_['runs'] as readonly JsonObject[]));
         if (typeof page_['next'] !== 'string') return found;

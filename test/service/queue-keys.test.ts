@@ -27,7 +27,9 @@ test('judge parties: an evaluator with a budget waits in a line of its own, and 
 
 test('judge parties: in a line of votes all that may be asked count, in another one its judge', () => {
   const passing = planned('passing', { panel: { judges: ['main', 'other'], votes: 1, escalate: { to: 'dear', onDisagreement: true } } });
-  expect(['main', 'main thrifty', 'jury:several', 'jury:passing', 'jury:gone'].map((party) => judgesOfQueueKey(party, [...plan, passing]))).toEqual([['main'], ['main'], ['main', 'other'], ['main', 'other', 'dear'], ['jury:gone']]);
+  expect(
+    ['main', 'main thrifty', 'jury:several', 'jury:passing', 'jury:gone'].map((party) => judgesOfQueueKey(party, [...plan, passing])),
+  ).toEqual([['main'], ['main'], ['main', 'other'], ['main', 'other', 'dear'], ['jury:gone']]);
 });
 
 const lines: readonly { readonly party: string; readonly payer: Payer; readonly want: number }[] = [
@@ -41,4 +43,6 @@ const lines: readonly { readonly party: string; readonly payer: Payer; readonly 
   { party: 'jury:several', payer: { of: 'evaluator', name: 'several' }, want: 4 },
   { party: 'jury:gone', payer: { of: 'judge', name: 'main' }, want: 0 },
 ];
-for (const { party, payer, want } of lines) test(`judge parties: a pair of ${party} is ${want} questions at the cost of ${payer.of} ${payer.name}`, () => expect(questionsOf(party, payer, plan)).toBe(want));
+for (const { party, payer, want } of lines)
+  test(`judge parties: a pair of ${party} is ${want} questions at the cost of ${payer.of} ${payer.name}`, () =>
+    expect(questionsOf(party, payer, plan)).toBe(want));

@@ -15,7 +15,9 @@ type Snapshot = readonly MetricFamily[];
 
 /** The value of the first sample with these labels. */
 function sample(of: Snapshot, metric: MetricName, labels: { readonly [label: string]: string } = {}): number | undefined {
-  const point = of.find(({ name }) => name === metric)?.points.find((one) => Object.entries(labels).every(([label, value]) => one.labels[label] === value));
+  const point = of
+    .find(({ name }) => name === metric)
+    ?.points.find((one) => Object.entries(labels).every(([label, value]) => one.labels[label] === value));
   return point?.kind === 'number' ? point.value : undefined;
 }
 
@@ -23,7 +25,14 @@ const nowMs = 1_700_000_600_000;
 
 function item(number: number, passes: boolean): StoreItem {
   const own = run({ traceId: traceId(number), trace: agentTrace({ agent: number % 2 === 0 ? 'even' : 'odd' }) });
-  return { run: own, evaluations: [evaluation('done', scored(passes ? 1 : 0), own, { evaluatorKind: 'judge', sampleProbability: 0.5 }), evaluation('tool_error', scored(1), own)], decisions: [{ name: 'done', evaluator: 'done', evaluatorKind: 'judge', decision: 'scored' }] };
+  return {
+    run: own,
+    evaluations: [
+      evaluation('done', scored(passes ? 1 : 0), own, { evaluatorKind: 'judge', sampleProbability: 0.5 }),
+      evaluation('tool_error', scored(1), own),
+    ],
+    decisions: [{ name: 'done', evaluator: 'done', evaluatorKind: 'judge', decision: 'scored' }],
+  };
 }
 
 test('figures: gauges hold what the store tells, and change with it', async () => {
@@ -40,11 +49,30 @@ test('figures: gauges hold what the store tells, and change with it', async () =
   expect(sample(first, 'tracejury.rate', { ...done, 'tracejury.bound': 'low' })).toBeLessThan(0.9);
   expect(sample(first, 'tracejury.rate', { ...done, 'tracejury.bound': 'high' })).toBeGreaterThan(0.9);
   expect(sample(first, 'tracejury.rate', { ...done, 'gen_ai.agent.name': 'odd', 'tracejury.bound': 'point' })).toBeCloseTo(0.8, 10);
-  expect([sample(first, 'tracejury.rate.runs', done), sample(first, 'tracejury.rate.labels', done), sample(first, 'tracejury.rate.uncovered', done)]).toEqual([100, 0, 0]);
+  expect([
+    sample(first, 'tracejury.rate.runs', done),
+    sample(first, 'tracejury.rate.labels', done),
+    sample(first, 'tracejury.rate.uncovered', done),
+  ]).toEqual([100, 0, 0]);
   expect(sample(first, 'tracejury.rate', { 'gen_ai.evaluation.name': 'tool_error' })).toBeUndefined();
   expect(sample(first, 'tracejury.judge.agreement')).toBeUndefined();
 
-  await store.annotations.write(Array.from({ length: 100 }, (_, at) => ({ tenant: undefined, traceId: traceId(at + 1), spanId: undefined, name: 'done', by: 'ann', kind: 'human' as const, label: undefined, score: undefined, passed: at % 5 !== 0, explanation: '', at: 0 })), 0);
+  await store.annotations.write(
+    Array.from({ length: 100 }, (_, at) => ({
+      tenant: undefined,
+      traceId: traceId(at + 1),
+      spanId: undefined,
+      name: 'done',
+      by: 'ann',
+      kind: 'human' as const,
+      label: undefined,
+      score: undefined,
+      passed: at % 5 !== 0,
+      explanation: '',
+      at: 0,
+    })),
+    0,
+  );
   await sleep.wakeAll();
   const second = await turn();
   expect(sample(second, 'tracejury.rate', { ...done, 'tracejury.corrected': 'true', 'tracejury.bound': 'point' })).toBeCloseTo(0.8, 6);
@@ -65,8 +93,17 @@ test('figures: gauges hold what the store tells, and change with it', async () =
 test('figures: a store that cannot be asked is told of, and asked again', async () => {
   const [store, sleep, faults] = [memoryStore(), manualSleep(), [] as unknown[]];
   const fail = { on: true };
-  const verdicts = { ...store.verdicts, evaluators: async () => (fail.on ? Promise.reject(new Error('locked')) : store.verdicts.evaluators()) };
-  const own = figures({ store: { verdicts, annotations: store.annotations }, telemetry: metricRegistry(), clock: manualClock(nowMs), sleep: sleep.sleep, onFault: (error) => faults.push(error) });
+  const verdicts = {
+    ...store.verdicts,
+    evaluators: async () => (fail.on ? Promise.reject(new Error('locked')) : store.verdicts.evaluators()),
+  };
+  const own = figures({
+    store: { verdicts, annotations: store.annotations },
+    telemetry: metricRegistry(),
+    clock: manualClock(nowMs),
+    sleep: sleep.sleep,
+    onFault: (error) => faults.push(error),
+  });
   const turn = async (): Promise<void> => {
     while (sleep.asleep() === 0) await new Promise((resolve) => setImmediate(resolve));
   };

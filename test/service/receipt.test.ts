@@ -9,7 +9,8 @@ afterEach(async () => {
 });
 
 const traceId = '000000000000000000000000000000ab';
-const logs = (id: string): string => JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ traceId: id, timeUnixNano: '1', body: { stringValue: 'x' } }] }] }] });
+const logs = (id: string): string =>
+  JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ traceId: id, timeUnixNano: '1', body: { stringValue: 'x' } }] }] }] });
 
 async function post(service: Running, path: string, body: string): Promise<number> {
   return (await fetch(`${service.otlp}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status;
@@ -20,7 +21,9 @@ test('receipt: each request that was taken is a record, or held nothing to keep,
   open.push(service);
   await sendAgentRun(service.otlp);
   const empty = [await post(service, '/v1/traces', '{}'), await post(service, '/v1/logs', '{}'), await post(service, '/v1/logs', logs(''))];
-  expect([...empty, await post(service, '/v1/logs', logs(traceId)), await post(service, '/v1/traces', '{')]).toEqual([200, 200, 200, 200, 400]);
+  expect([...empty, await post(service, '/v1/logs', logs(traceId)), await post(service, '/v1/traces', '{')]).toEqual([
+    200, 200, 200, 200, 400,
+  ]);
   const page = await eventually(async () => {
     const found = await service.metrics();
     return sample(found, 'tracejury_journal_records_total', { tracejury_record: 'done' }) === undefined ? undefined : found;

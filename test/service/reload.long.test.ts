@@ -24,7 +24,20 @@ async function started(yaml: string): Promise<ServiceProcess> {
 
 /** A run of two tool calls, one of which fails: `tool_error` gives it 0.5. */
 async function sendRun(service: ServiceProcess, trace: number): Promise<number | undefined> {
-  return service.send([agentSpan({ id: 1, resource: { 'service.name': 'shop' }, trace, start: 0, end: 7, agent: 'finder', input: `question ${trace}`, output: 'there' }), toolSpan({ id: 2, parent: 1, trace, tool: 'find', result: 'there' }), toolSpan({ id: 3, parent: 1, trace, tool: 'find', status: 'error' })]);
+  return service.send([
+    agentSpan({
+      id: 1,
+      resource: { 'service.name': 'shop' },
+      trace,
+      start: 0,
+      end: 7,
+      agent: 'finder',
+      input: `question ${trace}`,
+      output: 'there',
+    }),
+    toolSpan({ id: 2, parent: 1, trace, tool: 'find', result: 'there' }),
+    toolSpan({ id: 3, parent: 1, trace, tool: 'find', status: 'error' }),
+  ]);
 }
 
 async function reloads(service: ServiceProcess, outcome?: string): Promise<number> {
@@ -50,11 +63,19 @@ async function stored(service: ServiceProcess, traces: number): Promise<readonly
 
 /** `name label, name label`, sorted. */
 function labels({ verdicts }: JsonObject): string {
-  return (isJsonArray(verdicts ?? null) ? (verdicts as readonly JsonObject[]) : []).map(({ name, label }) => `${String(name)} ${String(label)}`).toSorted().join(', ');
+  return (isJsonArray(verdicts ?? null) ? (verdicts as readonly JsonObject[]) : [])
+    .map(({ name, label }) => `${String(name)} ${String(label)}`)
+    .toSorted()
+    .join(', ');
 }
 
 function logged(service: ServiceProcess, message: RegExp): readonly JsonObject[] {
-  return service.said().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as JsonObject).filter(({ msg }) => message.test(String(msg)));
+  return service
+    .said()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as JsonObject)
+    .filter(({ msg }) => message.test(String(msg)));
 }
 
 /** Four senders until `isOver`; each request must be taken. Gives the number of runs that were sent. */
@@ -66,9 +87,11 @@ function load(service: ServiceProcess, isOver: AbortSignal): Promise<{ readonly 
   return Promise.all(Array.from({ length: 4 }, sender)).then(() => counts);
 }
 
-const own = (score: number): string => `export const own = { kind: 'rule', id: 'own', version: 1, summary: '', needs: [], onByDefault: false, defaultThreshold: 1, defaults: {}, optionsSchema: { type: 'object' }, source: 'tests', evaluate: () => ({ kind: 'scored', score: ${score}, explanation: '', evidence: [], details: {} }) };`;
+const own = (score: number): string =>
+  `export const own = { kind: 'rule', id: 'own', version: 1, summary: '', needs: [], onByDefault: false, defaultThreshold: 1, defaults: {}, optionsSchema: { type: 'object' }, source: 'tests', evaluate: () => ({ kind: 'scored', score: ${score}, explanation: '', evidence: [], details: {} }) };`;
 
-const thresholds = (threshold: number): string => `evaluators: [ { use: tool_error, name: one, threshold: ${threshold} }, { use: tool_error, name: two, threshold: ${threshold} } ]`;
+const thresholds = (threshold: number): string =>
+  `evaluators: [ { use: tool_error, name: one, threshold: ${threshold} }, { use: tool_error, name: two, threshold: ${threshold} } ]`;
 const old = 'one fail, two fail';
 const fresh = 'one pass, two pass';
 
@@ -76,7 +99,8 @@ test('reload: under load every run is scored by one configuration, the old or th
   const service = await started(thresholds(1));
   const isOver = new AbortController();
   const loaded = load(service, isOver.signal);
-  const seen = async (wanted: string): Promise<void> => void (await eventually(async () => ((await service.runs()).some((run) => labels(run) === wanted) ? true : undefined), wanted));
+  const seen = async (wanted: string): Promise<void> =>
+    void (await eventually(async () => ((await service.runs()).some((run) => labels(run) === wanted) ? true : undefined), wanted));
   await seen(old);
   await reload(service, thresholds(0.5));
   await seen(fresh);
@@ -104,7 +128,10 @@ test('reload: a hundred signals under load end with what the file says last', as
   await eventually(async () => {
     const trace = 1_000_000 + Math.floor(performance.now() * 10);
     expect(await sendRun(service, trace)).toBe(200);
-    const run = await eventually(async () => (await service.runs()).find(({ trace_id }) => trace_id === trace.toString(16).padStart(32, '0')), 'the run');
+    const run = await eventually(
+      async () => (await service.runs()).find(({ trace_id }) => trace_id === trace.toString(16).padStart(32, '0')),
+      'the run',
+    );
     return labels(run) === fresh ? true : undefined;
   }, 'a run that is scored by the last file');
   isOver.abort();
@@ -121,7 +148,15 @@ test('reload: a faulty file changes nothing, and the log names each fault with i
   const faults = (): readonly JsonObject[] => logged(service, /has a fault and was not taken/);
   await eventually(() => (faults().length === 3 ? true : undefined), 'three faults');
   expect(faults()).toMatchObject([
-    { level: 50, file: expect.stringMatching(/tracejury\.yaml$/), line: 6, key: 'evaluators[0].threshold', problem: expect.any(String), todo: expect.any(String), faults: 3 },
+    {
+      level: 50,
+      file: expect.stringMatching(/tracejury\.yaml$/),
+      line: 6,
+      key: 'evaluators[0].threshold',
+      problem: expect.any(String),
+      todo: expect.any(String),
+      faults: 3,
+    },
     { line: 6, key: 'evaluators[1].use', todo: expect.stringContaining('tool_error') },
     { line: 7, key: 'export[0]', problem: 'lacks endpoint' },
   ]);
@@ -134,10 +169,15 @@ test('reload: a faulty file changes nothing, and the log names each fault with i
 
 test('reload: what cannot change while it runs is named in one warning, and the rest is in force', async () => {
   const service = await started(thresholds(1));
-  writeFileSync(join(folder.path, 'tracejury.yaml'), `listen: { otlp_http: "127.0.0.1:1", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nclosing: { settle: 10ms, quiet: 1s }\nlimits: { memory_bytes: 1GiB }\nstore: { url: "memory:" }\n${thresholds(0.5)}\n`);
+  writeFileSync(
+    join(folder.path, 'tracejury.yaml'),
+    `listen: { otlp_http: "127.0.0.1:1", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nclosing: { settle: 10ms, quiet: 1s }\nlimits: { memory_bytes: 1GiB }\nstore: { url: "memory:" }\n${thresholds(0.5)}\n`,
+  );
   service.hangUp();
   await eventually(async () => ((await reloads(service, 'applied')) === 1 ? true : undefined), 'a reload');
-  expect([await eventually(() => logged(service, /only after a restart/)[0], 'a warning')]).toMatchObject([{ level: 40, keys: ['listen.otlp_http', 'limits.memory_bytes', 'limits.journal_bytes', 'store.url', 'journal.url'] }]);
+  expect([await eventually(() => logged(service, /only after a restart/)[0], 'a warning')]).toMatchObject([
+    { level: 40, keys: ['listen.otlp_http', 'limits.memory_bytes', 'limits.journal_bytes', 'store.url', 'journal.url'] },
+  ]);
   expect(sample(await service.metrics(), 'tracejury_config_waiting')).toBe(5);
   await sendRun(service, 1);
   expect((await stored(service, 1)).map(labels)).toEqual([fresh]);
@@ -151,7 +191,10 @@ test('reload: a signal while it starts is heard when it is up, and one during th
   folder = serviceFolder();
   const [begun, go] = [join(folder.path, 'begun'), join(folder.path, 'go')];
   // The configuration is read when this module says that it has begun, and not before it may go on.
-  writeFileSync(join(folder.path, 'own.mjs'), `import { existsSync, writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(begun)}, '');\nwhile (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 5));\n${own(1)}`);
+  writeFileSync(
+    join(folder.path, 'own.mjs'),
+    `import { existsSync, writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(begun)}, '');\nwhile (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 5));\n${own(1)}`,
+  );
   folder.configure('evaluators: [ { use: ./own.mjs } ]');
   const service = await folder.start(async (hangUp) => {
     await eventually(() => (existsSync(begun) ? true : undefined), 'a configuration that is being read');
@@ -166,7 +209,8 @@ test('reload: a signal while it starts is heard when it is up, and one during th
   expect(await stopped).toBe(0);
 }, 60_000);
 
-const to = (...sinks: readonly Sink[]): string => `export: [ ${sinks.map(({ url }) => `{ to: span_events, name: at-${new URL(url).port}, endpoint: "${url}" }`).join(', ')} ]`;
+const to = (...sinks: readonly Sink[]): string =>
+  `export: [ ${sinks.map(({ url }) => `{ to: span_events, name: at-${new URL(url).port}, endpoint: "${url}" }`).join(', ')} ]`;
 
 function traces({ received }: Sink): readonly number[] {
   return received.map((one) => Number.parseInt(readCarrier(one).span.traceId, 16)).toSorted((a, b) => a - b);
@@ -231,7 +275,8 @@ test('reload: another key for the same backend is used for what waits as well', 
   await sendRun(service, 1);
   await eventually(() => (backend.received.length > 0 ? true : undefined), 'an attempt');
   await reload(service, keyed('right'));
-  const taken = (): readonly number[] => backend.received.flatMap((one) => (one.headers['x-key'] === 'right' ? [Number.parseInt(readCarrier(one).span.traceId, 16)] : []));
+  const taken = (): readonly number[] =>
+    backend.received.flatMap((one) => (one.headers['x-key'] === 'right' ? [Number.parseInt(readCarrier(one).span.traceId, 16)] : []));
   await eventually(() => (taken().length > 0 ? true : undefined), 'a score with the right key');
   await sendRun(service, 2);
   await eventually(() => (taken().length > 1 ? true : undefined), 'another score');
@@ -244,7 +289,8 @@ test('reload: a question under way ends with the old key of the judge, and those
   const hold: Play = (response, request) => void (release = () => answer(response, request));
   const judge = await chatServer(hold, answer);
   open.push(judge);
-  const judged = (key: string): string => `evaluators: [ { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: [ "find it" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small, api_key: ${key}, concurrency: 1 } }`;
+  const judged = (key: string): string =>
+    `evaluators: [ { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: [ "find it" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small, api_key: ${key}, concurrency: 1 } }`;
   const service = await started(judged('old'));
   await sendRun(service, 1);
   await eventually(() => (release === undefined ? undefined : true), 'a question under way');
@@ -252,7 +298,16 @@ test('reload: a question under way ends with the old key of the judge, and those
   await eventually(async () => (sample(await service.metrics(), 'tracejury_judge_queue') === 1 ? true : undefined), 'a run that waits');
   await reload(service, judged('new'));
   release?.();
-  await eventually(async () => (sample(await service.metrics(), 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'task_completion', gen_ai_evaluation_score_label: 'pass' }) === 2 ? true : undefined), 'two verdicts');
+  await eventually(
+    async () =>
+      sample(await service.metrics(), 'tracejury_evaluation_results_total', {
+        gen_ai_evaluation_name: 'task_completion',
+        gen_ai_evaluation_score_label: 'pass',
+      }) === 2
+        ? true
+        : undefined,
+    'two verdicts',
+  );
   expect(judge.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
 }, 60_000);
 
@@ -264,7 +319,10 @@ test('reload: an evaluator’s file that was changed is loaded anew, and one tha
   const service = await folder.start();
   const scored = async (trace: number): Promise<string> => {
     await sendRun(service, trace);
-    const run = await eventually(async () => (await service.runs()).find(({ trace_id }) => trace_id === trace.toString(16).padStart(32, '0')), 'the run');
+    const run = await eventually(
+      async () => (await service.runs()).find(({ trace_id }) => trace_id === trace.toString(16).padStart(32, '0')),
+      'the run',
+    );
     return labels(run);
   };
   expect(await scored(1)).toBe('own pass');
@@ -274,7 +332,10 @@ test('reload: an evaluator’s file that was changed is loaded anew, and one tha
   writeFileSync(file, 'export const own = {');
   service.hangUp();
   await eventually(async () => ((await reloads(service, 'refused')) === 1 ? true : undefined), 'a refusal');
-  expect(await eventually(() => logged(service, /was not taken/)[0], 'a fault')).toMatchObject({ key: 'evaluators[0].use', problem: expect.stringContaining('cannot be loaded') });
+  expect(await eventually(() => logged(service, /was not taken/)[0], 'a fault')).toMatchObject({
+    key: 'evaluators[0].use',
+    problem: expect.stringContaining('cannot be loaded'),
+  });
   expect(await scored(3)).toBe('own fail');
   writeFileSync(file, own(1));
   await reload(service, 'evaluators: [ { use: ./own.mjs } ]');

@@ -60,7 +60,19 @@ function host(options: { readonly room?: () => Promise<void>; readonly exchange?
       await settled();
       await settled();
     },
-    counted: (): { readonly [name: string]: number } => Object.fromEntries(registry.snapshot().flatMap(({ name, points }) => (name.startsWith('tracejury.config.') ? points.map((point) => [[name.slice('tracejury.config.'.length), ...Object.values(point.labels)].join(' '), point.kind === 'number' ? point.value : 0]) : []))),
+    counted: (): { readonly [name: string]: number } =>
+      Object.fromEntries(
+        registry
+          .snapshot()
+          .flatMap(({ name, points }) =>
+            name.startsWith('tracejury.config.')
+              ? points.map((point) => [
+                  [name.slice('tracejury.config.'.length), ...Object.values(point.labels)].join(' '),
+                  point.kind === 'number' ? point.value : 0,
+                ])
+              : [],
+          ),
+      ),
   };
 }
 

@@ -36,12 +36,19 @@ async function restarted(service: Running, yaml: string): Promise<Running> {
 }
 
 async function post(service: Running, spans: readonly Span[]): Promise<void> {
-  const { status } = await fetch(`${service.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(writeTraces(spans, 'protobuf')) });
+  const { status } = await fetch(`${service.otlp}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-protobuf' },
+    body: new Uint8Array(writeTraces(spans, 'protobuf')),
+  });
   expect(status).toBe(200);
 }
 
 const place = `${'1'.padStart(32, '0')}/${'1'.padStart(16, '0')}`;
-const spans = [agentSpan({ id: 1, agent: 'finder', input: 'q', output: 'a', start: 0, end: 90 }), toolSpan({ id: 2, parent: 1, tool: 'find', arguments: {}, result: 'x', start: 1, end: 2 })];
+const spans = [
+  agentSpan({ id: 1, agent: 'finder', input: 'q', output: 'a', start: 0, end: 90 }),
+  toolSpan({ id: 2, parent: 1, tool: 'find', arguments: {}, result: 'x', start: 1, end: 2 }),
+];
 const late = toolSpan({ id: 3, parent: 1, tool: 'book', arguments: {}, status: 'error', message: 'no', start: 3, end: 4 });
 
 async function run(service: Running): Promise<JsonObject | undefined> {
@@ -78,7 +85,11 @@ test('reopening: late spans after a restart make the next revision; those that w
   await eventually(async () => ((await lookups(second, 'reopened')) === 1 ? true : undefined), 'the run is reopened');
   await post(second, [late]);
   const after = await whenStored(second, (found) => found['revision'] === 2, 'the second revision');
-  expect([after['completeness'], (after['tool_calls'] as readonly JsonObject[]).map(({ name }) => name), toolErrorOf(after)]).toEqual(['complete', ['find', 'book'], [0.5, 2]]);
+  expect([after['completeness'], (after['tool_calls'] as readonly JsonObject[]).map(({ name }) => name), toolErrorOf(after)]).toEqual([
+    'complete',
+    ['find', 'book'],
+    [0.5, 2],
+  ]);
   await whenStored(second, (found) => Number(found['spans_kept']) >= 3, 'the late span');
 
   // A third process has all three.
@@ -88,7 +99,10 @@ test('reopening: late spans after a restart make the next revision; those that w
   expect((last['tool_calls'] as readonly JsonObject[]).map(({ name }) => name)).toEqual(['find', 'book', 'pay']);
 }, 60_000);
 
-for (const [name, yaml] of [['whose spans are not kept', configured('none')], ['whose spans are redacted', `redact: [ { match: email } ]\n${configured('all')}`]] as const) {
+for (const [name, yaml] of [
+  ['whose spans are not kept', configured('none')],
+  ['whose spans are redacted', `redact: [ { match: email } ]\n${configured('all')}`],
+] as const) {
   test(`reopening: late spans of a run ${name} are counted, and leave it as it is`, async () => {
     const first = await started(yaml);
     await post(first, spans);

@@ -18,7 +18,10 @@ function halves(trace: number): readonly [readonly Span[], readonly Span[]] {
   const id = `c${trace}`;
   const call = { id, name: 'find', arguments: '{"x":1}' };
   return [
-    [modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }), toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' })],
+    [
+      modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }),
+      toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' }),
+    ],
     [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })],
   ];
 }
@@ -40,7 +43,9 @@ test('restart: a run that was open is scored by the next process, whole, whether
   expect(await third.send(rest)).toBe(200);
   const [run] = await eventually(async () => ((await third.runs()).length > 0 ? await third.runs() : undefined), 'the run');
   expect(run).toMatchObject({ agent: 'finder', completeness: 'complete', revision: 1 });
-  const whole = (await (await fetch(`${third.console}/api/v1/runs/${String(run?.['trace_id'])}/${String(run?.['span_id'])}`)).json()) as JsonObject;
+  const whole = (await (
+    await fetch(`${third.console}/api/v1/runs/${String(run?.['trace_id'])}/${String(run?.['span_id'])}`)
+  ).json()) as JsonObject;
   const calls = isJsonArray(whole['tool_calls'] ?? null) ? (whole['tool_calls'] as readonly JsonObject[]) : [];
   expect(calls.map(({ name, result }) => [name, result])).toEqual([['find', 'there']]);
 
@@ -52,46 +57,58 @@ test('restart: a run that was open is scored by the next process, whole, whether
   expect((await metric(fourth, 'tracejury_journal_replayed_total')) ?? 0).toBe(0);
 }, 120_000);
 
-test('restart: killed at any moment under load, every run that was acknowledged is stored once and whole', async () => {
-  folder = serviceFolder();
-  const chance = seeded(7);
-  /** Halves that were acknowledged, by trace. */
-  const acknowledged = new Map<number, number>();
-  let service = await folder.start();
-  let traces = 0;
-  for (let kill = 0; kill < kills; kill++) {
-    const isOver = new AbortController();
-    const senders = Array.from({ length: 4 }, async () => {
-      while (!isOver.signal.aborted) {
-        // As an exporter does: what was not acknowledged is sent again, to whoever is there then.
-        const trace = [...acknowledged].find(([, sent]) => sent === 1)?.[0] ?? ++traces;
-        const half = acknowledged.get(trace) ?? 0;
-        acknowledged.set(trace, half === 0 ? 0 : 1.5);
-        const status = await service.send(halves(trace)[half === 0 ? 0 : 1]);
-        acknowledged.set(trace, status === 200 ? (half === 0 ? 1 : 2) : half);
-        if (status === 200) continue;
-        if (half === 0) acknowledged.delete(trace);
-        if (status === undefined) return;
-        // Refused: starts in quick succession fill a small journal until old requests are moved up.
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    });
-    await new Promise((resolve) => setTimeout(resolve, 100 + chance.below(900)));
-    await service.end('SIGKILL');
-    isOver.abort();
-    await Promise.all(senders);
-    service = await folder.start();
-  }
-  for (const [trace, sent] of acknowledged) if (sent === 1) await eventually(async () => ((await service.send(halves(trace)[1])) === 200 ? true : undefined), 'the other half is taken');
-  const wanted = [...acknowledged.keys()].map((trace) => trace.toString(16).padStart(32, '0')).toSorted();
-  expect(wanted.length).toBeGreaterThan(kills * 3);
-  const found = await eventually(async () => {
-    const runs = (await service.runs()).filter(({ completeness }) => completeness === 'complete');
-    return runs.length >= wanted.length ? runs : undefined;
-  }, 'every run');
-  const stored = found.map((run) => String(run['trace_id'])).toSorted();
-  // Runs of which nothing was acknowledged may be there as well: their request was written down, and the answer was lost.
-  expect(stored.filter((trace) => wanted.includes(trace))).toEqual(wanted);
-  expect(new Set(stored).size).toBe(stored.length);
-  expect(found.every(({ verdicts }) => isJsonArray(verdicts ?? null) && (verdicts as readonly JsonObject[]).some(({ name, score }) => name === 'tool_error' && score === 1))).toBe(true);
-}, 60_000 + kills * 30_000);
+test(
+  'restart: killed at any moment under load, every run that was acknowledged is stored once and whole',
+  async () => {
+    folder = serviceFolder();
+    const chance = seeded(7);
+    /** Halves that were acknowledged, by trace. */
+    const acknowledged = new Map<number, number>();
+    let service = await folder.start();
+    let traces = 0;
+    for (let kill = 0; kill < kills; kill++) {
+      const isOver = new AbortController();
+      const senders = Array.from({ length: 4 }, async () => {
+        while (!isOver.signal.aborted) {
+          // As an exporter does: what was not acknowledged is sent again, to whoever is there then.
+          const trace = [...acknowledged].find(([, sent]) => sent === 1)?.[0] ?? ++traces;
+          const half = acknowledged.get(trace) ?? 0;
+          acknowledged.set(trace, half === 0 ? 0 : 1.5);
+          const status = await service.send(halves(trace)[half === 0 ? 0 : 1]);
+          acknowledged.set(trace, status === 200 ? (half === 0 ? 1 : 2) : half);
+          if (status === 200) continue;
+          if (half === 0) acknowledged.delete(trace);
+          if (status === undefined) return;
+          // Refused: starts in quick succession fill a small journal until old requests are moved up.
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      });
+      await new Promise((resolve) => setTimeout(resolve, 100 + chance.below(900)));
+      await service.end('SIGKILL');
+      isOver.abort();
+      await Promise.all(senders);
+      service = await folder.start();
+    }
+    for (const [trace, sent] of acknowledged)
+      if (sent === 1)
+        await eventually(async () => ((await service.send(halves(trace)[1])) === 200 ? true : undefined), 'the other half is taken');
+    const wanted = [...acknowledged.keys()].map((trace) => trace.toString(16).padStart(32, '0')).toSorted();
+    expect(wanted.length).toBeGreaterThan(kills * 3);
+    const found = await eventually(async () => {
+      const runs = (await service.runs()).filter(({ completeness }) => completeness === 'complete');
+      return runs.length >= wanted.length ? runs : undefined;
+    }, 'every run');
+    const stored = found.map((run) => String(run['trace_id'])).toSorted();
+    // Runs of which nothing was acknowledged may be there as well: their request was written down, and the answer was lost.
+    expect(stored.filter((trace) => wanted.includes(trace))).toEqual(wanted);
+    expect(new Set(stored).size).toBe(stored.length);
+    expect(
+      found.every(
+        ({ verdicts }) =>
+          isJsonArray(verdicts ?? null) &&
+          (verdicts as readonly JsonObject[]).some(({ name, score }) => name === 'tool_error' && score === 1),
+      ),
+    ).toBe(true);
+  },
+  60_000 + kills * 30_000,
+);

@@ -9,7 +9,11 @@ const [minute, hour] = [60_000, 3_600_000];
 const written: readonly { readonly text: string; readonly jobsMs: number; readonly turnsMs: number }[] = [
   { text: '', jobsMs: 24 * hour + 10 * minute, turnsMs: 30 * hour + 10 * minute },
   { text: 'store: { keep: { judge_age: 1h } }\nsessions: { latest: 2h }', jobsMs: 70 * minute, turnsMs: 190 * minute },
-  { text: 'store: { keep: { judge_age: 1h } }\njudges: { a: { model: m }, b: { model: m, mode: batch, batch: { within: 5h } } }', jobsMs: 6 * hour + 10 * minute, turnsMs: 12 * hour + 10 * minute },
+  {
+    text: 'store: { keep: { judge_age: 1h } }\njudges: { a: { model: m }, b: { model: m, mode: batch, batch: { within: 5h } } }',
+    jobsMs: 6 * hour + 10 * minute,
+    turnsMs: 12 * hour + 10 * minute,
+  },
 ];
 
 for (const { text, jobsMs, turnsMs } of written) {

@@ -33,10 +33,28 @@ export interface Surroundings {
 }
 
 /** `yaml` is added to a configuration that listens on free ports and closes runs quickly; `file` is where it is said to stand. */
-export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml', logger = pino({ level: 'silent' }), memory, files, listen = '', host = '127.0.0.1' }: Surroundings = {}): Promise<Running> {
+export async function running(
+  yaml: string,
+  {
+    closing = 'settle: 5ms, quiet: 50ms',
+    tokens = '[]',
+    file = 'test.yaml',
+    logger = pino({ level: 'silent' }),
+    memory,
+    files,
+    listen = '',
+    host = '127.0.0.1',
+  }: Surroundings = {},
+): Promise<Running> {
   const text = `listen: { otlp_http: "${host}:0", otlp_grpc: "${host}:0", console: "${host}:0", tokens: ${tokens}${listen === '' ? '' : `, ${listen}`} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
   const { config } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
-  const started = service({ config, logger, stopMs: 500, ...(memory === undefined ? {} : { memory }), ...(files === undefined ? {} : { files }) });
+  const started = service({
+    config,
+    logger,
+    stopMs: 500,
+    ...(memory === undefined ? {} : { memory }),
+    ...(files === undefined ? {} : { files }),
+  });
   const { otlpHttp, otlpGrpc, console: page } = await started.start();
   return {
     otlp: otlpHttp,
@@ -49,12 +67,21 @@ export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50m
 
 /** Tests leave nothing behind unless they name a place for it. */
 function inMemory(yaml: string): string {
-  return ['store', 'journal'].filter((key) => !new RegExp(`^${key}:`, 'm').test(yaml)).map((key) => `${key}: { url: "memory:" }\n`).join('');
+  return ['store', 'journal']
+    .filter((key) => !new RegExp(`^${key}:`, 'm').test(yaml))
+    .map((key) => `${key}: { url: "memory:" }\n`)
+    .join('');
 }
 
 /** The value of a sample on the metrics page; undefined when there is none with these labels. */
 export function sample(page: string, name: string, labels: { readonly [label: string]: string } = {}): number | undefined {
-  const line = page.split('\n').find((one) => one.startsWith(`${name}{`) || one.startsWith(`${name} `) ? Object.entries(labels).every(([label, value]) => one.includes(`${label}="${value}"`)) : false);
+  const line = page
+    .split('\n')
+    .find((one) =>
+      one.startsWith(`${name}{`) || one.startsWith(`${name} `)
+        ? Object.entries(labels).every(([label, value]) => one.includes(`${label}="${value}"`))
+        : false,
+    );
   return line === undefined ? undefined : Number(line.replace(/ # .*/, '').split(' ').at(-1));
 }
 
@@ -64,7 +91,11 @@ export interface Patience {
 }
 
 /** Asks again until there is an answer; gives up after a time that no healthy machine needs. */
-export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined, what: string, { everyMs, looksMax }: Patience = { everyMs: 10, looksMax: 1500 }): Promise<T> {
+export async function eventually<T>(
+  ask: () => Promise<T | undefined> | T | undefined,
+  what: string,
+  { everyMs, looksMax }: Patience = { everyMs: 10, looksMax: 1500 },
+): Promise<T> {
   for (let look = 0; look < looksMax; look++) {
     const answer = await ask();
     if (answer !== undefined) return answer;
@@ -74,14 +105,37 @@ export async function eventually<T>(ask: () => Promise<T | undefined> | T | unde
 }
 
 /** An agent with two tool calls, the second failing, exported by the real SDK. Gives its trace id. */
-export async function sendAgentRun(otlp: string, options: { readonly agent?: string; readonly input?: string; readonly fails?: boolean } = {}): Promise<{ readonly traceId: string; readonly spanId: string }> {
+export async function sendAgentRun(
+  otlp: string,
+  options: { readonly agent?: string; readonly input?: string; readonly fails?: boolean } = {},
+): Promise<{ readonly traceId: string; readonly spanId: string }> {
   const exporter = new OTLPTraceExporter({ url: `${otlp}/v1/traces` });
-  const provider = new BasicTracerProvider({ resource: resourceFromAttributes({ 'service.name': 'shop', 'openinference.project.name': 'orders' }), spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'shop', 'openinference.project.name': 'orders' }),
+    spanProcessors: [new SimpleSpanProcessor(exporter)],
+  });
   const tracer = provider.getTracer('test-agent');
-  const root = tracer.startSpan('run', { attributes: { 'agent.name': options.agent ?? 'order_support', 'session.id': 's-1', 'input.value': options.input ?? 'Where is A-1?', 'output.value': 'It is on its way.' } });
+  const root = tracer.startSpan('run', {
+    attributes: {
+      'agent.name': options.agent ?? 'order_support',
+      'session.id': 's-1',
+      'input.value': options.input ?? 'Where is A-1?',
+      'output.value': 'It is on its way.',
+    },
+  });
   const context = api.setSpan(ROOT_CONTEXT, root);
-  tracer.startSpan('find', { attributes: { 'tool.name': 'find_order', 'input.value': '{"order_id":"A-1"}', 'output.value': '{"status":"sent"}' } }, context).end();
-  const second = tracer.startSpan('notify', { attributes: { 'tool.name': 'notify', 'input.value': '{"order_id":"A-1"}', 'output.value': 'done' } }, context);
+  tracer
+    .startSpan(
+      'find',
+      { attributes: { 'tool.name': 'find_order', 'input.value': '{"order_id":"A-1"}', 'output.value': '{"status":"sent"}' } },
+      context,
+    )
+    .end();
+  const second = tracer.startSpan(
+    'notify',
+    { attributes: { 'tool.name': 'notify', 'input.value': '{"order_id":"A-1"}', 'output.value': 'done' } },
+    context,
+  );
   if (options.fails !== false) second.setStatus({ code: SpanStatusCode.ERROR, message: 'mail server down' });
   second.end();
   root.end();

@@ -13,10 +13,15 @@ afterEach(async () => {
 test('service: the last line of the log tells how many scores no backend has taken', async () => {
   const lines: string[] = [];
   // Nobody listens on port 1.
-  const jury = await running('export: [{ to: span_events, endpoint: "http://127.0.0.1:1" }]\n', { logger: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }) });
+  const jury = await running('export: [{ to: span_events, endpoint: "http://127.0.0.1:1" }]\n', {
+    logger: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
+  });
   open.push(jury);
   await sendAgentRun(jury.otlp);
-  await eventually(async () => (sample(await jury.metrics(), 'tracejury_exporter_queue', { tracejury_exporter: 'span_events' }) === 1 ? true : undefined), 'a score that waits');
+  await eventually(
+    async () => (sample(await jury.metrics(), 'tracejury_exporter_queue', { tracejury_exporter: 'span_events' }) === 1 ? true : undefined),
+    'a score that waits',
+  );
   await jury.stop();
   expect(JSON.parse(lines.at(-1) ?? '{}')).toMatchObject({ msg: 'stopped', unsent: 1 });
 });
@@ -29,9 +34,21 @@ test('service: a run of a real SDK is scored on the metrics page without any con
     const text = await jury.metrics();
     return sample(text, 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'tool_error' }) === undefined ? undefined : text;
   }, 'a verdict');
-  expect(sample(page, 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'tool_error', gen_ai_agent_name: 'order_support', gen_ai_evaluation_score_label: 'fail' })).toBe(1);
+  expect(
+    sample(page, 'tracejury_evaluation_results_total', {
+      gen_ai_evaluation_name: 'tool_error',
+      gen_ai_agent_name: 'order_support',
+      gen_ai_evaluation_score_label: 'fail',
+    }),
+  ).toBe(1);
   expect(sample(page, 'tracejury_evaluation_score_sum', { gen_ai_evaluation_name: 'tool_error' })).toBe(0.5);
-  expect(sample(page, 'tracejury_decisions_total', { gen_ai_evaluation_name: 'tool_call_validity', tracejury_decision: 'skipped', tracejury_reason: 'no_tool_definitions' })).toBe(1);
+  expect(
+    sample(page, 'tracejury_decisions_total', {
+      gen_ai_evaluation_name: 'tool_call_validity',
+      tracejury_decision: 'skipped',
+      tracejury_reason: 'no_tool_definitions',
+    }),
+  ).toBe(1);
   expect(sample(page, 'tracejury_runs_total', { tracejury_completeness: 'complete', tracejury_target_service_name: 'shop' })).toBe(1);
 });
 
@@ -40,10 +57,29 @@ test('service: an agent whose first runs could not be scored is named in one war
   const jury = await running('', { logger: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }) });
   open.push(jury);
   for (let at = 0; at < 4; at++) await sendAgentRun(jury.otlp);
-  const labels = { gen_ai_agent_name: 'order_support', tracejury_dialect: 'tool_attributes', gen_ai_evaluation_name: 'tool_call_validity', tracejury_outcome: 'skipped', tracejury_need: 'tool_definitions' };
-  await eventually(async () => (sample(await jury.metrics(), 'tracejury_evaluability_total', labels) === 4 ? true : undefined), 'four attempts');
-  const told = lines.map((line) => JSON.parse(line) as { readonly msg: string; readonly agent: string; readonly missing: string; readonly todo: string }).filter(({ msg }) => msg.startsWith('the first runs of an agent could not be scored'));
-  expect(told).toMatchObject([{ agent: 'order_support', dialect: 'tool_attributes', missing: 'tool_definitions', evaluators: ['tool_call_validity'], todo: expect.stringContaining('gen_ai.tool.definitions') }]);
+  const labels = {
+    gen_ai_agent_name: 'order_support',
+    tracejury_dialect: 'tool_attributes',
+    gen_ai_evaluation_name: 'tool_call_validity',
+    tracejury_outcome: 'skipped',
+    tracejury_need: 'tool_definitions',
+  };
+  await eventually(
+    async () => (sample(await jury.metrics(), 'tracejury_evaluability_total', labels) === 4 ? true : undefined),
+    'four attempts',
+  );
+  const told = lines
+    .map((line) => JSON.parse(line) as { readonly msg: string; readonly agent: string; readonly missing: string; readonly todo: string })
+    .filter(({ msg }) => msg.startsWith('the first runs of an agent could not be scored'));
+  expect(told).toMatchObject([
+    {
+      agent: 'order_support',
+      dialect: 'tool_attributes',
+      missing: 'tool_definitions',
+      evaluators: ['tool_call_validity'],
+      todo: expect.stringContaining('gen_ai.tool.definitions'),
+    },
+  ]);
 });
 
 test('service: verdicts go to the backend as one span of the agent’s own trace, and that span is left alone when it comes back', async () => {
@@ -55,9 +91,18 @@ test('service: verdicts go to the backend as one span of the agent’s own trace
   const { span, resource } = readCarrier(request);
   expect(span).toMatchObject({ traceId: agent.traceId, parentSpanId: agent.spanId, name: 'evaluate order_support' });
   expect(resource).toMatchObject({ 'service.name': 'shop', 'openinference.project.name': 'orders' });
-  expect(attributes(span.attributes)).toMatchObject({ 'tracejury.generated': true, 'tracejury.verdict': 'fail', 'tracejury.failed': ['tool_error'], 'tracejury.score.tool_error': 0.5 });
+  expect(attributes(span.attributes)).toMatchObject({
+    'tracejury.generated': true,
+    'tracejury.verdict': 'fail',
+    'tracejury.failed': ['tool_error'],
+    'tracejury.score.tool_error': 0.5,
+  });
 
-  const back = await fetch(`${jury.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(request.body) });
+  const back = await fetch(`${jury.otlp}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-protobuf' },
+    body: new Uint8Array(request.body),
+  });
   expect(back.status).toBe(200);
   const page = await jury.metrics();
   expect(sample(page, 'tracejury_spans_own_total')).toBe(1);
@@ -75,8 +120,14 @@ test('service: a sampled run goes to a judge, and the verdict follows in a span 
   const jury = await running(`${taskCompletion(judge.baseUrl)}\nexport: [ { to: span_events, endpoint: "${sink.url}" } ]`);
   open.push(sink, judge, jury);
   await sendAgentRun(jury.otlp, { input: 'Where is my order?' });
-  const request = await eventually(() => sink.received.find((one) => readCarrier(one).span.attributes.some(({ key }) => key === 'tracejury.score.task_completion')), 'the judge’s verdict');
-  expect(attributes(readCarrier(request).span.attributes)).toMatchObject({ 'tracejury.score.task_completion': 1, 'tracejury.sample.probability': 1 });
+  const request = await eventually(
+    () => sink.received.find((one) => readCarrier(one).span.attributes.some(({ key }) => key === 'tracejury.score.task_completion')),
+    'the judge’s verdict',
+  );
+  expect(attributes(readCarrier(request).span.attributes)).toMatchObject({
+    'tracejury.score.task_completion': 1,
+    'tracejury.sample.probability': 1,
+  });
   expect(judge.requests[0]?.body.messages.map(({ content }) => content).join('\n')).toContain('Where is my order?');
   expect(judge.requests[0]?.headers.authorization).toBe('Bearer secret');
 });
@@ -91,7 +142,12 @@ test('service: a judge that answers nonsense is a failed verdict and never a sco
     return sample(text, 'tracejury_decisions_total', { gen_ai_evaluation_name: 'task_completion' }) === undefined ? undefined : text;
   }, 'a decision');
   expect(sample(page, 'tracejury_decisions_total', { gen_ai_evaluation_name: 'task_completion', tracejury_decision: 'failed' })).toBe(1);
-  expect(sample(page, 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'task_completion', gen_ai_evaluation_score_label: 'error' })).toBe(1);
+  expect(
+    sample(page, 'tracejury_evaluation_results_total', {
+      gen_ai_evaluation_name: 'task_completion',
+      gen_ai_evaluation_score_label: 'error',
+    }),
+  ).toBe(1);
   expect(sample(page, 'tracejury_evaluation_score_count', { gen_ai_evaluation_name: 'task_completion' })).toBeUndefined();
   expect(sample(page, 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'tool_error' })).toBe(1);
 });
@@ -101,7 +157,14 @@ test('service: at a sample rate of 0 nobody is asked, and the decision says so',
   const jury = await running(taskCompletion(judge.baseUrl).replace('rate: 1', 'rate: 0'));
   open.push(judge, jury);
   await sendAgentRun(jury.otlp);
-  await eventually(async () => sample(await jury.metrics(), 'tracejury_decisions_total', { gen_ai_evaluation_name: 'task_completion', tracejury_decision: 'sampled_out' }), 'a decision');
+  await eventually(
+    async () =>
+      sample(await jury.metrics(), 'tracejury_decisions_total', {
+        gen_ai_evaluation_name: 'task_completion',
+        tracejury_decision: 'sampled_out',
+      }),
+    'a decision',
+  );
   expect(judge.requests).toHaveLength(0);
 });
 
@@ -114,7 +177,10 @@ test('service: a backend that is down slows nothing, and its scores wait', async
   await sendAgentRun(jury.otlp, { agent: 'second' });
   const page = await eventually(async () => {
     const text = await jury.metrics();
-    return sample(text, 'tracejury_exporter_queue', { tracejury_exporter: 'span_events' }) === 2 && sample(text, 'tracejury_runs_total', { gen_ai_agent_name: 'second' }) === 1 ? text : undefined;
+    return sample(text, 'tracejury_exporter_queue', { tracejury_exporter: 'span_events' }) === 2 &&
+      sample(text, 'tracejury_runs_total', { gen_ai_agent_name: 'second' }) === 1
+      ? text
+      : undefined;
   }, 'two waiting items');
   expect(sample(page, 'tracejury_exporter_items_total', { tracejury_exporter: 'span_events', tracejury_outcome: 'sent' })).toBeUndefined();
 });
@@ -126,7 +192,9 @@ test('service: what is open when it stops is scored and sent first', async () =>
   await sendAgentRun(jury.otlp);
   expect(sink.received).toHaveLength(0);
   await jury.stop();
-  expect(attributes(readCarrier(await eventually(() => sink.received[0], 'a carrier span')).span.attributes)).toMatchObject({ 'tracejury.verdict': 'fail' });
+  expect(attributes(readCarrier(await eventually(() => sink.received[0], 'a carrier span')).span.attributes)).toMatchObject({
+    'tracejury.verdict': 'fail',
+  });
 });
 
 test('service: it tells whether it lives and is ready, and refuses a page that comes under a foreign name', async () => {
@@ -137,19 +205,28 @@ test('service: it tells whether it lives and is ready, and refuses a page that c
   expect((await fetch(`${jury.console}/`)).headers.get('content-security-policy')).toContain("default-src 'none'");
   const { port } = new URL(jury.console);
   const foreign = await new Promise<number>((resolve, reject) => {
-    get({ host: '127.0.0.1', port, path: '/metrics', headers: { host: 'evil.example' } }, (response) => resolve(response.statusCode ?? 0)).on('error', reject);
+    get({ host: '127.0.0.1', port, path: '/metrics', headers: { host: 'evil.example' } }, (response) =>
+      resolve(response.statusCode ?? 0),
+    ).on('error', reject);
   });
   expect(foreign).toBe(403);
 });
 
 test('service: with tokens, spans need one that may ingest and the metrics page one that may read', async () => {
-  const guarded = await running('', { tokens: '[ { name: agents, value: token-for-agents, may: [ingest] }, { name: people, value: token-for-people, may: [read] } ]' });
+  const guarded = await running('', {
+    tokens: '[ { name: agents, value: token-for-agents, may: [ingest] }, { name: people, value: token-for-people, may: [read] } ]',
+  });
   open.push(guarded);
   expect((await fetch(`${guarded.console}/livez`)).status).toBe(200);
   expect((await fetch(`${guarded.console}/metrics`)).status).toBe(401);
   expect((await fetch(`${guarded.console}/metrics`, { headers: { authorization: 'Bearer token-for-agents' } })).status).toBe(401);
   expect((await fetch(`${guarded.console}/metrics`, { headers: { authorization: 'Bearer token-for-people' } })).status).toBe(200);
-  const post = (token: string): Promise<Response> => fetch(`${guarded.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` }, body: '{}' });
+  const post = (token: string): Promise<Response> =>
+    fetch(`${guarded.otlp}/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: '{}',
+    });
   expect((await post('token-for-people')).status).toBe(401);
   expect((await post('token-for-agents')).status).toBe(200);
 });

@@ -34,11 +34,26 @@ function watched({ isCalm = () => true, held = 0 }: { readonly isCalm?: () => bo
       },
     },
     settings: () => ({ quietMs: 60_000, latestMs: 3_600_000, keepMs: 86_400_000, rows: 3 }),
-    isCalm, telemetry, clock, sleep: sleep.sleep, onFault: (error) => faults.push(error),
+    isCalm,
+    telemetry,
+    clock,
+    sleep: sleep.sleep,
+    onFault: (error) => faults.push(error),
   });
-  const count = (name: string, label: string): number => telemetry.snapshot().find((family) => family.name === name)?.points.reduce((sum, point) => sum + (point.kind === 'number' && (label === '' || point.labels['tracejury.outcome'] === label) ? point.value : 0), 0) ?? 0;
+  const count = (name: string, label: string): number =>
+    telemetry
+      .snapshot()
+      .find((family) => family.name === name)
+      ?.points.reduce(
+        (sum, point) => sum + (point.kind === 'number' && (label === '' || point.labels['tracejury.outcome'] === label) ? point.value : 0),
+        0,
+      ) ?? 0;
   return {
-    watch, state, queries, faults, count,
+    watch,
+    state,
+    queries,
+    faults,
+    count,
     async look() {
       for (let turns = 0; turns < 20 && sleep.asleep() === 0; turns++) await settled();
       await sleep.wakeAll();
@@ -47,7 +62,16 @@ function watched({ isCalm = () => true, held = 0 }: { readonly isCalm?: () => bo
   };
 }
 
-const session = (id: number, more: Partial<RipeSession> = {}): RipeSession => ({ id, revision: 1, times: 1, name: 'goal', party: 'main', turns: [run()], leftOut: 0, ...more });
+const session = (id: number, more: Partial<RipeSession> = {}): RipeSession => ({
+  id,
+  revision: 1,
+  times: 1,
+  name: 'goal',
+  party: 'main',
+  turns: [run()],
+  leftOut: 0,
+  ...more,
+});
 
 test('session watch: what has been quiet is handed on, all of it, by the times of the configuration', async () => {
   const to = watched();
@@ -58,7 +82,11 @@ test('session watch: what has been quiet is handed on, all of it, by the times o
   const micros = startMs * 1_000;
   expect(to.queries[0]).toEqual({ quietBefore: micros - 60_000_000, changedBefore: micros - 3_600_000_000, limit: 3 });
   expect(to.state.forgotten[0]).toBe(micros - 86_400_000_000);
-  expect([to.count('tracejury.judge.sessions', 'judged'), to.count('tracejury.judge.sessions', 'unreadable'), to.count('tracejury.judge.sessions.left_out', '')]).toEqual([22, 1, 7]);
+  expect([
+    to.count('tracejury.judge.sessions', 'judged'),
+    to.count('tracejury.judge.sessions', 'unreadable'),
+    to.count('tracejury.judge.sessions.left_out', ''),
+  ]).toEqual([22, 1, 7]);
   await to.watch.stop();
 });
 
@@ -66,7 +94,9 @@ test('session watch: what waits counts for whoever pays for it, and too many tha
   const to = watched({ isCalm: () => false });
   to.state.ripe = [session(1), session(2)];
   await to.look();
-  expect([to.watch.waiting((party) => (party === 'main' ? 3 : 0)), to.watch.waiting((party) => (party === 'other' ? 1 : 0))]).toEqual([6, 0]);
+  expect([to.watch.waiting((party) => (party === 'main' ? 3 : 0)), to.watch.waiting((party) => (party === 'other' ? 1 : 0))]).toEqual([
+    6, 0,
+  ]);
   to.state.rows = 1_000_001;
   await to.look();
   await to.look();

@@ -18,11 +18,30 @@ const folder = mkdtempSync(join(tmpdir(), 'tracejury-tasks-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function runSpans(trace: number, tools: number, attributes: { readonly [key: string]: string }, failed = false): readonly Span[] {
-  const root = agentSpan({ id: trace * 100, trace, agent: 'a', input: 'Book it.', attributes, start: trace * 100, end: trace * 100 + 50, ...(failed ? { status: 'error' } : {}) });
-  return [root, ...Array.from({ length: tools }, (_, at) => toolSpan({ id: trace * 100 + at + 1, parent: trace * 100, trace, tool: `t${at}`, result: 'ok' }))];
+  const root = agentSpan({
+    id: trace * 100,
+    trace,
+    agent: 'a',
+    input: 'Book it.',
+    attributes,
+    start: trace * 100,
+    end: trace * 100 + 50,
+    ...(failed ? { status: 'error' } : {}),
+  });
+  return [
+    root,
+    ...Array.from({ length: tools }, (_, at) =>
+      toolSpan({ id: trace * 100 + at + 1, parent: trace * 100, trace, tool: `t${at}`, result: 'ok' }),
+    ),
+  ];
 }
 
-const spans = [...runSpans(1, 2, { 'task.name': 'book' }), ...runSpans(2, 4, { 'task.name': 'book' }), ...runSpans(3, 1, { 'task.name': 'book' }, true), ...runSpans(4, 1, {})];
+const spans = [
+  ...runSpans(1, 2, { 'task.name': 'book' }),
+  ...runSpans(2, 4, { 'task.name': 'book' }),
+  ...runSpans(3, 1, { 'task.name': 'book' }, true),
+  ...runSpans(4, 1, {}),
+];
 /** (1 + 2/4 + 0) / 3: the run that failed sets no optimum. */
 const want = 0.5;
 const config = 'groups: { task_key: attributes.task.name }\n';
@@ -30,11 +49,22 @@ const config = 'groups: { task_key: attributes.task.name }\n';
 test('tasks: the metrics page tells how directly the runs of a task went, and how many that were', async () => {
   const jury = await running(config);
   open.push(jury);
-  expect((await fetch(`${jury.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: writeTraces(spans, 'protobuf') })).status).toBe(200);
+  expect(
+    (
+      await fetch(`${jury.otlp}/v1/traces`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-protobuf' },
+        body: writeTraces(spans, 'protobuf'),
+      })
+    ).status,
+  ).toBe(200);
   const labels = { gen_ai_agent_name: 'a', tracejury_task: 'book' };
   const page = await eventually(async () => {
     const text = await jury.metrics();
-    return sample(text, 'tracejury_convergence_runs', labels) === 3 && sample(text, 'tracejury_tasks_runs_total', { tracejury_outcome: 'no_task' }) === 1 ? text : undefined;
+    return sample(text, 'tracejury_convergence_runs', labels) === 3 &&
+      sample(text, 'tracejury_tasks_runs_total', { tracejury_outcome: 'no_task' }) === 1
+      ? text
+      : undefined;
   }, 'three runs of a task');
   expect(sample(page, 'tracejury_convergence_ratio', labels)).toBe(want);
   expect(sample(page, 'tracejury_convergence_optimal_ratio', labels)).toBe(1 / 3);
@@ -51,7 +81,14 @@ async function evaluated(...words: readonly string[]): Promise<string> {
   writeFileSync(file, writeTraces(spans, 'protobuf'));
   writeFileSync(configFile, config);
   const out: string[] = [];
-  await runCommandLine({ words: ['eval', file, '-c', configFile, ...words], commands, version: '', env: {}, say: (text) => out.push(text), complain: () => undefined });
+  await runCommandLine({
+    words: ['eval', file, '-c', configFile, ...words],
+    commands,
+    version: '',
+    env: {},
+    say: (text) => out.push(text),
+    complain: () => undefined,
+  });
   return out.join('\n');
 }
 

@@ -12,11 +12,17 @@ const program = join(import.meta.dirname, '../../bin/tracejury.cjs');
 test('serve: on a terminal the log is readable, in colours, and each scored run has a line with what failed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-terminal-'));
   const [file, pidFile] = [join(folder, 'tracejury.yaml'), join(folder, 'pid')];
-  writeFileSync(file, 'listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nclosing: { settle: 10ms, quiet: 1s }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\n');
+  writeFileSync(
+    file,
+    'listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nclosing: { settle: 10ms, quiet: 1s }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\n',
+  );
   // The process itself gets the signal: `script` would hang its terminal up, which reads the configuration again.
   const line = `stty cols 200; echo $$ > '${pidFile}'; exec '${process.execPath}' '${program}' serve -c '${file}'`;
   const { NO_COLOR: _none, FORCE_COLOR: _force, ...env } = process.env;
-  const child = spawn('script', ['-qec', line, '/dev/null'], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...env, TERM: 'xterm-256color', SHELL: '/bin/sh' } });
+  const child = spawn('script', ['-qec', line, '/dev/null'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...env, TERM: 'xterm-256color', SHELL: '/bin/sh' },
+  });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   let shown = '';
   child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
@@ -28,10 +34,19 @@ test('serve: on a terminal the log is readable, in colours, and each scored run 
     return await ended;
   };
   try {
-    const otlp = await eventually(() => (/^Evaluators/m.test(shown) ? /^OTLP +(http:\/\/[\d.:]+)/m.exec(shown)?.[1] : undefined), 'the start');
+    const otlp = await eventually(
+      () => (/^Evaluators/m.test(shown) ? /^OTLP +(http:\/\/[\d.:]+)/m.exec(shown)?.[1] : undefined),
+      'the start',
+    );
     await sendAgentRun(otlp, { agent: 'order_support' });
     const plain = (): string => stripVTControlCharacters(shown);
-    const run = await eventually(() => plain().split(/\r?\n/).find((one) => one.includes('order_support')), 'the line of the run');
+    const run = await eventually(
+      () =>
+        plain()
+          .split(/\r?\n/)
+          .find((one) => one.includes('order_support')),
+      'the line of the run',
+    );
     expect(run).toMatch(/tool_error/);
     expect(shown).toContain('\u001b[');
     expect(plain()).not.toMatch(/^\{"level"/m);

@@ -26,7 +26,10 @@ afterEach(async () => {
 const oneWay = 'tls: { cert_file: cert.pem, key_file: key.pem }';
 const mutual = 'tls: { cert_file: cert.pem, key_file: key.pem, client_ca_file: client-ca.pem }';
 
-async function started(tls: string, listen = ''): Promise<{ readonly otlpHttp: string; readonly otlpGrpc: string; readonly console: string }> {
+async function started(
+  tls: string,
+  listen = '',
+): Promise<{ readonly otlpHttp: string; readonly otlpGrpc: string; readonly console: string }> {
   const text = `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0", ${tls}${listen} }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\nclosing: { settle: 5ms, quiet: 50ms }\n`;
   const { config } = await loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text, env: {}, evaluators });
   const running = service({ config, logger: pino({ level: 'silent' }), stopMs: 500 });
@@ -36,7 +39,11 @@ async function started(tls: string, listen = ''): Promise<{ readonly otlpHttp: s
 
 test('service: over TLS, every address says so, and is answered there', async () => {
   const { otlpHttp, otlpGrpc, console: page } = await started(oneWay);
-  expect([otlpHttp, otlpGrpc, page].map((address) => address.replace(/\d+$/, '0'))).toEqual(['https://127.0.0.1:0', 'https://127.0.0.1:0', 'https://127.0.0.1:0']);
+  expect([otlpHttp, otlpGrpc, page].map((address) => address.replace(/\d+$/, '0'))).toEqual([
+    'https://127.0.0.1:0',
+    'https://127.0.0.1:0',
+    'https://127.0.0.1:0',
+  ]);
   expect(await post(otlpHttp)).toBe(200);
   expect(await grpcCode(otlpGrpc)).toBe('OK');
   expect(await got(`${page}/livez`)).toBe('{"status":"ok"}');
@@ -55,7 +62,8 @@ test('service: client certificates are asked for by the OTLP listeners, and not 
 
 test('service: beyond loopback, client certificates guard OTLP, and the console still wants a token', async () => {
   const text = (console: string): string => `listen: { otlp_http: "0.0.0.0:0", otlp_grpc: "[::]:0", console: "${console}", ${mutual} }`;
-  const load = async (console: string): Promise<unknown> => loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text: text(console), env: {}, evaluators });
+  const load = async (console: string): Promise<unknown> =>
+    loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text: text(console), env: {}, evaluators });
   await expect(load('127.0.0.1:0')).resolves.toBeDefined();
   await expect(load('0.0.0.0:0')).rejects.toThrow(/listen.console: "0.0.0.0:0" can be reached/);
 });
@@ -65,7 +73,10 @@ test('service: certificates that are renewed are served to new connections by ev
   stops.push(async () => rmSync(folder, { recursive: true }));
   for (const name of ['cert', 'key', 'client-ca']) copyFileSync(join(certificateFolder, `${name}.pem`), join(folder, `${name}.pem`));
   const file = join(folder, 'tracejury.yaml');
-  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0", ${mutual} }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\n`);
+  writeFileSync(
+    file,
+    `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0", ${mutual} }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\n`,
+  );
   const source = watchedFile({ file, env: {}, evaluators });
   const { config, prints } = await source.read();
   const running = service({ config, prints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
@@ -94,12 +105,16 @@ const clientOnly = { cert: knownClient.cert, key: knownClient.key };
 
 test('service: the demonstration reaches it over TLS, when its authority is known', async () => {
   const { otlpHttp, console: page } = await started(oneWay);
-  const { code, said } = await run([join(import.meta.dirname, '../../src/cli/main.ts'), 'demo', '--endpoint', otlpHttp, '--console', page, '--runs', '3'], { NODE_EXTRA_CA_CERTS: join(certificateFolder, 'cert.pem') });
+  const { code, said } = await run(
+    [join(import.meta.dirname, '../../src/cli/main.ts'), 'demo', '--endpoint', otlpHttp, '--console', page, '--runs', '3'],
+    { NODE_EXTRA_CA_CERTS: join(certificateFolder, 'cert.pem') },
+  );
   expect(said).toMatch(/^Scored \d+ runs/m);
   expect(code).toBe(0);
 });
 
-const healthCheck = /^HEALTHCHECK [\s\S]*?CMD (\["node".*\])$/m.exec(readFileSync(join(import.meta.dirname, '../../docker/Dockerfile'), 'utf8'))?.[1] ?? '[]';
+const healthCheck =
+  /^HEALTHCHECK [\s\S]*?CMD (\["node".*\])$/m.exec(readFileSync(join(import.meta.dirname, '../../docker/Dockerfile'), 'utf8'))?.[1] ?? '[]';
 
 test.each([
   ['without TLS', ''],
@@ -107,13 +122,18 @@ test.each([
   ['over TLS with client certificates', mutual],
 ])("docker: the image's health check finds a service %s, and none that is gone", async (_how, tls) => {
   const { console: page } = await started(tls);
-  const [, ...command] = (JSON.parse(healthCheck) as readonly string[]).map((part) => part.replaceAll(':4380', page.slice(page.lastIndexOf(':'))));
+  const [, ...command] = (JSON.parse(healthCheck) as readonly string[]).map((part) =>
+    part.replaceAll(':4380', page.slice(page.lastIndexOf(':'))),
+  );
   expect((await run(command)).code).toBe(0);
   await stops.pop()?.();
   expect((await run(command)).code).toBe(1);
 });
 
-async function run(command: readonly string[], env: { readonly [name: string]: string } = {}): Promise<{ readonly code: unknown; readonly said: string }> {
+async function run(
+  command: readonly string[],
+  env: { readonly [name: string]: string } = {},
+): Promise<{ readonly code: unknown; readonly said: string }> {
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -124,18 +144,27 @@ async function run(command: readonly string[], env: { readonly [name: string]: s
 
 function post(otlp: string, identity: object = trust): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const sent = request(`${otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, agent: false, ...identity }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    });
+    const sent = request(
+      `${otlp}/v1/traces`,
+      { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, agent: false, ...identity },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      },
+    );
     sent.on('error', reject);
     sent.end(goodBody);
   });
 }
 
-async function grpcCode(address: string, { ca, cert, key }: { readonly ca: string; readonly cert?: string; readonly key?: string } = trust): Promise<unknown> {
+async function grpcCode(
+  address: string,
+  { ca, cert, key }: { readonly ca: string; readonly cert?: string; readonly key?: string } = trust,
+): Promise<unknown> {
   const identity = cert === undefined || key === undefined ? [] : ([Buffer.from(key), Buffer.from(cert)] as const);
-  const client = grpcClient(Number(address.slice(address.lastIndexOf(':') + 1)), { channel: credentials.createSsl(Buffer.from(ca), ...identity) });
+  const client = grpcClient(Number(address.slice(address.lastIndexOf(':') + 1)), {
+    channel: credentials.createSsl(Buffer.from(ca), ...identity),
+  });
   const { code } = await client.send({ message: goodBody });
   client.close();
   return code;
@@ -145,7 +174,10 @@ function got(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     request(url, { ...trust, agent: false }, (response) => {
       let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk)).on('end', () => resolve(text));
+      response
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => (text += chunk))
+        .on('end', () => resolve(text));
     })
       .on('error', reject)
       .end();

@@ -7,14 +7,32 @@ import { grpcSend, logsPath, tracesPath } from '../receivers/grpc-client.ts';
 import { running, type Running } from './running.ts';
 
 const folder = new URL('../fixtures/recordings/', import.meta.url);
-const cases = ['handmade-card/toolerror', 'handmade-card/handoff', 'openinference-openai/parallel-grpc', 'js-plain-proto-gzip/sequential', 'js-plain-proto/nonascii', 'google-adk/toolerror-content'] as const;
+const cases = [
+  'handmade-card/toolerror',
+  'handmade-card/handoff',
+  'openinference-openai/parallel-grpc',
+  'js-plain-proto-gzip/sequential',
+  'js-plain-proto/nonascii',
+  'google-adk/toolerror-content',
+] as const;
 
 type Send = (jury: Running, signal: 'traces' | 'logs', body: Buffer) => Promise<unknown>;
 
-const sendHttp: Send = async ({ otlp }, signal, body) => (await fetch(`${otlp}/v1/${signal}`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(body) })).status;
+const sendHttp: Send = async ({ otlp }, signal, body) =>
+  (
+    await fetch(`${otlp}/v1/${signal}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-protobuf' },
+      body: new Uint8Array(body),
+    })
+  ).status;
 
 const sendGrpc: Send = async ({ grpc }, signal, body) => {
-  const { code } = await grpcSend(Number(grpc.split(':')[1]), { path: signal === 'traces' ? tracesPath : logsPath, message: body, coding: 'gzip' });
+  const { code } = await grpcSend(Number(grpc.split(':')[1]), {
+    path: signal === 'traces' ? tracesPath : logsPath,
+    message: body,
+    coding: 'gzip',
+  });
   return code;
 };
 

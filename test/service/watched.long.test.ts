@@ -45,17 +45,25 @@ async function watched(file: string, { env = {}, flags = {}, logger = pino({ lev
   open.push(started.stop);
   const { otlpHttp, console: page } = await started.start();
   const metrics = async (): Promise<string> => (await fetch(`${page}/metrics`)).text();
-  const read: Watched['read'] = async (outcome) => sample(await metrics(), 'tracejury_config_reloads_total', { tracejury_outcome: outcome }) ?? 0;
+  const read: Watched['read'] = async (outcome) =>
+    sample(await metrics(), 'tracejury_config_reloads_total', { tracejury_outcome: outcome }) ?? 0;
   return {
     read,
-    until: async (outcome, times) => void (await eventually(async () => ((await read(outcome)) >= times ? true : undefined), `${times} × ${outcome}`)),
+    until: async (outcome, times) =>
+      void (await eventually(async () => ((await read(outcome)) >= times ? true : undefined), `${times} × ${outcome}`)),
     async names(agent) {
       await sendAgentRun(otlpHttp, { agent });
       const page_ = await eventually(async () => {
         const text = await metrics();
         return sample(text, 'tracejury_runs_total', { gen_ai_agent_name: agent }) === undefined ? undefined : text;
       }, 'the run');
-      return [...page_.matchAll(new RegExp(`^tracejury_evaluation_results_total\\{gen_ai_evaluation_name="(\\w+)",gen_ai_agent_name="${agent}"`, 'gm'))].map(([, name = '']) => name).toSorted();
+      return [
+        ...page_.matchAll(
+          new RegExp(`^tracejury_evaluation_results_total\\{gen_ai_evaluation_name="(\\w+)",gen_ai_agent_name="${agent}"`, 'gm'),
+        ),
+      ]
+        .map(([, name = '']) => name)
+        .toSorted();
     },
   };
 }
@@ -86,7 +94,10 @@ test('watched: a link on the way that is turned to another folder, as Kubernetes
   const version = (name: string): void => {
     mkdirSync(join(folder, name));
     writeFileSync(join(folder, name, 'tracejury.yaml'), yaml(`evaluators: [ { use: ./own.mjs, name: ${name} } ]`));
-    writeFileSync(join(folder, name, 'own.mjs'), `export const own = { kind: 'rule', id: 'own_of_${name}', version: 1, summary: '', needs: [], onByDefault: false, defaultThreshold: 1, defaults: {}, optionsSchema: { type: 'object' }, source: 'tests', evaluate: () => ({ kind: 'scored', score: 1, explanation: '', evidence: [], details: {} }) };`);
+    writeFileSync(
+      join(folder, name, 'own.mjs'),
+      `export const own = { kind: 'rule', id: 'own_of_${name}', version: 1, summary: '', needs: [], onByDefault: false, defaultThreshold: 1, defaults: {}, optionsSchema: { type: 'object' }, source: 'tests', evaluate: () => ({ kind: 'scored', score: 1, explanation: '', evidence: [], details: {} }) };`,
+    );
   };
   version('one');
   version('two');
@@ -118,9 +129,15 @@ test('watched: files that the configuration names, also one that is still missin
 test('watched: what flags and the environment said holds when the file is read again', async () => {
   const file = join(folder, 'tracejury.yaml');
   const lines: { readonly [field: string]: unknown }[] = [];
-  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line) as { readonly [field: string]: unknown }) });
+  const logger = pino(
+    { level: 'info' },
+    { write: (line: string) => void lines.push(JSON.parse(line) as { readonly [field: string]: unknown }) },
+  );
   const write = (port: number, level: string, evaluator: string): void =>
-    writeFileSync(file, `listen: { otlp_http: "127.0.0.1:${port}", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:${port + 1}" }\nlog: { level: ${level} }\nclosing: { settle: 5ms, quiet: 50ms }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\nevaluators: [ ${evaluator} ]\n`);
+    writeFileSync(
+      file,
+      `listen: { otlp_http: "127.0.0.1:${port}", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:${port + 1}" }\nlog: { level: ${level} }\nclosing: { settle: 5ms, quiet: 50ms }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\nevaluators: [ ${evaluator} ]\n`,
+    );
   write(1, 'error', 'tool_error');
   const jury = await watched(file, { logger, flags: { port: 0, logLevel: 'info' }, env: { TRACEJURY_LISTEN_CONSOLE: '127.0.0.1:0' } });
   write(3, 'fatal', 'tool_recovery');

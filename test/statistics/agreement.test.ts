@@ -3,12 +3,21 @@ import { cohenKappa, type LabelPair } from '../../src/statistics/cohen-kappa.ts'
 import { raterAgreement, raterPeopleMax, type PersonsLabel } from '../../src/statistics/rater-agreement.ts';
 
 function table(rows: { readonly [one: string]: { readonly [other: string]: number } }): readonly LabelPair[] {
-  return Object.entries(rows).flatMap(([one, row]) => Object.entries(row).flatMap(([other, count]) => Array.from({ length: count }, () => ({ one, other }))));
+  return Object.entries(rows).flatMap(([one, row]) =>
+    Object.entries(row).flatMap(([other, count]) => Array.from({ length: count }, () => ({ one, other }))),
+  );
 }
 
 test('kappa: the textbook table of 50 proposals', () => {
   const found = cohenKappa(table({ yes: { yes: 20, no: 5 }, no: { yes: 10, no: 15 } }));
-  expect(found).toMatchObject({ kind: 'estimated', point: expect.closeTo(0.4, 12), agreement: expect.closeTo(0.7, 12), expected: expect.closeTo(0.5, 12), n: 50, standardError: expect.closeTo(0.127, 3) });
+  expect(found).toMatchObject({
+    kind: 'estimated',
+    point: expect.closeTo(0.4, 12),
+    agreement: expect.closeTo(0.7, 12),
+    expected: expect.closeTo(0.5, 12),
+    n: 50,
+    standardError: expect.closeTo(0.127, 3),
+  });
 });
 
 test('kappa: three labels, as Fleiss, Cohen and Everitt reckon the error', () => {
@@ -54,11 +63,15 @@ test('people: each two are compared on the items of both, and the later label of
 
 test('people: without a pair the mean is not estimable', () => {
   expect(raterAgreement(said('ann', { a: 'pass' }))).toMatchObject({ pairs: [], mean: { reason: 'no_observations' } });
-  expect(raterAgreement([...said('ann', { a: 'pass' }), ...said('bob', { a: 'pass' })])).toMatchObject({ mean: { reason: 'no_variation' } });
+  expect(raterAgreement([...said('ann', { a: 'pass' }), ...said('bob', { a: 'pass' })])).toMatchObject({
+    mean: { reason: 'no_variation' },
+  });
 });
 
 test('people: beyond the bound those with the fewest labels are left out, and told', () => {
-  const many = Array.from({ length: raterPeopleMax + 3 }, (_, at) => said(`p${at}`, Object.fromEntries(Array.from({ length: at === 0 ? 1 : 2 }, (_empty, item) => [`i${item}`, 'pass'])))).flat();
+  const many = Array.from({ length: raterPeopleMax + 3 }, (_, at) =>
+    said(`p${at}`, Object.fromEntries(Array.from({ length: at === 0 ? 1 : 2 }, (_empty, item) => [`i${item}`, 'pass']))),
+  ).flat();
   const found = raterAgreement(many);
   expect(found.peopleLeftOut).toBe(3);
   expect(found.pairs.length).toBe((raterPeopleMax * (raterPeopleMax - 1)) / 2);

@@ -7,8 +7,17 @@ import type { Chance } from '../builders/seeded.ts';
 import type { Drawn, World } from './world.ts';
 
 /** Each of two people names the true label with probability `right`, else any other one. */
-function raters({ items, shares, right }: { readonly items: number; readonly shares: readonly number[]; readonly right: number }): Pick<World, 'truth' | 'draw'> {
-  const said = (truth: number, chance: Chance): number => (chance.share() < right ? truth : (truth + 1 + chance.below(shares.length - 1)) % shares.length);
+function raters({
+  items,
+  shares,
+  right,
+}: {
+  readonly items: number;
+  readonly shares: readonly number[];
+  readonly right: number;
+}): Pick<World, 'truth' | 'draw'> {
+  const said = (truth: number, chance: Chance): number =>
+    chance.share() < right ? truth : (truth + 1 + chance.below(shares.length - 1)) % shares.length;
   const draw = (chance: Chance): Drawn => ({
     estimate: cohenKappa(
       Array.from({ length: items }, () => {
@@ -48,9 +57,21 @@ function judges(items: number, shares: readonly [number, number, number, number]
   return { truth: shares[2] - shares[1], draw };
 }
 
-function periods({ before, after, runs }: { readonly before: number; readonly after: number; readonly runs: number }): Pick<World, 'truth' | 'draw'> {
-  const rate = (passes: number, chance: Chance) => weightedRate(rateSums(Array.from({ length: runs }, () => ({ value: chance.share() < passes ? 1 : 0, probability: 0.05 }))).data());
-  return { truth: after - before, draw: (chance) => ({ estimate: rateChange({ before: rate(before, chance), after: rate(after, chance) }) }) };
+function periods({
+  before,
+  after,
+  runs,
+}: {
+  readonly before: number;
+  readonly after: number;
+  readonly runs: number;
+}): Pick<World, 'truth' | 'draw'> {
+  const rate = (passes: number, chance: Chance) =>
+    weightedRate(rateSums(Array.from({ length: runs }, () => ({ value: chance.share() < passes ? 1 : 0, probability: 0.05 }))).data());
+  return {
+    truth: after - before,
+    draw: (chance) => ({ estimate: rateChange({ before: rate(before, chance), after: rate(after, chance) }) }),
+  };
 }
 
 export const comparisonWorlds: readonly World[] = [

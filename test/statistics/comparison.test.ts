@@ -35,12 +35,21 @@ const printed = [
 
 for (const { point, low, high, ...cells } of printed) {
   test(`paired difference: ${Object.values(cells).join(', ')} has the printed interval`, () => {
-    expect(pairedDifference(cells)).toMatchObject({ point: expect.closeTo(point, 10), low: expect.closeTo(low, 3), high: expect.closeTo(high, 3) });
+    expect(pairedDifference(cells)).toMatchObject({
+      point: expect.closeTo(point, 10),
+      low: expect.closeTo(low, 3),
+      high: expect.closeTo(high, 3),
+    });
   });
 }
 
 function items(both: number, onlyFirst: number, onlySecond: number, neither: number) {
-  const rows = [[both, true, true], [onlyFirst, true, false], [onlySecond, false, true], [neither, false, false]] as const;
+  const rows = [
+    [both, true, true],
+    [onlyFirst, true, false],
+    [onlySecond, false, true],
+    [neither, false, false],
+  ] as const;
   return rows.flatMap(([count, firstRight, secondRight]) => Array.from({ length: count }, () => ({ firstRight, secondRight })));
 }
 
@@ -68,18 +77,30 @@ test('drift: a judge that passes less is told from one that wavers', () => {
     ...Array.from({ length: lost }, () => ({ before: true, after: false })),
     ...Array.from({ length: gained }, () => ({ before: false, after: true })),
   ];
-  expect(verdictDrift(asked(80, 18, 2))).toMatchObject({ word: 'passes_less', change: { point: expect.closeTo(-0.16, 12) }, flipped: { point: 0.2 }, level: expect.closeTo(0.05, 12) });
+  expect(verdictDrift(asked(80, 18, 2))).toMatchObject({
+    word: 'passes_less',
+    change: { point: expect.closeTo(-0.16, 12) },
+    flipped: { point: 0.2 },
+    level: expect.closeTo(0.05, 12),
+  });
   expect(verdictDrift(asked(80, 2, 18))).toMatchObject({ word: 'passes_more' });
   expect(verdictDrift(asked(80, 10, 10))).toMatchObject({ word: 'no_change_shown', flipped: { point: 0.2 } });
   expect(verdictDrift([])).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
 });
 
 test('looks: their levels add up to no more than the whole', () => {
-  const sum = (planned: number | undefined, looks: number): number => Array.from({ length: looks }, (_, at) => sequentialLevel({ schedule: { look: at + 1, ...(planned === undefined ? {} : { planned }) } })).reduce((all, one) => all + one, 0);
+  const sum = (planned: number | undefined, looks: number): number =>
+    Array.from({ length: looks }, (_, at) =>
+      sequentialLevel({ schedule: { look: at + 1, ...(planned === undefined ? {} : { planned }) } }),
+    ).reduce((all, one) => all + one, 0);
   expect(sum(52, 200)).toBeCloseTo(0.05, 12);
   expect(sum(undefined, 10_000)).toBeLessThan(0.05);
   expect(sum(undefined, 10_000)).toBeGreaterThan(0.0499);
-  expect([sequentialLevel({}), sequentialLevel({ confidence: 0.99 }), sequentialLevel({ schedule: { look: 0 } })]).toEqual([expect.closeTo(0.05, 12), expect.closeTo(0.01, 12), 0]);
+  expect([sequentialLevel({}), sequentialLevel({ confidence: 0.99 }), sequentialLevel({ schedule: { look: 0 } })]).toEqual([
+    expect.closeTo(0.05, 12),
+    expect.closeTo(0.01, 12),
+    0,
+  ]);
 });
 
 const looks = 20;
@@ -94,7 +115,9 @@ function falseAlarms(planned: number | undefined): number {
   const histories = 400;
   const alarmed = Array.from({ length: histories }, () => {
     const before = weekly(chance);
-    return Array.from({ length: looks }, (_, at) => rateChange({ before, after: weekly(chance) }, planned === undefined ? {} : { schedule: { look: at + 1, planned } }));
+    return Array.from({ length: looks }, (_, at) =>
+      rateChange({ before, after: weekly(chance) }, planned === undefined ? {} : { schedule: { look: at + 1, planned } }),
+    );
   }).filter((history) => history.some((change) => change.kind === 'estimated' && change.word !== 'no_change_shown'));
   return alarmed.length / histories;
 }
@@ -105,9 +128,14 @@ test('looks: twenty looks without change raise an alarm in at most 5 % of histor
 });
 
 test('change of a rate: shown when it is large, and not estimable when one of the two is not', () => {
-  const rate = (passed: number, of: number) => weightedRate(rateSums(Array.from({ length: of }, (_, at) => ({ value: at < passed ? 1 : 0, probability: 0.1 }))).data());
+  const rate = (passed: number, of: number) =>
+    weightedRate(rateSums(Array.from({ length: of }, (_, at) => ({ value: at < passed ? 1 : 0, probability: 0.1 }))).data());
   expect(rateChange({ before: rate(450, 500), after: rate(400, 500) })).toMatchObject({ word: 'lower', point: expect.closeTo(-0.1, 12) });
-  expect(rateChange({ before: rate(400, 500), after: rate(450, 500) })).toMatchObject({ word: 'higher', low: expect.closeTo(0.056, 2), high: expect.closeTo(0.144, 2) });
+  expect(rateChange({ before: rate(400, 500), after: rate(450, 500) })).toMatchObject({
+    word: 'higher',
+    low: expect.closeTo(0.056, 2),
+    high: expect.closeTo(0.144, 2),
+  });
   expect(rateChange({ before: rate(45, 50), after: rate(44, 50) })).toMatchObject({ word: 'no_change_shown' });
   const unknown = weightedRate(rateSums().data());
   expect(rateChange({ before: rate(45, 50), after: unknown })).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });

@@ -33,7 +33,9 @@ function ownSet({ passes, judged, labels, judge = errs, among = false }: OwnSet)
   const draw = (chance: Chance): Drawn => {
     const labelled = Array.from({ length: labels }, () => judgedTruth(chance, passes, judge));
     const others = Array.from({ length: among ? judged - labels : judged }, () => judgedTruth(chance, passes, judge));
-    const rate = weightedRate(rateSums([...(among ? labelled : []), ...others].map(({ verdict }) => ({ value: verdict ? 1 : 0, probability: 0.05 }))).data());
+    const rate = weightedRate(
+      rateSums([...(among ? labelled : []), ...others].map(({ verdict }) => ({ value: verdict ? 1 : 0, probability: 0.05 }))).data(),
+    );
     if (rate.kind === 'not_estimable') return { estimate: rate };
     return { estimate: roganGladen({ judged: rate, labelled: confusion(labelled), ...(among ? { overlap: labels / judged } : {}) }) };
   };
@@ -48,11 +50,14 @@ const raisedWithOwnSet: Pick<World, 'truth' | 'draw'> = {
     for (let run = 0; run < 5000; run++) {
       const flagged = chance.share() < 0.1;
       const probability = flagged ? 1 : 0.1;
-      if (chance.share() < probability) sums.add({ value: judgedTruth(chance, flagged ? 0.5 : 0.92 + 0.42 / 9, errs).verdict ? 1 : 0, probability });
+      if (chance.share() < probability)
+        sums.add({ value: judgedTruth(chance, flagged ? 0.5 : 0.92 + 0.42 / 9, errs).verdict ? 1 : 0, probability });
     }
     const rate = weightedRate(sums.data());
     if (rate.kind === 'not_estimable') return { estimate: rate };
-    return { estimate: roganGladen({ judged: rate, labelled: confusion(Array.from({ length: 200 }, () => judgedTruth(chance, 0.7, errs))) }) };
+    return {
+      estimate: roganGladen({ judged: rate, labelled: confusion(Array.from({ length: 200 }, () => judgedTruth(chance, 0.7, errs))) }),
+    };
   },
 };
 
@@ -76,7 +81,11 @@ function labelledAmong({ runs, passes, flagged = 0, labelIfPassed, labelIfFailed
       if (chance.share() >= probability) continue;
       const { label, verdict } = judgedTruth(chance, isFlagged ? 0.5 : passes, judge);
       const labelled = verdict ? labelIfPassed : labelIfFailed;
-      judged.push({ verdict: verdict ? 1 : 0, probability, ...(chance.share() < labelled ? { label: { value: label ? 1 : 0, probability: labelled } } : {}) });
+      judged.push({
+        verdict: verdict ? 1 : 0,
+        probability,
+        ...(chance.share() < labelled ? { label: { value: label ? 1 : 0, probability: labelled } } : {}),
+      });
     }
     return { estimate: predictionPowered(judged) };
   };
@@ -87,9 +96,16 @@ function labelledAmong({ runs, passes, flagged = 0, labelIfPassed, labelIfFailed
 const fewFails: Pick<World, 'truth' | 'draw'> = {
   truth: 0.95,
   draw: (chance) => {
-    const rate = weightedRate(rateSums(Array.from({ length: 1000 }, () => ({ value: judgedTruth(chance, 0.95, errs).verdict ? 1 : 0, probability: 0.05 }))).data());
+    const rate = weightedRate(
+      rateSums(Array.from({ length: 1000 }, () => ({ value: judgedTruth(chance, 0.95, errs).verdict ? 1 : 0, probability: 0.05 }))).data(),
+    );
     if (rate.kind === 'not_estimable') return { estimate: rate };
-    return { estimate: roganGladen({ judged: rate, labelled: confusion(Array.from({ length: 200 }, (_, at) => judgedTruth(chance, at < 197 ? 1 : 0, errs))) }) };
+    return {
+      estimate: roganGladen({
+        judged: rate,
+        labelled: confusion(Array.from({ length: 200 }, (_, at) => judgedTruth(chance, at < 197 ? 1 : 0, errs))),
+      }),
+    };
   },
 };
 
@@ -101,7 +117,12 @@ const labelledSessions: Pick<World, 'truth' | 'draw'> = {
       const labelled = chance.share() < 0.25;
       return Array.from({ length: sessionSize(chance) }, (): JudgedRun => {
         const { label, verdict } = judgedTruth(chance, passes, errs);
-        return { verdict: verdict ? 1 : 0, probability: 0.2, session: `s${session}`, ...(labelled ? { label: { value: label ? 1 : 0, probability: 0.25 } } : {}) };
+        return {
+          verdict: verdict ? 1 : 0,
+          probability: 0.2,
+          session: `s${session}`,
+          ...(labelled ? { label: { value: label ? 1 : 0, probability: 0.25 } } : {}),
+        };
       });
     });
     return { estimate: predictionPowered(judged.flat()) };
@@ -114,11 +135,26 @@ export const correctionWorlds: readonly World[] = [
   { name: 'Rogan–Gladen, 80 % pass, 500 judged, 200 of them labelled', ...ownSet({ passes: 0.8, judged: 500, labels: 200, among: true }) },
   { name: 'Rogan–Gladen, 80 % pass, 1,000 judged, 50 labels of their own', ...ownSet({ passes: 0.8, judged: 1000, labels: 50 }) },
   { name: 'Rogan–Gladen, flagged runs all judged, 200 labels of other traffic', ...raisedWithOwnSet },
-  { name: 'prediction-powered, 80 % pass, 1,000 judged, 200 of them labelled', ...labelledAmong({ runs: 5000, passes: 0.8, labelIfPassed: 0.2, labelIfFailed: 0.2 }) },
-  { name: 'prediction-powered, 95 % pass, 1,000 judged, 200 of them labelled', ...labelledAmong({ runs: 5000, passes: 0.95, labelIfPassed: 0.2, labelIfFailed: 0.2 }) },
-  { name: 'prediction-powered, 80 % pass, 1,000 judged, 15 of them labelled', ...labelledAmong({ runs: 5000, passes: 0.8, labelIfPassed: 0.015, labelIfFailed: 0.015 }) },
-  { name: 'prediction-powered, flagged runs all judged, judged fails labelled more often', ...labelledAmong({ runs: 3000, passes: 0.92, flagged: 0.1, labelIfPassed: 0.15, labelIfFailed: 0.5 }) },
-  { name: 'prediction-powered, a judge that guesses', ...labelledAmong({ runs: 3000, passes: 0.8, labelIfPassed: 0.3, labelIfFailed: 0.3, judge: { sensitivity: 0.5, specificity: 0.5 } }) },
+  {
+    name: 'prediction-powered, 80 % pass, 1,000 judged, 200 of them labelled',
+    ...labelledAmong({ runs: 5000, passes: 0.8, labelIfPassed: 0.2, labelIfFailed: 0.2 }),
+  },
+  {
+    name: 'prediction-powered, 95 % pass, 1,000 judged, 200 of them labelled',
+    ...labelledAmong({ runs: 5000, passes: 0.95, labelIfPassed: 0.2, labelIfFailed: 0.2 }),
+  },
+  {
+    name: 'prediction-powered, 80 % pass, 1,000 judged, 15 of them labelled',
+    ...labelledAmong({ runs: 5000, passes: 0.8, labelIfPassed: 0.015, labelIfFailed: 0.015 }),
+  },
+  {
+    name: 'prediction-powered, flagged runs all judged, judged fails labelled more often',
+    ...labelledAmong({ runs: 3000, passes: 0.92, flagged: 0.1, labelIfPassed: 0.15, labelIfFailed: 0.5 }),
+  },
+  {
+    name: 'prediction-powered, a judge that guesses',
+    ...labelledAmong({ runs: 3000, passes: 0.8, labelIfPassed: 0.3, labelIfFailed: 0.3, judge: { sensitivity: 0.5, specificity: 0.5 } }),
+  },
   { name: 'prediction-powered, 200 uneven sessions, a quarter of them labelled', ...labelledSessions },
 ];
 

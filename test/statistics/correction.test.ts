@@ -7,12 +7,23 @@ import { rateSums, weightedRate } from '../../src/statistics/weighted-rate.ts';
 const judge = { truePositive: 170, falseNegative: 30, trueNegative: 90, falsePositive: 10 };
 
 test('rogan–gladen: the judge’s errors are taken out of the judged rate', () => {
-  expect(roganGladen({ judged: { point: 0.7, effectiveN: 1000 }, labelled: judge })).toMatchObject({ kind: 'estimated', point: expect.closeTo(0.8, 12), sensitivity: 0.85, specificity: 0.9, n: 300, cut: false });
+  expect(roganGladen({ judged: { point: 0.7, effectiveN: 1000 }, labelled: judge })).toMatchObject({
+    kind: 'estimated',
+    point: expect.closeTo(0.8, 12),
+    sensitivity: 0.85,
+    specificity: 0.9,
+    n: 300,
+    cut: false,
+  });
 });
 
 test('rogan–gladen: a perfect judge with many labels leaves Wilson’s interval', () => {
   const perfect = { truePositive: 1e9, falseNegative: 0, trueNegative: 1e9, falsePositive: 0 };
-  expect(roganGladen({ judged: { point: 81 / 263, effectiveN: 263 }, labelled: perfect })).toMatchObject({ point: expect.closeTo(81 / 263, 9), low: expect.closeTo(0.2553, 2), high: expect.closeTo(0.3662, 2) });
+  expect(roganGladen({ judged: { point: 81 / 263, effectiveN: 263 }, labelled: perfect })).toMatchObject({
+    point: expect.closeTo(81 / 263, 9),
+    low: expect.closeTo(0.2553, 2),
+    high: expect.closeTo(0.3662, 2),
+  });
 });
 
 test('rogan–gladen: what is not known of the judge widens the interval', () => {
@@ -39,12 +50,20 @@ const impossible = [
 
 for (const { reason, labelled } of impossible) {
   test(`rogan–gladen: not estimable: ${reason}`, () => {
-    expect(roganGladen({ judged: { point: 0.7, effectiveN: 1000 }, labelled })).toMatchObject({ kind: 'not_estimable', reason, explanation: expect.stringMatching(/\.$/) });
+    expect(roganGladen({ judged: { point: 0.7, effectiveN: 1000 }, labelled })).toMatchObject({
+      kind: 'not_estimable',
+      reason,
+      explanation: expect.stringMatching(/\.$/),
+    });
   });
 }
 
 function judged(verdict: number, count: number, label?: number): readonly JudgedRun[] {
-  return Array.from({ length: count }, () => ({ verdict, probability: 0.5, ...(label === undefined ? {} : { label: { value: label, probability: 0.1 } }) }));
+  return Array.from({ length: count }, () => ({
+    verdict,
+    probability: 0.5,
+    ...(label === undefined ? {} : { label: { value: label, probability: 0.1 } }),
+  }));
 }
 
 test('prediction-powered: with a judge that is always right, labels only confirm what all verdicts say', () => {
@@ -57,7 +76,10 @@ test('prediction-powered: with a judge that is always right, labels only confirm
 });
 
 test('prediction-powered: a judge that says the same of everything is left aside', () => {
-  expect(predictionPowered([...judged(1, 70, 1), ...judged(1, 30, 0), ...judged(1, 900)])).toMatchObject({ trust: 0, point: expect.closeTo(0.7, 9) });
+  expect(predictionPowered([...judged(1, 70, 1), ...judged(1, 30, 0), ...judged(1, 900)])).toMatchObject({
+    trust: 0,
+    point: expect.closeTo(0.7, 9),
+  });
 });
 
 test('prediction-powered: a few labels are too few to reckon the trust from, so they count alone', () => {
@@ -83,11 +105,17 @@ test('prediction-powered: not estimable without runs, without labels, with one l
   expect(predictionPowered([])).toMatchObject({ reason: 'no_observations' });
   expect(predictionPowered(judged(1, 50))).toMatchObject({ reason: 'no_labels' });
   expect(predictionPowered([...judged(1, 50), ...judged(1, 1, 1)])).toMatchObject({ reason: 'one_label' });
-  expect(predictionPowered([...judged(1, 50), ...judged(1, 5, 1).map((run) => ({ ...run, session: 'one' }))])).toMatchObject({ reason: 'one_label' });
+  expect(predictionPowered([...judged(1, 50), ...judged(1, 5, 1).map((run) => ({ ...run, session: 'one' }))])).toMatchObject({
+    reason: 'one_label',
+  });
 });
 
 test('prediction-powered: what is out of range is counted and changes nothing', () => {
   const runs = [...judged(1, 30, 1), ...judged(0, 10, 1), ...judged(0, 10, 0), ...judged(1, 50)];
-  const broken: readonly JudgedRun[] = [{ verdict: 2, probability: 1 }, { verdict: 1, probability: 0 }, { verdict: 1, probability: 1, label: { value: 1, probability: 0 } }];
+  const broken: readonly JudgedRun[] = [
+    { verdict: 2, probability: 1 },
+    { verdict: 1, probability: 0 },
+    { verdict: 1, probability: 1, label: { value: 1, probability: 0 } },
+  ];
   expect(predictionPowered([...runs, ...broken])).toEqual({ ...predictionPowered(runs), refused: 3 });
 });

@@ -33,7 +33,16 @@ for (const { name, found, want } of values) {
 
 /** Three digits, as tables print them. */
 const printed: readonly (readonly [degrees: number, probability: number, t: number])[] = [
-  [1, 0.975, 12.706], [2, 0.975, 4.303], [3, 0.95, 2.353], [4, 0.995, 4.604], [5, 0.975, 2.571], [10, 0.975, 2.228], [20, 0.9, 1.325], [30, 0.975, 2.042], [60, 0.995, 2.66], [120, 0.975, 1.98],
+  [1, 0.975, 12.706],
+  [2, 0.975, 4.303],
+  [3, 0.95, 2.353],
+  [4, 0.995, 4.604],
+  [5, 0.975, 2.571],
+  [10, 0.975, 2.228],
+  [20, 0.9, 1.325],
+  [30, 0.975, 2.042],
+  [60, 0.995, 2.66],
+  [120, 0.975, 1.98],
 ];
 
 for (const [degrees, probability, t] of printed) {
@@ -58,7 +67,12 @@ test('distributions: t with many degrees is the normal distribution, without a s
 });
 
 test('distributions: the ends are the ends, and nonsense is no number', () => {
-  expect([normalQuantile(0), normalQuantile(1), betaQuantile(0, { a: 2, b: 2 }), betaQuantile(1, { a: 2, b: 2 })]).toEqual([-Infinity, Infinity, 0, 1]);
+  expect([normalQuantile(0), normalQuantile(1), betaQuantile(0, { a: 2, b: 2 }), betaQuantile(1, { a: 2, b: 2 })]).toEqual([
+    -Infinity,
+    Infinity,
+    0,
+    1,
+  ]);
   expect([normalQuantile(2), betaQuantile(0.5, { a: 0, b: 1 }), betaBelow(0.5, { a: -1, b: 1 })]).toEqual([NaN, NaN, NaN]);
   expect([normalBelow(40), normalBelow(-40), betaBelow(-1, { a: 2, b: 2 }), betaBelow(2, { a: 2, b: 2 })]).toEqual([1, 0, 0, 1]);
 });

@@ -21,7 +21,12 @@ test('proportion: a share of nothing is not estimable', () => {
 });
 
 test('confusion: counts and rates by label and verdict', () => {
-  const items = [...Array.from({ length: 8 }, () => [true, true]), ...Array.from({ length: 2 }, () => [true, false]), ...Array.from({ length: 4 }, () => [false, true]), ...Array.from({ length: 6 }, () => [false, false])];
+  const items = [
+    ...Array.from({ length: 8 }, () => [true, true]),
+    ...Array.from({ length: 2 }, () => [true, false]),
+    ...Array.from({ length: 4 }, () => [false, true]),
+    ...Array.from({ length: 6 }, () => [false, false]),
+  ];
   const counts = confusion(items.map(([label = false, verdict = false]) => ({ label, verdict })));
   expect(counts).toEqual({ truePositive: 8, falseNegative: 2, falsePositive: 4, trueNegative: 6 });
   expect(confusionRates(counts)).toMatchObject({
@@ -34,5 +39,10 @@ test('confusion: counts and rates by label and verdict', () => {
 
 test('confusion: where there is nothing to divide by, that rate alone is not estimable', () => {
   const rates = confusionRates(confusion([{ label: false, verdict: false }]));
-  expect([rates.accuracy.kind, rates.precision.kind, rates.recall.kind, rates.specificity.kind]).toEqual(['estimated', 'not_estimable', 'not_estimable', 'estimated']);
+  expect([rates.accuracy.kind, rates.precision.kind, rates.recall.kind, rates.specificity.kind]).toEqual([
+    'estimated',
+    'not_estimable',
+    'not_estimable',
+    'estimated',
+  ]);
 });

@@ -11,7 +11,9 @@ const signed = (share: number): string => `${share <= -0.000_05 ? '−' : '+'}${
 const row = (name: string, { coverage, above, below, bias, biasError, width, worlds, notEstimable, uncovered }: Simulated): string =>
   `| ${[name, percent(coverage), percent(above), percent(below), signed(bias), (100 * biasError * Math.sqrt(worlds - notEstimable)).toFixed(2), (100 * width).toFixed(1), uncovered === 0 ? '' : percent(uncovered), notEstimable === 0 ? '' : notEstimable].join(' | ')} |`;
 
-console.log('| world | interval holds the truth | lies above it | below it | mean error, points | standard error, points | width, points | uncovered | not estimable |');
+console.log(
+  '| world | interval holds the truth | lies above it | below it | mean error, points | standard error, points | width, points | uncovered | not estimable |',
+);
 console.log('|---|---|---|---|---|---|---|---|---|');
 for (const world of [...rateWorlds, ...correctionWorlds, ...comparisonWorlds, ...scarceRateWorlds, ...scarceCorrectionWorlds]) {
   console.log(row(world.name, simulated(world, { worlds: Number(values.worlds), seed: Number(values.seed) })));

@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { averageRunsMax, cappedWeights, weightShareMax } from '../../src/statistics/weight-cap.ts';
 
-const probabilities = fc.array(fc.oneof(fc.constantFrom(1, 0.05, 1e-4, 5e-6), fc.double({ min: 1e-9, max: 1, noNaN: true })), { minLength: 1, maxLength: 200 });
+const probabilities = fc.array(fc.oneof(fc.constantFrom(1, 0.05, 1e-4, 5e-6), fc.double({ min: 1e-9, max: 1, noNaN: true })), {
+  minLength: 1,
+  maxLength: 200,
+});
 
 test('weight cap: no run has more than its share of what all weigh then, and none is cut without need', () => {
   fc.assert(
@@ -23,7 +26,8 @@ test('weight cap: no run has more than its share of what all weigh then, and non
 });
 
 test('weight cap: equal weights are never cut, and what is no probability is passed over', () => {
-  for (const count of [1, 2, 3, 20, 21, 60, 500]) expect(cappedWeights(Array.from({ length: count }, () => 0.001))).toMatchObject({ capped: 0, weightMax: Infinity });
+  for (const count of [1, 2, 3, 20, 21, 60, 500])
+    expect(cappedWeights(Array.from({ length: count }, () => 0.001))).toMatchObject({ capped: 0, weightMax: Infinity });
   expect(cappedWeights([])).toEqual({ weightMax: Infinity, capped: 0, largestShare: 0 });
   expect(cappedWeights([0, -1, 2, Number.NaN, 0.5, 0.5])).toEqual({ weightMax: Infinity, capped: 0, largestShare: 0.5 });
 });

@@ -11,7 +11,15 @@ function rate(observations: readonly RateObservation[]): Estimated {
   return estimate;
 }
 
-function runs({ passed, failed, probability = 1 }: { readonly passed: number; readonly failed: number; readonly probability?: number }): readonly RateObservation[] {
+function runs({
+  passed,
+  failed,
+  probability = 1,
+}: {
+  readonly passed: number;
+  readonly failed: number;
+  readonly probability?: number;
+}): readonly RateObservation[] {
   return Array.from({ length: passed + failed }, (_, at) => ({ value: at < passed ? 1 : 0, probability }));
 }
 
@@ -25,7 +33,10 @@ test('weighted rate: with equal probabilities it is Jeffreys’ interval', () =>
   for (const probability of [1, 0.02]) {
     const { point, low, high, effectiveN, standardError } = rate(runs({ passed: 9700, failed: 300, probability }));
     expect([point, standardError]).toEqual([0.97, expect.closeTo(Math.sqrt((0.97 * 0.03) / 9999), 12)]);
-    expect([low, high]).toEqual([expect.closeTo(betaQuantile(0.025, { a: 9700.5, b: 300.5 }), 5), expect.closeTo(betaQuantile(0.975, { a: 9700.5, b: 300.5 }), 5)]);
+    expect([low, high]).toEqual([
+      expect.closeTo(betaQuantile(0.025, { a: 9700.5, b: 300.5 }), 5),
+      expect.closeTo(betaQuantile(0.975, { a: 9700.5, b: 300.5 }), 5),
+    ]);
     expect(Math.abs(effectiveN - 10_000)).toBeLessThan(20);
   }
 });
@@ -83,30 +94,39 @@ test('weighted rate: what is out of range is counted and changes nothing', () =>
 
 function traffic(seed: number, count: number): readonly RateObservation[] {
   const { share, below } = seeded(seed);
-  return Array.from({ length: count }, () => ({ value: share(), probability: [1, 0.2, 0.05][below(3)] ?? 1, ...(share() < 0.5 ? { session: `s${below(40)}` } : {}) }));
+  return Array.from({ length: count }, () => ({
+    value: share(),
+    probability: [1, 0.2, 0.05][below(3)] ?? 1,
+    ...(share() < 0.5 ? { session: `s${below(40)}` } : {}),
+  }));
 }
 
 test('weighted rate: sums of two hours, stored and added up, are the sums of both', () => {
   const whole = rateSums(traffic(3, 600));
   const added = rateSums();
-  for (const part of [traffic(3, 600).slice(0, 250), traffic(3, 600).slice(250)]) added.merge(JSON.parse(JSON.stringify(rateSums(part).data())));
+  for (const part of [traffic(3, 600).slice(0, 250), traffic(3, 600).slice(250)])
+    added.merge(JSON.parse(JSON.stringify(rateSums(part).data())));
   const [one, other] = [weightedRate(whole.data()), weightedRate(added.data())];
   if (one.kind === 'not_estimable' || other.kind === 'not_estimable') throw new Error('not estimable');
   for (const key of ['point', 'low', 'high', 'standardError', 'n', 'effectiveN'] as const) expect(other[key]).toBeCloseTo(one[key], 9);
 });
 
 test('weighted rate: memory does not grow with the sessions', () => {
-  const sums = rateSums(Array.from({ length: 20_000 }, (_, at) => ({ value: at % 3 === 0 ? 0 : 1, probability: 0.1, session: `session-${at}` }))).data();
+  const sums = rateSums(
+    Array.from({ length: 20_000 }, (_, at) => ({ value: at % 3 === 0 ? 0 : 1, probability: 0.1, session: `session-${at}` })),
+  ).data();
   expect(sums.n).toBe(20_000);
   expect(sums.moments.groups.length).toBe(groupsMax);
   // Sessions of one run each: as precise as without sessions, but for what 128 groups know less of the variance.
   const grouped = weightedRate(sums);
   expect(grouped).toMatchObject({ kind: 'estimated' });
-  if (grouped.kind === 'estimated') expect(Math.abs(grouped.standardError / Math.sqrt((2 / 9) / 20_000) - 1)).toBeLessThan(0.25);
+  if (grouped.kind === 'estimated') expect(Math.abs(grouped.standardError / Math.sqrt(2 / 9 / 20_000) - 1)).toBeLessThan(0.25);
 });
 
 test('weighted rate: the group of a session is the same for ever, for stored sums hold by it', () => {
-  const groups = ['', 'a', 'conversation-1', 'héllo'].map((session) => rateSums([{ value: 1, probability: 1, session }]).data().moments.groups[0]?.group);
+  const groups = ['', 'a', 'conversation-1', 'héllo'].map(
+    (session) => rateSums([{ value: 1, probability: 1, session }]).data().moments.groups[0]?.group,
+  );
   expect(groups).toEqual([11, 51, 74, 8]);
 });
 

@@ -11,7 +11,9 @@ export interface World {
 }
 
 export interface Drawn {
-  readonly estimate: Pick<Estimate & { kind: 'estimated' }, 'kind' | 'point' | 'low' | 'high'> | Extract<Estimate, { kind: 'not_estimable' }>;
+  readonly estimate:
+    | Pick<Estimate & { kind: 'estimated' }, 'kind' | 'point' | 'low' | 'high'>
+    | Extract<Estimate, { kind: 'not_estimable' }>;
   /** As `coverage` tells it. */
   readonly uncovered?: number;
 }

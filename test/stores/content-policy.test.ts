@@ -27,7 +27,10 @@ for (const { name, item, kept } of cases) {
   test(`content: failed_and_sampled ${kept ? 'keeps' : 'lets go'} ${name}`, () => {
     expect(withoutContent(item, choice(0))).toBe(kept ? undefined : 'sampled_out');
     expect(withoutContent(item, choice(1))).toBeUndefined();
-    expect([withoutContent(item, { content: 'all', sampleRate: 0 }), withoutContent(item, { content: 'none', sampleRate: 1 })]).toEqual([undefined, 'switched_off']);
+    expect([withoutContent(item, { content: 'all', sampleRate: 0 }), withoutContent(item, { content: 'none', sampleRate: 1 })]).toEqual([
+      undefined,
+      'switched_off',
+    ]);
   });
 }
 
@@ -44,12 +47,17 @@ test('content: under overload nothing is kept, and only what would have been is 
 
 test('content: the sample is drawn by trace id, and a larger one holds a smaller one', () => {
   fc.assert(
-    fc.property(fc.bigInt({ min: 1n, max: 2n ** 56n - 1n }), fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }), (random, one, other) => {
-      const traceId = parseTraceId(random.toString(16).padStart(32, '0'));
-      if (traceId === undefined) throw new Error('no trace id');
-      const item = scoredRun({ a: scored(1) }, run({ traceId }));
-      const isKept = (rate: number): boolean => withoutContent(item, choice(rate)) === undefined;
-      expect(isKept(Math.max(one, other)) || !isKept(Math.min(one, other))).toBe(true);
-    }),
+    fc.property(
+      fc.bigInt({ min: 1n, max: 2n ** 56n - 1n }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (random, one, other) => {
+        const traceId = parseTraceId(random.toString(16).padStart(32, '0'));
+        if (traceId === undefined) throw new Error('no trace id');
+        const item = scoredRun({ a: scored(1) }, run({ traceId }));
+        const isKept = (rate: number): boolean => withoutContent(item, choice(rate)) === undefined;
+        expect(isKept(Math.max(one, other)) || !isKept(Math.min(one, other))).toBe(true);
+      },
+    ),
   );
 });

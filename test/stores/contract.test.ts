@@ -20,19 +20,59 @@ const all: RunQuery = { limit: 200 };
 describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
   test('stores: a run is read back whole', async () => {
     const store = await open(member);
-    const trace = agentTrace({ agent: 'travel-agent', input: 'A trip', sessionId: 's1', model: 'gpt', toolCalls: [call({ name: 'book', arguments: { id: 1234567890123456789n } })] });
+    const trace = agentTrace({
+      agent: 'travel-agent',
+      input: 'A trip',
+      sessionId: 's1',
+      model: 'gpt',
+      toolCalls: [call({ name: 'book', arguments: { id: 1234567890123456789n } })],
+    });
     const given = nth(1, { trace, serviceVersion: '2' });
     const part = { index: 0, tool: 'book', score: 0, passed: false, explanation: 'It failed.' };
-    await store.write([{ ...scoredRun({ tool_error: scored(0.25, { parts: [part], evidence: [spanId(7)], details: { failed: 1 } }), tool_efficiency: skipped, judge: failed('timed_out') }, given), decisions: [{ name: 'tool_error', evaluator: 'tool_error', evaluatorKind: 'rule', decision: 'scored' }, { name: 'judge', evaluator: 'judge', evaluatorKind: 'judge', decision: 'sampled_out' }] }]);
+    await store.write([
+      {
+        ...scoredRun(
+          {
+            tool_error: scored(0.25, { parts: [part], evidence: [spanId(7)], details: { failed: 1 } }),
+            tool_efficiency: skipped,
+            judge: failed('timed_out'),
+          },
+          given,
+        ),
+        decisions: [
+          { name: 'tool_error', evaluator: 'tool_error', evaluatorKind: 'rule', decision: 'scored' },
+          { name: 'judge', evaluator: 'judge', evaluatorKind: 'judge', decision: 'sampled_out' },
+        ],
+      },
+    ]);
     const found = await store.run(given);
     expect(found).toMatchObject({
-      agent: 'travel-agent', service: 'travel', version: '2', sessionId: 's1', model: 'gpt', startedAt: base + secondMicros, endedAt: base + 3 * secondMicros, completeness: 'complete', status: 'ok', revision: 1,
+      agent: 'travel-agent',
+      service: 'travel',
+      version: '2',
+      sessionId: 's1',
+      model: 'gpt',
+      startedAt: base + secondMicros,
+      endedAt: base + 3 * secondMicros,
+      completeness: 'complete',
+      status: 'ok',
+      revision: 1,
       content: runJson(trace, given),
-      decisions: [{ name: 'judge', decision: 'sampled_out', reason: undefined }, { name: 'tool_error', decision: 'scored' }],
+      decisions: [
+        { name: 'judge', decision: 'sampled_out', reason: undefined },
+        { name: 'tool_error', decision: 'scored' },
+      ],
       verdicts: [
         { name: 'judge', verdict: 'error', score: undefined, reason: 'timed_out' },
         { name: 'tool_efficiency', verdict: 'skipped', reason: 'no_tool_calls' },
-        { name: 'tool_error', verdict: 'fail', score: 0.25, label: 'fail', evidence: [spanId(7)], details: { failed: 1, parts: [{ ...part, call_id: null, span_id: null }] } },
+        {
+          name: 'tool_error',
+          verdict: 'fail',
+          score: 0.25,
+          label: 'fail',
+          evidence: [spanId(7)],
+          details: { failed: 1, parts: [{ ...part, call_id: null, span_id: null }] },
+        },
       ],
     });
     expect(await store.run({ ...given, spanId: spanId(0xff) })).toBeUndefined();
@@ -46,7 +86,11 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     await store.write([scoredRun({ a: scored(0), b: scored(1) }, first)]);
     const found = await store.run(first);
     expect(found).toMatchObject({ revision: 2, completeness: 'complete', content: { revision: 2 } });
-    expect(found?.verdicts.map(({ name, revision, verdict }) => `${name}${revision} ${verdict}`)).toEqual(['a2 pass', 'b1 pass', 'c1 pass']);
+    expect(found?.verdicts.map(({ name, revision, verdict }) => `${name}${revision} ${verdict}`)).toEqual([
+      'a2 pass',
+      'b1 pass',
+      'c1 pass',
+    ]);
   });
 
   test('stores: a run that turns out to be part of another one is in no list, and says whose', async () => {
@@ -58,14 +102,23 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(numbers(await store.runs(all))).toEqual([2]);
     expect(numbers(await store.runs({ ...all, evaluator: 'a' }))).toEqual([2]);
     expect(await store.run(part)).toMatchObject({ partOf: `${whole.traceId}/${whole.spanId}`, verdicts: [], decisions: [] });
-    expect((await store.summary({ from: 0, to: base * 2, bucketMicros: base * 2 })).map(({ name, verdict }) => `${name} ${verdict}`)).toEqual(['a pass']);
+    expect(
+      (await store.summary({ from: 0, to: base * 2, bucketMicros: base * 2 })).map(({ name, verdict }) => `${name} ${verdict}`),
+    ).toEqual(['a pass']);
     expect(await store.tools({ from: 0, to: base * 2 })).toEqual([]);
   });
 
   test('stores: filters hold together, newest first', async () => {
     const store = await open(member);
     const agents = ['x', 'y'] as const;
-    await store.write(Array.from({ length: 8 }, (_, at) => scoredRun({ a: scored(at % 2), ...(at < 4 ? { b: skipped } : {}) }, nth(at, { trace: agentTrace({ agent: agents[at % 4 < 2 ? 0 : 1], sessionId: `s${at % 3}` }), service: at < 6 ? 'one' : 'two' }))));
+    await store.write(
+      Array.from({ length: 8 }, (_, at) =>
+        scoredRun(
+          { a: scored(at % 2), ...(at < 4 ? { b: skipped } : {}) },
+          nth(at, { trace: agentTrace({ agent: agents[at % 4 < 2 ? 0 : 1], sessionId: `s${at % 3}` }), service: at < 6 ? 'one' : 'two' }),
+        ),
+      ),
+    );
     const found = async (filter: Partial<RunQuery>): Promise<readonly number[]> => numbers(await store.runs({ ...all, ...filter }));
     expect(await found({})).toEqual([7, 6, 5, 4, 3, 2, 1, 0]);
     expect(await found({ agent: 'x' })).toEqual([5, 4, 1, 0]);
@@ -107,7 +160,9 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
   test('stores: verdicts are summed by time and evaluator', async () => {
     const store = await open(member);
-    await store.write([0, 1, 5, 12].map((at) => scoredRun({ a: scored(at === 5 ? 0.75 : at === 1 ? 0 : 1), ...(at === 0 ? { b: skipped } : {}) }, nth(at))));
+    await store.write(
+      [0, 1, 5, 12].map((at) => scoredRun({ a: scored(at === 5 ? 0.75 : at === 1 ? 0 : 1), ...(at === 0 ? { b: skipped } : {}) }, nth(at))),
+    );
     const ten = 10 * secondMicros;
     expect(await store.summary({ from: base, to: base + ten * 10, bucketMicros: ten })).toEqual([
       { at: base, name: 'a', verdict: 'fail', count: 1, score: 0 },
@@ -123,7 +178,13 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const error = { message: 'no', sign: 'is_error' } as const;
     const times = { startUnixNano: 1_000n, endUnixNano: 5_000n };
     const first = nth(1, { trace: agentTrace({ agent: 'x', toolCalls: [call({ name: 'find' })] }) });
-    const second = nth(1, { revision: 2, trace: agentTrace({ agent: 'x', toolCalls: [call({ name: 'find', ...times }), call({ name: 'find', error }), call({ name: 'book', executed: false })] }) });
+    const second = nth(1, {
+      revision: 2,
+      trace: agentTrace({
+        agent: 'x',
+        toolCalls: [call({ name: 'find', ...times }), call({ name: 'find', error }), call({ name: 'book', executed: false })],
+      }),
+    });
     await store.write([scoredRun({}, first)]);
     await store.write([scoredRun({}, second)]);
     expect(await store.tools({ from: 0, to: base * 2 })).toEqual([
@@ -136,40 +197,78 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('stores: a run without its content says why, and a later revision may bring it', async () => {
     const store = await open(member);
     const [kept, out] = [nth(1), nth(2)];
-    await store.write([scoredRun({ a: scored(1) }, kept), { ...scoredRun({ a: scored(1) }, out), withoutContent: 'sampled_out' }, { ...scoredRun({}, nth(3)), withoutContent: 'switched_off' }, { ...scoredRun({ a: scored(1) }, nth(4)), withoutContent: 'overload' }]);
+    await store.write([
+      scoredRun({ a: scored(1) }, kept),
+      { ...scoredRun({ a: scored(1) }, out), withoutContent: 'sampled_out' },
+      { ...scoredRun({}, nth(3)), withoutContent: 'switched_off' },
+      { ...scoredRun({ a: scored(1) }, nth(4)), withoutContent: 'overload' },
+    ]);
     // A judge that comes later says nothing about the content.
     await store.write([{ ...scoredRun({ judge: scored(1) }, kept), withoutContent: 'sampled_out' }, scoredRun({ judge: scored(1) }, out)]);
     const told = async (of: Run) => {
       const { content, contentGone, verdicts } = (await store.run(of)) ?? {};
       return [content !== undefined, contentGone, verdicts?.length];
     };
-    expect([await told(kept), await told(out), await told(nth(3)), await told(nth(4))]).toEqual([[true, undefined, 2], [false, 'sampled_out', 2], [false, 'switched_off', 0], [false, 'overload', 1]]);
-    await store.write([scoredRun({ a: scored(0) }, { ...out, revision: 2 }), { ...scoredRun({ a: scored(1) }, { ...kept, revision: 2 }), withoutContent: 'sampled_out' }]);
-    expect([await told(kept), await told(out)]).toEqual([[false, 'sampled_out', 2], [true, undefined, 2]]);
+    expect([await told(kept), await told(out), await told(nth(3)), await told(nth(4))]).toEqual([
+      [true, undefined, 2],
+      [false, 'sampled_out', 2],
+      [false, 'switched_off', 0],
+      [false, 'overload', 1],
+    ]);
+    await store.write([
+      scoredRun({ a: scored(0) }, { ...out, revision: 2 }),
+      { ...scoredRun({ a: scored(1) }, { ...kept, revision: 2 }), withoutContent: 'sampled_out' },
+    ]);
+    expect([await told(kept), await told(out)]).toEqual([
+      [false, 'sampled_out', 2],
+      [true, undefined, 2],
+    ]);
     await store.prune(retention({ contentBefore: base * 2, stepRuns: 10 }));
-    expect([await told(kept), await told(out)]).toEqual([[false, 'sampled_out', 2], [false, 'expired', 2]]);
+    expect([await told(kept), await told(out)]).toEqual([
+      [false, 'sampled_out', 2],
+      [false, 'expired', 2],
+    ]);
   });
 
   test('stores: spans are kept by trace, a piece once, and found from a trace that was joined to it', async () => {
     const store = await open(member);
     await store.write([scoredRun({}, nth(1)), scoredRun({}, nth(2)), scoredRun({}, nth(1, { tenant: 'team' as Run['tenant'] }))]);
-    const [first, late] = [piece(1, { joined: [traceId(3)] }), piece(1, { digest: 'late', spans: 1, body: new Uint8Array([4]), isWhole: false, isRedacted: true, joined: [traceId(3)] })];
+    const [first, late] = [
+      piece(1, { joined: [traceId(3)] }),
+      piece(1, { digest: 'late', spans: 1, body: new Uint8Array([4]), isWhole: false, isRedacted: true, joined: [traceId(3)] }),
+    ];
     await store.writeSpans([first]);
     await store.writeSpans([first, late, piece(5)]);
     expect(await store.spans(noTenant, traceId(2))).toEqual([first, late]);
     expect(await store.spans(noTenant, traceId(3))).toEqual([first, late]);
-    expect([(await store.run(nth(1)))?.spans, (await store.run(nth(2)))?.spans, (await store.run(nth(1, { tenant: 'team' as Run['tenant'] })))?.spans]).toEqual([4, 4, 0]);
+    expect([
+      (await store.run(nth(1)))?.spans,
+      (await store.run(nth(2)))?.spans,
+      (await store.run(nth(1, { tenant: 'team' as Run['tenant'] })))?.spans,
+    ]).toEqual([4, 4, 0]);
     expect([await store.spans('team' as Run['tenant'], traceId(2)), await store.spans(noTenant, traceId(9))]).toEqual([[], []]);
   });
 
   test('stores: which traces are known, with their runs', async () => {
     const store = await open(member);
     const team = 'team' as Run['tenant'];
-    await store.write([scoredRun({}, nth(1)), scoredRun({}, nth(1, { spanId: spanId(9), revision: 3, partOf: nth(1) })), scoredRun({}, nth(2, { tenant: team }))]);
+    await store.write([
+      scoredRun({}, nth(1)),
+      scoredRun({}, nth(1, { spanId: spanId(9), revision: 3, partOf: nth(1) })),
+      scoredRun({}, nth(2, { tenant: team })),
+    ]);
     await store.writeSpans([piece(1, { joined: [traceId(50)] })]);
     const asked = [2, 3, 50, 60].map((id) => ({ tenant: noTenant, traceId: traceId(id) }));
     expect(await store.known([...asked, { tenant: team, traceId: traceId(3) }])).toEqual([
-      { tenant: noTenant, traceId: traceId(2), isJoined: false, runs: [{ spanId: nth(1).spanId, revision: 1, partOf: undefined }, { spanId: spanId(9), revision: 3, partOf: `${traceId(2)}/${nth(1).spanId}` }] },
+      {
+        tenant: noTenant,
+        traceId: traceId(2),
+        isJoined: false,
+        runs: [
+          { spanId: nth(1).spanId, revision: 1, partOf: undefined },
+          { spanId: spanId(9), revision: 3, partOf: `${traceId(2)}/${nth(1).spanId}` },
+        ],
+      },
       { tenant: noTenant, traceId: traceId(50), isJoined: true, runs: [] },
       { tenant: team, traceId: traceId(3), isJoined: false, runs: [{ spanId: nth(2).spanId, revision: 1, partOf: undefined }] },
     ]);
@@ -186,45 +285,89 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('stores: nothing to write and an empty store are fine', async () => {
     const store = await open(member);
     await store.write([]);
-    expect([await store.runs(all), await store.summary({ from: 0, to: 1, bucketMicros: 1 }), await store.tools({ from: 0, to: 1 }), await store.decisions(traceId(1))]).toEqual([{ runs: [], next: undefined }, [], [], []]);
-    expect(await store.prune(retention({ runsBefore: 1, contentBefore: 1, exportsBefore: 1, stepRuns: 10 }))).toEqual({ runs: 0, contents: 0, spans: 0, exports: {}, jobs: 0, more: false });
+    expect([
+      await store.runs(all),
+      await store.summary({ from: 0, to: 1, bucketMicros: 1 }),
+      await store.tools({ from: 0, to: 1 }),
+      await store.decisions(traceId(1)),
+    ]).toEqual([{ runs: [], next: undefined }, [], [], []]);
+    expect(await store.prune(retention({ runsBefore: 1, contentBefore: 1, exportsBefore: 1, stepRuns: 10 }))).toEqual({
+      runs: 0,
+      contents: 0,
+      spans: 0,
+      exports: {},
+      jobs: 0,
+      more: false,
+    });
   });
 });
 
 /** Small numbers, so that items meet. */
 const anyItem: fc.Arbitrary<StoreItem> = fc
-  .record({ without: fc.constantFrom(undefined, 'sampled_out' as const, 'switched_off' as const, 'overload' as const), at: fc.nat(3), span: fc.integer({ min: 1, max: 2 }), revision: fc.integer({ min: 1, max: 3 }), verdicts: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom(scored(1), scored(0.2), skipped, failed('x'))), decided: fc.subarray(['a', 'b']) })
+  .record({
+    without: fc.constantFrom(undefined, 'sampled_out' as const, 'switched_off' as const, 'overload' as const),
+    at: fc.nat(3),
+    span: fc.integer({ min: 1, max: 2 }),
+    revision: fc.integer({ min: 1, max: 3 }),
+    verdicts: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom(scored(1), scored(0.2), skipped, failed('x'))),
+    decided: fc.subarray(['a', 'b']),
+  })
   .map(({ without, at, span, revision, verdicts, decided }) => ({
     ...(without === undefined ? {} : { withoutContent: without }),
-    ...scoredRun(verdicts, nth(at, { spanId: spanId(span), revision, trace: agentTrace({ agent: `agent ${at % 2}`, toolCalls: [call({ name: `tool ${revision}` })] }) })),
-    decisions: decided.map((name) => ({ name, evaluator: name, evaluatorKind: 'rule', decision: revision === 1 ? 'scored' : 'skipped' }) as const),
+    ...scoredRun(
+      verdicts,
+      nth(at, {
+        spanId: spanId(span),
+        revision,
+        trace: agentTrace({ agent: `agent ${at % 2}`, toolCalls: [call({ name: `tool ${revision}` })] }),
+      }),
+    ),
+    decisions: decided.map(
+      (name) => ({ name, evaluator: name, evaluatorKind: 'rule', decision: revision === 1 ? 'scored' : 'skipped' }) as const,
+    ),
   }));
 
-const anyPiece: fc.Arbitrary<SpanPiece> = fc.record({ at: fc.nat(3), digest: fc.constantFrom('a', 'b'), spans: fc.nat(9) }).map(({ at, ...more }) => piece(at, more));
+const anyPiece: fc.Arbitrary<SpanPiece> = fc
+  .record({ at: fc.nat(3), digest: fc.constantFrom('a', 'b'), spans: fc.nat(9) })
+  .map(({ at, ...more }) => piece(at, more));
 
 test('stores: all members tell the same after the same writes, also of items that were made light', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 4 }), fc.array(anyPiece, { maxLength: 6 }), fc.nat(5), fc.boolean(), async (batches, pieces, contentUntil, isLight) => {
-      const [one, other] = [memoryStore(), await sqliteStore(':memory:')];
-      for (const batch of batches) {
-        await one.write(batch);
-        await other.write(isLight ? batch.map(lightItem) : batch);
-      }
-      const pruned = await Promise.all([one, other].map(async (store) => {
-        for (const one of pieces) await store.writeSpans([one]);
-        return await store.prune(retention({ runsBefore: base, contentBefore: base + contentUntil * secondMicros, stepRuns: 100 }));
-      }));
-      expect(pruned[1]).toEqual(pruned[0]);
-      const told = async (store: Store) => ({
-        runs: await Promise.all([{}, { verdict: 'pass' }, { evaluator: 'b' }, { agent: 'agent 1' }].map(async (filter) => (await store.runs({ ...all, ...filter } as RunQuery)).runs.map((row) => ({ ...row, place: `${row.traceId}/${row.spanId}` })).sort((a, b) => (a.place < b.place ? -1 : 1)))),
-        whole: await Promise.all(batches.flat().map(({ run: of }) => store.run(of))),
-        spans: await Promise.all([1, 2, 3, 4, 5].map((id) => store.spans(noTenant, traceId(id)))),
-        summary: await store.summary({ from: 0, to: base * 2, bucketMicros: secondMicros }),
-        tools: await store.tools({ from: 0, to: base * 2 }),
-      });
-      expect(await told(other)).toEqual(await told(one));
-      await other.stop();
-    }),
+    fc.asyncProperty(
+      fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 4 }),
+      fc.array(anyPiece, { maxLength: 6 }),
+      fc.nat(5),
+      fc.boolean(),
+      async (batches, pieces, contentUntil, isLight) => {
+        const [one, other] = [memoryStore(), await sqliteStore(':memory:')];
+        for (const batch of batches) {
+          await one.write(batch);
+          await other.write(isLight ? batch.map(lightItem) : batch);
+        }
+        const pruned = await Promise.all(
+          [one, other].map(async (store) => {
+            for (const one of pieces) await store.writeSpans([one]);
+            return await store.prune(retention({ runsBefore: base, contentBefore: base + contentUntil * secondMicros, stepRuns: 100 }));
+          }),
+        );
+        expect(pruned[1]).toEqual(pruned[0]);
+        const told = async (store: Store) => ({
+          runs: await Promise.all(
+            [{}, { verdict: 'pass' }, { evaluator: 'b' }, { agent: 'agent 1' }].map(async (filter) =>
+              (await store.runs({ ...all, ...filter } as RunQuery)).runs
+                .map((row) => ({ ...row, place: `${row.traceId}/${row.spanId}` }))
+                .sort((a, b) => (a.place < b.place ? -1 : 1)),
+            ),
+          ),
+          whole: await Promise.all(batches.flat().map(({ run: of }) => store.run(of))),
+          spans: await Promise.all([1, 2, 3, 4, 5].map((id) => store.spans(noTenant, traceId(id)))),
+          summary: await store.summary({ from: 0, to: base * 2, bucketMicros: secondMicros }),
+          tools: await store.tools({ from: 0, to: base * 2 }),
+        });
+        expect(await told(other)).toEqual(await told(one));
+        await other.stop();
+      },
+    ),
     { numRuns: propertyRuns({ short: 3, long: 30 }) },
   );
 }, 60_000);

@@ -7,19 +7,47 @@ import { closedLater, folder, members, open } from './members.ts';
 
 function look(series: number, number: number, given: Partial<DriftMeasurement> = {}): DriftMeasurement {
   return {
-    name: 'done', series: { number: series, beganAt: series * 1_000, asked: { model: 'm', version: 1 }, because: series === 1 ? [] : ['model n, before m'] }, look: number, state: 'kept', beganAt: series * 1_000 + number, endedAt: series * 1_000 + number + 1, runs: 2,
-    answers: [{ run: 'a', word: 'pass', tries: 1 }, { run: 'b', word: 'error', tries: 2 }],
-    result: number === 0 ? undefined : { counts: { stayedPass: 1, stayedFail: 0, toPass: 0, toFail: 0 }, planned: undefined, word: 'no_change_shown', shown: 'passes_less' },
+    name: 'done',
+    series: {
+      number: series,
+      beganAt: series * 1_000,
+      asked: { model: 'm', version: 1 },
+      because: series === 1 ? [] : ['model n, before m'],
+    },
+    look: number,
+    state: 'kept',
+    beganAt: series * 1_000 + number,
+    endedAt: series * 1_000 + number + 1,
+    runs: 2,
+    answers: [
+      { run: 'a', word: 'pass', tries: 1 },
+      { run: 'b', word: 'error', tries: 2 },
+    ],
+    result:
+      number === 0
+        ? undefined
+        : {
+            counts: { stayedPass: 1, stayedFail: 0, toPass: 0, toFail: 0 },
+            planned: undefined,
+            word: 'no_change_shown',
+            shown: 'passes_less',
+          },
     ...given,
   };
 }
 
-const places = (looks: readonly DriftMeasurement[]): readonly string[] => looks.map(({ series, look: number }) => `${series.number}.${number}`);
+const places = (looks: readonly DriftMeasurement[]): readonly string[] =>
+  looks.map(({ series, look: number }) => `${series.number}.${number}`);
 
 describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
   test('drift: a look is read as it was written, open or ended', async () => {
     const { judgeDrift } = await open(member);
-    const [open0, whole] = [look(1, 2, { state: 'open', endedAt: undefined, answers: [], result: undefined }), look(1, 1, { result: { counts: { stayedPass: 3, stayedFail: 2, toPass: 1, toFail: 4 }, planned: 12, word: 'passes_less', shown: 'passes_less' } })];
+    const [open0, whole] = [
+      look(1, 2, { state: 'open', endedAt: undefined, answers: [], result: undefined }),
+      look(1, 1, {
+        result: { counts: { stayedPass: 3, stayedFail: 2, toPass: 1, toFail: 4 }, planned: 12, word: 'passes_less', shown: 'passes_less' },
+      }),
+    ];
     for (const one of [look(1, 0), whole, open0]) await judgeDrift.write(one);
     expect(await judgeDrift.looks({ name: 'done', limit: 10 })).toEqual([open0, whole, look(1, 0)]);
     expect(await judgeDrift.looks({ name: 'done', state: 'kept', limit: 1 })).toEqual([whole]);

@@ -27,7 +27,8 @@ function waiting(item: ScoredRun, members_: Partial<NewExport> = {}): NewExport 
   return { exporter: 'x', part: 'rules', item, offeredAt: 1_000, ...members_ };
 }
 
-const numbers = (rows: readonly { readonly item: { readonly run: Pick<Run, 'traceId'> } | undefined }[]): readonly number[] => rows.map(({ item }) => Number.parseInt(item?.run.traceId ?? '', 16) - 1);
+const numbers = (rows: readonly { readonly item: { readonly run: Pick<Run, 'traceId'> } | undefined }[]): readonly number[] =>
+  rows.map(({ item }) => Number.parseInt(item?.run.traceId ?? '', 16) - 1);
 const anyTime = { now: 1e15, limit: 100, except: [] } as const;
 
 describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
@@ -35,7 +36,10 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   async function filled(count: number): Promise<{ readonly store: Store; readonly ids: readonly number[] }> {
     const store = await open(member);
     const items = Array.from({ length: count }, (_, number) => scoredRun({ a: scored(1) }, nth(number)));
-    const rows = await store.write(items, items.map((item, number) => waiting(item, { offeredAt: (number + 1) * 1_000 })));
+    const rows = await store.write(
+      items,
+      items.map((item, number) => waiting(item, { offeredAt: (number + 1) * 1_000 })),
+    );
     return { store, ids: rows.map((id) => id ?? 0) };
   }
 
@@ -50,10 +54,22 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
       startUnixNano: 7n,
       endUnixNano: 1_700_000_001_123_456_789n,
       resourceAttributes: { 'service.name': 'travel', big: 1234567890123456789n, list: ['a', 'b'], __proto__x: true },
-      trace: agentTrace({ agent: 'ü "x"', sessionId: 's', input: 'a secret question', finalResponse: 'a secret answer', toolCalls: [call({ name: 'find', arguments: { secret: true } })] }),
+      trace: agentTrace({
+        agent: 'ü "x"',
+        sessionId: 's',
+        input: 'a secret question',
+        finalResponse: 'a secret answer',
+        toolCalls: [call({ name: 'find', arguments: { secret: true } })],
+      }),
     });
     const part = { index: 0, tool: 'find', callId: 'c1', spanId: spanId(7), score: 0, passed: false, explanation: 'It failed.' };
-    const item: ScoredRun = { ...scoredRun({ a: scored(0.1, { parts: [part], evidence: [spanId(7)], details: { id: 1234567890123456789n } }), b: skipped, c: failed() }, of), decisions: [{ name: 'a', evaluator: 'a', evaluatorKind: 'rule', decision: 'scored' }] };
+    const item: ScoredRun = {
+      ...scoredRun(
+        { a: scored(0.1, { parts: [part], evidence: [spanId(7)], details: { id: 1234567890123456789n } }), b: skipped, c: failed() },
+        of,
+      ),
+      decisions: [{ name: 'a', evaluator: 'a', evaluatorKind: 'rule', decision: 'scored' }],
+    };
     await store.write([item], [waiting(item)]);
     const [row] = await store.exports.due({ exporter: 'x', ...anyTime });
     expect(row).toEqual({ id: row?.id, part: 'rules', attempts: 0, offeredAt: 1_000, item: exportItem(item) });
@@ -82,12 +98,31 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('stores: what is sent goes, what is put back waits for its time, what is dead waits for somebody', async () => {
     const { store, ids } = await filled(4);
     const [first = 0, second = 0, third = 0] = ids;
-    await store.exports.note({ sent: [first, 99_999], putBack: [{ id: second, attempts: 3, dueAt: 5_000 }], dead: [{ id: third, attempts: 7, reason: 'status 400' }] });
+    await store.exports.note({
+      sent: [first, 99_999],
+      putBack: [{ id: second, attempts: 3, dueAt: 5_000 }],
+      dead: [{ id: third, attempts: 7, reason: 'status 400' }],
+    });
     expect(numbers(await store.exports.due({ exporter: 'x', ...anyTime, now: 4_999 }))).toEqual([3]);
     expect((await store.exports.due({ exporter: 'x', ...anyTime, now: 5_000 })).map(({ attempts }) => attempts)).toEqual([3, 0]);
     expect(await store.exports.counts()).toEqual([{ exporter: 'x', waiting: 2, dead: 1, oldestAt: 2_000 }]);
     const { exports: dead } = await store.exports.list({ state: 'dead', limit: 10 });
-    expect(dead).toEqual([{ id: third, exporter: 'x', part: 'rules', revision: 1, state: 'dead', attempts: 7, offeredAt: 3_000, dueAt: 0, reason: 'status 400', tenant: '', traceId: nth(2).traceId, spanId: nth(2).spanId }]);
+    expect(dead).toEqual([
+      {
+        id: third,
+        exporter: 'x',
+        part: 'rules',
+        revision: 1,
+        state: 'dead',
+        attempts: 7,
+        offeredAt: 3_000,
+        dueAt: 0,
+        reason: 'status 400',
+        tenant: '',
+        traceId: nth(2).traceId,
+        spanId: nth(2).spanId,
+      },
+    ]);
   });
 
   test('stores: dead letters wait again when they are retried, all, those of one exporter, or single ones', async () => {
@@ -126,7 +161,10 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const [old] = await store.write([first, judged], [waiting(first), waiting(judged, { part: 'j' })]);
     const [newer] = await store.write([second], [waiting(second)]);
     expect(newer).not.toBe(old);
-    expect((await store.exports.due({ exporter: 'x', ...anyTime })).map(({ part, item }) => `${part} ${item?.run.revision}`)).toEqual(['j 1', 'rules 2']);
+    expect((await store.exports.due({ exporter: 'x', ...anyTime })).map(({ part, item }) => `${part} ${item?.run.revision}`)).toEqual([
+      'j 1',
+      'rules 2',
+    ]);
     // What was noted of the older one does not touch the newer one; an older one has no place any more.
     await store.exports.note({ sent: [old ?? 0], putBack: [], dead: [] });
     expect(await store.write([first], [waiting(first)])).toEqual([undefined]);
@@ -137,15 +175,23 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('stores: a revision that is sent already takes the row of the older one away, and a dead letter has its own', async () => {
     const { store } = await filled(2);
     const [sent, dead] = [scoredRun({ a: scored(1) }, nth(0, { revision: 2 })), scoredRun({ a: scored(1) }, nth(1, { revision: 2 }))];
-    expect(await store.write([sent, dead], [waiting(sent, { already: 'sent' }), waiting(dead, { already: { attempts: 2, reason: 'status 413' } })])).toMatchObject([undefined, expect.any(Number)]);
-    expect((await store.exports.list({ limit: 10 })).exports).toMatchObject([{ traceId: nth(1).traceId, revision: 2, state: 'dead', attempts: 2, reason: 'status 413' }]);
+    expect(
+      await store.write(
+        [sent, dead],
+        [waiting(sent, { already: 'sent' }), waiting(dead, { already: { attempts: 2, reason: 'status 413' } })],
+      ),
+    ).toMatchObject([undefined, expect.any(Number)]);
+    expect((await store.exports.list({ limit: 10 })).exports).toMatchObject([
+      { traceId: nth(1).traceId, revision: 2, state: 'dead', attempts: 2, reason: 'status 413' },
+    ]);
   });
 
   test('stores: rows go with their run, when they are too old, and when they are too many, dead letters first; all are told', async () => {
     const { store, ids } = await filled(6);
     await store.exports.note({ sent: [], putBack: [], dead: [{ id: ids[4] ?? 0, attempts: 1, reason: 'no' }] });
     const limits = retention({ stepRuns: 10 });
-    const left = async (): Promise<readonly number[]> => (await store.exports.list({ limit: 100 })).exports.map(({ id }) => ids.indexOf(id));
+    const left = async (): Promise<readonly number[]> =>
+      (await store.exports.list({ limit: 100 })).exports.map(({ id }) => ids.indexOf(id));
     expect((await store.prune(limits)).exports).toEqual({});
     expect(await store.prune({ ...limits, exportsBefore: 2_000 })).toMatchObject({ runs: 0, exports: { x: 1 }, more: false });
     expect(await left()).toEqual([1, 2, 3, 4, 5]);
@@ -188,7 +234,14 @@ test('sqlite: rows outlive the process, and what cannot be read is told as such'
 
 /** Small numbers, so that rows meet. */
 const step = fc.oneof(
-  fc.record({ kind: fc.constant('write' as const), at: fc.nat(2), revision: fc.integer({ min: 1, max: 3 }), part: fc.constantFrom('rules', 'j'), exporter: fc.constantFrom('x', 'y'), already: fc.constantFrom(undefined, undefined, 'sent' as const, { attempts: 1, reason: 'no' }) }),
+  fc.record({
+    kind: fc.constant('write' as const),
+    at: fc.nat(2),
+    revision: fc.integer({ min: 1, max: 3 }),
+    part: fc.constantFrom('rules', 'j'),
+    exporter: fc.constantFrom('x', 'y'),
+    already: fc.constantFrom(undefined, undefined, 'sent' as const, { attempts: 1, reason: 'no' }),
+  }),
   fc.record({ kind: fc.constantFrom('sent' as const, 'dead' as const, 'put_back' as const), row: fc.nat(5) }),
   fc.record({ kind: fc.constant('retry' as const) }),
   fc.record({ kind: fc.constant('prune' as const), max: fc.nat(4) }),
@@ -197,25 +250,45 @@ const step = fc.oneof(
 test('stores: all members tell the same of exports after the same steps', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
-      const told = await Promise.all([memoryStore(), await sqliteStore(':memory:')].map(async (store) => {
-        const seen: unknown[] = [];
-        for (const [at, one] of steps.entries()) {
-          const rows = (await store.exports.list({ limit: 100 })).exports;
-          if (one.kind === 'write') {
-            const item = scoredRun({ a: scored(1) }, nth(one.at, { revision: one.revision }));
-            await store.write([item], [waiting(item, { part: one.part, exporter: one.exporter, offeredAt: at, ...(one.already === undefined ? {} : { already: one.already }) })]);
-          } else if (one.kind === 'retry') seen.push(await store.exports.retry({ now: 50, limit: 100 }));
-          else if (one.kind === 'prune') seen.push((await store.prune(retention({ exportsMax: one.max, stepRuns: 100 }))).exports);
-          else {
-            const ids = rows[one.row] === undefined ? [] : [rows[one.row]?.id ?? 0];
-            await store.exports.note({ sent: one.kind === 'sent' ? ids : [], dead: one.kind === 'dead' ? ids.map((id) => ({ id, attempts: 2, reason: 'dead' })) : [], putBack: one.kind === 'put_back' ? ids.map((id) => ({ id, attempts: 1, dueAt: 70 })) : [] });
+      const told = await Promise.all(
+        [memoryStore(), await sqliteStore(':memory:')].map(async (store) => {
+          const seen: unknown[] = [];
+          for (const [at, one] of steps.entries()) {
+            const rows = (await store.exports.list({ limit: 100 })).exports;
+            if (one.kind === 'write') {
+              const item = scoredRun({ a: scored(1) }, nth(one.at, { revision: one.revision }));
+              await store.write(
+                [item],
+                [
+                  waiting(item, {
+                    part: one.part,
+                    exporter: one.exporter,
+                    offeredAt: at,
+                    ...(one.already === undefined ? {} : { already: one.already }),
+                  }),
+                ],
+              );
+            } else if (one.kind === 'retry') seen.push(await store.exports.retry({ now: 50, limit: 100 }));
+            else if (one.kind === 'prune') seen.push((await store.prune(retention({ exportsMax: one.max, stepRuns: 100 }))).exports);
+            else {
+              const ids = rows[one.row] === undefined ? [] : [rows[one.row]?.id ?? 0];
+              await store.exports.note({
+                sent: one.kind === 'sent' ? ids : [],
+                dead: one.kind === 'dead' ? ids.map((id) => ({ id, attempts: 2, reason: 'dead' })) : [],
+                putBack: one.kind === 'put_back' ? ids.map((id) => ({ id, attempts: 1, dueAt: 70 })) : [],
+              });
+            }
+            const due = await store.exports.due({ exporter: 'x', now: 60, limit: 10, except: [] });
+            seen.push(
+              (await store.exports.list({ limit: 100 })).exports.map(({ id: _id, ...row }) => row),
+              due.map(({ id: _id, ...row }) => row),
+              await store.exports.counts(),
+            );
           }
-          const due = await store.exports.due({ exporter: 'x', now: 60, limit: 10, except: [] });
-          seen.push((await store.exports.list({ limit: 100 })).exports.map(({ id: _id, ...row }) => row), due.map(({ id: _id, ...row }) => row), await store.exports.counts());
-        }
-        await store.stop();
-        return seen;
-      }));
+          await store.stop();
+          return seen;
+        }),
+      );
       expect(told[1]).toEqual(told[0]);
     }),
     { numRuns: propertyRuns({ short: 3, long: 30 }) },

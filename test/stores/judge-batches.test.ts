@@ -5,7 +5,14 @@ import type { NewBatch } from '../../src/model/store/batch-store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { closedLater, folder, members, open } from './members.ts';
 
-const batch = (given: Partial<NewBatch> = {}): NewBatch => ({ id: 'one', judge: 'main', endpoint: 'e', preparedAt: 1_000, questions: ['b', 'a'], ...given });
+const batch = (given: Partial<NewBatch> = {}): NewBatch => ({
+  id: 'one',
+  judge: 'main',
+  endpoint: 'e',
+  preparedAt: 1_000,
+  questions: ['b', 'a'],
+  ...given,
+});
 
 describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
   test('stores: a batch is there from before it goes until it ends, oldest first, by judge', async () => {
@@ -15,7 +22,10 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     await judgeBatches.prepare(batch({ id: 'three', judge: 'other', questions: [] }));
     await judgeBatches.submitted('one', 'remote');
     await judgeBatches.submitted('nobody', 'remote');
-    expect(await judgeBatches.unfinished('main')).toEqual([{ ...batch(), questions: ['a', 'b'], remoteId: 'remote' }, { ...batch({ id: 'two', preparedAt: 2_000, questions: ['c'] }), remoteId: undefined }]);
+    expect(await judgeBatches.unfinished('main')).toEqual([
+      { ...batch(), questions: ['a', 'b'], remoteId: 'remote' },
+      { ...batch({ id: 'two', preparedAt: 2_000, questions: ['c'] }), remoteId: undefined },
+    ]);
     await judgeBatches.end('one', [], 5_000);
     await judgeBatches.end('one', [], 5_000);
     expect((await judgeBatches.unfinished('main')).map(({ id }) => id)).toEqual(['two']);
@@ -25,8 +35,21 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const { judgeBatches } = await open(member);
     await judgeBatches.prepare(batch());
     await judgeBatches.prepare(batch({ id: 'two', questions: ['c'] }));
-    await judgeBatches.end('one', [{ question: 'a', text: 'yes' }, { question: 'c', text: 'no' }, { question: 'd', text: 'no' }], 5_000);
-    expect(await Promise.all(['a', 'b', 'c', 'd'].map(async (question) => await judgeBatches.answer(question)))).toEqual(['yes', undefined, undefined, undefined]);
+    await judgeBatches.end(
+      'one',
+      [
+        { question: 'a', text: 'yes' },
+        { question: 'c', text: 'no' },
+        { question: 'd', text: 'no' },
+      ],
+      5_000,
+    );
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map(async (question) => await judgeBatches.answer(question)))).toEqual([
+      'yes',
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect((await judgeBatches.unfinished('main')).map(({ questions }) => questions)).toEqual([['c']]);
   });
 
@@ -54,7 +77,9 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
       }
       await judgeBatches.prepare(batch());
       await judgeBatches.forget(limits);
-      const found = await Promise.all(['1', '2', '3', '4'].map(async (question) => ((await judgeBatches.answer(question)) === undefined ? [] : [question])));
+      const found = await Promise.all(
+        ['1', '2', '3', '4'].map(async (question) => ((await judgeBatches.answer(question)) === undefined ? [] : [question])),
+      );
       expect(found.flat()).toEqual(left);
       expect((await judgeBatches.unfinished('main'))[0]?.questions).toEqual(['a', 'b']);
     });
@@ -72,7 +97,11 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const { judgeBatches } = await open(member);
     const questions = Array.from({ length: 2_000 }, (_, at) => `question ${`${at}`.padStart(4, '0')}`);
     await judgeBatches.prepare(batch({ questions }));
-    await judgeBatches.end('one', questions.map((question) => ({ question, text: question })), 5_000);
+    await judgeBatches.end(
+      'one',
+      questions.map((question) => ({ question, text: question })),
+      5_000,
+    );
     expect(await judgeBatches.answer('question 1999')).toBe('question 1999');
   });
 });

@@ -21,16 +21,38 @@ function nth(number: number, given: Partial<Run> = {}): Run {
   return run({ traceId, ...given });
 }
 
-const chosen = (given: Partial<NewJudgeJob> = {}): NewJudgeJob => ({ name: 'j', evaluator: 'task_completion', evaluatorKind: 'judge', party: 'main', optionsHash: 'o', probability: 0.25, offeredAt: 1_000, ...given });
+const chosen = (given: Partial<NewJudgeJob> = {}): NewJudgeJob => ({
+  name: 'j',
+  evaluator: 'task_completion',
+  evaluatorKind: 'judge',
+  party: 'main',
+  optionsHash: 'o',
+  probability: 0.25,
+  offeredAt: 1_000,
+  ...given,
+});
 const said = (decision: Decision, name = 'j'): RunDecision => ({ name, evaluator: 'task_completion', evaluatorKind: 'judge', decision });
-const asks = (of: Run, ...jobs: readonly NewJudgeJob[]): StoreItem => ({ run: of, evaluations: [], decisions: [], asked: true, jobs: jobs.length === 0 ? [chosen()] : jobs });
+const asks = (of: Run, ...jobs: readonly NewJudgeJob[]): StoreItem => ({
+  run: of,
+  evaluations: [],
+  decisions: [],
+  asked: true,
+  jobs: jobs.length === 0 ? [chosen()] : jobs,
+});
 const unasked = (of: Run, decision: Decision): StoreItem => ({ run: of, evaluations: [], decisions: [said(decision)] });
-const answers = (of: Run, name = 'j'): StoreItem => ({ run: of, evaluations: [evaluation(name, scored(1), of, { evaluatorKind: 'judge' })], decisions: [said('scored', name)], answered: true });
+const answers = (of: Run, name = 'j'): StoreItem => ({
+  run: of,
+  evaluations: [evaluation(name, scored(1), of, { evaluatorKind: 'judge' })],
+  decisions: [said('scored', name)],
+  answered: true,
+});
 
 const all = { limit: 100, except: [] } as const;
 
 async function waiting({ judgeJobs }: Store): Promise<readonly string[]> {
-  return (await judgeJobs.due(all)).map(({ run: of, name }) => `${Number.parseInt(of?.traceId ?? '', 16) - 1} ${name} ${of?.revision ?? 0}`);
+  return (await judgeJobs.due(all)).map(
+    ({ run: of, name }) => `${Number.parseInt(of?.traceId ?? '', 16) - 1} ${name} ${of?.revision ?? 0}`,
+  );
 }
 
 async function decided(store: Store, of: Run): Promise<readonly string[]> {
@@ -48,7 +70,12 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
       endUnixNano: 1_700_000_001_123_456_789n,
       resourceAttributes: { 'service.name': 'travel', big: 1234567890123456789n, list: ['a', 'b'], nested: { a: null } },
       expected: { output: 'there' },
-      trace: agentTrace({ agent: 'ü "x"', input: 'where?', finalResponse: { text: 'there' }, toolCalls: [call({ name: 'find', arguments: { id: 1234567890123456789n, none: null }, result: null, spanId: spanId(9) })] }),
+      trace: agentTrace({
+        agent: 'ü "x"',
+        input: 'where?',
+        finalResponse: { text: 'there' },
+        toolCalls: [call({ name: 'find', arguments: { id: 1234567890123456789n, none: null }, result: null, spanId: spanId(9) })],
+      }),
     });
     await store.write([asks(of)]);
     const [job] = await store.judgeJobs.due(all);
@@ -78,7 +105,11 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     await store.write([answers(nth(0))]);
     await store.write([unasked(nth(0), 'over_budget'), unasked(nth(1), 'sampled_out'), asks(nth(2))]);
     expect(await waiting(store)).toEqual(['1 j 1']);
-    expect([await decided(store, nth(0)), await decided(store, nth(1)), await decided(store, nth(2))]).toEqual([['j scored 1'], [], ['j sampled_out 1']]);
+    expect([await decided(store, nth(0)), await decided(store, nth(1)), await decided(store, nth(2))]).toEqual([
+      ['j scored 1'],
+      [],
+      ['j sampled_out 1'],
+    ]);
   });
 
   test('stores: a newer revision takes the place of an older one that waits, and the answer to the older one does not end it', async () => {
@@ -116,11 +147,20 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
   test('stores: they are told by party, by age, and without those that are named', async () => {
     const store = await open(member);
-    await store.write(Array.from({ length: 6 }, (_, number) => asks(nth(number), chosen({ party: number % 2 === 0 ? 'main' : 'http:x', offeredAt: number * 10 + 1 }))));
-    expect(await store.judgeJobs.counts()).toEqual([{ party: 'http:x', waiting: 3, oldestAt: 11 }, { party: 'main', waiting: 3, oldestAt: 1 }]);
+    await store.write(
+      Array.from({ length: 6 }, (_, number) =>
+        asks(nth(number), chosen({ party: number % 2 === 0 ? 'main' : 'http:x', offeredAt: number * 10 + 1 })),
+      ),
+    );
+    expect(await store.judgeJobs.counts()).toEqual([
+      { party: 'http:x', waiting: 3, oldestAt: 11 },
+      { party: 'main', waiting: 3, oldestAt: 1 },
+    ]);
     const main = await store.judgeJobs.due({ ...all, party: 'main' });
     expect(main.map(({ offeredAt }) => offeredAt)).toEqual([1, 21, 41]);
-    expect((await store.judgeJobs.due({ party: 'main', limit: 1, except: [main[0]?.id ?? 0] })).map(({ offeredAt }) => offeredAt)).toEqual([21]);
+    expect((await store.judgeJobs.due({ party: 'main', limit: 1, except: [main[0]?.id ?? 0] })).map(({ offeredAt }) => offeredAt)).toEqual([
+      21,
+    ]);
     expect((await store.judgeJobs.due({ ...all, before: 21 })).map(({ offeredAt }) => offeredAt)).toEqual([1, 11]);
     await store.judgeJobs.drop(main.map(({ id }) => id));
     expect(await store.judgeJobs.counts()).toEqual([{ party: 'http:x', waiting: 3, oldestAt: 11 }]);
@@ -129,7 +169,10 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('stores: what an owner has taken nobody else gets while its lease lasts, renewed or not, and the owner itself does', async () => {
     const store = await open(member);
     await store.write([0, 1, 2].map((number) => asks(nth(number))));
-    const taken = async (owner: string, now: number, until: number, limit = 10): Promise<readonly number[]> => (await store.judgeJobs.take({ party: 'main', limit, except: [] }, { owner, now, until })).map(({ run: of }) => Number.parseInt(of?.traceId ?? '', 16) - 1);
+    const taken = async (owner: string, now: number, until: number, limit = 10): Promise<readonly number[]> =>
+      (await store.judgeJobs.take({ party: 'main', limit, except: [] }, { owner, now, until })).map(
+        ({ run: of }) => Number.parseInt(of?.traceId ?? '', 16) - 1,
+      );
     expect(await taken('one', 0, 100, 2)).toEqual([0, 1]);
     expect(await taken('other', 50, 150)).toEqual([2]);
     expect(await taken('one', 60, 100)).toEqual([0, 1]);
@@ -153,18 +196,28 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const [first] = await store.judgeJobs.due(all);
     expect(await store.judgeJobs.take({ limit: 10, except: [first?.id ?? 0] }, lease)).toHaveLength(2);
     await store.write([asks(nth(0, { revision: 2 }))]);
-    expect((await store.judgeJobs.take({ limit: 10, except: [] }, { ...lease, owner: 'other' })).map(({ run: of }) => of?.revision)).toEqual([2]);
+    expect(
+      (await store.judgeJobs.take({ limit: 10, except: [] }, { ...lease, owner: 'other' })).map(({ run: of }) => of?.revision),
+    ).toEqual([2]);
   });
 
   test('stores: what waits keeps its run from going by age until it is answered, or waits for too long', async () => {
     const store = await open(member);
-    await store.write([asks(nth(0), chosen({ offeredAt: 1_000 }), chosen({ name: 'k', offeredAt: 2_000 })), asks(nth(1)), asks(nth(2)), unasked(nth(3), 'sampled_out')]);
+    await store.write([
+      asks(nth(0), chosen({ offeredAt: 1_000 }), chosen({ name: 'k', offeredAt: 2_000 })),
+      asks(nth(1)),
+      asks(nth(2)),
+      unasked(nth(3), 'sampled_out'),
+    ]);
     await store.write([answers(nth(1))]);
     const limits = retention({ runsBefore: 1e17, jobsBefore: 1_000, stepRuns: 2 });
     const left = async (): Promise<readonly string[]> => (await store.runs({ limit: 10 })).runs.map(({ traceId }) => traceId).sort();
     // Those that must stay were written before the others, and no step stops at them.
     expect(await store.prune(limits)).toMatchObject({ runs: 2, jobs: 0 });
-    expect([await left(), await waiting(store)]).toEqual([[nth(0).traceId, nth(2).traceId], ['0 j 1', '0 k 1', '2 j 1']]);
+    expect([await left(), await waiting(store)]).toEqual([
+      [nth(0).traceId, nth(2).traceId],
+      ['0 j 1', '0 k 1', '2 j 1'],
+    ]);
     expect(await store.prune({ ...limits, jobsBefore: 1_001 })).toMatchObject({ runs: 1, jobs: 1 });
     expect(await waiting(store)).toEqual(['0 j 1', '0 k 1']);
     expect(await store.prune({ ...limits, jobsBefore: 2_001 })).toMatchObject({ runs: 1, jobs: 2 });
@@ -173,7 +226,11 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   });
 
   test('stores: whatever is written in whatever order and batch, a pair of the newest revision waits or is decided, once', async () => {
-    const step = fc.record({ number: fc.nat(2), revision: fc.integer({ min: 1, max: 3 }), what: fc.constantFrom('asks', 'answers', 'sampled_out', 'over_budget') });
+    const step = fc.record({
+      number: fc.nat(2),
+      revision: fc.integer({ min: 1, max: 3 }),
+      what: fc.constantFrom('asks', 'answers', 'sampled_out', 'over_budget'),
+    });
     const store = await open(member);
     /** Each trial has runs of its own. */
     let first = -3;
@@ -188,7 +245,10 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
         for (const batch of batches) await store.write(batch.map(itemOf));
         const left = await waiting(store);
         for (let number = first; number < first + 3; number++) {
-          const revisions = batches.flat().filter((one) => one.number === number).map(({ revision }) => revision);
+          const revisions = batches
+            .flat()
+            .filter((one) => one.number === number)
+            .map(({ revision }) => revision);
           if (revisions.length === 0) continue;
           const newest = Math.max(...revisions);
           const jobs = left.filter((one) => one.startsWith(`${number} `));

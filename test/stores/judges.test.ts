@@ -17,17 +17,31 @@ interface Given extends Partial<SpendEntry> {
 const money = (nanoUsd: number): Amount => ({ ...noAmount, nanoUsd });
 
 function entry({ releasedNanoUsd = 0, wantedNanoUsd = 0, ...given }: Given = {}): SpendEntry {
-  return { account: 'main', day, owner: 'this', at: 1_000_000, spent: noSpending, released: money(releasedNanoUsd), wanted: money(wantedNanoUsd), limits: { nanoUsd: 100 }, ...given };
+  return {
+    account: 'main',
+    day,
+    owner: 'this',
+    at: 1_000_000,
+    spent: noSpending,
+    released: money(releasedNanoUsd),
+    wanted: money(wantedNanoUsd),
+    limits: { nanoUsd: 100 },
+    ...given,
+  };
 }
 
-const standing = async (store: JudgeSpendStore, account: string, of: string) => (await store.on(of)).get(account) ?? { ...noSpending, reserved: noAmount };
+const standing = async (store: JudgeSpendStore, account: string, of: string) =>
+  (await store.on(of)).get(account) ?? { ...noSpending, reserved: noAmount };
 
 const cost = (nanoUsd: number) => ({ nanoUsd, requests: 1, inputTokens: 10, outputTokens: 2 });
 
 describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
   test('stores: what is wanted is reserved up to the limit and not beyond it', async () => {
     const { judgeSpend } = await open(member);
-    expect(await judgeSpend.enter(entry({ wantedNanoUsd: 60 }))).toEqual({ over: undefined, spend: { ...noSpending, reserved: money(60) } });
+    expect(await judgeSpend.enter(entry({ wantedNanoUsd: 60 }))).toEqual({
+      over: undefined,
+      spend: { ...noSpending, reserved: money(60) },
+    });
     expect((await judgeSpend.enter(entry({ wantedNanoUsd: 41 }))).over).toBe('nanoUsd');
     expect((await judgeSpend.enter(entry({ wantedNanoUsd: 40 }))).over).toBeUndefined();
     expect((await judgeSpend.enter(entry({ wantedNanoUsd: 1 }))).over).toBe('nanoUsd');
@@ -50,11 +64,23 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
   test('stores: no sixty seconds hold more than a minute may, whoever notes it, and what is given back makes room', async () => {
     const { judgeSpend } = await open(member);
-    const at = (second: number, given: Partial<MinuteEntry> = {}): Promise<boolean> => judgeSpend.pass({ account: 'main', at: second * 1_000_000, wanted: { nanoUsd: 0, requests: 1, tokens: 40 }, limits: { requests: 3, tokens: 100 }, back: [], ...given });
+    const at = (second: number, given: Partial<MinuteEntry> = {}): Promise<boolean> =>
+      judgeSpend.pass({
+        account: 'main',
+        at: second * 1_000_000,
+        wanted: { nanoUsd: 0, requests: 1, tokens: 40 },
+        limits: { requests: 3, tokens: 100 },
+        back: [],
+        ...given,
+      });
     expect([await at(100), await at(130), await at(131)]).toEqual([true, true, false]);
     expect([await at(131, { account: 'other' }), await at(159), await at(160)]).toEqual([true, false, true]);
     expect(await at(161, { back: [{ second: 130, amount: { nanoUsd: 0, requests: 0, tokens: 30 } }] })).toBe(true);
-    expect([await at(162, { wanted: { nanoUsd: 0, requests: 1, tokens: 1 } }), await at(189, { back: [{ second: 100, amount: { ...noAmount, requests: 1 } }] }), await at(221, { wanted: { nanoUsd: 0, requests: 1, tokens: 1_000 } })]).toEqual([false, false, true]);
+    expect([
+      await at(162, { wanted: { nanoUsd: 0, requests: 1, tokens: 1 } }),
+      await at(189, { back: [{ second: 100, amount: { ...noAmount, requests: 1 } }] }),
+      await at(221, { wanted: { nanoUsd: 0, requests: 1, tokens: 1_000 } }),
+    ]).toEqual([false, false, true]);
   });
 
   test('stores: what was cheaper than it could be leaves room, and is noted where nothing more is granted too', async () => {
@@ -75,7 +101,8 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
   test('stores: judges and days have budgets of their own', async () => {
     const { judgeSpend } = await open(member);
-    for (const other of [{ account: 'other' }, { day: '2026-02-01' }, {}]) expect((await judgeSpend.enter(entry({ wantedNanoUsd: 100, ...other }))).over).toBeUndefined();
+    for (const other of [{ account: 'other' }, { day: '2026-02-01' }, {}])
+      expect((await judgeSpend.enter(entry({ wantedNanoUsd: 100, ...other }))).over).toBeUndefined();
     expect(await standing(judgeSpend, 'third', day)).toEqual({ ...noSpending, reserved: money(0) });
   });
 
@@ -93,12 +120,19 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
   test('stores: an answer is found by its key while it is young enough, and the newer one counts', async () => {
     const { judgeAnswers } = await open(member);
-    await judgeAnswers.keep([{ key: 'a', value: '{"yes":1}', answeredAt: 10 }, { key: 'b', value: '2', answeredAt: 20 }]);
+    await judgeAnswers.keep([
+      { key: 'a', value: '{"yes":1}', answeredAt: 10 },
+      { key: 'b', value: '2', answeredAt: 20 },
+    ]);
     await judgeAnswers.keep([{ key: 'a', value: '3', answeredAt: 30 }]);
     await judgeAnswers.keep([{ key: 'b', value: '4', answeredAt: 15 }]);
     await judgeAnswers.keep([]);
     expect(await judgeAnswers.find('a', 30)).toEqual({ key: 'a', value: '3', answeredAt: 30 });
-    expect([await judgeAnswers.find('a', 31), await judgeAnswers.find('c', 0), (await judgeAnswers.find('b', 0))?.value]).toEqual([undefined, undefined, '2']);
+    expect([await judgeAnswers.find('a', 31), await judgeAnswers.find('c', 0), (await judgeAnswers.find('b', 0))?.value]).toEqual([
+      undefined,
+      undefined,
+      '2',
+    ]);
   });
 
   const bounds = { before: 0, rows: 100, chars: 1_000 };
@@ -123,7 +157,9 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 12 }), async (wanted) => {
         const account = `judge ${++trial}`;
-        const answers = await Promise.all(wanted.map((nano) => judgeSpend.enter(entry({ account, owner: `process ${nano % 3}`, wantedNanoUsd: nano }))));
+        const answers = await Promise.all(
+          wanted.map((nano) => judgeSpend.enter(entry({ account, owner: `process ${nano % 3}`, wantedNanoUsd: nano }))),
+        );
         const granted = answers.reduce((sum, { over }, at) => sum + (over === undefined ? (wanted[at] ?? 0) : 0), 0);
         expect(granted).toBeLessThanOrEqual(100);
         expect((await standing(judgeSpend, account, day)).reserved.nanoUsd).toBe(granted);

@@ -10,7 +10,8 @@ import { manualSleep, settled } from '../builders/manual-sleep.ts';
 import { run, scoredRun } from '../builders/scored-run.ts';
 import { traceId } from '../builders/spans.ts';
 
-const names = (count: number): readonly TraceName[] => Array.from({ length: count }, (_, at) => ({ tenant: noTenant, traceId: traceId(at + 1) }));
+const names = (count: number): readonly TraceName[] =>
+  Array.from({ length: count }, (_, at) => ({ tenant: noTenant, traceId: traceId(at + 1) }));
 
 /** One turn over these strays. */
 async function turned(strays: readonly TraceName[], store: Store) {
@@ -47,8 +48,17 @@ async function turned(strays: readonly TraceName[], store: Store) {
   await sleep.wakeAll();
   for (let turn = 0; turn < 100; turn++) await settled();
   await looking.stop();
-  const count = (outcome: string): number => (telemetry.snapshot().find(({ name }) => name === 'tracejury.store.lookups')?.points ?? []).reduce((sum, point) => (point.kind === 'number' && Object.values(point.labels).includes(outcome) ? sum + point.value : sum), 0);
-  return { asked, dismissed, faults, counts: Object.fromEntries(['new', 'reopened', 'not_kept', 'not_asked', 'failed'].map((outcome) => [outcome, count(outcome)])) };
+  const count = (outcome: string): number =>
+    (telemetry.snapshot().find(({ name }) => name === 'tracejury.store.lookups')?.points ?? []).reduce(
+      (sum, point) => (point.kind === 'number' && Object.values(point.labels).includes(outcome) ? sum + point.value : sum),
+      0,
+    );
+  return {
+    asked,
+    dismissed,
+    faults,
+    counts: Object.fromEntries(['new', 'reopened', 'not_kept', 'not_asked', 'failed'].map((outcome) => [outcome, count(outcome)])),
+  };
 }
 
 test('reopener: traces are asked about together, and not more than so many in one turn', async () => {
@@ -75,7 +85,21 @@ for (const { name, piece } of gone) {
   test(`reopener: a run whose spans ${name} is not opened again`, async () => {
     const store = memoryStore();
     await store.write([scoredRun({}, run({ traceId: traceId(1) }))]);
-    await store.writeSpans([{ tenant: noTenant, traceId: traceId(1), joined: [], startedAt: 0, storedAt: 9_500_000, spans: 1, isWhole: true, isRedacted: false, digest: 'x', body: new Uint8Array(), ...piece }]);
+    await store.writeSpans([
+      {
+        tenant: noTenant,
+        traceId: traceId(1),
+        joined: [],
+        startedAt: 0,
+        storedAt: 9_500_000,
+        spans: 1,
+        isWhole: true,
+        isRedacted: false,
+        digest: 'x',
+        body: new Uint8Array(),
+        ...piece,
+      },
+    ]);
     expect((await turned(names(1), store)).counts).toMatchObject({ reopened: 0, not_kept: 1 });
   });
 }

@@ -20,8 +20,21 @@ export function nth(number: number, given: Partial<Run> = {}): Run {
 }
 
 export function piece(number: number, given: Partial<SpanPiece> = {}): SpanPiece {
-  return { tenant: noTenant, traceId: traceId(number + 1), joined: [], startedAt: base + number * secondMicros, storedAt: base, spans: 3, isWhole: true, isRedacted: false, digest: 'first', body: new Uint8Array([1, 2, number]), ...given };
+  return {
+    tenant: noTenant,
+    traceId: traceId(number + 1),
+    joined: [],
+    startedAt: base + number * secondMicros,
+    storedAt: base,
+    spans: 3,
+    isWhole: true,
+    isRedacted: false,
+    digest: 'first',
+    body: new Uint8Array([1, 2, number]),
+    ...given,
+  };
 }
 
 /** Of the runs of a page. */
-export const numbers = (page: { readonly runs: readonly { readonly traceId: TraceId }[] }): readonly number[] => page.runs.map((one) => Number.parseInt(one.traceId, 16) - 1);
+export const numbers = (page: { readonly runs: readonly { readonly traceId: TraceId }[] }): readonly number[] =>
+  page.runs.map((one) => Number.parseInt(one.traceId, 16) - 1);

@@ -22,34 +22,52 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     await store.write(Array.from({ length: 5 }, (_, at) => scoredRun({ a: scored(1) }, nth(at))));
     const limits = retention({ runsBefore: base + 2 * secondMicros, contentBefore: base + 4 * secondMicros, stepRuns: 1 });
     const steps = [];
-    for (let step = await store.prune(limits); steps.push(step) < 20 && step.more; ) step = await store.prune(limits);
+    for (let step = await store.prune(limits); steps.push(step) < 20 && step.more;) step = await store.prune(limits);
     expect(numbers(await store.runs(all))).toEqual([4, 3, 2]);
     expect(steps.reduce((sum, { runs }) => sum + runs, 0)).toBe(2);
     expect([await store.run(nth(3)), await store.run(nth(4))].map((one) => one?.content === undefined)).toEqual([true, false]);
     expect((await store.run(nth(3)))?.verdicts).toHaveLength(1);
   });
 
-  test.each([{ runs: 300, chars: 5_000, stepRuns: 50 }, { runs: 20, chars: 80_000, stepRuns: 200 }])('stores: of $runs runs that hold too many bytes the oldest go, whatever their age, and no more than must', async ({ runs: count, chars, stepRuns }) => {
-    const store = await open(member);
-    const bytesMax = 1_000_000;
-    const items = Array.from({ length: count }, (_, at) => scoredRun({ a: scored(1, { explanation: seededText(at, chars) }) }, nth(at)));
-    for (let from = 0; from < count; from += 100) await store.write(items.slice(from, from + 100));
-    const prune = () => store.prune(retention({ bytesMax, stepRuns }));
-    expect(await store.prune(retention({ bytesMax: 1e9, stepRuns }))).toMatchObject({ runs: 0, more: false });
-    let [gone, steps] = [0, 0];
-    for (let more = true; more; expect(++steps).toBeLessThan(100)) ({ runs: gone, more } = await prune().then((step) => ({ ...step, runs: gone + step.runs })));
-    const left = numbers(await store.runs(all));
-    expect(left).toEqual(Array.from({ length: count - gone }, (_, at) => count - 1 - at));
-    // A store may compress them.
-    expect(left.length * chars).toBeLessThanOrEqual(bytesMax * 1.25);
-    expect(left.length * chars).toBeGreaterThan(bytesMax / 2);
-    expect(await prune()).toMatchObject({ runs: 0, more: false });
-  });
+  test.each([
+    { runs: 300, chars: 5_000, stepRuns: 50 },
+    { runs: 20, chars: 80_000, stepRuns: 200 },
+  ])(
+    'stores: of $runs runs that hold too many bytes the oldest go, whatever their age, and no more than must',
+    async ({ runs: count, chars, stepRuns }) => {
+      const store = await open(member);
+      const bytesMax = 1_000_000;
+      const items = Array.from({ length: count }, (_, at) => scoredRun({ a: scored(1, { explanation: seededText(at, chars) }) }, nth(at)));
+      for (let from = 0; from < count; from += 100) await store.write(items.slice(from, from + 100));
+      const prune = () => store.prune(retention({ bytesMax, stepRuns }));
+      expect(await store.prune(retention({ bytesMax: 1e9, stepRuns }))).toMatchObject({ runs: 0, more: false });
+      let [gone, steps] = [0, 0];
+      for (let more = true; more; expect(++steps).toBeLessThan(100))
+        ({ runs: gone, more } = await prune().then((step) => ({ ...step, runs: gone + step.runs })));
+      const left = numbers(await store.runs(all));
+      expect(left).toEqual(Array.from({ length: count - gone }, (_, at) => count - 1 - at));
+      // A store may compress them.
+      expect(left.length * chars).toBeLessThanOrEqual(bytesMax * 1.25);
+      expect(left.length * chars).toBeGreaterThan(bytesMax / 2);
+      expect(await prune()).toMatchObject({ runs: 0, more: false });
+    },
+  );
 
   test('stores: spans, and what waits for backends, count as bytes and go with their runs', async () => {
     const store = await open(member);
     const items = Array.from({ length: 20 }, (_, at) => scoredRun({ a: scored(1) }, nth(at)));
-    await store.write(items, items.map((item, at) => ({ exporter: 'x', part: 'rules', item: { ...item, evaluations: item.evaluations.map((one) => ({ ...one, verdict: scored(1, { explanation: seededText(at, 60_000) }) })) }, offeredAt: at })));
+    await store.write(
+      items,
+      items.map((item, at) => ({
+        exporter: 'x',
+        part: 'rules',
+        item: {
+          ...item,
+          evaluations: item.evaluations.map((one) => ({ ...one, verdict: scored(1, { explanation: seededText(at, 60_000) }) })),
+        },
+        offeredAt: at,
+      })),
+    );
     await store.writeSpans(items.map((_, at) => piece(at, { body: new TextEncoder().encode(seededText(at + 100, 60_000)) })));
     let exports = 0;
     for (let [steps, more] = [0, true]; more; expect(++steps).toBeLessThan(100)) {
@@ -61,7 +79,9 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(left.length).toBeGreaterThan(3);
     expect(left.length).toBeLessThan(17);
     expect([exports, (await store.exports.list({ limit: 100 })).exports.length]).toEqual([20 - left.length, left.length]);
-    expect((await Promise.all(items.map(({ run: of }) => store.spans(noTenant, of.traceId)))).filter((pieces) => pieces.length > 0)).toHaveLength(left.length);
+    expect(
+      (await Promise.all(items.map(({ run: of }) => store.spans(noTenant, of.traceId)))).filter((pieces) => pieces.length > 0),
+    ).toHaveLength(left.length);
   });
 
   test('stores: spans go with their run, and with the content before that', async () => {

@@ -49,7 +49,15 @@ function bench(options: Partial<KeeperOptions> = {}): Bench {
   const telemetry = metricRegistry();
   const sleep = manualSleep();
   return {
-    keeping: keeper({ store, keep: { runsMs: 1_000, contentMs: 500, bytes: 77, exportsMs: 2_000, exports: 33, jobsMs: 3_000, turnsMs: 4_000 }, telemetry, clock: manualClock(10_000), sleep: sleep.sleep, onFault: (error) => faults.push(error), ...options }),
+    keeping: keeper({
+      store,
+      keep: { runsMs: 1_000, contentMs: 500, bytes: 77, exportsMs: 2_000, exports: 33, jobsMs: 3_000, turnsMs: 4_000 },
+      telemetry,
+      clock: manualClock(10_000),
+      sleep: sleep.sleep,
+      onFault: (error) => faults.push(error),
+      ...options,
+    }),
     sleep,
     batches,
     pruned,
@@ -59,7 +67,11 @@ function bench(options: Partial<KeeperOptions> = {}): Bench {
     },
     stored: async () => (await inner.runs({ limit: 200 })).runs.length,
     stopped: () => stopped,
-    count: (outcome, metric = 'tracejury.store.items') => (telemetry.snapshot().find(({ name }) => name === metric)?.points ?? []).reduce((sum, point) => (point.kind === 'number' && Object.values(point.labels).includes(outcome) ? sum + point.value : sum), 0),
+    count: (outcome, metric = 'tracejury.store.items') =>
+      (telemetry.snapshot().find(({ name }) => name === metric)?.points ?? []).reduce(
+        (sum, point) => (point.kind === 'number' && Object.values(point.labels).includes(outcome) ? sum + point.value : sum),
+        0,
+      ),
   };
 }
 
@@ -148,7 +160,16 @@ test('keeper: what is old is let go, in steps, by the clock', async () => {
     await sleep.wakeAll();
     await turns();
   }
-  expect(pruned[0]).toEqual({ runsBefore: 9_000_000, contentBefore: 9_500_000, exportsBefore: 8_000_000, jobsBefore: 7_000_000, turnsBefore: 6_000_000, exportsMax: 33, bytesMax: 77, stepRuns: 200 });
+  expect(pruned[0]).toEqual({
+    runsBefore: 9_000_000,
+    contentBefore: 9_500_000,
+    exportsBefore: 8_000_000,
+    jobsBefore: 7_000_000,
+    turnsBefore: 6_000_000,
+    exportsMax: 33,
+    bytesMax: 77,
+    stepRuns: 200,
+  });
   expect(pruned.length).toBeGreaterThanOrEqual(3);
   expect(batches).toEqual([]);
   expect(count('dropped', 'tracejury.judge.jobs')).toBe(2 * pruned.length);

@@ -18,17 +18,41 @@ import { closedLater, folder, members, open } from './members.ts';
 function nth(number: number, given: Partial<Run> = {}, session = 's'): Run {
   const traceId = parseTraceId((number + 1).toString(16).padStart(32, '0'));
   if (traceId === undefined) throw new Error('no trace id');
-  return run({ traceId, startUnixNano: BigInt(number) * 1_000_000n, endUnixNano: BigInt(number) * 1_000_000n, trace: agentTrace({ agent: 'a', sessionId: session, input: `turn ${number}` }), ...given });
+  return run({
+    traceId,
+    startUnixNano: BigInt(number) * 1_000_000n,
+    endUnixNano: BigInt(number) * 1_000_000n,
+    trace: agentTrace({ agent: 'a', sessionId: session, input: `turn ${number}` }),
+    ...given,
+  });
 }
 
-const choice = (given: Partial<SessionChoice> = {}): SessionChoice => ({ name: 'g', evaluator: 'goal_reached', evaluatorKind: 'judge', party: 'main', optionsHash: 'o', probability: 0.25, end: undefined, mayBeChosen: true, ...given });
-const turn = (of: Run, at: number, ...choices: readonly SessionChoice[]): StoreItem => ({ run: of, evaluations: [], decisions: [], turn: { sessionId: of.trace.sessionId ?? '', at, choices: choices.length === 0 ? [choice()] : choices } });
+const choice = (given: Partial<SessionChoice> = {}): SessionChoice => ({
+  name: 'g',
+  evaluator: 'goal_reached',
+  evaluatorKind: 'judge',
+  party: 'main',
+  optionsHash: 'o',
+  probability: 0.25,
+  end: undefined,
+  mayBeChosen: true,
+  ...given,
+});
+const turn = (of: Run, at: number, ...choices: readonly SessionChoice[]): StoreItem => ({
+  run: of,
+  evaluations: [],
+  decisions: [],
+  turn: { sessionId: of.trace.sessionId ?? '', at, choices: choices.length === 0 ? [choice()] : choices },
+});
 const passedOver = choice({ end: { decision: 'sampled_out' }, mayBeChosen: false });
 const always = { quietBefore: 1e15, changedBefore: 0, limit: 10 };
 const all = { limit: 100, except: [] } as const;
 
 async function ripe({ judgeSessions }: Store, query: Partial<typeof always> = {}): Promise<readonly string[]> {
-  return (await judgeSessions.ripe({ ...always, ...query })).map(({ name, revision, turns, leftOut }) => `${name} ${revision}: ${turns.map(({ trace }) => trace.input?.slice(5)).join(' ')}${leftOut === 0 ? '' : ` without ${leftOut}`}`);
+  return (await judgeSessions.ripe({ ...always, ...query })).map(
+    ({ name, revision, turns, leftOut }) =>
+      `${name} ${revision}: ${turns.map(({ trace }) => trace.input?.slice(5)).join(' ')}${leftOut === 0 ? '' : ` without ${leftOut}`}`,
+  );
 }
 
 async function handOn(store: Store, at = 1_000): Promise<readonly boolean[]> {
@@ -40,8 +64,20 @@ async function answer(store: Store, score = 1): Promise<void> {
   for (const { run: of, name, probability } of await store.judgeJobs.due(all)) {
     if (of === undefined) throw new Error('unreadable');
     const told = withoutEarlier(of);
-    const verdict = evaluation(name, scored(score), told, { key: targetKey(told, name), evaluatorKind: 'judge', revision: told.session?.revision ?? 0, sampleProbability: probability });
-    await store.write([{ run: told, evaluations: [verdict], decisions: [{ name, evaluator: 'goal_reached', evaluatorKind: 'judge', decision: 'scored' }], answered: true }]);
+    const verdict = evaluation(name, scored(score), told, {
+      key: targetKey(told, name),
+      evaluatorKind: 'judge',
+      revision: told.session?.revision ?? 0,
+      sampleProbability: probability,
+    });
+    await store.write([
+      {
+        run: told,
+        evaluations: [verdict],
+        decisions: [{ name, evaluator: 'goal_reached', evaluatorKind: 'judge', decision: 'scored' }],
+        answered: true,
+      },
+    ]);
   }
 }
 
@@ -59,7 +95,11 @@ async function standing(store: Store): Promise<{ readonly verdicts: readonly str
 describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
   test('stores: turns are gathered in the order in which they began, for each evaluator, and come out when the session is quiet', async () => {
     const store = await open(member);
-    await store.write([turn(nth(2), 20, choice(), choice({ name: 'h' })), turn(nth(1), 30, choice()), turn(nth(5, {}, 'other'), 5, choice())]);
+    await store.write([
+      turn(nth(2), 20, choice(), choice({ name: 'h' })),
+      turn(nth(1), 30, choice()),
+      turn(nth(5, {}, 'other'), 5, choice()),
+    ]);
     expect(await ripe(store)).toEqual(['g 1: 5', 'g 2: 1 2', 'h 1: 2']);
     expect(await ripe(store, { quietBefore: 20 })).toEqual(['g 1: 5', 'h 1: 2']);
     // One that never is quiet comes out by its first change.
@@ -73,7 +113,16 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await handOn(store)).toEqual([true]);
     const [job, ...more] = await store.judgeJobs.due(all);
     expect(more).toEqual([]);
-    expect(job).toMatchObject({ name: 'g', evaluator: 'goal_reached', evaluatorKind: 'judge', party: 'main', optionsHash: 'o', probability: 0.25, offeredAt: 1_000, run: { ...nth(1, { revision: 2 }), session: { revision: 1, turns: 2, leftOut: 0, earlier: [nth(0).trace] } } });
+    expect(job).toMatchObject({
+      name: 'g',
+      evaluator: 'goal_reached',
+      evaluatorKind: 'judge',
+      party: 'main',
+      optionsHash: 'o',
+      probability: 0.25,
+      offeredAt: 1_000,
+      run: { ...nth(1, { revision: 2 }), session: { revision: 1, turns: 2, leftOut: 0, earlier: [nth(0).trace] } },
+    });
     expect([await ripe(store), await store.judgeSessions.counts()]).toEqual([[], { held: 1, rows: 1, waiting: [] }]);
   });
 
@@ -123,7 +172,12 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
   test('stores: the first turn decides: a session that was passed over stays so, and one that was chosen keeps its probability', async () => {
     const store = await open(member);
-    await store.write([turn(nth(0), 1, passedOver), turn(nth(1), 2, choice({ probability: 0.9 })), turn(nth(2, {}, 'other'), 3), turn(nth(3, {}, 'other'), 4, choice({ probability: 0.9, end: { decision: 'over_budget' } }))]);
+    await store.write([
+      turn(nth(0), 1, passedOver),
+      turn(nth(1), 2, choice({ probability: 0.9 })),
+      turn(nth(2, {}, 'other'), 3),
+      turn(nth(3, {}, 'other'), 4, choice({ probability: 0.9, end: { decision: 'over_budget' } })),
+    ]);
     expect(await ripe(store)).toEqual(['g 2: 2 3']);
     await handOn(store);
     expect((await store.judgeJobs.due(all)).map(({ probability }) => probability)).toEqual([0.25]);
@@ -170,7 +224,8 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const store = await open(member);
     await store.write([turn(nth(0), 10), turn(nth(1), 20), turn(nth(2), 30), turn(nth(3, {}, 'passed'), 40, passedOver)]);
     const limits = retention({ runsBefore: 1e17, turnsBefore: 10, jobsBefore: 1_000 });
-    const left = async (): Promise<readonly number[]> => (await store.runs({ limit: 10 })).runs.map(({ traceId }) => Number.parseInt(traceId, 16) - 1).toReversed();
+    const left = async (): Promise<readonly number[]> =>
+      (await store.runs({ limit: 10 })).runs.map(({ traceId }) => Number.parseInt(traceId, 16) - 1).toReversed();
     expect(await store.prune(limits)).toMatchObject({ runs: 1 });
     expect(await left()).toEqual([0, 1, 2]);
     await store.prune({ ...limits, turnsBefore: 11 });
@@ -195,7 +250,12 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
   test('stores: a turn that has gone with its run counts as left out of its session alone, also one that was judged before', async () => {
     const store = await open(member);
-    await store.write([turn(nth(0), 10), turn(nth(1), 20, choice(), choice({ name: 'h' })), turn(nth(2), 30), turn(nth(3, {}, 'other'), 40)]);
+    await store.write([
+      turn(nth(0), 10),
+      turn(nth(1), 20, choice(), choice({ name: 'h' })),
+      turn(nth(2), 30),
+      turn(nth(3, {}, 'other'), 40),
+    ]);
     await handOn(store);
     await answer(store);
     await store.prune(retention({ runsBefore: 1_500, turnsBefore: 1e9 }));
@@ -212,7 +272,8 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
   test('stores: a session that is not judged yet counts as waiting, with its probability, and once', async () => {
     const store = await open(member);
-    const decided = async () => (await store.verdicts.decided({ name: 'g', from: 0, to: 1e15 })).map(({ decision, runs, weight }) => `${decision} ${runs} ${weight}`);
+    const decided = async () =>
+      (await store.verdicts.decided({ name: 'g', from: 0, to: 1e15 })).map(({ decision, runs, weight }) => `${decision} ${runs} ${weight}`);
     await store.write([turn(nth(0), 1), turn(nth(1), 2), turn(nth(2, {}, 'passed'), 3, passedOver)]);
     expect(await decided()).toEqual(['sampled_out 1 0', 'waiting 1 4']);
     await handOn(store);

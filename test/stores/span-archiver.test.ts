@@ -21,7 +21,16 @@ interface Bench {
   count(outcome: string): number;
 }
 
-function bench(found: (trace: FinishedTrace) => TraceSpans = (trace) => ({ bundle: Buffer.from(`spans at ${trace.positions.join(' ')}`), spans: 2, isWhole: true, isRedacted: false, isLater: false }), options: Partial<SpanKeeperOptions> = {}): Bench {
+function bench(
+  found: (trace: FinishedTrace) => TraceSpans = (trace) => ({
+    bundle: Buffer.from(`spans at ${trace.positions.join(' ')}`),
+    spans: 2,
+    isWhole: true,
+    isRedacted: false,
+    isLater: false,
+  }),
+  options: Partial<SpanKeeperOptions> = {},
+): Bench {
   const inner = memoryStore();
   const telemetry = metricRegistry();
   const sleep = manualSleep();
@@ -51,12 +60,19 @@ function bench(found: (trace: FinishedTrace) => TraceSpans = (trace) => ({ bundl
       failures = times;
     },
     pieces: (trace) => inner.spans(noTenant, traceId(trace)),
-    count: (outcome) => (telemetry.snapshot().find(({ name }) => name === 'tracejury.store.traces')?.points ?? []).reduce((sum, point) => (point.kind === 'number' && Object.values(point.labels).includes(outcome) ? sum + point.value : sum), 0),
+    count: (outcome) =>
+      (telemetry.snapshot().find(({ name }) => name === 'tracejury.store.traces')?.points ?? []).reduce(
+        (sum, point) => (point.kind === 'number' && Object.values(point.labels).includes(outcome) ? sum + point.value : sum),
+        0,
+      ),
   };
 }
 
 const closed = (trace: number) => scoredRun({ a: scored(0) }, run({ traceId: traceId(trace) }));
-const finished = (trace: number, positions: readonly number[], ...joined: readonly number[]): FinishedTrace => ({ keys: [trace, ...joined].map(traceId), positions });
+const finished = (trace: number, positions: readonly number[], ...joined: readonly number[]): FinishedTrace => ({
+  keys: [trace, ...joined].map(traceId),
+  positions,
+});
 
 /** Whether a promise is over. */
 function over(promise: Promise<void> | undefined): () => boolean {
@@ -93,7 +109,12 @@ test('span keeper: what is wanted is read together, compressed and stored; the o
   await eventually(isOver);
   expect(read).toEqual([['1', '3', '4']]);
   const [first] = await pieces(1);
-  expect([first?.startedAt, first?.storedAt, first?.isWhole, zstdDecompressSync(first?.body ?? Buffer.alloc(0)).toString()]).toEqual([1_700_000_000_000_000, 10_000_000, true, 'spans at 5 6']);
+  expect([first?.startedAt, first?.storedAt, first?.isWhole, zstdDecompressSync(first?.body ?? Buffer.alloc(0)).toString()]).toEqual([
+    1_700_000_000_000_000,
+    10_000_000,
+    true,
+    'spans at 5 6',
+  ]);
   expect((await pieces(4))[0]?.traceId).toBe(traceId(3));
   expect([await pieces(2), count('written')]).toEqual([[], 2]);
   await keeping.stop();
@@ -103,14 +124,22 @@ test('span keeper: late spans of a trace that is kept follow it, and those of on
   const { keeping, sleep, pieces } = bench();
   keeping.want(closed(1));
   // Both are told of together; a judge's verdict asks for nothing.
-  const kept = [keeping.keep(finished(1, [1])), keeping.keep(finished(1, [])), keeping.keep(finished(1, [2])), keeping.keep(finished(2, [3]))];
+  const kept = [
+    keeping.keep(finished(1, [1])),
+    keeping.keep(finished(1, [])),
+    keeping.keep(finished(1, [2])),
+    keeping.keep(finished(2, [3])),
+  ];
   keeping.want(scoredRun({ a: scored(0) }, run({ traceId: traceId(3) }), { evaluatorKind: 'judge' }));
   expect([...kept, keeping.keep(finished(3, [3]))].map((one) => one !== undefined)).toEqual([true, false, true, false, false]);
   keeping.want(closed(2));
   const isOver = over(every([...kept, keeping.keep(finished(2, [4]))]));
   await sleep.wakeAll();
   await eventually(isOver);
-  expect((await pieces(1)).map(({ isWhole, body }) => [isWhole, zstdDecompressSync(body).toString()])).toEqual([[true, 'spans at 1'], [true, 'spans at 2']]);
+  expect((await pieces(1)).map(({ isWhole, body }) => [isWhole, zstdDecompressSync(body).toString()])).toEqual([
+    [true, 'spans at 1'],
+    [true, 'spans at 2'],
+  ]);
   expect((await pieces(2)).map(({ isWhole }) => isWhole)).toEqual([false]);
   await keeping.stop();
 });
@@ -146,7 +175,13 @@ test('span keeper: beyond its bound the oldest are given up, counted, and hold n
 
 test('span keeper: what found no room beside others is read again before what came after it', async () => {
   let reads = 0;
-  const { keeping, sleep, read, pieces } = bench(({ positions: [at] }) => ({ bundle: Buffer.from('x'), spans: 1, isWhole: true, isRedacted: false, isLater: at === 2 && reads++ === 0 }));
+  const { keeping, sleep, read, pieces } = bench(({ positions: [at] }) => ({
+    bundle: Buffer.from('x'),
+    spans: 1,
+    isWhole: true,
+    isRedacted: false,
+    isLater: at === 2 && reads++ === 0,
+  }));
   for (const trace of [1, 2, 3]) keeping.want(closed(trace));
   const isOver = over(every([1, 2, 3].map((trace) => keeping.keep(finished(trace, [trace])))));
   await sleep.wakeAll();
@@ -193,7 +228,11 @@ test('span keeper: a store that stays down costs spans, and lets the journal go'
 });
 
 test('span keeper: what is too large or cannot be read again is counted', async () => {
-  const { keeping, sleep, pieces, count } = bench(({ positions: [at] }) => (at === 1 ? { bundle: undefined, spans: 9, isWhole: true, isRedacted: false, isLater: false } : { bundle: Buffer.from(at === 2 ? 'half' : ''), spans: 1, isWhole: false, isRedacted: false, isLater: false }));
+  const { keeping, sleep, pieces, count } = bench(({ positions: [at] }) =>
+    at === 1
+      ? { bundle: undefined, spans: 9, isWhole: true, isRedacted: false, isLater: false }
+      : { bundle: Buffer.from(at === 2 ? 'half' : ''), spans: 1, isWhole: false, isRedacted: false, isLater: false },
+  );
   for (const trace of [1, 2, 3]) keeping.want(closed(trace));
   const isOver = over(every([1, 2, 3].map((trace) => keeping.keep(finished(trace, [trace])))));
   await sleep.wakeAll();

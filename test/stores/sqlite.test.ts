@@ -89,7 +89,9 @@ const foreign: readonly { readonly name: string; readonly make: (at: string) => 
     name: 'a file of a newer release',
     make: (at) => {
       const db = new DatabaseSync(at);
-      db.exec("create table kysely_migration (name text primary key, timestamp text); insert into kysely_migration values ('001_runs', ''), ('999_future', '')");
+      db.exec(
+        "create table kysely_migration (name text primary key, timestamp text); insert into kysely_migration values ('001_runs', ''), ('999_future', '')",
+      );
       db.close();
     },
     says: /newer release: it knows 999_future/,
@@ -103,7 +105,11 @@ const foreign: readonly { readonly name: string; readonly make: (at: string) => 
     },
     says: /SQLite database of something else/,
   },
-  { name: 'no database at all', make: (at) => writeFileSync(at, 'this is a text, and it is long enough to be looked at as a header of a file'.repeat(20)), says: /not a database/ },
+  {
+    name: 'no database at all',
+    make: (at) => writeFileSync(at, 'this is a text, and it is long enough to be looked at as a header of a file'.repeat(20)),
+    says: /not a database/,
+  },
 ];
 for (const { name, make, says } of foreign) {
   test(`sqlite: ${name} is refused and left alone`, async () => {
@@ -122,8 +128,21 @@ test('sqlite: a file of the first release is brought up to date, and nothing in 
   const store = await sqliteStore(at);
   const given = nth(1).run;
   const { traceId, spanId: kept } = run();
-  expect(await store.run({ tenant: given.tenant, traceId, spanId: kept })).toMatchObject({ agent: 'travel-agent', contentGone: undefined, content: { input: 'A trip', final_response: 'Booked', tool_calls: [{ name: 'book', arguments: { id: 7 } }] }, verdicts: [{ name: 'tool_efficiency', verdict: 'skipped' }, { name: 'tool_error', verdict: 'pass' }], decisions: [{ name: 'tool_error' }] });
-  expect(await store.run({ tenant: given.tenant, traceId, spanId: spanId(0xa2) })).toMatchObject({ content: undefined, contentGone: 'unknown', verdicts: [{ verdict: 'fail' }] });
+  expect(await store.run({ tenant: given.tenant, traceId, spanId: kept })).toMatchObject({
+    agent: 'travel-agent',
+    contentGone: undefined,
+    content: { input: 'A trip', final_response: 'Booked', tool_calls: [{ name: 'book', arguments: { id: 7 } }] },
+    verdicts: [
+      { name: 'tool_efficiency', verdict: 'skipped' },
+      { name: 'tool_error', verdict: 'pass' },
+    ],
+    decisions: [{ name: 'tool_error' }],
+  });
+  expect(await store.run({ tenant: given.tenant, traceId, spanId: spanId(0xa2) })).toMatchObject({
+    content: undefined,
+    contentGone: 'unknown',
+    verdicts: [{ verdict: 'fail' }],
+  });
   await store.write([nth(1), { ...nth(2), withoutContent: 'sampled_out' }]);
   expect((await store.runs({ limit: 10 })).runs).toHaveLength(4);
   expect((await store.run(nth(2).run))?.contentGone).toBe('sampled_out');
@@ -148,13 +167,16 @@ test('sqlite: verdicts of a file in which they had no row ids are all there, und
   const at = file();
   const before = await sqliteStore(at);
   await before.write([nth(1), nth(2)]);
-  const verdicts = async (store: typeof before) => await Promise.all([nth(1), nth(2)].map(async ({ run }) => (await store.run(run))?.verdicts));
+  const verdicts = async (store: typeof before) =>
+    await Promise.all([nth(1), nth(2)].map(async ({ run }) => (await store.run(run))?.verdicts));
   const wanted = await verdicts(before);
   expect(wanted[0]?.length).toBeGreaterThan(0);
   await before.stop();
   const old = new DatabaseSync(at);
   const made = String(old.prepare("select sql from sqlite_master where name = 'evaluations'").get()?.['sql']);
-  old.exec(`alter table evaluations rename to newer; ${made.replace(/strict$/, 'strict, without rowid')}; insert into evaluations select * from newer; drop table newer; delete from kysely_migration where name = '014_evaluation_rows'`);
+  old.exec(
+    `alter table evaluations rename to newer; ${made.replace(/strict$/, 'strict, without rowid')}; insert into evaluations select * from newer; drop table newer; delete from kysely_migration where name = '014_evaluation_rows'`,
+  );
   expect(() => old.exec('select rowid from evaluations')).toThrow('rowid');
   old.close();
   const store = await sqliteStore(at);
@@ -179,7 +201,10 @@ test('sqlite: a copy made while it is written to is whole', async () => {
   const at = file();
   const store = await sqliteStore(at);
   await store.write(Array.from({ length: 200 }, (_, number) => nth(number)));
-  const [, ...written] = await Promise.all([store.backup(`${at}.copy`), ...Array.from({ length: 20 }, (_, number) => store.write([nth(1_000 + number)]))]);
+  const [, ...written] = await Promise.all([
+    store.backup(`${at}.copy`),
+    ...Array.from({ length: 20 }, (_, number) => store.write([nth(1_000 + number)])),
+  ]);
   expect(written).toHaveLength(20);
   const copy = await sqliteStore(`${at}.copy`);
   expect((await copy.runs({ limit: 200, to: 1_700_000_500 * 1_000_000 })).runs).toHaveLength(200);
@@ -190,7 +215,18 @@ test('sqlite: a copy made while it is written to is whole', async () => {
 test('sqlite: spans are in a copy, and beyond its bytes they go with the oldest runs', async () => {
   const at = file();
   const store = await sqliteStore(at);
-  const pieceOf = (number: number): SpanPiece => ({ tenant: noTenant, traceId: nth(number).run.traceId, joined: [], startedAt: (1_700_000_000 + number) * 1_000_000, storedAt: 1, spans: 1, isWhole: true, isRedacted: false, digest: 'x', body: new Uint8Array(20_000).fill(number % 251) });
+  const pieceOf = (number: number): SpanPiece => ({
+    tenant: noTenant,
+    traceId: nth(number).run.traceId,
+    joined: [],
+    startedAt: (1_700_000_000 + number) * 1_000_000,
+    storedAt: 1,
+    spans: 1,
+    isWhole: true,
+    isRedacted: false,
+    digest: 'x',
+    body: new Uint8Array(20_000).fill(number % 251),
+  });
   for (let number = 0; number < 100; number++) {
     await store.write([nth(number)]);
     await store.writeSpans([pieceOf(number)]);
@@ -201,7 +237,9 @@ test('sqlite: spans are in a copy, and beyond its bytes they go with the oldest 
   let steps = 0;
   while ((await store.prune(retention({ bytesMax: 1_000_000, stepRuns: 10 }))).more) expect(++steps).toBeLessThan(100);
   const left = new Set((await store.runs({ limit: 200 })).runs.map(({ traceId }) => traceId));
-  const kept = await Promise.all(Array.from({ length: 100 }, async (_, number) => (await store.spans(noTenant, pieceOf(number).traceId)).length));
+  const kept = await Promise.all(
+    Array.from({ length: 100 }, async (_, number) => (await store.spans(noTenant, pieceOf(number).traceId)).length),
+  );
   expect(left.size).toBeGreaterThan(10);
   expect(left.size).toBeLessThan(60);
   expect(kept.map((count) => count > 0)).toEqual(Array.from({ length: 100 }, (_, number) => left.has(pieceOf(number).traceId)));
@@ -238,12 +276,12 @@ test('sqlite: a full disk is called that, with its folder, and is told to the on
   await connection.exec('create table t (text)');
   const { rows } = await connection.db.executeQuery(CompiledQuery.raw('pragma page_count'));
   await connection.exec(`pragma max_page_count = ${Object.values(rows[0] ?? {}).join('')}`);
-  const insert = connection.db.executeQuery(CompiledQuery.raw("insert into t values (hex(zeroblob(100000)))"));
+  const insert = connection.db.executeQuery(CompiledQuery.raw('insert into t values (hex(zeroblob(100000)))'));
   await expect(insert).rejects.toMatchObject({ message: `the disk is full: no room in ${dirname(at)}`, code: 'ENOSPC' });
   await expect(connection.exec('no sql')).rejects.toThrow(/syntax/);
   expect(full).toBe(1);
   await connection.exec('pragma max_page_count = 1000000');
-  await connection.db.executeQuery(CompiledQuery.raw("insert into t values (hex(zeroblob(100000)))"));
+  await connection.db.executeQuery(CompiledQuery.raw('insert into t values (hex(zeroblob(100000)))'));
   expect(full).toBe(1);
   await connection.db.destroy();
 });

@@ -4,7 +4,9 @@ export interface Sample {
   readonly name: string;
   readonly labels: { readonly [label: string]: string };
   readonly value: number;
-  readonly exemplar: { readonly labels: { readonly [label: string]: string }; readonly value: number; readonly seconds?: number } | undefined;
+  readonly exemplar:
+    | { readonly labels: { readonly [label: string]: string }; readonly value: number; readonly seconds?: number }
+    | undefined;
 }
 
 export interface Family {
@@ -15,7 +17,11 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
-const suffixes: { readonly [type: string]: readonly string[] } = { counter: ['_total'], gauge: [''], histogram: ['_bucket', '_count', '_sum'] };
+const suffixes: { readonly [type: string]: readonly string[] } = {
+  counter: ['_total'],
+  gauge: [''],
+  histogram: ['_bucket', '_count', '_sum'],
+};
 
 export function parseOpenMetrics(text: string): ReadonlyMap<string, Family> {
   if (!text.endsWith('\n# EOF\n')) throw new Error('the page does not end with # EOF');
@@ -41,8 +47,14 @@ export function parseOpenMetrics(text: string): ReadonlyMap<string, Family> {
     if (current === undefined) throw new Error(`a sample without a family: ${line}`);
     const sample = parseSample(line);
     const known = suffixes[current.type] ?? [];
-    if (!known.some((suffix) => sample.name === `${current?.name}${suffix}`)) throw new Error(`${sample.name} is no sample of ${current.name}`);
-    const identity = JSON.stringify([sample.name, Object.entries(sample.labels).map((pair) => JSON.stringify(pair)).sort()]);
+    if (!known.some((suffix) => sample.name === `${current?.name}${suffix}`))
+      throw new Error(`${sample.name} is no sample of ${current.name}`);
+    const identity = JSON.stringify([
+      sample.name,
+      Object.entries(sample.labels)
+        .map((pair) => JSON.stringify(pair))
+        .sort(),
+    ]);
     if (seen.has(identity)) throw new Error(`twice: ${line}`);
     seen.add(identity);
     current.samples.push(sample);

@@ -44,13 +44,22 @@ test('openmetrics: the page, to the letter', () => {
     {
       name: 'tracejury.runs',
       row: { kind: 'counter', unit: '{run}', labels: [agent, service], meaning: 'Runs.' },
-      points: [{ kind: 'number', labels: { [agent]: 'a', [service]: 'say "b"\n' }, value: 3 }, { kind: 'number', labels: { [agent]: '', [service]: 'c\\' }, value: 4 }],
+      points: [
+        { kind: 'number', labels: { [agent]: 'a', [service]: 'say "b"\n' }, value: 3 },
+        { kind: 'number', labels: { [agent]: '', [service]: 'c\\' }, value: 4 },
+      ],
     },
     {
       name: 'tracejury.time',
       row: { kind: 'histogram', unit: 's', labels: [agent], meaning: 'Time.', buckets: [0.5, 2] },
       points: [
-        { kind: 'histogram', labels: { [agent]: 'a' }, counts: [1, 0, 2], sum: 9.5, exemplars: [{ labels: { trace_id: '0f' }, value: 0.25, atMs: 1_700_000_000_123 }] },
+        {
+          kind: 'histogram',
+          labels: { [agent]: 'a' },
+          counts: [1, 0, 2],
+          sum: 9.5,
+          exemplars: [{ labels: { trace_id: '0f' }, value: 0.25, atMs: 1_700_000_000_123 }],
+        },
         { kind: 'histogram', labels: { [agent]: '' }, counts: [0, 0, 0], sum: 0, exemplars: [] },
       ],
     },

@@ -56,7 +56,12 @@ test('registry: counters add up by label set, gauges are set, empty labels are l
 test('registry: a value on an edge belongs below it; buckets are cumulative and keep their exemplar', () => {
   const registry = metricRegistry();
   for (const score of [0, 0.5, 0.5, 0.99, 1]) registry.record('tracejury.evaluation.score', score, { 'gen_ai.evaluation.name': 'e' });
-  registry.record('tracejury.evaluation.score', 0.05, { 'gen_ai.evaluation.name': 'e' }, { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) });
+  registry.record(
+    'tracejury.evaluation.score',
+    0.05,
+    { 'gen_ai.evaluation.name': 'e' },
+    { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) },
+  );
   const samples = samplesOf(registry, 'tracejury_evaluation_score');
   const at = (le: string) => samples.find(({ labels }) => labels['le'] === le);
   expect(['0.0', '0.1', '0.4', '0.5', '0.9', '0.99', '1.0', '+Inf'].map((le) => at(le)?.value)).toEqual([1, 2, 2, 4, 4, 5, 6, 6]);
@@ -87,12 +92,16 @@ test('registry: label sets beyond the bound fold what is foreign in them into ot
 
 test('registry: agents beyond the bound are counted together by what the other labels say, and those are bounded as well', () => {
   const registry = metricRegistry({ labelSetsMax: 3 });
-  const attempt = (agent: string, evaluator: string) => registry.add('tracejury.evaluability', 1, { 'gen_ai.agent.name': agent, 'gen_ai.evaluation.name': evaluator });
+  const attempt = (agent: string, evaluator: string) =>
+    registry.add('tracejury.evaluability', 1, { 'gen_ai.agent.name': agent, 'gen_ai.evaluation.name': evaluator });
   for (let at = 0; at < 20; at++) attempt(`agent-${at}`, `e-${at % 2}`);
   for (let at = 2; at < 20; at++) attempt('late', `e-${at}`);
   const samples = samplesOf(registry, 'tracejury_evaluability');
-  const of = (agent: string, evaluator: string) => samples.find(({ labels }) => labels['gen_ai_agent_name'] === agent && labels['gen_ai_evaluation_name'] === evaluator)?.value;
-  expect([of('agent-0', 'e-0'), of('other', 'e-0'), of('other', 'e-1'), of('other', 'e-2'), of('other', 'other')]).toEqual([1, 8, 9, 1, 17]);
+  const of = (agent: string, evaluator: string) =>
+    samples.find(({ labels }) => labels['gen_ai_agent_name'] === agent && labels['gen_ai_evaluation_name'] === evaluator)?.value;
+  expect([of('agent-0', 'e-0'), of('other', 'e-0'), of('other', 'e-1'), of('other', 'e-2'), of('other', 'other')]).toEqual([
+    1, 8, 9, 1, 17,
+  ]);
   expect(samples).toHaveLength(3 * 2 + 1);
 });
 
@@ -109,7 +118,10 @@ const refused: readonly { readonly name: string; readonly act: (registry: Metric
   { name: 'what is no number is not added', act: (registry) => registry.add('tracejury.spans.own', Number.NaN) },
   { name: 'a counter cannot be set', act: (registry) => registry.set('tracejury.spans.own', 9) },
   { name: 'infinity is not recorded', act: (registry) => registry.record('tracejury.evaluation.score', Infinity) },
-  { name: 'labels that the table does not list are not taken', act: (registry) => registry.add('tracejury.spans.own', 0, { trace_id: 'x' }) },
+  {
+    name: 'labels that the table does not list are not taken',
+    act: (registry) => registry.add('tracejury.spans.own', 0, { trace_id: 'x' }),
+  },
 ];
 for (const { name, act } of refused) {
   test(`registry: ${name}`, () => {
@@ -126,7 +138,11 @@ test('registry: long label values are cut to the limit', () => {
 });
 
 test('openmetrics: any label value comes back from the page as it went in', () => {
-  const hostile = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.constantFrom('a"b', 'a\\nb', 'a\nb', '"} 1\n# EOF\n', '\\', '__proto__', '\u2028', '\r', '{a="b"}'));
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string(),
+    fc.constantFrom('a"b', 'a\\nb', 'a\nb', '"} 1\n# EOF\n', '\\', '__proto__', '\u2028', '\r', '{a="b"}'),
+  );
   fc.assert(
     fc.property(fc.uniqueArray(hostile, { minLength: 1, maxLength: 5 }), (agents) => {
       const registry = metricRegistry();
@@ -139,7 +155,10 @@ test('openmetrics: any label value comes back from the page as it went in', () =
 
 test('registry: all values of a gauge may be replaced at once, those of counters never', () => {
   const registry = metricRegistry();
-  const points = (name: string): readonly unknown[] => (registry.snapshot().find((family) => family.name === name)?.points ?? []).map((point) => (point.kind === 'number' ? [point.labels, point.value] : []));
+  const points = (name: string): readonly unknown[] =>
+    (registry.snapshot().find((family) => family.name === name)?.points ?? []).map((point) =>
+      point.kind === 'number' ? [point.labels, point.value] : [],
+    );
   registry.set('tracejury.exporter.queue', 1, { 'tracejury.exporter': 'gone' });
   registry.replace('tracejury.exporter.queue', [{ labels: { 'tracejury.exporter': 'a' }, value: 2 }]);
   expect(points('tracejury.exporter.queue')).toEqual([[{ 'tracejury.exporter': 'a' }, 2]]);
@@ -150,19 +169,40 @@ test('registry: all values of a gauge may be replaced at once, those of counters
 
 test('registry: an exemplar tells when it was seen, where there is a clock', () => {
   const registry = metricRegistry({ clock: manualClock(1_700_000_000_123) });
-  registry.record('tracejury.evaluation.score', 0, { 'gen_ai.evaluation.name': 'e' }, { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) });
+  registry.record(
+    'tracejury.evaluation.score',
+    0,
+    { 'gen_ai.evaluation.name': 'e' },
+    { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) },
+  );
   const [exemplar] = samplesOf(registry, 'tracejury_evaluation_score').flatMap((sample) => sample.exemplar ?? []);
   expect(exemplar).toEqual({ labels: { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) }, value: 0, seconds: 1_700_000_000.123 });
 });
 
 test('registry: tools beyond the bound are counted together, what became of their calls is still told', () => {
   const registry = metricRegistry({ labelSetsMax: 2 });
-  for (let at = 0; at < 9; at++) registry.add('tracejury.agent.tool_calls', 1, { 'gen_ai.agent.name': 'a', 'gen_ai.tool.name': `t${at}`, 'tracejury.outcome': at % 2 === 0 ? 'returned' : 'failed' });
-  expect(samplesOf(registry, 'tracejury_agent_tool_calls').slice(2).map(({ labels, value }) => [labels['gen_ai_tool_name'], labels['tracejury_outcome'], value])).toEqual([['other', 'returned', 4], ['other', 'failed', 3]]);
+  for (let at = 0; at < 9; at++)
+    registry.add('tracejury.agent.tool_calls', 1, {
+      'gen_ai.agent.name': 'a',
+      'gen_ai.tool.name': `t${at}`,
+      'tracejury.outcome': at % 2 === 0 ? 'returned' : 'failed',
+    });
+  expect(
+    samplesOf(registry, 'tracejury_agent_tool_calls')
+      .slice(2)
+      .map(({ labels, value }) => [labels['gen_ai_tool_name'], labels['tracejury_outcome'], value]),
+  ).toEqual([
+    ['other', 'returned', 4],
+    ['other', 'failed', 3],
+  ]);
 });
 
 describe('registry: names of agents', () => {
-  const targets = (at: number) => ({ 'gen_ai.agent.name': `agent-${at}`, 'gen_ai.evaluation.name': `e-${at % 5}`, 'tracejury.target.service.name': `service-${at % 3}` });
+  const targets = (at: number) => ({
+    'gen_ai.agent.name': `agent-${at}`,
+    'gen_ai.evaluation.name': `e-${at % 5}`,
+    'tracejury.target.service.name': `service-${at % 3}`,
+  });
 
   test('registry: six thousand agents make a page of a few megabytes, and all that they did is counted', () => {
     const registry = metricRegistry();
@@ -177,15 +217,24 @@ describe('registry: names of agents', () => {
     expect(runs.reduce((sum, { value }) => sum + value, 0)).toBe(6_000);
     const agents = new Set(runs.map(({ labels }) => labels['gen_ai_agent_name']));
     expect([agents.size, agents.has('agent-0'), agents.has('agent-5999'), agents.has('other')]).toEqual([201, true, false, true]);
-    expect(samplesOf(registry, 'tracejury_metrics_folded').find(({ labels }) => labels['tracejury_metric'] === 'tracejury.runs')?.value).toBe(5_800);
+    expect(
+      samplesOf(registry, 'tracejury_metrics_folded').find(({ labels }) => labels['tracejury_metric'] === 'tracejury.runs')?.value,
+    ).toBe(5_800);
   });
 
   test('registry: an agent that has label sets keeps them in every metric, and each tenant has as many', () => {
     const registry = metricRegistry({ agentsMax: 2 });
     for (const agent of ['a', 'b', 'c']) registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': agent });
-    for (const agent of ['c', 'b', 'a']) registry.add('tracejury.agent.tokens', 1, { 'gen_ai.agent.name': agent, 'gen_ai.token.type': 'input' });
-    for (const tenant of ['one', 'two']) for (const agent of ['c', 'd', 'e']) registry.set('tracejury.convergence', 1, { 'tracejury.tenant': tenant, 'gen_ai.agent.name': agent });
+    for (const agent of ['c', 'b', 'a'])
+      registry.add('tracejury.agent.tokens', 1, { 'gen_ai.agent.name': agent, 'gen_ai.token.type': 'input' });
+    for (const tenant of ['one', 'two'])
+      for (const agent of ['c', 'd', 'e'])
+        registry.set('tracejury.convergence', 1, { 'tracejury.tenant': tenant, 'gen_ai.agent.name': agent });
     expect(samplesOf(registry, 'tracejury_agent_tokens').map(({ labels }) => labels['gen_ai_agent_name'])).toEqual(['other', 'b', 'a']);
-    expect(samplesOf(registry, 'tracejury_convergence_ratio').map(({ labels }) => `${labels['tracejury_tenant']} ${labels['gen_ai_agent_name']}`)).toEqual(['one c', 'one d', 'one other', 'two c', 'two d', 'two other']);
+    expect(
+      samplesOf(registry, 'tracejury_convergence_ratio').map(
+        ({ labels }) => `${labels['tracejury_tenant']} ${labels['gen_ai_agent_name']}`,
+      ),
+    ).toEqual(['one c', 'one d', 'one other', 'two c', 'two d', 'two other']);
   });
 });

@@ -7,7 +7,8 @@ const codePath = /`((?:src|collectors|evaluators|test|docs|docker)\/[\w./-]+)`/g
 
 export const documentsNameWhatExists: Rule = (files) => {
   const paths = files.map((file) => file.path);
-  const exists = (path: string): boolean => paths.includes(path) || paths.some((other) => other.startsWith(path.endsWith('/') ? path : `${path}/`));
+  const exists = (path: string): boolean =>
+    paths.includes(path) || paths.some((other) => other.startsWith(path.endsWith('/') ? path : `${path}/`));
   return files
     .filter((file) => file.path.endsWith('.md'))
     .flatMap((file) => {

@@ -65,7 +65,12 @@ export const importsGoDown: Rule = (files) => {
     const place = placeOf(file.path);
     if (place === undefined) return [`${file.path}: no floor is known for this folder`];
     return importsOf(file).flatMap(({ node, target, names }) => {
-      const fault = target === undefined ? (file.path === importer ? undefined : 'imports what is not a literal') : faultOf({ from: file.path, place, target, names, known });
+      const fault =
+        target === undefined
+          ? file.path === importer
+            ? undefined
+            : 'imports what is not a literal'
+          : faultOf({ from: file.path, place, target, names, known });
       return fault === undefined ? [] : [`${at(file, node)}: ${fault}`];
     });
   });
@@ -111,9 +116,16 @@ function importsOf(file: SourceFile): readonly Import[] {
   });
 }
 
-function faultOf(edge: { readonly from: string; readonly place: Place; readonly target: string; readonly names: readonly string[]; readonly known: ReadonlySet<string> }): string | undefined {
+function faultOf(edge: {
+  readonly from: string;
+  readonly place: Place;
+  readonly target: string;
+  readonly names: readonly string[];
+  readonly known: ReadonlySet<string>;
+}): string | undefined {
   const { from, place, target, names, known } = edge;
-  if (target.startsWith('node:')) return place.floor > 3 || isHashing(target, names) ? undefined : `floor ${place.floor} may not import ${target}`;
+  if (target.startsWith('node:'))
+    return place.floor > 3 || isHashing(target, names) ? undefined : `floor ${place.floor} may not import ${target}`;
   if (!target.startsWith('.')) {
     const allowed = packages[place.floor];
     return allowed === undefined || allowed.test(target) ? undefined : `floor ${place.floor} may not import the package ${target}`;

@@ -32,7 +32,9 @@ interface Member {
 export const membersAreInTheirTable: Rule = (files) =>
   membersOf(files).flatMap(({ family, file }) => {
     const table = files.find((other) => other.path === `${family.folder}/index.ts`);
-    return table === undefined || table.text.includes(`'.${file.path.slice(family.folder.length)}'`) ? [] : [`${file.path}: is not in ${table.path}`];
+    return table === undefined || table.text.includes(`'.${file.path.slice(family.folder.length)}'`)
+      ? []
+      : [`${file.path}: is not in ${table.path}`];
   });
 
 /** Files are kebab-case, ids the same in snake_case. */
@@ -46,30 +48,55 @@ export const membersAreTested: Rule = (files) => {
   const paths = files.map((file) => file.path);
   return membersOf(files).flatMap(({ family, file, name }) => {
     const folder = `test/${posix.basename(family.folder)}`;
-    const tested = paths.some((path) => path.startsWith(`${folder}/`) && path.endsWith('.test.ts') && path.split('/').some((part) => part === name || part === `${name}.test.ts`));
+    const tested = paths.some(
+      (path) =>
+        path.startsWith(`${folder}/`) &&
+        path.endsWith('.test.ts') &&
+        path.split('/').some((part) => part === name || part === `${name}.test.ts`),
+    );
     return tested ? [] : [`${file.path}: has no ${folder}/${name}.test.ts`];
   });
 };
 
 export const membersAreDocumented: Rule = (files) =>
   membersOf(files).flatMap(({ family, file, name, id }) => {
-    const pages = files.filter((page) => (family.page === undefined ? page.path.startsWith('docs/') && page.path.endsWith('.md') : page.path === family.page));
+    const pages = files.filter((page) =>
+      family.page === undefined ? page.path.startsWith('docs/') && page.path.endsWith('.md') : page.path === family.page,
+    );
     const mention = new RegExp(`${family.heading === true ? '^#+ .*' : ''}(?<![\\w-])(${id}|${name})(?![\\w-])`, 'm');
     return pages.some((page) => mention.test(page.text)) ? [] : [`${file.path}: is not described in ${family.page ?? 'docs/'}`];
   });
 
 /** The name of a dialect outside its own file is a special case that belongs into the collector's contract. */
 export const dialectsAreNamedAtHome: Rule = (files) => {
-  const homes = new Map(membersOf(files).filter(({ family }) => family.folder === 'collectors').flatMap(({ file, name, id }) => [[id, file.path], [name, file.path]] as const));
-  return files
-    // An exporter is called after its backend, which may have an SDK of its own.
-    .filter((file) => isProduct(file) && file.path !== 'collectors/index.ts' && file.path !== 'src/config/sections/export.ts' && !file.path.startsWith('src/exporters/'))
-    .flatMap((file) =>
-      nodesOf(file).flatMap(({ node }) => {
-        const home = node.type === 'Literal' && typeof node['value'] === 'string' ? homes.get(node['value']) : undefined;
-        return home === undefined || home === file.path ? [] : [`${at(file, node)}: names the dialect of ${home}`];
-      }),
-    );
+  const homes = new Map(
+    membersOf(files)
+      .filter(({ family }) => family.folder === 'collectors')
+      .flatMap(
+        ({ file, name, id }) =>
+          [
+            [id, file.path],
+            [name, file.path],
+          ] as const,
+      ),
+  );
+  return (
+    files
+      // An exporter is called after its backend, which may have an SDK of its own.
+      .filter(
+        (file) =>
+          isProduct(file) &&
+          file.path !== 'collectors/index.ts' &&
+          file.path !== 'src/config/sections/export.ts' &&
+          !file.path.startsWith('src/exporters/'),
+      )
+      .flatMap((file) =>
+        nodesOf(file).flatMap(({ node }) => {
+          const home = node.type === 'Literal' && typeof node['value'] === 'string' ? homes.get(node['value']) : undefined;
+          return home === undefined || home === file.path ? [] : [`${at(file, node)}: names the dialect of ${home}`];
+        }),
+      )
+  );
 };
 
 function membersOf(files: readonly SourceFile[]): readonly Member[] {

@@ -1,6 +1,18 @@
 /** Below floor 4 nothing touches the machine: no clock, no chance, no environment, no locale. On no floor is there module state. */
 import { placeOf } from './floors.ts';
-import { at, children, isNode, isProduct, nameOf, nodesOf, topStatements, type Node, type Rule, type SourceFile, type Visit } from './source.ts';
+import {
+  at,
+  children,
+  isNode,
+  isProduct,
+  nameOf,
+  nodesOf,
+  topStatements,
+  type Node,
+  type Rule,
+  type SourceFile,
+  type Visit,
+} from './source.ts';
 
 const machine: ReadonlySet<string> = new Set(
   (
@@ -59,8 +71,12 @@ export const importingDoesNothing: Rule = (files) =>
 
 export const noModuleState: Rule = (files) =>
   files.filter(isProduct).flatMap((file) => {
-    const declarations = topStatements(file).filter((statement) => statement.type === 'VariableDeclaration' && statement['declare'] !== true);
-    const lets = declarations.filter((statement) => statement['kind'] !== 'const').map((statement) => `${at(file, statement)}: a variable at the top of a file is state`);
+    const declarations = topStatements(file).filter(
+      (statement) => statement.type === 'VariableDeclaration' && statement['declare'] !== true,
+    );
+    const lets = declarations
+      .filter((statement) => statement['kind'] !== 'const')
+      .map((statement) => `${at(file, statement)}: a variable at the top of a file is state`);
     const constants = declarations.flatMap((statement) => children(statement, 'declarations'));
     return [...lets, ...constants.flatMap((constant) => collectionFault(file, constant)), ...changes(file, constants)];
   });
@@ -71,8 +87,11 @@ function collectionFault(file: SourceFile, declarator: Node): readonly string[] 
   const made = nameOf(value['callee']) ?? '';
   if (!/^(Map|Set|WeakMap|WeakSet|Array)$/.test(made)) return [];
   const id = declarator['id'];
-  const annotation = isNode(id) && isNode(id['typeAnnotation']) ? file.text.slice(id['typeAnnotation'].start, id['typeAnnotation'].end) : '';
-  return /^:\s*(Readonly|readonly )/.test(annotation) ? [] : [`${at(file, declarator)}: a ${made} at the top of a file is typed as read only`];
+  const annotation =
+    isNode(id) && isNode(id['typeAnnotation']) ? file.text.slice(id['typeAnnotation'].start, id['typeAnnotation'].end) : '';
+  return /^:\s*(Readonly|readonly )/.test(annotation)
+    ? []
+    : [`${at(file, declarator)}: a ${made} at the top of a file is typed as read only`];
 }
 
 /** Constants of the top level that are changed in place, and patterns that remember where they stopped. */
@@ -85,10 +104,16 @@ function changes(file: SourceFile, declarators: readonly Node[]): readonly strin
     if (object === undefined || !names.has(object)) return [];
     const member = nameOf(node['property']) ?? '';
     const called = parent?.type === 'CallExpression' && key === 'callee';
-    const assigned = (parent?.type === 'AssignmentExpression' && key === 'left') || parent?.type === 'UpdateExpression' || (parent?.type === 'UnaryExpression' && parent['operator'] === 'delete');
-    const changed = assigned || (called && /^(push|pop|shift|unshift|splice|sort|reverse|fill|copyWithin|set|add|delete|clear)$/.test(member));
+    const assigned =
+      (parent?.type === 'AssignmentExpression' && key === 'left') ||
+      parent?.type === 'UpdateExpression' ||
+      (parent?.type === 'UnaryExpression' && parent['operator'] === 'delete');
+    const changed =
+      assigned || (called && /^(push|pop|shift|unshift|splice|sort|reverse|fill|copyWithin|set|add|delete|clear)$/.test(member));
     if (changed) return [`${at(file, node)}: ${object} is changed in place, so it is state`];
-    return called && sticky.has(object) && /^(test|exec)$/.test(member) ? [`${at(file, node)}: ${object} has the flag g or y and remembers its place`] : [];
+    return called && sticky.has(object) && /^(test|exec)$/.test(member)
+      ? [`${at(file, node)}: ${object} has the flag g or y and remembers its place`]
+      : [];
   });
 }
 

@@ -1,7 +1,13 @@
 /** The rules of the house, by name. `tidy.test.ts` applies them; `planted.test.ts` proves that each finds its fault. */
 import { documentsNameWhatExists } from './documents.ts';
 import { importsFormNoCircle, importsGoDown } from './floors.ts';
-import { dialectsAreNamedAtHome, membersAreDocumented, membersAreInTheirTable, membersAreNamedAsTheirFile, membersAreTested } from './members.ts';
+import {
+  dialectsAreNamedAtHome,
+  membersAreDocumented,
+  membersAreInTheirTable,
+  membersAreNamedAsTheirFile,
+  membersAreTested,
+} from './members.ts';
 import { importingDoesNothing, lowFloorsArePure, noModuleState } from './purity.ts';
 import { exportsAreNamed, filesAreShort, functionsAreShort, indexIsATable, namesSayWhatIsInside, typesAreHonest } from './shape.ts';
 import type { Rule } from './source.ts';

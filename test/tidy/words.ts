@@ -16,9 +16,17 @@ const banned: readonly BannedWord[] = [
   { pattern: /\b(TODO|FIXME|XXX|HACK)\b(?!.*https:\/\/)/, why: 'unfinished work names its issue by a link', where: code },
   { pattern: /\bvi\.(mock|doMock|stubGlobal|useFakeTimers)\b/, why: 'parts are handed in, not mocked', where: code },
   { pattern: /\b(test|it|describe|suite)(\.\w+)*\.(only|skip|todo|skipIf|runIf|fails)\b/, why: 'every test runs', where: code },
-  { pattern: /\b(eslint|oxlint|biome)-(disable|enable)\b|@ts-(ignore|expect-error|nocheck)\b|\b(v8|c8|istanbul) ignore\b/, why: 'a check is never silenced', where: code },
+  {
+    pattern: /\b(eslint|oxlint|biome)-(disable|enable)\b|@ts-(ignore|expect-error|nocheck)\b|\b(v8|c8|istanbul) ignore\b/,
+    why: 'a check is never silenced',
+    where: code,
+  },
   { pattern: /(?<![\w.])\/(work|root|home|Users)\/|(?<![\w.])\/tmp\/(?!\w*\$)/, why: 'a path of one machine', where: product },
-  { pattern: /registry\.(npmjs|yarnpkg)\.\w+|"resolved":(?! "node")/, why: 'where packages come from is the reader’s affair', where: anywhere },
+  {
+    pattern: /registry\.(npmjs|yarnpkg)\.\w+|"resolved":(?! "node")/,
+    why: 'where packages come from is the reader’s affair',
+    where: anywhere,
+  },
 ];
 
 export const noBannedWords: Rule = (files) =>

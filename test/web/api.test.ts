@@ -11,9 +11,13 @@ const agents = ['billing', 'shipping', 'shipping'];
 
 beforeAll(async () => {
   service = await running('');
-  for (const [at, agent] of agents.entries()) sent.push(await sendAgentRun(service.otlp, { agent, fails: at !== 2, input: 'Which order is 1234567890123456789?' }));
+  for (const [at, agent] of agents.entries())
+    sent.push(await sendAgentRun(service.otlp, { agent, fails: at !== 2, input: 'Which order is 1234567890123456789?' }));
   await eventually(async () => ((await list('/runs')).length === agents.length ? true : undefined), 'all runs in the store');
-  await eventually(async () => ((await list(`/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`, 'spans')).length === 3 ? true : undefined), 'the spans of a run that failed');
+  await eventually(
+    async () => ((await list(`/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`, 'spans')).length === 3 ? true : undefined),
+    'the spans of a run that failed',
+  );
 });
 afterAll(() => service.stop());
 
@@ -56,7 +60,15 @@ test('api: runs come newest first, with their verdicts and without their long fi
   const runs = await list('/runs');
   expect(runs.map((run) => String(run['trace_id'])).toSorted()).toEqual(sent.map(({ traceId }) => traceId).toSorted());
   const failing = runs.find((run) => run['trace_id'] === sent[0]?.traceId);
-  expect(failing).toMatchObject({ span_id: sent[0]?.spanId, tenant: '', agent: 'billing', service: 'shop', session_id: 's-1', completeness: 'complete', revision: 1 });
+  expect(failing).toMatchObject({
+    span_id: sent[0]?.spanId,
+    tenant: '',
+    agent: 'billing',
+    service: 'shop',
+    session_id: 's-1',
+    completeness: 'complete',
+    revision: 1,
+  });
   expect(failing?.['started_at']).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/);
   expect(named(objects(failing?.['verdicts']), 'tool_error')).toMatchObject({ status: 'scored', passed: false, score: 0.5 });
   expect(Object.keys(failing ?? {})).not.toContain('input');
@@ -77,13 +89,15 @@ const filters: readonly (readonly [string, readonly number[]])[] = [
 for (const [query, wanted] of filters) {
   test(`api: runs?${query}`, async () => {
     const runs = await list(`/runs?${query}`);
-    expect(runs.map((run) => sent.findIndex(({ traceId }) => traceId === run['trace_id'])).toSorted((one, other) => one - other)).toEqual(wanted);
+    expect(runs.map((run) => sent.findIndex(({ traceId }) => traceId === run['trace_id'])).toSorted((one, other) => one - other)).toEqual(
+      wanted,
+    );
   });
 }
 
 test('api: pages follow one another', async () => {
   const seen: string[] = [];
-  for (let cursor = ''; seen.length < 10; ) {
+  for (let cursor = ''; seen.length < 10;) {
     const page = await found(`/runs?limit=1${cursor}`);
     seen.push(...objects(page['runs']).map((run) => String(run['trace_id'])));
     if (typeof page['next'] !== 'string') break;
@@ -94,7 +108,15 @@ test('api: pages follow one another', async () => {
 
 test('api: one run has its tool calls, explanations, evidence and decisions', async () => {
   const run = await found(`/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`);
-  expect(run).toMatchObject({ agent: 'billing', content_kept: true, final_response: 'It is on its way.', tool_calls: [{ name: 'find_order', arguments: { order_id: 'A-1' } }, { name: 'notify', error: { message: 'mail server down' } }] });
+  expect(run).toMatchObject({
+    agent: 'billing',
+    content_kept: true,
+    final_response: 'It is on its way.',
+    tool_calls: [
+      { name: 'find_order', arguments: { order_id: 'A-1' } },
+      { name: 'notify', error: { message: 'mail server down' } },
+    ],
+  });
   const verdict = named(objects(run['verdicts']), 'tool_error');
   expect(verdict).toMatchObject({ passed: false, sample_probability: 1, evidence: [objects(run['tool_calls'])[1]?.['span_id']] });
   expect(verdict?.['explanation']).toContain('notify');
@@ -103,20 +125,37 @@ test('api: one run has its tool calls, explanations, evidence and decisions', as
 
 test('api: the spans of a run come whole as a file of OTLP/JSON lines', async () => {
   const response = await fetch(`${service.console}/api/v1/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/otlp`);
-  expect([response.status, response.headers.get('content-type'), response.headers.get('content-disposition')]).toEqual([200, 'application/x-ndjson; charset=utf-8', 'attachment; filename="run.otlp.jsonl"']);
+  expect([response.status, response.headers.get('content-type'), response.headers.get('content-disposition')]).toEqual([
+    200,
+    'application/x-ndjson; charset=utf-8',
+    'attachment; filename="run.otlp.jsonl"',
+  ]);
   const text = await response.text();
-  expect([text.endsWith('\n'), readTraces(Buffer.from(text), 'json').spans.map(({ name }) => name).toSorted()]).toEqual([true, ['find', 'notify', 'run']]);
+  expect([
+    text.endsWith('\n'),
+    readTraces(Buffer.from(text), 'json')
+      .spans.map(({ name }) => name)
+      .toSorted(),
+  ]).toEqual([true, ['find', 'notify', 'run']]);
 });
 
 test('api: sessions, decisions, tools, summary and evaluability', async () => {
   expect(await list('/sessions/s-1', 'runs')).toHaveLength(3);
   expect(await list('/sessions/none', 'runs')).toEqual([]);
-  expect((await list(`/decisions/${sent[1]?.traceId}`)).map(({ name }) => name)).toEqual(['tool_call_validity', 'tool_efficiency', 'tool_error']);
-  expect(await list('/tools')).toContainEqual(expect.objectContaining({ agent: 'shipping', name: 'notify', calls: 2, errors: 1, not_executed: 0 }));
+  expect((await list(`/decisions/${sent[1]?.traceId}`)).map(({ name }) => name)).toEqual([
+    'tool_call_validity',
+    'tool_efficiency',
+    'tool_error',
+  ]);
+  expect(await list('/tools')).toContainEqual(
+    expect.objectContaining({ agent: 'shipping', name: 'notify', calls: 2, errors: 1, not_executed: 0 }),
+  );
   expect(await list('/tools?agent=none')).toEqual([]);
   const summary = await list('/summary?evaluator=tool_error&bucket=day');
   expect(summary.reduce((sum, { count }) => sum + Number(count), 0)).toBe(3);
-  expect(await list('/evaluability')).toContainEqual(expect.objectContaining({ agent: 'shipping', name: 'tool_error', outcome: 'scored', count: 2 }));
+  expect(await list('/evaluability')).toContainEqual(
+    expect.objectContaining({ agent: 'shipping', name: 'tool_error', outcome: 'scored', count: 2 }),
+  );
 });
 
 const refused: readonly (readonly [string, number, RegExp])[] = [
@@ -146,14 +185,58 @@ for (const [path, status, message] of refused) {
 
 describe('the OpenAPI document', () => {
   test('api: tells every route that is served, and answers are as it says', async () => {
-    const document = (await found('/openapi.json')) as { readonly paths: { readonly [path: string]: { readonly [method: string]: { readonly responses: { readonly 200: { readonly content: { readonly 'application/json': { readonly schema: JsonObject } } } } } } }; readonly components: JsonObject };
+    const document = (await found('/openapi.json')) as {
+      readonly paths: {
+        readonly [path: string]: {
+          readonly [method: string]: {
+            readonly responses: { readonly 200: { readonly content: { readonly 'application/json': { readonly schema: JsonObject } } } };
+          };
+        };
+      };
+      readonly components: JsonObject;
+    };
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    const examples: { readonly [path: string]: string } = { '/runs': '/runs', '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`, '/runs/{trace}/{span}/spans': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`, '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`, '/sessions/{id}': '/sessions/s-1', '/summary': '/summary', '/tools': '/tools', '/evaluability': '/evaluability', '/exporters': '/exporters', '/exports': '/exports', '/exports/retry': '/exports/retry', '/annotations': '/annotations', '/annotations/{id}': `/annotations/${'0'.repeat(32)}-${'0'.repeat(24)}`, '/rates': '/rates?evaluator=tool_error&by=agent', '/judges': '/judges' };
+    const examples: { readonly [path: string]: string } = {
+      '/runs': '/runs',
+      '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`,
+      '/runs/{trace}/{span}/spans': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`,
+      '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`,
+      '/sessions/{id}': '/sessions/s-1',
+      '/summary': '/summary',
+      '/tools': '/tools',
+      '/evaluability': '/evaluability',
+      '/exporters': '/exporters',
+      '/exports': '/exports',
+      '/exports/retry': '/exports/retry',
+      '/annotations': '/annotations',
+      '/annotations/{id}': `/annotations/${'0'.repeat(32)}-${'0'.repeat(24)}`,
+      '/rates': '/rates?evaluator=tool_error&by=agent',
+      '/judges': '/judges',
+    };
     expect(Object.keys(document.paths).toSorted()).toEqual([...Object.keys(examples), '/runs/{trace}/{span}/otlp'].toSorted());
     for (const [path, example] of Object.entries(examples)) {
       const [[method, operation] = []] = Object.entries(document.paths[path] ?? {});
       const validate = ajv.compile({ ...operation?.responses['200'].content['application/json'].schema, components: document.components });
-      expect({ path, valid: validate(method === 'get' ? await found(example) : await (await fetch(`${service.console}/api/v1${example}`, example === '/annotations' ? { method: 'POST', headers: { 'content-type': 'application/json' }, body: jsonText({ annotations: [{ trace_id: sent[0]?.traceId ?? '', name: 'n', by: 'b', score: 1 }] }) } : { method: (method ?? '').toUpperCase() })).json()), errors: validate.errors }).toEqual({ path, valid: true, errors: null });
+      expect({
+        path,
+        valid: validate(
+          method === 'get'
+            ? await found(example)
+            : await (
+                await fetch(
+                  `${service.console}/api/v1${example}`,
+                  example === '/annotations'
+                    ? {
+                        method: 'POST',
+                        headers: { 'content-type': 'application/json' },
+                        body: jsonText({ annotations: [{ trace_id: sent[0]?.traceId ?? '', name: 'n', by: 'b', score: 1 }] }),
+                      }
+                    : { method: (method ?? '').toUpperCase() },
+                )
+              ).json(),
+        ),
+        errors: validate.errors,
+      }).toEqual({ path, valid: true, errors: null });
     }
   });
 });
@@ -172,8 +255,11 @@ test('api: a run whose content is not kept says why, in the place of fields that
 });
 
 test('api: whoever has no token that may read is turned away', async () => {
-  const guarded = await running('', { tokens: '[ { name: people, value: secret-of-people, may: [read] }, { name: agents, value: secret-of-agents, may: [ingest] } ]' });
-  const asked = async (authorization?: string): Promise<number> => (await fetch(`${guarded.console}/api/v1/runs`, { headers: authorization === undefined ? {} : { authorization } })).status;
+  const guarded = await running('', {
+    tokens: '[ { name: people, value: secret-of-people, may: [read] }, { name: agents, value: secret-of-agents, may: [ingest] } ]',
+  });
+  const asked = async (authorization?: string): Promise<number> =>
+    (await fetch(`${guarded.console}/api/v1/runs`, { headers: authorization === undefined ? {} : { authorization } })).status;
   expect([await asked(), await asked('Bearer secret-of-agents'), await asked('Bearer secret-of-people')]).toEqual([401, 401, 200]);
   await guarded.stop();
 });

@@ -12,17 +12,37 @@ afterEach(async () => {
 });
 
 /** The address of its metrics page, and what it was told. */
-async function listening(metricsPage: () => Iterable<string>, unannotate = async (): Promise<boolean> => false): Promise<{ readonly url: string; readonly faults: readonly Error[] }> {
+async function listening(
+  metricsPage: () => Iterable<string>,
+  unannotate = async (): Promise<boolean> => false,
+): Promise<{ readonly url: string; readonly faults: readonly Error[] }> {
   const faults: Error[] = [];
   const listener = consoleListener({
-    host: '127.0.0.1', port: 0, hosts: hostRule({ listensOn: '127.0.0.1', isOpen: true, allowedHosts: [], allowedOrigins: [] }), readTokens: [], operateTokens: [], annotateTokens: [],
+    host: '127.0.0.1',
+    port: 0,
+    hosts: hostRule({ listensOn: '127.0.0.1', isOpen: true, allowedHosts: [], allowedOrigins: [] }),
+    readTokens: [],
+    operateTokens: [],
+    annotateTokens: [],
     notReady: () => undefined,
     otlp: () => undefined,
     metricsPage,
     metricsContentType: 'text/plain',
     onFault: (error) => faults.push(error),
     readBody: async () => Buffer.alloc(0),
-    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate, budgets: () => [], upstream: { probabilityMin: 0.0001, raised: () => 0 }, judges: () => [], unrecognised: () => [], evaluability: () => [] },
+    api: {
+      store: memoryStore(),
+      clock: manualClock(0),
+      spans: async () => undefined,
+      exporters: { standings: () => [], recount: async () => undefined },
+      annotate: async () => [],
+      unannotate,
+      budgets: () => [],
+      upstream: { probabilityMin: 0.0001, raised: () => 0 },
+      judges: () => [],
+      unrecognised: () => [],
+      evaluability: () => [],
+    },
   });
   listeners.push(listener);
   const { address } = await listener.listen();
@@ -94,8 +114,14 @@ test('console: a metrics page that breaks is told once, and is not taken for a w
 });
 
 test('console: what a full disk refuses is answered so, with when to come back, and any other fault is not', async () => {
-  for (const [code, status, kind] of [['ENOSPC', 503, 'disk_full'], ['EIO', 500, 'internal']] as const) {
-    const { url, faults } = await listening(() => [], () => Promise.reject(Object.assign(new Error('planted'), { code })));
+  for (const [code, status, kind] of [
+    ['ENOSPC', 503, 'disk_full'],
+    ['EIO', 500, 'internal'],
+  ] as const) {
+    const { url, faults } = await listening(
+      () => [],
+      () => Promise.reject(Object.assign(new Error('planted'), { code })),
+    );
     const answer = await fetch(new URL(`/api/v1/annotations/${'0'.repeat(32)}-${'0'.repeat(24)}`, url), { method: 'DELETE' });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, status === 503 ? '10' : null]);
     expect(await answer.text()).toContain(`"${kind}"`);

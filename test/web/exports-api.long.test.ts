@@ -57,18 +57,46 @@ test('api: dead letters are listed with their reason, told by exporter and as a 
     return found.length === 3 ? found : undefined;
   }, 'three dead letters');
   expect(names(dead)).toEqual(runs.map(({ traceId }) => traceId).toSorted());
-  expect(dead[0]).toMatchObject({ exporter: 'traces', part: 'rules', revision: 1, state: 'dead', attempts: 1, not_before: null, reason: 'status 400', tenant: '' });
-  expect(await own.list('/exporters', 'exporters')).toEqual([{
-    name: 'traces', kind: 'span_events', sends: 'scores', configured: true, circuit: 'closed', retry_at: null, fault: null, to_send: 0, not_stored: 0, sending: 0, waiting: 0, dead: 3, oldest_at: null, oldest_age_seconds: null, sent_at: null,
-    last_failure: { at: expect.stringMatching(time), error: 'status 400', reason: 'http_400', todo: '' },
-  }]);
+  expect(dead[0]).toMatchObject({
+    exporter: 'traces',
+    part: 'rules',
+    revision: 1,
+    state: 'dead',
+    attempts: 1,
+    not_before: null,
+    reason: 'status 400',
+    tenant: '',
+  });
+  expect(await own.list('/exporters', 'exporters')).toEqual([
+    {
+      name: 'traces',
+      kind: 'span_events',
+      sends: 'scores',
+      configured: true,
+      circuit: 'closed',
+      retry_at: null,
+      fault: null,
+      to_send: 0,
+      not_stored: 0,
+      sending: 0,
+      waiting: 0,
+      dead: 3,
+      oldest_at: null,
+      oldest_age_seconds: null,
+      sent_at: null,
+      last_failure: { at: expect.stringMatching(time), error: 'status 400', reason: 'http_400', todo: '' },
+    },
+  ]);
   expect(await own.list('/exports?state=waiting', 'exports')).toEqual([]);
   expect(await own.list('/exports?exporter=other', 'exports')).toEqual([]);
   const first = await own.get('/exports?limit=2');
   const second = await own.get(`/exports?limit=2&cursor=${String(first['next'])}`);
   expect([...(first['exports'] as readonly JsonObject[]), ...(second['exports'] as readonly JsonObject[])]).toEqual(dead);
   expect(second['next']).toBeNull();
-  await eventually(async () => (sample(await own.service.metrics(), 'tracejury_exporter_dead', { tracejury_exporter: 'traces' }) === 3 ? true : undefined), 'the metric');
+  await eventually(
+    async () => (sample(await own.service.metrics(), 'tracejury_exporter_dead', { tracejury_exporter: 'traces' }) === 3 ? true : undefined),
+    'the metric',
+  );
 
   own.status = 200;
   const before = own.sink.received.length;
@@ -76,7 +104,12 @@ test('api: dead letters are listed with their reason, told by exporter and as a 
   expect(await own.post(`/exports/retry?id=${String(dead[1]?.['id'])}`)).toMatchObject({ status: 200, body: { retried: 1 } });
   expect(await own.post('/exports/retry')).toMatchObject({ status: 200, body: { retried: 2 } });
   await eventually(async () => ((await own.list('/exports', 'exports')).length === 0 ? true : undefined), 'nothing left');
-  expect(own.sink.received.slice(before).map((request) => readCarrier(request).span.traceId).toSorted()).toEqual(names(dead));
+  expect(
+    own.sink.received
+      .slice(before)
+      .map((request) => readCarrier(request).span.traceId)
+      .toSorted(),
+  ).toEqual(names(dead));
 });
 
 test('api: what waits for a backend that refuses the key is told, and nothing of it is given up', async () => {
@@ -87,15 +120,44 @@ test('api: what waits for a backend that refuses the key is told, and nothing of
     return exporter?.['circuit'] !== 'closed' && exporter?.['waiting'] === 6 ? exporter : undefined;
   }, 'an open circuit');
   expect(waiting).toMatchObject({
-    name: 'traces', configured: true, fault: 'status 401: a key in headers is refused', to_send: 6, not_stored: 0, waiting: 6, dead: 0, oldest_at: expect.stringMatching(time), oldest_age_seconds: expect.any(Number), sent_at: null,
-    last_failure: { at: expect.stringMatching(time), error: 'status 401: a key in headers is refused', reason: 'http_401', todo: 'Look at the keys, and whether they are of this address.' },
+    name: 'traces',
+    configured: true,
+    fault: 'status 401: a key in headers is refused',
+    to_send: 6,
+    not_stored: 0,
+    waiting: 6,
+    dead: 0,
+    oldest_at: expect.stringMatching(time),
+    oldest_age_seconds: expect.any(Number),
+    sent_at: null,
+    last_failure: {
+      at: expect.stringMatching(time),
+      error: 'status 401: a key in headers is refused',
+      reason: 'http_401',
+      todo: 'Look at the keys, and whether they are of this address.',
+    },
   });
   const { circuit, retry_at: retryAt } = waiting;
   expect(retryAt).toEqual(circuit === 'open' ? expect.stringMatching(time) : null);
   expect(sample(await own.service.metrics(), 'tracejury_exporter_circuit', { tracejury_exporter: 'traces' })).toBeGreaterThan(0);
   own.status = 200;
-  await eventually(async () => ((await own.list('/exporters', 'exporters')).every(({ waiting: left, to_send: toSend }) => left === 0 && toSend === 0) ? true : undefined), 'everything sent');
-  expect(await own.list('/exporters', 'exporters')).toMatchObject([{ circuit: 'closed', fault: null, retry_at: null, oldest_age_seconds: null, sent_at: expect.stringMatching(time), last_failure: { reason: 'http_401' } }]);
+  await eventually(
+    async () =>
+      (await own.list('/exporters', 'exporters')).every(({ waiting: left, to_send: toSend }) => left === 0 && toSend === 0)
+        ? true
+        : undefined,
+    'everything sent',
+  );
+  expect(await own.list('/exporters', 'exporters')).toMatchObject([
+    {
+      circuit: 'closed',
+      fault: null,
+      retry_at: null,
+      oldest_age_seconds: null,
+      sent_at: expect.stringMatching(time),
+      last_failure: { reason: 'http_401' },
+    },
+  ]);
 });
 
 test('api: what waits for an entry that is gone is told as such, and all that is told of exporters is as the document says', async () => {
@@ -114,17 +176,45 @@ test('api: what waits for an entry that is gone is told as such, and all that is
     return other?.['to_send'] === 1 && other['last_failure'] !== null ? found : undefined;
   }, 'a failure');
   expect(told['exporters']).toMatchObject([
-    { name: 'old', configured: false, circuit: null, to_send: 3, not_stored: 0, sending: 0, waiting: 3, dead: 0, oldest_at: expect.stringMatching(time), oldest_age_seconds: expect.any(Number), sent_at: null, last_failure: null },
+    {
+      name: 'old',
+      configured: false,
+      circuit: null,
+      to_send: 3,
+      not_stored: 0,
+      sending: 0,
+      waiting: 3,
+      dead: 0,
+      oldest_at: expect.stringMatching(time),
+      oldest_age_seconds: expect.any(Number),
+      sent_at: null,
+      last_failure: null,
+    },
     { name: 'other', configured: true, to_send: 1, last_failure: { reason: 'http_503' } },
   ]);
-  expect(told['exporters']).toMatchObject([{ kind: null, sends: 'scores' }, { kind: 'span_events', sends: 'scores' }]);
+  expect(told['exporters']).toMatchObject([
+    { kind: null, sends: 'scores' },
+    { kind: 'span_events', sends: 'scores' },
+  ]);
   expect(await faultsOf(told, second.get)).toBeNull();
 });
 
 /** What the API's own document says against an answer of `/exporters`. */
 async function faultsOf(told: JsonObject, get: Bench['get']): Promise<unknown> {
-  const { paths, components } = (await get('/openapi.json')) as { readonly paths: { readonly [path: string]: { readonly get: { readonly responses: { readonly 200: { readonly content: { readonly 'application/json': { readonly schema: JsonObject } } } } } } }; readonly components: JsonObject };
-  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile({ ...paths['/exporters']?.get.responses['200'].content['application/json'].schema, components });
+  const { paths, components } = (await get('/openapi.json')) as {
+    readonly paths: {
+      readonly [path: string]: {
+        readonly get: {
+          readonly responses: { readonly 200: { readonly content: { readonly 'application/json': { readonly schema: JsonObject } } } };
+        };
+      };
+    };
+    readonly components: JsonObject;
+  };
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile({
+    ...paths['/exporters']?.get.responses['200'].content['application/json'].schema,
+    components,
+  });
   validate(told);
   return validate.errors;
 }
@@ -136,7 +226,9 @@ test('api: spans that go on and metrics that are pushed have rows as well, which
     return '';
   });
   open.push({ stop: () => target.close() });
-  const service = await running(`export: [ { to: forward, name: on, endpoint: "${target.url}" }, { to: metrics, endpoint: "${target.url}", interval: 1s } ]\n`);
+  const service = await running(
+    `export: [ { to: forward, name: on, endpoint: "${target.url}" }, { to: metrics, endpoint: "${target.url}", interval: 1s } ]\n`,
+  );
   open.push(service);
   const get = async (path: string): Promise<JsonObject> => (await (await fetch(`${service.console}/api/v1${path}`)).json()) as JsonObject;
   const rows = async (): Promise<readonly JsonObject[]> => (await get('/exporters'))['exporters'] as readonly JsonObject[];
@@ -146,20 +238,95 @@ test('api: spans that go on and metrics that are pushed have rows as well, which
     return found.every(ready) ? found : undefined;
   };
   await sendAgentRun(service.otlp);
-  const failure = { at: expect.stringMatching(time), error: 'status 401: a key in headers is refused', reason: 'http_401', todo: 'Look at the keys, and whether they are of this address.' };
-  const noneWaits = { to_send: null, not_stored: null, sending: null, waiting: null, dead: null, oldest_at: null, oldest_age_seconds: null, circuit: null, retry_at: null };
+  const failure = {
+    at: expect.stringMatching(time),
+    error: 'status 401: a key in headers is refused',
+    reason: 'http_401',
+    todo: 'Look at the keys, and whether they are of this address.',
+  };
+  const noneWaits = {
+    to_send: null,
+    not_stored: null,
+    sending: null,
+    waiting: null,
+    dead: null,
+    oldest_at: null,
+    oldest_age_seconds: null,
+    circuit: null,
+    retry_at: null,
+  };
   const behind = await eventually(async () => own(({ last_failure: last }) => last !== null), 'a failure of each');
   expect(behind).toEqual([
-    { ...noneWaits, name: 'metrics', kind: 'metrics', sends: 'metrics', configured: true, fault: failure.error, sent_at: null, last_failure: failure },
-    { name: 'on', kind: 'forward', sends: 'spans', configured: true, circuit: expect.any(String), retry_at: behind[1]?.['circuit'] === 'open' ? expect.stringMatching(time) : null, fault: failure.error, to_send: 3, not_stored: null, sending: expect.any(Number), waiting: null, dead: null, oldest_at: expect.stringMatching(time), oldest_age_seconds: expect.any(Number), sent_at: null, last_failure: failure },
+    {
+      ...noneWaits,
+      name: 'metrics',
+      kind: 'metrics',
+      sends: 'metrics',
+      configured: true,
+      fault: failure.error,
+      sent_at: null,
+      last_failure: failure,
+    },
+    {
+      name: 'on',
+      kind: 'forward',
+      sends: 'spans',
+      configured: true,
+      circuit: expect.any(String),
+      retry_at: behind[1]?.['circuit'] === 'open' ? expect.stringMatching(time) : null,
+      fault: failure.error,
+      to_send: 3,
+      not_stored: null,
+      sending: expect.any(Number),
+      waiting: null,
+      dead: null,
+      oldest_at: expect.stringMatching(time),
+      oldest_age_seconds: expect.any(Number),
+      sent_at: null,
+      last_failure: failure,
+    },
   ]);
-  expect((await rows()).map(({ name, kind, sends, configured }) => [name, kind, sends, configured])).toEqual([['metrics', 'metrics', 'metrics', true], ['on', 'forward', 'scores', true], ['on', 'forward', 'spans', true]]);
+  expect((await rows()).map(({ name, kind, sends, configured }) => [name, kind, sends, configured])).toEqual([
+    ['metrics', 'metrics', 'metrics', true],
+    ['on', 'forward', 'scores', true],
+    ['on', 'forward', 'spans', true],
+  ]);
   expect(await faultsOf(await get('/exporters'), get)).toBeNull();
   status = 200;
-  const sent = await eventually(async () => own(({ sent_at: sentAt, to_send: toSend, fault }) => sentAt !== null && fault === null && (toSend === null || toSend === 0)), 'everything sent');
+  const sent = await eventually(
+    async () =>
+      own(({ sent_at: sentAt, to_send: toSend, fault }) => sentAt !== null && fault === null && (toSend === null || toSend === 0)),
+    'everything sent',
+  );
   expect(sent).toEqual([
-    { ...noneWaits, name: 'metrics', kind: 'metrics', sends: 'metrics', configured: true, fault: null, sent_at: expect.stringMatching(time), last_failure: failure },
-    { name: 'on', kind: 'forward', sends: 'spans', configured: true, circuit: 'closed', retry_at: null, fault: null, to_send: 0, not_stored: null, sending: 0, waiting: null, dead: null, oldest_at: null, oldest_age_seconds: null, sent_at: expect.stringMatching(time), last_failure: failure },
+    {
+      ...noneWaits,
+      name: 'metrics',
+      kind: 'metrics',
+      sends: 'metrics',
+      configured: true,
+      fault: null,
+      sent_at: expect.stringMatching(time),
+      last_failure: failure,
+    },
+    {
+      name: 'on',
+      kind: 'forward',
+      sends: 'spans',
+      configured: true,
+      circuit: 'closed',
+      retry_at: null,
+      fault: null,
+      to_send: 0,
+      not_stored: null,
+      sending: 0,
+      waiting: null,
+      dead: null,
+      oldest_at: null,
+      oldest_age_seconds: null,
+      sent_at: expect.stringMatching(time),
+      last_failure: failure,
+    },
   ]);
 }, 60_000);
 
@@ -173,16 +340,28 @@ test('api: whoever retries needs a token that may operate, once there are tokens
     [`[ ${read}, ${operate} ]`, 401, 401, 200],
   ] as const) {
     const own = await bench(200, { tokens });
-    const asked = async (authorization?: string): Promise<number> => (await own.post('/exports/retry', authorization === undefined ? {} : { authorization })).status;
-    expect([tokens, await asked(), await asked('Bearer token-of-reader-0'), await asked('Bearer token-of-operator')]).toEqual([tokens, none, reader, operator]);
+    const asked = async (authorization?: string): Promise<number> =>
+      (await own.post('/exports/retry', authorization === undefined ? {} : { authorization })).status;
+    expect([tokens, await asked(), await asked('Bearer token-of-reader-0'), await asked('Bearer token-of-operator')]).toEqual([
+      tokens,
+      none,
+      reader,
+      operator,
+    ]);
   }
 });
 
 test('api: a page of another site retries nothing, and a GET changes nothing', async () => {
   const own = await bench(200);
-  expect(await own.post('/exports/retry', { 'sec-fetch-site': 'cross-site' })).toMatchObject({ status: 403, body: { error: { code: 'other_site' } } });
+  expect(await own.post('/exports/retry', { 'sec-fetch-site': 'cross-site' })).toMatchObject({
+    status: 403,
+    body: { error: { code: 'other_site' } },
+  });
   expect((await own.post('/exports/retry', { 'sec-fetch-site': 'same-origin' })).status).toBe(200);
   expect((await fetch(`${own.service.console}/api/v1/exports/retry`)).status).toBe(404);
-  expect(await own.post('/exports/retry?id=many')).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('id must be integer') } } });
+  expect(await own.post('/exports/retry?id=many')).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringContaining('id must be integer') } },
+  });
   expect((await own.post('/runs')).status).toBe(404);
 });

@@ -11,15 +11,38 @@ const runs: { readonly traceId: string; readonly bad: boolean }[] = [];
 const people = [true, true, false, true, true, false];
 
 beforeAll(async () => {
-  judge = await chatServer((response, request) => says(jsonText({ tasks: [{ number: 1, explanation: 'So it is.', completed: !request.body.messages.some(({ content }) => content.includes('a bad one')) }] }))(response, request));
-  service = await running(`evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: { rate: 1 }, expect: { tasks: [ "answer" ] } }, { use: task_completion, name: never, judge: main, sample: { rate: 0 }, expect: { tasks: [ "answer" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small, api_key: secret } }\n`);
+  judge = await chatServer((response, request) =>
+    says(
+      jsonText({
+        tasks: [
+          { number: 1, explanation: 'So it is.', completed: !request.body.messages.some(({ content }) => content.includes('a bad one')) },
+        ],
+      }),
+    )(response, request),
+  );
+  service = await running(
+    `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: { rate: 1 }, expect: { tasks: [ "answer" ] } }, { use: task_completion, name: never, judge: main, sample: { rate: 0 }, expect: { tasks: [ "answer" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small, api_key: secret } }\n`,
+  );
   for (let at = 0; at < 6; at++) {
     const bad = at >= 4;
-    runs.push({ bad, ...(await sendAgentRun(service.otlp, { agent: at % 2 === 0 ? 'even' : 'odd', input: bad ? 'a bad one' : 'a good one' })) });
+    runs.push({
+      bad,
+      ...(await sendAgentRun(service.otlp, { agent: at % 2 === 0 ? 'even' : 'odd', input: bad ? 'a bad one' : 'a good one' })),
+    });
   }
-  await eventually(async () => ((await get('/runs?evaluator=done')) as { readonly runs?: readonly JsonObject[] }).runs?.length === 6 || undefined, 'six verdicts');
-  const annotations = runs.flatMap(({ traceId }, at) => [{ trace_id: traceId, name: 'done', by: 'ann', passed: people[at] ?? true }, ...(at < 2 ? [{ trace_id: traceId, name: 'done', by: 'user', kind: 'user', passed: true }] : [])]);
-  await fetch(`${service.console}/api/v1/annotations`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: jsonText({ annotations }) });
+  await eventually(
+    async () => ((await get('/runs?evaluator=done')) as { readonly runs?: readonly JsonObject[] }).runs?.length === 6 || undefined,
+    'six verdicts',
+  );
+  const annotations = runs.flatMap(({ traceId }, at) => [
+    { trace_id: traceId, name: 'done', by: 'ann', passed: people[at] ?? true },
+    ...(at < 2 ? [{ trace_id: traceId, name: 'done', by: 'user', kind: 'user', passed: true }] : []),
+  ]);
+  await fetch(`${service.console}/api/v1/annotations`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: jsonText({ annotations }),
+  });
 });
 afterAll(async () => {
   await service.stop();
@@ -43,20 +66,55 @@ test('figures: evaluators that ask have a rate with an interval; all sessions be
   const { rates } = await get('/rates');
   expect(rates.map(({ name, kind, agent }) => [name, kind, agent])).toEqual([['done', 'judge', null]]);
   // All runs of the sender are of one session.
-  expect(rates[0]).toMatchObject({ measure: 'pass_rate', corrected: false, labels: 6, rate: { point: null, not_estimable: { reason: 'one_session', explanation: expect.stringMatching(/./) } }, uncovered: 0, balance: 1 });
+  expect(rates[0]).toMatchObject({
+    measure: 'pass_rate',
+    corrected: false,
+    labels: 6,
+    rate: { point: null, not_estimable: { reason: 'one_session', explanation: expect.stringMatching(/./) } },
+    uncovered: 0,
+    balance: 1,
+  });
 });
 
 test('figures: a rule is told when it is named, and rates by agent when these are asked for', async () => {
   const { rates, since } = await get('/rates?evaluator=tool_error&by=agent&from=2020-01-01');
-  expect([since, rates.map(({ name, kind, agent }) => [name, kind, agent])]).toEqual(['2020-01-01T00:00:00.000000Z', [['tool_error', 'rule', null], ['tool_error', 'rule', 'even'], ['tool_error', 'rule', 'odd']]]);
+  expect([since, rates.map(({ name, kind, agent }) => [name, kind, agent])]).toEqual([
+    '2020-01-01T00:00:00.000000Z',
+    [
+      ['tool_error', 'rule', null],
+      ['tool_error', 'rule', 'even'],
+      ['tool_error', 'rule', 'odd'],
+    ],
+  ]);
   expect((await get('/rates?evaluator=none')).rates).toEqual([]);
-  expect((await get('/rates?to=2020-01-01')).rates).toMatchObject([{ name: 'done', labels: 0, uncovered: null, rate: { not_estimable: { reason: 'no_observations' } } }]);
+  expect((await get('/rates?to=2020-01-01')).rates).toMatchObject([
+    { name: 'done', labels: 0, uncovered: null, rate: { not_estimable: { reason: 'no_observations' } } },
+  ]);
 });
 
 test('figures: a judge stands beside what people say', async () => {
   const { judges, people: who } = await get('/judges');
-  expect(judges).toMatchObject([{ name: 'done', evaluator: 'task_completion', kind: 'judge', version: 1, model: 'small', runs: 6, both_pass: 3, both_fail: 1, missed: 1, false_alarms: 1, precision: { point: 0.5, n: 2 }, recall: { point: 0.5, n: 2 }, kappa: { point: expect.closeTo(0.25, 10), not_estimable: null } }, { name: 'never', runs: 0 }]);
-  expect(who).toMatchObject([{ name: 'done', people: 2, runs: 6, disputed: 0, unreadable: 0, pairs: [{ people: ['ann', 'user'], runs: 2 }] }]);
+  expect(judges).toMatchObject([
+    {
+      name: 'done',
+      evaluator: 'task_completion',
+      kind: 'judge',
+      version: 1,
+      model: 'small',
+      runs: 6,
+      both_pass: 3,
+      both_fail: 1,
+      missed: 1,
+      false_alarms: 1,
+      precision: { point: 0.5, n: 2 },
+      recall: { point: 0.5, n: 2 },
+      kappa: { point: expect.closeTo(0.25, 10), not_estimable: null },
+    },
+    { name: 'never', runs: 0 },
+  ]);
+  expect(who).toMatchObject([
+    { name: 'done', people: 2, runs: 6, disputed: 0, unreadable: 0, pairs: [{ people: ['ann', 'user'], runs: 2 }] },
+  ]);
   expect((await get('/judges?annotator=user')).judges).toMatchObject([{ runs: 2 }, { runs: 0 }]);
   expect((await get('/judges?agent=odd')).judges).toMatchObject([{ runs: 3 }, { runs: 0 }]);
   expect((await get('/judges?evaluator=other')).judges).toEqual([]);
@@ -64,5 +122,19 @@ test('figures: a judge stands beside what people say', async () => {
 
 test('figures: a judge whose verdicts nobody has labelled is there, and says why it has no figures', async () => {
   const none = { point: null, not_estimable: { reason: 'no_labels', explanation: 'No run was judged both by a person and by the judge.' } };
-  expect((await get('/judges?evaluator=never')).judges).toMatchObject([{ name: 'never', evaluator: 'task_completion', kind: 'judge', version: 1, model: 'small', runs: 0, both_pass: 0, precision: none, recall: none, accuracy: none, kappa: none }]);
+  expect((await get('/judges?evaluator=never')).judges).toMatchObject([
+    {
+      name: 'never',
+      evaluator: 'task_completion',
+      kind: 'judge',
+      version: 1,
+      model: 'small',
+      runs: 0,
+      both_pass: 0,
+      precision: none,
+      recall: none,
+      accuracy: none,
+      kappa: none,
+    },
+  ]);
 });

@@ -36,7 +36,12 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
     }
   };
   const listener = consoleListener({
-    host: '127.0.0.1', port: 0, hosts: hostRule({ listensOn: '127.0.0.1', isOpen: true, allowedHosts: [], allowedOrigins: [] }), readTokens: [], operateTokens: [], annotateTokens: [],
+    host: '127.0.0.1',
+    port: 0,
+    hosts: hostRule({ listensOn: '127.0.0.1', isOpen: true, allowedHosts: [], allowedOrigins: [] }),
+    readTokens: [],
+    operateTokens: [],
+    annotateTokens: [],
     notReady: () => undefined,
     otlp: () => undefined,
     metricsPage: page,
@@ -45,7 +50,19 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
     connections: { watch: () => undefined, admitted: () => undefined, closeIdle: () => undefined, ended: (reason) => ended.push(reason) },
     responses,
     readBody: consoleBody(inFlightBytes({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
-    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], upstream: { probabilityMin: 0.0001, raised: () => 0 }, judges: () => [], unrecognised: () => [], evaluability: () => [] },
+    api: {
+      store: memoryStore(),
+      clock: manualClock(0),
+      spans: async () => undefined,
+      exporters: { standings: () => [], recount: async () => undefined },
+      annotate: async () => [],
+      unannotate: async () => false,
+      budgets: () => [],
+      upstream: { probabilityMin: 0.0001, raised: () => 0 },
+      judges: () => [],
+      unrecognised: () => [],
+      evaluability: () => [],
+    },
   });
   const { address } = await listener.listen();
   ending.push(() => listener.stop());
@@ -54,7 +71,9 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
 
 /** Sends the text and reads nothing. */
 async function unread(port: number, text: string): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1').on('error', () => undefined).pause();
+  const socket = connect(port, '127.0.0.1')
+    .on('error', () => undefined)
+    .pause();
   ending.push(() => socket.destroy());
   await new Promise((resolve) => socket.write(text, resolve));
   return socket;

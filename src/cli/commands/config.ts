@@ -8,25 +8,53 @@ import { UsageError, type Command, type CommandInput, type ExitCode } from '../c
 import { tryCredentials } from '../export/credentials.ts';
 import { faultsText, warningsText } from '../faults-text.ts';
 
-const actions: { readonly [name: string]: (input: CommandInput, file: string | undefined) => ExitCode | Promise<ExitCode> } = { check, print, schema };
+const actions: { readonly [name: string]: (input: CommandInput, file: string | undefined) => ExitCode | Promise<ExitCode> } = {
+  check,
+  print,
+  schema,
+};
 
 export const config: Command = {
   name: 'config',
   usage: 'check|print|schema [FILE]',
   summary: 'Checks a configuration, prints it with its defaults, or prints its JSON Schema.',
   subcommands: [
-    { name: 'check', usage: '[FILE] [--try]', summary: 'Names all faults of a configuration at once, each with line and column; exits with 1 when there is one.', options: ['try'], examples: [{ does: 'Checks a file before it is deployed:', line: 'tracejury config check tracejury.yaml' }, { does: 'Asks the backends too whether they take the credentials:', line: 'tracejury config check tracejury.yaml --try' }] },
-    { name: 'print', usage: '[FILE]', summary: 'Prints the effective configuration, with defaults filled in and secrets masked.', options: [], examples: [{ does: 'Shows what holds without a file:', line: 'tracejury config print' }] },
-    { name: 'schema', usage: '', summary: 'Prints the JSON Schema of the configuration, for editors.', options: [], examples: [{ does: 'Gives the schema to an editor:', line: 'tracejury config schema > tracejury.schema.json' }] },
+    {
+      name: 'check',
+      usage: '[FILE] [--try]',
+      summary: 'Names all faults of a configuration at once, each with line and column; exits with 1 when there is one.',
+      options: ['try'],
+      examples: [
+        { does: 'Checks a file before it is deployed:', line: 'tracejury config check tracejury.yaml' },
+        { does: 'Asks the backends too whether they take the credentials:', line: 'tracejury config check tracejury.yaml --try' },
+      ],
+    },
+    {
+      name: 'print',
+      usage: '[FILE]',
+      summary: 'Prints the effective configuration, with defaults filled in and secrets masked.',
+      options: [],
+      examples: [{ does: 'Shows what holds without a file:', line: 'tracejury config print' }],
+    },
+    {
+      name: 'schema',
+      usage: '',
+      summary: 'Prints the JSON Schema of the configuration, for editors.',
+      options: [],
+      examples: [{ does: 'Gives the schema to an editor:', line: 'tracejury config schema > tracejury.schema.json' }],
+    },
   ],
   examples: [{ does: 'Names all faults of a file:', line: 'tracejury config check tracejury.yaml' }],
-  options: { try: { type: 'boolean', summary: 'asks every backend of `export` whether it takes the credentials; exit 1 when one does not' } },
+  options: {
+    try: { type: 'boolean', summary: 'asks every backend of `export` whether it takes the credentials; exit 1 when one does not' },
+  },
   positionalsMax: 2,
   async run(input) {
     const [action = '', file] = input.positionals;
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (input.options['try'] === true && action !== 'check') throw new UsageError('--try goes with check.');
-    if (run === undefined) throw new UsageError(action === '' ? 'Say check, print or schema.' : `${JSON.stringify(action)} is not check, print or schema.`);
+    if (run === undefined)
+      throw new UsageError(action === '' ? 'Say check, print or schema.' : `${JSON.stringify(action)} is not check, print or schema.`);
     return await run(input, file);
   },
 };
@@ -36,7 +64,9 @@ async function check(input: CommandInput, file: string | undefined): Promise<Exi
   try {
     const { config: sound, warnings } = await loaded(input, file);
     if (warnings.length > 0) input.say(warningsText(warnings));
-    input.say(`${file ?? 'defaults'}: no faults${warnings.length === 0 ? '' : `, ${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`}`);
+    input.say(
+      `${file ?? 'defaults'}: no faults${warnings.length === 0 ? '' : `, ${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`}`,
+    );
     if (input.options['try'] !== true) return 0;
     const tried = await tryCredentials(sound);
     for (const { text } of tried) input.say(text);

@@ -30,8 +30,16 @@ export const dataset: Command = {
   examples: [{ does: 'Imports goldens as YAML:', line: 'tracejury dataset import goldens.json --from deepeval --output dataset.yaml' }],
   options: {
     from: { type: 'string', value: 'NAME', summary: setFormats.map(({ name, summary }) => `${name}: ${summary}`).join('; ') },
-    output: { type: 'string', value: 'FILE', summary: 'where the dataset is written: .yaml, .json, else JSON lines; standard output without it' },
-    runs: { type: 'string', value: 'FILE', summary: 'where the runs are written that the set tells beside its examples, for tracejury eval' },
+    output: {
+      type: 'string',
+      value: 'FILE',
+      summary: 'where the dataset is written: .yaml, .json, else JSON lines; standard output without it',
+    },
+    runs: {
+      type: 'string',
+      value: 'FILE',
+      summary: 'where the runs are written that the set tells beside its examples, for tracejury eval',
+    },
   },
   positionalsMax: 2,
   async run(input) {
@@ -48,7 +56,11 @@ async function imported({ options, say, complain }: CommandInput, file: string):
   const [body] = await readBodies([file], process.stdin);
   const where = body?.name ?? file;
   const { examples: read, faults, leftOut } = format.read(valueOf(where, body?.bytes.toString('utf8') ?? ''));
-  if (faults.length > 0) throw unreadable(where, `${faults.slice(0, faultsShown).join('; ')}${faults.length > faultsShown ? `; and ${faults.length - faultsShown} more` : ''}.`);
+  if (faults.length > 0)
+    throw unreadable(
+      where,
+      `${faults.slice(0, faultsShown).join('; ')}${faults.length > faultsShown ? `; and ${faults.length - faultsShown} more` : ''}.`,
+    );
   for (const reason of leftOut) complain(`${where}: left out: ${reason}`);
   if (read.length === 0) throw unreadable(where, 'it holds no example.');
   const { examples, runs } = importedFiles(read);
@@ -58,7 +70,9 @@ async function imported({ options, say, complain }: CommandInput, file: string):
   if (output === undefined) say(datasetText(examples, output));
   else written('output', output, examples);
   if (options['runs'] !== undefined) written('runs', String(options['runs']), runs);
-  complain(`${examples.length} ${examples.length === 1 ? 'example' : 'examples'}, ${runs.length} recorded ${runs.length === 1 ? 'run' : 'runs'}${runs.length > 0 && options['runs'] === undefined ? ' (--runs FILE writes them)' : ''}`);
+  complain(
+    `${examples.length} ${examples.length === 1 ? 'example' : 'examples'}, ${runs.length} recorded ${runs.length === 1 ? 'run' : 'runs'}${runs.length > 0 && options['runs'] === undefined ? ' (--runs FILE writes them)' : ''}`,
+  );
   return 0;
 }
 
@@ -80,6 +94,8 @@ function written(option: string, file: string, values: readonly JsonObject[]): v
   try {
     writeFileSync(file, `${datasetText(values, option === 'runs' ? file.replace(/\.ya?ml$/i, '') : file)}\n`);
   } catch (error) {
-    throw new UsageError(`--${option}: ${file} cannot be written (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'}).`);
+    throw new UsageError(
+      `--${option}: ${file} cannot be written (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'}).`,
+    );
   }
 }

@@ -42,17 +42,27 @@ export const demo: Command = {
   async run({ options, env, say, complain }: CommandInput): Promise<ExitCode> {
     const endpoint = address(options['endpoint'], 'endpoint', defaults.endpoint);
     const page = address(options['console'], 'console', defaults.console);
-    const day = simulatedDay({ seed: whole(options['seed'], 'seed', 0, 2 ** 32 - 1) ?? defaults.seed, runs: whole(options['runs'], 'runs', 1, runsMax) ?? defaults.runs, endUnixMs: Date.now() });
+    const day = simulatedDay({
+      seed: whole(options['seed'], 'seed', 0, 2 ** 32 - 1) ?? defaults.seed,
+      runs: whole(options['runs'], 'runs', 1, runsMax) ?? defaults.runs,
+      endUnixMs: Date.now(),
+    });
     const spans = spansOf(day);
     const { runs, failed } = foreseen(spans, env);
     const before = await readCounts(page);
     const sent = await sendSpans(spans, { url: `${endpoint}/v1/traces`, headers: environmentHeaders('traces', env), sleep });
     if (sent.kind !== 'sent') {
-      complain(sent.kind === 'not_listening' ? `Nothing listens at ${endpoint}. Start the service first: npm start, or tracejury serve.` : `${endpoint} did not take the spans: ${sent.why}`);
+      complain(
+        sent.kind === 'not_listening'
+          ? `Nothing listens at ${endpoint}. Start the service first: npm start, or tracejury serve.`
+          : `${endpoint} did not take the spans: ${sent.why}`,
+      );
       return 1;
     }
     const subAgents = runs - day.runs.length;
-    say(`Sent ${spans.length} spans in ${sent.requests} requests to ${endpoint}/v1/traces: ${day.runs.length} agent runs with ${subAgents} of sub-agents, and ${day.webRequests.length} web requests that are no run.`);
+    say(
+      `Sent ${spans.length} spans in ${sent.requests} requests to ${endpoint}/v1/traces: ${day.runs.length} agent runs with ${subAgents} of sub-agents, and ${day.webRequests.length} web requests that are no run.`,
+    );
     if (before.kind === 'unreadable') {
       say(`What became of them cannot be told from here: ${page}/metrics is not readable (${before.why}).`);
       return 0;
@@ -78,19 +88,21 @@ async function tell({ page, before, runs, failed, say, complain }: Told): Promis
     const now = await readCounts(page);
     if (now.kind === 'read') counted = countsBetween(before, now.counts);
   }
-  say([
-    `Scored ${counted.runs} runs in ${((performance.now() - startMs) / 1_000).toFixed(1)} s.`,
-    '',
-    ...verdictLines(counted.verdicts),
-    '',
-    ...worstAgentLines(counted.verdicts),
-    ...(failed === undefined ? [] : ['', ...failedRunLines(failed)]),
-    '',
-    'Where to look next',
-    `  ${page}/metrics   the scores as metrics; a failed run's trace id stands beside its bucket`,
-    `  ${page}/api/v1/runs?verdict=fail   the runs with a failed verdict, as JSON`,
-    '  tracejury inspect FILE   what is read out of spans of your own, and what is missing',
-  ].join('\n'));
+  say(
+    [
+      `Scored ${counted.runs} runs in ${((performance.now() - startMs) / 1_000).toFixed(1)} s.`,
+      '',
+      ...verdictLines(counted.verdicts),
+      '',
+      ...worstAgentLines(counted.verdicts),
+      ...(failed === undefined ? [] : ['', ...failedRunLines(failed)]),
+      '',
+      'Where to look next',
+      `  ${page}/metrics   the scores as metrics; a failed run's trace id stands beside its bucket`,
+      `  ${page}/api/v1/runs?verdict=fail   the runs with a failed verdict, as JSON`,
+      '  tracejury inspect FILE   what is read out of spans of your own, and what is missing',
+    ].join('\n'),
+  );
   if (counted.runs >= runs) return 0;
   complain(`Only ${counted.runs} of ${runs} runs were scored within ${scoredWithinMs / 1_000} s.`);
   return 1;
@@ -101,7 +113,10 @@ const sleep: Sleep = async (ms, signal) => {
 };
 
 function spansOf(day: Day): readonly Span[] {
-  return [...day.runs.flatMap(({ item, startUnixMs }) => spansOfRun(item, startUnixMs, chanceIds)), ...day.webRequests.flatMap((startUnixMs) => spansOfWebRequest(startUnixMs, chanceIds))];
+  return [
+    ...day.runs.flatMap(({ item, startUnixMs }) => spansOfRun(item, startUnixMs, chanceIds)),
+    ...day.webRequests.flatMap((startUnixMs) => spansOfWebRequest(startUnixMs, chanceIds)),
+  ];
 }
 
 /** What the service will find with its default configuration, by the same parts. */
@@ -111,7 +126,8 @@ function foreseen(spans: readonly Span[], env: Environment): { readonly runs: nu
   const catalogue = { plan: config.evaluators, context: evaluationContext() };
   for (const run of runs) {
     const found = evaluability(run, catalogue).filter(({ on }) => on);
-    if (found.some(({ outcome }) => outcome.kind === 'scored' && outcome.passed === false)) return { runs: runs.length, failed: { run, evaluability: found } };
+    if (found.some(({ outcome }) => outcome.kind === 'scored' && outcome.passed === false))
+      return { runs: runs.length, failed: { run, evaluability: found } };
   }
   return { runs: runs.length, failed: undefined };
 }
@@ -131,7 +147,8 @@ function drawn<Id>(bytes: number, parse: (text: string) => Id | undefined): Id {
 function address(given: CommandInput['options'][string], name: string, preset: string): string {
   if (given === undefined) return preset;
   const url = typeof given === 'string' ? URL.parse(given) : null;
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) throw new UsageError(`--${name} takes one URL that begins with http:// or https://.`);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new UsageError(`--${name} takes one URL that begins with http:// or https://.`);
   return url.href.replace(/\/+$/, '').replace(/\/v1\/traces$/, '');
 }
 

@@ -33,24 +33,43 @@ const inputsMax = 1_000;
 const stopMs = 1_000;
 const timeoutSecondsMax = 86_400;
 
-const formats: { readonly [name: string]: (report: EvalReport) => string } = { table: tableText, json: reportJson, markdown: markdownText, junit: junitXml };
+const formats: { readonly [name: string]: (report: EvalReport) => string } = {
+  table: tableText,
+  json: reportJson,
+  markdown: markdownText,
+  junit: junitXml,
+};
 
 export const evaluate: Command = {
   name: 'eval',
   usage: 'FILE… [options]',
-  summary: 'Scores recorded runs offline and exits with 1 when a verdict or a gate fails, or when nothing was scored. Files hold OTLP spans, agent traces or OpenAI-format messages.',
+  summary:
+    'Scores recorded runs offline and exits with 1 when a verdict or a gate fails, or when nothing was scored. Files hold OTLP spans, agent traces or OpenAI-format messages.',
   examples: [
     { does: 'Scores every run of a file with the default rules:', line: 'tracejury eval runs.jsonl' },
     { does: 'Compares runs with what a dataset expects:', line: 'tracejury eval runs.jsonl --dataset dataset.yaml' },
-    { does: 'Gates a pull request, with a report for the CI system:', line: 'tracejury eval runs.jsonl --fail-under tool_error=0.95 --format junit' },
+    {
+      does: 'Gates a pull request, with a report for the CI system:',
+      line: 'tracejury eval runs.jsonl --fail-under tool_error=0.95 --format junit',
+    },
     { does: 'Reads standard input and lists each run:', line: 'cat spans.json | tracejury eval - --verbose' },
   ],
   options: {
-    config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators and judges are used; without it the default ones' },
+    config: {
+      type: 'string',
+      short: 'c',
+      value: 'FILE',
+      summary: 'configuration whose evaluators and judges are used; without it the default ones',
+    },
     dataset: { type: 'string', value: 'FILE', summary: 'examples in YAML, JSON or JSON lines: what is expected of which run' },
     format: { type: 'string', value: 'NAME', summary: 'table (default), json, markdown or junit' },
     output: { type: 'string', value: 'FILE', summary: 'where the report is written; standard output without it' },
-    'fail-under': { type: 'string', multiple: true, value: 'NAME=SHARE', summary: 'the share of an evaluator that has to pass, as in tool_error=0.95; may be repeated' },
+    'fail-under': {
+      type: 'string',
+      multiple: true,
+      value: 'NAME=SHARE',
+      summary: 'the share of an evaluator that has to pass, as in tool_error=0.95; may be repeated',
+    },
     sample: { type: 'string', value: 'PERCENT', summary: 'scores this share of the traces, the same ones each time' },
     'fail-fast': { type: 'boolean', summary: 'begins no further run after the first failed verdict' },
     timeout: { type: 'string', value: 'SECONDS', summary: 'longest wait for one verdict of a judge' },
@@ -99,8 +118,14 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   const { config, evaluators: members, shared, warnings } = await readConfig({ file: settings.configFile, env, evaluators });
   const redaction = configuredRedaction(config.redact, noTelemetry);
   const judges = config.judges.map(({ name }) => name);
-  const examples = settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, shared, plan: config.evaluators, judges });
-  const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config, config.groups.taskKey, redaction === undefined ? {} : { redacted: redaction.text });
+  const examples =
+    settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, shared, plan: config.evaluators, judges });
+  const { items, rejections } = readInputs(
+    await readBodies(positionals, process.stdin),
+    config,
+    config.groups.taskKey,
+    redaction === undefined ? {} : { redacted: redaction.text },
+  );
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   if (items.length === 0) {
     complain(`No agent run was found. tracejury inspect ${positionals.length === 1 ? positionals[0] : 'FILE'} shows what was read.`);
@@ -108,10 +133,28 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   }
   refuseFaultyExpectations(items);
   const { items: withExamples, missing } = matched(items, examples);
-  const { items: planned, switchedOn, unchecked, warnings: uncompared } = covered(withExamples, examples.filter(({ id }) => missing.includes(id)), { plan: config.evaluators, members, judges });
-  const plans: readonly (readonly PlannedEvaluator[])[] = [config.evaluators, ...planned.map(({ plan }) => plan), ...examples.map(({ plan }) => plan ?? [])];
+  const {
+    items: planned,
+    switchedOn,
+    unchecked,
+    warnings: uncompared,
+  } = covered(
+    withExamples,
+    examples.filter(({ id }) => missing.includes(id)),
+    { plan: config.evaluators, members, judges },
+  );
+  const plans: readonly (readonly PlannedEvaluator[])[] = [
+    config.evaluators,
+    ...planned.map(({ plan }) => plan),
+    ...examples.map(({ plan }) => plan ?? []),
+  ];
   const wholePlan = [...new Map([...new Set(plans)].flat().map((one) => [one.configured.name, one])).values()];
-  const gates: readonly Gate[] = settings.gates.map((gate) => parseGate(gate, wholePlan.map(({ configured }) => configured.name)));
+  const gates: readonly Gate[] = settings.gates.map((gate) =>
+    parseGate(
+      gate,
+      wholePlan.map(({ configured }) => configured.name),
+    ),
+  );
   if (unchecked.length > 0) {
     complain(uncheckedText(unchecked));
     return 2;
@@ -120,21 +163,58 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   const bar = progressBar(process.stderr, chosen.length);
   const connectionCodes = new Map<string, string>();
   // Each run is asked about by itself: whoever scores the same one several times wants to see how much a judge wavers.
-  const bench = judgePool(config.judges.map((judge) => ({ ...judge, cacheMs: 0 })), noTelemetry, { onNoConnection: (judge, code) => connectionCodes.set(judge, code) });
+  const bench = judgePool(
+    config.judges.map((judge) => ({ ...judge, cacheMs: 0 })),
+    noTelemetry,
+    { onNoConnection: (judge, code) => connectionCodes.set(judge, code) },
+  );
   const clock = { nowMs: () => performance.now() };
-  const results = await scored(chosen, { plan: config.evaluators, context: evaluationContext(), clock, ask: bench.ask, timeoutMs: settings.timeoutMs, failFast: settings.failFast, redaction, onDone: bar.show });
+  const results = await scored(chosen, {
+    plan: config.evaluators,
+    context: evaluationContext(),
+    clock,
+    ask: bench.ask,
+    timeoutMs: settings.timeoutMs,
+    failFast: settings.failFast,
+    redaction,
+    onDone: bar.show,
+  });
   bar.end();
   await bench.lane.stop(stopMs);
   await bench.stop();
-  const outcome: EvalOutcome = redactedNames({ results, runs: items.length, sampledOut: items.length - chosen.length, notBegun: chosen.length - results.length, missing }, redaction);
-  const tallies = withoutVerdicts(talliesOf(outcome), outcome.results.flatMap(({ item }) => (item.plan ?? []).map(({ configured }) => configured.name)));
+  const outcome: EvalOutcome = redactedNames(
+    { results, runs: items.length, sampledOut: items.length - chosen.length, notBegun: chosen.length - results.length, missing },
+    redaction,
+  );
+  const tallies = withoutVerdicts(
+    talliesOf(outcome),
+    outcome.results.flatMap(({ item }) => (item.plan ?? []).map(({ configured }) => configured.name)),
+  );
   const open = unverified(outcome.results);
   const unscored = unscoredOf(outcome, { tallies, plan: wholePlan, judges: config.judges, connectionCodes });
   const held = gateResults(gates, tallies);
   const passed = hasPassed(outcome, held, { unverified: open, allowUnscored: settings.allowUnscored });
-  const report: EvalReport = { outcome, tallies, gates: held, tasks: taskResults(outcome.results, config.groups), passed, switchedOn, unverified: open, nothingScored: unscored.nothing, warnings: [...warnings.map(({ file, line, column, key, problem, todo }) => `${file}:${line}:${column} ${key}: ${problem}. ${todo}`), ...uncompared, ...unscored.warnings], verbose: settings.verbose };
+  const report: EvalReport = {
+    outcome,
+    tallies,
+    gates: held,
+    tasks: taskResults(outcome.results, config.groups),
+    passed,
+    switchedOn,
+    unverified: open,
+    nothingScored: unscored.nothing,
+    warnings: [
+      ...warnings.map(({ file, line, column, key, problem, todo }) => `${file}:${line}:${column} ${key}: ${problem}. ${todo}`),
+      ...uncompared,
+      ...unscored.warnings,
+    ],
+    verbose: settings.verbose,
+  };
   written(settings.format(report), settings.output, say);
-  if (unscored.nothing !== undefined) complain(`⚠ ${unscored.nothing}${unscored.isLacking ? ' tracejury inspect FILE says what is missing.' : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`);
+  if (unscored.nothing !== undefined)
+    complain(
+      `⚠ ${unscored.nothing}${unscored.isLacking ? ' tracejury inspect FILE says what is missing.' : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`,
+    );
   return passed ? 0 : 1;
 }
 
@@ -142,7 +222,11 @@ const uncheckedShown = 20;
 
 function uncheckedText(unchecked: readonly ConfigFault[]): string {
   const more = unchecked.length > uncheckedShown ? [`… and ${unchecked.length - uncheckedShown} more`] : [];
-  return [unchecked.length === 1 ? '1 expectation is checked by no evaluator:' : `${unchecked.length} expectations are checked by no evaluator:`, ...faultBlocks(unchecked.slice(0, uncheckedShown)), ...more].join('\n\n');
+  return [
+    unchecked.length === 1 ? '1 expectation is checked by no evaluator:' : `${unchecked.length} expectations are checked by no evaluator:`,
+    ...faultBlocks(unchecked.slice(0, uncheckedShown)),
+    ...more,
+  ].join('\n\n');
 }
 
 function written(report: string, file: string | undefined, say: CommandInput['say']): void {
@@ -150,7 +234,9 @@ function written(report: string, file: string | undefined, say: CommandInput['sa
   try {
     writeFileSync(file, `${report}\n`);
   } catch (error) {
-    throw new UsageError(`--output: ${file} cannot be written (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'}).`);
+    throw new UsageError(
+      `--output: ${file} cannot be written (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'}).`,
+    );
   }
 }
 
@@ -164,7 +250,8 @@ function text(options: CommandInput['options'], name: string): string | undefine
 function number(options: CommandInput['options'], name: string, most: number): number | undefined {
   const given = text(options, name);
   if (given === undefined) return undefined;
-  const value = /^\d{1,9}(?:\.\d{1,9})?%?$/.test(given) && (most === 100 || !given.endsWith('%')) ? Number(given.replace('%', '')) : Number.NaN;
+  const value =
+    /^\d{1,9}(?:\.\d{1,9})?%?$/.test(given) && (most === 100 || !given.endsWith('%')) ? Number(given.replace('%', '')) : Number.NaN;
   if (!(value > 0 && value <= most)) throw new UsageError(`--${name} takes a number above 0, at most ${most}.`);
   return value;
 }

@@ -30,16 +30,31 @@ function found(name: string): AnyEvaluator {
   if (evaluator !== undefined) return evaluator;
   const ids = members.map(({ id }) => id);
   const guess = didYouMean(name, ids);
-  throw new UsageError(`${JSON.stringify(name)} is not an evaluator. ${guess === undefined ? `Evaluators: ${ids.join(', ')}.` : `Did you mean ${guess}?`}`);
+  throw new UsageError(
+    `${JSON.stringify(name)} is not an evaluator. ${guess === undefined ? `Evaluators: ${ids.join(', ')}.` : `Did you mean ${guess}?`}`,
+  );
 }
 
 function listText(all: readonly AnyEvaluator[]): string {
-  const group = (title: string, wanted: readonly AnyEvaluator[]) => (wanted.length === 0 ? [] : ['', title, ...columns(wanted.map(({ id, summary }) => [id, summary] as const))]);
+  const group = (title: string, wanted: readonly AnyEvaluator[]) =>
+    wanted.length === 0 ? [] : ['', title, ...columns(wanted.map(({ id, summary }) => [id, summary] as const))];
   return [
-    ...group('On by default:', all.filter(({ onByDefault }) => onByDefault)),
-    ...group('Rules to switch on:', all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'rule')),
-    ...group('Asking a judge:', all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'judge')),
-    ...group('Asking an HTTP endpoint:', all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'http')),
+    ...group(
+      'On by default:',
+      all.filter(({ onByDefault }) => onByDefault),
+    ),
+    ...group(
+      'Rules to switch on:',
+      all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'rule'),
+    ),
+    ...group(
+      'Asking a judge:',
+      all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'judge'),
+    ),
+    ...group(
+      'Asking an HTTP endpoint:',
+      all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'http'),
+    ),
     '',
     'More about one: tracejury evaluators NAME',
   ]

@@ -32,9 +32,17 @@ export const exportScores: Command = {
   ],
   options: {
     config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators and exporters are used' },
-    run: { type: 'string', value: 'TRACE_ID[/SPAN_ID]', summary: 'runs of a trace in the store of the configuration, or one of them, instead of files' },
+    run: {
+      type: 'string',
+      value: 'TRACE_ID[/SPAN_ID]',
+      summary: 'runs of a trace in the store of the configuration, or one of them, instead of files',
+    },
     tenant: { type: 'string', value: 'NAME', summary: 'whose trace it is, where tokens have names' },
-    to: { type: 'string', value: 'NAME', summary: 'this entry of `export` alone; of `forward` spans of tracejury with the verdicts go, and the agents’ own do not' },
+    to: {
+      type: 'string',
+      value: 'NAME',
+      summary: 'this entry of `export` alone; of `forward` spans of tracejury with the verdicts go, and the agents’ own do not',
+    },
     'dry-run': { type: 'boolean', summary: 'shows what would be sent, without keys, and sends nothing' },
     format: { type: 'string', value: 'text|json', summary: 'of a dry run: text (default) or json' },
   },
@@ -49,8 +57,13 @@ export const exportScores: Command = {
     const scored = await itemsOf(input, config);
     if (scored === undefined) return 1;
     if (scored.notAsked > 0) input.complain(`Verdicts left out, for nobody is asked here: ${scored.notAsked}.`);
-    for (const { to, name } of entries) if (to === 'forward') input.complain(`${name}: the verdicts go on spans of tracejury; the agents’ own spans go on from a service alone.`);
-    const all = entries.map((entry) => ({ name: entry.name, exporter: configuredExporter(entry, { telemetry: noTelemetry, clock, sleep }) }));
+    for (const { to, name } of entries)
+      if (to === 'forward')
+        input.complain(`${name}: the verdicts go on spans of tracejury; the agents’ own spans go on from a service alone.`);
+    const all = entries.map((entry) => ({
+      name: entry.name,
+      exporter: configuredExporter(entry, { telemetry: noTelemetry, clock, sleep }),
+    }));
     try {
       if (input.options['dry-run'] === true) return await shown(all, scored.items, { format, say: input.say });
       return await sent(all, scored.items, input);
@@ -68,13 +81,18 @@ interface Named {
 function entriesOf({ exporters }: Config, name: string | undefined): readonly ExporterConfig[] {
   const wanted = exporters.filter((entry) => entry.to !== 'metrics' && (name === undefined || entry.name === name));
   if (wanted.length > 0) return wanted;
-  throw new UsageError(name === undefined ? 'The configuration has no entry of `export` that sends scores.' : `No entry of \`export\` that sends scores has the name ${JSON.stringify(name)}.`);
+  throw new UsageError(
+    name === undefined
+      ? 'The configuration has no entry of `export` that sends scores.'
+      : `No entry of \`export\` that sends scores has the name ${JSON.stringify(name)}.`,
+  );
 }
 
 /** Undefined: there is none, and that was told. */
 async function itemsOf(input: CommandInput, config: Config): Promise<ScoredRuns | undefined> {
   const run = text(input, 'run');
-  if ((run === undefined) === (input.positionals.length === 0)) throw new UsageError('Name files of recorded spans, or - for standard input, or a stored run with --run.');
+  if ((run === undefined) === (input.positionals.length === 0))
+    throw new UsageError('Name files of recorded spans, or - for standard input, or a stored run with --run.');
   return run === undefined ? await recorded(input, config) : await stored(input, config, run);
 }
 
@@ -82,7 +100,8 @@ async function recorded({ positionals, complain }: CommandInput, config: Config)
   const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config, config.groups.taskKey);
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   const runs = items.filter(({ ordered }) => !ordered).map((item) => item.run);
-  if (runs.length < items.length) complain(`Agent traces left out, for scores stand on spans and these have none: ${items.length - runs.length}.`);
+  if (runs.length < items.length)
+    complain(`Agent traces left out, for scores stand on spans and these have none: ${items.length - runs.length}.`);
   if (runs.length > 0) return scoredRuns(runs, config);
   complain('No agent run was found.');
   return undefined;
@@ -91,10 +110,12 @@ async function recorded({ positionals, complain }: CommandInput, config: Config)
 async function stored(input: CommandInput, config: Config, named: string): Promise<ScoredRuns | undefined> {
   const [trace = '', span, ...more] = named.split('/');
   const [traceId, spanId] = [parseTraceId(trace), parseSpanId(span ?? '')];
-  if (traceId === undefined || (span !== undefined && spanId === undefined) || more.length > 0) throw new UsageError('--run takes a trace id of 32 hexadecimal digits, and behind a slash a span id of 16.');
+  if (traceId === undefined || (span !== undefined && spanId === undefined) || more.length > 0)
+    throw new UsageError('--run takes a trace id of 32 hexadecimal digits, and behind a slash a span id of 16.');
   const { address } = config.store;
   if (address.scheme === 'memory') throw new UsageError('store.url is memory: there is nothing to look at.');
-  if (!existsSync(address.rest)) throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
+  if (!existsSync(address.rest))
+    throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
   const store = await openStore(address);
   try {
     const found = await storedRuns(store, { tenant: tenant(text(input, 'tenant') ?? ''), traceId, spanId }, config);
@@ -105,7 +126,11 @@ async function stored(input: CommandInput, config: Config, named: string): Promi
   }
 }
 
-async function shown(all: readonly Named[], items: readonly ScoredRun[], { format, say }: { readonly format: 'text' | 'json'; readonly say: CommandInput['say'] }): Promise<ExitCode> {
+async function shown(
+  all: readonly Named[],
+  items: readonly ScoredRun[],
+  { format, say }: { readonly format: 'text' | 'json'; readonly say: CommandInput['say'] },
+): Promise<ExitCode> {
   const requests = [];
   for (const { name, exporter } of all) requests.push({ exporter: name, requests: await exporter.plan?.(items) });
   say(format === 'json' ? requestsJson(requests) : requestsText(requests));
@@ -117,7 +142,8 @@ async function sent(all: readonly Named[], items: readonly ScoredRun[], { say, c
   let isWhole = true;
   for (const { name, exporter } of all) {
     const outcomes = [];
-    for (const some of chunks(items, exporter.itemsAtOnce ?? itemsAtOnceDefault)) outcomes.push(...(await Promise.all(some.map((item) => exporter.send(item)))));
+    for (const some of chunks(items, exporter.itemsAtOnce ?? itemsAtOnceDefault))
+      outcomes.push(...(await Promise.all(some.map((item) => exporter.send(item)))));
     const failures = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome] : []));
     const faults = new Set(failures.map(({ error }) => error));
     const taken = outcomes.filter(({ kind }) => kind === 'sent').length;

@@ -13,4 +13,17 @@ import { record } from './record.ts';
 import { runs } from './runs.ts';
 import { serve } from './serve.ts';
 
-export const commands: readonly Command[] = [serve, init, runs, evaluate, judge, dataset, inspect, record, exportScores, config, evaluators, demo];
+export const commands: readonly Command[] = [
+  serve,
+  init,
+  runs,
+  evaluate,
+  judge,
+  dataset,
+  inspect,
+  record,
+  exportScores,
+  config,
+  evaluators,
+  demo,
+];

@@ -16,13 +16,24 @@ export const init: Command = {
   summary: 'Writes a commented configuration; asks on a terminal, takes flags elsewhere.',
   examples: [
     { does: 'Asks three questions on a terminal:', line: 'tracejury init' },
-    { does: 'Writes scores into Phoenix, with a model on this machine as the judge:', line: 'tracejury init --judge http://127.0.0.1:11434/v1 --model m --backend phoenix' },
+    {
+      does: 'Writes scores into Phoenix, with a model on this machine as the judge:',
+      line: 'tracejury init --judge http://127.0.0.1:11434/v1 --model m --backend phoenix',
+    },
   ],
   options: {
     agent: { type: 'string', value: 'A', summary: 'agent whose runs the judge is asked about; default every agent' },
-    judge: { type: 'string', value: 'URL', summary: `model endpoint that speaks OpenAI chat completions, such as ${openAiUrl}; default no judge` },
+    judge: {
+      type: 'string',
+      value: 'URL',
+      summary: `model endpoint that speaks OpenAI chat completions, such as ${openAiUrl}; default no judge`,
+    },
     model: { type: 'string', value: 'M', summary: `model of that endpoint; default ${modelDefault} for ${openAiUrl}` },
-    backend: { type: 'string', value: 'NAME', summary: `where scores go: ${natives.map(({ id }) => id).join(', ')}; default the metrics page and the API alone` },
+    backend: {
+      type: 'string',
+      value: 'NAME',
+      summary: `where scores go: ${natives.map(({ id }) => id).join(', ')}; default the metrics page and the API alone`,
+    },
     output: { type: 'string', value: 'FILE', summary: `default ${fileDefault}` },
     force: { type: 'boolean', summary: 'replaces an existing file' },
   },
@@ -36,7 +47,11 @@ export const init: Command = {
       writeFileSync(file, initialConfig(answers), { flag: input.options['force'] === true ? 'w' : 'wx' });
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : 'unknown';
-      throw new UsageError(code === 'EEXIST' ? `${file} exists; name another one with --output, or replace it with --force.` : `${file} cannot be written (${String(code)}).`);
+      throw new UsageError(
+        code === 'EEXIST'
+          ? `${file} exists; name another one with --output, or replace it with --force.`
+          : `${file} cannot be written (${String(code)}).`,
+      );
     }
     const needed = neededVariables(answers);
     input.say(`${file} is written.`);
@@ -55,19 +70,30 @@ interface Given {
 
 /** Empty answers count as none. Throws a UsageError that names the flag. */
 export function answersOf({ agent, judge, model, backend }: Given): InitAnswers {
-  if (judge !== undefined && judge !== '' && !/^https?:\/\/[^/\s]/.test(judge)) throw new UsageError(`--judge takes a URL such as ${openAiUrl}, not ${JSON.stringify(judge)}.`);
+  if (judge !== undefined && judge !== '' && !/^https?:\/\/[^/\s]/.test(judge))
+    throw new UsageError(`--judge takes a URL such as ${openAiUrl}, not ${JSON.stringify(judge)}.`);
   const baseUrl = judge === undefined || judge === '' ? undefined : judge.replace(/\/+$/, '');
   const named = model === undefined || model === '' ? undefined : model;
   if (baseUrl === undefined && named !== undefined) throw new UsageError('--model goes with --judge.');
-  if (baseUrl !== undefined && baseUrl !== openAiUrl && named === undefined) throw new UsageError('--judge of another endpoint needs --model: the name of a model that it serves.');
-  return { agent: agent === '' ? undefined : agent, judge: baseUrl === undefined ? undefined : { baseUrl, model: named ?? modelDefault }, backend: backend === undefined || backend === '' ? undefined : backendOf(backend) };
+  if (baseUrl !== undefined && baseUrl !== openAiUrl && named === undefined)
+    throw new UsageError('--judge of another endpoint needs --model: the name of a model that it serves.');
+  return {
+    agent: agent === '' ? undefined : agent,
+    judge: baseUrl === undefined ? undefined : { baseUrl, model: named ?? modelDefault },
+    backend: backend === undefined || backend === '' ? undefined : backendOf(backend),
+  };
 }
 
 function backendOf(name: string): NativeBackend {
   const found = natives.find(({ id }) => id === name);
   if (found !== undefined) return found;
-  const guess = didYouMean(name, natives.map(({ id }) => id));
-  throw new UsageError(`--backend ${JSON.stringify(name)} is not known. ${guess === undefined ? `Name one of ${natives.map(({ id }) => id).join(', ')}.` : `Did you mean ${guess}?`}`);
+  const guess = didYouMean(
+    name,
+    natives.map(({ id }) => id),
+  );
+  throw new UsageError(
+    `--backend ${JSON.stringify(name)} is not known. ${guess === undefined ? `Name one of ${natives.map(({ id }) => id).join(', ')}.` : `Did you mean ${guess}?`}`,
+  );
 }
 
 async function asked(): Promise<InitAnswers> {

@@ -15,7 +15,8 @@ const inputsMax = 1_000;
 export const inspect: Command = {
   name: 'inspect',
   usage: 'FILE… [options]',
-  summary: 'Shows what is read out of recorded spans: runs, tool calls and where they come from, and for every evaluator whether it could score.',
+  summary:
+    'Shows what is read out of recorded spans: runs, tool calls and where they come from, and for every evaluator whether it could score.',
   examples: [
     { does: 'Shows what the spans of a file tell:', line: 'tracejury inspect spans.jsonl' },
     { does: 'Shows whether the evaluators of a configuration could score them:', line: 'tracejury inspect spans.jsonl -c tracejury.yaml' },
@@ -27,7 +28,8 @@ export const inspect: Command = {
   positionalsMax: inputsMax,
   async run({ options, positionals, env, say, complain }: CommandInput): Promise<ExitCode> {
     const { config: file, format = 'text' } = options;
-    if (positionals.length === 0) throw new UsageError('Name a file of recorded spans, a folder of recorded requests, or - for standard input.');
+    if (positionals.length === 0)
+      throw new UsageError('Name a file of recorded spans, a folder of recorded requests, or - for standard input.');
     if (file !== undefined && typeof file !== 'string') throw new UsageError('-c takes one file.');
     if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
     const { config } = await readConfig({ file, env, evaluators });

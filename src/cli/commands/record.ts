@@ -21,7 +21,11 @@ export const record: Command = {
     { does: 'Records the agents that a test suite runs:', line: 'tracejury record --output spans.jsonl -- pytest' },
   ],
   options: {
-    output: { type: 'string', value: 'FILE', summary: `where the spans go, one OTLP request in JSON a line; default ${outputDefault}. An existing file is replaced` },
+    output: {
+      type: 'string',
+      value: 'FILE',
+      summary: `where the spans go, one OTLP request in JSON a line; default ${outputDefault}. An existing file is replaced`,
+    },
     port: { type: 'string', value: 'N', summary: 'port of OTLP over HTTP, for agents that read no variable; default any free one' },
   },
   positionalsMax: wordsMax,
@@ -29,7 +33,8 @@ export const record: Command = {
     const { options, positionals, env, complain } = input;
     const { output: file = outputDefault, port = '0' } = options;
     if (typeof file !== 'string' || file === '') throw new UsageError('--output takes one file.');
-    if (typeof port !== 'string' || !/^\d{1,5}$/.test(port) || Number(port) > portMax) throw new UsageError(`--port takes a number from 0 to ${portMax}.`);
+    if (typeof port !== 'string' || !/^\d{1,5}$/.test(port) || Number(port) > portMax)
+      throw new UsageError(`--port takes a number from 0 to ${portMax}.`);
     if (positionals.length === 0) throw new UsageError('Name the command after --: tracejury record -- python agent.py.');
     const server = await opened(file, Number(port));
     let exitCode: number;
@@ -51,7 +56,9 @@ async function opened(file: string, port: number): Promise<RecordingServer> {
     return await recordingServer({ file, port, logger: pino({ level: 'silent' }) });
   } catch (error) {
     const isListening = error instanceof Error && 'syscall' in error && error.syscall === 'listen';
-    throw new UsageError(isListening ? `--port ${port} cannot be used (${codeOf(error)}).` : `--output ${file} cannot be written (${codeOf(error)}).`);
+    throw new UsageError(
+      isListening ? `--port ${port} cannot be used (${codeOf(error)}).` : `--output ${file} cannot be written (${codeOf(error)}).`,
+    );
   }
 }
 
@@ -61,8 +68,15 @@ function codeOf(error: unknown): string {
 
 /** What was recorded, and what to do next. */
 async function summary(file: string, { spans, records, rejected, isCut }: Recording): Promise<readonly string[]> {
-  const lost = [...(rejected === 0 ? [] : [`${rejected} spans or log records broke the protocol and were left out.`]), ...(isCut ? ['The file reached its bound, so later spans were refused: record fewer runs at a time.'] : [])];
-  if (spans === 0) return [`⚠ No span arrived${records === 0 ? '' : `, only ${records} log records`}. The command needs an OpenTelemetry SDK whose exporter reads OTEL_EXPORTER_OTLP_ENDPOINT, or --port with the port that it sends to.`, ...lost];
+  const lost = [
+    ...(rejected === 0 ? [] : [`${rejected} spans or log records broke the protocol and were left out.`]),
+    ...(isCut ? ['The file reached its bound, so later spans were refused: record fewer runs at a time.'] : []),
+  ];
+  if (spans === 0)
+    return [
+      `⚠ No span arrived${records === 0 ? '' : `, only ${records} log records`}. The command needs an OpenTelemetry SDK whose exporter reads OTEL_EXPORTER_OTLP_ENDPOINT, or --port with the port that it sends to.`,
+      ...lost,
+    ];
   const { runs } = played(readRecorded(await readBodies([file], process.stdin)), { closing: defaultClosing });
   const found = runs.length === 0 ? '⚠ no agent run among them' : runs.length === 1 ? '1 agent run' : `${runs.length} agent runs`;
   const next = runs.length === 0 ? `tracejury inspect ${file} shows what they carry` : `tracejury eval ${file} scores them`;

@@ -31,15 +31,24 @@ export const runs: Command = {
     follow: { type: 'boolean', short: 'f', summary: 'shows the newest runs, oldest first, then each run as it closes, until Ctrl-C' },
     limit: { type: 'string', value: 'N', summary: `most runs; default ${limitDefault}` },
     format: { type: 'string', value: 'text|json', summary: 'text (default), or one JSON object a line as /api/v1/runs has it' },
-    config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration that names the store; default sqlite:./tracejury-data/tracejury.db' },
+    config: {
+      type: 'string',
+      short: 'c',
+      value: 'FILE',
+      summary: 'configuration that names the store; default sqlite:./tracejury-data/tracejury.db',
+    },
   },
   positionalsMax: 0,
   async run(input) {
     const settings = settingsOf(input);
     const { config } = await readConfig({ file: settings.configFile, env: input.env, evaluators });
     const { address } = config.store;
-    if (address.scheme === 'memory') throw new UsageError('store.url is memory:, which only its own process can read. Ask the console: /api/v1/runs.');
-    if (!existsSync(address.rest)) throw new UsageError(`There is no store at ${address.rest}. Start the service in this folder first, or name its configuration with -c.`);
+    if (address.scheme === 'memory')
+      throw new UsageError('store.url is memory:, which only its own process can read. Ask the console: /api/v1/runs.');
+    if (!existsSync(address.rest))
+      throw new UsageError(
+        `There is no store at ${address.rest}. Start the service in this folder first, or name its configuration with -c.`,
+      );
     const store = await openStore(address);
     try {
       return settings.follow ? await follow(store, settings, input) : await list(store, settings, input);
@@ -62,9 +71,17 @@ function settingsOf({ options }: CommandInput): Settings {
   const { agent, limit = String(limitDefault), format = 'text', config } = options;
   if (agent !== undefined && typeof agent !== 'string') throw new UsageError('--agent takes one name.');
   if (config !== undefined && typeof config !== 'string') throw new UsageError('-c takes one file.');
-  if (typeof limit !== 'string' || !/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > limitMax) throw new UsageError(`--limit takes a number from 1 to ${limitMax}.`);
+  if (typeof limit !== 'string' || !/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > limitMax)
+    throw new UsageError(`--limit takes a number from 1 to ${limitMax}.`);
   if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
-  return { fail: options['fail'] === true, agent, follow: options['follow'] === true, limit: Number(limit), write: format === 'json' ? (run) => jsonText(runRowJson(run)) : runLine, configFile: config };
+  return {
+    fail: options['fail'] === true,
+    agent,
+    follow: options['follow'] === true,
+    limit: Number(limit),
+    write: format === 'json' ? (run) => jsonText(runRowJson(run)) : runLine,
+    configFile: config,
+  };
 }
 
 async function list(store: Store, settings: Settings, { say, complain }: CommandInput): Promise<ExitCode> {
@@ -99,7 +116,12 @@ async function newest(store: Store, { fail, agent }: Settings, limit: number): P
   const found: RunRow[] = [];
   let after: RunPlace | undefined;
   do {
-    const page = await store.runs({ limit: Math.min(pageMax, limit - found.length), ...(fail ? { verdict: 'fail' as const } : {}), ...(agent === undefined ? {} : { agent }), ...(after === undefined ? {} : { after }) });
+    const page = await store.runs({
+      limit: Math.min(pageMax, limit - found.length),
+      ...(fail ? { verdict: 'fail' as const } : {}),
+      ...(agent === undefined ? {} : { agent }),
+      ...(after === undefined ? {} : { after }),
+    });
     found.push(...page.runs);
     after = page.next;
   } while (after !== undefined && found.length < limit);

@@ -18,7 +18,8 @@ import { runLines } from '../serve/run-lines.ts';
 import { dataText, whatIsOn } from '../serve/started-text.ts';
 
 function flagsOf({ port, 'log-level': level }: CommandInput['options']): ConfigFlags {
-  if (port !== undefined && (typeof port !== 'string' || !/^\d{1,5}$/.test(port) || Number(port) > 65_535)) throw new UsageError(`--port ${JSON.stringify(port)} is no port. Write a whole number from 0 to 65535.`);
+  if (port !== undefined && (typeof port !== 'string' || !/^\d{1,5}$/.test(port) || Number(port) > 65_535))
+    throw new UsageError(`--port ${JSON.stringify(port)} is no port. Write a whole number from 0 to 65535.`);
   return { ...(port === undefined ? {} : { port: Number(port) }), ...(typeof level === 'string' ? { logLevel: level } : {}) };
 }
 
@@ -57,12 +58,22 @@ export const serve: Command = {
     const isReadable = config.log.format === 'pretty' || (config.log.format === 'auto' && process.stdout.isTTY);
     // Sentences of verdicts may quote a run: they go to a person's terminal, never to a file of logs.
     const terminal = { colours: hasColours(process.stdout.isTTY, env), say, clock, sleep };
-    const running = service({ config, prints, logger: loggerOf(config, isReadable, env), ...(isReadable && process.stdout.isTTY ? { onScored: runLines(terminal).scored } : {}), ...(source === undefined ? {} : { source }) });
+    const running = service({
+      config,
+      prints,
+      logger: loggerOf(config, isReadable, env),
+      ...(isReadable && process.stdout.isTTY ? { onScored: runLines(terminal).scored } : {}),
+      ...(source === undefined ? {} : { source }),
+    });
     hangups.reload = running.reload;
     if (hangups.early) running.reload();
     const stopSignal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
     try {
-      const { otlpHttp, otlpGrpc, console: page } = await running.start().catch((error: unknown) => {
+      const {
+        otlpHttp,
+        otlpGrpc,
+        console: page,
+      } = await running.start().catch((error: unknown) => {
         throw listenFault(error, config.listen);
       });
       giveWay();

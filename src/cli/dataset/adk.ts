@@ -42,26 +42,51 @@ function evalCase(entry: JsonObject, where: string, { faults, leftOut }: Problem
   }
   return turns.flatMap((turn, at): readonly ImportedExample[] => {
     const place = `${where}.conversation[${at}]`;
-    if (isJsonObject(turn)) return [invocation(turn, place, numbered(presentText(entry, 'eval_id'), at, turns.length), others(entry, ['eval_id', 'conversation', 'creation_timestamp']), faults)];
+    if (isJsonObject(turn))
+      return [
+        invocation(
+          turn,
+          place,
+          numbered(presentText(entry, 'eval_id'), at, turns.length),
+          others(entry, ['eval_id', 'conversation', 'creation_timestamp']),
+          faults,
+        ),
+      ];
     faults.push(`${place} is no object`);
     return [];
   });
 }
 
-function invocation(turn: JsonObject, where: string, id: string | undefined, ofCase: JsonObject | undefined, faults: string[]): ImportedExample {
+function invocation(
+  turn: JsonObject,
+  where: string,
+  id: string | undefined,
+  ofCase: JsonObject | undefined,
+  faults: string[],
+): ImportedExample {
   const input = partsText(presentMember(turn, 'user_content'));
   if (input === undefined) faults.push(`${where}.user_content has no text`);
   const data = presentMember(turn, 'intermediate_data');
-  const expect = filled({ tool_calls: isJsonObject(data) ? callsIn(toolUses(data), `${where}.intermediate_data`, calls, faults) : undefined, output: partsText(presentMember(turn, 'final_response')) });
+  const expect = filled({
+    tool_calls: isJsonObject(data) ? callsIn(toolUses(data), `${where}.intermediate_data`, calls, faults) : undefined,
+    output: partsText(presentMember(turn, 'final_response')),
+  });
   const metadata = filled({ ...ofCase, ...others(turn, ['user_content', 'final_response', 'intermediate_data', 'creation_timestamp']) });
-  return { ...(id === undefined ? {} : { id }), input: input ?? '', ...(expect === undefined ? {} : { expect }), ...(metadata === undefined ? {} : { metadata }) };
+  return {
+    ...(id === undefined ? {} : { id }),
+    input: input ?? '',
+    ...(expect === undefined ? {} : { expect }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
 }
 
 /** Calls in a list of their own, or among the events of the invocation. */
 function toolUses(data: JsonObject): JsonValue | undefined {
   const events = presentMember(data, 'invocation_events');
   if (!isJsonArray(events)) return presentMember(data, 'tool_uses');
-  return events.flatMap((event) => (isJsonObject(event) ? partsOf(presentMember(event, 'content')) : [])).flatMap((part) => presentMember(part, 'function_call') ?? []);
+  return events
+    .flatMap((event) => (isJsonObject(event) ? partsOf(presentMember(event, 'content')) : []))
+    .flatMap((part) => presentMember(part, 'function_call') ?? []);
 }
 
 function partsOf(content: JsonValue | undefined): readonly JsonObject[] {
@@ -90,9 +115,17 @@ function olderSession(entry: JsonObject, data: readonly JsonValue[], where: stri
 function olderTurn(turn: JsonObject, where: string, id: string | undefined, { faults }: Problems): ImportedExample {
   const input = presentText(turn, 'query');
   if (input === undefined) faults.push(`${where}.query is missing`);
-  const expect = filled({ tool_calls: callsIn(presentMember(turn, 'expected_tool_use'), `${where}.expected_tool_use`, olderCalls, faults), output: presentMember(turn, 'reference') });
+  const expect = filled({
+    tool_calls: callsIn(presentMember(turn, 'expected_tool_use'), `${where}.expected_tool_use`, olderCalls, faults),
+    output: presentMember(turn, 'reference'),
+  });
   const metadata = others(turn, ['query', 'expected_tool_use', 'reference']);
-  return { ...(id === undefined ? {} : { id }), input: input ?? '', ...(expect === undefined ? {} : { expect }), ...(metadata === undefined ? {} : { metadata }) };
+  return {
+    ...(id === undefined ? {} : { id }),
+    input: input ?? '',
+    ...(expect === undefined ? {} : { expect }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
 }
 
 /** Turns of one case share its id. */

@@ -65,7 +65,11 @@ function messagesIn(value: JsonValue | undefined, where: string, faults: string[
   }
   const messages = list.map(withRole);
   const found = readMessages(messages).faults;
-  faults.push(...found.map(({ path, problem }) => `${where}${path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')} ${problem}`));
+  faults.push(
+    ...found.map(
+      ({ path, problem }) => `${where}${path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')} ${problem}`,
+    ),
+  );
   return found.length > 0 ? undefined : messages.filter(isJsonObject);
 }
 
@@ -76,5 +80,8 @@ function withRole(message: JsonValue): JsonValue {
 }
 
 function isConversation(value: JsonValue): boolean {
-  return isJsonArray(value) && value.some((item) => isJsonObject(item) && (typeof member(item, 'role') === 'string' || typeof member(item, 'type') === 'string'));
+  return (
+    isJsonArray(value) &&
+    value.some((item) => isJsonObject(item) && (typeof member(item, 'role') === 'string' || typeof member(item, 'type') === 'string'))
+  );
 }

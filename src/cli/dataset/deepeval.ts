@@ -20,7 +20,8 @@ function read(value: JsonValue): ImportedSet {
       return [];
     }
     if (presentText(entry, 'input') !== undefined) return [example(entry, where, faults)];
-    if (presentMember(entry, 'scenario') === undefined && presentMember(entry, 'turns') === undefined) faults.push(`${where}.input is missing`);
+    if (presentMember(entry, 'scenario') === undefined && presentMember(entry, 'turns') === undefined)
+      faults.push(`${where}.input is missing`);
     else leftOut.push(`${where} is a golden of a whole conversation, without an input of one run`);
     return [];
   });
@@ -29,7 +30,11 @@ function read(value: JsonValue): ImportedSet {
 
 function example(entry: JsonObject, where: string, faults: string[]): ImportedExample {
   const input = presentText(entry, 'input') ?? '';
-  const expect = filled({ tool_calls: callsIn(presentMember(entry, 'expected_tools'), `${where}.expected_tools`, calls, faults), output: presentMember(entry, 'expected_output'), context: contextIn(entry, where, faults) });
+  const expect = filled({
+    tool_calls: callsIn(presentMember(entry, 'expected_tools'), `${where}.expected_tools`, calls, faults),
+    output: presentMember(entry, 'expected_output'),
+    context: contextIn(entry, where, faults),
+  });
   const made = callsIn(presentMember(entry, 'tools_called'), `${where}.tools_called`, calls, faults);
   const answer = presentMember(entry, 'actual_output');
   const id = presentText(entry, 'id') ?? presentText(entry, 'name');
@@ -42,7 +47,9 @@ function example(entry: JsonObject, where: string, faults: string[]): ImportedEx
     ...(tags === undefined ? {} : { tags }),
     ...(metadata === undefined ? {} : { metadata }),
     // A golden has a blank answer and no calls before an agent has run.
-    ...((made === undefined || made.length === 0) && (answer === undefined || answer === '') ? {} : { run: filled({ input, tool_calls: made ?? [], final_response: answer }) ?? {} }),
+    ...((made === undefined || made.length === 0) && (answer === undefined || answer === '')
+      ? {}
+      : { run: filled({ input, tool_calls: made ?? [], final_response: answer }) ?? {} }),
   };
 }
 

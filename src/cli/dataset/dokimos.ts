@@ -26,12 +26,24 @@ function example(entry: JsonObject, where: string, faults: string[]): ImportedEx
   const given = isJsonObject(about) ? about : {};
   const prompt = inputs === undefined ? undefined : presentMember(inputs, 'input');
   if (inputs === undefined) faults.push(`${where} has no input`);
-  const expect = outputs === undefined ? undefined : filled({ tool_calls: callsIn(presentMember(outputs, 'tool_calls'), `${where}.expectedOutputs.toolCalls`, calls, faults), output: outputOf(outputs) });
-  const [id, tasks, tools, constraints] = [presentText(entry, 'id'), presentMember(given, 'tasks'), presentMember(given, 'tools'), lines(presentMember(given, 'constraints'))];
+  const expect =
+    outputs === undefined
+      ? undefined
+      : filled({
+          tool_calls: callsIn(presentMember(outputs, 'tool_calls'), `${where}.expectedOutputs.toolCalls`, calls, faults),
+          output: outputOf(outputs),
+        });
+  const [id, tasks, tools, constraints] = [
+    presentText(entry, 'id'),
+    presentMember(given, 'tasks'),
+    presentMember(given, 'tools'),
+    lines(presentMember(given, 'constraints')),
+  ];
   const metadata = filled({
     ...others(given, ['tasks', 'tools', 'constraints']),
     inputs: prompt === undefined || inputs === undefined ? undefined : others(inputs, ['input']),
-    expected_outputs: outputs === undefined || presentMember(outputs, 'output') === undefined ? undefined : others(outputs, ['output', 'tool_calls']),
+    expected_outputs:
+      outputs === undefined || presentMember(outputs, 'output') === undefined ? undefined : others(outputs, ['output', 'tool_calls']),
   });
   return {
     ...(id === undefined ? {} : { id }),
@@ -45,7 +57,13 @@ function example(entry: JsonObject, where: string, faults: string[]): ImportedEx
 }
 
 /** The map, or the single value as a map of one: `inputs` or `input`, `expectedOutputs` or `expectedOutput`. */
-function mapOf(entry: JsonObject, several: string, one: 'input' | 'expected_output', where: string, faults: string[]): JsonObject | undefined {
+function mapOf(
+  entry: JsonObject,
+  several: string,
+  one: 'input' | 'expected_output',
+  where: string,
+  faults: string[],
+): JsonObject | undefined {
   const map = presentMember(entry, several);
   if (map !== undefined && !isJsonObject(map)) faults.push(`${where}.${several} is no object`);
   if (isJsonObject(map)) return map;

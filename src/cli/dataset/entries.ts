@@ -41,7 +41,12 @@ export interface CallNames {
 }
 
 /** A list of tool calls in our form; a bare text is a name. Undefined: there is no list. */
-export function callsIn(value: JsonValue | undefined, where: string, names: CallNames, faults: string[]): readonly JsonObject[] | undefined {
+export function callsIn(
+  value: JsonValue | undefined,
+  where: string,
+  names: CallNames,
+  faults: string[],
+): readonly JsonObject[] | undefined {
   if (value === undefined) return undefined;
   if (!isJsonArray(value)) {
     faults.push(`${where} is no list of tool calls`);

@@ -5,7 +5,12 @@ import type { SimulatedAgent } from './simulated.ts';
 
 const text = { type: 'string' } as const;
 
-function tool(name: string, description: string, properties: JsonObject, required: readonly string[] = Object.keys(properties)): ToolDefinition {
+function tool(
+  name: string,
+  description: string,
+  properties: JsonObject,
+  required: readonly string[] = Object.keys(properties),
+): ToolDefinition {
   return { name, description, inputSchema: { type: 'object', properties, required, additionalProperties: false } };
 }
 
@@ -33,7 +38,11 @@ export const agents = {
     system: 'You help customers with their orders. Refund only what the policy allows.',
     tools: [
       tool('lookup_order', 'An order by its number.', { order_id: order }),
-      tool('refund_order', 'Pays an amount back.', { order_id: order, amount: { type: 'number', exclusiveMinimum: 0 }, reason: { enum: ['damaged', 'late', 'not_as_described'] } }),
+      tool('refund_order', 'Pays an amount back.', {
+        order_id: order,
+        amount: { type: 'number', exclusiveMinimum: 0 },
+        reason: { enum: ['damaged', 'late', 'not_as_described'] },
+      }),
       tool('send_email', 'Writes to the customer.', { to: text, subject: text }),
     ],
   },

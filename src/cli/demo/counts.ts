@@ -26,7 +26,9 @@ export async function readCounts(consoleUrl: string): Promise<ReadCounts> {
   try {
     const response = await fetch(`${consoleUrl}/metrics`, { redirect: 'error', signal: AbortSignal.timeout(answerWithinMs) });
     const page = await response.text();
-    return response.ok ? { kind: 'read', counts: countsIn(page) } : { kind: 'unreadable', why: response.status === 401 ? 'it wants a token' : `it answers ${response.status}` };
+    return response.ok
+      ? { kind: 'read', counts: countsIn(page) }
+      : { kind: 'unreadable', why: response.status === 401 ? 'it wants a token' : `it answers ${response.status}` };
   } catch (error) {
     return { kind: 'unreadable', why: failureText(error) };
   }
@@ -43,7 +45,12 @@ export function countsIn(page: string): Counts {
     const found = line.startsWith(`${results}{`) ? sample(line) : undefined;
     if (found === undefined) continue;
     const label = (name: string): string => found.labels.get(name.replaceAll('.', '_')) ?? '';
-    verdicts.push({ evaluator: label(wire.evaluationName), agent: label(wire.agentName), label: label(wire.scoreLabel), count: found.value });
+    verdicts.push({
+      evaluator: label(wire.evaluationName),
+      agent: label(wire.agentName),
+      label: label(wire.scoreLabel),
+      count: found.value,
+    });
   }
   return { runs: runCount, verdicts };
 }
@@ -55,7 +62,12 @@ export function countsBetween(before: Counts, after: Counts): Counts {
   for (const one of before.verdicts) known.set(key(one), (known.get(key(one)) ?? 0) + one.count);
   const summed = new Map<string, VerdictCount>();
   for (const one of after.verdicts) summed.set(key(one), { ...one, count: (summed.get(key(one))?.count ?? 0) + one.count });
-  return { runs: after.runs - before.runs, verdicts: [...summed.values()].map((one) => ({ ...one, count: one.count - (known.get(key(one)) ?? 0) })).filter(({ count }) => count > 0) };
+  return {
+    runs: after.runs - before.runs,
+    verdicts: [...summed.values()]
+      .map((one) => ({ ...one, count: one.count - (known.get(key(one)) ?? 0) }))
+      .filter(({ count }) => count > 0),
+  };
 }
 
 function nameOf(metric: MetricName): string {
@@ -71,5 +83,13 @@ function sample(line: string): { readonly labels: ReadonlyMap<string, string>; r
   const value = VALUE.exec(line);
   const number = Number(value?.[1] ?? value?.[2]);
   if (!Number.isFinite(number)) return undefined;
-  return { labels: new Map([...line.matchAll(LABEL)].map(([, name = '', text = '']) => [name, text.replaceAll(/\\(.)/g, (_, sign: string) => (sign === 'n' ? '\n' : sign))])), value: number };
+  return {
+    labels: new Map(
+      [...line.matchAll(LABEL)].map(([, name = '', text = '']) => [
+        name,
+        text.replaceAll(/\\(.)/g, (_, sign: string) => (sign === 'n' ? '\n' : sign)),
+      ]),
+    ),
+    value: number,
+  };
 }

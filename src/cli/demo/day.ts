@@ -40,7 +40,9 @@ export function simulatedDay({ seed, runs, endUnixMs }: DayOptions): Day {
     made += conversation.length;
   }
   const order = shuffled(conversations, random);
-  const placed = order.flatMap((conversation, index) => placedBefore(conversation, endUnixMs - Math.round(((order.length - 1 - index) * dayMs) / order.length)));
+  const placed = order.flatMap((conversation, index) =>
+    placedBefore(conversation, endUnixMs - Math.round(((order.length - 1 - index) * dayMs) / order.length)),
+  );
   const webRequests = Array.from({ length: Math.ceil(runs / runsPerWebRequest) }, () => endUnixMs - random.between(1_000, dayMs));
   return { runs: placed.sort((a, b) => a.startUnixMs - b.startUnixMs), webRequests };
 }
@@ -68,7 +70,12 @@ function weighted(from: readonly Scenario[], random: Random): Scenario {
 function conversationOf(first: Scenario, random: Random): readonly SimulatedRun[] {
   const words = wordsOf(random);
   const spoken: Scenario[] = [];
-  for (let at: Scenario | undefined = first; at !== undefined && spoken.length < scenarios.length; at = at.next === undefined ? undefined : scenarioOf(at.next)) spoken.push(at);
+  for (
+    let at: Scenario | undefined = first;
+    at !== undefined && spoken.length < scenarios.length;
+    at = at.next === undefined ? undefined : scenarioOf(at.next)
+  )
+    spoken.push(at);
   const sessionId = spoken.length > 1 || random.next() < 0.5 ? `session-${random.between(100_000, 999_999)}` : undefined;
   return spoken.map((scenario) => simulated(scenario, words, random, sessionId));
 }
@@ -86,7 +93,10 @@ function simulated(scenario: Scenario, words: Words, random: Random, sessionId: 
     scenario: name,
     input: filledText(input, words),
     ...(sessionId === undefined ? {} : { sessionId }),
-    turns: turns.map((calls, index) => ({ thoughtMs: index === 0 && slowMs !== undefined ? slowMs : random.between(300, 2_500), calls: calls.map((call) => simulatedCall(call, words, random, sessionId)) })),
+    turns: turns.map((calls, index) => ({
+      thoughtMs: index === 0 && slowMs !== undefined ? slowMs : random.between(300, 2_500),
+      calls: calls.map((call) => simulatedCall(call, words, random, sessionId)),
+    })),
     answerMs: random.between(300, 2_500),
     ...(answer === undefined ? {} : { answer: filledText(answer, words) }),
   };
@@ -94,7 +104,13 @@ function simulated(scenario: Scenario, words: Words, random: Random, sessionId: 
 
 function simulatedCall(call: ScenarioCall, words: Words, random: Random, sessionId: string | undefined): SimulatedCall {
   const by = call.by === undefined ? undefined : simulated(scenarioOf(call.by), words, random, sessionId);
-  return { tool: call.tool, arguments: filledObject(call.arguments, words), outcome: outcomeOf(call, words, by), tookMs: random.between(20, 900), ...(by === undefined ? {} : { by }) };
+  return {
+    tool: call.tool,
+    arguments: filledObject(call.arguments, words),
+    outcome: outcomeOf(call, words, by),
+    tookMs: random.between(20, 900),
+    ...(by === undefined ? {} : { by }),
+  };
 }
 
 function outcomeOf({ gives, fails }: ScenarioCall, words: Words, by: SimulatedRun | undefined): CallOutcome {

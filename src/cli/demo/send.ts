@@ -10,7 +10,10 @@ export interface SendOptions {
   readonly sleep: Sleep;
 }
 
-export type Sent = { readonly kind: 'sent'; readonly requests: number; readonly bytes: number } | { readonly kind: 'not_listening' } | { readonly kind: 'refused'; readonly why: string };
+export type Sent =
+  | { readonly kind: 'sent'; readonly requests: number; readonly bytes: number }
+  | { readonly kind: 'not_listening' }
+  | { readonly kind: 'refused'; readonly why: string };
 
 const spansPerRequest = 100;
 const triesMax = 6;
@@ -37,7 +40,13 @@ async function post(body: Buffer, { url, headers, sleep }: SendOptions): Promise
   for (let tried = 0; tried < triesMax; tried++) {
     let response: Response;
     try {
-      response = await fetch(url, { method: 'POST', headers: { ...headers, 'content-type': 'application/x-protobuf' }, body: new Uint8Array(body), redirect: 'error', signal: AbortSignal.timeout(answerWithinMs) });
+      response = await fetch(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/x-protobuf' },
+        body: new Uint8Array(body),
+        redirect: 'error',
+        signal: AbortSignal.timeout(answerWithinMs),
+      });
     } catch (error) {
       if (isRefusedConnection(error)) return { kind: 'not_listening' };
       return { kind: 'refused', why: failureText(error) };

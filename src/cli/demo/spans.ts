@@ -20,7 +20,11 @@ interface Place {
 
 /** The spans of one run and of the agents that it calls, in the order in which they end, as exporters send them. */
 export function spansOfRun(run: SimulatedRun, startUnixMs: number, ids: Ids): readonly Span[] {
-  const resource = attributed({ 'service.name': `${run.agent.name}-service`, 'service.version': run.agent.version, 'deployment.environment.name': 'demo' });
+  const resource = attributed({
+    'service.name': `${run.agent.name}-service`,
+    'service.version': run.agent.version,
+    'deployment.environment.name': 'demo',
+  });
   return agentSpans(run, { ids, resource, traceId: ids.traceId(), startUnixMs });
 }
 
@@ -29,8 +33,18 @@ export function spansOfWebRequest(startUnixMs: number, ids: Ids): readonly Span[
   const resource = attributed({ 'service.name': 'web-shop' });
   const scope = '@opentelemetry/instrumentation-http';
   const place: Place = { ids, resource, traceId: ids.traceId(), startUnixMs };
-  const server = madeSpan(place, scope, { name: 'GET /orders', kind: 2, attributes: { 'http.request.method': 'GET', 'url.path': '/orders', 'http.response.status_code': 200 } }, 40);
-  const database = madeSpan({ ...place, parentSpanId: server.spanId, startUnixMs: startUnixMs + 5 }, '@opentelemetry/instrumentation-pg', { name: 'SELECT orders', kind: 3, attributes: { 'db.system.name': 'postgresql' } }, 20);
+  const server = madeSpan(
+    place,
+    scope,
+    { name: 'GET /orders', kind: 2, attributes: { 'http.request.method': 'GET', 'url.path': '/orders', 'http.response.status_code': 200 } },
+    40,
+  );
+  const database = madeSpan(
+    { ...place, parentSpanId: server.spanId, startUnixMs: startUnixMs + 5 },
+    '@opentelemetry/instrumentation-pg',
+    { name: 'SELECT orders', kind: 3, attributes: { 'db.system.name': 'postgresql' } },
+    20,
+  );
   return [database, server];
 }
 
@@ -45,7 +59,8 @@ function agentSpans(run: SimulatedRun, place: Place): readonly Span[] {
     found.push(...modelSpans(sdk, run, index, turn.thoughtMs, { ...inner, startUnixMs: at }));
     at += turn.thoughtMs;
     for (const call of turn.calls) {
-      if (call.outcome.kind !== 'lost') found.push(...toolSpans(sdk, run, call, callId(index, turn.calls.indexOf(call), place.traceId), { ...inner, startUnixMs: at }));
+      if (call.outcome.kind !== 'lost')
+        found.push(...toolSpans(sdk, run, call, callId(index, turn.calls.indexOf(call), place.traceId), { ...inner, startUnixMs: at }));
       at += callMs(call);
     }
   });
@@ -75,7 +90,10 @@ function madeSpan(place: Place, scope: string, data: SpanData, ms: number, fault
   const startUnixNano = nanos(startUnixMs);
   const endUnixNano = nanos(startUnixMs + ms);
   const status: SpanStatus = fault === undefined ? { code: 'unset', message: '' } : { code: 'error', message: fault };
-  const events: readonly SpanEvent[] = fault === undefined ? [] : [{ ...attributed({ 'exception.type': 'Error', 'exception.message': fault }), name: 'exception', timeUnixNano: endUnixNano }];
+  const events: readonly SpanEvent[] =
+    fault === undefined
+      ? []
+      : [{ ...attributed({ 'exception.type': 'Error', 'exception.message': fault }), name: 'exception', timeUnixNano: endUnixNano }];
   const kind: SpanKind = data.kind ?? 1;
   return {
     ...attributed(data.attributes),

@@ -16,9 +16,24 @@ const plainLabels: readonly string[] = ['pass', 'fail', 'skipped', 'error'];
 
 export function verdictLines(verdicts: readonly VerdictCount[]): readonly string[] {
   const evaluators = [...new Set(verdicts.map(({ evaluator }) => evaluator))];
-  const labels = [...plainLabels.slice(0, 3), ...new Set(verdicts.map(({ label }) => label).filter((label) => !plainLabels.slice(0, 3).includes(label)))];
+  const labels = [
+    ...plainLabels.slice(0, 3),
+    ...new Set(verdicts.map(({ label }) => label).filter((label) => !plainLabels.slice(0, 3).includes(label))),
+  ];
   const cell = (text: string): string => text.padStart(9);
-  return ['Verdicts', ...columns([['', labels.map((label) => cell(label === '' ? 'no label' : label)).join('')], ...evaluators.map((evaluator) => [evaluator, labels.map((label) => cell(String(sum(verdicts, (one) => one.evaluator === evaluator && one.label === label)))).join('')] as const)])];
+  return [
+    'Verdicts',
+    ...columns([
+      ['', labels.map((label) => cell(label === '' ? 'no label' : label)).join('')],
+      ...evaluators.map(
+        (evaluator) =>
+          [
+            evaluator,
+            labels.map((label) => cell(String(sum(verdicts, (one) => one.evaluator === evaluator && one.label === label)))).join(''),
+          ] as const,
+      ),
+    ]),
+  ];
 }
 
 /** By the share of failed verdicts among those that passed or failed. */
@@ -27,14 +42,36 @@ export function worstAgentLines(verdicts: readonly VerdictCount[]): readonly str
     const failed = sum(verdicts, (one) => one.agent === agent && one.label === 'fail');
     return { agent, failed, judged: failed + sum(verdicts, (one) => one.agent === agent && one.label === 'pass') };
   });
-  const worst = agents.filter(({ failed }) => failed > 0).sort((a, b) => b.failed / b.judged - a.failed / a.judged || (a.agent < b.agent ? -1 : 1));
+  const worst = agents
+    .filter(({ failed }) => failed > 0)
+    .sort((a, b) => b.failed / b.judged - a.failed / a.judged || (a.agent < b.agent ? -1 : 1));
   if (worst.length === 0) return ['No agent failed.'];
-  return ['Worst agents', ...columns(worst.slice(0, agentsShown).map(({ agent, failed, judged }) => [oneLine(agent, textMax) || '(no name)', `${failed} of ${judged} verdicts failed (${Math.round((failed / judged) * 100)} %)`] as const))];
+  return [
+    'Worst agents',
+    ...columns(
+      worst
+        .slice(0, agentsShown)
+        .map(
+          ({ agent, failed, judged }) =>
+            [
+              oneLine(agent, textMax) || '(no name)',
+              `${failed} of ${judged} verdicts failed (${Math.round((failed / judged) * 100)} %)`,
+            ] as const,
+        ),
+    ),
+  ];
 }
 
 export function failedRunLines({ run, evaluability }: FailedRun): readonly string[] {
-  const rows = evaluability.flatMap(({ name, outcome }) => (outcome.kind === 'scored' && outcome.passed === false ? [[name, `${Number(outcome.score.toFixed(2))}  ${oneLine(outcome.explanation, textMax)}`] as const] : []));
-  return ['One failed run', ...columns([['agent', run.trace.agent ?? ''], ['trace', run.traceId], ['input', oneLine(run.trace.input ?? '', textMax)], ...rows])];
+  const rows = evaluability.flatMap(({ name, outcome }) =>
+    outcome.kind === 'scored' && outcome.passed === false
+      ? [[name, `${Number(outcome.score.toFixed(2))}  ${oneLine(outcome.explanation, textMax)}`] as const]
+      : [],
+  );
+  return [
+    'One failed run',
+    ...columns([['agent', run.trace.agent ?? ''], ['trace', run.traceId], ['input', oneLine(run.trace.input ?? '', textMax)], ...rows]),
+  ];
 }
 
 function sum(verdicts: readonly VerdictCount[], which: (one: VerdictCount) => boolean): number {

@@ -6,7 +6,13 @@ export interface Words {
   readonly [name: string]: string | number;
 }
 
-const cities = [['CDG', 'Paris'], ['FCO', 'Rome'], ['WAW', 'Warszawa'], ['NRT', 'Tōkyō'], ['GRU', 'São Paulo']] as const;
+const cities = [
+  ['CDG', 'Paris'],
+  ['FCO', 'Rome'],
+  ['WAW', 'Warszawa'],
+  ['NRT', 'Tōkyō'],
+  ['GRU', 'São Paulo'],
+] as const;
 const origins = ['JFK', 'LHR', 'FRA', 'SFO'] as const;
 const topics = ['heat pumps', 'tidal power', 'sourdough', 'grid storage', 'bee colonies'] as const;
 const files = ['src/cart.ts', 'src/auth/session.ts', 'lib/parser.py', 'pkg/queue/queue.go'] as const;

@@ -35,13 +35,20 @@ export function datasetText(file: string, text: string): LocatedText {
 /** Undefined: the text is one document. */
 function jsonLines(file: string, text: string): LocatedText | undefined {
   const lines = text.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [{ line, number: at + 1 }]));
-  if (!lines.every(({ line }) => /^\s*\{.*\}\s*$/.test(line)) && (lines.length < 2 || !lines.every(({ line }) => /^\s*\{/.test(line)))) return undefined;
+  if (!lines.every(({ line }) => /^\s*\{.*\}\s*$/.test(line)) && (lines.length < 2 || !lines.every(({ line }) => /^\s*\{/.test(line))))
+    return undefined;
   const read = lines.map(({ line, number }) => ({ line, number, value: parseJson(line) }));
   const [only] = read;
   // One line may be a whole document, in JSON or in the flow style of YAML.
-  if (read.length === 1 && (only?.value === undefined || (isJsonObject(only.value) && Object.hasOwn(only.value, 'examples')))) return undefined;
+  if (read.length === 1 && (only?.value === undefined || (isJsonObject(only.value) && Object.hasOwn(only.value, 'examples'))))
+    return undefined;
   const faults = read.flatMap(({ line, number, value }) => (value === undefined ? [notJson(file, line, number)] : []));
-  if (faults.length > 0) throw new InputFaults(file, faults.slice(0, syntaxFaultsMax), faults.map(({ line, problem }) => `line ${line} ${problem}`));
+  if (faults.length > 0)
+    throw new InputFaults(
+      file,
+      faults.slice(0, syntaxFaultsMax),
+      faults.map(({ line, problem }) => `line ${line} ${problem}`),
+    );
   return {
     value: read.flatMap(({ value }) => (value === undefined ? [] : [value])),
     locate(path, at) {
@@ -55,19 +62,48 @@ function jsonLines(file: string, text: string): LocatedText | undefined {
 
 function notJson(file: string, line: string, number: number): ConfigFault {
   const [error] = parseDocument(line, { prettyErrors: false }).errors;
-  return { file, line: number, column: (error?.pos[0] ?? line.search(/\S/)) + 1, key: '', problem: 'is not JSON', todo: error === undefined ? 'Write each example as one line of JSON: names in double quotes.' : syntaxProblem(error.code).todo, source: shortened(line) };
+  return {
+    file,
+    line: number,
+    column: (error?.pos[0] ?? line.search(/\S/)) + 1,
+    key: '',
+    problem: 'is not JSON',
+    todo: error === undefined ? 'Write each example as one line of JSON: names in double quotes.' : syntaxProblem(error.code).todo,
+    source: shortened(line),
+  };
 }
 
 function yamlText(file: string, text: string): LocatedText {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { version: '1.2', intAsBigInt: true, prettyErrors: false, lineCounter });
-  const faults = document.errors.slice(0, syntaxFaultsMax).map(({ code, pos: [offset] }): ConfigFault => ({ file, key: '', ...placeAt(text, lineCounter, offset), ...syntaxProblem(code) }));
-  if (faults.length > 0) throw new InputFaults(file, faults, faults.map(({ line, column, problem }) => `it is no YAML: line ${line}, column ${column}: ${problem}`));
+  const faults = document.errors
+    .slice(0, syntaxFaultsMax)
+    .map(({ code, pos: [offset] }): ConfigFault => ({ file, key: '', ...placeAt(text, lineCounter, offset), ...syntaxProblem(code) }));
+  if (faults.length > 0)
+    throw new InputFaults(
+      file,
+      faults,
+      faults.map(({ line, column, problem }) => `it is no YAML: line ${line}, column ${column}: ${problem}`),
+    );
   const locate: Locate = (path, at) => placeAt(text, lineCounter, offsetOf(document, path, at));
   try {
     return { value: plainNumbers(document.toJS({ maxAliasCount: aliasesMax }) as JsonValue), locate };
   } catch {
-    throw new InputFaults(file, [{ file, line: 1, column: 1, key: '', problem: 'it has too many aliases', todo: `Write values out; an alias counts as what it stands for, at most ${aliasesMax} times.`, source: '' }], ['it has too many aliases']);
+    throw new InputFaults(
+      file,
+      [
+        {
+          file,
+          line: 1,
+          column: 1,
+          key: '',
+          problem: 'it has too many aliases',
+          todo: `Write values out; an alias counts as what it stands for, at most ${aliasesMax} times.`,
+          source: '',
+        },
+      ],
+      ['it has too many aliases'],
+    );
   }
 }
 
@@ -101,7 +137,12 @@ function offsetOf(document: Document.Parsed, path: Path, at: 'key' | 'value' = '
   let [key, value] = [startOf(node), startOf(node)];
   for (const part of path) {
     if (isAlias(node)) node = node.resolve(document);
-    const below: { readonly key?: unknown; readonly value: unknown } | undefined = isSeq(node) && typeof part === 'number' ? { value: node.items[part] } : isMap(node) ? node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(part)) : undefined;
+    const below: { readonly key?: unknown; readonly value: unknown } | undefined =
+      isSeq(node) && typeof part === 'number'
+        ? { value: node.items[part] }
+        : isMap(node)
+          ? node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(part))
+          : undefined;
     if (below === undefined || below.value === undefined) break;
     value = startOf(below.value) ?? startOf(below.key) ?? value;
     key = startOf(below.key) ?? value;
@@ -119,7 +160,8 @@ function startOf(node: unknown): number | undefined {
 
 /** Whole numbers that a double holds exactly are numbers, the others stay bigint. */
 function plainNumbers(value: JsonValue): JsonValue {
-  if (typeof value === 'bigint') return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+  if (typeof value === 'bigint')
+    return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
   if (isJsonArray(value)) return value.map(plainNumbers);
   return isJsonObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainNumbers(item)])) : value;
 }

@@ -69,14 +69,39 @@ export function datasetOf(file: string, value: JsonValue, options: DatasetWith, 
   const found = read.flatMap(({ example: { id }, faults }, at) => {
     const first = firstWith.get(id);
     if (first === undefined) firstWith.set(id, at);
-    return [...faults, ...(first === undefined ? [] : [{ path: ['id'], problem: `${JSON.stringify(id)} is the id of examples[${first}] already`, twice: id }])].map((fault) => ({ ...fault, at }));
+    return [
+      ...faults,
+      ...(first === undefined
+        ? []
+        : [{ path: ['id'], problem: `${JSON.stringify(id)} is the id of examples[${first}] already`, twice: id }]),
+    ].map((fault) => ({ ...fault, at }));
   });
   if (found.length > 0) {
-    const faults = locate === undefined ? [] : found.slice(0, faultsMax).map(({ path, problem, at }): ConfigFault => {
-      const worded = wordedFault({ path, problem }, list[at] ?? null);
-      return { file, ...locate([...inList, at, ...path], worded.at), key: pathText(['examples', at, ...path]), problem: worded.problem, todo: problem.endsWith('already') ? 'Give each example an id of its own.' : worded.todo };
-    }).toSorted((a, b) => a.line - b.line || a.column - b.column);
-    throw new InputFaults(file, faults, found.map((fault) => ('twice' in fault ? `two examples have the id ${JSON.stringify(fault.twice)}` : `${pathText(['examples', fault.at, ...fault.path])} ${fault.problem}`)));
+    const faults =
+      locate === undefined
+        ? []
+        : found
+            .slice(0, faultsMax)
+            .map(({ path, problem, at }): ConfigFault => {
+              const worded = wordedFault({ path, problem }, list[at] ?? null);
+              return {
+                file,
+                ...locate([...inList, at, ...path], worded.at),
+                key: pathText(['examples', at, ...path]),
+                problem: worded.problem,
+                todo: problem.endsWith('already') ? 'Give each example an id of its own.' : worded.todo,
+              };
+            })
+            .toSorted((a, b) => a.line - b.line || a.column - b.column);
+    throw new InputFaults(
+      file,
+      faults,
+      found.map((fault) =>
+        'twice' in fault
+          ? `two examples have the id ${JSON.stringify(fault.twice)}`
+          : `${pathText(['examples', fault.at, ...fault.path])} ${fault.problem}`,
+      ),
+    );
   }
   return read.map(({ example }, at) => ({
     ...example,
@@ -89,13 +114,32 @@ export function datasetOf(file: string, value: JsonValue, options: DatasetWith, 
 
 /** Tasks and constraints may stand beside `expect`. */
 function statedAt(example: JsonValue, name: string): readonly string[] {
-  return isJsonObject(example) && ['tasks', 'constraints'].includes(name) && member(example, name) !== undefined ? [name] : ['expect', name];
+  return isJsonObject(example) && ['tasks', 'constraints'].includes(name) && member(example, name) !== undefined
+    ? [name]
+    : ['expect', name];
 }
 
-function exampleOf(given: JsonValue, at: number, options: DatasetWith): { readonly example: Omit<DatasetExample, 'placeOf'>; readonly faults: readonly Fault[] } {
+function exampleOf(
+  given: JsonValue,
+  at: number,
+  options: DatasetWith,
+): { readonly example: Omit<DatasetExample, 'placeOf'>; readonly faults: readonly Fault[] } {
   const object = isJsonObject(given) ? given : {};
-  const [id, input, expect, tasks, constraints, tools, tags, entries] = ['id', 'input', 'expect', 'tasks', 'constraints', 'tools', 'tags', 'evaluators'].map((key) => member(object, key));
-  const whole = { ...(isJsonObject(expect) ? expect : {}), ...(tasks === undefined ? {} : { tasks }), ...(constraints === undefined ? {} : { constraints }) };
+  const [id, input, expect, tasks, constraints, tools, tags, entries] = [
+    'id',
+    'input',
+    'expect',
+    'tasks',
+    'constraints',
+    'tools',
+    'tags',
+    'evaluators',
+  ].map((key) => member(object, key));
+  const whole = {
+    ...(isJsonObject(expect) ? expect : {}),
+    ...(tasks === undefined ? {} : { tasks }),
+    ...(constraints === undefined ? {} : { constraints }),
+  };
   const plan = isJsonArray(entries) ? entries.map((entry) => planned(entry, options)) : undefined;
   const faults: readonly Fault[] = [
     ...schemaFaults(exampleSchema, given),
@@ -121,7 +165,10 @@ function inputText(input: JsonValue | undefined): string | undefined {
 }
 
 /** An entry as in the configuration; the name of a configured evaluator stands for that one. */
-function planned(entry: JsonValue, { members, plan, judges, shared = {} }: DatasetWith): { readonly evaluator?: PlannedEvaluator; readonly faults: readonly Fault[] } {
+function planned(
+  entry: JsonValue,
+  { members, plan, judges, shared = {} }: DatasetWith,
+): { readonly evaluator?: PlannedEvaluator; readonly faults: readonly Fault[] } {
   const known = typeof entry === 'string' ? plan.find(({ configured }) => configured.name === entry) : undefined;
   if (known !== undefined) return { evaluator: known, faults: [] };
   const written: JsonObject = typeof entry === 'string' ? { use: entry } : isJsonObject(entry) ? entry : {};
@@ -137,9 +184,15 @@ function whoIsAskedFaults(written: JsonObject, judges: readonly string[]): reado
   const asked = Object.fromEntries(Object.entries(written).filter(([key]) => Object.hasOwn(whoIsAskedSchema, key)));
   const faults = schemaFaults({ type: 'object', properties: whoIsAskedSchema }, asked);
   if (faults.length > 0) return faults;
-  const unknown = askedBy(asked).judge === undefined && askedBy(asked).panel === undefined ? [['judge']] : unknownJudges([], asked, judges).map(({ path }) => path);
+  const unknown =
+    askedBy(asked).judge === undefined && askedBy(asked).panel === undefined
+      ? [['judge']]
+      : unknownJudges([], asked, judges).map(({ path }) => path);
   return [
-    ...unknown.map((path) => ({ path, problem: `must name a judge of the configuration; there are ${judges.length === 0 ? 'none' : judges.join(', ')}` })),
+    ...unknown.map((path) => ({
+      path,
+      problem: `must name a judge of the configuration; there are ${judges.length === 0 ? 'none' : judges.join(', ')}`,
+    })),
     ...juryFindings([], asked).map(({ path, problem, todo }) => ({ path, problem: `${problem}. ${todo}` })),
   ];
 }
@@ -150,6 +203,9 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     if (error instanceof JuryError) throw error;
-    throw unreadable(file, error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'there is no such file.' : 'it cannot be read.');
+    throw unreadable(
+      file,
+      error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'there is no such file.' : 'it cannot be read.',
+    );
   }
 }

@@ -37,18 +37,35 @@ export interface CoverageSettings {
 }
 
 /** Examples without a run count as well: what they expect is checked by nothing either. */
-export function covered(items: readonly MatchedItem[], examplesWithoutRun: readonly DatasetExample[], { plan, members, judges }: CoverageSettings): CoveredItems {
+export function covered(
+  items: readonly MatchedItem[],
+  examplesWithoutRun: readonly DatasetExample[],
+  { plan, members, judges }: CoverageSettings,
+): CoveredItems {
   const [judge] = judges;
   const made = new Map<string, ConfiguredEvaluator>();
   const on = new Map<string, { readonly evaluator: string; readonly parts: Set<ExpectedPart>; readonly judge: string | undefined }>();
   const unchecked = new Map<string, ConfigFault>();
   const notCompared = new Map<ExpectedPart, number>();
   const undecided = new Map<ExpectedPart, number>();
-  const planFor = (expected: Expectation, base: readonly PlannedEvaluator[], looking: readonly PlannedEvaluator[], place: (part: ExpectedPart) => Omit<ConfigFault, 'problem' | 'todo'>): readonly PlannedEvaluator[] => {
-    const found = coverageOf(expected, looking.map(({ configured }) => configured), { table: members, canAsk: judge !== undefined, made });
+  const planFor = (
+    expected: Expectation,
+    base: readonly PlannedEvaluator[],
+    looking: readonly PlannedEvaluator[],
+    place: (part: ExpectedPart) => Omit<ConfigFault, 'problem' | 'todo'>,
+  ): readonly PlannedEvaluator[] => {
+    const found = coverageOf(
+      expected,
+      looking.map(({ configured }) => configured),
+      { table: members, canAsk: judge !== undefined, made },
+    );
     for (const { part, use } of found.unchecked) {
       const at = place(part);
-      unchecked.set(`${at.file}\n${at.key}`, { ...at, problem: 'is checked by no evaluator', todo: `Add ${use.join(' or ')} to evaluators and a judge to judges, or leave the expectation out.` });
+      unchecked.set(`${at.file}\n${at.key}`, {
+        ...at,
+        problem: 'is checked by no evaluator',
+        todo: `Add ${use.join(' or ')} to evaluators and a judge to judges, or leave the expectation out.`,
+      });
     }
     for (const part of found.notCompared) notCompared.set(part, (notCompared.get(part) ?? 0) + 1);
     for (const part of found.undecided) undecided.set(part, (undecided.get(part) ?? 0) + 1);
@@ -64,7 +81,15 @@ export function covered(items: readonly MatchedItem[], examplesWithoutRun: reado
   const planned = items.map((item) => {
     const base = item.example?.plan ?? plan;
     if (item.run.partOf !== undefined) return { ...item, plan: base };
-    return { ...item, plan: planFor(expectedOf(item.run), base, base.filter(({ when }) => when?.(item.run) !== false), (part) => placeOf(item, part)) };
+    return {
+      ...item,
+      plan: planFor(
+        expectedOf(item.run),
+        base,
+        base.filter(({ when }) => when?.(item.run) !== false),
+        (part) => placeOf(item, part),
+      ),
+    };
   });
   for (const example of examplesWithoutRun) {
     const base = example.plan ?? plan;
@@ -75,13 +100,22 @@ export function covered(items: readonly MatchedItem[], examplesWithoutRun: reado
     switchedOn: [...on].map(([name, { parts, ...rest }]) => ({ name, ...rest, parts: [...parts] })),
     unchecked: [...unchecked.values()],
     warnings: [
-      ...[...notCompared].map(([part, runs]) => `No evaluator compares ${wordOf[part] ?? part} of ${runs} ${runs === 1 ? 'run' : 'runs'}: the configured ones look at the calls alone.`),
-      ...[...undecided].map(([part, runs]) => `expect.${part} of ${runs} ${runs === 1 ? 'run' : 'runs'} is measured and decides nothing: its evaluators have no threshold.`),
+      ...[...notCompared].map(
+        ([part, runs]) =>
+          `No evaluator compares ${wordOf[part] ?? part} of ${runs} ${runs === 1 ? 'run' : 'runs'}: the configured ones look at the calls alone.`,
+      ),
+      ...[...undecided].map(
+        ([part, runs]) =>
+          `expect.${part} of ${runs} ${runs === 1 ? 'run' : 'runs'} is measured and decides nothing: its evaluators have no threshold.`,
+      ),
     ],
   };
 }
 
-const wordOf: { readonly [part in ExpectedPart]?: string } = { 'tool_calls.arguments': 'the expected arguments of tool calls', 'tool_calls.result': 'the expected results of tool calls' };
+const wordOf: { readonly [part in ExpectedPart]?: string } = {
+  'tool_calls.arguments': 'the expected arguments of tool calls',
+  'tool_calls.result': 'the expected results of tool calls',
+};
 
 function placeOf(item: MatchedItem, part: ExpectedPart): Omit<ConfigFault, 'problem' | 'todo'> {
   const stated = item.example?.expect;
@@ -91,8 +125,20 @@ function placeOf(item: MatchedItem, part: ExpectedPart): Omit<ConfigFault, 'prob
 }
 
 /** Where a run says itself what is expected of it. */
-function ownPlace({ origin, label }: EvalItem, path: readonly (string | number)[], at: 'key' | 'value'): Omit<ConfigFault, 'problem' | 'todo'> {
-  return origin?.(path, at) ?? { file: `run ${label}`, line: 0, column: 0, source: '', key: pathText(['tracejury.expected', ...path]).replace('["tracejury.expected"]', 'tracejury.expected') };
+function ownPlace(
+  { origin, label }: EvalItem,
+  path: readonly (string | number)[],
+  at: 'key' | 'value',
+): Omit<ConfigFault, 'problem' | 'todo'> {
+  return (
+    origin?.(path, at) ?? {
+      file: `run ${label}`,
+      line: 0,
+      column: 0,
+      source: '',
+      key: pathText(['tracejury.expected', ...path]).replace('["tracejury.expected"]', 'tracejury.expected'),
+    }
+  );
 }
 
 /** Throws InputFaults: what a run expects of itself has to be readable, or part of it would be checked by nothing. */
@@ -101,7 +147,12 @@ export function refuseFaultyExpectations(items: readonly EvalItem[]): void {
     const { expected } = item.run;
     return expected === undefined ? [] : readExpectation(expected).faults.map((fault) => located(item, fault, expected));
   });
-  if (faults.length > 0) throw new InputFaults(faults[0]?.file ?? '', faults.slice(0, faultsMax), faults.map(({ key, problem }) => `${key} ${problem}`));
+  if (faults.length > 0)
+    throw new InputFaults(
+      faults[0]?.file ?? '',
+      faults.slice(0, faultsMax),
+      faults.map(({ key, problem }) => `${key} ${problem}`),
+    );
 }
 
 const faultsMax = 200;
@@ -124,10 +175,21 @@ export function unverified(results: readonly EvalResult[]): readonly Unverified[
     const expected = expectedOf(item.run);
     return statedParts(expected).flatMap((part): readonly Unverified[] => {
       if (refinedPart(part) !== undefined) return [];
-      const own = (item.plan ?? []).filter(({ configured }) => configured.checks?.(expected).includes(part) === true).map(({ configured }) => configured.name);
+      const own = (item.plan ?? [])
+        .filter(({ configured }) => configured.checks?.(expected).includes(part) === true)
+        .map(({ configured }) => configured.name);
       const found = verdicts.filter(({ name }) => own.includes(name));
       if (found.length === 0 || found.some(({ verdict }) => verdict.kind === 'scored')) return [];
-      return [{ label: item.label, part, why: found.map(({ name, verdict }) => ({ name, reason: verdict.kind === 'skipped' ? verdict.reason : verdict.kind === 'failed' ? verdict.error : '' })) }];
+      return [
+        {
+          label: item.label,
+          part,
+          why: found.map(({ name, verdict }) => ({
+            name,
+            reason: verdict.kind === 'skipped' ? verdict.reason : verdict.kind === 'failed' ? verdict.error : '',
+          })),
+        },
+      ];
     });
   });
 }

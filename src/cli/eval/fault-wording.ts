@@ -31,9 +31,18 @@ export function wordedFault({ path, problem }: Fault, value: JsonValue): WordedF
   const written = isKey ? key : valueAt(value, path);
   const guess = typeof written === 'string' ? didYouMean(written, known) : undefined;
   const elsewhere = isKey && path.length === 1 && guess === undefined ? didYouMean(key, expectationNames) : undefined;
-  const todo = guess !== undefined ? `Did you mean ${guess}?` : elsewhere !== undefined ? `Did you mean ${elsewhere} under expect?` : `${isKey ? 'Known are' : 'There are'} ${names}.`;
+  const todo =
+    guess !== undefined
+      ? `Did you mean ${guess}?`
+      : elsewhere !== undefined
+        ? `Did you mean ${elsewhere} under expect?`
+        : `${isKey ? 'Known are' : 'There are'} ${names}.`;
   const shown = typeof written === 'string' && !isKey ? `${JSON.stringify(written.slice(0, 60))} ` : '';
-  return { at: isKey ? 'key' : 'value', problem: head === 'must be one of' ? `${shown}is none of what it may be` : `${shown}${head}`, todo };
+  return {
+    at: isKey ? 'key' : 'value',
+    problem: head === 'must be one of' ? `${shown}is none of what it may be` : `${shown}${head}`,
+    todo,
+  };
 }
 
 function valueAt(value: JsonValue, path: Fault['path']): JsonValue | undefined {

@@ -25,10 +25,13 @@ export function parseGate(text: string, names: readonly string[]): Gate {
   const [name, written] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
   const match = /^(\d{1,3}(?:\.\d{1,15})?|\.\d{1,15})(%?)$/.exec(written);
   const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
-  if (at < 1 || !(share >= 0 && share <= 1)) throw new UsageError(`--fail-under takes NAME=SHARE with a share from 0 to 1, as in tool_error=0.95; ${JSON.stringify(text)} is none.`);
+  if (at < 1 || !(share >= 0 && share <= 1))
+    throw new UsageError(`--fail-under takes NAME=SHARE with a share from 0 to 1, as in tool_error=0.95; ${JSON.stringify(text)} is none.`);
   if (names.includes(name)) return { name, share };
   const guess = didYouMean(name, names);
-  throw new UsageError(`--fail-under: no evaluator here is called ${JSON.stringify(name)}. ${guess === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${guess}?`}`);
+  throw new UsageError(
+    `--fail-under: no evaluator here is called ${JSON.stringify(name)}. ${guess === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${guess}?`}`,
+  );
 }
 
 export function talliesOf({ results }: EvalOutcome): readonly EvaluatorTally[] {

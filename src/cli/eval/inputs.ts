@@ -22,7 +22,12 @@ export interface ReadInputs {
 }
 
 /** Runs out of spans by start time, then those out of agent traces and messages in their order. Throws INPUT_UNREADABLE. */
-export function readInputs(bodies: readonly Body[], reading: Reading, taskKey: TaskPath = defaultTaskKey, keyOptions: TaskKeyOptions = {}): ReadInputs {
+export function readInputs(
+  bodies: readonly Body[],
+  reading: Reading,
+  taskKey: TaskPath = defaultTaskKey,
+  keyOptions: TaskKeyOptions = {},
+): ReadInputs {
   const recordedBodies: Body[] = [];
   const given: (GivenTrace & { readonly document: Document })[] = [];
   for (const body of bodies) {
@@ -36,7 +41,10 @@ export function readInputs(bodies: readonly Body[], reading: Reading, taskKey: T
   const tasks = taskKeys(taskKey, keyOptions);
   tasks.spans(noTenant, recorded.spans);
   return {
-    items: [...runs.map((run) => withTask(recordedItem(run, named), tasks)), ...given.map((one, at) => withTask(givenItem(one, at), tasks))],
+    items: [
+      ...runs.map((run) => withTask(recordedItem(run, named), tasks)),
+      ...given.map((one, at) => withTask(givenItem(one, at), tasks)),
+    ],
     rejections: recorded.rejections,
   };
 }
@@ -91,10 +99,18 @@ function exampleIds(spans: readonly Span[]): NamedExamples {
 
 function recordedItem(run: Run, { bySpan, byTrace }: NamedExamples): Omit<EvalItem, 'task'> {
   const place = `${run.traceId}/${run.spanId}`;
-  return { run, label: `${run.trace.agent ?? 'run'} ${place}`, exampleId: bySpan.get(place) ?? (run.parent === undefined ? byTrace.get(run.traceId) : undefined), ordered: false };
+  return {
+    run,
+    label: `${run.trace.agent ?? 'run'} ${place}`,
+    exampleId: bySpan.get(place) ?? (run.parent === undefined ? byTrace.get(run.traceId) : undefined),
+    ordered: false,
+  };
 }
 
-function givenItem({ trace, exampleId, expected, expectedPath, document }: GivenTrace & { readonly document: Document }, at: number): Omit<EvalItem, 'task'> {
+function givenItem(
+  { trace, exampleId, expected, expectedPath, document }: GivenTrace & { readonly document: Document },
+  at: number,
+): Omit<EvalItem, 'task'> {
   const { where, file, locate, line } = document;
   return {
     run: runOfTrace(trace, expected),
@@ -110,7 +126,9 @@ function givenItem({ trace, exampleId, expected, expectedPath, document }: Given
 
 /** An agent trace has no ids: a hash of its content stands in, so that sampling picks the same ones each time. */
 export function runOfTrace(trace: AgentTrace, expected: JsonValue | undefined): Run {
-  const hash = createHash('sha256').update(jsonText(trace as unknown as JsonValue, { sortKeys: true })).digest('hex');
+  const hash = createHash('sha256')
+    .update(jsonText(trace as unknown as JsonValue, { sortKeys: true }))
+    .digest('hex');
   return {
     tenant: noTenant,
     ...idsIn(hash),

@@ -25,5 +25,7 @@ export interface GivenLine {
 
 /** Without the blank ones; places as messages name them. */
 export function givenLines(name: string, text: string): readonly GivenLine[] {
-  return text.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [{ where: `${name}: line ${at + 1}`, text: line, line: at + 1 }]));
+  return text
+    .split('\n')
+    .flatMap((line, at) => (line.trim() === '' ? [] : [{ where: `${name}: line ${at + 1}`, text: line, line: at + 1 }]));
 }

@@ -8,7 +8,11 @@ export function givenTokens(value: JsonObject): Pick<AgentTrace, 'modelCalls' | 
   const calls = member(value, 'model_calls') ?? member(value, 'modelCalls');
   const modelCalls = isJsonArray(calls) ? calls.filter(isJsonObject).map(modelCall) : [];
   const whole = member(value, 'tokens');
-  const tokens = tokensOf(modelCalls.length > 0 || !isJsonObject(whole) ? modelCalls : [{ ...count('inputTokens', member(whole, 'input')), ...count('outputTokens', member(whole, 'output')) }]);
+  const tokens = tokensOf(
+    modelCalls.length > 0 || !isJsonObject(whole)
+      ? modelCalls
+      : [{ ...count('inputTokens', member(whole, 'input')), ...count('outputTokens', member(whole, 'output')) }],
+  );
   return { modelCalls, ...(tokens === undefined ? {} : { tokens }) };
 }
 
@@ -22,6 +26,11 @@ function modelCall(given: JsonObject): ModelCall {
   };
 }
 
-function count<Name extends 'inputTokens' | 'outputTokens' | 'cachedInputTokens'>(name: Name, value: JsonValue | undefined): { readonly [Key in Name]?: number } {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? ({ [name]: value } as { readonly [Key in Name]: number }) : {};
+function count<Name extends 'inputTokens' | 'outputTokens' | 'cachedInputTokens'>(
+  name: Name,
+  value: JsonValue | undefined,
+): { readonly [Key in Name]?: number } {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+    ? ({ [name]: value } as { readonly [Key in Name]: number })
+    : {};
 }

@@ -38,7 +38,8 @@ function givenTrace(where: string, value: JsonValue, path: Path): GivenTrace {
   const messages = either(value, 'messages');
   const calls = either(value, 'tool_calls');
   const known = ['input', 'final_response', 'output'].some((name) => either(value, name) !== undefined);
-  if (messages === undefined && calls === undefined && !known) throw unreadable(where, `it has neither messages nor tool_calls${namesText(value)}.`);
+  if (messages === undefined && calls === undefined && !known)
+    throw unreadable(where, `it has neither messages nor tool_calls${namesText(value)}.`);
   const id = either(value, 'example_id') ?? either(value, 'id');
   return {
     trace: isJsonArray(messages) && calls === undefined ? conversation(where, messages, value) : handmade(where, value),
@@ -49,7 +50,9 @@ function givenTrace(where: string, value: JsonValue, path: Path): GivenTrace {
 }
 
 function namesText(value: JsonObject): string {
-  const names = Object.keys(value).slice(0, 3).map((key) => JSON.stringify(key.slice(0, 40)));
+  const names = Object.keys(value)
+    .slice(0, 3)
+    .map((key) => JSON.stringify(key.slice(0, 40)));
   return names.length === 0 ? '' : `, but ${names.join(', ')}`;
 }
 
@@ -68,7 +71,10 @@ function handmade(where: string, value: JsonObject): AgentTrace {
   const response = either(value, 'final_response') ?? either(value, 'output');
   const steps = either(value, 'reasoning_steps');
   return {
-    ...agentTrace({ toolCalls: calls.map((call, at) => givenCall(`${where}: tool_calls[${at}]`, call)), reasoningSteps: texts(steps) ?? [] }),
+    ...agentTrace({
+      toolCalls: calls.map((call, at) => givenCall(`${where}: tool_calls[${at}]`, call)),
+      reasoningSteps: texts(steps) ?? [],
+    }),
     ...(response === undefined || response === null ? {} : { finalResponse: response }),
     ...besides(value),
     toolDefinitions: readDefinitions(either(value, 'tools') ?? either(value, 'tool_definitions')),
@@ -128,10 +134,15 @@ function givenCall(where: string, value: JsonValue): ToolCall {
 
 /** As `inspect` writes them: what is left of values that a limit cut short, which are themselves unknown. */
 function withCutValues(call: ToolCall, truncated: JsonValue | undefined): ToolCall {
-  const [sent, result] = ['arguments', 'result'].map((key) => (isJsonObject(truncated) ? member(truncated, key) : undefined)).map((part) => (typeof part === 'string' ? part : undefined));
+  const [sent, result] = ['arguments', 'result']
+    .map((key) => (isJsonObject(truncated) ? member(truncated, key) : undefined))
+    .map((part) => (typeof part === 'string' ? part : undefined));
   if (sent === undefined && result === undefined) return call;
   const { arguments: _sent, argumentsText: _text, ...rest } = call;
-  return { ...(sent === undefined ? call : rest), truncated: { ...(sent === undefined ? {} : { arguments: sent }), ...(result === undefined ? {} : { result }) } };
+  return {
+    ...(sent === undefined ? call : rest),
+    truncated: { ...(sent === undefined ? {} : { arguments: sent }), ...(result === undefined ? {} : { result }) },
+  };
 }
 
 function errorOf(error: JsonValue): { readonly message: string; readonly type?: string } {
@@ -146,7 +157,13 @@ function texts(value: JsonValue | undefined): readonly string[] | undefined {
 
 /** A member by its snake_case name, or by the same in camelCase. */
 function either(value: JsonObject, name: string): JsonValue | undefined {
-  return member(value, name) ?? member(value, name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()));
+  return (
+    member(value, name) ??
+    member(
+      value,
+      name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    )
+  );
 }
 
 function snake(name: string): string {

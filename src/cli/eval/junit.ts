@@ -10,18 +10,51 @@ import type { NamedVerdict } from '../../library/report.ts';
 
 export function junitXml({ outcome, tallies, gates, nothingScored, unverified = [] }: EvalReport): string {
   const suites = tallies.flatMap((tally) => {
-    const cases = outcome.results.flatMap((result) => result.verdicts.filter(({ name }) => name === tally.name).map((one) => testCase(result, one)));
-    return cases.length === 0 ? [] : [suite({ name: tally.name, failures: tally.failed, errors: tally.errors, skipped: tally.skipped }, cases)];
+    const cases = outcome.results.flatMap((result) =>
+      result.verdicts.filter(({ name }) => name === tally.name).map((one) => testCase(result, one)),
+    );
+    return cases.length === 0
+      ? []
+      : [suite({ name: tally.name, failures: tally.failed, errors: tally.errors, skipped: tally.skipped }, cases)];
   });
-  const missing = outcome.missing.map((id) => untimed('dataset', id, element('failure', { type: 'no_run', message: 'No run belongs to this example.' }, [])));
+  const missing = outcome.missing.map((id) =>
+    untimed('dataset', id, element('failure', { type: 'no_run', message: 'No run belongs to this example.' }, [])),
+  );
   if (missing.length > 0) suites.push(suite({ name: 'dataset', failures: missing.length, errors: 0, skipped: 0 }, missing));
   // Readers count skipped cases as green: what has no score is an error of its own.
-  const open = unverified.map((one) => untimed('expectations', `${one.label} expect.${one.part}`, element('error', { type: 'no_score', message: unverifiedText(one) }, [])));
+  const open = unverified.map((one) =>
+    untimed('expectations', `${one.label} expect.${one.part}`, element('error', { type: 'no_score', message: unverifiedText(one) }, [])),
+  );
   if (open.length > 0) suites.push(suite({ name: 'expectations', failures: 0, errors: open.length, skipped: 0 }, open));
-  if (nothingScored !== undefined) suites.push(suite({ name: 'scored', failures: 0, errors: 1, skipped: 0 }, [untimed('scored', 'runs scored', element('error', { type: 'nothing_scored', message: nothingScored }, []))]));
-  const gateCases = gates.map(({ name, share, reached, held }) => untimed('gates', name, ...(held ? [] : [element('failure', { type: 'gate', message: `${reached === undefined ? 'nothing passed or failed' : `${reached} passed`}, at least ${share} wanted` }, [])])));
-  if (gateCases.length > 0) suites.push(suite({ name: 'gates', failures: gates.filter(({ held }) => !held).length, errors: 0, skipped: 0 }, gateCases));
-  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites name="tracejury">', ...suites.map(({ xml }) => xml), '</testsuites>'].join('\n');
+  if (nothingScored !== undefined)
+    suites.push(
+      suite({ name: 'scored', failures: 0, errors: 1, skipped: 0 }, [
+        untimed('scored', 'runs scored', element('error', { type: 'nothing_scored', message: nothingScored }, [])),
+      ]),
+    );
+  const gateCases = gates.map(({ name, share, reached, held }) =>
+    untimed(
+      'gates',
+      name,
+      ...(held
+        ? []
+        : [
+            element(
+              'failure',
+              {
+                type: 'gate',
+                message: `${reached === undefined ? 'nothing passed or failed' : `${reached} passed`}, at least ${share} wanted`,
+              },
+              [],
+            ),
+          ]),
+    ),
+  );
+  if (gateCases.length > 0)
+    suites.push(suite({ name: 'gates', failures: gates.filter(({ held }) => !held).length, errors: 0, skipped: 0 }, gateCases));
+  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites name="tracejury">', ...suites.map(({ xml }) => xml), '</testsuites>'].join(
+    '\n',
+  );
 }
 
 interface SuiteCounts {
@@ -38,7 +71,20 @@ interface TestCase {
 
 function suite({ name, failures, errors, skipped }: SuiteCounts, cases: readonly TestCase[]): { readonly xml: string } {
   const seconds = cases.reduce((sum, one) => sum + one.seconds, 0);
-  return { xml: element('testsuite', { name, tests: String(cases.length), failures: String(failures), errors: String(errors), skipped: String(skipped), time: timeText(seconds) }, cases.map(({ xml }) => xml)) };
+  return {
+    xml: element(
+      'testsuite',
+      {
+        name,
+        tests: String(cases.length),
+        failures: String(failures),
+        errors: String(errors),
+        skipped: String(skipped),
+        time: timeText(seconds),
+      },
+      cases.map(({ xml }) => xml),
+    ),
+  };
 }
 
 function testCase(result: EvalResult, { verdict, name }: NamedVerdict): TestCase {
@@ -51,11 +97,19 @@ function testCase(result: EvalResult, { verdict, name }: NamedVerdict): TestCase
 function contentOf(name: string, verdict: NamedVerdict['verdict']): readonly string[] {
   switch (classOf(verdict)) {
     case 'failed':
-      return [element('failure', { type: name, message: verdict.explanation }, verdict.kind === 'scored' ? verdict.parts.filter(({ passed }) => !passed).map((part) => escaped(partText(part))) : [])];
+      return [
+        element(
+          'failure',
+          { type: name, message: verdict.explanation },
+          verdict.kind === 'scored' ? verdict.parts.filter(({ passed }) => !passed).map((part) => escaped(partText(part))) : [],
+        ),
+      ];
     case 'errors':
       return [element('error', { type: verdict.kind === 'failed' ? verdict.error : name, message: verdict.explanation }, [])];
     case 'skipped':
-      return [element('skipped', { message: verdict.kind === 'skipped' ? `${verdict.reason}: ${verdict.explanation}` : verdict.explanation }, [])];
+      return [
+        element('skipped', { message: verdict.kind === 'skipped' ? `${verdict.reason}: ${verdict.explanation}` : verdict.explanation }, []),
+      ];
     default:
       return [];
   }
@@ -81,7 +135,9 @@ function timeText(seconds: number): string {
 }
 
 function element(name: string, attributes: { readonly [name: string]: string }, content: readonly string[]): string {
-  const head = `${name}${Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(value)}"`).join('')}`;
+  const head = `${name}${Object.entries(attributes)
+    .map(([key, value]) => ` ${key}="${escaped(value)}"`)
+    .join('')}`;
   return content.length === 0 ? `<${head}/>` : `<${head}>\n${content.join('\n')}\n</${name}>`;
 }
 

@@ -13,7 +13,10 @@ const warningChars = 1_000;
 
 export function markdownText(report: EvalReport): string {
   const { outcome, tallies, gates, tasks, passed, switchedOn = [], unverified = [] } = report;
-  const rows = tallies.map((one) => `| ${cell(one.name)} | ${one.passed} | ${one.failed} | ${one.raw} | ${one.skipped} | ${one.errors} | ${scoredCount(one) === 0 ? '–' : (one.scoreSum / scoredCount(one)).toFixed(3)} |`);
+  const rows = tallies.map(
+    (one) =>
+      `| ${cell(one.name)} | ${one.passed} | ${one.failed} | ${one.raw} | ${one.skipped} | ${one.errors} | ${scoredCount(one) === 0 ? '–' : (one.scoreSum / scoredCount(one)).toFixed(3)} |`,
+  );
   return [
     `### ${passed ? '✅' : '❌'} Agent runs: ${passed ? 'passed' : 'failed'}`,
     `${countsText(outcome)}.`,
@@ -22,8 +25,22 @@ export function markdownText(report: EvalReport): string {
     ['| evaluator | passed | failed | raw | skipped | no judge | mean score |', '|---|---:|---:|---:|---:|---:|---:|', ...rows].join('\n'),
     ...several(severalRuns(tasks)),
     ...(gates.length === 0 ? [] : [gates.map((gate) => `- ${gate.held ? '✅' : '❌'} ${cell(gateText(gate))}`).join('\n')]),
-    ...(outcome.missing.length === 0 ? [] : [`Examples without a run: ${outcome.missing.slice(0, findingsShown).map((id) => cell(id)).join(', ')}`]),
-    ...(unverified.length === 0 ? [] : [`Expectations without a score:\n${unverified.slice(0, findingsShown).map((one) => `- ${cell(unverifiedText(one))}`).join('\n')}${unverified.length > findingsShown ? `\n- … and ${unverified.length - findingsShown} more` : ''}`]),
+    ...(outcome.missing.length === 0
+      ? []
+      : [
+          `Examples without a run: ${outcome.missing
+            .slice(0, findingsShown)
+            .map((id) => cell(id))
+            .join(', ')}`,
+        ]),
+    ...(unverified.length === 0
+      ? []
+      : [
+          `Expectations without a score:\n${unverified
+            .slice(0, findingsShown)
+            .map((one) => `- ${cell(unverifiedText(one))}`)
+            .join('\n')}${unverified.length > findingsShown ? `\n- … and ${unverified.length - findingsShown} more` : ''}`,
+        ]),
     ...byRun(outcome.results.filter((result) => isFailing(result, unverified))),
     ...details('failed', findings(outcome.results, 'failed')),
     ...details('without a usable judge', findings(outcome.results, 'errors')),
@@ -32,27 +49,58 @@ export function markdownText(report: EvalReport): string {
 
 function byRun(results: readonly EvalResult[]): readonly string[] {
   if (results.length === 0) return [];
-  const rows = results.slice(0, findingsShown).map(({ item, verdicts }) => `| ${cell(item.label)} | ${cell(item.run.trace.agent ?? '–')} | ${verdicts.length} | ${verdictCells(verdicts, false).map((text) => cell(text)).join('<br>')} |`);
-  return [`<details><summary>${results.length} ${results.length === 1 ? 'run that did' : 'runs that did'} not pass</summary>`, ['| run | agent | verdicts | not passed |', '|---|---|---:|---|', ...rows].join('\n'), ...(results.length > findingsShown ? [`… and ${results.length - findingsShown} more`] : []), '</details>'];
+  const rows = results.slice(0, findingsShown).map(
+    ({ item, verdicts }) =>
+      `| ${cell(item.label)} | ${cell(item.run.trace.agent ?? '–')} | ${verdicts.length} | ${verdictCells(verdicts, false)
+        .map((text) => cell(text))
+        .join('<br>')} |`,
+  );
+  return [
+    `<details><summary>${results.length} ${results.length === 1 ? 'run that did' : 'runs that did'} not pass</summary>`,
+    ['| run | agent | verdicts | not passed |', '|---|---|---:|---|', ...rows].join('\n'),
+    ...(results.length > findingsShown ? [`… and ${results.length - findingsShown} more`] : []),
+    '</details>',
+  ];
 }
 
 function several(tasks: readonly TaskResult[]): readonly string[] {
   if (tasks.length === 0) return [];
-  const rows = tasks.slice(0, findingsShown).map((one) => `| ${taskCells(one).map((text) => cell(text)).join(' | ')} |`);
+  const rows = tasks.slice(0, findingsShown).map(
+    (one) =>
+      `| ${taskCells(one)
+        .map((text) => cell(text))
+        .join(' | ')} |`,
+  );
   const more = tasks.length > findingsShown ? [`… and ${tasks.length - findingsShown} more`] : [];
   return [[`| ${taskHeads.join(' | ')} |`, '|---|---|---:|---:|---:|---:|', ...rows].join('\n'), ...more];
 }
 
 function details(what: string, found: readonly Finding[]): readonly string[] {
   if (found.length === 0) return [];
-  const rows = found.slice(0, findingsShown).map(({ label, name, verdict }) => `| ${cell(label)} | ${cell(name)} | ${verdict.kind === 'scored' ? verdict.score.toFixed(3) : ''} | ${cell(verdict.explanation)} |`);
+  const rows = found
+    .slice(0, findingsShown)
+    .map(
+      ({ label, name, verdict }) =>
+        `| ${cell(label)} | ${cell(name)} | ${verdict.kind === 'scored' ? verdict.score.toFixed(3) : ''} | ${cell(verdict.explanation)} |`,
+    );
   const more = found.length > findingsShown ? [`… and ${found.length - findingsShown} more`] : [];
-  return [[`<details><summary>${found.length} ${what}</summary>`, ['| run | evaluator | score | why |', '|---|---|---:|---|', ...rows].join('\n'), ...more, '</details>'].join('\n\n')];
+  return [
+    [
+      `<details><summary>${found.length} ${what}</summary>`,
+      ['| run | evaluator | score | why |', '|---|---|---:|---|', ...rows].join('\n'),
+      ...more,
+      '</details>',
+    ].join('\n\n'),
+  ];
 }
 
 /** Foreign text as text: on one line, without a sign that Markdown or HTML would obey, and nobody is mentioned by it. */
 function cell(text: string, charsMax = cellChars): string {
-  const line = text.slice(0, charsMax * 4).replaceAll(/[\p{Cc}\s]+/gu, ' ').trim().toWellFormed();
+  const line = text
+    .slice(0, charsMax * 4)
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .toWellFormed();
   const cut = [...line].length > charsMax ? `${[...line].slice(0, charsMax - 1).join('')}…` : line;
   return cut
     .replaceAll('&', '&amp;')

@@ -13,7 +13,10 @@ export interface Matching {
 
 export function matched(items: readonly EvalItem[], examples: readonly DatasetExample[]): Matching {
   const byId = new Map(examples.map((example) => [example.id, example]));
-  const byInput = Map.groupBy(examples.filter(({ input }) => input !== undefined), ({ input }) => plain(input ?? ''));
+  const byInput = Map.groupBy(
+    examples.filter(({ input }) => input !== undefined),
+    ({ input }) => plain(input ?? ''),
+  );
   const taken = new Set<DatasetExample>();
   const found = new Map<EvalItem, DatasetExample>();
   const take = (item: EvalItem, example: DatasetExample | undefined): void => {
@@ -31,7 +34,10 @@ export function matched(items: readonly EvalItem[], examples: readonly DatasetEx
   }
   const left = examples.filter((example) => !taken.has(example)).values();
   for (const item of items) if (item.ordered && !found.has(item) && item.exampleId === undefined) take(item, left.next().value);
-  return { items: items.map((item) => withExample(item, found.get(item))), missing: examples.filter((example) => !taken.has(example)).map(({ id }) => id) };
+  return {
+    items: items.map((item) => withExample(item, found.get(item))),
+    missing: examples.filter((example) => !taken.has(example)).map(({ id }) => id),
+  };
 }
 
 /** White space at the ends is what people and templates add. */
@@ -44,6 +50,18 @@ function withExample(item: EvalItem, example: DatasetExample | undefined): Match
   if (example === undefined) return { ...item, example };
   const { run } = item;
   const own = isJsonObject(run.expected) ? run.expected : {};
-  const toolDefinitions = example.tools === undefined ? run.trace.toolDefinitions : unitedDefinitions([run.trace.toolDefinitions, readDefinitions(example.tools)]);
-  return { ...item, label: example.id, example, run: { ...run, trace: { ...run.trace, toolDefinitions }, ...(example.expect === undefined ? {} : { expected: { ...own, ...example.expect } }) } };
+  const toolDefinitions =
+    example.tools === undefined
+      ? run.trace.toolDefinitions
+      : unitedDefinitions([run.trace.toolDefinitions, readDefinitions(example.tools)]);
+  return {
+    ...item,
+    label: example.id,
+    example,
+    run: {
+      ...run,
+      trace: { ...run.trace, toolDefinitions },
+      ...(example.expect === undefined ? {} : { expected: { ...own, ...example.expect } }),
+    },
+  };
 }

@@ -4,21 +4,56 @@ import type { NamedVerdict } from '../../library/report.ts';
 import { passedShare, scoredCount } from '../../library/tally.ts';
 import type { EvalReport } from './report.ts';
 
-export function reportJson({ outcome, tallies, gates, tasks, passed, switchedOn = [], unverified = [], nothingScored, warnings = [] }: EvalReport): string {
+export function reportJson({
+  outcome,
+  tallies,
+  gates,
+  tasks,
+  passed,
+  switchedOn = [],
+  unverified = [],
+  nothingScored,
+  warnings = [],
+}: EvalReport): string {
   return jsonText({
     passed,
     runs: outcome.runs,
     scored_runs: outcome.results.filter(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'scored')).length,
     nothing_scored: nothingScored ?? null,
     warnings: [...warnings],
-    switched_on: switchedOn.map(({ name, evaluator, parts, judge }) => ({ name, evaluator, expectations: [...parts], judge: judge ?? null })),
-    expectations_without_score: unverified.map(({ label, part, why }) => ({ label, expectation: part, evaluators: why.map(({ name, reason }) => ({ name, reason })) })),
+    switched_on: switchedOn.map(({ name, evaluator, parts, judge }) => ({
+      name,
+      evaluator,
+      expectations: [...parts],
+      judge: judge ?? null,
+    })),
+    expectations_without_score: unverified.map(({ label, part, why }) => ({
+      label,
+      expectation: part,
+      evaluators: why.map(({ name, reason }) => ({ name, reason })),
+    })),
     sampled_out: outcome.sampledOut,
     not_begun: outcome.notBegun,
     missing_examples: [...outcome.missing],
-    evaluators: tallies.map((one) => ({ name: one.name, passed: one.passed, failed: one.failed, raw: one.raw, skipped: one.skipped, errors: one.errors, passed_share: passedShare(one) ?? null, mean_score: scoredCount(one) === 0 ? null : one.scoreSum / scoredCount(one) })),
+    evaluators: tallies.map((one) => ({
+      name: one.name,
+      passed: one.passed,
+      failed: one.failed,
+      raw: one.raw,
+      skipped: one.skipped,
+      errors: one.errors,
+      passed_share: passedShare(one) ?? null,
+      mean_score: scoredCount(one) === 0 ? null : one.scoreSum / scoredCount(one),
+    })),
     gates: gates.map(({ name, share, reached, held }) => ({ name, share, reached: reached ?? null, held })),
-    tasks: tasks.map(({ task, agent, runs, convergence, shareOnOptimalPath, optimalSteps }) => ({ task, agent: agent === '' ? null : agent, runs, convergence, share_on_optimal_path: shareOnOptimalPath, optimal_steps: optimalSteps ?? null })),
+    tasks: tasks.map(({ task, agent, runs, convergence, shareOnOptimalPath, optimalSteps }) => ({
+      task,
+      agent: agent === '' ? null : agent,
+      runs,
+      convergence,
+      share_on_optimal_path: shareOnOptimalPath,
+      optimal_steps: optimalSteps ?? null,
+    })),
     results: outcome.results.map(({ item: { label, run, example }, verdicts }) => ({
       label,
       example: example?.id ?? null,
@@ -44,6 +79,14 @@ function verdictObject({ name, evaluator, verdict }: NamedVerdict): JsonObject {
     passed,
     label,
     evidence: [...evidence],
-    parts: parts.map((part) => ({ index: part.index, tool: part.tool, call_id: part.callId ?? null, span_id: part.spanId ?? null, score: part.score, passed: part.passed, explanation: part.explanation })),
+    parts: parts.map((part) => ({
+      index: part.index,
+      tool: part.tool,
+      call_id: part.callId ?? null,
+      span_id: part.spanId ?? null,
+      score: part.score,
+      passed: part.passed,
+      explanation: part.explanation,
+    })),
   };
 }

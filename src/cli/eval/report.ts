@@ -40,14 +40,20 @@ export interface PassedWith {
  * Nothing scored is no pass, and an example without a run is a failure in any case. Without gates every verdict has to pass, and every
  * expectation needs a score of one of its evaluators.
  */
-export function hasPassed({ missing, results }: EvalOutcome, gates: readonly GateResult[], { unverified = [], allowUnscored = false }: PassedWith = {}): boolean {
+export function hasPassed(
+  { missing, results }: EvalOutcome,
+  gates: readonly GateResult[],
+  { unverified = [], allowUnscored = false }: PassedWith = {},
+): boolean {
   if (missing.length > 0 || gates.some(({ held }) => !held)) return false;
   if (!allowUnscored && !results.some(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'scored'))) return false;
   return gates.length > 0 || (findings(results, 'failed').length === 0 && (allowUnscored || unverified.length === 0));
 }
 
 export function findings(results: readonly EvalResult[], which: VerdictClass): readonly Finding[] {
-  return results.flatMap(({ item, verdicts }) => verdicts.filter(({ verdict }) => classOf(verdict) === which).map((one) => ({ ...one, label: item.label })));
+  return results.flatMap(({ item, verdicts }) =>
+    verdicts.filter(({ verdict }) => classOf(verdict) === which).map((one) => ({ ...one, label: item.label })),
+  );
 }
 
 /** The counts in words; what is nought is left out, but runs. */

@@ -6,7 +6,9 @@ import type { MatchedItem } from './item.ts';
 export function sampledItems<Item extends MatchedItem>(items: readonly Item[], percent: number): readonly Item[] {
   const kept = items.filter(({ run: { traceId } }) => sampleDecision({ traceId, traceState: '', rate: percent / 100 }).sampled);
   if (kept.length > 0) return kept;
-  const first = items.map(({ run }) => run.traceId).reduce((best, id) => (randomPart(id) > randomPart(best) ? id : best), items[0]?.run.traceId ?? '');
+  const first = items
+    .map(({ run }) => run.traceId)
+    .reduce((best, id) => (randomPart(id) > randomPart(best) ? id : best), items[0]?.run.traceId ?? '');
   return items.filter(({ run }) => run.traceId === first);
 }
 

@@ -60,15 +60,19 @@ async function resultOn(item: MatchedItem, options: ScoringOptions): Promise<Eva
   };
   const { evaluations, toJudge } = evaluateRun(item.run, plan, { context, clock, telemetry, sessionsAsRuns: true });
   const { run, work, verdict } = redactedRun(item.run, options.redaction);
-  const judged = await Promise.all(toJudge.map(async (one) => {
-    const { name, evaluator } = one.configured;
-    const startMs = clock.nowMs();
-    const given = await asked(run, work(one), options);
-    tookMs.set(name, clock.nowMs() - startMs);
-    return { name, evaluator: evaluator.id, verdict: given };
-  }));
+  const judged = await Promise.all(
+    toJudge.map(async (one) => {
+      const { name, evaluator } = one.configured;
+      const startMs = clock.nowMs();
+      const given = await asked(run, work(one), options);
+      tookMs.set(name, clock.nowMs() - startMs);
+      return { name, evaluator: evaluator.id, verdict: given };
+    }),
+  );
   const found = new Map([...evaluations.map(named), ...judged].map((one) => [one.name, one]));
-  const verdicts = plan.flatMap(({ configured }) => found.get(configured.name) ?? []).map((one) => ({ ...one, verdict: verdict(one.verdict) }));
+  const verdicts = plan
+    .flatMap(({ configured }) => found.get(configured.name) ?? [])
+    .map((one) => ({ ...one, verdict: verdict(one.verdict) }));
   return { item: { ...item, run }, verdicts, tookMs };
 }
 
@@ -78,7 +82,9 @@ function named({ key, evaluator, verdict }: Evaluation): NamedVerdict {
 
 async function asked(run: MatchedItem['run'], work: ToJudge, { ask, timeoutMs }: ScoringOptions): Promise<Verdict> {
   const answered = new Promise<Verdict>((resolve) => {
-    ask(run, work, (end) => resolve(end.kind === 'judged' ? end.verdict : broken(end.kind === 'over_budget' ? end.kind : end.reason, 'The judge was not asked.')));
+    ask(run, work, (end) =>
+      resolve(end.kind === 'judged' ? end.verdict : broken(end.kind === 'over_budget' ? end.kind : end.reason, 'The judge was not asked.')),
+    );
   });
   if (timeoutMs === undefined) return await answered;
   const settled = new AbortController();

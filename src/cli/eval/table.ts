@@ -16,18 +16,40 @@ const rowsVerbose = 1_000;
 
 export function tableText(report: EvalReport): string {
   const { outcome, tallies, gates, tasks, passed, switchedOn = [], unverified = [], verbose = false } = report;
-  const rows = tallies.map((one) => [one.name, String(one.passed), String(one.failed), String(one.raw), String(one.skipped), String(one.errors), scoredCount(one) === 0 ? '–' : (one.scoreSum / scoredCount(one)).toFixed(3)]);
+  const rows = tallies.map((one) => [
+    one.name,
+    String(one.passed),
+    String(one.failed),
+    String(one.raw),
+    String(one.skipped),
+    String(one.errors),
+    scoredCount(one) === 0 ? '–' : (one.scoreSum / scoredCount(one)).toFixed(3),
+  ]);
   return [
     countsText(outcome),
     '',
     ...aligned([['evaluator', 'passed', 'failed', 'raw', 'skipped', 'no judge', 'mean score'], ...rows]),
-    ...(switchedOn.length === 0 ? [] : ['', 'Switched on by expectations', ...switchedOn.map((one) => `  ${oneLine(switchedOnText(one), textChars)}`)]),
+    ...(switchedOn.length === 0
+      ? []
+      : ['', 'Switched on by expectations', ...switchedOn.map((one) => `  ${oneLine(switchedOnText(one), textChars)}`)]),
     ...several(severalRuns(tasks)),
-    ...byRun(outcome.results.filter((result) => verbose || isFailing(result, unverified)), verbose),
+    ...byRun(
+      outcome.results.filter((result) => verbose || isFailing(result, unverified)),
+      verbose,
+    ),
     ...list('Failed', findings(outcome.results, 'failed')),
     ...list('Without a usable judge', findings(outcome.results, 'errors')),
-    ...(unverified.length === 0 ? [] : ['', 'Expectations without a score', ...unverified.slice(0, findingsShown).map((one) => `  ${oneLine(unverifiedText(one), textChars)}`), ...more(unverified.length)]),
-    ...(outcome.missing.length === 0 ? [] : ['', 'Examples without a run', ...outcome.missing.slice(0, findingsShown).map((id) => `  ${oneLine(id, labelChars)}`)]),
+    ...(unverified.length === 0
+      ? []
+      : [
+          '',
+          'Expectations without a score',
+          ...unverified.slice(0, findingsShown).map((one) => `  ${oneLine(unverifiedText(one), textChars)}`),
+          ...more(unverified.length),
+        ]),
+    ...(outcome.missing.length === 0
+      ? []
+      : ['', 'Examples without a run', ...outcome.missing.slice(0, findingsShown).map((id) => `  ${oneLine(id, labelChars)}`)]),
     ...(gates.length === 0 ? [] : ['', 'Gates', ...gates.map((gate) => `  ${gateText(gate)}`)]),
     ...warned(warningsOf(report)),
     '',
@@ -43,9 +65,15 @@ function warned(warnings: readonly string[]): readonly string[] {
 function byRun(results: readonly EvalResult[], verbose: boolean): readonly string[] {
   if (results.length === 0) return [];
   const shown = results.slice(0, verbose ? rowsVerbose : findingsShown);
-  const rows = shown.map(({ item, verdicts }) => [oneLine(item.label, labelChars), oneLine(item.run.trace.agent ?? '–', labelChars), verdictCells(verdicts, verbose).join(', ')]);
+  const rows = shown.map(({ item, verdicts }) => [
+    oneLine(item.label, labelChars),
+    oneLine(item.run.trace.agent ?? '–', labelChars),
+    verdictCells(verdicts, verbose).join(', '),
+  ]);
   const [heads, ...lines] = aligned([['run', 'agent', 'verdicts'], ...rows], 'left');
-  return ['', heads ?? '', ...lines, ...(results.length > shown.length ? [`  … and ${results.length - shown.length} more`] : [])].map((line) => line.trimEnd());
+  return ['', heads ?? '', ...lines, ...(results.length > shown.length ? [`  … and ${results.length - shown.length} more`] : [])].map(
+    (line) => line.trimEnd(),
+  );
 }
 
 const marks: { readonly [which in VerdictClass]: string } = { failed: '✗', errors: '⚠', passed: '✓', raw: '·', skipped: '–' };
@@ -55,7 +83,10 @@ export function verdictCells(verdicts: readonly NamedVerdict[], verbose: boolean
   return (Object.keys(marks) as readonly VerdictClass[]).flatMap((which) =>
     verdicts
       .filter(({ verdict }) => classOf(verdict) === which && (verbose || which === 'failed' || which === 'errors'))
-      .map(({ name, verdict }) => `${marks[which]} ${name}${verdict.kind === 'scored' ? ` ${verdict.score.toFixed(3)}` : ` (${oneLine(verdict.kind === 'skipped' ? verdict.reason : verdict.error, labelChars)})`}`),
+      .map(
+        ({ name, verdict }) =>
+          `${marks[which]} ${name}${verdict.kind === 'scored' ? ` ${verdict.score.toFixed(3)}` : ` (${oneLine(verdict.kind === 'skipped' ? verdict.reason : verdict.error, labelChars)})`}`,
+      ),
   );
 }
 
@@ -71,12 +102,21 @@ function several(tasks: readonly TaskResult[]): readonly string[] {
 
 function list(title: string, found: readonly Finding[]): readonly string[] {
   if (found.length === 0) return [];
-  const lines = found.slice(0, findingsShown).flatMap(({ label, name, verdict }) => [`  ${oneLine(label, labelChars)}  ${name}${verdict.kind === 'scored' ? ` ${verdict.score.toFixed(3)}` : verdict.kind === 'failed' ? ` (${oneLine(verdict.error, labelChars)})` : ''}`, `    ${oneLine(verdict.explanation, textChars)}`]);
+  const lines = found
+    .slice(0, findingsShown)
+    .flatMap(({ label, name, verdict }) => [
+      `  ${oneLine(label, labelChars)}  ${name}${verdict.kind === 'scored' ? ` ${verdict.score.toFixed(3)}` : verdict.kind === 'failed' ? ` (${oneLine(verdict.error, labelChars)})` : ''}`,
+      `    ${oneLine(verdict.explanation, textChars)}`,
+    ]);
   return ['', title, ...lines, ...(found.length > findingsShown ? [`  … and ${found.length - findingsShown} more`] : [])];
 }
 
 /** The first column to the left; the others, which are numbers, to the right. */
 function aligned(rows: readonly (readonly string[])[], others: 'left' | 'right' = 'right'): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) => row.map((cell, column) => (column === 0 || others === 'left' ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (column === 0 || others === 'left' ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  '),
+  );
 }

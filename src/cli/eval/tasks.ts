@@ -26,7 +26,16 @@ export function taskResults(results: readonly EvalResult[], comparing: Comparing
     const outcome = convergence(group.map(({ run }) => run));
     if (first === undefined || outcome.kind === 'skipped') return [];
     const { optimal_steps: optimal, share_on_optimal_path: share } = outcome.details;
-    return [{ task: first.task, agent: first.agent, runs: group.length, convergence: outcome.score, shareOnOptimalPath: typeof share === 'number' ? share : 0, optimalSteps: typeof optimal === 'number' ? optimal : undefined }];
+    return [
+      {
+        task: first.task,
+        agent: first.agent,
+        runs: group.length,
+        convergence: outcome.score,
+        shareOnOptimalPath: typeof share === 'number' ? share : 0,
+        optimalSteps: typeof optimal === 'number' ? optimal : undefined,
+      },
+    ];
   });
 }
 
@@ -39,5 +48,12 @@ export const taskHeads = ['task', 'agent', 'runs', 'convergence', 'shortest way'
 
 /** The cells under these heads. */
 export function taskCells({ task, agent, runs, convergence: score, optimalSteps, shareOnOptimalPath }: TaskResult): readonly string[] {
-  return [task, agent === '' ? '–' : agent, String(runs), score.toFixed(3), optimalSteps === undefined ? '–' : String(optimalSteps), shareOnOptimalPath.toFixed(3)];
+  return [
+    task,
+    agent === '' ? '–' : agent,
+    String(runs),
+    score.toFixed(3),
+    optimalSteps === undefined ? '–' : String(optimalSteps),
+    shareOnOptimalPath.toFixed(3),
+  ];
 }

@@ -35,17 +35,33 @@ export function unscoredOf(outcome: EvalOutcome, options: UnscoredWith): Unscore
   const without = results.filter((result) => !isScored(result));
   const scoredRuns = results.length - without.length;
   const reasons = (own: readonly EvalResult[], name?: string): string => reasonsOf(own, options, name);
-  const nothing = scoredRuns > 0 ? undefined : `0 of ${runsText(outcome.runs)} scored: ${options.plan.length === 0 && results.every(({ verdicts }) => verdicts.length === 0) ? 'no evaluator is configured' : reasons(results)}.`;
+  const nothing =
+    scoredRuns > 0
+      ? undefined
+      : `0 of ${runsText(outcome.runs)} scored: ${options.plan.length === 0 && results.every(({ verdicts }) => verdicts.length === 0) ? 'no evaluator is configured' : reasons(results)}.`;
   const idle = options.tallies.filter((tally) => scoredCount(tally) === 0);
-  const ruleOnly = results.flatMap(({ verdicts }) => verdicts.filter(({ verdict }) => verdict.kind === 'scored' && verdict.details['judge_error'] === true));
+  const ruleOnly = results.flatMap(({ verdicts }) =>
+    verdicts.filter(({ verdict }) => verdict.kind === 'scored' && verdict.details['judge_error'] === true),
+  );
   return {
     scoredRuns,
     nothing,
     isLacking: results.some(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'skipped')),
     warnings: [
-      ...(nothing === undefined ? idle.map(({ name }) => `${name} scored 0 of ${runsText(results.length)}: ${reasons(results, name)}.`) : []),
-      ...(nothing === undefined && without.length > 0 ? [`${runsText(without.length)} ${without.length === 1 ? 'has' : 'have'} no score: ${without.slice(0, labelsShown).map((result) => `${result.item.label} (${reasons([result])})`).join('; ')}${without.length > labelsShown ? `; and ${without.length - labelsShown} more` : ''}.`] : []),
-      ...[...Map.groupBy(ruleOnly, ({ name }) => name)].map(([name, own]) => `${name} has the score of its rules alone on ${runsText(own.length)}: its judge gave no usable answer.`),
+      ...(nothing === undefined
+        ? idle.map(({ name }) => `${name} scored 0 of ${runsText(results.length)}: ${reasons(results, name)}.`)
+        : []),
+      ...(nothing === undefined && without.length > 0
+        ? [
+            `${runsText(without.length)} ${without.length === 1 ? 'has' : 'have'} no score: ${without
+              .slice(0, labelsShown)
+              .map((result) => `${result.item.label} (${reasons([result])})`)
+              .join('; ')}${without.length > labelsShown ? `; and ${without.length - labelsShown} more` : ''}.`,
+          ]
+        : []),
+      ...[...Map.groupBy(ruleOnly, ({ name }) => name)].map(
+        ([name, own]) => `${name} has the score of its rules alone on ${runsText(own.length)}: its judge gave no usable answer.`,
+      ),
     ],
   };
 }
@@ -74,7 +90,10 @@ function reasonsOf(results: readonly EvalResult[], options: UnscoredWith, only: 
   if (groups.size === 0) return only === undefined ? 'no evaluator is for it (`when`)' : 'its condition (`when`) fits none';
   const ranked = [...groups].sort(([, a], [, b]) => b.count - a.count);
   const texts = ranked.slice(0, reasonsShown).map(([why, { names, count }]) => {
-    const who = only === undefined && !why.startsWith('judge ') ? `${[...names].slice(0, reasonsShown).join(', ')}${names.size > reasonsShown ? ', …' : ''}: ` : '';
+    const who =
+      only === undefined && !why.startsWith('judge ')
+        ? `${[...names].slice(0, reasonsShown).join(', ')}${names.size > reasonsShown ? ', …' : ''}: `
+        : '';
     return `${who}${only !== undefined && why.startsWith('skipped') ? `${count} ` : ''}${why}`;
   });
   return `${texts.join('; ')}${ranked.length > reasonsShown ? `; and ${ranked.length - reasonsShown} other reasons` : ''}`;
@@ -116,7 +135,11 @@ const statusWords: { readonly [status: string]: string } = {
 };
 
 /** What is wrong with a judge, as the predicate of a sentence. */
-function judgeFault({ error, explanation }: Extract<Verdict, { readonly kind: 'failed' }>, judge: Pick<JudgeConfig, 'name' | 'apiKey'> | undefined, { connectionCodes }: UnscoredWith): string {
+function judgeFault(
+  { error, explanation }: Extract<Verdict, { readonly kind: 'failed' }>,
+  judge: Pick<JudgeConfig, 'name' | 'apiKey'> | undefined,
+  { connectionCodes }: UnscoredWith,
+): string {
   const code = connectionCodes.get(judge?.name ?? '');
   const [, status = ''] = /^judge_unavailable: status (\d{3})$/.exec(error) ?? [];
   if (status === '401' && judge?.apiKey === '') return 'wants a key (status 401): set api_key';
@@ -131,5 +154,8 @@ function judgeFault({ error, explanation }: Extract<Verdict, { readonly kind: 'f
 
 /** Runs that a reader wants to see: one that did not pass, or that a judge left without a verdict. */
 export function isFailing({ item, verdicts }: EvalResult, unchecked: readonly Unverified[]): boolean {
-  return verdicts.some(({ verdict }) => classOf(verdict) === 'failed' || verdict.kind === 'failed') || unchecked.some(({ label }) => label === item.label);
+  return (
+    verdicts.some(({ verdict }) => classOf(verdict) === 'failed' || verdict.kind === 'failed') ||
+    unchecked.some(({ label }) => label === item.label)
+  );
 }

@@ -36,12 +36,20 @@ function toldOf(entry: ExporterConfig, outcome: ExportOutcome | undefined): Trie
   if (outcome === undefined) return { isRight: true, text: `${entry.name}: nothing to try` };
   const address = addressOf(entry);
   const where = address === undefined ? entry.name : `${entry.name}: ${maskedUrl(address)}`;
-  return outcome.kind === 'sent' ? { isRight: true, text: `${where} takes the credentials` } : { isRight: false, text: `${where} ${answerText(outcome.error)}` };
+  return outcome.kind === 'sent'
+    ? { isRight: true, text: `${where} takes the credentials` }
+    : { isRight: false, text: `${where} ${answerText(outcome.error)}` };
 }
 
 function addressOf(entry: ExporterConfig): string | undefined {
   if (entry.to === 'metrics') return entry.push?.url;
-  return 'tracesEndpoint' in entry ? entry.tracesEndpoint : 'logsEndpoint' in entry ? entry.logsEndpoint : 'endpoint' in entry ? entry.endpoint : undefined;
+  return 'tracesEndpoint' in entry
+    ? entry.tracesEndpoint
+    : 'logsEndpoint' in entry
+      ? entry.logsEndpoint
+      : 'endpoint' in entry
+        ? entry.endpoint
+        : undefined;
 }
 
 function answerText(error: string): string {

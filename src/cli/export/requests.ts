@@ -13,12 +13,22 @@ export interface ExporterRequests {
 }
 
 export function requestsJson(all: readonly ExporterRequests[]): string {
-  const list = all.flatMap(({ exporter, requests = [] }) => requests.map((request): JsonObject => ({ exporter, method: request.method, url: hiddenUrl(request), headers: hiddenHeaders(request), ...(request.body === undefined ? {} : { body: request.body }) })));
+  const list = all.flatMap(({ exporter, requests = [] }) =>
+    requests.map((request): JsonObject => ({
+      exporter,
+      method: request.method,
+      url: hiddenUrl(request),
+      headers: hiddenHeaders(request),
+      ...(request.body === undefined ? {} : { body: request.body }),
+    })),
+  );
   return indented({ requests: list });
 }
 
 export function requestsText(all: readonly ExporterRequests[]): string {
-  return all.map(({ exporter, requests }) => [`# ${exporter}: ${countText(requests)}`, ...(requests ?? []).map(requestText)].join('\n\n')).join('\n\n');
+  return all
+    .map(({ exporter, requests }) => [`# ${exporter}: ${countText(requests)}`, ...(requests ?? []).map(requestText)].join('\n\n'))
+    .join('\n\n');
 }
 
 function countText(requests: readonly PlannedRequest[] | undefined): string {
@@ -28,7 +38,9 @@ function countText(requests: readonly PlannedRequest[] | undefined): string {
 
 function requestText(request: PlannedRequest): string {
   const headers = Object.entries(hiddenHeaders(request)).map(([name, value]) => `${name}: ${value}`);
-  return [`${request.method} ${hiddenUrl(request)}`, ...headers, ...(request.body === undefined ? [] : ['', indented(request.body)])].join('\n');
+  return [`${request.method} ${hiddenUrl(request)}`, ...headers, ...(request.body === undefined ? [] : ['', indented(request.body)])].join(
+    '\n',
+  );
 }
 
 function hiddenHeaders({ headers }: PlannedRequest): { readonly [name: string]: string } {

@@ -56,7 +56,9 @@ export async function storedRuns(store: Store, place: StoredPlace, config: Confi
   if (kept === undefined) return undefined;
   const { runs } = played({ ...kept, recordsWithoutTrace: 0, rejections: [] }, config);
   const revisions = new Map(known?.runs.map((one) => [one.spanId, one.revision]));
-  const wanted = runs.filter((run) => run.traceId === traceId && (spanId === undefined || run.spanId === spanId)).map((run): Run => ({ ...run, tenant, revision: revisions.get(run.spanId) ?? run.revision }));
+  const wanted = runs
+    .filter((run) => run.traceId === traceId && (spanId === undefined || run.spanId === spanId))
+    .map((run): Run => ({ ...run, tenant, revision: revisions.get(run.spanId) ?? run.revision }));
   if (wanted.length === 0) return undefined;
   const judged = new Map<RunKey, ReturnType<typeof storedEvaluations>>();
   for (const run of wanted) judged.set(run, storedEvaluations(run, (await store.run(run))?.verdicts ?? [], config.evaluators));

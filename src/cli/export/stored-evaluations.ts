@@ -12,18 +12,20 @@ export function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], 
     const planned = plan.find(({ configured }) => configured.name === stored.name);
     if (planned === undefined || planned.configured.kind === 'rule') return [];
     const { tenant, traceId, spanId } = run;
-    return [{
-      key: targetKey(member(stored.details, 'session') === undefined ? run : { ...run, session: asStored(stored) }, stored.name),
-      run: { tenant, traceId, spanId },
-      evaluator: stored.evaluator,
-      evaluatorKind: planned.configured.kind,
-      evaluatorVersion: stored.version,
-      optionsHash: '',
-      revision: stored.revision,
-      completeness: run.completeness,
-      verdict: verdictOf(stored, planned.configured.threshold),
-      sampleProbability: stored.sampleProbability,
-    }];
+    return [
+      {
+        key: targetKey(member(stored.details, 'session') === undefined ? run : { ...run, session: asStored(stored) }, stored.name),
+        run: { tenant, traceId, spanId },
+        evaluator: stored.evaluator,
+        evaluatorKind: planned.configured.kind,
+        evaluatorVersion: stored.version,
+        optionsHash: '',
+        revision: stored.revision,
+        completeness: run.completeness,
+        verdict: verdictOf(stored, planned.configured.threshold),
+        sampleProbability: stored.sampleProbability,
+      },
+    ];
   });
 }
 
@@ -32,19 +34,43 @@ export function asStored({ revision }: Pick<StoredVerdict, 'revision'>): Session
   return { revision, turns: 0, leftOut: 0 };
 }
 
-function verdictOf({ verdict, score = 0, label, explanation, reason = '', evidence, details }: StoredVerdict, threshold: number | null): Verdict {
+function verdictOf(
+  { verdict, score = 0, label, explanation, reason = '', evidence, details }: StoredVerdict,
+  threshold: number | null,
+): Verdict {
   if (verdict === 'error') return { kind: 'failed', error: reason, explanation, details };
   // The word comes out of a store that wrote it.
-  if (verdict === 'skipped') return { kind: 'skipped', reason: reason as Extract<Verdict, { kind: 'skipped' }>['reason'], explanation, details };
+  if (verdict === 'skipped')
+    return { kind: 'skipped', reason: reason as Extract<Verdict, { kind: 'skipped' }>['reason'], explanation, details };
   const parts = member(details, 'parts');
-  return { kind: 'scored', score, threshold, passed: verdict === 'raw' ? null : verdict === 'pass', label, explanation, evidence: evidence.flatMap((id) => parseSpanId(id) ?? []), parts: parts !== undefined && isJsonArray(parts) ? parts.flatMap(partOf) : [], details };
+  return {
+    kind: 'scored',
+    score,
+    threshold,
+    passed: verdict === 'raw' ? null : verdict === 'pass',
+    label,
+    explanation,
+    evidence: evidence.flatMap((id) => parseSpanId(id) ?? []),
+    parts: parts !== undefined && isJsonArray(parts) ? parts.flatMap(partOf) : [],
+    details,
+  };
 }
 
 function partOf(written: JsonValue): readonly PartVerdict[] {
   if (!isJsonObject(written)) return [];
   const text = (key: string): string | undefined => textAt(written, key);
   const [spanId, callId] = [parseSpanId(text('span_id') ?? ''), text('call_id')];
-  return [{ index: Number(member(written, 'index')), tool: text('tool') ?? '', ...(callId === undefined ? {} : { callId }), ...(spanId === undefined ? {} : { spanId }), score: Number(member(written, 'score')), passed: member(written, 'passed') === true, explanation: text('explanation') ?? '' }];
+  return [
+    {
+      index: Number(member(written, 'index')),
+      tool: text('tool') ?? '',
+      ...(callId === undefined ? {} : { callId }),
+      ...(spanId === undefined ? {} : { spanId }),
+      score: Number(member(written, 'score')),
+      passed: member(written, 'passed') === true,
+      explanation: text('explanation') ?? '',
+    },
+  ];
 }
 
 function textAt(object: JsonObject, key: string): string | undefined {

@@ -16,9 +16,19 @@ export function initialConfig({ agent, judge, backend }: InitAnswers): string {
     `# Configuration of tracejury. Each key that is left out has its default.
 # tracejury config check FILE names every fault; tracejury serve -c FILE starts the service.`,
     evaluatorsText(agent, judge !== undefined),
-    judge === undefined ? disabled('A model that judge evaluators ask.', { judges: { main: { base_url: openAiUrl, model: 'gpt-5-mini', api_key: '${env:OPENAI_API_KEY}' } } }) : judgesText(judge),
-    backend === undefined ? disabled('Where scores go, besides the metrics page and the API.', { export: [{ to: 'span_events', endpoint: 'http://127.0.0.1:6006' }] }) : exportText(backend),
-    disabled('Texts that are removed before runs are stored, judged or exported.', { redact: [{ match: 'email' }, { match: 'credit_card' }] }),
+    judge === undefined
+      ? disabled('A model that judge evaluators ask.', {
+          judges: { main: { base_url: openAiUrl, model: 'gpt-5-mini', api_key: '${env:OPENAI_API_KEY}' } },
+        })
+      : judgesText(judge),
+    backend === undefined
+      ? disabled('Where scores go, besides the metrics page and the API.', {
+          export: [{ to: 'span_events', endpoint: 'http://127.0.0.1:6006' }],
+        })
+      : exportText(backend),
+    disabled('Texts that are removed before runs are stored, judged or exported.', {
+      redact: [{ match: 'email' }, { match: 'credit_card' }],
+    }),
     disabled('How long runs and their content are kept.', { store: { keep: { runs: '30d', content: '7d' } } }),
   ];
   return `${sections.join('\n\n')}\n`;
@@ -45,7 +55,14 @@ evaluators:
 }
 
 function judgesText({ baseUrl, model }: NonNullable<InitAnswers['judge']>): string {
-  const judges = { main: { base_url: baseUrl, model, ...(baseUrl === openAiUrl ? { api_key: '${env:OPENAI_API_KEY}' } : {}), budget: { requests_per_day: 1000 } } };
+  const judges = {
+    main: {
+      base_url: baseUrl,
+      model,
+      ...(baseUrl === openAiUrl ? { api_key: '${env:OPENAI_API_KEY}' } : {}),
+      budget: { requests_per_day: 1000 },
+    },
+  };
   const key = baseUrl === openAiUrl ? '' : '\n# api_key: "${env:NAME}" names a key, where the endpoint asks for one.';
   return `# The model that judge evaluators ask; the budget is never exceeded.${key}\n${stringify({ judges }).trimEnd()}`;
 }
@@ -66,10 +83,17 @@ function requiredKeys(backend: NativeBackend): readonly { readonly key: string; 
 
 /** A section that waits to be switched on. */
 function disabled(what: string, section: object): string {
-  const lines = stringify(section).trimEnd().split('\n').map((line) => `# ${line}`);
+  const lines = stringify(section)
+    .trimEnd()
+    .split('\n')
+    .map((line) => `# ${line}`);
   return [`# ${what}`, ...lines].join('\n');
 }
 
 function indented(text: string): string {
-  return text.trimEnd().split('\n').map((line) => `  ${line}`).join('\n');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n');
 }

@@ -29,7 +29,11 @@ const recordedBody = /^(request|logs)-[\w.-]+$/;
 const recordedEnding = /\.(json|jsonl|ndjson|pb|binpb)(\.gz)?$/;
 
 /** All bodies in the order given; those of a folder by name. Throws INPUT_UNREADABLE. */
-export async function readBodies(paths: readonly string[], stdin: Readable, limits: ByteLimits = defaultByteLimits): Promise<readonly Body[]> {
+export async function readBodies(
+  paths: readonly string[],
+  stdin: Readable,
+  limits: ByteLimits = defaultByteLimits,
+): Promise<readonly Body[]> {
   const bodies: Body[] = [];
   let total = 0;
   for (const path of paths) {
@@ -55,7 +59,8 @@ async function filesAt(path: string, limits: ByteLimits): Promise<readonly strin
     const files = (await readdir(path)).sort();
     const named = files.filter((file) => recordedBody.test(file));
     const found = named.length > 0 ? named : files.filter((file) => recordedEnding.test(file));
-    if (found.length === 0) throw unreadable(path, 'the folder holds no request-* or logs-* file, and none that ends in .json, .jsonl, .ndjson, .pb or .binpb.');
+    if (found.length === 0)
+      throw unreadable(path, 'the folder holds no request-* or logs-* file, and none that ends in .json, .jsonl, .ndjson, .pb or .binpb.');
     if (found.length > limits.folderFiles) throw unreadable(path, `the folder holds more than ${limits.folderFiles} recorded requests.`);
     return found.map((file) => join(path, file));
   } catch (error) {

@@ -19,7 +19,9 @@ export function evaluabilityLines(all: readonly Evaluability[], dialects: readon
   const answerWidth = Math.max(0, ...told.map((one) => answer(one).length));
   return [
     '  Evaluators',
-    ...told.map((one) => `    ${one.name.padEnd(width)}  ${one.on ? 'on ' : 'off'}  ${answer(one).padEnd(answerWidth)}  ${explanation(one)}`.trimEnd()),
+    ...told.map((one) =>
+      `    ${one.name.padEnd(width)}  ${one.on ? 'on ' : 'off'}  ${answer(one).padEnd(answerWidth)}  ${explanation(one)}`.trimEnd(),
+    ),
     ...namesLines('off; would score once `expect` or tracejury.expected says what is expected', unexpecting),
     ...namesLines('off; run only with options (tracejury evaluators NAME lists them)', unconfigured),
     ...(more.length === 0 ? [] : ['', ...more]),
@@ -59,13 +61,18 @@ function answer({ outcome }: Evaluability): string {
 
 function explanation({ outcome, on, missing, lack, evaluator }: Evaluability): string {
   if (outcome.kind === 'would_ask' && evaluator.kind === 'http') return 'Its endpoint is asked in the service; inspect asks none.';
-  if (outcome.kind === 'would_ask') return on ? 'A judge is asked in the service; inspect asks none.' : 'It asks a judge: name one under judges in the configuration.';
+  if (outcome.kind === 'would_ask')
+    return on ? 'A judge is asked in the service; inspect asks none.' : 'It asks a judge: name one under judges in the configuration.';
   if (outcome.kind === 'filtered') return 'Its condition `when` leaves this run out.';
-  return [oneLine(outcome.explanation, explanationMax), ...(outcome.kind === 'skipped' ? [missingText(missing, lack)] : [])].join(' ').trimEnd();
+  return [oneLine(outcome.explanation, explanationMax), ...(outcome.kind === 'skipped' ? [missingText(missing, lack)] : [])]
+    .join(' ')
+    .trimEnd();
 }
 
 /** The explanation has told what the evaluator met first; this tells what it would meet then. */
 function missingText(missing: readonly Need[], lack: Evaluability['lack']): string {
   const others = missing.filter((need) => need !== lack);
-  return others.length === 0 ? '' : `${others.length === missing.length ? 'Missing' : 'Also missing'}: ${others.map((need) => needTexts[need]).join(', ')}.`;
+  return others.length === 0
+    ? ''
+    : `${others.length === missing.length ? 'Missing' : 'Also missing'}: ${others.map((need) => needTexts[need]).join(', ')}.`;
 }

@@ -39,16 +39,45 @@ export function evaluability(run: Run, { plan, context }: Catalogue): readonly E
   // Behind those of the table come those of files.
   return [...new Set([...evaluators, ...plan.map(({ configured }) => configured.evaluator)])].flatMap((evaluator) => {
     const planned = plan.filter(({ configured }) => configured.evaluator.id === evaluator.id);
-    if (planned.length > 0) return planned.map(({ configured, when }) => ofConfigured(run, configured, { on: true, outcome: when !== undefined && !when(run) ? { kind: 'filtered' } : outcomeOf(run, configured, expected, context), expected }));
+    if (planned.length > 0)
+      return planned.map(({ configured, when }) =>
+        ofConfigured(run, configured, {
+          on: true,
+          outcome: when !== undefined && !when(run) ? { kind: 'filtered' } : outcomeOf(run, configured, expected, context),
+          expected,
+        }),
+      );
     const made = configuredEvaluator({ use: evaluator.id }, evaluators);
-    if (made.kind === 'ready') return [ofConfigured(run, made.evaluator, { on: false, outcome: outcomeOf(run, made.evaluator, expected, context), expected })];
-    return [{ name: evaluator.id, evaluator, on: false, outcome: unconfigured(made.faults), missing: missingOf(run, evaluator, expected), hints: [] }];
+    if (made.kind === 'ready')
+      return [ofConfigured(run, made.evaluator, { on: false, outcome: outcomeOf(run, made.evaluator, expected, context), expected })];
+    return [
+      {
+        name: evaluator.id,
+        evaluator,
+        on: false,
+        outcome: unconfigured(made.faults),
+        missing: missingOf(run, evaluator, expected),
+        hints: [],
+      },
+    ];
   });
 }
 
-function ofConfigured(run: Run, { name, evaluator, expect }: ConfiguredEvaluator, { on, outcome, expected }: Pick<Evaluability, 'on' | 'outcome'> & { readonly expected: Expectation }): Evaluability {
+function ofConfigured(
+  run: Run,
+  { name, evaluator, expect }: ConfiguredEvaluator,
+  { on, outcome, expected }: Pick<Evaluability, 'on' | 'outcome'> & { readonly expected: Expectation },
+): Evaluability {
   const lacking = lackIn(outcome, evaluator);
-  return { name, evaluator, on, outcome, missing: missingOf(run, evaluator, { ...expect, ...expected }), ...lacking, hints: hintsFor(lacking.lack, run) };
+  return {
+    name,
+    evaluator,
+    on,
+    outcome,
+    missing: missingOf(run, evaluator, { ...expect, ...expected }),
+    ...lacking,
+    hints: hintsFor(lacking.lack, run),
+  };
 }
 
 function missingOf(run: Run, { needs }: AnyEvaluator, expected: Expectation): readonly Need[] {
@@ -56,7 +85,10 @@ function missingOf(run: Run, { needs }: AnyEvaluator, expected: Expectation): re
 }
 
 function unconfigured(faults: readonly Fault[]): Unconfigured {
-  return { kind: 'needs_configuration', explanation: `It runs only as a configuration says: ${faults.map(({ path, problem }) => [path.join('.'), problem].join(' ').trim()).join('; ')}.` };
+  return {
+    kind: 'needs_configuration',
+    explanation: `It runs only as a configuration says: ${faults.map(({ path, problem }) => [path.join('.'), problem].join(' ').trim()).join('; ')}.`,
+  };
 }
 
 /** A judge is not asked: where its evaluator gets as far as a question, it could score. */
@@ -98,6 +130,7 @@ function lackIn(outcome: Evaluability['outcome'], { expectationSchema }: AnyEval
 
 function hintsFor(lack: Evaluability['lack'], run: Run): readonly string[] {
   if (lack === undefined) return [];
-  const remedy = lack === 'options' ? 'Set its options in the configuration; tracejury evaluators NAME lists them.' : missingDataOf(lack, run.dialects);
+  const remedy =
+    lack === 'options' ? 'Set its options in the configuration; tracejury evaluators NAME lists them.' : missingDataOf(lack, run.dialects);
   return remedy === undefined ? [] : [remedy];
 }

@@ -9,11 +9,16 @@ const lineMax = 120;
 const placesMax = 6;
 
 /** A block for each thing that one can do, with what it would bring; none when nothing is missing that somebody could help with. */
-export function moreLines(all: readonly Lacking[], { dialects, indent }: { readonly dialects: readonly string[]; readonly indent: string }): readonly string[] {
+export function moreLines(
+  all: readonly Lacking[],
+  { dialects, indent }: { readonly dialects: readonly string[]; readonly indent: string },
+): readonly string[] {
   const lacking = all.flatMap((one) => one.hints.map((hint) => ({ hint, lack: one.lack, name: one.name })));
   const blocks = [...Map.groupBy(lacking, ({ hint }) => hint)].flatMap(([hint, some]) => [
     `${indent}  ${hint}`,
-    ...[...Map.groupBy(some, ({ lack }) => lack)].flatMap(([lack, same]) => wrapped(brings(lack, new Set(same.map(({ name }) => name)), dialects), `${indent}    `)),
+    ...[...Map.groupBy(some, ({ lack }) => lack)].flatMap(([lack, same]) =>
+      wrapped(brings(lack, new Set(same.map(({ name }) => name)), dialects), `${indent}    `),
+    ),
   ]);
   return blocks.length === 0 ? [] : [`${indent}To score more`, ...blocks];
 }

@@ -5,7 +5,11 @@ const OBEYED = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
 export function oneLine(text: string, charsMax: number): string {
   // The rest is cut off anyway; a huge text is not worth walking through.
-  const folded = text.slice(0, charsMax * 4).replaceAll(/\s+/g, ' ').trim().toWellFormed();
+  const folded = text
+    .slice(0, charsMax * 4)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .toWellFormed();
   const harmless = folded.replaceAll(OBEYED, (sign) => `\\u${(sign.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
   const signs = [...harmless];
   return signs.length > charsMax || text.length > charsMax * 4 ? `${signs.slice(0, charsMax - 1).join('')}…` : harmless;

@@ -64,7 +64,7 @@ function isOneDocument(bytes: Buffer): boolean {
 
 function readLines(name: string, bytes: Buffer, into: Collected): void {
   let line = 0;
-  for (let start = 0; start < bytes.length; ) {
+  for (let start = 0; start < bytes.length;) {
     const found = bytes.indexOf(0x0a, start);
     const end = found === -1 ? bytes.length : found;
     const where = `${name}: line ${++line}`;
@@ -92,7 +92,9 @@ function signalOf(where: string, bytes: Buffer): Signal {
   if (has('resourceSpans', 'resource_spans')) return 'traces';
   if (has('resourceLogs', 'resource_logs')) return 'logs';
   if (has('resourceMetrics', 'resource_metrics')) return 'metrics';
-  const keys = Object.keys(value).slice(0, 3).map((key) => JSON.stringify(key.slice(0, 40)));
+  const keys = Object.keys(value)
+    .slice(0, 3)
+    .map((key) => JSON.stringify(key.slice(0, 40)));
   throw unreadable(where, `it has neither resourceSpans nor resourceLogs${keys.length === 0 ? '' : `, but ${keys.join(', ')}`}.`);
 }
 
@@ -129,7 +131,17 @@ function tried<Read>(read: () => Read): Read | undefined {
 }
 
 /** A file may hold more than any one request: what was sent in many is recorded in one. */
-const limits = { ...defaultOtlpLimits, spansPerRequest: 5_000_000, recordsPerRequest: 5_000_000, blocksPerRequest: 5_000_000, itemsPerRequest: 100_000_000, jsonValues: 100_000_000, jsonEnvelopeValues: 100_000_000, valuesPerSpan: 100_000_000, bytesPerSpan: 2_000_000_000 };
+const limits = {
+  ...defaultOtlpLimits,
+  spansPerRequest: 5_000_000,
+  recordsPerRequest: 5_000_000,
+  blocksPerRequest: 5_000_000,
+  itemsPerRequest: 100_000_000,
+  jsonValues: 100_000_000,
+  jsonEnvelopeValues: 100_000_000,
+  valuesPerSpan: 100_000_000,
+  bytesPerSpan: 2_000_000_000,
+};
 
 function take(where: string, signal: 'traces' | 'logs', bytes: Buffer, into: Collected): void {
   try {

@@ -43,7 +43,14 @@ export function played(recorded: Recorded, { closing, tools = [] }: Reading): Pl
   const clock = manualClock();
   const telemetry = metricRegistry();
   // The inputs are bounded already; nothing may be closed early for want of memory.
-  const gather = gathering({ collectors, clock, telemetry, closing, tools, limits: { ...defaultGroupLimits, bytesMax: Number.MAX_SAFE_INTEGER } });
+  const gather = gathering({
+    collectors,
+    clock,
+    telemetry,
+    closing,
+    tools,
+    limits: { ...defaultGroupLimits, bytesMax: Number.MAX_SAFE_INTEGER },
+  });
   const last = new Map<string, Run>();
   gather.addRecords(noTenant, recorded.records);
   gather.addSpans(noTenant, recorded.spans);
@@ -54,7 +61,11 @@ export function played(recorded: Recorded, { closing, tools = [] }: Reading): Pl
     clock.advance(Math.max(0, next - clock.nowMs()));
   }
   const places = new Map(recorded.spans.map(({ traceId, spanId }, place) => [`${traceId}/${spanId}`, place]));
-  return { runs: [...last.values()].sort(byStart(({ traceId, spanTraceId = traceId, spanId }) => places.get(`${spanTraceId}/${spanId}`) ?? 0)), leftOut: leftOut(telemetry), ...recognition(recorded) };
+  return {
+    runs: [...last.values()].sort(byStart(({ traceId, spanTraceId = traceId, spanId }) => places.get(`${spanTraceId}/${spanId}`) ?? 0)),
+    leftOut: leftOut(telemetry),
+    ...recognition(recorded),
+  };
 }
 
 /** What turned out to be part of another run is in that one. */

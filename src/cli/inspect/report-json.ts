@@ -28,7 +28,15 @@ function agentObject({ agent, dialect, dialects, runs, shares }: AgentShares): J
     dialect,
     dialects: [...dialects],
     runs,
-    evaluators: shares.map(({ name, looked, scored, failed, skipped }) => ({ name, looked, scored, failed, skipped: skipped.map(({ reason, need, runs: skippedRuns }) => ({ reason, need: need === '' ? null : need, runs: skippedRuns })) })),
-    missing: [...new Set(shares.flatMap(({ skipped }) => skipped.map(({ need }) => need)))].filter(isLack).map((need) => ({ need, looked_for_in: [...placesOf(need, dialects)], todo: missingDataOf(need, dialects) ?? null })),
+    evaluators: shares.map(({ name, looked, scored, failed, skipped }) => ({
+      name,
+      looked,
+      scored,
+      failed,
+      skipped: skipped.map(({ reason, need, runs: skippedRuns }) => ({ reason, need: need === '' ? null : need, runs: skippedRuns })),
+    })),
+    missing: [...new Set(shares.flatMap(({ skipped }) => skipped.map(({ need }) => need)))]
+      .filter(isLack)
+      .map((need) => ({ need, looked_for_in: [...placesOf(need, dialects)], todo: missingDataOf(need, dialects) ?? null })),
   };
 }

@@ -25,18 +25,38 @@ export function reportText({ recorded, played, runs }: Report): string {
   ].join('\n');
 }
 
-function headLines({ spans, records, recordsWithoutTrace, rejections }: Recorded, { spansByDialect, unrecognised, leftOut }: Played, runs: readonly InspectedRun[]): readonly string[] {
+function headLines(
+  { spans, records, recordsWithoutTrace, rejections }: Recorded,
+  { spansByDialect, unrecognised, leftOut }: Played,
+  runs: readonly InspectedRun[],
+): readonly string[] {
   const traces = new Set(spans.map(({ traceId }) => traceId)).size;
   const total = countOf(runs);
   return [
     `${many(total, 'agent run')} in ${many(spans.length, 'span')} of ${many(traces, 'trace')}, ${many(records.length, 'log record')}.`,
     ...columns([...spansByDialect].map(([id, count]) => [id, many(count, 'span')] as const)),
-    ...(unrecognised.spans === 0 ? [] : [`${many(unrecognised.spans, 'span')} ${unrecognised.spans === 1 ? 'was' : 'were'} recognised by no collector, and read only for ${unrecognised.spans === 1 ? 'its place' : 'their places'} in the trace. Scopes:`, ...columns(unrecognised.scopes.map(({ scope, spans: count }) => [oneLine(scope, scopeMax) || '(no name)', many(count, 'span')] as const))]),
-    ...(recordsWithoutTrace === 0 ? [] : [`${many(recordsWithoutTrace, 'log record')} without a trace id ${recordsWithoutTrace === 1 ? 'was' : 'were'} left out.`]),
+    ...(unrecognised.spans === 0
+      ? []
+      : [
+          `${many(unrecognised.spans, 'span')} ${unrecognised.spans === 1 ? 'was' : 'were'} recognised by no collector, and read only for ${unrecognised.spans === 1 ? 'its place' : 'their places'} in the trace. Scopes:`,
+          ...columns(
+            unrecognised.scopes.map(({ scope, spans: count }) => [oneLine(scope, scopeMax) || '(no name)', many(count, 'span')] as const),
+          ),
+        ]),
+    ...(recordsWithoutTrace === 0
+      ? []
+      : [`${many(recordsWithoutTrace, 'log record')} without a trace id ${recordsWithoutTrace === 1 ? 'was' : 'were'} left out.`]),
     ...leftOut.map(leftOutLine),
-    ...rejections.slice(0, rejectionsMax).map(({ where, reason, count, example }) => `${where}: ${count} could not be taken (${reason}): ${oneLine(example, scopeMax)}`),
+    ...rejections
+      .slice(0, rejectionsMax)
+      .map(({ where, reason, count, example }) => `${where}: ${count} could not be taken (${reason}): ${oneLine(example, scopeMax)}`),
     ...(rejections.length > rejectionsMax ? [`… and ${rejections.length - rejectionsMax} more kinds of rejection.`] : []),
-    ...(total > 0 ? [] : ['', 'There is no agent run in it: no span tells of an agent, a model call or a tool call in a form that is read. docs/dialects.md lists the forms.']),
+    ...(total > 0
+      ? []
+      : [
+          '',
+          'There is no agent run in it: no span tells of an agent, a model call or a tool call in a form that is read. docs/dialects.md lists the forms.',
+        ]),
   ];
 }
 

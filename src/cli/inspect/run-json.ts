@@ -15,7 +15,14 @@ function runObject({ run, evaluability, via }: InspectedRun): JsonObject {
     ...runJson(run.trace, run),
     parent: run.parent === undefined ? null : { trace_id: run.parent.traceId, span_id: run.parent.spanId, ...viaMembers(via) },
     verdicts: evaluability.filter(({ on }) => on).flatMap(verdictObjects),
-    evaluability: evaluability.map((one) => ({ name: one.name, evaluator: one.evaluator.id, on: one.on, ...outcomeMembers(one), missing: [...one.missing], hints: [...one.hints] })),
+    evaluability: evaluability.map((one) => ({
+      name: one.name,
+      evaluator: one.evaluator.id,
+      on: one.on,
+      ...outcomeMembers(one),
+      missing: [...one.missing],
+      hints: [...one.hints],
+    })),
     decisions: decisions(evaluability),
   };
 }
@@ -33,11 +40,35 @@ function verdictObjects(one: Evaluability): readonly JsonObject[] {
 function outcomeMembers({ outcome }: Evaluability): JsonObject {
   switch (outcome.kind) {
     case 'scored':
-      return { status: 'scored', score: outcome.score, label: outcome.label, passed: outcome.passed, explanation: outcome.explanation, reason: null, evidence: [...outcome.evidence] };
+      return {
+        status: 'scored',
+        score: outcome.score,
+        label: outcome.label,
+        passed: outcome.passed,
+        explanation: outcome.explanation,
+        reason: null,
+        evidence: [...outcome.evidence],
+      };
     case 'skipped':
-      return { status: 'skipped', score: null, label: null, passed: null, explanation: outcome.explanation, reason: outcome.reason, evidence: [] };
+      return {
+        status: 'skipped',
+        score: null,
+        label: null,
+        passed: null,
+        explanation: outcome.explanation,
+        reason: outcome.reason,
+        evidence: [],
+      };
     case 'failed':
-      return { status: 'failed', score: null, label: null, passed: null, explanation: outcome.explanation, reason: outcome.error, evidence: [] };
+      return {
+        status: 'failed',
+        score: null,
+        label: null,
+        passed: null,
+        explanation: outcome.explanation,
+        reason: outcome.error,
+        evidence: [],
+      };
     case 'needs_configuration':
       return { status: 'needs_configuration', explanation: outcome.explanation };
     default:

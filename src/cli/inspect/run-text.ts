@@ -20,8 +20,12 @@ export function runLines(inspected: InspectedRun): readonly string[] {
     `${via === undefined ? 'Run of' : 'Sub-agent'} ${shown(trace.agent ?? '(no agent name)', nameMax)}${via === undefined ? '' : ` (via ${viaText(via)})`}`,
     ...columns(facts(run)),
     '',
-    ...(executed.length === 0 ? [`  Tool calls: ${trace.toolCallsCarried ? 'none' : 'not carried by these spans'}`] : ['  Tool calls, in order', ...executed.flatMap((call, index) => callLines(call, index + 1))]),
-    ...(neverRan.length === 0 ? [] : ['', '  Asked for, but nothing shows that they ran', ...neverRan.flatMap((call, index) => callLines(call, index + 1))]),
+    ...(executed.length === 0
+      ? [`  Tool calls: ${trace.toolCallsCarried ? 'none' : 'not carried by these spans'}`]
+      : ['  Tool calls, in order', ...executed.flatMap((call, index) => callLines(call, index + 1))]),
+    ...(neverRan.length === 0
+      ? []
+      : ['', '  Asked for, but nothing shows that they ran', ...neverRan.flatMap((call, index) => callLines(call, index + 1))]),
     '',
     ...definitionLines(trace.toolDefinitions),
     '',
@@ -37,7 +41,10 @@ function facts(run: Run): readonly (readonly [string, string])[] {
     ['service', run.service === undefined ? undefined : [run.service, run.serviceVersion ?? ''].join(' ').trim()],
     ['session', trace.sessionId],
     ['read by', run.dialects.join(', ')],
-    ['began', `${new Date(Number(run.startUnixNano / nanosPerMs)).toISOString()}, took ${durationText(run.endUnixNano - run.startUnixNano)}`],
+    [
+      'began',
+      `${new Date(Number(run.startUnixNano / nanosPerMs)).toISOString()}, took ${durationText(run.endUnixNano - run.startUnixNano)}`,
+    ],
     ['completeness', completenessTexts[run.completeness]],
     ['status', trace.errorMessage === undefined ? trace.status : `${trace.status}: ${trace.errorMessage}`],
     ['input', trace.input ?? '(not carried)'],
@@ -60,7 +67,8 @@ const completenessTexts: { readonly [completeness in Completeness]: string } = {
 
 function modelText({ trace }: Run): string {
   const calls = trace.modelCalls.length;
-  const tokens = trace.tokens === undefined ? 'tokens not carried' : `${trace.tokens.input ?? '?'} tokens in, ${trace.tokens.output ?? '?'} out`;
+  const tokens =
+    trace.tokens === undefined ? 'tokens not carried' : `${trace.tokens.input ?? '?'} tokens in, ${trace.tokens.output ?? '?'} out`;
   return `${trace.model ?? '(not carried)'}, ${calls === 1 ? '1 model call' : `${calls} model calls`}${calls === 0 && trace.tokens === undefined ? '' : `, ${tokens}`}`;
 }
 
@@ -75,8 +83,16 @@ function callLines(call: ToolCall, number: number): readonly string[] {
     `  ${String(number).padStart(3)}. ${shown(call.name, nameMax)}${from('name')}`,
     ...(call.id === undefined ? [] : [`${indent}  id         ${shown(call.id, nameMax)}${from('id')}`]),
     `${indent}  arguments  ${args === undefined || args === null ? left(call.truncated?.arguments) : shown(plainText(args), textMax)}${from('arguments')}`,
-    ...(call.error === undefined ? [] : [`${indent}  error      ${shown([call.error.type, call.error.message].filter((text) => text !== undefined && text !== '').join(': ') || '(no message)', textMax)} (${call.error.sign})${from('error')}`]),
-    ...(call.result === undefined && (call.error !== undefined || !call.executed) ? [] : [`${indent}  result     ${call.result === undefined ? left(call.truncated?.result) : shown(plainText(call.result), textMax)}${from('result')}`]),
+    ...(call.error === undefined
+      ? []
+      : [
+          `${indent}  error      ${shown([call.error.type, call.error.message].filter((text) => text !== undefined && text !== '').join(': ') || '(no message)', textMax)} (${call.error.sign})${from('error')}`,
+        ]),
+    ...(call.result === undefined && (call.error !== undefined || !call.executed)
+      ? []
+      : [
+          `${indent}  result     ${call.result === undefined ? left(call.truncated?.result) : shown(plainText(call.result), textMax)}${from('result')}`,
+        ]),
   ];
 }
 
@@ -87,7 +103,15 @@ function left(part: string | undefined): string {
 
 function definitionLines(definitions: readonly ToolDefinition[]): readonly string[] {
   if (definitions.length === 0) return ['  Tool definitions: none carried by these spans'];
-  return ['  Tool definitions', ...columns(definitions.map(({ name, inputSchema, truncated }) => [`  ${shown(name, nameMax)}`, truncated === true ? `${schemaText(inputSchema)}, cut short` : schemaText(inputSchema)] as const))];
+  return [
+    '  Tool definitions',
+    ...columns(
+      definitions.map(
+        ({ name, inputSchema, truncated }) =>
+          [`  ${shown(name, nameMax)}`, truncated === true ? `${schemaText(inputSchema)}, cut short` : schemaText(inputSchema)] as const,
+      ),
+    ),
+  ];
 }
 
 function schemaText(schema: JsonValue | undefined): string {
@@ -96,7 +120,10 @@ function schemaText(schema: JsonValue | undefined): string {
   const names = isJsonObject(properties) ? Object.keys(properties) : [];
   if (names.length === 0) return 'schema without properties';
   const more = names.length > listMax ? ', …' : '';
-  return `schema: ${names.slice(0, listMax).map((name) => shown(name, nameMax)).join(', ')}${more}`;
+  return `schema: ${names
+    .slice(0, listMax)
+    .map((name) => shown(name, nameMax))
+    .join(', ')}${more}`;
 }
 
 function viaText({ via, viaTool }: SubAgent): string {

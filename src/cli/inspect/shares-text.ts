@@ -19,12 +19,16 @@ export function sharesLines(agents: readonly AgentShares[]): readonly string[] {
 function agentLines({ agent, dialect, dialects, runs, shares, evaluability }: AgentShares): readonly string[] {
   const on = new Set(evaluability.filter((one) => one.on).map(({ name }) => name));
   // What is off and only waits for an expectation or options says nothing about the spans.
-  const shown = shares.filter((share) => on.has(share.name) || share.scored + share.failed > 0 || share.skipped.some(({ need }) => need !== 'expectation')).sort((a, b) => Number(on.has(b.name)) - Number(on.has(a.name)));
+  const shown = shares
+    .filter((share) => on.has(share.name) || share.scored + share.failed > 0 || share.skipped.some(({ need }) => need !== 'expectation'))
+    .sort((a, b) => Number(on.has(b.name)) - Number(on.has(a.name)));
   const width = Math.max(0, ...shown.map(({ name }) => name.length));
   const shareWidth = Math.max(0, ...shown.map((share) => shareText(share).length));
   return [
     `  ${oneLine(agent, nameMax) || '(no agent name)'}, told in ${dialect || '(no known dialect)'}: ${runs} run${runs === 1 ? '' : 's'}`,
-    ...shown.map((share) => `    ${share.name.padEnd(width)}  ${on.has(share.name) ? 'on ' : 'off'}  ${shareText(share).padEnd(shareWidth)}  ${othersText(share)}`.trimEnd()),
+    ...shown.map((share) =>
+      `    ${share.name.padEnd(width)}  ${on.has(share.name) ? 'on ' : 'off'}  ${shareText(share).padEnd(shareWidth)}  ${othersText(share)}`.trimEnd(),
+    ),
     ...moreLines(evaluability.filter(isTold), { dialects, indent: '    ' }),
   ];
 }
@@ -42,6 +46,10 @@ function shareText({ scored, looked, skipped }: Share): string {
 function othersText({ skipped, failed }: Share): string {
   const lacking = skipped.filter(({ need }) => need !== '').map(({ reason, runs }) => `${reason} ${runs}`);
   const idle = skipped.filter(({ need }) => need === '').map(({ reason, runs }) => `${reason || 'skipped'} ${runs}`);
-  const parts = [lacking.join(', '), failed > 0 ? `failed ${failed}` : '', idle.length === 0 ? '' : `nothing to look at: ${idle.join(', ')}`];
+  const parts = [
+    lacking.join(', '),
+    failed > 0 ? `failed ${failed}` : '',
+    idle.length === 0 ? '' : `nothing to look at: ${idle.join(', ')}`,
+  ];
   return parts.filter((part) => part !== '').join('; ');
 }

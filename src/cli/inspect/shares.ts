@@ -25,7 +25,9 @@ interface Looked {
 
 /** By agent and dialect, in order of first run; sub-agents are agents like the others. */
 export function agentShares(inspected: readonly InspectedRun[]): readonly AgentShares[] {
-  const groups = Map.groupBy(flat(inspected).map(looked), ({ run, attempts }) => JSON.stringify([run.trace.agent ?? '', attempts[0]?.dialect ?? '']));
+  const groups = Map.groupBy(flat(inspected).map(looked), ({ run, attempts }) =>
+    JSON.stringify([run.trace.agent ?? '', attempts[0]?.dialect ?? '']),
+  );
   return [...groups.values()].map((own) => {
     const attempts = own.flatMap((one) => one.attempts);
     return {

@@ -10,7 +10,11 @@ export interface CheckReport {
   /** Runs with a label. */
   readonly runs: number;
   readonly against: string | undefined;
-  readonly results: readonly { readonly result: CheckResult; readonly other?: CheckResult; readonly comparison?: JudgeComparison | NotEstimable }[];
+  readonly results: readonly {
+    readonly result: CheckResult;
+    readonly other?: CheckResult;
+    readonly comparison?: JudgeComparison | NotEstimable;
+  }[];
 }
 
 type Compared = CheckReport['results'][number];
@@ -18,7 +22,10 @@ type Compared = CheckReport['results'][number];
 const nameChars = 80;
 
 export function checkText({ runs, against, results }: CheckReport): string {
-  return [`${runs} labelled ${runs === 1 ? 'run' : 'runs'}`, ...results.flatMap((one) => ['', ...resultLines(one.result), ...comparedLines(one, against)])].join('\n');
+  return [
+    `${runs} labelled ${runs === 1 ? 'run' : 'runs'}`,
+    ...results.flatMap((one) => ['', ...resultLines(one.result), ...comparedLines(one, against)]),
+  ].join('\n');
 }
 
 function resultLines({ name, labelled, unanswered, agreement }: CheckResult): readonly string[] {
@@ -40,11 +47,19 @@ function resultLines({ name, labelled, unanswered, agreement }: CheckResult): re
 function comparedLines({ other, comparison }: Compared, against: string | undefined): readonly string[] {
   if (other === undefined || comparison === undefined) return [];
   const accuracy = other.agreement?.rates.accuracy;
-  const before = accuracy === undefined ? '' : accuracy.kind === 'not_estimable' ? ', whose accuracy cannot be told' : `, whose accuracy is ${estimateText(accuracy)}`;
+  const before =
+    accuracy === undefined
+      ? ''
+      : accuracy.kind === 'not_estimable'
+        ? ', whose accuracy cannot be told'
+        : `, whose accuracy is ${estimateText(accuracy)}`;
   const head = `  against ${oneLine(against ?? '', nameChars)}${before}:`;
   if (comparison.kind === 'not_estimable') return [head, `    ${comparison.explanation}`];
   const { word, difference, counts, midP } = comparison;
-  return [head, `    ${word.replaceAll('_', ' ')}: ${estimateText(difference, 'in accuracy')}, p = ${midP.toFixed(3)}; only this one right ${counts.onlySecond}, only the other ${counts.onlyFirst}`];
+  return [
+    head,
+    `    ${word.replaceAll('_', ' ')}: ${estimateText(difference, 'in accuracy')}, p = ${midP.toFixed(3)}; only this one right ${counts.onlySecond}, only the other ${counts.onlyFirst}`,
+  ];
 }
 
 /** `of` says what the figure is a share of; a figure that is not there is a share of nothing. */
@@ -54,7 +69,14 @@ export function estimateText(value: Estimate | NotEstimable, of = ''): string {
 }
 
 export function checkJson({ runs, results }: CheckReport): string {
-  return jsonText({ runs, evaluators: results.map(({ result, other, comparison }) => ({ ...resultJson(result), against: other === undefined ? null : resultJson(other), comparison: comparison === undefined ? null : comparisonJson(comparison) })) });
+  return jsonText({
+    runs,
+    evaluators: results.map(({ result, other, comparison }) => ({
+      ...resultJson(result),
+      against: other === undefined ? null : resultJson(other),
+      comparison: comparison === undefined ? null : comparisonJson(comparison),
+    })),
+  });
 }
 
 function resultJson({ name, labelled, unanswered, agreement }: CheckResult): JsonObject {
@@ -62,7 +84,8 @@ function resultJson({ name, labelled, unanswered, agreement }: CheckResult): Jso
 }
 
 function comparisonJson(comparison: JudgeComparison | NotEstimable): JsonObject {
-  if (comparison.kind === 'not_estimable') return { word: null, difference: estimateJson(comparison), p: null, only_this_right: null, only_other_right: null };
+  if (comparison.kind === 'not_estimable')
+    return { word: null, difference: estimateJson(comparison), p: null, only_this_right: null, only_other_right: null };
   const { word, difference, counts, midP } = comparison;
   return { word, difference: estimateJson(difference), p: midP, only_this_right: counts.onlySecond, only_other_right: counts.onlyFirst };
 }

@@ -31,17 +31,25 @@ export interface CheckSettings {
 }
 
 export async function checkJudges(settings: CheckSettings, { env, say, complain }: CommandInput): Promise<ExitCode> {
-  const [first, second] = [await side(settings.config, settings, env), settings.against === undefined ? undefined : await side(settings.against, settings, env)];
+  const [first, second] = [
+    await side(settings.config, settings, env),
+    settings.against === undefined ? undefined : await side(settings.against, settings, env),
+  ];
   const bodies = await readBodies(settings.files, process.stdin);
   const labels = [...readLabels(bodies), ...readLabelFiles(await readBodies(settings.labels, process.stdin))];
   const { items, rejections } = readInputs(bodies, first.config);
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   const labelled = items.map((item) => ({ item, labels: labelsOn(item, labels) })).filter((one) => one.labels.length > 0);
   if (labelled.length === 0) {
-    complain(labels.length === 0 ? 'No run has a label: give passed, label or labels with it, or a file with --labels.' : 'No label belongs to one of the runs: are the ids the same?');
+    complain(
+      labels.length === 0
+        ? 'No run has a label: give passed, label or labels with it, or a file with --labels.'
+        : 'No label belongs to one of the runs: are the ids the same?',
+    );
     return 2;
   }
-  if (first.checked.length > 1 && labelled.some((one) => one.labels.some(({ name }) => name === undefined))) throw new UsageError(`Some labels name no evaluator: say with --evaluator which of ${names(first)} they are about.`);
+  if (first.checked.length > 1 && labelled.some((one) => one.labels.some(({ name }) => name === undefined)))
+    throw new UsageError(`Some labels name no evaluator: say with --evaluator which of ${names(first)} they are about.`);
   const own = await judged(first, labelled, settings);
   const other = second === undefined ? undefined : await judged(second, labelled, settings);
   const report: CheckReport = {
@@ -70,9 +78,23 @@ interface Side {
 /** The evaluators of a configuration that ask a judge, or the one that is named. */
 async function side(file: string, { evaluator }: CheckSettings, env: Environment): Promise<Side> {
   const { config } = await readConfig({ file, env, evaluators });
-  const plan = config.evaluators.filter(({ configured }) => (evaluator === undefined ? configured.kind === 'judge' : configured.name === evaluator && configured.kind !== 'rule')).map(({ when: _when, ...planned }) => planned);
-  const checked = plan.map(({ configured, judge = '', panel }) => ({ name: configured.name, evaluator: configured.evaluator.id, version: configured.evaluator.version, model: panel === undefined ? modelOf(config, judge) : panelModel(panel, (name) => modelOf(config, name)) }));
-  if (plan.length === 0) throw new UsageError(evaluator === undefined ? `${file} has no evaluator that asks a judge.` : `${file} has no evaluator ${JSON.stringify(evaluator)} that asks somebody.`);
+  const plan = config.evaluators
+    .filter(({ configured }) =>
+      evaluator === undefined ? configured.kind === 'judge' : configured.name === evaluator && configured.kind !== 'rule',
+    )
+    .map(({ when: _when, ...planned }) => planned);
+  const checked = plan.map(({ configured, judge = '', panel }) => ({
+    name: configured.name,
+    evaluator: configured.evaluator.id,
+    version: configured.evaluator.version,
+    model: panel === undefined ? modelOf(config, judge) : panelModel(panel, (name) => modelOf(config, name)),
+  }));
+  if (plan.length === 0)
+    throw new UsageError(
+      evaluator === undefined
+        ? `${file} has no evaluator that asks a judge.`
+        : `${file} has no evaluator ${JSON.stringify(evaluator)} that asks somebody.`,
+    );
   return { config, plan, checked };
 }
 
@@ -85,11 +107,24 @@ function names({ checked }: Side): string {
 }
 
 /** Puts the labelled runs before the judges of one configuration. */
-async function judged({ config, plan, checked }: Side, labelled: readonly { readonly item: EvalItem; readonly labels: readonly Label[] }[], { timeoutMs }: CheckSettings): Promise<readonly CheckResult[]> {
+async function judged(
+  { config, plan, checked }: Side,
+  labelled: readonly { readonly item: EvalItem; readonly labels: readonly Label[] }[],
+  { timeoutMs }: CheckSettings,
+): Promise<readonly CheckResult[]> {
   const bench = judgePool(config.judges, noTelemetry);
   const bar = progressBar(process.stderr, labelled.length);
   const items: readonly MatchedItem[] = labelled.map(({ item }) => ({ ...item, example: undefined }));
-  const options = { plan, context: evaluationContext(), clock: { nowMs: () => performance.now() }, ask: bench.ask, timeoutMs, failFast: false, redaction: configuredRedaction(config.redact, noTelemetry), onDone: bar.show };
+  const options = {
+    plan,
+    context: evaluationContext(),
+    clock: { nowMs: () => performance.now() },
+    ask: bench.ask,
+    timeoutMs,
+    failFast: false,
+    redaction: configuredRedaction(config.redact, noTelemetry),
+    onDone: bar.show,
+  };
   const results: readonly EvalResult[] = await scored(items, options);
   bar.end();
   await bench.lane.stop(stopMs);

@@ -70,8 +70,14 @@ export interface Use {
 
 /** Undefined: the budget leaves room for all of it. */
 export function scarcest(budget: BudgetLimits | undefined, { usd, requests, tokens }: Use): ScarceLimit | undefined {
-  const limits = [['usd_per_day', budget?.usdPerDay, usd], ['requests_per_day', budget?.requestsPerDay, requests], ['tokens_per_day', budget?.tokensPerDay, tokens]] as const;
-  const short = limits.flatMap(([key, most, used]): readonly ScarceLimit[] => (most === undefined || used === undefined || used <= most ? [] : [{ key, most, left: most / used }]));
+  const limits = [
+    ['usd_per_day', budget?.usdPerDay, usd],
+    ['requests_per_day', budget?.requestsPerDay, requests],
+    ['tokens_per_day', budget?.tokensPerDay, tokens],
+  ] as const;
+  const short = limits.flatMap(([key, most, used]): readonly ScarceLimit[] =>
+    most === undefined || used === undefined || used <= most ? [] : [{ key, most, left: most / used }],
+  );
   return short.sort((one, other) => one.left - other.left)[0];
 }
 
@@ -96,9 +102,12 @@ const usedMin = 10;
 /** As long as that of a judge. */
 const nonce = 'x'.repeat(24);
 
-export async function storedTraffic(store: Pick<Store, 'runs' | 'run'>, { from, to }: { readonly from: Micros; readonly to: Micros }): Promise<Traffic> {
+export async function storedTraffic(
+  store: Pick<Store, 'runs' | 'run'>,
+  { from, to }: { readonly from: Micros; readonly to: Micros },
+): Promise<Traffic> {
   const runs: RunRow[] = [];
-  for (let after: RunPlace | undefined; runs.length < runsMax; ) {
+  for (let after: RunPlace | undefined; runs.length < runsMax;) {
     const page = await store.runs({ from, to, limit: pageRuns, ...(after === undefined ? {} : { after }) });
     runs.push(...page.runs);
     if (page.next === undefined) break;
@@ -125,8 +134,15 @@ async function wholeRun(store: Pick<Store, 'run'>, row: RunRow): Promise<Run | u
     if (given === undefined) return undefined;
     const { tenant, traceId, spanId, agent, model, service, version } = row;
     return {
-      tenant, traceId, spanId,
-      trace: { ...given.trace, status: row.status === 'error' ? 'error' : 'ok', ...(agent === undefined ? {} : { agent }), ...(model === undefined ? {} : { model }) },
+      tenant,
+      traceId,
+      spanId,
+      trace: {
+        ...given.trace,
+        status: row.status === 'error' ? 'error' : 'ok',
+        ...(agent === undefined ? {} : { agent }),
+        ...(model === undefined ? {} : { model }),
+      },
       dialects: [],
       ...(service === undefined ? {} : { service }),
       ...(version === undefined ? {} : { serviceVersion: version }),
@@ -158,14 +174,24 @@ export function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config,
   const model = panelModel(panel, (name) => modelOf(config, name));
   // What votes have cost is not told vote by vote.
   const stored = planned.panel === undefined ? usedTokens(traffic.runs, { configured, model, sampleRate, raise }) : undefined;
-  const told = { input: questions.length === 0 ? 0 : questions.reduce((sum, chars) => sum + chars, 0) / questions.length / charsPerToken, output: outputTokensUsual, ...stored?.tokens };
+  const told = {
+    input: questions.length === 0 ? 0 : questions.reduce((sum, chars) => sum + chars, 0) / questions.length / charsPerToken,
+    output: outputTokensUsual,
+    ...stored?.tokens,
+  };
   const [input, output] = [inputTokens ?? told.input, outputTokens ?? told.output];
   const basis = inputTokens !== undefined ? 'given' : stored === undefined ? 'estimated' : 'stored';
   const usdOf = (names: readonly string[]): number | undefined => {
     const prices = names.flatMap((name) => priceOfJudge(config, name) ?? []);
-    return prices.length < names.length ? undefined : (asked * prices.reduce((sum, price) => sum + input * price.inputPerMillion + output * price.outputPerMillion, 0)) / 1_000_000;
+    return prices.length < names.length
+      ? undefined
+      : (asked * prices.reduce((sum, price) => sum + input * price.inputPerMillion + output * price.outputPerMillion, 0)) / 1_000_000;
   };
-  const use = (names: readonly string[]): Use => ({ usd: usdOf(names), requests: asked * names.length, tokens: asked * names.length * (input + output) });
+  const use = (names: readonly string[]): Use => ({
+    usd: usdOf(names),
+    requests: asked * names.length,
+    tokens: asked * names.length * (input + output),
+  });
   return {
     name: configured.name,
     model,
@@ -185,7 +211,9 @@ export function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config,
 
 /** One run for each session; `runs` are newest first. What was said in the other turns is known by stored verdicts alone. */
 function firstTurns(runs: readonly RunRow[]): readonly RunRow[] {
-  const first = new Map(runs.flatMap((run) => (run.sessionId === undefined ? [] : [[JSON.stringify([run.tenant, run.sessionId]), run] as const])));
+  const first = new Map(
+    runs.flatMap((run) => (run.sessionId === undefined ? [] : [[JSON.stringify([run.tenant, run.sessionId]), run] as const])),
+  );
   return [...first.values()];
 }
 
@@ -202,10 +230,20 @@ function priceOfJudge(config: ForecastWith['config'], judge: string): TokenPrice
  * What stored verdicts of the same evaluator, version and model have cost. A verdict stands for as many runs as it was chosen from, and counts by how likely such a run would be chosen now. Those
  * for which an answer from before was found cost less than others will.
  */
-function usedTokens(runs: readonly RunRow[], { configured, model, sampleRate, raise }: Pick<EvaluatorConfig, 'configured' | 'sampleRate' | 'raise'> & { readonly model: string }): { readonly tokens: { readonly input: number; readonly output: number }; readonly verdicts: number } | undefined {
+function usedTokens(
+  runs: readonly RunRow[],
+  { configured, model, sampleRate, raise }: Pick<EvaluatorConfig, 'configured' | 'sampleRate' | 'raise'> & { readonly model: string },
+): { readonly tokens: { readonly input: number; readonly output: number }; readonly verdicts: number } | undefined {
   const { id, version } = configured.evaluator;
   const used = runs.flatMap((run) => {
-    const verdict = run.verdicts.find((one) => one.name === configured.name && one.evaluator === id && one.version === version && one.details['model'] === model && one.details['cached'] === undefined);
+    const verdict = run.verdicts.find(
+      (one) =>
+        one.name === configured.name &&
+        one.evaluator === id &&
+        one.version === version &&
+        one.details['model'] === model &&
+        one.details['cached'] === undefined,
+    );
     const tokens = verdict?.details['judge_tokens'];
     const [input, output] = isJsonObject(tokens) ? [tokens['input'], tokens['output']] : [];
     if (verdict === undefined || typeof input !== 'number' || typeof output !== 'number' || !(verdict.sampleProbability > 0)) return [];

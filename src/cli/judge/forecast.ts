@@ -20,7 +20,10 @@ export interface ForecastSettings {
 const dayMicros = 86_400_000_000;
 const daysMax = 7;
 
-export async function forecastCost({ config: file, format, ...tokens }: ForecastSettings, { env, say, complain }: CommandInput): Promise<ExitCode> {
+export async function forecastCost(
+  { config: file, format, ...tokens }: ForecastSettings,
+  { env, say, complain }: CommandInput,
+): Promise<ExitCode> {
   const { config } = await readConfig({ file, env, evaluators });
   const asking = config.evaluators.filter(({ configured }) => configured.kind === 'judge');
   if (asking.length === 0) throw new UsageError(`${file} has no evaluator that asks a judge.`);
@@ -44,7 +47,8 @@ export async function forecastCost({ config: file, format, ...tokens }: Forecast
 /** A file that is not there is not made. */
 async function opened({ store: { address } }: Config): Promise<Store> {
   if (address.scheme === 'memory') throw new UsageError('store.url is memory: there is nothing to look at.');
-  if (!existsSync(address.rest)) throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
+  if (!existsSync(address.rest))
+    throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
   return await openStore(address);
 }
 
@@ -56,7 +60,11 @@ function forecastText({ runs, days, sampled }: Traffic, forecasts: readonly Fore
     '',
     `Total: ${totalText(forecasts)}`,
     ...bills.flatMap(billLines),
-    ...(forecasts.some(({ basis }) => basis === 'estimated') ? [`Where no tokens of stored verdicts are named, those taken in are estimated from the first question on ${sampled} stored runs with content, four characters a token; an evaluator that asks several questions costs more.`] : []),
+    ...(forecasts.some(({ basis }) => basis === 'estimated')
+      ? [
+          `Where no tokens of stored verdicts are named, those taken in are estimated from the first question on ${sampled} stored runs with content, four characters a token; an evaluator that asks several questions costs more.`,
+        ]
+      : []),
   ].join('\n');
 }
 
@@ -72,15 +80,24 @@ function forecastLines(forecast: Forecast): readonly string[] {
 }
 
 function costText({ model, votes, usd, usdEscalated }: Forecast): string {
-  if (usd === undefined) return votes === 1 ? `no price: give the judge one, or name ${model} under prices` : 'no price: give each of its judges one, or name their models under prices';
+  if (usd === undefined)
+    return votes === 1
+      ? `no price: give the judge one, or name ${model} under prices`
+      : 'no price: give each of its judges one, or name their models under prices';
   return `${usd.toFixed(2)} USD a day${usdEscalated === undefined ? '' : `, ${usdEscalated.toFixed(2)} if every verdict were passed on`}`;
 }
 
 /** What the store has booked is told beside the forecast; a budget that is too small says what becomes of the rates. */
 function billLines({ judge, limit, spent, days }: JudgeBill): readonly string[] {
   return [
-    ...(limit === undefined ? [] : [`${judge}: ${limitText(limit)}, so its rates would sink to about ${Math.round(limit.left * 100)} % of themselves`]),
-    ...(spent === undefined ? [] : [`${judge}: spent ${spent.toFixed(2)} USD a day so far, by its budget's book of the last ${days === 1 ? 'day' : `${days} days`} with any`]),
+    ...(limit === undefined
+      ? []
+      : [`${judge}: ${limitText(limit)}, so its rates would sink to about ${Math.round(limit.left * 100)} % of themselves`]),
+    ...(spent === undefined
+      ? []
+      : [
+          `${judge}: spent ${spent.toFixed(2)} USD a day so far, by its budget's book of the last ${days === 1 ? 'day' : `${days} days`} with any`,
+        ]),
   ];
 }
 
@@ -96,5 +113,35 @@ function totalText(forecasts: readonly Forecast[]): string {
 }
 
 function forecastJson({ runs, days, sampled }: Traffic, forecasts: readonly Forecast[], bills: readonly JudgeBill[]): string {
-  return jsonText({ runs: runs.length, days, runs_with_content: sampled, evaluators: forecasts.map(({ name, model, asked, share, votes, inputTokens, outputTokens, basis, verdicts, usd, usdEscalated, limit }) => ({ name, model, verdicts_per_day: asked, share, votes, input_tokens: inputTokens, output_tokens: outputTokens, basis, stored_verdicts: verdicts, usd_per_day: usd ?? null, usd_per_day_escalated: usdEscalated ?? null, limit: limit?.key ?? null, rate_left: limit?.left ?? 1 })), judges: bills.map(({ judge, usd, budget, limit, spent, days: counted }) => ({ name: judge, usd_per_day: usd ?? null, budget_usd_per_day: budget ?? null, limit: limit?.key ?? null, rate_left: limit?.left ?? 1, spent_usd_per_day: spent ?? null, spent_days: counted })) });
+  return jsonText({
+    runs: runs.length,
+    days,
+    runs_with_content: sampled,
+    evaluators: forecasts.map(
+      ({ name, model, asked, share, votes, inputTokens, outputTokens, basis, verdicts, usd, usdEscalated, limit }) => ({
+        name,
+        model,
+        verdicts_per_day: asked,
+        share,
+        votes,
+        input_tokens: inputTokens,
+        output_tokens: outputTokens,
+        basis,
+        stored_verdicts: verdicts,
+        usd_per_day: usd ?? null,
+        usd_per_day_escalated: usdEscalated ?? null,
+        limit: limit?.key ?? null,
+        rate_left: limit?.left ?? 1,
+      }),
+    ),
+    judges: bills.map(({ judge, usd, budget, limit, spent, days: counted }) => ({
+      name: judge,
+      usd_per_day: usd ?? null,
+      budget_usd_per_day: budget ?? null,
+      limit: limit?.key ?? null,
+      rate_left: limit?.left ?? 1,
+      spent_usd_per_day: spent ?? null,
+      spent_days: counted,
+    })),
+  });
 }

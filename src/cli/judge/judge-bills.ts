@@ -20,14 +20,32 @@ const dayMs = 86_400_000;
 /** Whole days before this one. */
 const daysMax = 7;
 
-export async function judgeBills(store: Pick<Store, 'judgeSpend'>, { forecasts, judges, nowMs }: { readonly forecasts: readonly Forecast[]; readonly judges: readonly JudgeConfig[]; readonly nowMs: number }): Promise<readonly JudgeBill[]> {
+export async function judgeBills(
+  store: Pick<Store, 'judgeSpend'>,
+  {
+    forecasts,
+    judges,
+    nowMs,
+  }: { readonly forecasts: readonly Forecast[]; readonly judges: readonly JudgeConfig[]; readonly nowMs: number },
+): Promise<readonly JudgeBill[]> {
   const bills: JudgeBill[] = [];
-  const votes = forecasts.flatMap(({ bills: own, limit: { left } = { left: 1 } }) => own.map(({ judge, usd, requests, tokens }) => ({ judge, usd: usd === undefined ? undefined : usd * left, requests: requests * left, tokens: tokens * left })));
+  const votes = forecasts.flatMap(({ bills: own, limit: { left } = { left: 1 } }) =>
+    own.map(({ judge, usd, requests, tokens }) => ({
+      judge,
+      usd: usd === undefined ? undefined : usd * left,
+      requests: requests * left,
+      tokens: tokens * left,
+    })),
+  );
   for (const judge of new Set(votes.map((one) => one.judge))) {
     const own = votes.filter((one) => one.judge === judge);
     const priced = own.flatMap(({ usd }) => usd ?? []);
     const budget = judges.find(({ name }) => name === judge)?.budget;
-    const used = { usd: priced.length === 0 ? undefined : sum(priced), requests: sum(own.map(({ requests }) => requests)), tokens: sum(own.map(({ tokens }) => tokens)) };
+    const used = {
+      usd: priced.length === 0 ? undefined : sum(priced),
+      requests: sum(own.map(({ requests }) => requests)),
+      tokens: sum(own.map(({ tokens }) => tokens)),
+    };
     const booked: number[] = [];
     for (let back = 1; back <= daysMax; back++) {
       const spent = (await store.judgeSpend.on(new Date(nowMs - back * dayMs).toISOString().slice(0, 10))).get(judge);

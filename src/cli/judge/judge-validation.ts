@@ -30,7 +30,11 @@ export interface CheckResult {
 
 /** Labels of this run. One of a trace is about its outermost run. */
 export function labelsOn({ run, exampleId }: EvalItem, labels: readonly Label[]): readonly Label[] {
-  return labels.filter(({ id, traceId, spanId }) => (traceId === undefined ? id !== undefined && id === exampleId : traceId === run.traceId && (spanId === undefined ? run.parent === undefined : spanId === run.spanId)));
+  return labels.filter(({ id, traceId, spanId }) =>
+    traceId === undefined
+      ? id !== undefined && id === exampleId
+      : traceId === run.traceId && (spanId === undefined ? run.parent === undefined : spanId === run.spanId),
+  );
 }
 
 export function checkResult(checked: Checked, results: readonly EvalResult[], labels: ReadonlyMap<Run, readonly Label[]>): CheckResult {
@@ -42,12 +46,27 @@ export function checkResult(checked: Checked, results: readonly EvalResult[], la
       traceId: item.run.traceId,
       spanId: item.run.spanId,
       annotation: { name: checked.name, by, kind: 'human', label, score, passed, explanation: '', at: 0 },
-      verdict: found === undefined ? undefined : { ...checked, kind: 'judge', word: verdictWord(found.verdict), label: found.verdict.kind === 'scored' ? found.verdict.label : '', sampleProbability: 1 },
+      verdict:
+        found === undefined
+          ? undefined
+          : {
+              ...checked,
+              kind: 'judge',
+              word: verdictWord(found.verdict),
+              label: found.verdict.kind === 'scored' ? found.verdict.label : '',
+              sampleProbability: 1,
+            },
     }));
   });
   const { runs } = labelledRuns(rows);
   const [agreement] = agreementOf(rows).judges;
-  return { name: checked.name, labelled: runs.length, unanswered: runs.filter(({ verdict }) => verdict?.word !== 'pass' && verdict?.word !== 'fail').length, agreement, rows };
+  return {
+    name: checked.name,
+    labelled: runs.length,
+    unanswered: runs.filter(({ verdict }) => verdict?.word !== 'pass' && verdict?.word !== 'fail').length,
+    agreement,
+    rows,
+  };
 }
 
 /** `better`: the first, which is the one that is checked. Runs on which one of them gave no verdict are left out. */

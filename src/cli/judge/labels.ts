@@ -25,13 +25,21 @@ export function readLabels(bodies: readonly Body[]): readonly Label[] {
 
 /** Of files that hold nothing but labels: whatever is none is a fault. Throws INPUT_UNREADABLE with the place. */
 export function readLabelFiles(bodies: readonly Body[]): readonly Label[] {
-  return labelsIn(bodies.flatMap(({ name, bytes }) => {
-    if (givenText(bytes) === undefined) throw unreadable(name, `it holds no labels. ${wanted}`);
-    const found = documents(name, bytes);
-    const [first, ...more] = found.filter(({ value }) => value === undefined || !isJsonObject(value) || !words.some((key) => Object.hasOwn(value, key)));
-    if (first !== undefined) throw unreadable(first.where, `${faultOf(first.value)}${more.length === 0 ? '' : `, and so ${more.length === 1 ? 'is 1 other' : `are ${more.length} others`}`}. ${wanted}`);
-    return found;
-  }));
+  return labelsIn(
+    bodies.flatMap(({ name, bytes }) => {
+      if (givenText(bytes) === undefined) throw unreadable(name, `it holds no labels. ${wanted}`);
+      const found = documents(name, bytes);
+      const [first, ...more] = found.filter(
+        ({ value }) => value === undefined || !isJsonObject(value) || !words.some((key) => Object.hasOwn(value, key)),
+      );
+      if (first !== undefined)
+        throw unreadable(
+          first.where,
+          `${faultOf(first.value)}${more.length === 0 ? '' : `, and so ${more.length === 1 ? 'is 1 other' : `are ${more.length} others`}`}. ${wanted}`,
+        );
+      return found;
+    }),
+  );
 }
 
 const words = ['passed', 'label', 'score', 'labels'] as const;
@@ -67,10 +75,18 @@ function documents(name: string, bytes: Buffer): readonly Document[] {
 function labelsOf(where: string, value: JsonObject): readonly Label[] {
   const by = textOf(value, 'by') ?? 'label';
   const id = member(value, 'example_id') ?? member(value, 'id');
-  const place = { id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined, traceId: textOf(value, 'trace_id')?.toLowerCase(), spanId: textOf(value, 'span_id')?.toLowerCase(), by };
+  const place = {
+    id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
+    traceId: textOf(value, 'trace_id')?.toLowerCase(),
+    spanId: textOf(value, 'span_id')?.toLowerCase(),
+    by,
+  };
   const named = member(value, 'labels');
-  const words = isJsonObject(named) ? Object.entries(named).map(([name, word]) => ({ name, ...wordOf(`${where}: labels.${name}`, word) })) : plainWords(where, value);
-  if (words.length > 0 && place.id === undefined && place.traceId === undefined) throw unreadable(where, 'it has a label, and neither id nor trace_id to say whose.');
+  const words = isJsonObject(named)
+    ? Object.entries(named).map(([name, word]) => ({ name, ...wordOf(`${where}: labels.${name}`, word) }))
+    : plainWords(where, value);
+  if (words.length > 0 && place.id === undefined && place.traceId === undefined)
+    throw unreadable(where, 'it has a label, and neither id nor trace_id to say whose.');
   return words.map((word) => ({ ...place, ...word }));
 }
 

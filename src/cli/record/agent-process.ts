@@ -4,7 +4,8 @@ import { constants } from 'node:os';
 import type { Environment } from '../../config/substitution.ts';
 
 /** The standard variables that would lead an exporter elsewhere, or to a receiver with a certificate. */
-const misleading = /^OTEL_EXPORTER_OTLP_(?:(?:TRACES|LOGS|METRICS)_)?(?:ENDPOINT|PROTOCOL|HEADERS|CERTIFICATE|CLIENT_KEY|CLIENT_CERTIFICATE|INSECURE)$/;
+const misleading =
+  /^OTEL_EXPORTER_OTLP_(?:(?:TRACES|LOGS|METRICS)_)?(?:ENDPOINT|PROTOCOL|HEADERS|CERTIFICATE|CLIENT_KEY|CLIENT_CERTIFICATE|INSECURE)$/;
 /** Batches leave early: some SDKs send nothing when their process exits. */
 const batchDelayMs = 200;
 /** As a shell reports a command that a signal has ended. */

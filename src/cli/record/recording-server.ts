@@ -42,7 +42,12 @@ const inFlightBytesMax = 4 * limits.inflatedBytes;
 const retryAfterSeconds = 1;
 
 /** Rejects where the file cannot be written or the port is taken. */
-export async function recordingServer({ file, port, logger, fileBytesMax = defaultByteLimits.fileBytes }: RecordingOptions): Promise<RecordingServer> {
+export async function recordingServer({
+  file,
+  port,
+  logger,
+  fileBytesMax = defaultByteLimits.fileBytes,
+}: RecordingOptions): Promise<RecordingServer> {
   const output = openSync(file, 'w');
   const told = { spans: 0, records: 0, rejected: 0, bytes: 0, isCut: false };
   const telemetry: Telemetry = {

@@ -23,8 +23,16 @@ function mark(verdicts: readonly StoredVerdict[]): string {
 function outcome({ verdicts, status, completeness }: RunRow): string {
   const of = (word: StoredVerdict['verdict']): readonly StoredVerdict[] => verdicts.filter(({ verdict }) => verdict === word);
   const [failed, errors] = [of('fail'), of('error')];
-  const scored = [...(of('pass').length === 0 ? [] : [`${of('pass').length} passed`]), ...(of('raw').length === 0 ? [] : [`${of('raw').length} measured`])];
+  const scored = [
+    ...(of('pass').length === 0 ? [] : [`${of('pass').length} passed`]),
+    ...(of('raw').length === 0 ? [] : [`${of('raw').length} measured`]),
+  ];
   const state = [...(status === 'error' ? ['run ended in an error'] : []), ...(completeness === 'complete' ? [] : [completeness])];
-  const counts = failed.length + errors.length > 0 ? [...failed, ...errors].map(({ name, explanation }) => oneLine(`${name}: ${explanation}`, reasonChars)) : scored.length === 0 ? ['nothing scored'] : scored;
+  const counts =
+    failed.length + errors.length > 0
+      ? [...failed, ...errors].map(({ name, explanation }) => oneLine(`${name}: ${explanation}`, reasonChars))
+      : scored.length === 0
+        ? ['nothing scored']
+        : scored;
   return [...counts, ...state].join('; ');
 }

@@ -29,9 +29,17 @@ export function logLine(json: string, { colours }: { readonly colours: boolean }
   if (line === undefined) return oneLine(json, textChars);
   const { word, colour } = levels[String(member(line, 'level'))] ?? { word: 'LOG', colour: 0 };
   const level = word.padEnd(5);
-  const fields = Object.entries(line).filter(([name]) => !unsaid.has(name)).slice(0, fieldsMax).map(([name, value]) => `${oneLine(name, 40)}=${valueText(value)}`);
+  const fields = Object.entries(line)
+    .filter(([name]) => !unsaid.has(name))
+    .slice(0, fieldsMax)
+    .map(([name, value]) => `${oneLine(name, 40)}=${valueText(value)}`);
   const todo = member(line, 'todo');
-  return [timeOf(member(line, 'time')), colours ? `\u001b[${colour}m${level}\u001b[0m` : level, [oneLine(String(member(line, 'msg') ?? ''), textChars), ...fields].join('  '), ...(typeof todo === 'string' ? [`→ ${oneLine(todo, textChars * 2)}`] : [])].join(' ');
+  return [
+    timeOf(member(line, 'time')),
+    colours ? `\u001b[${colour}m${level}\u001b[0m` : level,
+    [oneLine(String(member(line, 'msg') ?? ''), textChars), ...fields].join('  '),
+    ...(typeof todo === 'string' ? [`→ ${oneLine(todo, textChars * 2)}`] : []),
+  ].join(' ');
 }
 
 function parsed(json: string): JsonObject | undefined {
@@ -50,7 +58,10 @@ function timeOf(time: JsonValue | undefined): string {
 }
 
 function valueText(value: JsonValue): string {
-  if (isJsonArray(value)) return value.length === 0 ? 'none' : [...value.slice(0, itemsMax).map(valueText), ...(value.length > itemsMax ? [`${value.length - itemsMax} more`] : [])].join(',');
+  if (isJsonArray(value))
+    return value.length === 0
+      ? 'none'
+      : [...value.slice(0, itemsMax).map(valueText), ...(value.length > itemsMax ? [`${value.length - itemsMax} more`] : [])].join(',');
   const text = oneLine(typeof value === 'string' ? value : JSON.stringify(value), textChars);
   return /[\s",=]/.test(text) || text === '' ? `"${text}"` : text;
 }

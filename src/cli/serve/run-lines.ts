@@ -61,11 +61,20 @@ export function runLines({ colours, say, clock, sleep }: RunLinesOptions): RunLi
   };
 }
 
-function lineOf({ run, evaluations }: ScoredRun, outcome: Outcome, { now, colours }: { readonly now: number; readonly colours: boolean }): string {
+function lineOf(
+  { run, evaluations }: ScoredRun,
+  outcome: Outcome,
+  { now, colours }: { readonly now: number; readonly colours: boolean },
+): string {
   const { sign, colour } = marks[outcome];
   const agent = oneLine(run.trace.agent ?? run.service ?? 'agent without a name', agentChars);
   const state = [...(run.completeness === 'complete' ? [] : [run.completeness]), ...(run.revision > 1 ? [`revision ${run.revision}`] : [])];
-  return [`${timeOf(now)} RUN   ${colours ? `\u001b[${colour}m${sign}\u001b[0m` : sign} ${agent}`, ...said(evaluations), ...(state.length === 0 ? [] : [`(${state.join(', ')})`]), `trace=${run.traceId}`].join('  ');
+  return [
+    `${timeOf(now)} RUN   ${colours ? `\u001b[${colour}m${sign}\u001b[0m` : sign} ${agent}`,
+    ...said(evaluations),
+    ...(state.length === 0 ? [] : [`(${state.join(', ')})`]),
+    `trace=${run.traceId}`,
+  ].join('  ');
 }
 
 function outcomeOf(evaluations: readonly Evaluation[]): Outcome {
@@ -81,7 +90,11 @@ function hasFailed({ verdict }: Evaluation): boolean {
 /** What failed comes first, each with its sentence. */
 function said(evaluations: readonly Evaluation[]): readonly string[] {
   const bad = [...evaluations.filter(hasFailed), ...evaluations.filter(({ verdict }) => verdict.kind === 'failed')];
-  if (bad.length > 0) return [...bad.slice(0, failuresShown).map(({ key, verdict }) => oneLine(`${key.name}: ${verdict.explanation}`, reasonChars)), ...(bad.length > failuresShown ? [`and ${bad.length - failuresShown} more`] : [])];
+  if (bad.length > 0)
+    return [
+      ...bad.slice(0, failuresShown).map(({ key, verdict }) => oneLine(`${key.name}: ${verdict.explanation}`, reasonChars)),
+      ...(bad.length > failuresShown ? [`and ${bad.length - failuresShown} more`] : []),
+    ];
   const scored = evaluations.filter(({ verdict }) => verdict.kind === 'scored');
   const passed = scored.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed === true).length;
   const measured = scored.length - passed;

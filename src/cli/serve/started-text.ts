@@ -6,20 +6,34 @@ const chars = 200;
 
 /** What would be lost when the process ends is said here, not only in a guide. */
 export function dataText({ store, journal }: Config): string {
-  const runs = store.address.scheme === 'memory' ? 'runs and verdicts in memory, gone when the process ends' : `${store.address.rest} (runs and verdicts)`;
+  const runs =
+    store.address.scheme === 'memory'
+      ? 'runs and verdicts in memory, gone when the process ends'
+      : `${store.address.rest} (runs and verdicts)`;
   return `${runs}, ${journal.scheme === 'memory' ? 'what is open in memory' : `${journal.rest} (what is open)`}`;
 }
 
 /** One line a judge, and one for all exporters. */
 export function whatIsOn({ judges, evaluators, exporters }: Config): readonly string[] {
   const names = exporters.map(({ name }) => oneLine(name, chars));
-  return [...(judges.length === 0 ? ['Judges       none'] : judges.map((judge) => `Judges       ${judgeText(judge, evaluators)}`)), `Exporters    ${names.length === 0 ? 'none' : names.join(', ')}`];
+  return [
+    ...(judges.length === 0 ? ['Judges       none'] : judges.map((judge) => `Judges       ${judgeText(judge, evaluators)}`)),
+    `Exporters    ${names.length === 0 ? 'none' : names.join(', ')}`,
+  ];
 }
 
 function judgeText({ name, model, budget }: JudgeConfig, evaluators: readonly EvaluatorConfig[]): string {
-  const asking = evaluators.filter(({ judge, panel }) => judge === name || panel?.judges.includes(name) === true || panel?.escalate?.to === name);
-  const asked = asking.map(({ configured, sampleRate, raise }) => `${configured.name} (${Number((sampleRate * 100).toPrecision(3))} % of runs${raise.length === 0 ? '' : ', more where rules find something'})`);
-  return oneLine(`${name} (${model}), ${asked.length === 0 ? 'asked by no evaluator' : `asked by ${asked.join(', ')}`}, ${budgetText(budget)}`, chars * 2);
+  const asking = evaluators.filter(
+    ({ judge, panel }) => judge === name || panel?.judges.includes(name) === true || panel?.escalate?.to === name,
+  );
+  const asked = asking.map(
+    ({ configured, sampleRate, raise }) =>
+      `${configured.name} (${Number((sampleRate * 100).toPrecision(3))} % of runs${raise.length === 0 ? '' : ', more where rules find something'})`,
+  );
+  return oneLine(
+    `${name} (${model}), ${asked.length === 0 ? 'asked by no evaluator' : `asked by ${asked.join(', ')}`}, ${budgetText(budget)}`,
+    chars * 2,
+  );
 }
 
 function budgetText(budget: JudgeConfig['budget']): string {

@@ -39,7 +39,8 @@ export function checker(schema: JsonObject, hidden: (path: Path) => boolean): Ch
 function compiled(schema: JsonObject): ValidateFunction {
   // Optimizing the generated code takes longer than running it ever does: a configuration is checked once.
   const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, ownProperties: true, logger: false, code: { optimize: false } });
-  for (const format of ['re2', 'regex']) ajv.addFormat(format, { type: 'string', validate: (text: string) => patternProblem(text) === undefined });
+  for (const format of ['re2', 'regex'])
+    ajv.addFormat(format, { type: 'string', validate: (text: string) => patternProblem(text) === undefined });
   ajv.addKeyword({ keyword: 'x-quantity', type: ['string', 'number'], validate: quantityFits });
   ajv.addKeyword({ keyword: 'x-address', type: 'string', validate: (_: unknown, text: string) => addressOf(text) !== undefined });
   ajv.addKeyword({ keyword: 'x-url', type: 'string', validate: (_: unknown, text: string) => isHttpUrl(text) });
@@ -85,8 +86,16 @@ function finding(error: ErrorObject, path: Path, hidden: boolean): Finding {
 
 /** The member that an error about an object is really about. */
 function namedMember(error: ErrorObject): string | undefined {
-  const params = error.params as { readonly additionalProperty?: string; readonly unevaluatedProperty?: string; readonly propertyName?: string };
-  return params.additionalProperty ?? params.unevaluatedProperty ?? (error.keyword === 'propertyNames' ? params.propertyName : error.propertyName);
+  const params = error.params as {
+    readonly additionalProperty?: string;
+    readonly unevaluatedProperty?: string;
+    readonly propertyName?: string;
+  };
+  return (
+    params.additionalProperty ??
+    params.unevaluatedProperty ??
+    (error.keyword === 'propertyNames' ? params.propertyName : error.propertyName)
+  );
 }
 
 function typesOf(error: ErrorObject): readonly string[] {

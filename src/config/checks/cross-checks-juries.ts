@@ -17,12 +17,35 @@ const keys = ['judge', 'judges', 'votes', 'escalate'] as const;
 export function judgeFindings({ path, written, member: evaluator }: AskingEntry, judges: readonly string[]): readonly Finding[] {
   if (isRule(evaluator, written)) {
     const given = [...keys, 'sample', 'budget'].filter((key) => isGiven(written, key));
-    return given.map((key) => ({ path: [...path, key], at: 'key', problem: `is not for ${evaluator.id}, which is a rule`, todo: evaluator.evaluateWithJudge === undefined ? 'Leave it out: a rule looks at every run and asks no judge.' : 'Name a judge, or leave it out: without one it looks at every run.' }) as const);
+    return given.map(
+      (key) =>
+        ({
+          path: [...path, key],
+          at: 'key',
+          problem: `is not for ${evaluator.id}, which is a rule`,
+          todo:
+            evaluator.evaluateWithJudge === undefined
+              ? 'Leave it out: a rule looks at every run and asks no judge.'
+              : 'Name a judge, or leave it out: without one it looks at every run.',
+        }) as const,
+    );
   }
-  if (evaluator?.kind === 'http') return [...keys, 'budget'].filter((key) => isGiven(written, key)).map((key) => ({ path: [...path, key], at: 'key', problem: `is not for ${evaluator.id}, which asks its own endpoint`, todo: 'Leave it out.' }) as const);
+  if (evaluator?.kind === 'http')
+    return [...keys, 'budget']
+      .filter((key) => isGiven(written, key))
+      .map(
+        (key) =>
+          ({
+            path: [...path, key],
+            at: 'key',
+            problem: `is not for ${evaluator.id}, which asks its own endpoint`,
+            todo: 'Leave it out.',
+          }) as const,
+      );
   const named = [...unknownJudges(path, written, judges), ...juryFindings(path, written)];
   if (named.length > 0 || evaluator?.kind !== 'judge' || namesJudge(written)) return named;
-  const todo = judges.length === 0 ? 'Add a judge under judges and name it here: { use: …, judge: NAME }.' : `Add judge: ${judges[0] ?? ''}.`;
+  const todo =
+    judges.length === 0 ? 'Add a judge under judges and name it here: { use: …, judge: NAME }.' : `Add judge: ${judges[0] ?? ''}.`;
   return [{ path, at: 'value', problem: `${evaluator.id} asks a judge, and none is named`, todo }];
 }
 
@@ -55,7 +78,14 @@ export function unknownJudges(path: Path, written: JsonObject, judges: readonly 
     if (typeof name !== 'string' || judges.includes(name)) return [];
     const guess = didYouMean(name, judges);
     const known = judges.length === 0 ? 'Add it under judges.' : `Judges: ${judges.join(', ')}.`;
-    return [{ path: [...path, ...at], at: 'value', problem: `${JSON.stringify(name)} is not a judge of this file`, todo: guess === undefined ? known : `Did you mean ${guess}?` }];
+    return [
+      {
+        path: [...path, ...at],
+        at: 'value',
+        problem: `${JSON.stringify(name)} is not a judge of this file`,
+        todo: guess === undefined ? known : `Did you mean ${guess}?`,
+      },
+    ];
   });
 }
 
@@ -66,11 +96,59 @@ export function juryFindings(path: Path, written: JsonObject): readonly Finding[
   const [each, all] = [typeof votes === 'number' ? votes : 1, names.length * (typeof votes === 'number' ? votes : 1)];
   const to = isJsonObject(escalate) ? member(escalate, 'to') : undefined;
   return [
-    ...(judge === undefined || several === undefined ? [] : [{ path: [...path, 'judges'], at: 'key', problem: 'stands beside judge', todo: 'Keep judge for one, or judges for several.' } as const]),
-    ...names.flatMap((name, index) => (names.indexOf(name) < index ? [{ path: [...path, 'judges', index], at: 'value', problem: `${JSON.stringify(name)} is named before`, todo: 'Name each judge once; votes: 2 asks each of them twice.' } as const] : [])),
-    ...(all > slotsMax ? [{ path: [...path, isGiven(written, 'votes') ? 'votes' : 'judges'], at: 'value', problem: `makes ${all} votes of ${names.length === 1 ? 'one judge' : `${names.length} judges`} with ${each} each`, todo: `Have ${slotsMax} at most: each is paid for.` } as const] : []),
-    ...(to !== undefined && names.includes(to) ? [{ path: [...path, 'escalate', 'to'], at: 'value', problem: `${JSON.stringify(to)} has a vote already`, todo: 'Name a judge that has none, a better one.' } as const] : []),
-    ...(isJsonObject(escalate) && !canEscalate(escalate, all) ? [{ path: [...path, 'escalate'], at: 'key', problem: all > 1 ? 'never happens: neither disagreement nor confidence leads to it' : 'never happens: one vote agrees with itself', todo: all > 1 ? 'Leave out on_disagreement: false, or add below: 0.7.' : 'Add below: 0.7, or more votes.' } as const] : []),
+    ...(judge === undefined || several === undefined
+      ? []
+      : [
+          {
+            path: [...path, 'judges'],
+            at: 'key',
+            problem: 'stands beside judge',
+            todo: 'Keep judge for one, or judges for several.',
+          } as const,
+        ]),
+    ...names.flatMap((name, index) =>
+      names.indexOf(name) < index
+        ? [
+            {
+              path: [...path, 'judges', index],
+              at: 'value',
+              problem: `${JSON.stringify(name)} is named before`,
+              todo: 'Name each judge once; votes: 2 asks each of them twice.',
+            } as const,
+          ]
+        : [],
+    ),
+    ...(all > slotsMax
+      ? [
+          {
+            path: [...path, isGiven(written, 'votes') ? 'votes' : 'judges'],
+            at: 'value',
+            problem: `makes ${all} votes of ${names.length === 1 ? 'one judge' : `${names.length} judges`} with ${each} each`,
+            todo: `Have ${slotsMax} at most: each is paid for.`,
+          } as const,
+        ]
+      : []),
+    ...(to !== undefined && names.includes(to)
+      ? [
+          {
+            path: [...path, 'escalate', 'to'],
+            at: 'value',
+            problem: `${JSON.stringify(to)} has a vote already`,
+            todo: 'Name a judge that has none, a better one.',
+          } as const,
+        ]
+      : []),
+    ...(isJsonObject(escalate) && !canEscalate(escalate, all)
+      ? [
+          {
+            path: [...path, 'escalate'],
+            at: 'key',
+            problem:
+              all > 1 ? 'never happens: neither disagreement nor confidence leads to it' : 'never happens: one vote agrees with itself',
+            todo: all > 1 ? 'Leave out on_disagreement: false, or add below: 0.7.' : 'Add below: 0.7, or more votes.',
+          } as const,
+        ]
+      : []),
   ];
 }
 

@@ -41,7 +41,9 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...journalFindings(value),
     ...judgeRequestFindings(objectAt(value, 'judges')),
     ...budgetFindings(objectAt(value, 'judges')),
-    ...Object.entries(objectAt(value, 'judges')).flatMap(([name, judge]) => clientTlsFindings(asObject(judge), ['judges', name], member(asObject(judge), 'base_url'))),
+    ...Object.entries(objectAt(value, 'judges')).flatMap(([name, judge]) =>
+      clientTlsFindings(asObject(judge), ['judges', name], member(asObject(judge), 'base_url')),
+    ),
     ...evaluatorFindings(check),
     ...exportFindings(check),
   ];
@@ -64,9 +66,18 @@ function listenFindings(listen: JsonObject): readonly Finding[] {
     const path = ['listen', key];
     const name = `${address.host}:${address.port}`;
     const other = address.port === 0 ? undefined : taken.get(name);
-    if (other !== undefined) findings.push({ path, at: 'value', problem: `has the address of listen.${other}`, todo: 'Give every listener an address of its own.' });
+    if (other !== undefined)
+      findings.push({
+        path,
+        at: 'value',
+        problem: `has the address of listen.${other}`,
+        todo: 'Give every listener an address of its own.',
+      });
     taken.set(name, key);
-    const guarded = member(listen, 'insecure') === true || (asksCertificates && member(objectAt(listen, 'tls'), 'client_ca_file') !== undefined) || allows(listen, permission);
+    const guarded =
+      member(listen, 'insecure') === true ||
+      (asksCertificates && member(objectAt(listen, 'tls'), 'client_ca_file') !== undefined) ||
+      allows(listen, permission);
     if (!isLoopback(address.host) && !guarded) {
       findings.push({
         path,
@@ -84,7 +95,16 @@ function sightFindings(tokens: readonly JsonValue[]): readonly Finding[] {
   return tokens.flatMap((written, at): readonly Finding[] => {
     const token = asObject(written);
     const changing = member(token, 'sees') === 'own' ? listAt(token, 'may').filter((one) => one === 'annotate' || one === 'operate') : [];
-    return changing.length === 0 ? [] : [{ path: ['listen', 'tokens', at, 'sees'], at: 'value', problem: `own does not go with a token that may ${changing.join(' and ')}`, todo: 'Give another token for that, or leave out sees.' }];
+    return changing.length === 0
+      ? []
+      : [
+          {
+            path: ['listen', 'tokens', at, 'sees'],
+            at: 'value',
+            problem: `own does not go with a token that may ${changing.join(' and ')}`,
+            todo: 'Give another token for that, or leave out sees.',
+          },
+        ];
   });
 }
 
@@ -94,7 +114,14 @@ function shortTokenFindings(listen: JsonObject): readonly Finding[] {
   return listAt(listen, 'tokens').flatMap((token, index): readonly Finding[] => {
     const text = isJsonObject(token) ? member(token, 'value') : undefined;
     if (typeof text !== 'string' || text.length >= tokenCharactersMin) return [];
-    return [{ path: ['listen', 'tokens', index, 'value'], at: 'value', problem: `is shorter than ${tokenCharactersMin} characters`, todo: 'Make one with `openssl rand -base64 24`, or say listen.insecure: true where nobody else reaches the listeners.' }];
+    return [
+      {
+        path: ['listen', 'tokens', index, 'value'],
+        at: 'value',
+        problem: `is shorter than ${tokenCharactersMin} characters`,
+        todo: 'Make one with `openssl rand -base64 24`, or say listen.insecure: true where nobody else reaches the listeners.',
+      },
+    ];
   });
 }
 
@@ -104,18 +131,43 @@ const bodyBytesMax = 1024 ** 3;
 
 function journalFindings(value: JsonObject): readonly Finding[] {
   const url = member(objectAt(value, 'journal'), 'url');
-  const named = typeof url !== 'string' || journalAddress(url) !== undefined ? [] : [{ path: ['journal', 'url'], at: 'value', problem: 'names no journal', todo: 'Write disk: and the path of a folder, as in disk:./tracejury-data/journal, or memory: to lose what is open when the process dies.' } as const];
+  const named =
+    typeof url !== 'string' || journalAddress(url) !== undefined
+      ? []
+      : [
+          {
+            path: ['journal', 'url'],
+            at: 'value',
+            problem: 'names no journal',
+            todo: 'Write disk: and the path of a folder, as in disk:./tracejury-data/journal, or memory: to lose what is open when the process dies.',
+          } as const,
+        ];
   const limits = objectAt(value, 'limits');
   const [body, journal] = [quantityOf('bytes', member(limits, 'body_bytes')), quantityOf('bytes', member(limits, 'journal_bytes'))];
   // A body beyond its own bound is told of already.
   if (body === undefined || journal === undefined || body > bodyBytesMax || journal >= body * journalBodies) return named;
-  return [...named, { path: ['limits', 'journal_bytes'], at: 'value', problem: `is less than ${journalBodies} times limits.body_bytes`, todo: 'Raise it, or lower limits.body_bytes.' }];
+  return [
+    ...named,
+    {
+      path: ['limits', 'journal_bytes'],
+      at: 'value',
+      problem: `is less than ${journalBodies} times limits.body_bytes`,
+      todo: 'Raise it, or lower limits.body_bytes.',
+    },
+  ];
 }
 
 function storeFindings(store: JsonObject): readonly Finding[] {
   const url = member(store, 'url');
   if (typeof url !== 'string' || storeAddress(url) !== undefined) return [];
-  return [{ path: ['store', 'url'], at: 'value', problem: 'names no store', todo: 'Write sqlite: and the path of a file, as in sqlite:./tracejury-data/tracejury.db, or memory: to keep nothing when the process ends.' }];
+  return [
+    {
+      path: ['store', 'url'],
+      at: 'value',
+      problem: 'names no store',
+      todo: 'Write sqlite: and the path of a file, as in sqlite:./tracejury-data/tracejury.db, or memory: to keep nothing when the process ends.',
+    },
+  ];
 }
 
 /** What the client sets itself is not set twice. */
@@ -124,11 +176,48 @@ function judgeRequestFindings(judges: JsonObject): readonly Finding[] {
     if (!isJsonObject(judge)) return [];
     const path = ['judges', name];
     const twice = member(judge, 'answer_tokens') !== undefined && member(judge, 'max_output_tokens') !== undefined;
-    const others: { readonly [key: string]: string } = { temperature: 'temperature', reasoning_effort: 'reasoning_effort', max_tokens: 'max_output_tokens', max_completion_tokens: 'max_output_tokens', model: 'model' };
+    const others: { readonly [key: string]: string } = {
+      temperature: 'temperature',
+      reasoning_effort: 'reasoning_effort',
+      max_tokens: 'max_output_tokens',
+      max_completion_tokens: 'max_output_tokens',
+      model: 'model',
+    };
     return [
-      ...(twice ? [{ path: [...path, 'max_output_tokens'], at: 'key', problem: 'is given beside answer_tokens, which means the same', todo: 'Keep one of the two.' } as const] : []),
-      ...Object.keys(objectAt(judge, 'headers')).flatMap((header): readonly Finding[] => (ownHeaders.has(header.toLowerCase()) ? [{ path: [...path, 'headers', header], at: 'key', problem: 'is a header that the client sets itself', todo: header.toLowerCase() === 'authorization' ? 'Give the key under api_key.' : 'Leave it out.' }] : [])),
-      ...Object.keys(objectAt(judge, 'extra_body')).flatMap((key): readonly Finding[] => ((ownBodyMembers as readonly string[]).includes(key) ? [{ path: [...path, 'extra_body', key], at: 'key', problem: 'is set by tracejury for every question', todo: others[key] === undefined ? 'Leave it out.' : `Write ${others[key]} beside extra_body.` }] : [])),
+      ...(twice
+        ? [
+            {
+              path: [...path, 'max_output_tokens'],
+              at: 'key',
+              problem: 'is given beside answer_tokens, which means the same',
+              todo: 'Keep one of the two.',
+            } as const,
+          ]
+        : []),
+      ...Object.keys(objectAt(judge, 'headers')).flatMap((header): readonly Finding[] =>
+        ownHeaders.has(header.toLowerCase())
+          ? [
+              {
+                path: [...path, 'headers', header],
+                at: 'key',
+                problem: 'is a header that the client sets itself',
+                todo: header.toLowerCase() === 'authorization' ? 'Give the key under api_key.' : 'Leave it out.',
+              },
+            ]
+          : [],
+      ),
+      ...Object.keys(objectAt(judge, 'extra_body')).flatMap((key): readonly Finding[] =>
+        (ownBodyMembers as readonly string[]).includes(key)
+          ? [
+              {
+                path: [...path, 'extra_body', key],
+                at: 'key',
+                problem: 'is set by tracejury for every question',
+                todo: others[key] === undefined ? 'Leave it out.' : `Write ${others[key]} beside extra_body.`,
+              },
+            ]
+          : [],
+      ),
     ];
   });
 }
@@ -138,7 +227,16 @@ function budgetFindings(judges: JsonObject): readonly Finding[] {
   return Object.entries(judges).flatMap(([name, judge]): readonly Finding[] => {
     if (!isJsonObject(judge) || member(objectAt(judge, 'budget'), 'usd_per_day') === undefined) return [];
     const missing = missingPrices(judge);
-    return missing.length === 0 ? [] : [{ path: ['judges', name, 'budget'], at: 'key', problem: `lacks the price that it counts with: ${missing.join(' and ')}`, todo: `Add ${missing.map((key) => `price.${key}`).join(' and ')}; 0 for tokens that cost nothing.` }];
+    return missing.length === 0
+      ? []
+      : [
+          {
+            path: ['judges', name, 'budget'],
+            at: 'key',
+            problem: `lacks the price that it counts with: ${missing.join(' and ')}`,
+            todo: `Add ${missing.map((key) => `price.${key}`).join(' and ')}; 0 for tokens that cost nothing.`,
+          },
+        ];
   });
 }
 
@@ -161,18 +259,37 @@ function orderFindings(value: JsonObject): readonly Finding[] {
   return orders.flatMap(({ section, kind, keys }) =>
     keys.slice(1).flatMap((key, index): readonly Finding[] => {
       const smaller = keys[index] ?? '';
-      const [low, high] = [quantityOf(kind, member(objectAt(value, section), smaller)), quantityOf(kind, member(objectAt(value, section), key))];
+      const [low, high] = [
+        quantityOf(kind, member(objectAt(value, section), smaller)),
+        quantityOf(kind, member(objectAt(value, section), key)),
+      ];
       if (low === undefined || high === undefined || low <= high) return [];
-      return [{ path: [section, key], at: 'value', problem: `is less than ${section}.${smaller}`, todo: `Raise it, or lower ${section}.${smaller}.` }];
+      return [
+        {
+          path: [section, key],
+          at: 'value',
+          problem: `is less than ${section}.${smaller}`,
+          todo: `Raise it, or lower ${section}.${smaller}.`,
+        },
+      ];
     }),
   );
 }
 
 /** A request in work needs room for its body and for what it inflates to; beside it there must be room for open traces. */
 function memoryFindings(limits: JsonObject): readonly Finding[] {
-  const [body, inflated, memory] = (['body_bytes', 'inflated_bytes', 'memory_bytes'] as const).map((key) => quantityOf('bytes', member(limits, key)));
+  const [body, inflated, memory] = (['body_bytes', 'inflated_bytes', 'memory_bytes'] as const).map((key) =>
+    quantityOf('bytes', member(limits, key)),
+  );
   if (body === undefined || inflated === undefined || memory === undefined || body + inflated <= memory / 2) return [];
-  return [{ path: ['limits', 'memory_bytes'], at: 'value', problem: 'is less than twice what one request may need, limits.body_bytes and limits.inflated_bytes together', todo: 'Raise it, or lower the other two.' }];
+  return [
+    {
+      path: ['limits', 'memory_bytes'],
+      at: 'value',
+      problem: 'is less than twice what one request may need, limits.body_bytes and limits.inflated_bytes together',
+      todo: 'Raise it, or lower the other two.',
+    },
+  ];
 }
 
 /** The second of two items with the same text under a key. The text is not told: it may be a secret. */
@@ -182,14 +299,25 @@ function twice(list: readonly JsonValue[], path: Path, key: string, todo: string
     const text = isJsonObject(item) ? member(item, key) : undefined;
     const before = typeof text === 'string' ? seen.get(text) : undefined;
     if (typeof text === 'string' && before === undefined) seen.set(text, index);
-    return before === undefined ? [] : [{ path: [...path, index, key], at: 'value', problem: `is the same as that of entry ${before + 1}`, todo }];
+    return before === undefined
+      ? []
+      : [{ path: [...path, index, key], at: 'value', problem: `is the same as that of entry ${before + 1}`, todo }];
   });
 }
 
 function eitherOr(list: readonly JsonValue[], section: string, keys: readonly [string, string]): readonly Finding[] {
   return list.flatMap((item, index): readonly Finding[] => {
     const count = isJsonObject(item) ? keys.filter((key) => Object.hasOwn(item, key)).length : 1;
-    return count === 1 ? [] : [{ path: [section, index], at: 'value', problem: count === 0 ? `has neither ${keys[0]} nor ${keys[1]}` : `has both ${keys[0]} and ${keys[1]}`, todo: 'Write one of the two.' }];
+    return count === 1
+      ? []
+      : [
+          {
+            path: [section, index],
+            at: 'value',
+            problem: count === 0 ? `has neither ${keys[0]} nor ${keys[1]}` : `has both ${keys[0]} and ${keys[1]}`,
+            todo: 'Write one of the two.',
+          },
+        ];
   });
 }
 
@@ -199,38 +327,126 @@ function exportFindings({ value, members, env }: CrossCheck): readonly Finding[]
     const path = ['export', index];
     const to = member(item, 'to');
     const namesake = to === 'metrics' ? index : list.findIndex((other) => exporterName(other) === exporterName(item));
-    if (namesake < index) return [{ path: isGiven(item, 'name') ? [...path, 'name'] : path, at: 'value', problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`, todo: 'Give it a name of its own: what waits for its backend in the store stands under it.' }];
-    const ofWebhook = to === 'webhook' ? [] : surplusFindings(item, path, webhookKeys, `means nothing for ${exporterName({ to: to ?? null })}`, 'Leave it out: only webhook has it.');
-    const ofForward = to === 'forward' || to === 'metrics' ? [] : surplusFindings(item, path, ['hold', 'compression'], `means nothing for ${exporterName({ to: to ?? null })}`, 'Leave it out: only forward holds spans.');
+    if (namesake < index)
+      return [
+        {
+          path: isGiven(item, 'name') ? [...path, 'name'] : path,
+          at: 'value',
+          problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`,
+          todo: 'Give it a name of its own: what waits for its backend in the store stands under it.',
+        },
+      ];
+    const ofWebhook =
+      to === 'webhook'
+        ? []
+        : surplusFindings(
+            item,
+            path,
+            webhookKeys,
+            `means nothing for ${exporterName({ to: to ?? null })}`,
+            'Leave it out: only webhook has it.',
+          );
+    const ofForward =
+      to === 'forward' || to === 'metrics'
+        ? []
+        : surplusFindings(
+            item,
+            path,
+            ['hold', 'compression'],
+            `means nothing for ${exporterName({ to: to ?? null })}`,
+            'Leave it out: only forward holds spans.',
+          );
     const first = [...ofWebhook, ...ofForward, ...clientTlsFindings(item, path, exportUrl(item, env))];
     if (first.length > 0) return first;
     if (to === 'metrics') return metricsFindings({ list, item, index, value, env });
     const backend = natives.find(({ id }) => id === to);
-    if (backend !== undefined) return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls'], `means nothing for ${backend.id}`, 'Leave it out.'), ...nativeFindings({ backend, entry: item, path, env })];
+    if (backend !== undefined)
+      return [
+        ...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls'], `means nothing for ${backend.id}`, 'Leave it out.'),
+        ...nativeFindings({ backend, entry: item, path, env }),
+      ];
     const foreign = nativeKeyNames.filter((key) => isGiven(item, key));
-    if (foreign.length > 0) return foreign.map((key) => ({ path: [...path, key], at: 'key', problem: `means nothing for ${exporterName({ to: to ?? null })}`, todo: 'Give keys under headers.' }));
-    if (to === 'webhook') return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls', 'protocol'], 'means nothing for webhook', 'Leave it out.'), ...webhookFindings(item, path, evaluatorNames(value, members))];
+    if (foreign.length > 0)
+      return foreign.map((key) => ({
+        path: [...path, key],
+        at: 'key',
+        problem: `means nothing for ${exporterName({ to: to ?? null })}`,
+        todo: 'Give keys under headers.',
+      }));
+    if (to === 'webhook')
+      return [
+        ...surplusFindings(
+          item,
+          path,
+          ['interval', 'temporality', 'judge_calls', 'protocol'],
+          'means nothing for webhook',
+          'Leave it out.',
+        ),
+        ...webhookFindings(item, path, evaluatorNames(value, members)),
+      ];
     if (to !== 'span_events' && to !== 'log_events' && to !== 'forward') return [];
     const surplus = [
-      ...surplusFindings(item, path, ['interval', 'temporality'], `means nothing for ${to}`, 'Leave it out: scores are sent when they are there.'),
-      ...(to === 'span_events' ? [] : surplusFindings(item, path, ['judge_calls'], `means nothing for ${to}`, 'Leave it out: only span_events tells them.')),
+      ...surplusFindings(
+        item,
+        path,
+        ['interval', 'temporality'],
+        `means nothing for ${to}`,
+        'Leave it out: scores are sent when they are there.',
+      ),
+      ...(to === 'span_events'
+        ? []
+        : surplusFindings(item, path, ['judge_calls'], `means nothing for ${to}`, 'Leave it out: only span_events tells them.')),
       ...(to === 'forward' ? forwardFindings({ value, list, item, index }) : []),
     ];
     const url = signalEndpoint(to === 'log_events' ? 'logs' : 'traces', member(item, 'endpoint'), env);
     if (surplus.length > 0) return surplus;
-    if (url === undefined) return [{ path, at: 'value', problem: 'lacks endpoint', todo: 'Add the base URL of the backend, or set OTEL_EXPORTER_OTLP_ENDPOINT.' }];
+    if (url === undefined)
+      return [
+        { path, at: 'value', problem: 'lacks endpoint', todo: 'Add the base URL of the backend, or set OTEL_EXPORTER_OTLP_ENDPOINT.' },
+      ];
     const own = member(item, 'protocol') === 'grpc' ? 'otlp_grpc' : 'otlp_http';
-    return isOwn(url, objectAt(value, 'listen'), own) ? [{ path: [...path, 'endpoint'], at: 'value', problem: `leads back to listen.${own}`, todo: `Name the ${to === 'log_events' ? 'logs' : 'tracing'} backend that shows the scores.` }] : [];
+    return isOwn(url, objectAt(value, 'listen'), own)
+      ? [
+          {
+            path: [...path, 'endpoint'],
+            at: 'value',
+            problem: `leads back to listen.${own}`,
+            todo: `Name the ${to === 'log_events' ? 'logs' : 'tracing'} backend that shows the scores.`,
+          },
+        ]
+      : [];
   });
 }
 
 function metricsFindings({ list, item, index, value, env }: CrossCheckOf): readonly Finding[] {
   const path = ['export', index];
-  if (list.findIndex((other) => member(other, 'to') === 'metrics') < index) return [{ path, at: 'value', problem: 'is there twice', todo: 'Keep one entry.' }];
+  if (list.findIndex((other) => member(other, 'to') === 'metrics') < index)
+    return [{ path, at: 'value', problem: 'is there twice', todo: 'Keep one entry.' }];
   const url = signalEndpoint('metrics', member(item, 'endpoint'), env);
-  const always = surplusFindings(item, path, [...nativeKeyNames, 'name', 'give_up', 'protocol', 'judge_calls', 'hold', 'compression'], 'means nothing for metrics', 'Leave it out: the page is on the console listener.');
-  if (url === undefined) return [...always, ...surplusFindings(item, path, ['headers', 'interval', 'temporality', 'tls'], 'means nothing without endpoint', 'Leave it out, or name the backend that metrics are pushed to.')];
-  return isOwn(url, objectAt(value, 'listen')) ? [...always, { path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the metrics backend.' }] : always;
+  const always = surplusFindings(
+    item,
+    path,
+    [...nativeKeyNames, 'name', 'give_up', 'protocol', 'judge_calls', 'hold', 'compression'],
+    'means nothing for metrics',
+    'Leave it out: the page is on the console listener.',
+  );
+  if (url === undefined)
+    return [
+      ...always,
+      ...surplusFindings(
+        item,
+        path,
+        ['headers', 'interval', 'temporality', 'tls'],
+        'means nothing without endpoint',
+        'Leave it out, or name the backend that metrics are pushed to.',
+      ),
+    ];
+  return isOwn(url, objectAt(value, 'listen'))
+    ? [
+        ...always,
+        { path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the metrics backend.' },
+      ]
+    : always;
 }
 
 function surplusFindings(item: JsonObject, path: Path, keys: readonly string[], problem: string, todo: string): readonly Finding[] {
@@ -243,7 +459,14 @@ interface CrossCheckOf extends Pick<CrossCheck, 'value' | 'env'> {
   readonly index: number;
 }
 
-const presets: { readonly [key: string]: JsonValue } = { protocol: 'http/protobuf', judge_calls: true, body: 'json', per_minute: webhookDefaults.per_minute, private_addresses: false, ...pushDefaults };
+const presets: { readonly [key: string]: JsonValue } = {
+  protocol: 'http/protobuf',
+  judge_calls: true,
+  body: 'json',
+  per_minute: webhookDefaults.per_minute,
+  private_addresses: false,
+  ...pushDefaults,
+};
 
 const presetOnly = JSON.stringify({ verdicts: webhookDefaults.verdicts, labels: [], evaluators: [], agents: [] });
 
@@ -252,7 +475,8 @@ function isGiven(item: JsonObject, key: string): boolean {
   const value = member(item, key);
   if (key === 'headers') return isJsonObject(value) && Object.keys(value).length > 0;
   if (key === 'only') return isJsonObject(value) && JSON.stringify(value) !== presetOnly && Object.keys(value).length > 0;
-  if (key === 'give_up') return isJsonObject(value) && Object.entries(giveUpDefaults).some(([name, preset]) => (member(value, name) ?? preset) !== preset);
+  if (key === 'give_up')
+    return isJsonObject(value) && Object.entries(giveUpDefaults).some(([name, preset]) => (member(value, name) ?? preset) !== preset);
   const preset = Object.hasOwn(presets, key) ? presets[key] : undefined;
   return value !== undefined && value !== preset;
 }
@@ -264,5 +488,8 @@ function isOwn(url: string, listen: JsonObject, key: 'otlp_http' | 'otlp_grpc' =
   const protocol = member(listen, 'tls') === undefined ? 'http:' : 'https:';
   if (own === undefined || target === null || target.protocol !== protocol) return false;
   const host = target.hostname.replace(/^\[|\]$/g, '');
-  return Number(target.port === '' ? { 'http:': 80, 'https:': 443 }[protocol] : target.port) === own.port && (host === own.host || (isLoopback(host) && isLoopback(own.host)));
+  return (
+    Number(target.port === '' ? { 'http:': 80, 'https:': 443 }[protocol] : target.port) === own.port &&
+    (host === own.host || (isLoopback(host) && isLoopback(own.host)))
+  );
 }

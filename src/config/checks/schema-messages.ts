@@ -32,7 +32,10 @@ export function sentence(error: ErrorObject, place: Place): Sentence {
     case 'false schema':
       return { problem: 'is not taken here', todo: 'Leave it out.' };
     case 'required':
-      return { problem: `lacks ${String(params['missingProperty'])}`, todo: `Add ${String(params['missingProperty'])}${meaning(error, String(params['missingProperty']))}.` };
+      return {
+        problem: `lacks ${String(params['missingProperty'])}`,
+        todo: `Add ${String(params['missingProperty'])}${meaning(error, String(params['missingProperty']))}.`,
+      };
     case 'type':
       return wrongType(error, value, place.typesWanted);
     case 'enum':
@@ -69,7 +72,10 @@ export function sentence(error: ErrorObject, place: Place): Sentence {
       return writtenSentence(error, value) ?? { problem: `${value} does not fit`, todo: '' };
     case 'format':
     case 'x-pattern':
-      return { problem: `is not a regular expression that can be used: ${patternProblem(String(error.data)) ?? ''}`, todo: 'Look-around and back references are not supported; quote it in single quotes so that YAML leaves it alone.' };
+      return {
+        problem: `is not a regular expression that can be used: ${patternProblem(String(error.data)) ?? ''}`,
+        todo: 'Look-around and back references are not supported; quote it in single quotes so that YAML leaves it alone.',
+      };
     default:
       return { problem: error.message ?? 'does not fit', todo: 'See the page of configuration keys.' };
   }
@@ -116,10 +122,15 @@ function writtenSentence(error: ErrorObject, value: string): Sentence | undefine
   const quantity: unknown = schema['x-quantity'];
   if (isJsonObject(quantity)) {
     const kind = quantity['kind'] === 'bytes' ? 'bytes' : 'duration';
-    if (quantityOf(kind, error.data) !== undefined) return { problem: `${subject} is out of range`, todo: `Write something from ${String(quantity['minimum'])} to ${String(quantity['maximum'])}.` };
+    if (quantityOf(kind, error.data) !== undefined)
+      return {
+        problem: `${subject} is out of range`,
+        todo: `Write something from ${String(quantity['minimum'])} to ${String(quantity['maximum'])}.`,
+      };
     return { problem: `${subject} is not a ${kind === 'bytes' ? 'size' : 'duration'}`, todo: `Write ${quantityExamples[kind]}.` };
   }
-  if (schema['x-address'] === true) return { problem: `${subject} is not an address`, todo: 'Write host:port, for example 127.0.0.1:4318 or [::1]:4318.' };
+  if (schema['x-address'] === true)
+    return { problem: `${subject} is not an address`, todo: 'Write host:port, for example 127.0.0.1:4318 or [::1]:4318.' };
   if (schema['x-url'] === true) return { problem: `${subject} is not a URL`, todo: 'Write http://… or https://….' };
   return undefined;
 }

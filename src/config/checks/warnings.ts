@@ -25,11 +25,18 @@ function withoutRules(written: JsonObject, members: readonly AnyEvaluator[]): re
   if (!isJsonArray(member(written, 'evaluators'))) return [];
   const entries = placedEntries(written, members).map(({ entry }) => entryOf(entry));
   const place = { path: ['evaluators'], at: 'key' } as const;
-  if (entries.length === 0) return [{ ...place, problem: 'is empty, so no run is scored', todo: `Add ${defaultsEntry}, or leave evaluators out.` }];
+  if (entries.length === 0)
+    return [{ ...place, problem: 'is empty, so no run is scored', todo: `Add ${defaultsEntry}, or leave evaluators out.` }];
   const used = entries.map((entry) => ({ entry, evaluator: members.find(({ id }) => id === member(entry, 'use')) }));
   if (used.some(({ entry, evaluator }) => isRule(evaluator, entry))) return [];
   const off = members.filter(({ onByDefault }) => onByDefault).map(({ id }) => id);
-  return [{ ...place, problem: `names no rule, so the rules that are on without a list are off: ${off.join(', ')}`, todo: `Add the entry ${defaultsEntry} to keep them.` }];
+  return [
+    {
+      ...place,
+      problem: `names no rule, so the rules that are on without a list are off: ${off.join(', ')}`,
+      todo: `Add the entry ${defaultsEntry} to keep them.`,
+    },
+  ];
 }
 
 function plannedKeys(schema: JsonObject, written: JsonObject): readonly Finding[] {
@@ -39,6 +46,8 @@ function plannedKeys(schema: JsonObject, written: JsonObject): readonly Finding[
     if (!isJsonObject(section) || member(section, 'x-planned') !== true || value === undefined) return [];
     const preset = withDefaults(section, member(section, 'default') ?? null);
     const isPreset = jsonText(withDefaults(section, value), { sortKeys: true }) === jsonText(preset, { sortKeys: true });
-    return isPreset ? [] : [{ path: [key], at: 'key', problem: 'is not in this release, so it does nothing', todo: 'Leave it out until a release has it.' }];
+    return isPreset
+      ? []
+      : [{ path: [key], at: 'key', problem: 'is not in this release, so it does nothing', todo: 'Leave it out until a release has it.' }];
   });
 }

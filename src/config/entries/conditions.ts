@@ -28,7 +28,8 @@ export function runCondition(when: JsonObject): RunCondition {
   for (const [name, condition] of Object.entries(when)) {
     const texts = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (texts !== undefined) tests.push(anyText(texts, textCondition(condition)));
-    else if (isJsonObject(condition)) for (const [key, value] of Object.entries(condition)) tests.push(anyText(resourceAttribute(key), textCondition(value)));
+    else if (isJsonObject(condition))
+      for (const [key, value] of Object.entries(condition)) tests.push(anyText(resourceAttribute(key), textCondition(value)));
   }
   return (run) => tests.every((test) => test(run));
 }

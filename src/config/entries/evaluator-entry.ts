@@ -20,7 +20,9 @@ export function placedEntries(value: JsonObject, members: readonly AnyEvaluator[
   const named = new Set(list.map((entry) => entryName(entryOf(entry))));
   const standing = members.filter(({ id, onByDefault }) => onByDefault && !named.has(id)).map(({ id }) => id);
   const first = list.indexOf(defaultsEntry);
-  return list.flatMap((entry, index) => (entry === defaultsEntry && index === first ? standing.map((id) => ({ entry: id, index })) : [{ entry, index }]));
+  return list.flatMap((entry, index) =>
+    entry === defaultsEntry && index === first ? standing.map((id) => ({ entry: id, index })) : [{ entry, index }],
+  );
 }
 
 /** The name that its scores carry. */
@@ -42,7 +44,9 @@ export function entryOf(entry: JsonValue): JsonObject {
   if (typeof entry === 'string') return { use: entry };
   if (!isJsonObject(entry)) return {};
   const rate = member(entry, 'sample');
-  return typeof rate === 'number' ? ownMembers(Object.entries(entry).map(([key, value]) => [key, key === 'sample' ? { rate } : value])) : entry;
+  return typeof rate === 'number'
+    ? ownMembers(Object.entries(entry).map(([key, value]) => [key, key === 'sample' ? { rate } : value]))
+    : entry;
 }
 
 /** What concerns the evaluator itself. */
@@ -53,7 +57,12 @@ export function evaluatorEntry(written: JsonObject): EvaluatorEntry {
     return value === undefined ? [] : [[key, value] as const];
   });
   const judge = member(written, 'judge') ?? member(written, 'judges');
-  return { use: typeof use === 'string' ? use : '', ...(typeof name === 'string' ? { name } : {}), ...Object.fromEntries(rest), ...(judge === undefined ? {} : { judge }) };
+  return {
+    use: typeof use === 'string' ? use : '',
+    ...(typeof name === 'string' ? { name } : {}),
+    ...Object.fromEntries(rest),
+    ...(judge === undefined ? {} : { judge }),
+  };
 }
 
 /** Who is asked: nothing, a judge, or several votes. */

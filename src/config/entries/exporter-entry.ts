@@ -19,11 +19,22 @@ export function exporterEntry(written: JsonObject, env: Environment, certificate
   const headers = (signal: Signal) => (Object.keys(given).length === 0 ? environmentHeaders(signal, env) : given);
   const url = (signal: Signal): string | undefined => signalEndpoint(signal, member(written, 'endpoint'), env);
   const tls = certificates === undefined ? {} : { tls: certificates };
-  const giveUp = { attempts: Number(member(objectAt(written, 'give_up'), 'attempts')), ageMs: duration(objectAt(written, 'give_up'), 'age') };
+  const giveUp = {
+    attempts: Number(member(objectAt(written, 'give_up'), 'attempts')),
+    ageMs: duration(objectAt(written, 'give_up'), 'age'),
+  };
   const native = natives.find(({ id }) => id === to);
   if (native !== undefined) {
     const { endpoint = '', keys } = nativeGiven(native, written, env);
-    return { to: native.id, name, giveUp: { ...giveUp, missingMs: duration(objectAt(written, 'give_up'), 'missing') }, endpoint, headers: given, keys, ...tls };
+    return {
+      to: native.id,
+      name,
+      giveUp: { ...giveUp, missingMs: duration(objectAt(written, 'give_up'), 'missing') },
+      endpoint,
+      headers: given,
+      keys,
+      ...tls,
+    };
   }
   const traces = { tracesEndpoint: url('traces') ?? '', headers: headers('traces') };
   switch (to) {
@@ -38,7 +49,13 @@ export function exporterEntry(written: JsonObject, env: Environment, certificate
     default: {
       const place = url('metrics');
       const temporality = member(written, 'temporality') === 'delta' ? 'delta' : 'cumulative';
-      return { to: 'metrics', name, ...(place === undefined ? {} : { push: { url: place, headers: headers('metrics'), intervalMs: duration(written, 'interval'), temporality, ...tls } }) };
+      return {
+        to: 'metrics',
+        name,
+        ...(place === undefined
+          ? {}
+          : { push: { url: place, headers: headers('metrics'), intervalMs: duration(written, 'interval'), temporality, ...tls } }),
+      };
     }
   }
 }

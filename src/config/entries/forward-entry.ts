@@ -18,9 +18,36 @@ interface Entry {
 export function forwardFindings({ value, list, item, index }: Entry): readonly Finding[] {
   const path = ['export', index];
   return [
-    ...(list.findIndex((other) => member(other, 'to') === 'forward') < index ? [{ path, at: 'value', problem: 'is a second forward', todo: 'Keep one: a Collector behind it can send to several backends.' } as const] : []),
-    ...(member(item, 'protocol') === 'http/json' ? [{ path: [...path, 'protocol'], at: 'value', problem: 'cannot be used with forward', todo: 'Leave it out: spans go on as the protobuf that they came as.' } as const] : []),
-    ...(listAt(value, 'redact').length > 0 ? [{ path, at: 'value', problem: 'cannot be used with redact', todo: 'Leave one out: forward sends the very bytes that came, with everything that redact blots out. A Collector behind it can redact.' } as const] : []),
+    ...(list.findIndex((other) => member(other, 'to') === 'forward') < index
+      ? [
+          {
+            path,
+            at: 'value',
+            problem: 'is a second forward',
+            todo: 'Keep one: a Collector behind it can send to several backends.',
+          } as const,
+        ]
+      : []),
+    ...(member(item, 'protocol') === 'http/json'
+      ? [
+          {
+            path: [...path, 'protocol'],
+            at: 'value',
+            problem: 'cannot be used with forward',
+            todo: 'Leave it out: spans go on as the protobuf that they came as.',
+          } as const,
+        ]
+      : []),
+    ...(listAt(value, 'redact').length > 0
+      ? [
+          {
+            path,
+            at: 'value',
+            problem: 'cannot be used with redact',
+            todo: 'Leave one out: forward sends the very bytes that came, with everything that redact blots out. A Collector behind it can redact.',
+          } as const,
+        ]
+      : []),
   ];
 }
 

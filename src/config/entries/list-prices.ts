@@ -13,8 +13,13 @@ import { objectAt } from '../partial-value.ts';
 export function withListPrices(value: JsonObject): JsonObject {
   const own = objectAt(value, 'prices');
   const named = ownPrices(own);
-  const listed = Object.entries(snakeMembers(priceTableSchema, listPrices as unknown as JsonObject) as JsonObject).filter(([model]) => priceOf(model, named) === undefined);
-  return ownMembers([...Object.entries(value).filter(([key]) => key !== 'prices'), ['prices', ownMembers([...Object.entries(own), ...listed])]]);
+  const listed = Object.entries(snakeMembers(priceTableSchema, listPrices as unknown as JsonObject) as JsonObject).filter(
+    ([model]) => priceOf(model, named) === undefined,
+  );
+  return ownMembers([
+    ...Object.entries(value).filter(([key]) => key !== 'prices'),
+    ['prices', ownMembers([...Object.entries(own), ...listed])],
+  ]);
 }
 
 /** The way back: what is shown of the table is what its author has written. */

@@ -26,16 +26,46 @@ function given({ variables, preset, ofVariable = (text) => text }: NativeKey, wr
   return (found === undefined ? undefined : ofVariable(found)) ?? preset;
 }
 
-export function nativeFindings(options: { readonly backend: NativeBackend; readonly entry: JsonObject; readonly path: Path; readonly env: Environment }): readonly Finding[] {
+export function nativeFindings(options: {
+  readonly backend: NativeBackend;
+  readonly entry: JsonObject;
+  readonly path: Path;
+  readonly env: Environment;
+}): readonly Finding[] {
   const { backend, entry, path, env } = options;
   const { endpoint, keys } = nativeGiven(backend, entry, env);
-  const wanted = [['endpoint', backend.endpoint, endpoint] as const, ...nativeKeyNames.map((name) => [name, backend.keys[name], keys[name]] as const)];
+  const wanted = [
+    ['endpoint', backend.endpoint, endpoint] as const,
+    ...nativeKeyNames.map((name) => [name, backend.keys[name], keys[name]] as const),
+  ];
   const isUrl = endpoint !== undefined && /^https?:$/.test(URL.parse(endpoint)?.protocol ?? '');
   return [
-    ...wanted.flatMap(([name, key, value]): readonly Finding[] => (key?.isRequired === true && value === undefined ? [{ path, at: 'value', problem: `lacks ${name}`, todo: `Add it, or set ${key.variables.join(' or ')}.` }] : [])),
-    ...(endpoint === undefined || isUrl ? [] : [{ path, at: 'value', problem: 'has an endpoint that is no URL', todo: `Write endpoint, or ${backend.endpoint.variables.join(' or ')}, with http:// or https://.` } as const]),
-    ...nativeKeyNames.filter((name) => backend.keys[name] === undefined && member(entry, name) !== undefined).map((name): Finding => ({ path: [...path, name], at: 'key', problem: `means nothing for ${backend.id}`, todo: `Leave it out${ownKeys(backend)}.` })),
-    ...((member(entry, 'protocol') ?? 'http/protobuf') !== 'http/protobuf' ? [{ path: [...path, 'protocol'], at: 'key', problem: `means nothing for ${backend.id}`, todo: 'Leave it out.' } as const] : []),
+    ...wanted.flatMap(([name, key, value]): readonly Finding[] =>
+      key?.isRequired === true && value === undefined
+        ? [{ path, at: 'value', problem: `lacks ${name}`, todo: `Add it, or set ${key.variables.join(' or ')}.` }]
+        : [],
+    ),
+    ...(endpoint === undefined || isUrl
+      ? []
+      : [
+          {
+            path,
+            at: 'value',
+            problem: 'has an endpoint that is no URL',
+            todo: `Write endpoint, or ${backend.endpoint.variables.join(' or ')}, with http:// or https://.`,
+          } as const,
+        ]),
+    ...nativeKeyNames
+      .filter((name) => backend.keys[name] === undefined && member(entry, name) !== undefined)
+      .map((name): Finding => ({
+        path: [...path, name],
+        at: 'key',
+        problem: `means nothing for ${backend.id}`,
+        todo: `Leave it out${ownKeys(backend)}.`,
+      })),
+    ...((member(entry, 'protocol') ?? 'http/protobuf') !== 'http/protobuf'
+      ? [{ path: [...path, 'protocol'], at: 'key', problem: `means nothing for ${backend.id}`, todo: 'Leave it out.' } as const]
+      : []),
   ];
 }
 

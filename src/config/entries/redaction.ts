@@ -14,7 +14,10 @@ export function redactionSettings(list: readonly JsonValue[]): readonly Redactio
 /** Undefined: the list is empty, and there is nothing to do. */
 export function configuredRedaction(settings: readonly RedactionSettings[], telemetry: Telemetry): Redaction | undefined {
   if (settings.length === 0) return undefined;
-  return redaction({ rules: redactionRules(settings), onRedacted: (rule) => telemetry.add('tracejury.redactions', 1, { 'tracejury.rule': rule }) });
+  return redaction({
+    rules: redactionRules(settings),
+    onRedacted: (rule) => telemetry.add('tracejury.redactions', 1, { 'tracejury.rule': rule }),
+  });
 }
 
 /** Each text that stands for another must be left alone by the whole list: it passes the same rules again wherever texts are put together. */
@@ -28,8 +31,24 @@ export function redactionFindings(list: readonly JsonValue[]): readonly Finding[
     const isMatched = (text: string): boolean => (rule?.parts(text, () => true) ?? []).length > 0;
     const key = 'pattern' in settings ? 'pattern' : 'match';
     const matched = usable.find((other) => isMatched(other.settings.replace));
-    if (matched !== undefined) return [{ path: ['redact', matched.place, 'replace'], at: 'value', problem: `${JSON.stringify(matched.settings.replace)} is matched by redact[${place}].${key}`, todo: 'Choose another text: what stands in the place of something must not be redacted itself.' }];
-    if (isMatched(notSearched)) return [{ path: ['redact', place, key], at: 'value', problem: `matches ${JSON.stringify(notSearched)}, which stands for texts that are too long to be searched`, todo: 'Write a narrower pattern.' }];
+    if (matched !== undefined)
+      return [
+        {
+          path: ['redact', matched.place, 'replace'],
+          at: 'value',
+          problem: `${JSON.stringify(matched.settings.replace)} is matched by redact[${place}].${key}`,
+          todo: 'Choose another text: what stands in the place of something must not be redacted itself.',
+        },
+      ];
+    if (isMatched(notSearched))
+      return [
+        {
+          path: ['redact', place, key],
+          at: 'value',
+          problem: `matches ${JSON.stringify(notSearched)}, which stands for texts that are too long to be searched`,
+          todo: 'Write a narrower pattern.',
+        },
+      ];
     return [];
   });
 }

@@ -26,9 +26,15 @@ export function withShared(entry: JsonValue, members: readonly AnyEvaluator[], s
   const written = entryOf(entry);
   const evaluator = members.find(({ id }) => id === member(written, 'use'));
   const options = objectAt(written, 'options');
-  const missing = evaluator === undefined ? [] : takenOptions(evaluator).filter(({ option, section }) => !Object.hasOwn(options, option) && member(shared, section) !== undefined);
+  const missing =
+    evaluator === undefined
+      ? []
+      : takenOptions(evaluator).filter(({ option, section }) => !Object.hasOwn(options, option) && member(shared, section) !== undefined);
   if (missing.length === 0) return written;
-  const filled = ownMembers([...Object.entries(options), ...missing.map(({ option, section }) => [option, shared[section] ?? null] as const)]);
+  const filled = ownMembers([
+    ...Object.entries(options),
+    ...missing.map(({ option, section }) => [option, shared[section] ?? null] as const),
+  ]);
   return ownMembers([...Object.entries(written).filter(([key]) => key !== 'options'), ['options', filled]]);
 }
 

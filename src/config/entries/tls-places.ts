@@ -22,8 +22,14 @@ export function tlsPlaces({ file, document: { broken, value }, env }: Source): r
   if (broken) return [];
   const written = asObject(value);
   return [
-    ...Object.entries(objectAt(written, 'judges')).map(([name, entry]) => ({ path: ['judges', name], named: namedByEntry(asObject(entry), file) })),
-    ...listAt(written, 'evaluators').map((entry, index) => ({ path: ['evaluators', index], named: isJsonObject(entry) ? namedByEntry(entry, file) : [] })),
+    ...Object.entries(objectAt(written, 'judges')).map(([name, entry]) => ({
+      path: ['judges', name],
+      named: namedByEntry(asObject(entry), file),
+    })),
+    ...listAt(written, 'evaluators').map((entry, index) => ({
+      path: ['evaluators', index],
+      named: isJsonObject(entry) ? namedByEntry(entry, file) : [],
+    })),
     ...exportEntries(written).map((entry, index) => ({ path: ['export', index], named: namedByExport(entry, file, env) })),
   ];
 }
@@ -41,7 +47,9 @@ function namedByExport(entry: JsonObject, file: string, env: Environment): reado
   if (member(entry, 'tls') !== undefined || signal === undefined) return namedByEntry(entry, file);
   if (exportUrl(entry, env)?.startsWith('https:') !== true) return [];
   return tlsKeys.flatMap((key): readonly NamedFile[] => {
-    const variable = [`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${key.variable}`, `OTEL_EXPORTER_OTLP_${key.variable}`].find((one) => (env[one] ?? '') !== '');
+    const variable = [`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${key.variable}`, `OTEL_EXPORTER_OTLP_${key.variable}`].find(
+      (one) => (env[one] ?? '') !== '',
+    );
     const name = variable === undefined ? '' : (env[variable] ?? '');
     return variable === undefined ? [] : [{ key, name, path: resolve(name), variable }];
   });

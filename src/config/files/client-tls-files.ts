@@ -52,8 +52,18 @@ export function clientTlsFiles(places: readonly TlsPlace[], nowMs: number): Clie
     const faults = read.flatMap(({ one, text }) => (typeof text === 'string' ? [] : [finding(one, path, text)]));
     if (faults.length > 0 || named.length === 0) return faults;
     const own: ClientTls = Object.fromEntries(read.map(({ one, text }) => [one.key.as, text]));
-    const lone = named.find(({ key, variable }) => variable !== undefined && key.as !== 'ca' && (own.cert === undefined) !== (own.key === undefined));
-    if (lone !== undefined) return [{ path, at: 'value', problem: `is given ${lone.variable ?? ''} alone`, todo: 'Set the variables of a client certificate and of its key, or none.' }];
+    const lone = named.find(
+      ({ key, variable }) => variable !== undefined && key.as !== 'ca' && (own.cert === undefined) !== (own.key === undefined),
+    );
+    if (lone !== undefined)
+      return [
+        {
+          path,
+          at: 'value',
+          problem: `is given ${lone.variable ?? ''} alone`,
+          todo: 'Set the variables of a client certificate and of its key, or none.',
+        },
+      ];
     // Keys of the file are looked at together elsewhere.
     const unfit = (own.cert === undefined) === (own.key === undefined) ? pairFault(own, own, 'used') : undefined;
     if (unfit === undefined) tls.set(pathText(path), own);
@@ -65,7 +75,9 @@ export function clientTlsFiles(places: readonly TlsPlace[], nowMs: number): Clie
 
 /** Of a configuration that is no file: whatever it names is a fault. */
 export function clientTlsUnread(places: readonly TlsPlace[]): ClientTlsFiles {
-  const findings = places.flatMap(({ path, named }) => named.map((one) => finding(one, path, { problem: 'was not loaded', todo: 'Give the configuration as a file.' })));
+  const findings = places.flatMap(({ path, named }) =>
+    named.map((one) => finding(one, path, { problem: 'was not loaded', todo: 'Give the configuration as a file.' })),
+  );
   return { tls: new Map(), findings };
 }
 
@@ -75,8 +87,18 @@ export function clientTlsFindings(entry: JsonObject, path: Path, url: JsonValue 
   if (written === undefined || !isJsonObject(written)) return [];
   const has = (key: string): boolean => member(written, key) !== undefined;
   const at = [...path, 'tls'];
-  if (has('cert_file') !== has('key_file')) return [{ path: at, at: 'value', problem: `lacks ${has('cert_file') ? 'key_file' : 'cert_file'}`, todo: 'A client certificate and its key go together.' }];
-  return typeof url === 'string' && url.toLowerCase().startsWith('http:') ? [{ path: at, at: 'key', problem: 'means nothing for an endpoint that begins with http://', todo: 'Write https://, or leave it out.' }] : [];
+  if (has('cert_file') !== has('key_file'))
+    return [
+      {
+        path: at,
+        at: 'value',
+        problem: `lacks ${has('cert_file') ? 'key_file' : 'cert_file'}`,
+        todo: 'A client certificate and its key go together.',
+      },
+    ];
+  return typeof url === 'string' && url.toLowerCase().startsWith('http:')
+    ? [{ path: at, at: 'key', problem: 'means nothing for an endpoint that begins with http://', todo: 'Write https://, or leave it out.' }]
+    : [];
 }
 
 function checkedText({ key, path }: NamedFile, nowMs: number): string | PemFault {
@@ -86,5 +108,7 @@ function checkedText({ key, path }: NamedFile, nowMs: number): string | PemFault
 
 function finding({ key, name, variable }: NamedFile, place: Path, { problem, todo }: PemFault): Finding {
   const told = `${JSON.stringify(name)} ${problem}`;
-  return variable === undefined ? { path: [...place, 'tls', key.key], at: 'value', problem: told, todo } : { path: place, at: 'value', problem: `is given ${variable}, and ${told}`, todo };
+  return variable === undefined
+    ? { path: [...place, 'tls', key.key], at: 'value', problem: told, todo }
+    : { path: place, at: 'value', problem: `is given ${variable}, and ${told}`, todo };
 }

@@ -20,7 +20,9 @@ interface LineFault {
   readonly todo: string;
 }
 
-type DriftFile = { readonly kind: 'read'; readonly runs: readonly Run[]; readonly print: string } | { readonly kind: 'faulty'; readonly path: string; readonly faults: readonly LineFault[] };
+type DriftFile =
+  | { readonly kind: 'read'; readonly runs: readonly Run[]; readonly print: string }
+  | { readonly kind: 'faulty'; readonly path: string; readonly faults: readonly LineFault[] };
 
 /** What each file gave, by its path as it is written in the configuration. */
 export type DriftFiles = ReadonlyMap<string, DriftFile>;
@@ -31,12 +33,22 @@ const fileBytesMax = 16 * 1024 * 1024;
 export const driftFilesMax = 50;
 /** Of one file that are told. */
 const faultsMax = 20;
-const formTodo = 'Write one run a line, as tracejury judge check reads them: {"input": …, "final_response": …}, with tool_calls or messages.';
+const formTodo =
+  'Write one run a line, as tracejury judge check reads them: {"input": …, "final_response": …}, with tool_calls or messages.';
 
 /** `file` is the configuration's own path. */
 export function driftFiles(file: string, document: ConfigDocument): DriftFiles {
   const names = document.broken ? [] : driftPaths(document.value);
-  return new Map(names.map((name, nth) => [name, nth < driftFilesMax ? readDriftFile(resolve(dirname(file), name)) : faulty(name, [{ line: 1, problem: `is one dataset too many: there may be ${driftFilesMax}`, todo: 'Let evaluators share some.' }])]));
+  return new Map(
+    names.map((name, nth) => [
+      name,
+      nth < driftFilesMax
+        ? readDriftFile(resolve(dirname(file), name))
+        : faulty(name, [
+            { line: 1, problem: `is one dataset too many: there may be ${driftFilesMax}`, todo: 'Let evaluators share some.' },
+          ]),
+    ]),
+  );
 }
 
 /** As they are written, each once. */
@@ -51,7 +63,15 @@ export function driftFaults(value: JsonValue, files: DriftFiles): readonly Confi
     const read = files.get(dataset) ?? faulty(dataset, [{ line: 1, problem: 'was not loaded', todo: 'Give the configuration as a file.' }]);
     if (read.kind === 'read' || told.has(dataset)) return [];
     told.add(dataset);
-    return read.faults.map(({ line, problem, todo }) => ({ file: read.path, line, column: 1, key: pathText(path), problem, todo, source: '' }));
+    return read.faults.map(({ line, problem, todo }) => ({
+      file: read.path,
+      line,
+      column: 1,
+      key: pathText(path),
+      problem,
+      todo,
+      source: '',
+    }));
   });
 }
 
@@ -76,14 +96,23 @@ function readDriftFile(path: string): DriftFile {
 function readRuns(path: string, text: string): DriftFile {
   const runs = new Map<string, { readonly run: Run; readonly line: number }>();
   const faults: LineFault[] = [];
-  for (const [at, own] of text.replace(/^\uFEFF/, '').split('\n').entries()) {
+  for (const [at, own] of text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
     if (own.trim() === '' || faults.length >= faultsMax) continue;
     const line = at + 1;
     const read = readLine(own);
     const before = 'run' in read ? runs.get(read.run.contentHash) : undefined;
     if ('problem' in read) faults.push({ line, ...read });
-    else if (before !== undefined) faults.push({ line, problem: `holds the same run as line ${before.line}`, todo: 'Leave one of them out: it would count twice.' });
-    else if (runs.size >= driftRunsMax) faults.push({ line, problem: `is one run too many: there may be ${driftRunsMax}`, todo: 'Leave some out: each is asked about at each look.' });
+    else if (before !== undefined)
+      faults.push({ line, problem: `holds the same run as line ${before.line}`, todo: 'Leave one of them out: it would count twice.' });
+    else if (runs.size >= driftRunsMax)
+      faults.push({
+        line,
+        problem: `is one run too many: there may be ${driftRunsMax}`,
+        todo: 'Leave some out: each is asked about at each look.',
+      });
     else runs.set(read.run.contentHash, { run: read.run, line });
     if (runs.size >= driftRunsMax && faults.length > 0) break;
   }
@@ -95,7 +124,8 @@ function readRuns(path: string, text: string): DriftFile {
 function readLine(text: string): { readonly run: Run } | Omit<LineFault, 'line'> {
   const value = parseJson(text);
   if (value === undefined) return { problem: 'is not JSON', todo: formTodo };
-  if (isJsonArray(value) && !value.some((item) => isJsonObject(item) && member(item, 'role') !== undefined)) return { problem: 'holds a list of runs', todo: formTodo };
+  if (isJsonArray(value) && !value.some((item) => isJsonObject(item) && member(item, 'role') !== undefined))
+    return { problem: 'holds a list of runs', todo: formTodo };
   try {
     const [given] = givenTraces('the line', value);
     return given === undefined ? { problem: 'holds no run', todo: formTodo } : { run: runOfTrace(given.trace, given.expected) };
@@ -119,7 +149,10 @@ function textOf(path: string): string | Omit<LineFault, 'line'> {
     }
   } catch (error) {
     if (error instanceof TypeError) return { problem: 'is not UTF-8 text', todo: 'Save it as UTF-8.' };
-    return { problem: `cannot be read${error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''}`, todo: 'Check the path, which is taken from the folder of the configuration, and its permissions.' };
+    return {
+      problem: `cannot be read${error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''}`,
+      todo: 'Check the path, which is taken from the folder of the configuration, and its permissions.',
+    };
   }
 }
 

@@ -34,13 +34,22 @@ const endings: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
 /** A message is quoted only where it speaks of the code: what a module throws itself may hold anything. */
 const messageLengthMax = 200;
 
-export async function evaluatorFiles({ file, document, evaluators, importMs = importMsDefault, modules = evaluatorModules() }: EvaluatorFilesOptions): Promise<EvaluatorFiles> {
+export async function evaluatorFiles({
+  file,
+  document,
+  evaluators,
+  importMs = importMsDefault,
+  modules = evaluatorModules(),
+}: EvaluatorFilesOptions): Promise<EvaluatorFiles> {
   const found = new Map<string, FileEvaluator>();
   const known: AnyEvaluator[] = [...evaluators];
   const written = document.broken ? [] : evaluatorPaths(document.value);
   // One after another: the second of two with one id is at fault.
   for (const [nth, use] of written.entries()) {
-    const read: FileEvaluator = nth < evaluatorFilesMax ? await fileEvaluator(resolve(dirname(file), use), { known, importMs, modules }) : { kind: 'faulty', problem: `is one file too many: there may be ${evaluatorFilesMax}`, todo: 'Leave some out.' };
+    const read: FileEvaluator =
+      nth < evaluatorFilesMax
+        ? await fileEvaluator(resolve(dirname(file), use), { known, importMs, modules })
+        : { kind: 'faulty', problem: `is one file too many: there may be ${evaluatorFilesMax}`, todo: 'Leave some out.' };
     if (read.kind === 'found') known.push(read.evaluator);
     found.set(use, read);
   }
@@ -58,10 +67,15 @@ export function allEvaluators(evaluators: readonly AnyEvaluator[], files: Evalua
 }
 
 /** The value of a configuration, every usable file replaced by the id of its evaluator, and what is wrong with the others. */
-export function withEvaluatorIds(value: JsonValue, files: EvaluatorFiles): { readonly value: JsonValue; readonly findings: readonly Finding[] } {
+export function withEvaluatorIds(
+  value: JsonValue,
+  files: EvaluatorFiles,
+): { readonly value: JsonValue; readonly findings: readonly Finding[] } {
   const findings = usesOf(value).flatMap(({ use, at }): readonly Finding[] => {
     const read = files.get(use) ?? ({ kind: 'faulty', problem: 'was not loaded', todo: 'Give the configuration as a file.' } as const);
-    return read.kind === 'found' ? [] : [{ path: ['evaluators', at, 'use'], at: 'value', problem: `${JSON.stringify(use)} ${read.problem}`, todo: read.todo }];
+    return read.kind === 'found'
+      ? []
+      : [{ path: ['evaluators', at, 'use'], at: 'value', problem: `${JSON.stringify(use)} ${read.problem}`, todo: read.todo }];
   });
   const ids = new Map([...files].flatMap(([use, read]) => (read.kind === 'found' ? [[use, read.evaluator.id] as const] : [])));
   return { value: withUses(value, ids), findings };
@@ -90,18 +104,41 @@ function withUses(value: JsonValue, names: ReadonlyMap<string, string>): JsonVal
   return ownMembers(Object.entries({ ...value, evaluators }));
 }
 
-async function fileEvaluator(path: string, { known, importMs, modules }: { readonly known: readonly AnyEvaluator[]; readonly importMs: number; readonly modules: EvaluatorModules }): Promise<FileEvaluator> {
-  if (!endings.includes(extname(path))) return { kind: 'faulty', problem: 'is no file that can be loaded', todo: `Write an evaluator as a module that ends in ${endings.join(', ')}.` };
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return { kind: 'faulty', problem: 'is not there', todo: 'The path counts from the folder of the configuration.' };
+async function fileEvaluator(
+  path: string,
+  { known, importMs, modules }: { readonly known: readonly AnyEvaluator[]; readonly importMs: number; readonly modules: EvaluatorModules },
+): Promise<FileEvaluator> {
+  if (!endings.includes(extname(path)))
+    return {
+      kind: 'faulty',
+      problem: 'is no file that can be loaded',
+      todo: `Write an evaluator as a module that ends in ${endings.join(', ')}.`,
+    };
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+    return { kind: 'faulty', problem: 'is not there', todo: 'The path counts from the folder of the configuration.' };
   const settled = new AbortController();
   const late = sleepFor(importMs, 'late' as const, { signal: settled.signal }).catch(() => 'late' as const);
   try {
     const module = await Promise.race([modules.load(path), late]);
-    if (module === 'late') return { kind: 'faulty', problem: `did not finish loading within ${importMs / 1_000} s`, todo: 'Let it wait for nothing at its top.' };
+    if (module === 'late')
+      return {
+        kind: 'faulty',
+        problem: `did not finish loading within ${importMs / 1_000} s`,
+        todo: 'Let it wait for nothing at its top.',
+      };
     return { ...moduleEvaluator(module.exports, known), print: module.print };
   } catch (error) {
-    if (error instanceof TooManyVersions) return { kind: 'faulty', problem: 'was not loaded, because modules have been loaded too often: Node keeps each version', todo: 'Restart the service.' };
-    return { kind: 'faulty', problem: `cannot be loaded: ${reasonOf(error)}`, todo: 'Run it with Node by itself to see where. Types are stripped, not compiled: no enums, and imports name the file with its ending.' };
+    if (error instanceof TooManyVersions)
+      return {
+        kind: 'faulty',
+        problem: 'was not loaded, because modules have been loaded too often: Node keeps each version',
+        todo: 'Restart the service.',
+      };
+    return {
+      kind: 'faulty',
+      problem: `cannot be loaded: ${reasonOf(error)}`,
+      todo: 'Run it with Node by itself to see where. Types are stripped, not compiled: no enums, and imports name the file with its ending.',
+    };
   } finally {
     settled.abort();
   }

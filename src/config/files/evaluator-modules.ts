@@ -44,7 +44,7 @@ export function evaluatorModules({ versionsMax = versionsMaxDefault }: { readonl
     if (nth > 1) url.searchParams.set('version', String(nth));
     const exports = (await import(url.href)) as ModuleExports;
     // Written meanwhile: Node may have read either. The next look at the file sees what it says now.
-    if (await printOf(path) !== print) return { exports, print: `${print} or later` };
+    if ((await printOf(path)) !== print) return { exports, print: `${print} or later` };
     const module = { exports, print };
     known.set(`${path} ${print}`, module);
     return module;
@@ -60,5 +60,7 @@ export function evaluatorModules({ versionsMax = versionsMaxDefault }: { readonl
 }
 
 async function printOf(path: string): Promise<string> {
-  return createHash('sha256').update(await readFile(path)).digest('base64');
+  return createHash('sha256')
+    .update(await readFile(path))
+    .digest('base64');
 }

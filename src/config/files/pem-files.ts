@@ -31,7 +31,11 @@ export function authoritiesFault(text: string, nowMs: number): PemFault | undefi
   const read = certificates(text);
   if ('problem' in read) return read;
   const other = read.certificates.findIndex(({ ca }) => !ca);
-  if (other >= 0) return { problem: `holds as certificate ${other + 1} one that may sign no others`, todo: 'Name the certificate of the authority that signs those of the clients, not theirs.' };
+  if (other >= 0)
+    return {
+      problem: `holds as certificate ${other + 1} one that may sign no others`,
+      todo: 'Name the certificate of the authority that signs those of the clients, not theirs.',
+    };
   return timeFault(read.certificates, nowMs);
 }
 
@@ -44,13 +48,21 @@ export function trustFault(text: string, nowMs: number): PemFault | undefined {
 }
 
 export function keyFault(text: string): PemFault | undefined {
-  if (/-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(text)) return { problem: 'is locked with a passphrase', todo: 'Write the key without one (openssl pkey -in KEY -out OTHER), readable by the service alone.' };
-  if (!/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/.test(text)) return { problem: 'holds no private key in PEM', todo: 'Name the file that begins with -----BEGIN PRIVATE KEY-----.' };
+  if (/-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(text))
+    return {
+      problem: 'is locked with a passphrase',
+      todo: 'Write the key without one (openssl pkey -in KEY -out OTHER), readable by the service alone.',
+    };
+  if (!/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/.test(text))
+    return { problem: 'holds no private key in PEM', todo: 'Name the file that begins with -----BEGIN PRIVATE KEY-----.' };
   try {
     createPrivateKey(text);
     return undefined;
   } catch {
-    return { problem: 'holds a private key that cannot be read', todo: 'Copy the file again, whole; openssl pkey -in KEY -noout tells whether it can be read.' };
+    return {
+      problem: 'holds a private key that cannot be read',
+      todo: 'Copy the file again, whole; openssl pkey -in KEY -noout tells whether it can be read.',
+    };
   }
 }
 
@@ -65,14 +77,22 @@ function certificates(text: string): { readonly certificates: readonly X509Certi
     for (const block of blocks) read.push(new X509Certificate(`${begin}${block.split(end, 1)[0] ?? ''}${end}`));
     return { certificates: read };
   } catch {
-    return { problem: `holds a certificate that cannot be read, number ${read.length + 1}`, todo: 'Copy the file again, whole; openssl x509 -in FILE -noout tells whether it can be read.' };
+    return {
+      problem: `holds a certificate that cannot be read, number ${read.length + 1}`,
+      todo: 'Copy the file again, whole; openssl x509 -in FILE -noout tells whether it can be read.',
+    };
   }
 }
 
 function timeFault(read: readonly X509Certificate[], nowMs: number): PemFault | undefined {
   for (const [index, { validFrom, validTo }] of read.entries()) {
-    if (Date.parse(validTo) < nowMs) return { problem: `holds as certificate ${index + 1} one that expired on ${day(validTo)}`, todo: 'Renew it.' };
-    if (Date.parse(validFrom) > nowMs) return { problem: `holds as certificate ${index + 1} one that is not valid before ${day(validFrom)}`, todo: 'Wait, or look whether the clock of this machine is right.' };
+    if (Date.parse(validTo) < nowMs)
+      return { problem: `holds as certificate ${index + 1} one that expired on ${day(validTo)}`, todo: 'Renew it.' };
+    if (Date.parse(validFrom) > nowMs)
+      return {
+        problem: `holds as certificate ${index + 1} one that is not valid before ${day(validFrom)}`,
+        todo: 'Wait, or look whether the clock of this machine is right.',
+      };
   }
   return undefined;
 }
@@ -85,9 +105,17 @@ function day(written: string): string {
 export type PairFault = PemFault & { readonly of: 'key' | 'all' };
 
 /** Each can be read, but they must fit one another, and TLS must find them strong enough. `use`: what cannot be done with them. */
-export function pairFault({ cert, key }: { readonly cert?: string; readonly key?: string }, options: SecureContextOptions, use: string): PairFault | undefined {
+export function pairFault(
+  { cert, key }: { readonly cert?: string; readonly key?: string },
+  options: SecureContextOptions,
+  use: string,
+): PairFault | undefined {
   if (cert !== undefined && key !== undefined && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    return { of: 'key', problem: 'does not fit the first certificate of cert_file', todo: "Name the key that the certificate was made for; in cert_file the service's own certificate comes first." };
+    return {
+      of: 'key',
+      problem: 'does not fit the first certificate of cert_file',
+      todo: "Name the key that the certificate was made for; in cert_file the service's own certificate comes first.",
+    };
   }
   try {
     createSecureContext(options);

@@ -17,10 +17,22 @@ const keys = ['cert_file', 'key_file', 'client_ca_file'] as const;
 type Key = (typeof keys)[number];
 export const tlsFilesMax = keys.length;
 
-const faultOf: { readonly [key in Key]: (text: string, nowMs: number) => PemFault | undefined } = { cert_file: chainFault, key_file: keyFault, client_ca_file: authoritiesFault };
+const faultOf: { readonly [key in Key]: (text: string, nowMs: number) => PemFault | undefined } = {
+  cert_file: chainFault,
+  key_file: keyFault,
+  client_ca_file: authoritiesFault,
+};
 
 /** `file` is the configuration's own path; the certificates must be valid at `nowMs`. */
-export function tlsFiles({ file, document, nowMs }: { readonly file: string; readonly document: ConfigDocument; readonly nowMs: number }): TlsFiles {
+export function tlsFiles({
+  file,
+  document,
+  nowMs,
+}: {
+  readonly file: string;
+  readonly document: ConfigDocument;
+  readonly nowMs: number;
+}): TlsFiles {
   const findings: Finding[] = [];
   const textOf = (key: Key): string | undefined => {
     const name = namedBy(document, key);
@@ -36,7 +48,12 @@ export function tlsFiles({ file, document, nowMs }: { readonly file: string; rea
   const tls: Tls = { cert, key, ...(clientCa === undefined ? {} : { clientCa }) };
   const unfit = pairFault(tls, tlsOptions(tls), 'served');
   if (unfit === undefined) return { tls, findings };
-  return { tls: undefined, findings: [{ path: ['listen', 'tls', ...(unfit.of === 'key' ? ['key_file'] : [])], at: 'value', problem: unfit.problem, todo: unfit.todo }] };
+  return {
+    tls: undefined,
+    findings: [
+      { path: ['listen', 'tls', ...(unfit.of === 'key' ? ['key_file'] : [])], at: 'value', problem: unfit.problem, todo: unfit.todo },
+    ],
+  };
 }
 
 /** As they are written. */
@@ -47,12 +64,17 @@ export function tlsPaths(document: ConfigDocument): readonly string[] {
 /** Of a configuration that is no file: whatever it names is a fault. */
 export function tlsUnread(document: ConfigDocument): TlsFiles {
   const name = namedBy(document, 'cert_file');
-  return { tls: undefined, findings: name === undefined ? [] : [finding('cert_file', name, { problem: 'was not loaded', todo: 'Give the configuration as a file.' })] };
+  return {
+    tls: undefined,
+    findings:
+      name === undefined ? [] : [finding('cert_file', name, { problem: 'was not loaded', todo: 'Give the configuration as a file.' })],
+  };
 }
 
 /** Anything else than a name is a fault of the schema. */
 function namedBy(document: ConfigDocument, key: Key): string | undefined {
-  const section: JsonObject = isJsonObject(document.value) && !document.broken ? objectAt(objectAt(asObject(document.value), 'listen'), 'tls') : {};
+  const section: JsonObject =
+    isJsonObject(document.value) && !document.broken ? objectAt(objectAt(asObject(document.value), 'listen'), 'tls') : {};
   const name = member(section, key);
   return typeof name === 'string' && name !== '' ? name : undefined;
 }

@@ -8,7 +8,9 @@ import { ConfigError, type Finding } from '../diagnostic.ts';
 import { configFileText } from './file.ts';
 import { asObject, listAt } from '../partial-value.ts';
 
-type ToolFile = { readonly kind: 'read'; readonly definitions: readonly ToolDefinition[] } | { readonly kind: 'faulty'; readonly problem: string; readonly todo: string };
+type ToolFile =
+  | { readonly kind: 'read'; readonly definitions: readonly ToolDefinition[] }
+  | { readonly kind: 'faulty'; readonly problem: string; readonly todo: string };
 
 /** What each file gave, by its path as it is written in the configuration. */
 export type ToolFiles = ReadonlyMap<string, ToolFile>;
@@ -18,7 +20,14 @@ export const toolFilesMax = 100;
 /** `file` is the configuration's own path. */
 export function toolFiles(file: string, document: ConfigDocument): ToolFiles {
   const names = toolPaths(document);
-  return new Map(names.map((name, nth) => [name, nth < toolFilesMax ? readToolFile(resolve(dirname(file), name)) : { kind: 'faulty', problem: `is one file too many: there may be ${toolFilesMax}`, todo: 'Write more definitions into one file.' }]));
+  return new Map(
+    names.map((name, nth) => [
+      name,
+      nth < toolFilesMax
+        ? readToolFile(resolve(dirname(file), name))
+        : { kind: 'faulty', problem: `is one file too many: there may be ${toolFilesMax}`, todo: 'Write more definitions into one file.' },
+    ]),
+  );
 }
 
 /** As they are written, each once. */
@@ -32,13 +41,21 @@ export function toolFindings(value: JsonValue, files: ToolFiles): readonly Findi
   return entriesOf(value).flatMap((entry, at): readonly Finding[] => {
     const [file] = fileOf(entry);
     const read = definitionsOf(entry, files);
-    if (read.kind === 'faulty') return [{ path: ['tools', at, 'file'], at: 'value', problem: `${JSON.stringify(file)} ${read.problem}`, todo: read.todo }];
+    if (read.kind === 'faulty')
+      return [{ path: ['tools', at, 'file'], at: 'value', problem: `${JSON.stringify(file)} ${read.problem}`, todo: read.todo }];
     return read.definitions.flatMap(({ name }): readonly Finding[] => {
       if (!seen.has(name)) {
         seen.add(name);
         return [];
       }
-      return [{ path: ['tools', at, file === undefined ? 'name' : 'file'], at: 'value', problem: `defines ${JSON.stringify(name)} a second time`, todo: 'Define every tool once.' }];
+      return [
+        {
+          path: ['tools', at, file === undefined ? 'name' : 'file'],
+          at: 'value',
+          problem: `defines ${JSON.stringify(name)} a second time`,
+          todo: 'Define every tool once.',
+        },
+      ];
     });
   });
 }
@@ -59,7 +76,13 @@ function definitionsOf(entry: JsonValue, files: ToolFiles): ToolFile {
 function written(entry: JsonObject): readonly ToolDefinition[] {
   const [name, description, inputSchema] = [member(entry, 'name'), member(entry, 'description'), member(entry, 'input_schema')];
   if (typeof name !== 'string') return [];
-  return [{ name, ...(typeof description === 'string' && description !== '' ? { description } : {}), ...(inputSchema === undefined ? {} : { inputSchema }) }];
+  return [
+    {
+      name,
+      ...(typeof description === 'string' && description !== '' ? { description } : {}),
+      ...(inputSchema === undefined ? {} : { inputSchema }),
+    },
+  ];
 }
 
 const formTodo = 'Write a JSON list of definitions: { "name", "description", "input_schema" }, or as they are sent to the model.';
@@ -69,9 +92,12 @@ function readToolFile(path: string): ToolFile {
     const value = parseJson(configFileText(path).replace(/^\uFEFF/, ''));
     if (value === undefined) return { kind: 'faulty', problem: 'is not JSON', todo: formTodo };
     if (!isJsonArray(value)) return { kind: 'faulty', problem: 'holds no list', todo: formTodo };
-    if (value.length > definitionsMax) return { kind: 'faulty', problem: `holds more than ${definitionsMax} definitions`, todo: 'Leave some out.' };
+    if (value.length > definitionsMax)
+      return { kind: 'faulty', problem: `holds more than ${definitionsMax} definitions`, todo: 'Leave some out.' };
     const wrong = value.findIndex((item) => !isJsonObject(item) || readDefinitions([item]).length === 0);
-    return wrong < 0 ? { kind: 'read', definitions: readDefinitions(value) } : { kind: 'faulty', problem: `holds something else than a definition as item ${wrong + 1}`, todo: formTodo };
+    return wrong < 0
+      ? { kind: 'read', definitions: readDefinitions(value) }
+      : { kind: 'faulty', problem: `holds something else than a definition as item ${wrong + 1}`, todo: formTodo };
   } catch (error) {
     const fault = error instanceof ConfigError ? error.faults[0] : undefined;
     if (fault === undefined) throw error;

@@ -26,7 +26,17 @@ export interface WatchedFile {
   change(): Promise<string | undefined>;
 }
 
-export function watchedFile({ file, env, evaluators, flags = {} }: { readonly file: string; readonly env: Environment; readonly evaluators: readonly AnyEvaluator[]; readonly flags?: ConfigFlags }): WatchedFile {
+export function watchedFile({
+  file,
+  env,
+  evaluators,
+  flags = {},
+}: {
+  readonly file: string;
+  readonly env: Environment;
+  readonly evaluators: readonly AnyEvaluator[];
+  readonly flags?: ConfigFlags;
+}): WatchedFile {
   const modules = evaluatorModules();
   let seen: { readonly files: readonly string[]; readonly stand: string } = { files: [file], stand: '' };
   return {
@@ -76,7 +86,8 @@ const looksAtOnce = 32;
 async function standOf(files: readonly string[]): Promise<string> {
   const stands: string[] = [];
   // One after another would take long where there are many, and all at once would keep what the journal writes waiting.
-  for (let from = 0; from < files.length; from += looksAtOnce) stands.push(...(await Promise.all(files.slice(from, from + looksAtOnce).map(standOfOne))));
+  for (let from = 0; from < files.length; from += looksAtOnce)
+    stands.push(...(await Promise.all(files.slice(from, from + looksAtOnce).map(standOfOne))));
   return stands.join('\n');
 }
 

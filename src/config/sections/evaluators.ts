@@ -31,7 +31,8 @@ const textCondition = {
 
 const when = {
   type: 'object',
-  description: 'Runs that it looks at; all named conditions must hold. A condition is a text (the whole value), a list (one of these), or a mapping of `equals`, `in`, `contains`, `matches` (a regular expression, searched anywhere) and `not`.',
+  description:
+    'Runs that it looks at; all named conditions must hold. A condition is a text (the whole value), a list (one of these), or a mapping of `equals`, `in`, `contains`, `matches` (a regular expression, searched anywhere) and `not`.',
   additionalProperties: false,
   minProperties: 1,
   properties: {
@@ -45,7 +46,13 @@ const when = {
     completeness: { ...textCondition, description: '`complete`, `partial`, `abandoned` or `evicted`.' },
     tenant: { ...textCondition, description: 'Name of the token that the spans came with.' },
     tool: { ...textCondition, description: 'Name of a tool that was called, any of them.' },
-    attributes: { type: 'object', minProperties: 1, maxProperties: 100, additionalProperties: textCondition, description: 'Resource attributes, by key.' },
+    attributes: {
+      type: 'object',
+      minProperties: 1,
+      maxProperties: 100,
+      additionalProperties: textCondition,
+      description: 'Resource attributes, by key.',
+    },
   },
 } as const;
 
@@ -57,11 +64,18 @@ const sample = {
   minimum: 0,
   maximum: 1,
   'x-unit': 'share',
-  description: 'Share of the received runs that a judge or an endpoint is asked about: `0.05`, or a mapping with the keys below. Rules look at every run.',
+  description:
+    'Share of the received runs that a judge or an endpoint is asked about: `0.05`, or a mapping with the keys below. Rules look at every run.',
   additionalProperties: false,
   default: {},
   properties: {
-    rate: { type: 'number', minimum: 0, maximum: 1, 'x-unit': 'share', description: `A share of the received runs, between 0 and 1. Every question to a judge costs money. Left out: ${sampleRateDefaults.judge} with a judge, ${sampleRateDefaults.http} for \`use: http\`.` },
+    rate: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      'x-unit': 'share',
+      description: `A share of the received runs, between 0 and 1. Every question to a judge costs money. Left out: ${sampleRateDefaults.judge} with a judge, ${sampleRateDefaults.http} for \`use: http\`.`,
+    },
     raise: {
       type: 'array',
       default: [],
@@ -85,8 +99,20 @@ const judgeName = { type: 'string', maxLength: 100 } as const;
 /** Who is asked, and how often. */
 export const whoIsAskedSchema = {
   judge: { ...judgeName, description: 'Name under `judges`. For judge evaluators, and for rules that can ask one besides.' },
-  judges: { type: 'array', minItems: 1, maxItems: panelJudgesMax, items: judgeName, description: 'Names of several, instead of `judge`: each has a vote.' },
-  votes: { type: 'integer', minimum: 1, maximum: votesMax, 'x-unit': 'votes', description: `How often each judge is asked, once when left out. At most ${slotsMax} votes of all judges together.` },
+  judges: {
+    type: 'array',
+    minItems: 1,
+    maxItems: panelJudgesMax,
+    items: judgeName,
+    description: 'Names of several, instead of `judge`: each has a vote.',
+  },
+  votes: {
+    type: 'integer',
+    minimum: 1,
+    maximum: votesMax,
+    'x-unit': 'votes',
+    description: `How often each judge is asked, once when left out. At most ${slotsMax} votes of all judges together.`,
+  },
   escalate: {
     type: 'object',
     description: 'Whom to ask when the votes are not sure: its verdict counts instead of theirs.',
@@ -94,7 +120,14 @@ export const whoIsAskedSchema = {
     required: ['to'],
     properties: {
       to: { ...judgeName, description: 'Name of a judge that has no vote.' },
-      below: { type: 'number', minimum: 0, maximum: 1, 'x-unit': 'share', description: 'A confidence below which it is asked; the judges are then asked for their confidence too. Left out: confidence does not matter.' },
+      below: {
+        type: 'number',
+        minimum: 0,
+        maximum: 1,
+        'x-unit': 'share',
+        description:
+          'A confidence below which it is asked; the judges are then asked for their confidence too. Left out: confidence does not matter.',
+      },
       on_disagreement: { type: 'boolean', default: true, description: 'Whether it is asked when votes differ.' },
     },
   },
@@ -102,14 +135,38 @@ export const whoIsAskedSchema = {
 
 const drift = {
   type: 'object',
-  description: 'A fixed set of runs that the judge is asked about again and again, to see whether it still says the same. For evaluators that ask a judge.',
+  description:
+    'A fixed set of runs that the judge is asked about again and again, to see whether it still says the same. For evaluators that ask a judge.',
   additionalProperties: false,
   required: ['dataset'],
   properties: {
-    dataset: { type: 'string', minLength: 1, maxLength: 1000, description: 'File with one run a line, as `tracejury judge check` reads them, from the folder of the configuration; at most 500 runs.' },
-    every: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '10m', maximum: '90d' }, default: '1d', description: 'From the beginning of one look to that of the next.' },
-    looks: { type: 'integer', minimum: 1, maximum: 10_000, 'x-unit': 'looks', description: 'How many are planned; each gets an equal part of the 5 % of false alarms, and after the last one a new baseline begins. Left out: the parts shrink from look to look, and the baseline stays.' },
-    baseline: { type: 'string', maxLength: 100, default: '', description: 'A word of yours, such as a date; another one begins a new baseline.' },
+    dataset: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1000,
+      description:
+        'File with one run a line, as `tracejury judge check` reads them, from the folder of the configuration; at most 500 runs.',
+    },
+    every: {
+      type: 'string',
+      'x-quantity': { kind: 'duration', minimum: '10m', maximum: '90d' },
+      default: '1d',
+      description: 'From the beginning of one look to that of the next.',
+    },
+    looks: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000,
+      'x-unit': 'looks',
+      description:
+        'How many are planned; each gets an equal part of the 5 % of false alarms, and after the last one a new baseline begins. Left out: the parts shrink from look to look, and the baseline stays.',
+    },
+    baseline: {
+      type: 'string',
+      maxLength: 100,
+      default: '',
+      description: 'A word of yours, such as a date; another one begins a new baseline.',
+    },
   },
 } as const;
 
@@ -125,7 +182,8 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
     key: 'evaluators',
     schema: {
       type: 'array',
-      description: 'What runs are scored by. An entry is the name of an evaluator, a mapping with the keys below, or `defaults`: every evaluator that is on without a list, except those that another entry names. Left out: `[ defaults ]`.',
+      description:
+        'What runs are scored by. An entry is the name of an evaluator, a mapping with the keys below, or `defaults`: every evaluator that is on without a list, except those that another entry names. Left out: `[ defaults ]`.',
       default: byDefault,
       maxItems: evaluatorEntriesMax,
       items: {
@@ -135,14 +193,40 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
         additionalProperties: false,
         required: ['use'],
         properties: {
-          use: { type: 'string', maxLength: 1000, anyOf: [{ enum: ids }, { pattern: '^\\.{0,2}/' }], description: 'Which evaluator: see `tracejury evaluators`; or the path of a file that exports one, from the folder of the configuration: `./my-evaluator.ts`.' },
-          name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name that its scores carry; the name of the evaluator when left out, which `use: http` does not allow. No two entries may share one.' },
+          use: {
+            type: 'string',
+            maxLength: 1000,
+            anyOf: [{ enum: ids }, { pattern: '^\\.{0,2}/' }],
+            description:
+              'Which evaluator: see `tracejury evaluators`; or the path of a file that exports one, from the folder of the configuration: `./my-evaluator.ts`.',
+          },
+          name: {
+            type: 'string',
+            pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$',
+            'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.',
+            description:
+              'Name that its scores carry; the name of the evaluator when left out, which `use: http` does not allow. No two entries may share one.',
+          },
           when,
           expect: { type: 'object', description: 'What is expected of the run. The keys are those of the evaluator.' },
           options: { type: 'object', default: {}, description: 'Options. The keys are those of the evaluator.' },
-          threshold: { type: ['number', 'null'], minimum: 0, maximum: 1, 'x-unit': 'score', description: 'Scores from here on pass; `null` is a raw metric that neither passes nor fails. Left out: the threshold of the evaluator.' },
-          turns: { enum: [...turnGroupings], description: 'Of a rule: the run is scored turn by turn, and its worst turn counts. A turn is all that follows a message of the user, or one message of the assistant. `expect.by_turn` lists what is expected of each.' },
-          on_empty: { enum: ['skip', 'original'], description: 'A run without tool calls is skipped, or scored as the systems that the rule comes from score it.' },
+          threshold: {
+            type: ['number', 'null'],
+            minimum: 0,
+            maximum: 1,
+            'x-unit': 'score',
+            description:
+              'Scores from here on pass; `null` is a raw metric that neither passes nor fails. Left out: the threshold of the evaluator.',
+          },
+          turns: {
+            enum: [...turnGroupings],
+            description:
+              'Of a rule: the run is scored turn by turn, and its worst turn counts. A turn is all that follows a message of the user, or one message of the assistant. `expect.by_turn` lists what is expected of each.',
+          },
+          on_empty: {
+            enum: ['skip', 'original'],
+            description: 'A run without tool calls is skipped, or scored as the systems that the rule comes from score it.',
+          },
           include_explanation: { type: 'boolean', default: true, description: 'False leaves explanations out of what is sent.' },
           ...whoIsAskedSchema,
           sample,
@@ -163,7 +247,10 @@ function ofMember(member: AnyEvaluator): JsonSchema {
     ...(member.expectationSchema === undefined ? {} : { expect: own(member, 'expect', member.expectationSchema) }),
   };
   // An endpoint is told apart by its name alone.
-  const named = member.kind === 'http' ? { required: ['name'], properties: { ...properties, name: { description: 'Name that its scores carry.' } } } : { properties };
+  const named =
+    member.kind === 'http'
+      ? { required: ['name'], properties: { ...properties, name: { description: 'Name that its scores carry.' } } }
+      : { properties };
   return { if: { type: 'object', required: ['use'], properties: { use: { const: member.id } } }, then: named };
 }
 

@@ -11,20 +11,43 @@ export const pushDefaults = { interval: '60s', temporality: 'cumulative' } as co
 export const webhookDefaults = { verdicts: ['fail'], per_minute: 10 } as const;
 export const giveUpDefaults = { attempts: 100, age: '7d', missing: '10m' } as const;
 
-const secretText = (description: string) => ({ type: 'string', 'x-secret': true, minLength: 1, maxLength: 10_000, pattern: '^[!-~]*$', 'x-words': 'Use visible ASCII characters without blanks.', description: `${description} Best given as \`\${env:NAME}\`.` }) as const;
-const plainText = (description: string) => ({ type: 'string', minLength: 1, maxLength: 200, pattern: '^[ -~]*$', 'x-words': 'Use ASCII characters in one line.', description }) as const;
+const secretText = (description: string) =>
+  ({
+    type: 'string',
+    'x-secret': true,
+    minLength: 1,
+    maxLength: 10_000,
+    pattern: '^[!-~]*$',
+    'x-words': 'Use visible ASCII characters without blanks.',
+    description: `${description} Best given as \`\${env:NAME}\`.`,
+  }) as const;
+const plainText = (description: string) =>
+  ({
+    type: 'string',
+    minLength: 1,
+    maxLength: 200,
+    pattern: '^[ -~]*$',
+    'x-words': 'Use ASCII characters in one line.',
+    description,
+  }) as const;
 
 const keys: { readonly [name in NativeKeyName]: JsonObject } = {
   api_key: secretText(`Key of a backend with scores of its own.${variablesOf('api_key')}`),
   public_key: plainText(`The public half of the key.${variablesOf('public_key')}`),
   user: plainText(`User to whom the key belongs; it is then sent as a password.${variablesOf('user')}`),
   project: plainText(`Project in which the traces are.${variablesOf('project')}`),
-  scores: { enum: ['all', 'numeric', 'boolean'], description: 'What a verdict becomes where a backend has several types of scores: its number, whether it passes, and a label of its own; or one of the first two alone, and the number where nothing passes or fails. `all` when left out.' },
+  scores: {
+    enum: ['all', 'numeric', 'boolean'],
+    description:
+      'What a verdict becomes where a backend has several types of scores: its number, whether it passes, and a label of its own; or one of the first two alone, and the number where nothing passes or fails. `all` when left out.',
+  },
   workspace: plainText(`Workspace in which the project is.${variablesOf('workspace')}`),
 };
 
 function variablesOf(name: NativeKeyName): string {
-  const told = natives.flatMap(({ id, keys: own }: NativeBackend) => (own[name] === undefined ? [] : [`${own[name].variables.map((variable) => `\`${variable}\``).join(' or ')} (${id})`]));
+  const told = natives.flatMap(({ id, keys: own }: NativeBackend) =>
+    own[name] === undefined ? [] : [`${own[name].variables.map((variable) => `\`${variable}\``).join(' or ')} (${id})`],
+  );
   return told.length === 0 ? '' : ` When left out: ${told.join(', ')}.`;
 }
 
@@ -47,32 +70,90 @@ export const exportSection: Section = {
           enum: ['span_events', 'metrics', 'log_events', 'forward', 'webhook', ...natives.map(({ id }) => id)],
           description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records; \`webhook\` tells a program or a channel of runs; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; \`forward\` sends the agents’ own spans on, with the verdicts on them (forward.md); ${natives.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
         },
-        name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name of the entry in metrics, in the API and in the store, where scores wait for a backend that is down; that of `to` when left out. No two entries may share one. Under another name an entry begins anew.' },
-        endpoint: { type: 'string', 'x-url': true, 'x-secret': 'url', description: 'Base URL of the backend; the path of the signal, for example `/v1/traces`, is added, as with `OTEL_EXPORTER_OTLP_ENDPOINT`, which is used when this is left out. Metrics are pushed only where this, or `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, names a backend. Of a backend with scores of its own the base URL of its API, or its usual variable.' },
+        name: {
+          type: 'string',
+          pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$',
+          'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.',
+          description:
+            'Name of the entry in metrics, in the API and in the store, where scores wait for a backend that is down; that of `to` when left out. No two entries may share one. Under another name an entry begins anew.',
+        },
+        endpoint: {
+          type: 'string',
+          'x-url': true,
+          'x-secret': 'url',
+          description:
+            'Base URL of the backend; the path of the signal, for example `/v1/traces`, is added, as with `OTEL_EXPORTER_OTLP_ENDPOINT`, which is used when this is left out. Metrics are pushed only where this, or `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, names a backend. Of a backend with scores of its own the base URL of its API, or its usual variable.',
+        },
         ...keys,
         headers: {
           type: 'object',
           maxProperties: 100,
           propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 'x-words': 'Write the name of an HTTP header.' },
-          additionalProperties: { type: 'string', maxLength: 10_000, pattern: '^[ -~]*$', 'x-words': 'Use ASCII characters in one line.', 'x-secret': true },
+          additionalProperties: {
+            type: 'string',
+            maxLength: 10_000,
+            pattern: '^[ -~]*$',
+            'x-words': 'Use ASCII characters in one line.',
+            'x-secret': true,
+          },
           default: {},
-          description: 'Headers of every request, for example the key of the backend. When left out, those of `OTEL_EXPORTER_OTLP_HEADERS`.',
+          description:
+            'Headers of every request, for example the key of the backend. When left out, those of `OTEL_EXPORTER_OTLP_HEADERS`.',
         },
         give_up: {
           type: 'object',
-          description: 'When the scores of a run that fail to be sent become a dead letter. One that the backend refuses for good is one at once.',
+          description:
+            'When the scores of a run that fail to be sent become a dead letter. One that the backend refuses for good is one at once.',
           additionalProperties: false,
           default: {},
           properties: {
-            attempts: { type: 'integer', minimum: 1, maximum: 100_000, default: giveUpDefaults.attempts, 'x-unit': 'attempts', description: 'Failed attempts. Those that only see whether a backend that was down is there again do not count.' },
-            age: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: giveUpDefaults.age, description: 'Age at a failed attempt. What waits for a backend that is down is not attempted, so it grows older than this.' },
-            missing: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1s', maximum: '30d' }, default: giveUpDefaults.missing, description: 'Age at a failed attempt, of scores whose span or trace the backend does not have. Holds for backends with scores of their own.' },
+            attempts: {
+              type: 'integer',
+              minimum: 1,
+              maximum: 100_000,
+              default: giveUpDefaults.attempts,
+              'x-unit': 'attempts',
+              description: 'Failed attempts. Those that only see whether a backend that was down is there again do not count.',
+            },
+            age: {
+              type: 'string',
+              'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' },
+              default: giveUpDefaults.age,
+              description: 'Age at a failed attempt. What waits for a backend that is down is not attempted, so it grows older than this.',
+            },
+            missing: {
+              type: 'string',
+              'x-quantity': { kind: 'duration', minimum: '1s', maximum: '30d' },
+              default: giveUpDefaults.missing,
+              description:
+                'Age at a failed attempt, of scores whose span or trace the backend does not have. Holds for backends with scores of their own.',
+            },
           },
         },
-        judge_calls: { type: 'boolean', default: true, description: 'Calls to judges are sent as spans too, each verdict in a trace of its own, linked with the run; no text is in them. Only `span_events` does.' },
-        interval: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1s', maximum: '1h' }, default: pushDefaults.interval, description: 'How often metrics are pushed. Of `metrics` alone.' },
-        temporality: { enum: ['cumulative', 'delta'], default: pushDefaults.temporality, description: '`cumulative` pushes what was counted since the start, `delta` since what the backend took last. Of `metrics` alone.' },
-        body: { enum: ['json', 'slack'], default: 'json', description: '`json` for programs, `slack` for a channel: the text that incoming webhooks of Slack, Mattermost and Rocket.Chat take. Of `webhook` alone, as the five keys below.' },
+        judge_calls: {
+          type: 'boolean',
+          default: true,
+          description:
+            'Calls to judges are sent as spans too, each verdict in a trace of its own, linked with the run; no text is in them. Only `span_events` does.',
+        },
+        interval: {
+          type: 'string',
+          'x-quantity': { kind: 'duration', minimum: '1s', maximum: '1h' },
+          default: pushDefaults.interval,
+          description: 'How often metrics are pushed. Of `metrics` alone.',
+        },
+        temporality: {
+          enum: ['cumulative', 'delta'],
+          default: pushDefaults.temporality,
+          description:
+            '`cumulative` pushes what was counted since the start, `delta` since what the backend took last. Of `metrics` alone.',
+        },
+        body: {
+          enum: ['json', 'slack'],
+          default: 'json',
+          description:
+            '`json` for programs, `slack` for a channel: the text that incoming webhooks of Slack, Mattermost and Rocket.Chat take. Of `webhook` alone, as the five keys below.',
+        },
         secret: secretText('Signs every message: a text of at least 24 bytes, or `whsec_` and base64 (exports.md).'),
         only: {
           type: 'object',
@@ -80,19 +161,76 @@ export const exportSection: Section = {
           additionalProperties: false,
           default: {},
           properties: {
-            verdicts: { type: 'array', maxItems: 3, items: { enum: ['fail', 'pass', 'error'] }, default: [...webhookDefaults.verdicts], description: 'Outcomes; `error` is an evaluation that failed itself. With `fail` or `error`, a run that is too large for an evaluator that guards (permissions, injections) is told as well.' },
-            labels: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 200 }, default: [], description: 'Labels that are told as well, whatever the outcome.' },
-            evaluators: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 100 }, default: [], description: 'Names of evaluators; all when empty.' },
-            agents: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 1000 }, default: [], description: 'Names of agents; all when empty.' },
+            verdicts: {
+              type: 'array',
+              maxItems: 3,
+              items: { enum: ['fail', 'pass', 'error'] },
+              default: [...webhookDefaults.verdicts],
+              description:
+                'Outcomes; `error` is an evaluation that failed itself. With `fail` or `error`, a run that is too large for an evaluator that guards (permissions, injections) is told as well.',
+            },
+            labels: {
+              type: 'array',
+              maxItems: 100,
+              items: { type: 'string', minLength: 1, maxLength: 200 },
+              default: [],
+              description: 'Labels that are told as well, whatever the outcome.',
+            },
+            evaluators: {
+              type: 'array',
+              maxItems: 100,
+              items: { type: 'string', minLength: 1, maxLength: 100 },
+              default: [],
+              description: 'Names of evaluators; all when empty.',
+            },
+            agents: {
+              type: 'array',
+              maxItems: 100,
+              items: { type: 'string', minLength: 1, maxLength: 1000 },
+              default: [],
+              description: 'Names of agents; all when empty.',
+            },
           },
         },
-        per_minute: { type: 'integer', minimum: 1, maximum: 600, default: webhookDefaults.per_minute, 'x-unit': 'messages', description: 'Messages in a minute; up to three may go at once. Runs that are ready meanwhile go together in the next one, ten of them one by one and the others as a count.' },
-        private_addresses: { type: 'boolean', default: false, description: 'True: the endpoint may be on this machine or in a network of your own. Else such addresses are refused, also when a name turns out to lead there.' },
-        link: { type: 'string', 'x-url': true, maxLength: 2000, description: 'Where a person sees the run; `{trace_id}` and `{span_id}` in it are replaced.' },
-        protocol: { enum: [...otlpProtocols], default: 'http/protobuf', description: 'Encoding, and what carries it. With `grpc` only the host and the port of the endpoint count. Phoenix takes protobuf only over HTTP, and metrics are pushed as nothing else; `forward` sends no JSON.' },
-        hold: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0ms', maximum: '10m' }, description: `How long spans wait for the verdicts of their run. Then they go on, and a span of ours follows with the verdicts. Of \`forward\` alone; ${forwardDefaults.hold} when left out.` },
-        compression: { enum: ['none', 'gzip'], description: `What goes on is compressed, or not. Of \`forward\` alone; ${forwardDefaults.compression} when left out.` },
-        tls: clientTlsSchema('Certificates for the connection to a backend over HTTPS, or gRPC over TLS. Of what goes over OTLP, those of `OTEL_EXPORTER_OTLP_CERTIFICATE`, `OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE` and `OTEL_EXPORTER_OTLP_CLIENT_KEY` when left out.'),
+        per_minute: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 600,
+          default: webhookDefaults.per_minute,
+          'x-unit': 'messages',
+          description:
+            'Messages in a minute; up to three may go at once. Runs that are ready meanwhile go together in the next one, ten of them one by one and the others as a count.',
+        },
+        private_addresses: {
+          type: 'boolean',
+          default: false,
+          description:
+            'True: the endpoint may be on this machine or in a network of your own. Else such addresses are refused, also when a name turns out to lead there.',
+        },
+        link: {
+          type: 'string',
+          'x-url': true,
+          maxLength: 2000,
+          description: 'Where a person sees the run; `{trace_id}` and `{span_id}` in it are replaced.',
+        },
+        protocol: {
+          enum: [...otlpProtocols],
+          default: 'http/protobuf',
+          description:
+            'Encoding, and what carries it. With `grpc` only the host and the port of the endpoint count. Phoenix takes protobuf only over HTTP, and metrics are pushed as nothing else; `forward` sends no JSON.',
+        },
+        hold: {
+          type: 'string',
+          'x-quantity': { kind: 'duration', minimum: '0ms', maximum: '10m' },
+          description: `How long spans wait for the verdicts of their run. Then they go on, and a span of ours follows with the verdicts. Of \`forward\` alone; ${forwardDefaults.hold} when left out.`,
+        },
+        compression: {
+          enum: ['none', 'gzip'],
+          description: `What goes on is compressed, or not. Of \`forward\` alone; ${forwardDefaults.compression} when left out.`,
+        },
+        tls: clientTlsSchema(
+          'Certificates for the connection to a backend over HTTPS, or gRPC over TLS. Of what goes over OTLP, those of `OTEL_EXPORTER_OTLP_CERTIFICATE`, `OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE` and `OTEL_EXPORTER_OTLP_CLIENT_KEY` when left out.',
+        ),
       },
     },
   },

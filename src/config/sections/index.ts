@@ -14,5 +14,21 @@ import { journal, store } from './storage.ts';
 import { groups, redact, tools } from './traffic.ts';
 
 export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
-  return [listen, limits, closing, redact, tools, evaluatorsSection(members), sessions, judges, exportSection, prices, groups, store, journal, log, ...planned];
+  return [
+    listen,
+    limits,
+    closing,
+    redact,
+    tools,
+    evaluatorsSection(members),
+    sessions,
+    judges,
+    exportSection,
+    prices,
+    groups,
+    store,
+    journal,
+    log,
+    ...planned,
+  ];
 }

@@ -5,7 +5,8 @@ import { budgetSchema } from './budget.ts';
 import { clientTlsSchema } from './client-tls.ts';
 import type { Section } from './section.ts';
 
-const perMillion = (description: string) => ({ type: 'number', minimum: 0, 'x-unit': 'US dollars per million tokens', description }) as const;
+const perMillion = (description: string) =>
+  ({ type: 'number', minimum: 0, 'x-unit': 'US dollars per million tokens', description }) as const;
 
 export const judgesMax = 100;
 
@@ -19,28 +20,88 @@ export const judges: Section = {
     description: 'Model endpoints that answer the questions of judge evaluators, by name.',
     default: {},
     maxProperties: judgesMax,
-    propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 64.' },
+    propertyNames: {
+      pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
+      'x-words': 'Use letters, digits, dots, dashes and underscores, at most 64.',
+    },
     additionalProperties: {
       type: 'object',
       additionalProperties: false,
       required: ['model'],
       properties: {
-        base_url: { type: 'string', 'x-url': true, 'x-secret': 'url', default: 'https://api.openai.com/v1', description: 'Base URL of an endpoint that speaks the OpenAI chat completions protocol.' },
+        base_url: {
+          type: 'string',
+          'x-url': true,
+          'x-secret': 'url',
+          default: 'https://api.openai.com/v1',
+          description: 'Base URL of an endpoint that speaks the OpenAI chat completions protocol.',
+        },
         model: { type: 'string', minLength: 1, maxLength: 1000, description: 'Model that is asked.' },
-        api_key: { type: 'string', 'x-secret': true, maxLength: 10_000, pattern: '^[!-~]*$', 'x-words': 'Use visible ASCII characters without blanks.', default: '', description: 'Key of the endpoint; empty for none. Best given as `${env:NAME}`.' },
-        concurrency: { type: 'integer', minimum: 1, maximum: 1000, default: 8, 'x-unit': 'questions', description: 'Questions asked at the same time.' },
+        api_key: {
+          type: 'string',
+          'x-secret': true,
+          maxLength: 10_000,
+          pattern: '^[!-~]*$',
+          'x-words': 'Use visible ASCII characters without blanks.',
+          default: '',
+          description: 'Key of the endpoint; empty for none. Best given as `${env:NAME}`.',
+        },
+        concurrency: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1000,
+          default: 8,
+          'x-unit': 'questions',
+          description: 'Questions asked at the same time.',
+        },
         tls: clientTlsSchema('Certificates for the connection to the endpoint over HTTPS.'),
-        timeout: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '1h' }, default: '60s', description: 'Longest wait for one answer.' },
-        cache: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '90d' }, default: '1d', description: 'How long an answer stands when the same question is asked about the same texts; `0s`: each time is asked anew.' },
-        answer_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'tokens', description: `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless a budget counts money or tokens: then ${answerTokensDefault}.` },
-        max_output_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'tokens', description: 'The same as `answer_tokens`, by the name that most clients have for it. One of the two.' },
-        temperature: { type: 'number', minimum: 0, maximum: 2, description: 'Sent with every question; not every model takes one. Left out: none is sent.' },
-        reasoning_effort: { enum: reasoningEfforts, description: 'Sent with every question, for models that reason. Left out: none is sent.' },
+        timeout: {
+          type: 'string',
+          'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '1h' },
+          default: '60s',
+          description: 'Longest wait for one answer.',
+        },
+        cache: {
+          type: 'string',
+          'x-quantity': { kind: 'duration', minimum: '0s', maximum: '90d' },
+          default: '1d',
+          description: 'How long an answer stands when the same question is asked about the same texts; `0s`: each time is asked anew.',
+        },
+        answer_tokens: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1_000_000,
+          'x-unit': 'tokens',
+          description: `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless a budget counts money or tokens: then ${answerTokensDefault}.`,
+        },
+        max_output_tokens: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1_000_000,
+          'x-unit': 'tokens',
+          description: 'The same as `answer_tokens`, by the name that most clients have for it. One of the two.',
+        },
+        temperature: {
+          type: 'number',
+          minimum: 0,
+          maximum: 2,
+          description: 'Sent with every question; not every model takes one. Left out: none is sent.',
+        },
+        reasoning_effort: {
+          enum: reasoningEfforts,
+          description: 'Sent with every question, for models that reason. Left out: none is sent.',
+        },
         headers: {
           type: 'object',
           maxProperties: 100,
           propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 'x-words': 'Write the name of an HTTP header.' },
-          additionalProperties: { type: 'string', maxLength: 10_000, pattern: '^[ -~]*$', 'x-words': 'Use ASCII characters in one line.', 'x-secret': true },
+          additionalProperties: {
+            type: 'string',
+            maxLength: 10_000,
+            pattern: '^[ -~]*$',
+            'x-words': 'Use ASCII characters in one line.',
+            'x-secret': true,
+          },
           default: {},
           description: 'Headers of every request, for example what a gateway wants to know. Values are secret.',
         },
@@ -50,20 +111,66 @@ export const judges: Section = {
           default: {},
           description: `Further members of the body of every question, for what only this endpoint knows. Not ${ownBodyMembers.map((name) => `\`${name}\``).join(', ')}: these are set by tracejury.`,
         },
-        requests_per_minute: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'requests', description: 'Pace of this process that is never exceeded, evenly spread.' },
-        mode: { enum: ['direct', 'batch'], default: 'direct', description: '`direct`: each question by itself, at once. `batch`: many together through the Batch API of the endpoint, which answers within hours and for less; a question whose batch does not answer it is asked directly. Vectors are always asked for directly.' },
+        requests_per_minute: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1_000_000,
+          'x-unit': 'requests',
+          description: 'Pace of this process that is never exceeded, evenly spread.',
+        },
+        mode: {
+          enum: ['direct', 'batch'],
+          default: 'direct',
+          description:
+            '`direct`: each question by itself, at once. `batch`: many together through the Batch API of the endpoint, which answers within hours and for less; a question whose batch does not answer it is asked directly. Vectors are always asked for directly.',
+        },
         batch: {
           type: 'object',
           description: 'How questions go together, with `mode: batch`.',
           additionalProperties: false,
           default: {},
           properties: {
-            poll: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1s', maximum: '1h' }, default: '30s', description: 'Between two looks at the batches that are under way.' },
-            gather: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1s', maximum: '6h' }, default: '1m', description: 'How long questions gather before a batch goes that is not full.' },
-            within: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '7d' }, default: '24h', description: 'A batch that takes longer is cancelled, and what it has not answered is asked directly. Endpoints end batches by themselves after a day.' },
-            requests: { type: 'integer', minimum: 1, maximum: 2_000, default: 500, 'x-unit': 'questions', description: 'Most questions of one batch.' },
-            bytes: { type: 'string', 'x-quantity': { kind: 'bytes', minimum: '64KiB', maximum: '100MiB' }, default: '16MiB', description: 'Most bytes of the file of one batch.' },
-            in_flight: { type: 'integer', minimum: 1, maximum: 20, default: 2, 'x-unit': 'batches', description: 'Most batches at one time. So many times `requests` runs are held in memory while they wait for them.' },
+            poll: {
+              type: 'string',
+              'x-quantity': { kind: 'duration', minimum: '1s', maximum: '1h' },
+              default: '30s',
+              description: 'Between two looks at the batches that are under way.',
+            },
+            gather: {
+              type: 'string',
+              'x-quantity': { kind: 'duration', minimum: '1s', maximum: '6h' },
+              default: '1m',
+              description: 'How long questions gather before a batch goes that is not full.',
+            },
+            within: {
+              type: 'string',
+              'x-quantity': { kind: 'duration', minimum: '1m', maximum: '7d' },
+              default: '24h',
+              description:
+                'A batch that takes longer is cancelled, and what it has not answered is asked directly. Endpoints end batches by themselves after a day.',
+            },
+            requests: {
+              type: 'integer',
+              minimum: 1,
+              maximum: 2_000,
+              default: 500,
+              'x-unit': 'questions',
+              description: 'Most questions of one batch.',
+            },
+            bytes: {
+              type: 'string',
+              'x-quantity': { kind: 'bytes', minimum: '64KiB', maximum: '100MiB' },
+              default: '16MiB',
+              description: 'Most bytes of the file of one batch.',
+            },
+            in_flight: {
+              type: 'integer',
+              minimum: 1,
+              maximum: 20,
+              default: 2,
+              'x-unit': 'batches',
+              description: 'Most batches at one time. So many times `requests` runs are held in memory while they wait for them.',
+            },
             price: {
               type: 'object',
               description: 'What tokens cost in a batch; `price` of the judge when left out.',
@@ -90,7 +197,8 @@ export const prices: Section = {
   schema: {
     ...priceTableSchema,
     maxProperties: 1000,
-    description: 'Prices in US dollars of the models that agents use, for the cost of their own model calls. A model that no entry is for has the list price of its vendor, where [the table](costs.md#list-prices) knows one. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
+    description:
+      'Prices in US dollars of the models that agents use, for the cost of their own model calls. A model that no entry is for has the list price of its vendor, where [the table](costs.md#list-prices) knows one. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
     default: {},
   },
 };

@@ -8,16 +8,35 @@ const token = {
   additionalProperties: false,
   required: ['name', 'value', 'may'],
   properties: {
-    name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 64.', description: 'Name of the token. Spans that come with it belong to the tenant of this name.' },
-    value: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[!-~]+$', 'x-words': 'Use visible ASCII characters without blanks.', 'x-secret': true, description: `What clients send as \`Authorization: Bearer …\`. Best given as \`\${env:NAME}\`. At least ${tokenCharactersMin} characters, unless \`listen.insecure\` is true; \`openssl rand -base64 24\` makes one.` },
+    name: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
+      'x-words': 'Use letters, digits, dots, dashes and underscores, at most 64.',
+      description: 'Name of the token. Spans that come with it belong to the tenant of this name.',
+    },
+    value: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 4096,
+      pattern: '^[!-~]+$',
+      'x-words': 'Use visible ASCII characters without blanks.',
+      'x-secret': true,
+      description: `What clients send as \`Authorization: Bearer …\`. Best given as \`\${env:NAME}\`. At least ${tokenCharactersMin} characters, unless \`listen.insecure\` is true; \`openssl rand -base64 24\` makes one.`,
+    },
     may: {
       type: 'array',
       minItems: 1,
       uniqueItems: true,
       items: { enum: ['ingest', 'read', 'annotate', 'operate'] },
-      description: 'What its bearer may do: `ingest` (send spans and logs), `read` (console, API, metrics), `annotate` (give verdicts of people), `operate` (send dead letters again).',
+      description:
+        'What its bearer may do: `ingest` (send spans and logs), `read` (console, API, metrics), `annotate` (give verdicts of people), `operate` (send dead letters again).',
     },
-    sees: { enum: ['all', 'own'], default: 'all', description: 'What a token that may `read` sees: `all` tenants, or its `own` alone, the one of its name. `own`: of the API what tells of single tenants, and no metrics; such a token may not annotate or operate.' },
+    sees: {
+      enum: ['all', 'own'],
+      default: 'all',
+      description:
+        'What a token that may `read` sees: `all` tenants, or its `own` alone, the one of its name. `own`: of the API what tells of single tenants, and no metrics; such a token may not annotate or operate.',
+    },
   },
 } as const;
 
@@ -29,30 +48,93 @@ export const listen: Section = {
     additionalProperties: false,
     default: {},
     properties: {
-      otlp_http: { type: 'string', 'x-address': true, 'x-restart': true, default: '127.0.0.1:4318', description: 'Address for OTLP over HTTP: `POST /v1/traces` and `POST /v1/logs`.' },
-      otlp_grpc: { type: 'string', 'x-address': true, 'x-restart': true, default: '127.0.0.1:4317', description: 'Address for OTLP over gRPC: `TraceService/Export` and `LogsService/Export`.' },
-      console: { type: 'string', 'x-address': true, 'x-restart': true, default: '127.0.0.1:4380', description: 'Address of the console, the read API, `/metrics`, `/livez` and `/readyz`.' },
+      otlp_http: {
+        type: 'string',
+        'x-address': true,
+        'x-restart': true,
+        default: '127.0.0.1:4318',
+        description: 'Address for OTLP over HTTP: `POST /v1/traces` and `POST /v1/logs`.',
+      },
+      otlp_grpc: {
+        type: 'string',
+        'x-address': true,
+        'x-restart': true,
+        default: '127.0.0.1:4317',
+        description: 'Address for OTLP over gRPC: `TraceService/Export` and `LogsService/Export`.',
+      },
+      console: {
+        type: 'string',
+        'x-address': true,
+        'x-restart': true,
+        default: '127.0.0.1:4380',
+        description: 'Address of the console, the read API, `/metrics`, `/livez` and `/readyz`.',
+      },
       tls: {
         type: 'object',
         'x-restart': 'presence',
-        description: 'Certificate and key for all listeners, TLS 1.2 or newer. The files are named relative to the folder of the configuration; what they say is served to new connections when they change. To begin or end with TLS needs a restart.',
+        description:
+          'Certificate and key for all listeners, TLS 1.2 or newer. The files are named relative to the folder of the configuration; what they say is served to new connections when they change. To begin or end with TLS needs a restart.',
         additionalProperties: false,
         required: ['cert_file', 'key_file'],
         properties: {
-          cert_file: { type: 'string', minLength: 1, description: 'Path of the certificate in PEM, followed by those that lead to its authority.' },
+          cert_file: {
+            type: 'string',
+            minLength: 1,
+            description: 'Path of the certificate in PEM, followed by those that lead to its authority.',
+          },
           key_file: { type: 'string', minLength: 1, description: 'Path of the private key in PEM, without a passphrase.' },
           client_ca_file: {
             type: 'string',
             'x-restart': 'presence',
             minLength: 1,
-            description: 'Path of certificate authorities in PEM. With it the OTLP listeners take only clients that show a certificate of one of these; the console asks for none, since browsers have a token. To begin or end with asking needs a restart.',
+            description:
+              'Path of certificate authorities in PEM. With it the OTLP listeners take only clients that show a certificate of one of these; the console asks for none, since browsers have a token. To begin or end with asking needs a restart.',
           },
         },
       },
-      insecure: { type: 'boolean', 'x-restart': true, default: false, description: 'True, in so many words, to listen beyond loopback although nothing tells callers apart: neither a token nor, for OTLP, `listen.tls.client_ca_file`. It also allows tokens of fewer than 16 characters. TLS alone hides what is said and lets everybody in.' },
-      allowed_hosts: { type: 'array', 'x-restart': true, maxItems: 100, uniqueItems: true, items: { type: 'string', maxLength: 253, pattern: '^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$', 'x-words': 'Write a name without port, as in tracejury.example.org, or *.example.org for all below it.' }, description: 'Names under which the listeners are asked, in `Host` and `:authority`, beside `localhost` and addresses; other names are answered 403. Left out: listeners with tokens or TLS take every name; the others none that a stranger could have lead here, that is names without a dot and those of `.internal`, `.svc` and `.svc.cluster.local`, and a console on loopback none but loopback.' },
-      allowed_origins: { type: 'array', 'x-restart': true, maxItems: 100, uniqueItems: true, items: { type: 'string', maxLength: 300, pattern: '^https?://[^/]+$', 'x-words': 'Write scheme, name and port as browsers do, as in https://app.example.org.' }, description: 'Origins of pages that may send spans and change something from a browser. Others are answered 403 when `Origin` names another host than `Host`. OTLP over HTTP answers their CORS requests.' },
-      tokens: { type: 'array', 'x-restart': true, maxItems: 1000, default: [], items: token, description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listeners (or the console) ask for none.' },
+      insecure: {
+        type: 'boolean',
+        'x-restart': true,
+        default: false,
+        description:
+          'True, in so many words, to listen beyond loopback although nothing tells callers apart: neither a token nor, for OTLP, `listen.tls.client_ca_file`. It also allows tokens of fewer than 16 characters. TLS alone hides what is said and lets everybody in.',
+      },
+      allowed_hosts: {
+        type: 'array',
+        'x-restart': true,
+        maxItems: 100,
+        uniqueItems: true,
+        items: {
+          type: 'string',
+          maxLength: 253,
+          pattern: '^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$',
+          'x-words': 'Write a name without port, as in tracejury.example.org, or *.example.org for all below it.',
+        },
+        description:
+          'Names under which the listeners are asked, in `Host` and `:authority`, beside `localhost` and addresses; other names are answered 403. Left out: listeners with tokens or TLS take every name; the others none that a stranger could have lead here, that is names without a dot and those of `.internal`, `.svc` and `.svc.cluster.local`, and a console on loopback none but loopback.',
+      },
+      allowed_origins: {
+        type: 'array',
+        'x-restart': true,
+        maxItems: 100,
+        uniqueItems: true,
+        items: {
+          type: 'string',
+          maxLength: 300,
+          pattern: '^https?://[^/]+$',
+          'x-words': 'Write scheme, name and port as browsers do, as in https://app.example.org.',
+        },
+        description:
+          'Origins of pages that may send spans and change something from a browser. Others are answered 403 when `Origin` names another host than `Host`. OTLP over HTTP answers their CORS requests.',
+      },
+      tokens: {
+        type: 'array',
+        'x-restart': true,
+        maxItems: 1000,
+        default: [],
+        items: token,
+        description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listeners (or the console) ask for none.',
+      },
     },
   },
 };

@@ -11,8 +11,19 @@ export const log: Section = {
     additionalProperties: false,
     default: {},
     properties: {
-      format: { enum: logFormats, 'x-restart': true, default: 'auto', description: '`json`: one JSON object a line, without texts of runs. `pretty`: readable lines with local time, and at the start what is on. `auto`: `pretty` on a terminal, `json` elsewhere.' },
-      level: { enum: logLevels, 'x-restart': true, default: 'info', description: 'The least severe lines that are written; `silent`: none.' },
+      format: {
+        enum: logFormats,
+        'x-restart': true,
+        default: 'auto',
+        description:
+          '`json`: one JSON object a line, without texts of runs. `pretty`: readable lines with local time, and at the start what is on. `auto`: `pretty` on a terminal, `json` elsewhere.',
+      },
+      level: {
+        enum: logLevels,
+        'x-restart': true,
+        default: 'info',
+        description: 'The least severe lines that are written; `silent`: none.',
+      },
     },
   },
 };

@@ -17,13 +17,41 @@ const telemetryTraces: JsonSchema = {
   default: {},
   properties: {
     exporter: { type: 'string', maxLength: 100, default: 'none', description: 'Where they go, as `OTEL_TRACES_EXPORTER` names it.' },
-    sample: { type: 'number', minimum: 0, maximum: 1, default: 0.01, 'x-unit': 'share', description: 'Share of requests and runs that get spans.' },
+    sample: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      default: 0.01,
+      'x-unit': 'share',
+      description: 'Share of requests and runs that get spans.',
+    },
   },
 };
 
 export const planned: readonly Section[] = [
-  { key: 'telemetry', schema: { type: 'object', additionalProperties: false, default: {}, 'x-planned': true, description: `Spans of the service itself. ${notYet}`, properties: { traces: telemetryTraces } } },
-  { key: 'shards', schema: { type: 'integer', minimum: 1, maximum: 256, default: 1, 'x-unit': 'threads', 'x-planned': true, description: `Threads that assemble and score. ${notYet}` } },
+  {
+    key: 'telemetry',
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      'x-planned': true,
+      description: `Spans of the service itself. ${notYet}`,
+      properties: { traces: telemetryTraces },
+    },
+  },
+  {
+    key: 'shards',
+    schema: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 256,
+      default: 1,
+      'x-unit': 'threads',
+      'x-planned': true,
+      description: `Threads that assemble and score. ${notYet}`,
+    },
+  },
   list('dialects', 'Readers of attributes of your own, without code.'),
   list('datasets', 'Rules that keep runs as examples.'),
   list('queues', 'Rules that put runs before people.'),

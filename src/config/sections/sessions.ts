@@ -5,14 +5,33 @@ export const sessions: Section = {
   key: 'sessions',
   schema: {
     type: 'object',
-    description: 'Runs with one session id are the turns of a session. Evaluators that judge sessions as a whole, such as `goal_reached`, look at it when it is over, as far as anybody can tell.',
+    description:
+      'Runs with one session id are the turns of a session. Evaluators that judge sessions as a whole, such as `goal_reached`, look at it when it is over, as far as anybody can tell.',
     additionalProperties: false,
     default: {},
     properties: {
-      quiet: duration('10m', '1s', '7d', 'Without a further turn for so long, a session is judged; a turn that comes later has it judged again.'),
+      quiet: duration(
+        '10m',
+        '1s',
+        '7d',
+        'Without a further turn for so long, a session is judged; a turn that comes later has it judged again.',
+      ),
       latest: duration('6h', '1m', '30d', 'A session that goes on and on is judged as often as this all the same. At least `quiet`.'),
-      keep: duration('1d', '1m', '30d', 'Without a turn for so long, a session is forgotten: a turn that comes later begins another one. At least `quiet`.'),
-      rows: { type: 'integer', minimum: 1, maximum: 1_000_000, default: 10_000, 'x-unit': 'sessions', description: 'How many sessions that were chosen to be judged are remembered, with their turns; while there are as many, those that begin end as `overload`.' },
+      keep: duration(
+        '1d',
+        '1m',
+        '30d',
+        'Without a turn for so long, a session is forgotten: a turn that comes later begins another one. At least `quiet`.',
+      ),
+      rows: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1_000_000,
+        default: 10_000,
+        'x-unit': 'sessions',
+        description:
+          'How many sessions that were chosen to be judged are remembered, with their turns; while there are as many, those that begin end as `overload`.',
+      },
     },
   },
 };

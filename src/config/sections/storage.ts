@@ -10,27 +10,87 @@ export const store: Section = {
     additionalProperties: false,
     default: {},
     properties: {
-      url: { type: 'string', minLength: 1, 'x-secret': 'url', 'x-restart': true, default: 'sqlite:./tracejury-data/tracejury.db', description: '`sqlite:` and the path of a file, from the folder in which the service starts; `memory:` keeps the newest 10,000 runs until the process ends.' },
+      url: {
+        type: 'string',
+        minLength: 1,
+        'x-secret': 'url',
+        'x-restart': true,
+        default: 'sqlite:./tracejury-data/tracejury.db',
+        description:
+          '`sqlite:` and the path of a file, from the folder in which the service starts; `memory:` keeps the newest 10,000 runs until the process ends.',
+      },
       content: {
         enum: contentChoices,
         default: 'failed_and_sampled',
-        description: 'Of which runs texts, arguments, results and spans are kept. `failed_and_sampled`: of those that failed a verdict, ended in an error, are not complete or were put before a judge, and of a sample of the others. Verdicts are kept of all runs.',
+        description:
+          'Of which runs texts, arguments, results and spans are kept. `failed_and_sampled`: of those that failed a verdict, ended in an error, are not complete or were put before a judge, and of a sample of the others. Verdicts are kept of all runs.',
       },
-      content_sample: { type: 'number', minimum: 0, maximum: 1, default: 0.1, description: 'The share of the other runs, by trace id; for `failed_and_sampled`.' },
+      content_sample: {
+        type: 'number',
+        minimum: 0,
+        maximum: 1,
+        default: 0.1,
+        description: 'The share of the other runs, by trace id; for `failed_and_sampled`.',
+      },
       keep: {
         type: 'object',
         description: 'What is deleted when it is older or more than this.',
         additionalProperties: false,
         default: {},
         properties: {
-          runs: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1h', maximum: '3650d' }, default: '30d', description: 'Age of runs and verdicts, by the start of the run. A run of which a backend still waits for scores stays until it has them, or they are older than `exports`; one that a judge is to be asked about, alone or as a turn of a session, until that has ended.' },
-          content: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '3650d' }, default: '7d', description: 'Age of texts, arguments, results and spans.' },
-          bytes: { type: ['string', 'integer'], 'x-quantity': { kind: 'bytes', minimum: '16MiB', maximum: '64TiB' }, default: '20GiB', description: 'Size of the whole: of the file, or roughly of what `memory:` holds of runs. Beyond it the oldest runs go.' },
-          exports: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '14d', description: 'Age of scores that a backend has not taken, dead letters among them, by the time at which they were made.' },
-          annotations: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '1d', description: 'How long an annotation waits for its run. Those of a run that is stored go with it.' },
-          judge_age: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '1d', description: 'Age of runs that wait for a judge; older ones end as `overload`.' },
-          judge_rows: { type: 'integer', minimum: 1, maximum: 10_000_000, default: 100_000, 'x-unit': 'pairs', description: 'How many pairs of run and evaluator may wait for judges; beyond it they end as `overload`.' },
-          export_rows: { type: 'integer', minimum: 100, maximum: 100_000_000, default: 1_000_000, 'x-unit': 'scores', description: 'How many of these; beyond it the oldest go, dead letters first.' },
+          runs: {
+            type: 'string',
+            'x-quantity': { kind: 'duration', minimum: '1h', maximum: '3650d' },
+            default: '30d',
+            description:
+              'Age of runs and verdicts, by the start of the run. A run of which a backend still waits for scores stays until it has them, or they are older than `exports`; one that a judge is to be asked about, alone or as a turn of a session, until that has ended.',
+          },
+          content: {
+            type: 'string',
+            'x-quantity': { kind: 'duration', minimum: '0s', maximum: '3650d' },
+            default: '7d',
+            description: 'Age of texts, arguments, results and spans.',
+          },
+          bytes: {
+            type: ['string', 'integer'],
+            'x-quantity': { kind: 'bytes', minimum: '16MiB', maximum: '64TiB' },
+            default: '20GiB',
+            description: 'Size of the whole: of the file, or roughly of what `memory:` holds of runs. Beyond it the oldest runs go.',
+          },
+          exports: {
+            type: 'string',
+            'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' },
+            default: '14d',
+            description: 'Age of scores that a backend has not taken, dead letters among them, by the time at which they were made.',
+          },
+          annotations: {
+            type: 'string',
+            'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' },
+            default: '1d',
+            description: 'How long an annotation waits for its run. Those of a run that is stored go with it.',
+          },
+          judge_age: {
+            type: 'string',
+            'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' },
+            default: '1d',
+            description: 'Age of runs that wait for a judge; older ones end as `overload`.',
+          },
+          judge_rows: {
+            type: 'integer',
+            minimum: 1,
+            maximum: 10_000_000,
+            default: 100_000,
+            'x-unit': 'pairs',
+            description: 'How many pairs of run and evaluator may wait for judges; beyond it they end as `overload`.',
+          },
+          export_rows: {
+            type: 'integer',
+            minimum: 100,
+            maximum: 100_000_000,
+            default: 1_000_000,
+            'x-unit': 'scores',
+            description: 'How many of these; beyond it the oldest go, dead letters first.',
+          },
         },
       },
     },
@@ -45,7 +105,15 @@ export const journal: Section = {
     additionalProperties: false,
     default: {},
     properties: {
-      url: { type: 'string', minLength: 1, 'x-secret': 'url', 'x-restart': true, default: 'disk:./tracejury-data/journal', description: '`disk:` and the path of a folder, from the folder in which the service starts; `memory:` loses what is open when the process dies.' },
+      url: {
+        type: 'string',
+        minLength: 1,
+        'x-secret': 'url',
+        'x-restart': true,
+        default: 'disk:./tracejury-data/journal',
+        description:
+          '`disk:` and the path of a folder, from the folder in which the service starts; `memory:` loses what is open when the process dies.',
+      },
     },
   },
 };

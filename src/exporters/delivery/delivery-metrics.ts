@@ -14,13 +14,27 @@ type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced' | 'pas
 export interface ExporterAccount extends BackendNews {
   count(outcome: ItemOutcome, items?: number): void;
   queue(held: PerRunQueue, rows: StoredRows | undefined): void;
-  standing(held: PerRunQueue, rows: StoredRows | undefined, backend: Pick<Sender, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>): ScoresStatus;
+  standing(
+    held: PerRunQueue,
+    rows: StoredRows | undefined,
+    backend: Pick<Sender, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>,
+  ): ScoresStatus;
   dead(rows: StoredRows | undefined): void;
 }
 
 const circuitLevels: { readonly [circuit in Circuit]: number } = { closed: 0, half_open: 1, open: 2 };
 
-export function exporterAccount({ name, telemetry, clock, logger }: { readonly name: string; readonly telemetry: Telemetry; readonly clock: Clock; readonly logger?: NewsLogger | undefined }): ExporterAccount {
+export function exporterAccount({
+  name,
+  telemetry,
+  clock,
+  logger,
+}: {
+  readonly name: string;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly logger?: NewsLogger | undefined;
+}): ExporterAccount {
   const news = backendNews({ name: () => name, what: 'scores', telemetry, clock, logger });
   const labels = { 'tracejury.exporter': name };
   const notStored = (held: PerRunQueue): number => held.size() - held.rows();
@@ -34,7 +48,17 @@ export function exporterAccount({ name, telemetry, clock, logger }: { readonly n
     },
     standing(held, rows, backend) {
       const [oldest] = held.all();
-      return { sends: 'scores', ...news.past(), circuit: backend.circuit(), fault: backend.fault(), retryAtMs: backend.retryAtMs(), toSend: toSend(held, rows), notStored: notStored(held), sending: backend.sending(), oldestAtMs: oldest?.offeredMs };
+      return {
+        sends: 'scores',
+        ...news.past(),
+        circuit: backend.circuit(),
+        fault: backend.fault(),
+        retryAtMs: backend.retryAtMs(),
+        toSend: toSend(held, rows),
+        notStored: notStored(held),
+        sending: backend.sending(),
+        oldestAtMs: oldest?.offeredMs,
+      };
     },
     queue(held, rows) {
       const nowMs = clock.nowMs();

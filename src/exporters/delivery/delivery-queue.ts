@@ -76,7 +76,15 @@ const missingMsDefault = 600_000;
 const tendEveryMs = 1_000;
 
 export function outbox(options: OutboxOptions): Outbox {
-  const { name = options.exporter.id, telemetry, clock, sleep, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = options.exporter.itemsAtOnce ?? 4 } = options;
+  const {
+    name = options.exporter.id,
+    telemetry,
+    clock,
+    sleep,
+    itemsMax = 10_000,
+    bytesMax = 128 * 1024 * 1024,
+    sendingMax = options.exporter.itemsAtOnce ?? 4,
+  } = options;
   const account = exporterAccount({ name, telemetry, clock, logger: options.logger });
   const held = perRunQueue();
   const through = unstoredOutcomes(itemsMax);
@@ -112,10 +120,12 @@ export function outbox(options: OutboxOptions): Outbox {
     if (outcome.kind === 'sent') {
       if (entry.row !== undefined) rows?.sent(entry.row);
       // An older revision may stand in the store, and must not be sent after this one.
-      else if (!entry.isKept && itemRevision(entry.item) > 1 && rows !== undefined && rows.waiting() > held.rows()) through.add(entry, 'sent');
+      else if (!entry.isKept && itemRevision(entry.item) > 1 && rows !== undefined && rows.waiting() > held.rows())
+        through.add(entry, 'sent');
       leave(entry, 'sent');
     } else if (!outcome.retryable) giveUp(entry, outcome);
-    else if (!isProbe && entry.attempts >= (options.attemptsMax ?? attemptsMaxDefault)) giveUp(entry, outcome, `tried ${entry.attempts} times: `);
+    else if (!isProbe && entry.attempts >= (options.attemptsMax ?? attemptsMaxDefault))
+      giveUp(entry, outcome, `tried ${entry.attempts} times: `);
     else if ('isMissing' in outcome && clock.nowMs() - entry.offeredMs > (options.missingMs ?? missingMsDefault)) giveUp(entry, outcome);
     else if (clock.nowMs() - entry.offeredMs > (options.giveUpMs ?? Infinity)) giveUp(entry, outcome, 'too old: ');
     else if (entry.row !== undefined && backend.circuit() !== 'closed') leaveToStore(entry.row, entry, isProbe);
@@ -273,7 +283,13 @@ export function outbox(options: OutboxOptions): Outbox {
       const ended_ = through.of(item);
       const { part, offeredMs } = entry ?? ended_ ?? {};
       if (rows === undefined || part === undefined || offeredMs === undefined || entry?.isKept === true) return undefined;
-      return { exporter: name, part, item, offeredAt: Math.floor(offeredMs * 1_000), ...(ended_ === undefined ? {} : { already: ended_.already }) };
+      return {
+        exporter: name,
+        part,
+        item,
+        offeredAt: Math.floor(offeredMs * 1_000),
+        ...(ended_ === undefined ? {} : { already: ended_.already }),
+      };
     },
     written(item, row) {
       const entry = held.of(item);

@@ -14,8 +14,16 @@ export function exportOutcome(answer: Answer, { takesPages = false }: { readonly
   if (answer.kind === 'unanswered') return { kind: 'failed', retryable: true, error: answer.fault };
   const { status, retryAfterMs } = answer;
   // Nothing that takes scores answers so: it is a proxy, a login, or a user interface that has a page for every path. Decision 46.
-  if (status >= 200 && status < 300) return answer.isPage === true && !takesPages ? { kind: 'failed', retryable: true, error: `status ${status}: ${pageFault}` } : { kind: 'sent' };
-  return { kind: 'failed', retryable: !finalStatuses.has(status), error: `status ${status}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  if (status >= 200 && status < 300)
+    return answer.isPage === true && !takesPages
+      ? { kind: 'failed', retryable: true, error: `status ${status}: ${pageFault}` }
+      : { kind: 'sent' };
+  return {
+    kind: 'failed',
+    retryable: !finalStatuses.has(status),
+    error: `status ${status}`,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }
 
 /** Whoever reads of a refusal looks at what shows who asks, and not at the network. `names`: what does, in the entry. */

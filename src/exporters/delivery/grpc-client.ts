@@ -36,7 +36,14 @@ export function grpcClient({ origin, headers, timeoutMs, tls }: GrpcClientOption
   /** Why a connection ended: calls are told no more than that it did. */
   const faults = new WeakMap<ClientHttp2Session, string>();
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const common: OutgoingHttpHeaders = { ...own, ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers', 'user-agent': 'tracejury', 'grpc-timeout': `${timeoutMs}m` };
+  const common: OutgoingHttpHeaders = {
+    ...own,
+    ':method': 'POST',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    'user-agent': 'tracejury',
+    'grpc-timeout': `${timeoutMs}m`,
+  };
 
   /** A connection that has ended, or is about to, is followed by another one. */
   function connected(): ClientHttp2Session {
@@ -106,7 +113,14 @@ function answered(stream: ClientHttp2Stream, timeoutMs: number, send: () => void
       clearTimeout(timer);
       const said = tail['grpc-status'] === undefined ? head : tail;
       if (head[':status'] === undefined) reject(new Error('no answer'));
-      else resolve({ httpStatus: Number(head[':status']), grpcStatus: numberOf(said['grpc-status']), message: textOf(said['grpc-message']) ?? '', details: textOf(said['grpc-status-details-bin']), body: Buffer.concat(chunks).subarray(prefixBytes, answerBytesMax) });
+      else
+        resolve({
+          httpStatus: Number(head[':status']),
+          grpcStatus: numberOf(said['grpc-status']),
+          message: textOf(said['grpc-message']) ?? '',
+          details: textOf(said['grpc-status-details-bin']),
+          body: Buffer.concat(chunks).subarray(prefixBytes, answerBytesMax),
+        });
     });
     send();
   });
@@ -121,9 +135,11 @@ function prefix(length: number, isGzip: boolean): Buffer {
 
 function heard({ httpStatus, grpcStatus, message, details, body }: Heard, sentBytes: number): Answer {
   if (grpcStatus === 0) return { kind: 'answered', status: 200, body };
-  if (grpcStatus === undefined) return httpStatus === 200 ? { kind: 'unanswered', fault: noGrpcFault } : { kind: 'answered', status: httpStatus, body };
+  if (grpcStatus === undefined)
+    return httpStatus === 200 ? { kind: 'unanswered', fault: noGrpcFault } : { kind: 'answered', status: httpStatus, body };
   const retryAfterMs = details === undefined ? undefined : retryDelayMs(Buffer.from(details, 'base64'));
-  const status = grpcStatus === RESOURCE_EXHAUSTED && isTooLarge(message, sentBytes, retryAfterMs) ? 413 : (statuses.get(grpcStatus) ?? 500);
+  const status =
+    grpcStatus === RESOURCE_EXHAUSTED && isTooLarge(message, sentBytes, retryAfterMs) ? 413 : (statuses.get(grpcStatus) ?? 500);
   return { kind: 'answered', status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), body };
 }
 

@@ -24,7 +24,10 @@ export interface PostOptions {
 const answerBytesMaxDefault = 64 * 1024;
 
 /** Resolves, never rejects. Redirects are not followed. */
-export function post({ method = 'POST', url, headers, timeoutMs, request, agent, answerBytesMax = answerBytesMaxDefault }: PostOptions, body: Uint8Array): Promise<Answer> {
+export function post(
+  { method = 'POST', url, headers, timeoutMs, request, agent, answerBytesMax = answerBytesMaxDefault }: PostOptions,
+  body: Uint8Array,
+): Promise<Answer> {
   return new Promise((resolve) => {
     const sent = request(url, { method, agent, headers: { ...headers, 'content-length': body.length } }, (response) => {
       const chunks: Buffer[] = [];
@@ -33,7 +36,15 @@ export function post({ method = 'POST', url, headers, timeoutMs, request, agent,
         if (bytes < answerBytesMax) chunks.push(chunk);
         bytes += chunk.length;
       });
-      response.on('end', () => done({ kind: 'answered', status: response.statusCode ?? 0, ...retryAfter(response), ...(/^text\/html\b/i.test(response.headers['content-type'] ?? '') ? { isPage: true } : {}), body: Buffer.concat(chunks).subarray(0, answerBytesMax) }));
+      response.on('end', () =>
+        done({
+          kind: 'answered',
+          status: response.statusCode ?? 0,
+          ...retryAfter(response),
+          ...(/^text\/html\b/i.test(response.headers['content-type'] ?? '') ? { isPage: true } : {}),
+          body: Buffer.concat(chunks).subarray(0, answerBytesMax),
+        }),
+      );
       response.on('error', failed);
     });
     const timer = setTimeout(() => {

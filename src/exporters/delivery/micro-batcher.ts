@@ -20,7 +20,12 @@ interface Waiting<Item> {
 }
 
 /** Whoever calls bounds how many items are under way. */
-export function microBatcher<Item>({ send, itemsMax, requestsMax, gather }: MicroBatcherOptions<Item>): (item: Item) => Promise<ExportOutcome> {
+export function microBatcher<Item>({
+  send,
+  itemsMax,
+  requestsMax,
+  gather,
+}: MicroBatcherOptions<Item>): (item: Item) => Promise<ExportOutcome> {
   const waiting: Waiting<Item>[] = [];
   let requests = 0;
   let isDue = false;
@@ -40,7 +45,8 @@ export function microBatcher<Item>({ send, itemsMax, requestsMax, gather }: Micr
   async function request(batch: readonly Waiting<Item>[]): Promise<void> {
     requests++;
     const outcome = await send(batch.map(({ item }) => item));
-    if (batch.length > 1 && 'kind' in outcome && isOfOne(outcome)) for (const { item, done } of batch) done(outcomeAt(await send([item]), 0));
+    if (batch.length > 1 && 'kind' in outcome && isOfOne(outcome))
+      for (const { item, done } of batch) done(outcomeAt(await send([item]), 0));
     else for (const [at, { done }] of batch.entries()) done(outcomeAt(outcome, at));
     requests--;
     soon();

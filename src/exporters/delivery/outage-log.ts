@@ -38,8 +38,16 @@ export interface BackendNews {
 }
 
 const messages = {
-  scores: { down: 'a backend takes nothing: its scores wait', again: 'a backend takes scores again', givenUp: 'scores were given up: they are dead letters' },
-  spans: { down: 'the target takes nothing: spans wait in the journal', again: 'the target takes spans again', givenUp: 'the target refuses spans: they are given up' },
+  scores: {
+    down: 'a backend takes nothing: its scores wait',
+    again: 'a backend takes scores again',
+    givenUp: 'scores were given up: they are dead letters',
+  },
+  spans: {
+    down: 'the target takes nothing: spans wait in the journal',
+    again: 'the target takes spans again',
+    givenUp: 'the target refuses spans: they are given up',
+  },
 } as const;
 
 /** Between two lines that say the same. */

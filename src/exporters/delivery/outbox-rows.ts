@@ -34,7 +34,10 @@ export interface StoredRows {
   oldestMs(): number | undefined;
 }
 
-type Note = { readonly kind: 'sent' } | { readonly kind: 'put_back'; readonly attempts: number; readonly dueAt: number } | { readonly kind: 'dead'; readonly attempts: number; readonly reason: string };
+type Note =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'put_back'; readonly attempts: number; readonly dueAt: number }
+  | { readonly kind: 'dead'; readonly attempts: number; readonly reason: string };
 
 /** Notes that wait for a store that cannot be written. A forgotten one is sent again after a restart. */
 const notesMax = 100_000;
@@ -94,7 +97,12 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
   async function read(limit: number, held: readonly number[]): Promise<readonly WaitingExport[]> {
     const gone = (passed = new Set(notes.keys()));
     try {
-      const rows = await exports.due({ exporter, now: Math.ceil(clock.nowMs() * 1_000), limit: Math.min(takeMax, limit), except: [...held, ...tried] });
+      const rows = await exports.due({
+        exporter,
+        now: Math.ceil(clock.nowMs() * 1_000),
+        limit: Math.min(takeMax, limit),
+        except: [...held, ...tried],
+      });
       return rows.filter(({ id }) => !gone.has(id));
     } finally {
       passed = undefined;

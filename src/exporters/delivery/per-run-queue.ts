@@ -98,7 +98,11 @@ export function perRunQueue(): PerRunQueue {
     has: (entry) => entries.get(entry.item) === entry,
     hasRow: (row) => rows.has(row),
     of: (item) => entries.get(item),
-    revisionOf: ({ run }, part) => [...(byRun.get(queueKey(run)) ?? [])].reduce((newest, entry) => (entry.part === part ? Math.max(newest, itemRevision(entry.item)) : newest), 0),
+    revisionOf: ({ run }, part) =>
+      [...(byRun.get(queueKey(run)) ?? [])].reduce(
+        (newest, entry) => (entry.part === part ? Math.max(newest, itemRevision(entry.item)) : newest),
+        0,
+      ),
     makeReady,
     next() {
       const [entry] = ready;
@@ -116,7 +120,11 @@ export function perRunQueue(): PerRunQueue {
 
 /** What is said of a session goes one after the other whichever turn it stands with. */
 export function queueKey(run: ExportedRun): string {
-  const { session, tenant, trace: { sessionId } } = run;
+  const {
+    session,
+    tenant,
+    trace: { sessionId },
+  } = run;
   return session === undefined || sessionId === undefined ? `${tenant}/${runTargetId(run)}` : `${tenant}/session ${sessionId}`;
 }
 
@@ -124,6 +132,13 @@ export function queueKey(run: ExportedRun): string {
 export function partOf({ run, evaluations, decisions, calls }: ExportItem): string {
   if (run.partOf !== undefined || evaluations.some(({ evaluatorKind }) => evaluatorKind === 'rule')) return 'rules';
   // Asked about, and without a verdict.
-  if (evaluations.length === 0 && calls !== undefined) return decisions.map(({ name }) => name).sort().join(',');
-  return evaluations.map(({ key }) => key.name).sort().join(',');
+  if (evaluations.length === 0 && calls !== undefined)
+    return decisions
+      .map(({ name }) => name)
+      .sort()
+      .join(',');
+  return evaluations
+    .map(({ key }) => key.name)
+    .sort()
+    .join(',');
 }

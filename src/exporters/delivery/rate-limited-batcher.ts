@@ -54,7 +54,9 @@ export function paced<Item>({ send, perMinute, atOnce, itemsMax, clock, sleep }:
       // Everybody who has something to send now has said so.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = waiting.splice(0, itemsMax);
-      const outcome: ExportOutcome = over.signal.aborted ? { kind: 'failed', retryable: true, error: 'stopped' } : await send(batch.map(({ item }) => item));
+      const outcome: ExportOutcome = over.signal.aborted
+        ? { kind: 'failed', retryable: true, error: 'stopped' }
+        : await send(batch.map(({ item }) => item));
       for (const { done } of batch) done(outcome);
     }
     isRunning = false;

@@ -9,7 +9,23 @@ import { BlockList, isIPv6, type LookupFunction } from 'node:net';
 export const notPublic = 'ADDRESS_NOT_PUBLIC';
 
 /** Networks that are nobody's, one's own, or not for hosts: the registries of special-purpose addresses of IANA, as of 2025. */
-const special4 = ['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'];
+const special4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
 /** Of 2000::/3, beyond which nothing is given out: protocol assignments with Teredo, documentation, and 6to4, behind which any address of IPv4 may be. */
 const special6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 /** The last four bytes are an address of IPv4: mapped, and by way of NAT64. */

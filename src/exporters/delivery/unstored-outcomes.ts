@@ -35,7 +35,10 @@ export function unstoredOutcomes(itemsMax: number): UnstoredOutcomes {
     remove: (item) => items.delete(item),
     revisionOf({ run }, part) {
       const key = queueKey(run);
-      return [...items].reduce((newest, [item, one]) => (one.key === key && one.part === part ? Math.max(newest, itemRevision(item)) : newest), 0);
+      return [...items].reduce(
+        (newest, [item, one]) => (one.key === key && one.part === part ? Math.max(newest, itemRevision(item)) : newest),
+        0,
+      );
     },
     firstDead() {
       for (const { already, nth } of items.values()) if (already !== 'sent') return nth;

@@ -40,7 +40,8 @@ export function target(settings: TargetSettings): Target {
     isProtobufOnly: settings.protocol === 'grpc',
     async send(signal, encoding, body) {
       const answer = await wire.send(signal, encoding === 'json' ? 'application/json' : 'application/x-protobuf', body);
-      if (signal === 'logs' && answer.kind === 'answered' && noLogs.has(answer.status)) return { kind: 'failed', retryable: false, error: `status ${answer.status}`, rejected: 0 };
+      if (signal === 'logs' && answer.kind === 'answered' && noLogs.has(answer.status))
+        return { kind: 'failed', retryable: false, error: `status ${answer.status}`, rejected: 0 };
       return { ...refusalNamed(exportOutcome(answer), ['a key in headers']), rejected: rejectedIn(answer, signal, encoding) };
     },
     stop: wire.stop,
@@ -52,7 +53,10 @@ function rejectedIn(answer: Answer, signal: 'traces' | 'logs', encoding: OtlpEnc
   if (answer.kind === 'unanswered' || answer.status >= 300 || answer.isPage === true || answer.body.length === 0) return 0;
   try {
     if (signal === 'traces') return Number(ProtobufTraceSerializer.deserializeResponse(answer.body).partialSuccess?.rejectedSpans ?? 0);
-    return Number((encoding === 'json' ? JsonLogsSerializer : ProtobufLogsSerializer).deserializeResponse(answer.body).partialSuccess?.rejectedLogRecords ?? 0);
+    return Number(
+      (encoding === 'json' ? JsonLogsSerializer : ProtobufLogsSerializer).deserializeResponse(answer.body).partialSuccess
+        ?.rejectedLogRecords ?? 0,
+    );
   } catch {
     return 0;
   }

@@ -70,7 +70,11 @@ const requestsMaxDefault = 100_000;
 const parcelsMaxDefault = 200_000;
 const circuits = ['closed', 'half_open', 'open'] as const;
 
-export function forwarding({ requestsMax = requestsMaxDefault, parcelsMax = parcelsMaxDefault, ...options }: ForwardingOptions): Forwarding {
+export function forwarding({
+  requestsMax = requestsMaxDefault,
+  parcelsMax = parcelsMaxDefault,
+  ...options
+}: ForwardingOptions): Forwarding {
   const { telemetry, clock, sleep, awaits } = options;
   const held = parcels({ ...options, lanes });
   const ended = new AbortController();
@@ -136,7 +140,8 @@ export function forwarding({ requestsMax = requestsMaxDefault, parcelsMax = parc
     settledKeys = [];
     out.pump();
     // A target that is down is not waited for: the journal has what waits for it.
-    for (let waitedMs = 0; held.readySize() > 0 && out.circuit() === 'closed' && waitedMs < deadlineMs; waitedMs += stepMs) await sleep(stepMs);
+    for (let waitedMs = 0; held.readySize() > 0 && out.circuit() === 'closed' && waitedMs < deadlineMs; waitedMs += stepMs)
+      await sleep(stepMs);
     out.stop();
     place?.stop();
     return held.size();
@@ -168,7 +173,14 @@ export function forwarding({ requestsMax = requestsMaxDefault, parcelsMax = parc
     standings() {
       const isConfigured = settings !== undefined;
       if (!isConfigured && held.size() === 0) return [];
-      return [{ name, kind: 'forward', isConfigured, standing: { sends: 'spans', ...news.past(), ...out.standing(), toSend: held.size(), oldestAtMs: held.oldestMs() } }];
+      return [
+        {
+          name,
+          kind: 'forward',
+          isConfigured,
+          standing: { sends: 'spans', ...news.past(), ...out.standing(), toSend: held.size(), oldestAtMs: held.oldestMs() },
+        },
+      ];
     },
     exchange(next) {
       const isSamePlace = next === undefined || placeText(next) === placeText(settings);

@@ -128,7 +128,15 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax, openSpansMax = 
   function requestOf(position: number, signal: HeldRequest['signal'], body: PlainBody | undefined): HeldRequest {
     const keeps = body !== undefined && bodyBytes + body.bytes.length <= bodyBytesMax;
     if (keeps) bodyBytes += body.bytes.length;
-    const request: HeldRequest = { position, signal, arrivedMs: clock.nowMs(), body: keeps ? body : undefined, all: 0, left: 0, isEntire: true };
+    const request: HeldRequest = {
+      position,
+      signal,
+      arrivedMs: clock.nowMs(),
+      body: keeps ? body : undefined,
+      all: 0,
+      left: 0,
+      isEntire: true,
+    };
     requests.set(position, request);
     return request;
   }
@@ -195,13 +203,41 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax, openSpansMax = 
         const ids = own.map(({ spanId }) => spanId);
         const only = isWhole && own.length === all.length ? undefined : new Set<string>(ids);
         const bytes = own.reduce((sum, { wireBytes }) => sum + wireBytes, 0);
-        add({ request, key, traceId, lane: Number.parseInt(traceId.slice(-4), 16) % lanes, only, items: own.length, bytes, additions: new Map(), ids, isUnscored: false }, awaits(key));
+        add(
+          {
+            request,
+            key,
+            traceId,
+            lane: Number.parseInt(traceId.slice(-4), 16) % lanes,
+            only,
+            items: own.length,
+            bytes,
+            additions: new Map(),
+            ids,
+            isUnscored: false,
+          },
+          awaits(key),
+        );
       }
       if (request.left === 0) forget(request);
     },
     takeLogs({ position, body }) {
       const request = requestOf(position, 'logs', body);
-      add({ request, key: '', traceId: '', lane: position % lanes, only: undefined, items: 1, bytes: body?.bytes.length ?? 0, additions: new Map(), ids: [], isUnscored: false }, false);
+      add(
+        {
+          request,
+          key: '',
+          traceId: '',
+          lane: position % lanes,
+          only: undefined,
+          items: 1,
+          bytes: body?.bytes.length ?? 0,
+          additions: new Map(),
+          ids: [],
+          isUnscored: false,
+        },
+        false,
+      );
     },
     scored(item) {
       const { tenant, traceId, spanTraceId = traceId, spanId, session, partOf } = item.run;
@@ -211,7 +247,8 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax, openSpansMax = 
       // One word on a span: a second one, of a judge or of a newer revision, needs a span of its own.
       const own = trace?.bySpan.get(spanId);
       if (trace === undefined || own === undefined || own.additions.has(spanId)) return false;
-      for (const [id, addition] of added(item, (one) => trace.bySpan.has(one))) trace.bySpan.get(id)?.additions.set(id, joined(trace.bySpan.get(id)?.additions.get(id), addition));
+      for (const [id, addition] of added(item, (one) => trace.bySpan.has(one)))
+        trace.bySpan.get(id)?.additions.set(id, joined(trace.bySpan.get(id)?.additions.get(id), addition));
       for (const parcel of trace.open) parcel.isUnscored = false;
       return true;
     },

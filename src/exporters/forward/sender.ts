@@ -141,7 +141,8 @@ export function sending(options: SendingOptions): Sending {
 
   function done(parcels: readonly Parcel[], items: number, outcome: 'forwarded' | 'unreadable'): void {
     const isLogs = parcels[0]?.request.signal === 'logs';
-    if (items > 0) telemetry.add('tracejury.forward.spans', items, { 'tracejury.outcome': isLogs && outcome === 'forwarded' ? 'log_request' : outcome });
+    if (items > 0)
+      telemetry.add('tracejury.forward.spans', items, { 'tracejury.outcome': isLogs && outcome === 'forwarded' ? 'log_request' : outcome });
     for (const parcel of parcels) held.gone(parcel);
   }
 
@@ -153,7 +154,8 @@ export function sending(options: SendingOptions): Sending {
       void leaveAlone(openMs);
     }
     for (const lane of from) lane.attempts++;
-    if (openMs === undefined && backend.circuit() === 'closed') await sleep(restMs(Math.max(...from.map(({ attempts }) => attempts)), options), signal);
+    if (openMs === undefined && backend.circuit() === 'closed')
+      await sleep(restMs(Math.max(...from.map(({ attempts }) => attempts)), options), signal);
   }
 
   async function leaveAlone(ms: number): Promise<void> {
@@ -170,12 +172,21 @@ export function sending(options: SendingOptions): Sending {
     const byRequest = [...Map.groupBy(parcels, ({ request }) => request)].sort(([one], [other]) => one.position - other.position);
     for (const [request, own] of byRequest) {
       const part = await partOf(request, own);
-      if (part === undefined) done(own, own.reduce((sum, { items }) => sum + items, 0), 'unreadable');
+      if (part === undefined)
+        done(
+          own,
+          own.reduce((sum, { items }) => sum + items, 0),
+          'unreadable',
+        );
       else parts.push({ ...part, parcels: own });
     }
     const [first] = parts;
     if (first === undefined) return undefined;
-    return { parcels: parts.flatMap((part) => part.parcels), encoding: first.encoding, body: parts.length === 1 ? first.body : Buffer.concat(parts.map(({ body }) => body)) };
+    return {
+      parcels: parts.flatMap((part) => part.parcels),
+      encoding: first.encoding,
+      body: parts.length === 1 ? first.body : Buffer.concat(parts.map(({ body }) => body)),
+    };
   }
 
   async function partOf(request: HeldRequest, own: readonly Parcel[]): Promise<Omit<Made, 'parcels'> | undefined> {
@@ -183,7 +194,8 @@ export function sending(options: SendingOptions): Sending {
       const plain = request.body ?? (await options.read(request.position));
       if (plain === undefined) return undefined;
       // Log records in JSON stay what they are where they may.
-      if (plain.encoding === 'json' && request.signal === 'logs' && options.target()?.isProtobufOnly !== true) return { encoding: 'json', body: plain.bytes };
+      if (plain.encoding === 'json' && request.signal === 'logs' && options.target()?.isProtobufOnly !== true)
+        return { encoding: 'json', body: plain.bytes };
       const bytes = plain.encoding === 'json' ? await inTurns(protobufOfJson(plain.bytes, request.signal)) : plain.bytes;
       if (bytes !== plain.bytes) held.rewritten(request, { bytes, encoding: 'protobuf' });
       return { encoding: 'protobuf', body: request.signal === 'logs' ? bytes : bodyOf(request, bytes, own) };
@@ -212,12 +224,16 @@ export function sending(options: SendingOptions): Sending {
 }
 
 /** Of one signal; log records, which may be JSON, by themselves. */
-function nextOf(ready: Iterable<Parcel>, { parcelsMax, bytesMax }: { readonly parcelsMax: number; readonly bytesMax: number }): readonly Parcel[] {
+function nextOf(
+  ready: Iterable<Parcel>,
+  { parcelsMax, bytesMax }: { readonly parcelsMax: number; readonly bytesMax: number },
+): readonly Parcel[] {
   const parcels: Parcel[] = [];
   let bytes = 0;
   for (const parcel of ready) {
     const [first] = parcels;
-    if (first !== undefined && (parcels.length >= parcelsMax || bytes + parcel.bytes > bytesMax || isOfLogs(first) || isOfLogs(parcel))) break;
+    if (first !== undefined && (parcels.length >= parcelsMax || bytes + parcel.bytes > bytesMax || isOfLogs(first) || isOfLogs(parcel)))
+      break;
     parcels.push(parcel);
     bytes += parcel.bytes;
   }
@@ -245,10 +261,12 @@ function bodyOf(request: HeldRequest, bytes: Buffer, own: readonly Parcel[]): Bu
   if (own.length === request.all && request.isEntire && own.every(isUntouched)) return bytes;
   if (own.length === request.all || request.body === undefined) return spliced(bytes, cutsOf(own));
   const cut = (request.pieces ??= new Map([...pieces(bytes, 'traces')].map(([traceId, found]) => [traceId, found.pieces])));
-  return Buffer.concat(own.flatMap((parcel) => {
-    const found = cut.get(parcel.traceId) ?? [];
-    return isUntouched(parcel) ? found : [spliced(Buffer.concat(found), cutsOf([parcel]))];
-  }));
+  return Buffer.concat(
+    own.flatMap((parcel) => {
+      const found = cut.get(parcel.traceId) ?? [];
+      return isUntouched(parcel) ? found : [spliced(Buffer.concat(found), cutsOf([parcel]))];
+    }),
+  );
 }
 
 function isUntouched({ only, additions }: Parcel): boolean {

@@ -33,7 +33,10 @@ function additionsOf(item: ExportItem, isHere: (spanId: SpanId) => boolean, out:
 function additionOf(attributes: CarrierAttributes, events: readonly CarrierAttributes[], out: ProtobufWriter): Addition {
   return (endUnixNano) => {
     out.restart();
-    writeAddition(out, { attributes, events: events.map((own) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes: own })) });
+    writeAddition(out, {
+      attributes,
+      events: events.map((own) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes: own })),
+    });
     return out.result();
   };
 }

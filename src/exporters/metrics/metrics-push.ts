@@ -38,7 +38,9 @@ export interface MetricsPushOptions extends Pick<MetricsPushSettings, 'url' | 'h
 }
 
 /** `reason`: a word of low cardinality. `fault`, `todo`: what came back, and what helps. */
-export type PushOutcome = { readonly outcome: 'sent' | 'rejected' } | { readonly outcome: 'failed'; readonly reason: string; readonly fault: string; readonly todo: string };
+export type PushOutcome =
+  | { readonly outcome: 'sent' | 'rejected' }
+  | { readonly outcome: 'failed'; readonly reason: string; readonly fault: string; readonly todo: string };
 
 export interface MetricsPush {
   /** Resolves, never rejects. One at a time. */
@@ -50,16 +52,31 @@ export interface MetricsPush {
 /** About half a megabyte of histograms: they are written in one piece, which takes some ten milliseconds. */
 const pointsMaxDefault = 1_000;
 
-export function metricsPush({ url, headers, tls, temporality, resource, snapshot, clock, startMs, timeoutMs, fromNow = false, pointsMax = pointsMaxDefault }: MetricsPushOptions): MetricsPush {
+export function metricsPush({
+  url,
+  headers,
+  tls,
+  temporality,
+  resource,
+  snapshot,
+  clock,
+  startMs,
+  timeoutMs,
+  fromNow = false,
+  pointsMax = pointsMaxDefault,
+}: MetricsPushOptions): MetricsPush {
   const client = httpClient({ url, timeoutMs, ...(tls === undefined ? {} : { tls }) });
   const request = { url, headers: { ...headers, 'content-type': 'application/x-protobuf' } };
   /** What the backend has: of deltas only what came after it is sent. */
-  let taken: { readonly families: readonly MetricFamily[]; readonly atMs: number } = fromNow && temporality === 'delta' ? { families: snapshot(), atMs: clock.nowMs() } : { families: [], atMs: startMs };
+  let taken: { readonly families: readonly MetricFamily[]; readonly atMs: number } =
+    fromNow && temporality === 'delta' ? { families: snapshot(), atMs: clock.nowMs() } : { families: [], atMs: startMs };
   let isOver = false;
 
   async function send(families: readonly MetricFamily[], nowMs: number): Promise<PushOutcome> {
     const sinceMs = temporality === 'delta' ? taken.atMs : startMs;
-    return outcomeOf(await client.send(request, metricsRequest({ resource, families, temporality, sinceMs, nowMs, exemplarsSinceMs: taken.atMs })));
+    return outcomeOf(
+      await client.send(request, metricsRequest({ resource, families, temporality, sinceMs, nowMs, exemplarsSinceMs: taken.atMs })),
+    );
   }
 
   return {
@@ -96,7 +113,7 @@ function inParts(families: readonly MetricFamily[], pointsMax: number): readonly
   const parts: MetricFamily[][] = [];
   let room = 0;
   for (const { points, ...family } of families) {
-    for (let from = 0; from < points.length; ) {
+    for (let from = 0; from < points.length;) {
       if (room === 0) {
         parts.push([]);
         room = pointsMax;

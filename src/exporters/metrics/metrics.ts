@@ -48,7 +48,12 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
     if (isRunsFirst(item)) telemetry.add('tracejury.runs', 1, { ...agent, ...tenant, [wire.completeness]: run.completeness });
     for (const ended of item.decisions) {
       const { name, decision, reason } = ended;
-      telemetry.add('tracejury.decisions', 1, { [wire.evaluationName]: name, [wire.decision]: decision, 'tracejury.reason': reason ?? '', ...tenant });
+      telemetry.add('tracejury.decisions', 1, {
+        [wire.evaluationName]: name,
+        [wire.decision]: decision,
+        'tracejury.reason': reason ?? '',
+        ...tenant,
+      });
       const attempt = attemptOf(run, ended);
       if (attempt !== undefined) telemetry.add('tracejury.evaluability', 1, attemptLabels(attempt));
     }
@@ -83,11 +88,20 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
 function isRunsFirst({ evaluations, decisions }: ExportItem): boolean {
   const kinds = [...evaluations, ...decisions].map(({ evaluatorKind }) => evaluatorKind);
   // A pair that ends without being asked is told with the run, also where there are no rules.
-  return kinds.length === 0 || kinds.includes('rule') || decisions.some(({ decision }) => decision === 'filtered' || decision === 'sampled_out');
+  return (
+    kinds.length === 0 || kinds.includes('rule') || decisions.some(({ decision }) => decision === 'filtered' || decision === 'sampled_out')
+  );
 }
 
 function attemptLabels({ agent, dialect, name, outcome, reason, need }: Attempt): Labels {
-  return { [wire.agentName]: agent, 'tracejury.dialect': dialect, [wire.evaluationName]: name, 'tracejury.outcome': outcome, 'tracejury.reason': reason, 'tracejury.need': need };
+  return {
+    [wire.agentName]: agent,
+    'tracejury.dialect': dialect,
+    [wire.evaluationName]: name,
+    'tracejury.outcome': outcome,
+    'tracejury.reason': reason,
+    'tracejury.need': need,
+  };
 }
 
 function resultLabels(verdict: Verdict): Labels {

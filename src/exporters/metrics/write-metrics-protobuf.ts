@@ -43,7 +43,12 @@ function writeMetric(to: ProtobufWriter, { name, row, points }: MetricFamily, re
   to.text(2, row.meaning);
   to.text(3, row.unit);
   const writePoints = (): void => {
-    for (const point of points) to.message(1, () => (point.kind === 'number' ? writeNumber(to, point, request, row.kind === 'counter') : writeHistogram(to, point, row.buckets ?? [], request)));
+    for (const point of points)
+      to.message(1, () =>
+        point.kind === 'number'
+          ? writeNumber(to, point, request, row.kind === 'counter')
+          : writeHistogram(to, point, row.buckets ?? [], request),
+      );
   };
   if (row.kind === 'gauge') return to.message(5, writePoints);
   return to.message(row.kind === 'counter' ? 7 : 9, () => {
@@ -54,21 +59,39 @@ function writeMetric(to: ProtobufWriter, { name, row, points }: MetricFamily, re
 }
 
 /** A gauge has no beginning. Every number is a double: a type that changes with the value is another metric for some backends. */
-function writeNumber(to: ProtobufWriter, { labels, value }: MetricPoint & { readonly kind: 'number' }, { sinceMs, nowMs }: MetricsRequest, counts: boolean): void {
+function writeNumber(
+  to: ProtobufWriter,
+  { labels, value }: MetricPoint & { readonly kind: 'number' },
+  { sinceMs, nowMs }: MetricsRequest,
+  counts: boolean,
+): void {
   if (counts) to.fixed64(2, unixNano(sinceMs));
   to.fixed64(3, unixNano(nowMs));
   to.double(4, value);
   writeAttributes(to, 7, withoutEmpty(labels));
 }
 
-function writeHistogram(to: ProtobufWriter, { labels, counts, sum, exemplars }: MetricPoint & { readonly kind: 'histogram' }, edges: readonly number[], { sinceMs, nowMs, exemplarsSinceMs }: MetricsRequest): void {
+function writeHistogram(
+  to: ProtobufWriter,
+  { labels, counts, sum, exemplars }: MetricPoint & { readonly kind: 'histogram' },
+  edges: readonly number[],
+  { sinceMs, nowMs, exemplarsSinceMs }: MetricsRequest,
+): void {
   to.fixed64(2, unixNano(sinceMs));
   to.fixed64(3, unixNano(nowMs));
   to.fixed64(4, BigInt(counts.reduce((all, count) => all + count, 0)));
   to.double(5, sum);
-  to.bytes(6, packed(counts, (bytes, count, at) => bytes.writeBigUInt64LE(BigInt(count), at)));
-  to.bytes(7, packed(edges, (bytes, edge, at) => bytes.writeDoubleLE(edge, at)));
-  for (const exemplar of exemplars) if (exemplar?.atMs !== undefined && exemplar.atMs >= exemplarsSinceMs) to.message(8, () => writeExemplar(to, exemplar, exemplar.atMs ?? nowMs));
+  to.bytes(
+    6,
+    packed(counts, (bytes, count, at) => bytes.writeBigUInt64LE(BigInt(count), at)),
+  );
+  to.bytes(
+    7,
+    packed(edges, (bytes, edge, at) => bytes.writeDoubleLE(edge, at)),
+  );
+  for (const exemplar of exemplars)
+    if (exemplar?.atMs !== undefined && exemplar.atMs >= exemplarsSinceMs)
+      to.message(8, () => writeExemplar(to, exemplar, exemplar.atMs ?? nowMs));
   writeAttributes(to, 9, withoutEmpty(labels));
 }
 

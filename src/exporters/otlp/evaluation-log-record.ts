@@ -13,7 +13,9 @@ import type { SentRecord } from '../../otlp/write/outgoing-items.ts';
 /** Verdicts first, then their tool-call parts; as many as a carrier span has. */
 export function resultRecords({ run, evaluations }: ExportItem): readonly SentRecord[] {
   const verdicts = evaluations.flatMap((evaluation) => verdictRecord(evaluation, run) ?? []);
-  const parts = evaluations.flatMap((evaluation) => (evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts.map((part) => partRecord(evaluation, part, run)) : []));
+  const parts = evaluations.flatMap((evaluation) =>
+    evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts.map((part) => partRecord(evaluation, part, run)) : [],
+  );
   return [...verdicts, ...parts].slice(0, carrierEventsMax);
 }
 
@@ -27,8 +29,15 @@ function verdictRecord(evaluation: Evaluation, run: ExportedRun): SentRecord | u
     ...placeOf(run),
     ...(spanId === undefined ? {} : { spanId }),
     severity: verdict.kind === 'failed' ? 'ERROR' : verdict.kind === 'scored' && verdict.passed === false ? 'WARN' : 'INFO',
-    body: [key.name, ...(verdict.kind === 'scored' ? [verdict.label, verdict.score] : [verdict.kind === 'failed' ? 'error' : 'withdrawn'])].filter((word) => word !== '').join(' '),
-    attributes: { ...resultEvent(evaluation), ...runAttributes(run), [wire.evaluationId]: evaluationId(key), ...(isOver ? { [wire.withdrawn]: true } : {}) },
+    body: [key.name, ...(verdict.kind === 'scored' ? [verdict.label, verdict.score] : [verdict.kind === 'failed' ? 'error' : 'withdrawn'])]
+      .filter((word) => word !== '')
+      .join(' '),
+    attributes: {
+      ...resultEvent(evaluation),
+      ...runAttributes(run),
+      [wire.evaluationId]: evaluationId(key),
+      ...(isOver ? { [wire.withdrawn]: true } : {}),
+    },
   };
 }
 
@@ -39,12 +48,22 @@ function partRecord(evaluation: Evaluation, part: PartVerdict, run: ExportedRun)
     ...(part.spanId === undefined ? {} : { spanId: part.spanId }),
     severity: part.passed ? 'INFO' : 'WARN',
     body: `${evaluation.key.name} ${part.passed ? 'pass' : 'fail'} ${part.score} ${part.tool}`.toWellFormed(),
-    attributes: { ...partEvent(evaluation, part), ...runAttributes(run), [wire.evaluationId]: `${evaluationId(evaluation.key)}/${part.index}` },
+    attributes: {
+      ...partEvent(evaluation, part),
+      ...runAttributes(run),
+      [wire.evaluationId]: `${evaluationId(evaluation.key)}/${part.index}`,
+    },
   };
 }
 
 /** At its end: before it, the run would not have been over. */
-function placeOf({ resourceAttributes, traceId, spanTraceId = traceId, spanId, endUnixNano }: ExportedRun): Pick<SentRecord, 'resource' | 'traceId' | 'spanId' | 'timeUnixNano' | 'eventName'> {
+function placeOf({
+  resourceAttributes,
+  traceId,
+  spanTraceId = traceId,
+  spanId,
+  endUnixNano,
+}: ExportedRun): Pick<SentRecord, 'resource' | 'traceId' | 'spanId' | 'timeUnixNano' | 'eventName'> {
   return { resource: resourceAttributes, traceId: spanTraceId, spanId, timeUnixNano: endUnixNano, eventName: wire.evaluationEvent };
 }
 

@@ -47,7 +47,11 @@ export function carrierOf(item: ExportItem): Carrier | undefined {
   };
 }
 
-function attributesOf(run: ExportedRun, told: readonly Evaluation[], { replaces, leftOut }: Pick<Carrier, 'replaces'> & { readonly leftOut: number }): CarrierAttributes {
+function attributesOf(
+  run: ExportedRun,
+  told: readonly Evaluation[],
+  { replaces, leftOut }: Pick<Carrier, 'replaces'> & { readonly leftOut: number },
+): CarrierAttributes {
   const attributes = runAttributes(run);
   addVerdict(attributes, told);
   const probabilities = new Set(told.map(({ sampleProbability }) => sampleProbability));
@@ -73,7 +77,12 @@ export interface Results {
 
 export function resultsOf({ evaluations }: Pick<ExportItem, 'evaluations'>): Results {
   const told = evaluations.filter(({ verdict }) => verdict.kind !== 'skipped').slice(0, carrierEventsMax);
-  const parts = told.flatMap((evaluation) => (evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts : []).map((part) => ({ spanId: part.spanId, attributes: partEvent(evaluation, part) })));
+  const parts = told.flatMap((evaluation) =>
+    (evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts : []).map((part) => ({
+      spanId: part.spanId,
+      attributes: partEvent(evaluation, part),
+    })),
+  );
   const attributes: NewAttributes = {};
   addVerdict(attributes, told);
   return {
@@ -116,7 +125,14 @@ function addVerdict(to: NewAttributes, told: readonly Evaluation[]): void {
 }
 
 /** Attributes of one result, as the conventions name them. */
-export function resultEvent({ key, evaluator, evaluatorKind, evaluatorVersion, verdict, sampleProbability }: Evaluation): CarrierAttributes {
+export function resultEvent({
+  key,
+  evaluator,
+  evaluatorKind,
+  evaluatorVersion,
+  verdict,
+  sampleProbability,
+}: Evaluation): CarrierAttributes {
   const event: NewAttributes = {
     [wire.evaluationName]: key.name,
     [wire.evaluatorId]: evaluator,

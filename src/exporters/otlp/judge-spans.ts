@@ -57,7 +57,11 @@ function verdictSpan(item: ExportItem, decision: RunDecision, trace: JudgeTrace,
   };
 }
 
-function callSpan(item: ExportItem, decision: RunDecision, { call, trace, nth }: { readonly call: JudgeCall; readonly trace: JudgeTrace; readonly nth: number }): SentSpan {
+function callSpan(
+  item: ExportItem,
+  decision: RunDecision,
+  { call, trace, nth }: { readonly call: JudgeCall; readonly trace: JudgeTrace; readonly nth: number },
+): SentSpan {
   const fault = call.error === undefined ? undefined : errorType(call.error);
   return {
     ...ownTrace(trace),
@@ -68,7 +72,11 @@ function callSpan(item: ExportItem, decision: RunDecision, { call, trace, nth }:
     startUnixNano: unixNano(call.startMs),
     endUnixNano: unixNano(call.endMs),
     attributes: { ...aboutRun(item, decision), ...aboutCall(call), ...(fault === undefined ? {} : { [wire.errorType]: fault }) },
-    events: call.retries.map(({ atMs, error }, at) => ({ name: wire.judgeRetry, timeUnixNano: unixNano(atMs), attributes: { [wire.judgeAttempt]: at + 1, [wire.errorType]: errorType(error) } })),
+    events: call.retries.map(({ atMs, error }, at) => ({
+      name: wire.judgeRetry,
+      timeUnixNano: unixNano(atMs),
+      attributes: { [wire.judgeAttempt]: at + 1, [wire.errorType]: errorType(error) },
+    })),
     links: linkToAgent(item),
     ...(fault === undefined ? {} : { fault }),
   };
@@ -108,7 +116,9 @@ function aboutCall({ judge, operation, provider, server, model, question, batch,
     ...(response.model === undefined ? {} : { [wire.responseModel]: response.model }),
     ...(response.id === undefined ? {} : { [wire.responseId]: response.id }),
     ...(response.finishReason === undefined ? {} : { [wire.finishReasons]: [response.finishReason] }),
-    ...(tokens === undefined ? {} : { [wire.inputTokens]: tokens.input, ...(operation === 'chat' ? { [wire.outputTokens]: tokens.output } : {}) }),
+    ...(tokens === undefined
+      ? {}
+      : { [wire.inputTokens]: tokens.input, ...(operation === 'chat' ? { [wire.outputTokens]: tokens.output } : {}) }),
     [wire.judge]: judge,
     ...(question === undefined ? {} : { [wire.judgeQuestion]: question }),
     ...(batch === undefined ? {} : { [wire.judgeBatch]: batch }),

@@ -34,7 +34,12 @@ export function addAnnotations(to: NewAttributes, evaluations: readonly Evaluati
   }
 }
 
-function addAnnotation(to: NewAttributes, keys: Keys, { key, evaluator, evaluatorKind, evaluatorVersion, revision, completeness, sampleProbability }: Evaluation, verdict: Extract<Verdict, { kind: 'scored' }>): void {
+function addAnnotation(
+  to: NewAttributes,
+  keys: Keys,
+  { key, evaluator, evaluatorKind, evaluatorVersion, revision, completeness, sampleProbability }: Evaluation,
+  verdict: Extract<Verdict, { kind: 'scored' }>,
+): void {
   const metadata: NewAttributes = {
     [wire.evaluatorId]: evaluator,
     [wire.evaluatorVersion]: evaluatorVersion,
@@ -69,7 +74,10 @@ function keysOf(scope: Scope, at: number): Keys {
 }
 
 /** Of the first annotations, made once: to put keys together takes longer than all else that is done with them. */
-const firstKeys: { readonly [scope in Scope]: readonly Keys[] } = { [wire.annotationPrefix]: firstOf(wire.annotationPrefix), [wire.sessionAnnotationPrefix]: firstOf(wire.sessionAnnotationPrefix) };
+const firstKeys: { readonly [scope in Scope]: readonly Keys[] } = {
+  [wire.annotationPrefix]: firstOf(wire.annotationPrefix),
+  [wire.sessionAnnotationPrefix]: firstOf(wire.sessionAnnotationPrefix),
+};
 
 function firstOf(scope: Scope): readonly Keys[] {
   return Array.from({ length: 32 }, (_, at) => keysOf(scope, at));

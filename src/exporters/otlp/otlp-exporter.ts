@@ -39,8 +39,14 @@ interface Encoding<Item> {
 
 type Encodings<Item> = { readonly [protocol in OtlpProtocol]: Encoding<Item> } & { readonly signal: OtlpSignal };
 
-const spansInProtobuf: Encoding<SentSpan> = { writer: protobufSpans, rejected: (answer) => ProtobufTraceSerializer.deserializeResponse(answer).partialSuccess?.rejectedSpans };
-const recordsInProtobuf: Encoding<SentRecord> = { writer: protobufRecords, rejected: (answer) => ProtobufLogsSerializer.deserializeResponse(answer).partialSuccess?.rejectedLogRecords };
+const spansInProtobuf: Encoding<SentSpan> = {
+  writer: protobufSpans,
+  rejected: (answer) => ProtobufTraceSerializer.deserializeResponse(answer).partialSuccess?.rejectedSpans,
+};
+const recordsInProtobuf: Encoding<SentRecord> = {
+  writer: protobufRecords,
+  rejected: (answer) => ProtobufLogsSerializer.deserializeResponse(answer).partialSuccess?.rejectedLogRecords,
+};
 
 export const spanEncodings: Encodings<SentSpan> = {
   signal: 'traces',
@@ -53,7 +59,10 @@ export const recordEncodings: Encodings<SentRecord> = {
   signal: 'logs',
   'http/protobuf': recordsInProtobuf,
   grpc: recordsInProtobuf,
-  'http/json': { writer: jsonRecords, rejected: (answer) => JsonLogsSerializer.deserializeResponse(answer).partialSuccess?.rejectedLogRecords },
+  'http/json': {
+    writer: jsonRecords,
+    rejected: (answer) => JsonLogsSerializer.deserializeResponse(answer).partialSuccess?.rejectedLogRecords,
+  },
 };
 
 export function otlpExporter<Item>(url: string, settings: ExporterSettings, encodings: Encodings<Item>): OtlpExporter<Item> {
@@ -63,14 +72,23 @@ export function otlpExporter<Item>(url: string, settings: ExporterSettings, enco
 
   async function send(parts: readonly Buffer[]): Promise<ExportOutcome> {
     const answer = await wire.send(encodings.signal, writer.contentType, writer.request(parts));
-    return isRefused(answer, rejected) ? { kind: 'failed', retryable: false, error: rejectedFault } : refusalNamed(exportOutcome(answer), ['a key in headers']);
+    return isRefused(answer, rejected)
+      ? { kind: 'failed', retryable: false, error: rejectedFault }
+      : refusalNamed(exportOutcome(answer), ['a key in headers']);
   }
 
   const sendTogether = microBatcher({ itemsMax: itemsPerRequest, requestsMax, send });
   return {
     send: async (items) => sendTogether(writer.write(...items)),
     probe: () => send([]),
-    plan: (runs) => otlpPlan({ url: wire.url(encodings.signal), headers: { ...settings.headers, 'content-type': writer.contentType }, runs, runsMax: itemsPerRequest, json: encodings['http/json'].writer() }),
+    plan: (runs) =>
+      otlpPlan({
+        url: wire.url(encodings.signal),
+        headers: { ...settings.headers, 'content-type': writer.contentType },
+        runs,
+        runsMax: itemsPerRequest,
+        json: encodings['http/json'].writer(),
+      }),
     stop: wire.stop,
   };
 }
@@ -98,5 +116,10 @@ export interface OtlpPlan<Item> {
 
 export function otlpPlan<Item>({ url, headers, runs, runsMax, json }: OtlpPlan<Item>): readonly PlannedRequest[] {
   const told = runs.filter((items) => items.length > 0);
-  return chunks(told, runsMax).map((some) => ({ method: 'POST', url, headers, body: parseJson(json.request(some.map((items) => json.write(...items))).toString()) ?? null }));
+  return chunks(told, runsMax).map((some) => ({
+    method: 'POST',
+    url,
+    headers,
+    body: parseJson(json.request(some.map((items) => json.write(...items))).toString()) ?? null,
+  }));
 }

@@ -52,7 +52,11 @@ interface Carried {
 function overHttp({ urls, headers, tls, timeoutMs }: OtlpWireSettings): Carried {
   const client = httpClient({ url: urls.traces, ...(tls === undefined ? {} : { tls }), ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   return {
-    send: ({ signal, contentType, isGzip }, body) => client.send({ url: urls[signal], headers: { ...headers, 'content-type': contentType, ...(isGzip ? { 'content-encoding': 'gzip' } : {}) } }, body),
+    send: ({ signal, contentType, isGzip }, body) =>
+      client.send(
+        { url: urls[signal], headers: { ...headers, 'content-type': contentType, ...(isGzip ? { 'content-encoding': 'gzip' } : {}) } },
+        body,
+      ),
     stop: client.stop,
   };
 }

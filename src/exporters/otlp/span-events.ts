@@ -44,7 +44,15 @@ function spansOf(item: ExportItem, tellsCalls: boolean): readonly SentSpan[] {
   const carrier = carrierOf(item);
   const asked = tellsCalls ? judgeTraceOf(item) : undefined;
   const carriers = carrier === undefined ? [] : [carrierSpan(carrier, item, asked)];
-  return [...carriers, ...(asked === undefined ? [] : judgeSpans(item, carriers.map(({ traceId, spanId, traceState }) => ({ traceId, spanId, traceState }))))];
+  return [
+    ...carriers,
+    ...(asked === undefined
+      ? []
+      : judgeSpans(
+          item,
+          carriers.map(({ traceId, spanId, traceState }) => ({ traceId, spanId, traceState })),
+        )),
+  ];
 }
 
 /** Child of the agent's span and linked to it, at its end: before it, the trace would look different; after it, longer. */
@@ -60,7 +68,10 @@ function carrierSpan(carrier: Carrier, { run }: ExportItem, asked: Pick<SentLink
     name: carrier.name,
     startUnixNano: endUnixNano,
     endUnixNano,
-    attributes: asked === undefined ? carrier.attributes : { ...carrier.attributes, [wire.judgeTraceId]: asked.traceId, [wire.judgeSpanId]: asked.spanId },
+    attributes:
+      asked === undefined
+        ? carrier.attributes
+        : { ...carrier.attributes, [wire.judgeTraceId]: asked.traceId, [wire.judgeSpanId]: asked.spanId },
     events: carrier.events.map((attributes) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes })),
     // Who reads annotations of OpenInference goes by the one link: it is what they are about. Decision 40.
     links: [{ traceId: spanTraceId, spanId, traceState }],

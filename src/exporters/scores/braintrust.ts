@@ -21,7 +21,10 @@ export const braintrust = {
   id: 'braintrust',
   title: 'Braintrust',
   endpoint: { variables: ['BRAINTRUST_API_URL'], preset: 'https://api.braintrust.dev' },
-  keys: { api_key: { variables: ['BRAINTRUST_API_KEY'], isRequired: true }, project: { variables: ['BRAINTRUST_PARENT'], isRequired: true, ofVariable: (parent) => /^project_(?:id|name):(.+)$/.exec(parent)?.[1] } },
+  keys: {
+    api_key: { variables: ['BRAINTRUST_API_KEY'], isRequired: true },
+    project: { variables: ['BRAINTRUST_PARENT'], isRequired: true, ofVariable: (parent) => /^project_(?:id|name):(.+)$/.exec(parent)?.[1] },
+  },
   places: { run: 'scores of the agent’s span', toolCall: 'scores of the tool’s span', session: 'nowhere' },
   revisions: 'The scores are merged into the row of the span: those of the same name are overwritten.',
   cannotTake: [
@@ -45,22 +48,42 @@ interface Placed {
 }
 
 async function write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<NativeOutcome> {
-  const placed = oneAName(scores.flatMap((score): readonly Placed[] => (score.place.kind === 'session' ? [] : [{ spanId: score.place.spanId, score }])), ({ spanId }) => spanId);
+  const placed = oneAName(
+    scores.flatMap((score): readonly Placed[] => (score.place.kind === 'session' ? [] : [{ spanId: score.place.spanId, score }])),
+    ({ spanId }) => spanId,
+  );
   if (placed.length === 0) return { kind: 'sent' };
-  const project = await projectId({ call, account, path: (name) => `/v1/project?${new URLSearchParams({ project_name: name, limit: '1' }).toString()}`, listIn: (told) => (isJsonObject(told) ? member(told, 'objects') : undefined) });
+  const project = await projectId({
+    call,
+    account,
+    path: (name) => `/v1/project?${new URLSearchParams({ project_name: name, limit: '1' }).toString()}`,
+    listIn: (told) => (isJsonObject(told) ? member(told, 'objects') : undefined),
+  });
   if (typeof project === 'object') return project;
   const rows = new Map<string, string>();
   const since = new Date(Math.min(...placed.map(({ score }) => score.timeMs)) - beforeMs).toISOString();
   const looked = await oneByOne(chunks([...new Set(placed.map(({ spanId }) => spanId))], spansMax), async (spans) => {
-    const answer = await call({ method: 'POST', path: '/btql', body: { query: query(project, spans, since), fmt: 'json', brainstore_realtime: true } });
+    const answer = await call({
+      method: 'POST',
+      path: '/btql',
+      body: { query: query(project, spans, since), fmt: 'json', brainstore_realtime: true },
+    });
     for (const [spanId, id] of rowsIn(answer)) rows.set(spanId, id);
     return exportOutcome(answer);
   });
   if (looked.kind === 'failed') return looked;
   const there = placed.filter(({ spanId }) => rows.has(spanId));
-  const outcome = await oneByOne(chunks(there, scoresMax), async (some) => exportOutcome(await call({ method: 'POST', path: `/v1/project_logs/${project}/insert`, body: { events: merges(some, rows) } })));
+  const outcome = await oneByOne(chunks(there, scoresMax), async (some) =>
+    exportOutcome(await call({ method: 'POST', path: `/v1/project_logs/${project}/insert`, body: { events: merges(some, rows) } })),
+  );
   if (outcome.kind === 'failed' || there.length === placed.length) return outcome;
-  return { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there', only: new Set(placed.filter(({ spanId }) => !rows.has(spanId)).map(({ score }) => score.id)) };
+  return {
+    kind: 'failed',
+    retryable: true,
+    isMissing: true,
+    error: 'its span is not there',
+    only: new Set(placed.filter(({ spanId }) => !rows.has(spanId)).map(({ score }) => score.id)),
+  };
 }
 
 /** Ids are hexadecimal, so nothing has to be escaped. */

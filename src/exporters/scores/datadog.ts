@@ -35,7 +35,15 @@ export const datadog = {
 
 async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeAccount): Promise<ExportOutcome> {
   const metrics = scores.flatMap((score) => metricsOf(score, keys.project));
-  return oneByOne(chunks(metrics, metricsMax), async (some) => exportOutcome(await call({ method: 'POST', path: '/api/intake/llm-obs/v2/eval-metric', body: { data: { type: 'evaluation_metric', attributes: { metrics: some } } } })));
+  return oneByOne(chunks(metrics, metricsMax), async (some) =>
+    exportOutcome(
+      await call({
+        method: 'POST',
+        path: '/api/intake/llm-obs/v2/eval-metric',
+        body: { data: { type: 'evaluation_metric', attributes: { metrics: some } } },
+      }),
+    ),
+  );
 }
 
 /** The number, and beside it, under a label of its own, a label of the evaluator's own. The application is that of the spans when none is named. */
@@ -54,7 +62,10 @@ function metricsOf(score: NativeScore, app = score.service ?? 'unknown_service')
   };
   const label = labelOf(score.name);
   const isOwn = !['', 'pass', 'fail'].includes(value.label);
-  return [{ ...common, label, metric_type: 'score', score_value: value.score }, ...(isOwn ? [{ ...common, label: `${label}_label`, metric_type: 'categorical', categorical_value: value.label }] : [])];
+  return [
+    { ...common, label, metric_type: 'score', score_value: value.score },
+    ...(isOwn ? [{ ...common, label: `${label}_label`, metric_type: 'categorical', categorical_value: value.label }] : []),
+  ];
 }
 
 function decimal(hex: string): string {

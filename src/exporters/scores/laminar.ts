@@ -32,8 +32,13 @@ export const laminar = {
 } as const satisfies NativeBackend;
 
 async function write(scores: readonly NativeScore[], call: NativeCall): Promise<ExportOutcome> {
-  const traces = Map.groupBy(scores.flatMap(({ place, ...score }) => (place.kind === 'run' && place.isOutermost ? [{ ...score, place }] : [])), ({ place }) => place.traceId);
-  const requests = [...traces].flatMap(([traceId, own]) => chunks(own, scoresMax).map((some) => ({ traceId: uuidText(traceId), metadata: Object.assign({}, ...some.map(entries)) as JsonObject })));
+  const traces = Map.groupBy(
+    scores.flatMap(({ place, ...score }) => (place.kind === 'run' && place.isOutermost ? [{ ...score, place }] : [])),
+    ({ place }) => place.traceId,
+  );
+  const requests = [...traces].flatMap(([traceId, own]) =>
+    chunks(own, scoresMax).map((some) => ({ traceId: uuidText(traceId), metadata: Object.assign({}, ...some.map(entries)) as JsonObject })),
+  );
   return oneByOne(requests, async (body) => outcomeOf(await call({ method: 'POST', path: '/v1/traces/metadata', body })));
 }
 

@@ -19,21 +19,40 @@ export const langfuse = {
   id: 'langfuse',
   title: 'Langfuse',
   endpoint: { variables: ['LANGFUSE_BASE_URL', 'LANGFUSE_HOST', 'LANGFUSE_BASEURL'], preset: 'https://cloud.langfuse.com' },
-  keys: { public_key: { variables: ['LANGFUSE_PUBLIC_KEY'], isRequired: true }, api_key: { variables: ['LANGFUSE_SECRET_KEY'], isRequired: true }, scores: { variables: [], preset: 'all' } },
-  places: { run: 'scores of the trace; of a run that another agent called, of its observation', toolCall: 'scores of the tool’s observation', session: 'scores of the session' },
+  keys: {
+    public_key: { variables: ['LANGFUSE_PUBLIC_KEY'], isRequired: true },
+    api_key: { variables: ['LANGFUSE_SECRET_KEY'], isRequired: true },
+    scores: { variables: [], preset: 'all' },
+  },
+  places: {
+    run: 'scores of the trace; of a run that another agent called, of its observation',
+    toolCall: 'scores of the tool’s observation',
+    session: 'scores of the session',
+  },
   revisions: 'The same scores are overwritten.',
   cannotTake: ['Evaluations that failed: a score needs a value.', 'Which spans of the trace prove a verdict.'],
   itemsPerRequest: 16,
-  headers: ({ keys: { public_key: user = '', api_key: key = '' } }) => ({ authorization: `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}` }),
+  headers: ({ keys: { public_key: user = '', api_key: key = '' } }) => ({
+    authorization: `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`,
+  }),
   probe: { method: 'GET', path: '/api/public/projects' },
   write,
 } as const satisfies NativeBackend;
 
 async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeAccount): Promise<ExportOutcome> {
-  const outcome = await oneByOne(chunks(scores.flatMap((score) => events(score, keys.scores)), scoresMax), async (batch) => outcomeOf(await call({ method: 'POST', path: '/api/public/ingestion', body: { batch } })));
+  const outcome = await oneByOne(
+    chunks(
+      scores.flatMap((score) => events(score, keys.scores)),
+      scoresMax,
+    ),
+    async (batch) => outcomeOf(await call({ method: 'POST', path: '/api/public/ingestion', body: { batch } })),
+  );
   if (outcome.kind === 'failed') return outcome;
   const ended = scores.filter(({ value, revision }) => value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1));
-  return oneByOne(ended.flatMap(({ id }) => suffixes.map((suffix) => `${id}${suffix}`)), async (id) => deletion(await call({ method: 'DELETE', path: `/api/public/scores/${id}` })));
+  return oneByOne(
+    ended.flatMap(({ id }) => suffixes.map((suffix) => `${id}${suffix}`)),
+    async (id) => deletion(await call({ method: 'DELETE', path: `/api/public/scores/${id}` })),
+  );
 }
 
 /** One verdict is up to three scores of one name: its number, whether it passes, and a label of the evaluator's own. The configuration may ask for one of them. */
@@ -42,7 +61,13 @@ const suffixes = ['', '-passed', '-label'] as const;
 function events(score: NativeScore, types = 'all'): readonly JsonObject[] {
   const { id, name, value, explanation, metadata, environment } = score;
   if (value.kind !== 'scored') return [];
-  const common = { ...placeOf(score), name, ...(explanation === '' ? {} : { comment: explanation }), metadata, ...(environment === undefined ? {} : { environment }) };
+  const common = {
+    ...placeOf(score),
+    name,
+    ...(explanation === '' ? {} : { comment: explanation }),
+    metadata,
+    ...(environment === undefined ? {} : { environment }),
+  };
   const event = (suffix: (typeof suffixes)[number], dataType: string, scored: JsonValue): JsonObject => ({
     // The same for the same revision, so that a repeat is the same event.
     id: uuidText(hash('sha256', `${id}${suffix}/${score.revision}`, 'hex')),
@@ -68,7 +93,9 @@ function outcomeOf(answer: Answer): ExportOutcome {
   if (outcome.kind === 'failed' || answer.kind === 'unanswered') return outcome;
   const told = parseJson(answer.body.toString());
   const errors = told !== undefined && isJsonObject(told) ? member(told, 'errors') : undefined;
-  const failures = (errors !== undefined && isJsonArray(errors) ? errors : []).map((error) => exportOutcome({ ...answer, status: statusOf(error) })).filter(({ kind }) => kind === 'failed');
+  const failures = (errors !== undefined && isJsonArray(errors) ? errors : [])
+    .map((error) => exportOutcome({ ...answer, status: statusOf(error) }))
+    .filter(({ kind }) => kind === 'failed');
   return failures.find((failure) => failure.kind === 'failed' && failure.retryable) ?? failures[0] ?? outcome;
 }
 

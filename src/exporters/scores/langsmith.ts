@@ -17,7 +17,11 @@ export const langsmith = {
   id: 'langsmith',
   title: 'LangSmith',
   endpoint: { variables: ['LANGSMITH_ENDPOINT', 'LANGCHAIN_ENDPOINT'], preset: 'https://api.smith.langchain.com' },
-  keys: { api_key: { variables: ['LANGSMITH_API_KEY', 'LANGCHAIN_API_KEY'], isRequired: true }, project: { variables: ['LANGSMITH_PROJECT', 'LANGCHAIN_PROJECT'] }, workspace: { variables: ['LANGSMITH_WORKSPACE_ID'] } },
+  keys: {
+    api_key: { variables: ['LANGSMITH_API_KEY', 'LANGCHAIN_API_KEY'], isRequired: true },
+    project: { variables: ['LANGSMITH_PROJECT', 'LANGCHAIN_PROJECT'] },
+    workspace: { variables: ['LANGSMITH_WORKSPACE_ID'] },
+  },
   places: { run: 'feedback on the agent’s run', toolCall: 'feedback on the tool’s run', session: 'nowhere' },
   revisions: 'The feedback is changed, by its id.',
   cannotTake: [
@@ -28,18 +32,30 @@ export const langsmith = {
     'Feedback without a `project` is refused by newer servers: they find a run only with it.',
   ],
   itemsPerRequest: 1,
-  headers: ({ keys: { api_key: key = '', workspace } }) => ({ 'x-api-key': key, ...(workspace === undefined ? {} : { 'x-tenant-id': workspace }) }),
+  headers: ({ keys: { api_key: key = '', workspace } }) => ({
+    'x-api-key': key,
+    ...(workspace === undefined ? {} : { 'x-tenant-id': workspace }),
+  }),
   probe: { method: 'GET', path: '/sessions?limit=1' },
   write,
   supposed: ({ path }) => (path.startsWith('/sessions?') ? [{ id: '00000000-0000-0000-0000-000000000000' }] : {}),
 } as const satisfies NativeBackend;
 
 async function write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<ExportOutcome> {
-  const placed = scores.flatMap((score) => (score.place.kind === 'session' ? [] : [{ score, runId: uuidText(score.place.spanId.padStart(32, '0')) }]));
+  const placed = scores.flatMap((score) =>
+    score.place.kind === 'session' ? [] : [{ score, runId: uuidText(score.place.spanId.padStart(32, '0')) }],
+  );
   if (placed.length === 0) return { kind: 'sent' };
-  const project = await projectId({ call, account, path: (name) => `/sessions?${new URLSearchParams({ name, limit: '1' }).toString()}`, listIn: (told) => told });
+  const project = await projectId({
+    call,
+    account,
+    path: (name) => `/sessions?${new URLSearchParams({ name, limit: '1' }).toString()}`,
+    listIn: (told) => told,
+  });
   if (typeof project === 'object') return project;
-  return oneByOne(placed, ({ score, runId }) => written({ score, call, feedback: feedback(score), place: { run_id: runId, ...(project === '' ? {} : { session_id: project }) } }));
+  return oneByOne(placed, ({ score, runId }) =>
+    written({ score, call, feedback: feedback(score), place: { run_id: runId, ...(project === '' ? {} : { session_id: project }) } }),
+  );
 }
 
 interface Writing {
@@ -60,12 +76,17 @@ async function written({ score, call, feedback: changeable, place }: Writing): P
     if (!has(answer, 404)) return exportOutcome(answer);
   }
   const source = { type: score.evaluatorKind === 'judge' ? 'model' : 'api', metadata: score.metadata };
-  const answer = await call({ method: 'POST', path: '/feedback', body: { id, ...place, key: score.name, ...changeable, feedback_source: source } });
+  const answer = await call({
+    method: 'POST',
+    path: '/feedback',
+    body: { id, ...place, key: score.name, ...changeable, feedback_source: source },
+  });
   return has(answer, 409) ? exportOutcome(await change()) : creation(answer);
 }
 
 function feedback({ value, explanation }: NativeScore): JsonObject {
-  if (value.kind !== 'scored') return { score: null, value: value.kind === 'failed' ? `error: ${value.error}` : null, comment: explanation };
+  if (value.kind !== 'scored')
+    return { score: null, value: value.kind === 'failed' ? `error: ${value.error}` : null, comment: explanation };
   return { score: Number(value.score.toFixed(digits)), value: value.label === '' ? null : value.label, comment: explanation };
 }
 

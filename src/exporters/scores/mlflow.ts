@@ -17,19 +17,36 @@ export const mlflow = {
   id: 'mlflow',
   title: 'MLflow',
   endpoint: { variables: ['MLFLOW_TRACKING_URI'], isRequired: true },
-  keys: { user: { variables: ['MLFLOW_TRACKING_USERNAME'] }, api_key: { variables: ['MLFLOW_TRACKING_TOKEN', 'MLFLOW_TRACKING_PASSWORD'] } },
-  places: { run: 'assessment of the trace; of a run that another agent called, of its span', toolCall: 'assessment of the tool’s span', session: 'nowhere' },
+  keys: {
+    user: { variables: ['MLFLOW_TRACKING_USERNAME'] },
+    api_key: { variables: ['MLFLOW_TRACKING_TOKEN', 'MLFLOW_TRACKING_PASSWORD'] },
+  },
+  places: {
+    run: 'assessment of the trace; of a run that another agent called, of its span',
+    toolCall: 'assessment of the tool’s span',
+    session: 'nowhere',
+  },
   revisions: 'The assessment is looked up by our id in its metadata, and changed.',
-  cannotTake: ['Verdicts on sessions: an assessment is about a trace.', 'Metadata are texts there, numbers too.', 'Whether a score passes: the label stands in the metadata.'],
+  cannotTake: [
+    'Verdicts on sessions: an assessment is about a trace.',
+    'Metadata are texts there, numbers too.',
+    'Whether a score passes: the label stands in the metadata.',
+  ],
   itemsPerRequest: 1,
-  headers: ({ keys: { user, api_key: key } }) => (key === undefined ? {} : { authorization: user === undefined ? `Bearer ${key}` : `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}` }),
+  headers: ({ keys: { user, api_key: key } }) =>
+    key === undefined
+      ? {}
+      : { authorization: user === undefined ? `Bearer ${key}` : `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}` },
   probe: { method: 'GET', path: '/api/2.0/mlflow/experiments/search?max_results=1' },
   write,
   supposed: () => ({ trace: { trace_info: {} } }),
 } as const satisfies NativeBackend;
 
 async function write(scores: readonly NativeScore[], call: NativeCall): Promise<ExportOutcome> {
-  const traces = Map.groupBy(scores.flatMap((score) => (score.place.kind === 'session' ? [] : [{ ...score, place: score.place }])), ({ place }) => `tr-${place.traceId}`);
+  const traces = Map.groupBy(
+    scores.flatMap((score) => (score.place.kind === 'session' ? [] : [{ ...score, place: score.place }])),
+    ({ place }) => `tr-${place.traceId}`,
+  );
   return oneByOne([...traces], async ([trace, own]) => {
     const path = `/api/3.0/mlflow/traces/${trace}`;
     const answer = await call({ method: 'GET', path, answerBytesMax: traceBytesMax });
@@ -44,21 +61,55 @@ async function write(scores: readonly NativeScore[], call: NativeCall): Promise<
 
 type Placed = NativeScore & { readonly place: Exclude<NativeScore['place'], { readonly kind: 'session' }> };
 
-function requestsFor({ score, trace, path, known }: { readonly score: Placed; readonly trace: string; readonly path: string; readonly known: string | undefined }): readonly NativeRequest[] {
+function requestsFor({
+  score,
+  trace,
+  path,
+  known,
+}: {
+  readonly score: Placed;
+  readonly trace: string;
+  readonly path: string;
+  readonly known: string | undefined;
+}): readonly NativeRequest[] {
   const at = known === undefined ? undefined : `${path}/${encodeURIComponent(known)}`;
   if (score.value.kind === 'withdrawn') return at === undefined ? [] : [{ method: 'DELETE', path: at }];
   const { place, value, explanation, metadata } = score;
   const label = value.kind === 'scored' && value.label !== '' ? { 'tracejury.label': value.label } : {};
   const changing: JsonObject = {
-    feedback: value.kind === 'scored' ? { value: value.score } : { value: null, error: { error_code: value.error, error_message: explanation } },
+    feedback:
+      value.kind === 'scored' ? { value: value.score } : { value: null, error: { error_code: value.error, error_message: explanation } },
     rationale: explanation,
     metadata: { ...Object.fromEntries(Object.entries(metadata).map(([key, one]) => [key, String(one)])), ...label, [idKey]: score.id },
   };
-  if (at !== undefined) return [{ method: 'PATCH', path: at, body: { assessment: { assessment_id: known ?? '', trace_id: trace, ...changing }, update_mask: Object.keys(changing).join(',') } }];
+  if (at !== undefined)
+    return [
+      {
+        method: 'PATCH',
+        path: at,
+        body: { assessment: { assessment_id: known ?? '', trace_id: trace, ...changing }, update_mask: Object.keys(changing).join(',') },
+      },
+    ];
   const time = new Date(score.timeMs).toISOString();
   const span = place.kind === 'run' && place.isOutermost ? {} : { span_id: place.spanId };
   const source = { source_type: score.evaluatorKind === 'judge' ? 'LLM_JUDGE' : 'CODE', source_id: 'tracejury' };
-  return [{ method: 'POST', path, body: { assessment: { assessment_name: score.name, trace_id: trace, ...span, source, create_time: time, last_update_time: time, ...changing } } }];
+  return [
+    {
+      method: 'POST',
+      path,
+      body: {
+        assessment: {
+          assessment_name: score.name,
+          trace_id: trace,
+          ...span,
+          source,
+          create_time: time,
+          last_update_time: time,
+          ...changing,
+        },
+      },
+    },
+  ];
 }
 
 /** Ids of the server by ours; undefined: it is not what MLflow answers, or longer than is read. */

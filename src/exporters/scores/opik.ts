@@ -26,8 +26,16 @@ export const opik = {
   id: 'opik',
   title: 'Opik',
   endpoint: { variables: ['OPIK_URL_OVERRIDE'], preset: 'https://www.comet.com/opik/api' },
-  keys: { api_key: { variables: ['OPIK_API_KEY'] }, workspace: { variables: ['OPIK_WORKSPACE'] }, project: { variables: ['OPIK_PROJECT_NAME'], preset: 'Default Project' } },
-  places: { run: 'feedback score of the trace; of a run that another agent called, of its span', toolCall: 'feedback score of the tool’s span', session: 'feedback score of the thread of that id' },
+  keys: {
+    api_key: { variables: ['OPIK_API_KEY'] },
+    workspace: { variables: ['OPIK_WORKSPACE'] },
+    project: { variables: ['OPIK_PROJECT_NAME'], preset: 'Default Project' },
+  },
+  places: {
+    run: 'feedback score of the trace; of a run that another agent called, of its span',
+    toolCall: 'feedback score of the tool’s span',
+    session: 'feedback score of the thread of that id',
+  },
   revisions: 'The same score is overwritten: a trace, span or thread has one of a name.',
   cannotTake: [
     'Traces whose spans have `opik.trace_id`, or that Opik’s own SDK sends: their ids are not made of those of OpenTelemetry, and they are not found.',
@@ -37,7 +45,10 @@ export const opik = {
     'Spans of a trace that come when Opik has forgotten how it named it: they become a second trace, and scores stand on one of the two.',
   ],
   itemsPerRequest: 8,
-  headers: ({ keys: { api_key: key, workspace } }) => ({ ...(key === undefined ? {} : { authorization: key }), ...(workspace === undefined ? {} : { 'comet-workspace': workspace }) }),
+  headers: ({ keys: { api_key: key, workspace } }) => ({
+    ...(key === undefined ? {} : { authorization: key }),
+    ...(workspace === undefined ? {} : { 'comet-workspace': workspace }),
+  }),
   probe: { method: 'GET', path: '/v1/private/projects?size=1' },
   write,
   supposed: ({ path }) => ({ content: [{ id: `00000000-0000${/(-7\w{3}-\w{4}-\w{12})/.exec(decodeURIComponent(path))?.[0] ?? ''}` }] }),
@@ -55,9 +66,18 @@ interface Placed {
   readonly score: NativeScore;
 }
 
-async function write(scores: readonly NativeScore[], call: NativeCall, { keys: { project = 'Default Project' } }: NativeAccount): Promise<NativeOutcome> {
-  const placed: Placed[] = scores.flatMap((score) => (score.place.kind === 'session' ? [{ kind: 'traces/threads' as const, id: score.place.sessionId, score }] : []));
-  const traces = Map.groupBy(scores.flatMap(({ place, ...score }) => (place.kind === 'session' ? [] : [{ ...score, place }])), ({ place }) => place.traceId);
+async function write(
+  scores: readonly NativeScore[],
+  call: NativeCall,
+  { keys: { project = 'Default Project' } }: NativeAccount,
+): Promise<NativeOutcome> {
+  const placed: Placed[] = scores.flatMap((score) =>
+    score.place.kind === 'session' ? [{ kind: 'traces/threads' as const, id: score.place.sessionId, score }] : [],
+  );
+  const traces = Map.groupBy(
+    scores.flatMap(({ place, ...score }) => (place.kind === 'session' ? [] : [{ ...score, place }])),
+    ({ place }) => place.traceId,
+  );
   const missing = new Set<string>();
   for (const [traceId, own] of traces) {
     const found = await traceIn(call, project, { traceId, timeMs: Math.min(...own.map(({ timeMs }) => timeMs)) });
@@ -67,22 +87,52 @@ async function write(scores: readonly NativeScore[], call: NativeCall, { keys: {
       continue;
     }
     const time = found.slice(0, timeChars);
-    placed.push(...own.map((score): Placed => (score.place.kind === 'run' && score.place.isOutermost ? { kind: 'traces', id: found, score } : { kind: 'spans', id: `${time}${latterPart(score.place.spanId)}`, score })));
+    placed.push(
+      ...own.map((score): Placed =>
+        score.place.kind === 'run' && score.place.isOutermost
+          ? { kind: 'traces', id: found, score }
+          : { kind: 'spans', id: `${time}${latterPart(score.place.spanId)}`, score },
+      ),
+    );
   }
   const each = oneAName(placed, ({ kind, id }) => `${kind} ${id}`);
-  const told = kinds.flatMap(({ kind, idKey }) => chunks(each.filter((one) => one.kind === kind && one.score.value.kind === 'scored'), scoresMax).map((some): NativeRequest => ({ method: 'PUT', path: `/v1/private/${kind}/feedback-scores`, body: { scores: some.map(({ id, score }) => ({ [idKey]: id, project_name: project, ...scoreOf(score) })) } })));
-  const ended = each.filter(({ score: { value, revision } }) => value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1)).map((one) => ending(one, project));
+  const told = kinds.flatMap(({ kind, idKey }) =>
+    chunks(
+      each.filter((one) => one.kind === kind && one.score.value.kind === 'scored'),
+      scoresMax,
+    ).map((some): NativeRequest => ({
+      method: 'PUT',
+      path: `/v1/private/${kind}/feedback-scores`,
+      body: { scores: some.map(({ id, score }) => ({ [idKey]: id, project_name: project, ...scoreOf(score) })) },
+    })),
+  );
+  const ended = each
+    .filter(({ score: { value, revision } }) => value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1))
+    .map((one) => ending(one, project));
   const outcome = await oneByOne([...told, ...ended], async (request) => outcomeOf(await call(request)));
-  return outcome.kind === 'failed' || missing.size === 0 ? outcome : { kind: 'failed', retryable: true, isMissing: true, error: 'its trace is not there', only: missing };
+  return outcome.kind === 'failed' || missing.size === 0
+    ? outcome
+    : { kind: 'failed', retryable: true, isMissing: true, error: 'its trace is not there', only: missing };
 }
 
 function scoreOf({ name, value, explanation }: NativeScore): JsonObject {
   if (value.kind !== 'scored') return {};
-  return { name, value: Number(value.score.toFixed(digits)), ...(value.label === '' ? {} : { category_name: value.label }), ...(explanation === '' ? {} : { reason: explanation }), source: 'sdk' };
+  return {
+    name,
+    value: Number(value.score.toFixed(digits)),
+    ...(value.label === '' ? {} : { category_name: value.label }),
+    ...(explanation === '' ? {} : { reason: explanation }),
+    source: 'sdk',
+  };
 }
 
 function ending({ kind, id, score: { name } }: Placed, project: string): NativeRequest {
-  if (kind === 'traces/threads') return { method: 'POST', path: '/v1/private/traces/threads/feedback-scores/delete', body: { project_name: project, thread_id: id, names: [name] } };
+  if (kind === 'traces/threads')
+    return {
+      method: 'POST',
+      path: '/v1/private/traces/threads/feedback-scores/delete',
+      body: { project_name: project, thread_id: id, names: [name] },
+    };
   return { method: 'POST', path: `/v1/private/${kind}/${id}/feedback-scores/delete`, body: { name } };
 }
 
@@ -90,7 +140,11 @@ function ending({ kind, id, score: { name } }: Placed, project: string): NativeR
 const timeChars = 13;
 
 /** Empty: it is not there. */
-async function traceIn(call: NativeCall, project: string, { traceId, timeMs }: { readonly traceId: string; readonly timeMs: number }): Promise<string | ExportOutcome> {
+async function traceIn(
+  call: NativeCall,
+  project: string,
+  { traceId, timeMs }: { readonly traceId: string; readonly timeMs: number },
+): Promise<string | ExportOutcome> {
   const ending = latterPart(traceId);
   const query = new URLSearchParams({
     project_name: project,
@@ -124,6 +178,7 @@ function latterPart(hex: string): string {
 
 /** A thread can be closed for scores, or not be there yet. */
 function outcomeOf(answer: Answer): ExportOutcome {
-  if (answer.kind === 'answered' && answer.status === 409) return { kind: 'failed', retryable: true, isMissing: true, error: 'its thread is not ready' };
+  if (answer.kind === 'answered' && answer.status === 409)
+    return { kind: 'failed', retryable: true, isMissing: true, error: 'its thread is not ready' };
   return exportOutcome(answer);
 }

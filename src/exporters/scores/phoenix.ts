@@ -17,9 +17,15 @@ export const phoenix = {
   title: 'Arize Phoenix',
   endpoint: { variables: ['PHOENIX_COLLECTOR_ENDPOINT'], isRequired: true },
   keys: { api_key: { variables: ['PHOENIX_API_KEY'] }, project: { variables: ['PHOENIX_PROJECT_NAME'] } },
-  places: { run: 'annotation of the agent’s span; of a run that no other agent called, of its trace too', toolCall: 'annotation of the tool’s span', session: 'annotation of the session' },
+  places: {
+    run: 'annotation of the agent’s span; of a run that no other agent called, of its trace too',
+    toolCall: 'annotation of the tool’s span',
+    session: 'annotation of the session',
+  },
   revisions: 'The same annotation is overwritten.',
-  cannotTake: ['Before version 20, and where the project is not known, what is taken back stays there with the label `withdrawn` and no score. The project is `project`, or what the spans say, or `default`.'],
+  cannotTake: [
+    'Before version 20, and where the project is not known, what is taken back stays there with the label `withdrawn` and no score. The project is `project`, or what the spans say, or `default`.',
+  ],
   itemsPerRequest: 16,
   headers: ({ keys }) => (keys.api_key === undefined ? {} : { authorization: `Bearer ${keys.api_key}` }),
   probe: { method: 'GET', path: '/v1/projects?limit=1' },
@@ -40,19 +46,36 @@ interface Written {
 }
 
 async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeAccount): Promise<ExportOutcome> {
-  const all = kinds.flatMap(({ kind, idOf }) => scores.flatMap((score): readonly Written[] => {
-    const id = idOf(score);
-    return id === undefined ? [] : [{ kind, score, body: { [`${kind}_id`]: id, ...annotation(score) } }];
-  }));
-  const told = kinds.flatMap(({ kind }) => chunks(all.filter((one) => one.kind === kind && one.score.value.kind !== 'withdrawn'), annotationsMax));
+  const all = kinds.flatMap(({ kind, idOf }) =>
+    scores.flatMap((score): readonly Written[] => {
+      const id = idOf(score);
+      return id === undefined ? [] : [{ kind, score, body: { [`${kind}_id`]: id, ...annotation(score) } }];
+    }),
+  );
+  const told = kinds.flatMap(({ kind }) =>
+    chunks(
+      all.filter((one) => one.kind === kind && one.score.value.kind !== 'withdrawn'),
+      annotationsMax,
+    ),
+  );
   // Without `sync` Phoenix answers before it has looked for the spans.
-  const put = async (chunk: readonly Written[]): Promise<ExportOutcome> => outcomeOf(await call({ method: 'POST', path: `/v1/${chunk[0]?.kind ?? 'span'}_annotations?sync=true`, body: { data: chunk.map(({ body }) => body) } }));
+  const put = async (chunk: readonly Written[]): Promise<ExportOutcome> =>
+    outcomeOf(
+      await call({
+        method: 'POST',
+        path: `/v1/${chunk[0]?.kind ?? 'span'}_annotations?sync=true`,
+        body: { data: chunk.map(({ body }) => body) },
+      }),
+    );
   const outcome = await oneByOne(told, put);
   if (outcome.kind === 'failed') return outcome;
-  return oneByOne(all.filter(({ score }) => score.value.kind === 'withdrawn'), async (one) => {
-    const answer = await call({ method: 'DELETE', path: deletion(one, keys.project) });
-    return answer.kind === 'answered' && notDeletable.has(answer.status) ? put([one]) : outcomeOf(answer);
-  });
+  return oneByOne(
+    all.filter(({ score }) => score.value.kind === 'withdrawn'),
+    async (one) => {
+      const answer = await call({ method: 'DELETE', path: deletion(one, keys.project) });
+      return answer.kind === 'answered' && notDeletable.has(answer.status) ? put([one]) : outcomeOf(answer);
+    },
+  );
 }
 
 /** An older Phoenix, and a project of another name. */
@@ -65,7 +88,13 @@ function deletion({ kind, score }: Written, project = score.project ?? 'default'
 }
 
 function annotation(score: NativeScore): JsonObject {
-  return { name: score.name, annotator_kind: score.evaluatorKind === 'judge' ? 'LLM' : 'CODE', identifier: score.id, result: resultOf(score), metadata: score.metadata };
+  return {
+    name: score.name,
+    annotator_kind: score.evaluatorKind === 'judge' ? 'LLM' : 'CODE',
+    identifier: score.id,
+    result: resultOf(score),
+    metadata: score.metadata,
+  };
 }
 
 /** What is left out is emptied by an overwrite. */

@@ -15,7 +15,15 @@ export interface ProjectLookup {
 }
 
 /** An entry may name the id itself. Empty: it names none. */
-export async function projectId({ call, account: { keys: { project = '' }, known }, path, listIn }: ProjectLookup): Promise<string | ExportOutcome> {
+export async function projectId({
+  call,
+  account: {
+    keys: { project = '' },
+    known,
+  },
+  path,
+  listIn,
+}: ProjectLookup): Promise<string | ExportOutcome> {
   const found = project === '' || isUuid(project) ? project : known.get(project);
   if (found !== undefined) return found;
   const answer = await call({ method: 'GET', path: path(project) });

@@ -26,7 +26,12 @@ export function nativeExporter(backend: NativeBackend): MakeExporter {
     const account: NativeAccount = { ...own, known: new Map() };
     const { itemsPerRequest: itemsMax } = backend;
     const { gatherMs } = backend;
-    const sendTogether = microBatcher<readonly NativeScore[]>({ itemsMax, requestsMax, ...(gatherMs === undefined ? {} : { gather: () => sleep(gatherMs) }), send: async (lists) => outcomesOf(await written(backend, lists.flat(), call, account), lists) });
+    const sendTogether = microBatcher<readonly NativeScore[]>({
+      itemsMax,
+      requestsMax,
+      ...(gatherMs === undefined ? {} : { gather: () => sleep(gatherMs) }),
+      send: async (lists) => outcomesOf(await written(backend, lists.flat(), call, account), lists),
+    });
     return {
       id: backend.id,
       itemsAtOnce: itemsMax * requestsMax,
@@ -56,29 +61,54 @@ function requestsOf(backend: NativeBackend, own: NativeSettings, settings: Expor
   const headers = { 'user-agent': 'tracejury', ...backend.headers(own), ...settings.headers, accept: 'application/json' };
   return ({ method, path: whole, body }) => {
     const [path = '', query] = whole.split('?');
-    return { method, url: `${own.endpoint}${path}`, ...(query === undefined ? {} : { query }), headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, ...(body === undefined ? {} : { body }) };
+    return {
+      method,
+      url: `${own.endpoint}${path}`,
+      ...(query === undefined ? {} : { query }),
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body }),
+    };
   };
 }
 
-function caller(requestOf: (request: NativeRequest) => PlannedRequest, own: NativeSettings, { tls, timeoutMs }: ExporterSettings): { readonly call: NativeCall; stop(): void } {
-  const client = httpClient({ url: own.endpoint, ...(tls === undefined ? {} : { tls }), ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+function caller(
+  requestOf: (request: NativeRequest) => PlannedRequest,
+  own: NativeSettings,
+  { tls, timeoutMs }: ExporterSettings,
+): { readonly call: NativeCall; stop(): void } {
+  const client = httpClient({
+    url: own.endpoint,
+    ...(tls === undefined ? {} : { tls }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
   return {
     call: (request) => {
       const { method, url: address, query, headers, body } = requestOf(request);
       const { answerBytesMax } = request;
       const url = query === undefined ? address : `${address}?${query}`;
-      return client.send({ ...(answerBytesMax === undefined ? {} : { answerBytesMax }), method, url, headers }, Buffer.from(body === undefined ? '' : jsonText(body)));
+      return client.send(
+        { ...(answerBytesMax === undefined ? {} : { answerBytesMax }), method, url, headers },
+        Buffer.from(body === undefined ? '' : jsonText(body)),
+      );
     },
     stop: client.stop,
   };
 }
 
 /** Where a backend says which scores it is about, the runs of all others are done. */
-function outcomesOf({ only, ...outcome }: NativeOutcome, lists: readonly (readonly NativeScore[])[]): ExportOutcome | readonly ExportOutcome[] {
+function outcomesOf(
+  { only, ...outcome }: NativeOutcome,
+  lists: readonly (readonly NativeScore[])[],
+): ExportOutcome | readonly ExportOutcome[] {
   return only === undefined ? outcome : lists.map((scores) => (scores.some(({ id }) => only.has(id)) ? outcome : { kind: 'sent' }));
 }
 
-async function written(backend: NativeBackend, scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<NativeOutcome> {
+async function written(
+  backend: NativeBackend,
+  scores: readonly NativeScore[],
+  call: NativeCall,
+  account: NativeAccount,
+): Promise<NativeOutcome> {
   try {
     const outcome = await backend.write(scores, call, account);
     if (outcome.kind === 'failed') account.known.clear();
@@ -112,6 +142,10 @@ async function planned({ backend, items, own, requestOf }: Planning): Promise<re
     return { kind: 'answered', status: 200, body: Buffer.from(jsonText(backend.supposed?.(request) ?? {})) };
   };
   const account: NativeAccount = { ...own, known: new Map() };
-  for (const some of chunks(items.map(nativeScores).filter((scores) => scores.length > 0), backend.itemsPerRequest)) await backend.write(some.flat(), call, account);
+  for (const some of chunks(
+    items.map(nativeScores).filter((scores) => scores.length > 0),
+    backend.itemsPerRequest,
+  ))
+    await backend.write(some.flat(), call, account);
   return requests;
 }

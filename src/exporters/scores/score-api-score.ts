@@ -57,7 +57,18 @@ function verdictScore(evaluation: Evaluation, run: ExportedRun): readonly Native
   const value = valueOf(evaluation, run);
   const place = placeOf(evaluation, run);
   if (value === undefined || place === undefined) return [];
-  return [{ id: evaluationId(key), place, name: key.name, evaluatorKind: evaluation.evaluatorKind, value, explanation: cutText(verdict.explanation, explanationCharsMax), metadata: metadataOf(evaluation, run), ...ofRun(run) }];
+  return [
+    {
+      id: evaluationId(key),
+      place,
+      name: key.name,
+      evaluatorKind: evaluation.evaluatorKind,
+      value,
+      explanation: cutText(verdict.explanation, explanationCharsMax),
+      metadata: metadataOf(evaluation, run),
+      ...ofRun(run),
+    },
+  ];
 }
 
 /** Skipped is no result; in a later revision, and of a run that is taken back, it ends what was told before. */
@@ -69,7 +80,8 @@ function valueOf({ verdict }: Evaluation, run: ExportedRun): ScoreValue | undefi
 
 function placeOf({ key }: Evaluation, run: ExportedRun): ScorePlace | undefined {
   const { traceId, spanTraceId = traceId, spanId, trace, parent } = run;
-  if (key.targetKind === 'run') return { kind: 'run', traceId: spanTraceId, spanId, isOutermost: parent === undefined && run.partOf === undefined };
+  if (key.targetKind === 'run')
+    return { kind: 'run', traceId: spanTraceId, spanId, isOutermost: parent === undefined && run.partOf === undefined };
   // Neither a group of runs nor a tool by itself is anywhere in a trace: what is said of them stands with the session, else with the run.
   if (key.targetKind === 'session') return trace.sessionId === undefined ? undefined : { kind: 'session', sessionId: trace.sessionId };
   if (key.targetKind === 'tool_call') return { kind: 'span', traceId: spanTraceId, spanId: key.targetId.split('/').at(-1) ?? spanId };
@@ -89,8 +101,24 @@ function partScores(evaluation: Evaluation, run: ExportedRun): readonly NativeSc
     if (part.spanId === undefined) return [];
     const nth = seen.get(part.spanId) ?? 0;
     seen.set(part.spanId, nth + 1);
-    const id = evaluationId({ tenant: key.tenant, targetKind: 'tool_call', targetId: `${spanTraceId}/${part.spanId}${nth === 0 ? '' : `/${nth}`}`, name: key.name });
-    return [{ id, place: { kind: 'span', traceId: spanTraceId, spanId: part.spanId }, name: key.name, evaluatorKind: evaluation.evaluatorKind, value: { kind: 'scored', score: part.score, label: part.passed ? 'pass' : 'fail', passed: part.passed }, explanation: cutText(part.explanation, explanationCharsMax), metadata: { ...metadataOf(evaluation, run), ...toolOf(part) }, ...ofRun(run) }];
+    const id = evaluationId({
+      tenant: key.tenant,
+      targetKind: 'tool_call',
+      targetId: `${spanTraceId}/${part.spanId}${nth === 0 ? '' : `/${nth}`}`,
+      name: key.name,
+    });
+    return [
+      {
+        id,
+        place: { kind: 'span', traceId: spanTraceId, spanId: part.spanId },
+        name: key.name,
+        evaluatorKind: evaluation.evaluatorKind,
+        value: { kind: 'scored', score: part.score, label: part.passed ? 'pass' : 'fail', passed: part.passed },
+        explanation: cutText(part.explanation, explanationCharsMax),
+        metadata: { ...metadataOf(evaluation, run), ...toolOf(part) },
+        ...ofRun(run),
+      },
+    ];
   });
 }
 
@@ -98,7 +126,10 @@ function toolOf(part: PartVerdict): NativeScore['metadata'] {
   return { [wire.targetTool]: part.tool, ...(part.callId === undefined ? {} : { [wire.targetCallId]: part.callId }) };
 }
 
-function metadataOf({ evaluator, evaluatorKind, evaluatorVersion, verdict, sampleProbability }: Evaluation, run: ExportedRun): NativeScore['metadata'] {
+function metadataOf(
+  { evaluator, evaluatorKind, evaluatorVersion, verdict, sampleProbability }: Evaluation,
+  run: ExportedRun,
+): NativeScore['metadata'] {
   return {
     [wire.generated]: true,
     [wire.evaluatorId]: evaluator,
@@ -115,9 +146,16 @@ function metadataOf({ evaluator, evaluatorKind, evaluatorVersion, verdict, sampl
 
 function ofRun(run: ExportedRun): Pick<NativeScore, 'timeMs' | 'revision' | 'project' | 'service' | 'environment'> {
   const { endUnixNano, service, resourceAttributes } = run;
-  const text = (...keys: readonly string[]): string | undefined => keys.map((key) => member(resourceAttributes, key)).find((value) => typeof value === 'string' && value !== '') as string | undefined;
+  const text = (...keys: readonly string[]): string | undefined =>
+    keys.map((key) => member(resourceAttributes, key)).find((value) => typeof value === 'string' && value !== '') as string | undefined;
   const [project, environment] = [text(wire.openInferenceProject), text(wire.environment, wire.environmentBefore)];
-  return { timeMs: Number(endUnixNano / 1_000_000n), revision: itemRevision({ run }), ...(project === undefined ? {} : { project }), ...(service === undefined ? {} : { service }), ...(environment === undefined ? {} : { environment }) };
+  return {
+    timeMs: Number(endUnixNano / 1_000_000n),
+    revision: itemRevision({ run }),
+    ...(project === undefined ? {} : { project }),
+    ...(service === undefined ? {} : { service }),
+    ...(environment === undefined ? {} : { environment }),
+  };
 }
 
 /** 32 hex digits in the form of a UUID. Its version is whatever they say. */
@@ -129,7 +167,10 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-export function oneAName<Placed extends { readonly score: NativeScore }>(all: readonly Placed[], placeOf: (placed: Placed) => string): readonly Placed[] {
+export function oneAName<Placed extends { readonly score: NativeScore }>(
+  all: readonly Placed[],
+  placeOf: (placed: Placed) => string,
+): readonly Placed[] {
   const kept = new Map<string, Placed>();
   for (const placed of all) {
     const key = `${placeOf(placed)} ${placed.score.name}`;

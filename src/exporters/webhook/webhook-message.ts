@@ -43,13 +43,22 @@ export function messageOf(notices: readonly Notice[], settings: MessageSettings)
 }
 
 function messageId(notices: readonly Notice[]): string {
-  const keys = notices.map(({ run, evaluations }) => JSON.stringify([itemRevision({ run }), ...evaluations.map(({ key }) => evaluationKeyText(key)).sort()]));
+  const keys = notices.map(({ run, evaluations }) =>
+    JSON.stringify([itemRevision({ run }), ...evaluations.map(({ key }) => evaluationKeyText(key)).sort()]),
+  );
   return `msg_${hash('sha256', JSON.stringify(keys.sort()), 'hex').slice(0, 32)}`;
 }
 
 function jsonBody(told: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): JsonObject {
   const last = [...told, ...folded].reduce((newest, { run }) => (run.endUnixNano > newest ? run.endUnixNano : newest), 0n);
-  return { type: messageType, timestamp: timeText(last), data: { runs: told.map((notice) => runJson(notice, link)), ...(folded.length === 0 ? {} : { folded: { runs: folded.length, verdicts: Object.fromEntries(countsOf(folded)) } }) } };
+  return {
+    type: messageType,
+    timestamp: timeText(last),
+    data: {
+      runs: told.map((notice) => runJson(notice, link)),
+      ...(folded.length === 0 ? {} : { folded: { runs: folded.length, verdicts: Object.fromEntries(countsOf(folded)) } }),
+    },
+  };
 }
 
 function runJson({ run, evaluations }: Notice, link: string | undefined): JsonObject {
@@ -76,23 +85,43 @@ function nameOf(text: string | undefined): string | null {
 }
 
 function verdictJson({ key, evaluator, evaluatorVersion, verdict }: Evaluation): JsonObject {
-  const head = { name: key.name, ...(key.targetKind === 'run' ? {} : { about: key.targetKind }), evaluator, version: evaluatorVersion, status: verdict.kind };
+  const head = {
+    name: key.name,
+    ...(key.targetKind === 'run' ? {} : { about: key.targetKind }),
+    evaluator,
+    version: evaluatorVersion,
+    status: verdict.kind,
+  };
   const explanation = cutText(verdict.explanation, explanationCharsMax);
-  if (verdict.kind !== 'scored') return { ...head, ...(verdict.kind === 'failed' ? { error: errorType(verdict.error) } : { reason: verdict.reason }), explanation };
+  if (verdict.kind !== 'scored')
+    return { ...head, ...(verdict.kind === 'failed' ? { error: errorType(verdict.error) } : { reason: verdict.reason }), explanation };
   return { ...head, score: verdict.score, label: verdict.label, passed: verdict.passed, explanation };
 }
 
 /** `text` is what Slack, Mattermost and Rocket.Chat take; no name in it becomes a mention, and no address a preview. */
 function slackBody(told: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): { readonly [key: string]: JsonValue } {
   const lines = told.flatMap((notice) => slackLines(notice, link));
-  const rest = folded.length === 0 ? [] : [`and ${folded.length} more ${folded.length === 1 ? 'run' : 'runs'}: ${countsOf(folded).slice(0, verdictsToldMax).map(([name, count]) => `${plain(name)} ${count}`).join(', ')}`];
+  const rest =
+    folded.length === 0
+      ? []
+      : [
+          `and ${folded.length} more ${folded.length === 1 ? 'run' : 'runs'}: ${countsOf(folded)
+            .slice(0, verdictsToldMax)
+            .map(([name, count]) => `${plain(name)} ${count}`)
+            .join(', ')}`,
+        ];
   return { text: cutText([...lines, ...rest].join('\n'), textCharsMax), unfurl_links: false, unfurl_media: false };
 }
 
 function slackLines({ run, evaluations }: Notice, link: string | undefined): readonly string[] {
   const { traceId, spanTraceId = traceId, trace } = run;
   const place = link === undefined ? `trace ${spanTraceId}` : `<${linkOf(run, link)}|trace ${spanTraceId}>`;
-  const verdicts = evaluations.slice(0, verdictsInTextMax).map(({ key, verdict }) => `• ${plain(key.name)}${key.targetKind === 'session' ? ' of the session' : ''} ${outcomeWords(verdict)}${verdict.explanation === '' ? '' : `: ${plain(verdict.explanation)}`}`);
+  const verdicts = evaluations
+    .slice(0, verdictsInTextMax)
+    .map(
+      ({ key, verdict }) =>
+        `• ${plain(key.name)}${key.targetKind === 'session' ? ' of the session' : ''} ${outcomeWords(verdict)}${verdict.explanation === '' ? '' : `: ${plain(verdict.explanation)}`}`,
+    );
   const more = evaluations.length - verdicts.length;
   return [`*${plain(trace.agent ?? 'an agent')}* ${place}`, ...verdicts, ...(more === 0 ? [] : [`• and ${more} more`])];
 }
@@ -104,7 +133,12 @@ function outcomeWords(verdict: Verdict): string {
 
 /** On one line, and nothing in it is a command: Slack's three characters are written out, and its marks stand for themselves. */
 function plain(text: string): string {
-  return cutText(text, lineCharsMax).replaceAll(/\s+/g, ' ').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll(/[*_~`]/g, (mark) => `\u200b${mark}`);
+  return cutText(text, lineCharsMax)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(/[*_~`]/g, (mark) => `\u200b${mark}`);
 }
 
 function linkOf({ traceId, spanTraceId = traceId, spanId }: ExportedRun, link: string): string {

@@ -31,15 +31,26 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
   const { telemetry, clock, sleep } = parts;
   const told = recentMap<string, string>(toldMax);
   const { call, stop } = caller(webhook, settings, parts);
-  const queue = paced<Notice>({ send: sendMessage, perMinute: webhook.perMinute, atOnce: messagesAtOnce, itemsMax: runsPerMessage, clock, sleep });
+  const queue = paced<Notice>({
+    send: sendMessage,
+    perMinute: webhook.perMinute,
+    atOnce: messagesAtOnce,
+    itemsMax: runsPerMessage,
+    clock,
+    sleep,
+  });
 
   async function sendMessage(notices: readonly Notice[]): Promise<ExportOutcome> {
     const message = messageOf(notices, webhook as WebhookSettings);
-    const answer = await call(message.body, signatureHeaders({ id: message.id, atSeconds: Math.floor(clock.nowMs() / 1_000), body: message.body }, webhook?.secret));
+    const answer = await call(
+      message.body,
+      signatureHeaders({ id: message.id, atSeconds: Math.floor(clock.nowMs() / 1_000), body: message.body }, webhook?.secret),
+    );
     // Slack says its `ok` as HTML.
     const outcome = refusalNamed(exportOutcome(answer, { takesPages: true }), ['the address or a key in headers']);
     if (outcome.kind !== 'sent') return outcome;
-    const count = (kind: string, runs: number): void => telemetry.add('tracejury.webhook.runs', runs, { 'tracejury.exporter': settings.name ?? 'webhook', 'tracejury.outcome': kind });
+    const count = (kind: string, runs: number): void =>
+      telemetry.add('tracejury.webhook.runs', runs, { 'tracejury.exporter': settings.name ?? 'webhook', 'tracejury.outcome': kind });
     count('told', message.told);
     if (notices.length > message.told) count('folded', notices.length - message.told);
     for (const { evaluations } of notices) for (const evaluation of evaluations) told.set(evaluationId(evaluation.key), wordOf(evaluation));
@@ -51,7 +62,9 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
     itemsAtOnce: runsPerMessage,
     async send({ run, evaluations }) {
       try {
-        const wanted = wantedOf({ run, evaluations }, webhook.only).filter((evaluation) => told.get(evaluationId(evaluation.key)) !== wordOf(evaluation));
+        const wanted = wantedOf({ run, evaluations }, webhook.only).filter(
+          (evaluation) => told.get(evaluationId(evaluation.key)) !== wordOf(evaluation),
+        );
         return wanted.length === 0 ? { kind: 'sent' } : await queue.send({ run, evaluations: wanted });
       } catch (error) {
         return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
@@ -66,12 +79,24 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
 }
 
 /** The path of an address may be all that lets somebody write there, so it is not told. */
-function planned(items: readonly ExportItem[], webhook: WebhookSettings, settings: ExporterSettings, clock: Clock): readonly PlannedRequest[] {
-  const notices = items.map(({ run, evaluations }) => ({ run, evaluations: wantedOf({ run, evaluations }, webhook.only) })).filter(({ evaluations }) => evaluations.length > 0);
+function planned(
+  items: readonly ExportItem[],
+  webhook: WebhookSettings,
+  settings: ExporterSettings,
+  clock: Clock,
+): readonly PlannedRequest[] {
+  const notices = items
+    .map(({ run, evaluations }) => ({ run, evaluations: wantedOf({ run, evaluations }, webhook.only) }))
+    .filter(({ evaluations }) => evaluations.length > 0);
   return chunks(notices, runsPerMessage).map((some) => {
     const { id, body } = messageOf(some, webhook);
     const signature = signatureHeaders({ id, atSeconds: Math.floor(clock.nowMs() / 1_000), body }, webhook.secret);
-    return { method: 'POST', url: `${new URL(webhook.url).origin}/***`, headers: headersOf(settings, signature), body: parseJson(body) ?? body };
+    return {
+      method: 'POST',
+      url: `${new URL(webhook.url).origin}/***`,
+      headers: headersOf(settings, signature),
+      body: parseJson(body) ?? body,
+    };
   });
 }
 
@@ -79,26 +104,40 @@ function headersOf(settings: ExporterSettings, signature: { readonly [name: stri
   return { ...settings.headers, 'content-type': 'application/json', 'user-agent': 'tracejury', ...signature };
 }
 
-function caller(webhook: WebhookSettings, settings: ExporterSettings, { lookup }: ExporterDeps): { readonly call: (body: string, headers: { readonly [name: string]: string }) => Promise<Answer>; stop(): void } {
+function caller(
+  webhook: WebhookSettings,
+  settings: ExporterSettings,
+  { lookup }: ExporterDeps,
+): { readonly call: (body: string, headers: { readonly [name: string]: string }) => Promise<Answer>; stop(): void } {
   const { url, privateAddresses } = webhook;
   const { tls, timeoutMs } = settings;
-  const client = httpClient({ url, ...(tls === undefined ? {} : { tls }), ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(privateAddresses ? {} : { lookup: publicLookup(lookup) }) });
+  const client = httpClient({
+    url,
+    ...(tls === undefined ? {} : { tls }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(privateAddresses ? {} : { lookup: publicLookup(lookup) }),
+  });
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   // What is no name is not looked up.
   const isRefused = !privateAddresses && isIP(host) !== 0 && !isPublicAddress(host);
   return {
-    call: async (body, headers) => (isRefused ? { kind: 'unanswered', fault: notPublic } : client.send({ url, headers: headersOf(settings, headers) }, Buffer.from(body))),
+    call: async (body, headers) =>
+      isRefused ? { kind: 'unanswered', fault: notPublic } : client.send({ url, headers: headersOf(settings, headers) }, Buffer.from(body)),
     stop: client.stop,
   };
 }
 
-function wantedOf({ run, evaluations }: Pick<ExportItem, 'run' | 'evaluations'>, { verdicts, labels, evaluators, agents }: WebhookFilter): readonly Evaluation[] {
+function wantedOf(
+  { run, evaluations }: Pick<ExportItem, 'run' | 'evaluations'>,
+  { verdicts, labels, evaluators, agents }: WebhookFilter,
+): readonly Evaluation[] {
   if (agents.length > 0 && !agents.includes(run.trace.agent ?? '')) return [];
   return evaluations.filter(({ key, guard, verdict }) => {
     if (evaluators.length > 0 && !evaluators.includes(key.name)) return false;
     if (verdict.kind === 'failed') return verdicts.includes('error');
     // Whoever can make a run too large for a guard would else pass it in silence.
-    if (verdict.kind === 'skipped') return guard === true && verdict.reason === 'too_large' && (verdicts.includes('fail') || verdicts.includes('error'));
+    if (verdict.kind === 'skipped')
+      return guard === true && verdict.reason === 'too_large' && (verdicts.includes('fail') || verdicts.includes('error'));
     return labels.includes(verdict.label) || (verdict.passed !== null && verdicts.includes(verdict.passed ? 'pass' : 'fail'));
   });
 }
@@ -127,5 +166,8 @@ export function secretBytes(secret: string): Buffer {
 export function signatureHeaders({ id, atSeconds, body }: SignedMessage, secret: string | undefined): { readonly [name: string]: string } {
   const unsigned = { 'webhook-id': id, 'webhook-timestamp': String(atSeconds) };
   if (secret === undefined) return unsigned;
-  return { ...unsigned, 'webhook-signature': `v1,${createHmac('sha256', secretBytes(secret)).update(`${id}.${atSeconds}.${body}`).digest('base64')}` };
+  return {
+    ...unsigned,
+    'webhook-signature': `v1,${createHmac('sha256', secretBytes(secret)).update(`${id}.${atSeconds}.${body}`).digest('base64')}`,
+  };
 }

@@ -77,7 +77,8 @@ export function checkpointOf({ file, log, sleep, account }: CheckpointFileOption
       await keeping;
       if (written < mark) await (keeping ??= keep());
       // A start can tell then what was lost meanwhile from an end that a crash tore.
-      if (writtenEnd < log.durableEnd()) await write(written).catch((error: unknown) => account.failed('the end of the journal could not be written down', error));
+      if (writtenEnd < log.durableEnd())
+        await write(written).catch((error: unknown) => account.failed('the end of the journal could not be written down', error));
     },
   };
 }

@@ -39,7 +39,7 @@ export interface FileLayer {
 /** Writes all of it, however small the portions. */
 export async function writeAll(file: LayerFile, buffers: readonly Buffer[], offset: number): Promise<void> {
   let left = buffers;
-  for (let at = offset; left.length > 0; ) {
+  for (let at = offset; left.length > 0;) {
     const written = await file.write(left, at);
     if (written <= 0) throw new Error('the disk took no bytes');
     at += written;

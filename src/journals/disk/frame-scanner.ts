@@ -32,7 +32,7 @@ const windowBytes = 1024 * 1024;
  */
 export async function* frames(source: FrameSource, from: number, to: number): AsyncGenerator<Frame> {
   const view = windowOn(source.file, to);
-  for (let offset = from; offset < to; ) {
+  for (let offset = from; offset < to;) {
     const head = readFrameHead(await view(offset, Math.min(grain, to - offset)), source.life);
     const bytes = head === undefined ? 0 : frameBytes(head.payloadBytes);
     if (head === undefined || head.position !== positionAt(source.base, offset) || offset + bytes > to) {
@@ -60,7 +60,7 @@ export async function hasTraces(source: FrameSource, from: number, to: number): 
 
 /** Gives `to` when there is none. */
 async function nextHead({ life }: FrameSource, view: View, from: number, to: number): Promise<number> {
-  for (let offset = from; offset < to; ) {
+  for (let offset = from; offset < to;) {
     const bytes = await view(offset, Math.min(windowBytes, to - offset));
     for (let found = bytes.indexOf(life); found !== -1; found = bytes.indexOf(life, found + 1)) {
       if (found >= generationAt && (found - generationAt) % grain === 0) return offset + found - generationAt;

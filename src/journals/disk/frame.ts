@@ -49,14 +49,22 @@ export function frame({ life, position, group }: FramePlace, recordHead: Buffer,
   writeUint64(head, group, 20);
   head.writeUInt32LE(crc32(body, crc32(recordHead)), 28);
   head.writeUInt32LE(crc32(head.subarray(0, 32)), 32);
-  return [Buffer.concat([head, recordHead]), body, Buffer.alloc(frameBytes(payloadBytes) - frameHeadBytes - payloadBytes)].filter(({ length }) => length > 0);
+  return [Buffer.concat([head, recordHead]), body, Buffer.alloc(frameBytes(payloadBytes) - frameHeadBytes - payloadBytes)].filter(
+    ({ length }) => length > 0,
+  );
 }
 
 /** Undefined: no frame of this life begins here. */
 export function readFrameHead(bytes: Buffer, life: Buffer): FrameHead | undefined {
-  if (bytes.length < frameHeadBytes || bytes.compare(life, 0, generationBytes, generationAt, generationAt + generationBytes) !== 0) return undefined;
+  if (bytes.length < frameHeadBytes || bytes.compare(life, 0, generationBytes, generationAt, generationAt + generationBytes) !== 0)
+    return undefined;
   if (crc32(bytes.subarray(0, 32)) !== bytes.readUInt32LE(32)) return undefined;
-  return { payloadBytes: bytes.readUInt32LE(0), position: readUint64(bytes, 12) as Position, group: readUint64(bytes, 20) as Position, payloadCrc: bytes.readUInt32LE(28) };
+  return {
+    payloadBytes: bytes.readUInt32LE(0),
+    position: readUint64(bytes, 12) as Position,
+    group: readUint64(bytes, 20) as Position,
+    payloadCrc: bytes.readUInt32LE(28),
+  };
 }
 
 /** Whole numbers up to 2^53, which is where JavaScript's end. */

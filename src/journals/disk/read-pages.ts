@@ -4,7 +4,7 @@ import { pageBytes } from './segment-header.ts';
 
 /** Rejects where something cannot be read: for bytes that are written again. */
 export async function readExactly(file: LayerFile, into: Buffer, offset: number): Promise<void> {
-  for (let at = 0; at < into.length; ) {
+  for (let at = 0; at < into.length;) {
     const read = await file.read(into.subarray(at), offset + at);
     if (read <= 0) throw new Error('the file is shorter than it was');
     at += read;
@@ -22,7 +22,7 @@ export async function readPages(file: LayerFile, into: Buffer, offset: number): 
 
 async function filled(file: LayerFile, into: Buffer, offset: number): Promise<boolean> {
   try {
-    for (let at = 0; at < into.length; ) {
+    for (let at = 0; at < into.length;) {
       const read = await file.read(into.subarray(at), offset + at);
       if (read <= 0) {
         into.fill(0, at);

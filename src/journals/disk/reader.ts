@@ -17,7 +17,7 @@ export interface Reader {
 
 export function readerOf(log: Segments, account: JournalAccount): Reader {
   async function* read(from: Position, to: Position): AsyncGenerator<JournalEntry> {
-    for (let next = from; next < to; ) {
+    for (let next = from; next < to;) {
       const segment = log.holding(next);
       if (segment === undefined || segment.base >= to) return;
       // The end moves while records are appended: this is how far it is known to be durable.

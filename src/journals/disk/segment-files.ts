@@ -16,7 +16,11 @@ export const unfinished = '.new';
 export const damagedEnding = '.damaged';
 const pieceBytes = 1024 * 1024;
 
-export async function makeSlot(files: FileLayer, folder: string, { name, bytes }: { readonly name: string; readonly bytes: number }): Promise<Slot> {
+export async function makeSlot(
+  files: FileLayer,
+  folder: string,
+  { name, bytes }: { readonly name: string; readonly bytes: number },
+): Promise<Slot> {
   const path = join(folder, name);
   const file = await files.open(path + unfinished, 'new');
   try {

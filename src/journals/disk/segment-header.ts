@@ -66,7 +66,12 @@ export function newerHeader(pages: readonly Buffer[]): SegmentHeader | undefined
 }
 
 function readHeader(page: Buffer): SegmentHeader | undefined {
-  if (page.length < headerBytes || page.toString('latin1', 0, magic.length) !== magic || crc32(page.subarray(0, 48)) !== page.readUInt32LE(48)) return undefined;
+  if (
+    page.length < headerBytes ||
+    page.toString('latin1', 0, magic.length) !== magic ||
+    crc32(page.subarray(0, 48)) !== page.readUInt32LE(48)
+  )
+    return undefined;
   return {
     life: Buffer.from(page.subarray(8, 8 + generationBytes)),
     epoch: readUint64(page, 16),

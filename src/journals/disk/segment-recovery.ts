@@ -59,15 +59,27 @@ export async function findSegments(options: FindOptions): Promise<FoundSegments>
     const broken: Slot[] = damaged === undefined ? [] : [damaged];
     for (const slot of slots) if (!known.has(slot) && (await heldRecords(slot))) broken.push(slot);
     if (broken.length > 0 && !lost) reportUnknown(live, options);
-    const keptAside = await setAside(broken, names.filter((name) => name.endsWith(damagedEnding)), options);
-    const free = await usable(slots.filter((slot) => !needed.has(slot) && !broken.includes(slot)), live.length, options);
+    const keptAside = await setAside(
+      broken,
+      names.filter((name) => name.endsWith(damagedEnding)),
+      options,
+    );
+    const free = await usable(
+      slots.filter((slot) => !needed.has(slot) && !broken.includes(slot)),
+      live.length,
+      options,
+    );
     return {
       live,
       free,
       keptAside,
       nextEpoch: Math.max(0, ...described.map(({ header }) => header.epoch)) + 1,
       // A file may have been cut short: its positions are not given again all the same.
-      nextBase: Math.max(mark, durableEnd, ...described.map(({ slot, header }) => Math.ceil(positionAt(header.base, Math.max(slot.bytes, options.segmentBytes))))) as Position,
+      nextBase: Math.max(
+        mark,
+        durableEnd,
+        ...described.map(({ slot, header }) => Math.ceil(positionAt(header.base, Math.max(slot.bytes, options.segmentBytes)))),
+      ) as Position,
     };
   } catch (error) {
     await Promise.all(slots.map(({ file }) => file.close().catch(() => undefined)));
@@ -131,22 +143,46 @@ async function liveOf(described: readonly Described[], options: FindOptions): Pr
     after = header.previous;
   }
   const oldest = live[0];
-  if (oldest !== undefined && after !== undefined && after.epoch > 0 && after.end > mark && !described.some(({ header }) => header.epoch <= after.epoch)) {
+  if (
+    oldest !== undefined &&
+    after !== undefined &&
+    after.epoch > 0 &&
+    after.end > mark &&
+    !described.some(({ header }) => header.epoch <= after.epoch)
+  ) {
     lost = true;
     account.corrupt(mark, after.end);
   }
-  return { live: live.filter((segment) => positionAt(segment.base, segment.end) > mark), lost, ...(damaged === undefined ? {} : { damaged }) };
+  return {
+    live: live.filter((segment) => positionAt(segment.base, segment.end) > mark),
+    lost,
+    ...(damaged === undefined ? {} : { damaged }),
+  };
 }
 
 function sealedSegment({ slot, header }: Described, sealedAt: Position): Segment {
-  return { file: slot.file, life: header.life, base: header.base, slot, epoch: header.epoch, end: offsetOf(header.base, sealedAt), state: 'sealed', countedTo: 0, damaged: false };
+  return {
+    file: slot.file,
+    life: header.life,
+    base: header.base,
+    slot,
+    epoch: header.epoch,
+    end: offsetOf(header.base, sealedAt),
+    state: 'sealed',
+    countedTo: 0,
+    damaged: false,
+  };
 }
 
 /**
  * No later segment says where its records end. What is missing there is damage where the end was written down, or where the file is cut or its last page
  * is gone, which no crash does once there are records; otherwise a crash tore a group that was never acknowledged.
  */
-async function unsealedSegment({ slot, header, isWhole }: Described, { segmentBytes, mark, durableEnd, account }: FindOptions, lostTo: Position | undefined): Promise<Segment> {
+async function unsealedSegment(
+  { slot, header, isWhole }: Described,
+  { segmentBytes, mark, durableEnd, account }: FindOptions,
+  lostTo: Position | undefined,
+): Promise<Segment> {
   const source = { file: slot.file, life: header.life, base: header.base };
   const isCut = !isWhole && slot.bytes !== segmentBytes;
   const to = isCut ? Math.max(dataFrom, slot.bytes - (slot.bytes % grain)) : dataTo(slot.bytes);
@@ -157,7 +193,8 @@ async function unsealedSegment({ slot, header, isWhole }: Described, { segmentBy
   const isMissed = lostTo !== undefined || Math.max(position, mark) < durableEnd;
   const damaged = isShort || (torn && (isMissed || !isWhole));
   // What a later segment says is missing is reported with that.
-  if ((damaged || isMissed) && lostTo === undefined) account.corrupt(position, Math.max(durableEnd, position + (await frameGrains(source, end, slot.bytes))) as Position);
+  if ((damaged || isMissed) && lostTo === undefined)
+    account.corrupt(position, Math.max(durableEnd, position + (await frameGrains(source, end, slot.bytes))) as Position);
   else if (torn && !isMissed) account.torn(position);
   return { ...source, slot, epoch: header.epoch, end, state: 'sealed', countedTo: 0, damaged };
 }
@@ -180,7 +217,11 @@ async function renew(file: LayerFile, from: number, to: number): Promise<void> {
 }
 
 /** Gives the names of all that are kept. A file that cannot be renamed is left alone under the name that it has. */
-async function setAside(broken: readonly Slot[], kept: readonly string[], { files, folder, account }: FindOptions): Promise<readonly string[]> {
+async function setAside(
+  broken: readonly Slot[],
+  kept: readonly string[],
+  { files, folder, account }: FindOptions,
+): Promise<readonly string[]> {
   const names = new Set(kept);
   for (const slot of broken) {
     if (names.size >= damagedMax) {
@@ -196,7 +237,11 @@ async function setAside(broken: readonly Slot[], kept: readonly string[], { file
 }
 
 /** Files of another size, and those beyond the bound, are given back. */
-async function usable(slots: readonly Slot[], needed: number, { files, folder, segmentBytes, segmentsMax }: FindOptions): Promise<readonly Slot[]> {
+async function usable(
+  slots: readonly Slot[],
+  needed: number,
+  { files, folder, segmentBytes, segmentsMax }: FindOptions,
+): Promise<readonly Slot[]> {
   const fitting = slots.filter(({ bytes }) => bytes === segmentBytes);
   const free = fitting.slice(0, Math.max(0, segmentsMax - needed));
   for (const slot of slots) if (!free.includes(slot)) await removeSlot(files, folder, slot);

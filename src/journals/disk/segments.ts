@@ -123,7 +123,12 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
 
   async function activated(slot: Slot): Promise<Segment> {
     const last = live.at(-1);
-    const header: SegmentHeader = { life: randomBytes(generationBytes), epoch: nextEpoch++, base: nextBase, previous: { epoch: last?.epoch ?? 0, end: last === undefined ? nextBase : endOf(last) } };
+    const header: SegmentHeader = {
+      life: randomBytes(generationBytes),
+      epoch: nextEpoch++,
+      base: nextBase,
+      previous: { epoch: last?.epoch ?? 0, end: last === undefined ? nextBase : endOf(last) },
+    };
     // Whatever becomes of this attempt, its positions are never given again.
     nextBase = positionAt(nextBase, slot.bytes);
     try {
@@ -134,7 +139,17 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
       await remove(slot);
       throw error;
     }
-    return { slot, file: slot.file, life: header.life, epoch: header.epoch, base: header.base, end: dataFrom, state: 'open', countedTo: 0, damaged: false };
+    return {
+      slot,
+      file: slot.file,
+      life: header.life,
+      epoch: header.epoch,
+      base: header.base,
+      end: dataFrom,
+      state: 'open',
+      countedTo: 0,
+      damaged: false,
+    };
   }
 
   return {

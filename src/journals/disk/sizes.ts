@@ -21,9 +21,22 @@ const segmentsWanted = 4;
 /** One to write to while another is needed. */
 const segmentsMaxMin = 2;
 
-export function sizesOf({ bytesMax, segmentBytes, waitingBytesMax = 64 * mebibyte, groupBytesMax = 8 * mebibyte, quarantineBytesMax = 256 * mebibyte }: JournalSettings): Sizes {
+export function sizesOf({
+  bytesMax,
+  segmentBytes,
+  waitingBytesMax = 64 * mebibyte,
+  groupBytesMax = 8 * mebibyte,
+  quarantineBytesMax = 256 * mebibyte,
+}: JournalSettings): Sizes {
   const chosen = Math.max(segmentBytes ?? Math.min(segmentBytesUsual, bytesMax / segmentsWanted), bytesMax / segmentsMaxMax);
   const whole = Math.max(segmentBytesMin, Math.floor(chosen / pageBytes) * pageBytes);
   const segmentsMax = Math.max(segmentsMaxMin, Math.floor(bytesMax / whole));
-  return { segmentBytes: whole, segmentsMax, segmentsReserved: segmentsMax < segmentsWanted ? 0 : 1, waitingBytesMax, groupBytesMax, quarantineBytesMax };
+  return {
+    segmentBytes: whole,
+    segmentsMax,
+    segmentsReserved: segmentsMax < segmentsWanted ? 0 : 1,
+    waitingBytesMax,
+    groupBytesMax,
+    quarantineBytesMax,
+  };
 }

@@ -48,7 +48,16 @@ const longestRestMs = 30_000;
 /** A write takes a list of buffers, and systems take some thousand of them. */
 const groupRecordsMax = 256;
 
-export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, waitingBytesMax, groupBytesMax, sealed }: WriterOptions): Writer {
+export function writerOf({
+  log,
+  clock,
+  account,
+  segmentBytes,
+  segmentsReserved,
+  waitingBytesMax,
+  groupBytesMax,
+  sealed,
+}: WriterOptions): Writer {
   const waiting: Waiting[] = [];
   let waitingBytes = 0;
   let failedUntilMs = 0;
@@ -128,7 +137,9 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
     }
   }
 
-  async function segmentFor({ bytes, reserved }: Pick<Waiting, 'bytes' | 'reserved'> = { bytes: 0, reserved: 0 }): Promise<Segment | 'full'> {
+  async function segmentFor(
+    { bytes, reserved }: Pick<Waiting, 'bytes' | 'reserved'> = { bytes: 0, reserved: 0 },
+  ): Promise<Segment | 'full'> {
     const open = log.open();
     if (open !== undefined && open.end + bytes <= dataTo(open.slot.bytes)) return open;
     if (log.spare() <= reserved) return 'full';
@@ -150,7 +161,10 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
     await written(segment, buffers);
     const bytes = offset - segment.end;
     segment.end = offset;
-    account.appended(group.map(({ kind }) => kind), bytes);
+    account.appended(
+      group.map(({ kind }) => kind),
+      bytes,
+    );
     account.used(log.bytesUsed());
     settle(group, (one) => ({ kind: 'appended', position: positionAt(segment.base, offsets.get(one) ?? 0) }));
   }

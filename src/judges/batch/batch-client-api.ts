@@ -37,7 +37,10 @@ const idCharsMax = 500;
 export function batchApi(settings: JudgeSettings, signal: AbortSignal): BatchApi {
   const opened = openAiClient(settings, outputBytesMax);
 
-  async function submitted(id: string, lines: readonly string[]): Promise<{ readonly kind: 'submitted'; readonly remoteId: string } | Trouble> {
+  async function submitted(
+    id: string,
+    lines: readonly string[],
+  ): Promise<{ readonly kind: 'submitted'; readonly remoteId: string } | Trouble> {
     const client = await opened;
     const { toFile } = await import('openai');
     const file = await toFile(Buffer.from(`${lines.join('\n')}\n`), `${id}.jsonl`, { type: 'application/jsonl' });
@@ -49,7 +52,13 @@ export function batchApi(settings: JudgeSettings, signal: AbortSignal): BatchApi
       return withoutCost(await troubleOf(error));
     }
     if (input === undefined) return strange;
-    const made = textOf(await client.batches.create({ input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h', metadata: { [idKey]: id } }, { signal, headers: { 'idempotency-key': id } }), 'id');
+    const made = textOf(
+      await client.batches.create(
+        { input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h', metadata: { [idKey]: id } },
+        { signal, headers: { 'idempotency-key': id } },
+      ),
+      'id',
+    );
     return made === undefined ? { ...strange, mayCost: true } : { kind: 'submitted', remoteId: made };
   }
 
@@ -94,7 +103,9 @@ const strange = { kind: 'failed', error: 'judge_answer_invalid: the endpoint did
 
 function withoutCost(trouble: Trouble): Trouble {
   if (trouble.kind === 'refused') return trouble;
-  return trouble.kind === 'busy' ? { kind: 'busy', error: trouble.error, retryAfter: trouble.retryAfter } : { kind: 'failed', error: trouble.error };
+  return trouble.kind === 'busy'
+    ? { kind: 'busy', error: trouble.error, retryAfter: trouble.retryAfter }
+    : { kind: 'failed', error: trouble.error };
 }
 
 async function settled<Result>(work: () => Promise<Result>): Promise<Result | Trouble> {
@@ -106,12 +117,22 @@ async function settled<Result>(work: () => Promise<Result>): Promise<Result | Tr
 }
 
 /** What is not known to be over is being worked on. */
-const states: { readonly [status: string]: BatchStatus['state'] } = { completed: 'ended', cancelled: 'expired', expired: 'expired', failed: 'failed' };
+const states: { readonly [status: string]: BatchStatus['state'] } = {
+  completed: 'ended',
+  cancelled: 'expired',
+  expired: 'expired',
+  failed: 'failed',
+};
 
 function lookOf(batch: OpenAI.Batch): BatchStatus {
   const status = textOf(batch, 'status') ?? '';
   const of = (...names: readonly string[]): readonly string[] => names.flatMap((name) => textOf(batch, name) ?? []);
-  return { kind: 'batch', state: Object.hasOwn(states, status) ? (states[status] ?? 'working') : 'working', files: of('output_file_id', 'error_file_id'), input: of('input_file_id') };
+  return {
+    kind: 'batch',
+    state: Object.hasOwn(states, status) ? (states[status] ?? 'working') : 'working',
+    files: of('output_file_id', 'error_file_id'),
+    input: of('input_file_id'),
+  };
 }
 
 function textOf(from: unknown, name: string): string | undefined {

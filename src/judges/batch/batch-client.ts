@@ -42,7 +42,9 @@ export function batchSide({ settings, nonce, format, signal }: BatchSideOptions)
     most: (question) => mostOf(settings, question, openingOf(question, '').messages),
     read(question, text) {
       const read = ownAnswer(question, text);
-      return read.kind === 'answered' && read.fault === undefined ? { value: read.value, truncated: openingOf(question, '').truncated } : undefined;
+      return read.kind === 'answered' && read.fault === undefined
+        ? { value: read.value, truncated: openingOf(question, '').truncated }
+        : undefined;
     },
   };
 }

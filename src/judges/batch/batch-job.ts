@@ -47,10 +47,23 @@ export interface Flight {
 }
 
 /** Why a question of a batch is asked by itself after all. */
-export type DirectReason = 'expired' | 'failed' | 'lost' | 'missing' | 'refused' | 'unusable' | 'unreachable' | 'not_taken' | 'switched_off';
+export type DirectReason =
+  | 'expired'
+  | 'failed'
+  | 'lost'
+  | 'missing'
+  | 'refused'
+  | 'unusable'
+  | 'unreachable'
+  | 'not_taken'
+  | 'switched_off';
 
 /** What became of one who waited. `again`: in a later batch. */
-export type BatchEnd = { readonly waiting: Waiting } & ({ readonly kind: 'answer'; readonly answer: Answer } | { readonly kind: 'direct'; readonly reason: DirectReason; readonly tokens?: Tokens } | { readonly kind: 'again' });
+export type BatchEnd = { readonly waiting: Waiting } & (
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'direct'; readonly reason: DirectReason; readonly tokens?: Tokens }
+  | { readonly kind: 'again' }
+);
 
 export interface BatchJobDeps {
   readonly settings: () => JudgeSettings;
@@ -85,7 +98,19 @@ const textCharsMax = 64 * 1024;
 const triesMax = 3;
 const withinDefaultMs = 86_400_000;
 
-export function batchFlights({ settings, use, store, mayLie, till, flights, newId, endpoint, telemetry, clock, onFault }: BatchJobDeps): Flights {
+export function batchFlights({
+  settings,
+  use,
+  store,
+  mayLie,
+  till,
+  flights,
+  newId,
+  endpoint,
+  telemetry,
+  clock,
+  onFault,
+}: BatchJobDeps): Flights {
   const micros = (): number => Math.floor(clock.nowMs() * 1_000);
   const labels = (outcome: string) => ({ 'tracejury.judge': settings().name, 'tracejury.outcome': outcome });
   const counted = (outcome: string): void => telemetry.add('tracejury.judge.batches', 1, labels(outcome));
@@ -111,7 +136,12 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
     }
   }
 
-  async function packed(questions: readonly Waiting[]): Promise<{ readonly chosen: Map<string, Waiting>; readonly lines: readonly string[]; readonly settle: Map<string, Settle>; readonly refused: readonly BatchEnd[] }> {
+  async function packed(questions: readonly Waiting[]): Promise<{
+    readonly chosen: Map<string, Waiting>;
+    readonly lines: readonly string[];
+    readonly settle: Map<string, Settle>;
+    readonly refused: readonly BatchEnd[];
+  }> {
     const { requests = 1, bytes: bytesMax = 0 } = settings().batch ?? {};
     const [chosen, settle] = [new Map<string, Waiting>(), new Map<string, Settle>()];
     const [lines, refused]: [string[], BatchEnd[]] = [[], []];
@@ -137,7 +167,11 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
     await store.end(flight.id, [], micros());
     flights.delete(flight);
     for (const settle of flight.settle.values()) settle(unworked.has(reason) ? 'unsent' : 'unknown');
-    return [...flight.waiting.values()].map((waiting): BatchEnd => (waiting.tries + 1 >= triesMax || reason !== 'not_taken' ? { kind: 'direct', waiting, reason } : { kind: 'again', waiting: { ...waiting, tries: waiting.tries + 1 } }));
+    return [...flight.waiting.values()].map((waiting): BatchEnd =>
+      waiting.tries + 1 >= triesMax || reason !== 'not_taken'
+        ? { kind: 'direct', waiting, reason }
+        : { kind: 'again', waiting: { ...waiting, tries: waiting.tries + 1 } },
+    );
   }
 
   async function found(flight: Flight): Promise<readonly BatchEnd[]> {
@@ -186,9 +220,16 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
   }
 
   async function endOf(flight: Flight, waiting: Waiting, result: LineResult | undefined, look: BatchStatus): Promise<BatchEnd> {
-    if (result?.kind !== 'completion') return { kind: 'direct', waiting, reason: result?.kind ?? (look.state === 'ended' ? 'missing' : look.state === 'failed' ? 'failed' : 'expired') };
+    if (result?.kind !== 'completion')
+      return {
+        kind: 'direct',
+        waiting,
+        reason: result?.kind ?? (look.state === 'ended' ? 'missing' : look.state === 'failed' ? 'failed' : 'expired'),
+      };
     const most = await use(async ({ batches }) => batches.most(waiting.question));
-    const completion = believed(result.completion, most, () => telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings().name }));
+    const completion = believed(result.completion, most, () =>
+      telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings().name }),
+    );
     noted(flight, waiting, completion);
     const tokens = tokensOf(completion);
     const text = completion.kind === 'text' ? completion.text : undefined;
@@ -202,9 +243,18 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
     const { name, baseUrl, model } = settings();
     const tokens = tokensOf(completion);
     note?.({
-      judge: name, operation: 'chat', ...endpointOf(baseUrl), model, question: question.id, startMs: preparedMs, endMs: clock.nowMs(), retries: [],
-      ...(remoteId === undefined ? {} : { batch: remoteId }), ...(completion.response === undefined ? {} : { response: completion.response }),
-      ...(tokens === undefined ? {} : { tokens }), ...(completion.kind === 'text' ? {} : { error: completion.error }),
+      judge: name,
+      operation: 'chat',
+      ...endpointOf(baseUrl),
+      model,
+      question: question.id,
+      startMs: preparedMs,
+      endMs: clock.nowMs(),
+      retries: [],
+      ...(remoteId === undefined ? {} : { batch: remoteId }),
+      ...(completion.response === undefined ? {} : { response: completion.response }),
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(completion.kind === 'text' ? {} : { error: completion.error }),
     });
   }
 
@@ -212,7 +262,15 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
     async launch(questions) {
       const { chosen, lines, settle, refused } = await packed(questions);
       if (chosen.size === 0) return refused;
-      const flight: Flight = { id: newId(), remoteId: undefined, preparedMs: clock.nowMs(), keys: new Set(chosen.keys()), waiting: chosen, settle, cancelledMs: undefined };
+      const flight: Flight = {
+        id: newId(),
+        remoteId: undefined,
+        preparedMs: clock.nowMs(),
+        keys: new Set(chosen.keys()),
+        waiting: chosen,
+        settle,
+        cancelledMs: undefined,
+      };
       try {
         await store.prepare({ id: flight.id, judge: settings().name, endpoint, preparedAt: micros(), questions: [...flight.keys] });
       } catch (error) {

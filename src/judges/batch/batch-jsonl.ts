@@ -53,7 +53,7 @@ export function readLines(texts: readonly string[], asked: ReadonlySet<string>):
 /** Those with something in them, and one more than so many. */
 function* linesOf(text: string, most: number): Generator<string> {
   let found = 0;
-  for (let at = 0; at < text.length && found <= most; ) {
+  for (let at = 0; at < text.length && found <= most;) {
     const next = text.indexOf('\n', at);
     const end = next === -1 ? text.length : next;
     const line = text.slice(at, end);

@@ -11,7 +11,15 @@ import type { Clock, Sleep } from '../../model/clock.ts';
 import type { NoteCall } from '../../model/judge-call.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { questionKey, textsOf } from '../client/answer-cache.ts';
-import { batchFlights, type BatchEnd, type Flight, type Flights, type BatchJobDeps, type EvaluatorBudget, type Waiting } from './batch-job.ts';
+import {
+  batchFlights,
+  type BatchEnd,
+  type Flight,
+  type Flights,
+  type BatchJobDeps,
+  type EvaluatorBudget,
+  type Waiting,
+} from './batch-job.ts';
 import type { JudgeSettings } from '../settings.ts';
 import { concurrencyLimiter, type ConcurrencyLimiter } from '../client/concurrency-limiter.ts';
 
@@ -34,7 +42,10 @@ export interface BatchRoom {
   stop(): Promise<void>;
 }
 
-const putOff: Extract<Answer, { readonly kind: 'failed' }> = { kind: 'failed', error: 'judge_put_off: its batch is not back, and the service stops' };
+const putOff: Extract<Answer, { readonly kind: 'failed' }> = {
+  kind: 'failed',
+  error: 'judge_put_off: its batch is not back, and the service stops',
+};
 
 /** The pair goes on waiting. */
 export function isPutOff(answer: Answer): boolean {
@@ -59,7 +70,9 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
   const pending = new Map<string, Waiting>();
   const flights = new Set<Flight>();
   const { baseUrl, model, concurrency } = options.judge;
-  const endpoint = createHash('sha256').update(JSON.stringify([baseUrl, model])).digest('hex');
+  const endpoint = createHash('sha256')
+    .update(JSON.stringify([baseUrl, model]))
+    .digest('hex');
   /** By the evaluator with a budget of its own: what waits for that holds up no other. */
   const gates = new Map<string, ConcurrencyLimiter>();
   const ended = new AbortController();
@@ -106,13 +119,23 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
     const { question, note, purse } = waiting;
     const asked = ended.signal.aborted ? undefined : await gateOf(purse).through(() => direct(question, note, purse?.direct));
     const answer: Answer = asked ?? putOff;
-    resolve(waiting, tokens === undefined ? answer : { ...answer, tokens: { input: tokens.input + (answer.tokens?.input ?? 0), output: tokens.output + (answer.tokens?.output ?? 0) } });
+    resolve(
+      waiting,
+      tokens === undefined
+        ? answer
+        : {
+            ...answer,
+            tokens: { input: tokens.input + (answer.tokens?.input ?? 0), output: tokens.output + (answer.tokens?.output ?? 0) },
+          },
+    );
   }
 
   function isDue(): boolean {
     const { batch } = settings();
     const [first] = pending.values();
-    return batch !== undefined && first !== undefined && (pending.size >= batch.requests || clock.nowMs() - first.sinceMs >= batch.gatherMs);
+    return (
+      batch !== undefined && first !== undefined && (pending.size >= batch.requests || clock.nowMs() - first.sinceMs >= batch.gatherMs)
+    );
   }
 
   async function send(to: Flights): Promise<void> {
@@ -188,9 +211,24 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
     async open(given, mayLie) {
       const found = await given.unfinished(settings().name);
       store = given;
-      own = batchFlights({ ...options, store, mayLie: (text) => mayLie(text) && textsOf(parseJson(text) ?? '').every(mayLie), flights, endpoint });
+      own = batchFlights({
+        ...options,
+        store,
+        mayLie: (text) => mayLie(text) && textsOf(parseJson(text) ?? '').every(mayLie),
+        flights,
+        endpoint,
+      });
       for (const { id, remoteId, preparedAt, questions, ...batch } of found) {
-        if (batch.endpoint === endpoint) flights.add({ id, remoteId, preparedMs: preparedAt / 1_000, keys: new Set(questions), waiting: new Map(), settle: new Map(), cancelledMs: undefined });
+        if (batch.endpoint === endpoint)
+          flights.add({
+            id,
+            remoteId,
+            preparedMs: preparedAt / 1_000,
+            keys: new Set(questions),
+            waiting: new Map(),
+            settle: new Map(),
+            cancelledMs: undefined,
+          });
         // Of another endpoint or model: nobody asks for it there any more.
         else await given.end(id, [], Math.floor(clock.nowMs() * 1_000));
       }
@@ -200,7 +238,9 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
       if (ended.signal.aborted) return putOff;
       if (settings().batch === undefined || own === undefined) return await direct(question, note, purse?.direct);
       working ??= work(own);
-      const key = createHash('sha256').update(JSON.stringify([asker, questionKey(baseUrl, model, question)])).digest('hex');
+      const key = createHash('sha256')
+        .update(JSON.stringify([asker, questionKey(baseUrl, model, question)]))
+        .digest('hex');
       const isUnderWay = [...flights].some(({ keys }) => keys.has(key));
       const answer = isUnderWay ? undefined : await known(key, question);
       return answer ?? (ended.signal.aborted ? putOff : await wait({ key, question, note, purse }));
@@ -208,7 +248,8 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
     async stop() {
       ended.abort();
       for (const gate of gates.values()) gate.close();
-      for (const waiting of [...pending.values(), ...[...flights].flatMap((flight) => [...flight.waiting.values()])]) resolve(waiting, putOff);
+      for (const waiting of [...pending.values(), ...[...flights].flatMap((flight) => [...flight.waiting.values()])])
+        resolve(waiting, putOff);
       await working;
     },
   };

@@ -27,7 +27,12 @@ interface Unpaid {
 }
 
 /** Sends once what is paid for. Without a till everything is. */
-export async function withReservation<Reply extends { readonly kind: string } & Costing>(till: BudgetReservation | undefined, most: Tokens, send: () => Promise<Reply>, signal?: AbortSignal): Promise<Reply | Unpaid> {
+export async function withReservation<Reply extends { readonly kind: string } & Costing>(
+  till: BudgetReservation | undefined,
+  most: Tokens,
+  send: () => Promise<Reply>,
+  signal?: AbortSignal,
+): Promise<Reply | Unpaid> {
   if (till === undefined) return await send();
   const settle = await till.take(most, signal);
   if (typeof settle !== 'function') return { kind: 'failed', error: settle.refused, unsent: true };
@@ -60,15 +65,29 @@ const answerTokensMax = 1_000_000;
  */
 export function isBelievable({ input, output }: Tokens, most: Tokens, answers: boolean): boolean {
   const outputMax = most.output === 0 ? answerTokensMax : most.output * mostTimes + mostMore;
-  return Number.isSafeInteger(input) && Number.isSafeInteger(output) && input > 0 && input <= most.input * mostTimes + mostMore && output >= (answers ? 1 : 0) && output <= outputMax;
+  return (
+    Number.isSafeInteger(input) &&
+    Number.isSafeInteger(output) &&
+    input > 0 &&
+    input <= most.input * mostTimes + mostMore &&
+    output >= (answers ? 1 : 0) &&
+    output <= outputMax
+  );
 }
 
 /** A reply without the usage that cannot be believed: it then costs the most that it may have cost. */
-export function believed<Reply extends { readonly kind: string; readonly tokens?: Tokens | undefined }>(reply: Reply, most: Tokens, onDisbelief: () => void): Reply {
+export function believed<Reply extends { readonly kind: string; readonly tokens?: Tokens | undefined }>(
+  reply: Reply,
+  most: Tokens,
+  onDisbelief: () => void,
+): Reply {
   const { tokens, ...others } = reply;
   if (tokens === undefined || isBelievable(tokens, most, reply.kind === 'text')) return reply;
   onDisbelief();
-  return { ...others, ...(reply.kind === 'text' || reply.kind === 'vectors' ? { tokens: undefined } : { mayCost: true }) } as unknown as Reply;
+  return {
+    ...others,
+    ...(reply.kind === 'text' || reply.kind === 'vectors' ? { tokens: undefined } : { mayCost: true }),
+  } as unknown as Reply;
 }
 
 /** Beside the texts: roles, marks between messages, the envelope of a schema. */

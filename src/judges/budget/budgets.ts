@@ -18,12 +18,19 @@ export function accountOf({ of = 'judge', name }: Budget): string {
 }
 
 export function limitsOfDay({ usdPerDay, requestsPerDay, tokensPerDay }: BudgetLimits): Partial<Amount> {
-  return { ...(usdPerDay === undefined ? {} : { nanoUsd: nanoOf(usdPerDay) }), ...(requestsPerDay === undefined ? {} : { requests: requestsPerDay }), ...(tokensPerDay === undefined ? {} : { tokens: tokensPerDay }) };
+  return {
+    ...(usdPerDay === undefined ? {} : { nanoUsd: nanoOf(usdPerDay) }),
+    ...(requestsPerDay === undefined ? {} : { requests: requestsPerDay }),
+    ...(tokensPerDay === undefined ? {} : { tokens: tokensPerDay }),
+  };
 }
 
 export function limitsOfMinute({ requestsPerMinute, tokensPerMinute, isBatched }: Budget): Partial<Amount> {
   if (isBatched === true) return {};
-  return { ...(requestsPerMinute === undefined ? {} : { requests: requestsPerMinute }), ...(tokensPerMinute === undefined ? {} : { tokens: tokensPerMinute }) };
+  return {
+    ...(requestsPerMinute === undefined ? {} : { requests: requestsPerMinute }),
+    ...(tokensPerMinute === undefined ? {} : { tokens: tokensPerMinute }),
+  };
 }
 
 /** Of one request. */

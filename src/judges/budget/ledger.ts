@@ -2,9 +2,30 @@
  * The budgets of judges and of evaluators. What calls may use is reserved in the store before they go, a little ahead, so that not every call waits for the disk; what they
  * did use is noted with the next reservation. What a process that dies had reserved counts as spent: the sum may be too high by that, and is never too low.
  */
-import { eachMeasure, isNothing, leftOf, measures, noAmount, sumOfAmounts, type Amount, type Measure, type Settle, type BudgetReservation, type Tokens, type Used } from '../../model/budget.ts';
+import {
+  eachMeasure,
+  isNothing,
+  leftOf,
+  measures,
+  noAmount,
+  sumOfAmounts,
+  type Amount,
+  type Measure,
+  type Settle,
+  type BudgetReservation,
+  type Tokens,
+  type Used,
+} from '../../model/budget.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
-import { amountOf, noSpending, sumOfSpending, type Day, type DaySpend, type JudgeSpendStore, type Spending } from '../../model/store/judge-store.ts';
+import {
+  amountOf,
+  noSpending,
+  sumOfSpending,
+  type Day,
+  type DaySpend,
+  type JudgeSpendStore,
+  type Spending,
+} from '../../model/store/judge-store.ts';
 import { pacedShare, unpaced, type Paced } from '../../pipeline/evaluation/budget-pacing.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { accountOf, amountUsed, counted, inUnit, limitName, limitsOfDay, reasonOf, type Budget } from './budgets.ts';
@@ -76,7 +97,15 @@ interface Account {
   last: Promise<unknown>;
 }
 
-export function ledger({ store: first, telemetry, clock, sleep, owner, waiting = () => 0, onFault = () => undefined }: LedgerOptions): Ledger {
+export function ledger({
+  store: first,
+  telemetry,
+  clock,
+  sleep,
+  owner,
+  waiting = () => 0,
+  onFault = () => undefined,
+}: LedgerOptions): Ledger {
   let store = first;
   const ended = new AbortController();
   let tending: Promise<void> | undefined;
@@ -88,7 +117,17 @@ export function ledger({ store: first, telemetry, clock, sleep, owner, waiting =
   function accountNamed(name: string, known: DaySpend = { ...noSpending, reserved: noAmount }): Account {
     const day = dayOf(clock.nowMs());
     const key = `${name} ${day}`;
-    const found = accounts.get(key) ?? { name, day, known, spent: noSpending, held: noAmount, used: noAmount, free: noAmount, open: 0, last: Promise.resolve() };
+    const found = accounts.get(key) ?? {
+      name,
+      day,
+      known,
+      spent: noSpending,
+      held: noAmount,
+      used: noAmount,
+      free: noAmount,
+      open: 0,
+      last: Promise.resolve(),
+    };
     accounts.set(key, found);
     return found;
   }
@@ -118,7 +157,8 @@ export function ledger({ store: first, telemetry, clock, sleep, owner, waiting =
     const missing = leftOf(most, account.free);
     if (isNothing(missing)) return undefined;
     const ahead = eachMeasure((measure) => Math.max(missing[measure], Math.floor((limits[measure] ?? 0) * aheadShare)));
-    if (measures.some((measure) => ahead[measure] > missing[measure]) && (await enter(account, ahead, limits)) === undefined) return undefined;
+    if (measures.some((measure) => ahead[measure] > missing[measure]) && (await enter(account, ahead, limits)) === undefined)
+      return undefined;
     return await enter(account, missing, limits);
   }
 
@@ -139,7 +179,10 @@ export function ledger({ store: first, telemetry, clock, sleep, owner, waiting =
       const spending = spendingOf(used, most, budget);
       const amount = counted(amountOf(spending), limits);
       account.spent = sumOfSpending(account.spent, spending);
-      account.used = sumOfAmounts(account.used, eachMeasure((measure) => Math.min(bound[measure], amount[measure])));
+      account.used = sumOfAmounts(
+        account.used,
+        eachMeasure((measure) => Math.min(bound[measure], amount[measure])),
+      );
       account.free = sumOfAmounts(account.free, leftOf(bound, amount));
       account.open--;
       tell(budget);
@@ -159,13 +202,25 @@ export function ledger({ store: first, telemetry, clock, sleep, owner, waiting =
       const most = limits[measure];
       if (most === undefined) return [];
       const share = most === 0 ? 0 : pacedShare({ dayShare, spentShare: (others[measure] + sums[measure] * (1 + expected)) / most });
-      return [{ limit: limitName(measure), most: inUnit(measure, most), spent: inUnit(measure, sums[measure]), reserved: inUnit(measure, held[measure]), share }];
+      return [
+        {
+          limit: limitName(measure),
+          most: inUnit(measure, most),
+          spent: inUnit(measure, sums[measure]),
+          reserved: inUnit(measure, held[measure]),
+          share,
+        },
+      ];
     });
   }
 
   function tell(budget: Budget): void {
     for (const { limit, most, spent, reserved, share } of standing(budget)) {
-      const labels = { 'tracejury.judge': budget.of === 'evaluator' ? '' : budget.name, 'gen_ai.evaluation.name': budget.of === 'evaluator' ? budget.name : '', 'tracejury.budget': limit };
+      const labels = {
+        'tracejury.judge': budget.of === 'evaluator' ? '' : budget.name,
+        'gen_ai.evaluation.name': budget.of === 'evaluator' ? budget.name : '',
+        'tracejury.budget': limit,
+      };
       telemetry.set('tracejury.judge.spent', spent, labels);
       telemetry.set('tracejury.judge.reserved', reserved, labels);
       telemetry.set('tracejury.judge.left', Math.max(0, most - spent - reserved), labels);
@@ -224,7 +279,8 @@ export function ledger({ store: first, telemetry, clock, sleep, owner, waiting =
       for (const budget of budgets) {
         tell(budget);
         const { of } = budget;
-        for (const { limit, share } of standing(budget)) if (share < scarcest.left) scarcest = { left: share, by: of === 'evaluator' ? `evaluator_${limit}` : limit };
+        for (const { limit, share } of standing(budget))
+          if (share < scarcest.left) scarcest = { left: share, by: of === 'evaluator' ? `evaluator_${limit}` : limit };
       }
       return scarcest;
     },
@@ -240,7 +296,12 @@ export function ledger({ store: first, telemetry, clock, sleep, owner, waiting =
 function spendingOf(used: Used, most: Tokens, { price }: Budget): Spending {
   if (used === 'unsent') return noSpending;
   const tokens = used === 'unknown' ? most : used === 'nothing' ? { input: 0, output: 0 } : used;
-  return { nanoUsd: amountUsed(tokens, price).nanoUsd, requests: 1, inputTokens: Math.ceil(tokens.input), outputTokens: Math.ceil(tokens.output) };
+  return {
+    nanoUsd: amountUsed(tokens, price).nanoUsd,
+    requests: 1,
+    inputTokens: Math.ceil(tokens.input),
+    outputTokens: Math.ceil(tokens.output),
+  };
 }
 
 function isBalanced({ open, free, used, spent }: Account): boolean {
@@ -255,7 +316,12 @@ async function after<Result>(account: Account, work: () => Promise<Result>): Pro
 }
 
 function minus(one: Spending, other: Spending): Spending {
-  return { nanoUsd: one.nanoUsd - other.nanoUsd, requests: one.requests - other.requests, inputTokens: one.inputTokens - other.inputTokens, outputTokens: one.outputTokens - other.outputTokens };
+  return {
+    nanoUsd: one.nanoUsd - other.nanoUsd,
+    requests: one.requests - other.requests,
+    inputTokens: one.inputTokens - other.inputTokens,
+    outputTokens: one.outputTokens - other.outputTokens,
+  };
 }
 
 function dayOf(ms: number): Day {

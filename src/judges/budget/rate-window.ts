@@ -41,7 +41,11 @@ export function minutes({ store, telemetry, clock, sleep }: MinutesOptions): Min
       const back = [...line.back].map(([of, amount]) => ({ second: of, amount }));
       line.back.clear();
       if (await store().pass({ account: accountOf(budget), at, wanted, limits: limitsOfMinute(budget), back })) return second;
-      if (looks === 0) telemetry.add('tracejury.judge.budget.waits', 1, { 'tracejury.judge': budget.of === 'evaluator' ? '' : budget.name, 'gen_ai.evaluation.name': budget.of === 'evaluator' ? budget.name : '' });
+      if (looks === 0)
+        telemetry.add('tracejury.judge.budget.waits', 1, {
+          'tracejury.judge': budget.of === 'evaluator' ? '' : budget.name,
+          'gen_ai.evaluation.name': budget.of === 'evaluator' ? budget.name : '',
+        });
       await sleep(lookEveryMs, signal);
     }
     return undefined;
@@ -66,7 +70,12 @@ export function minutes({ store, telemetry, clock, sleep }: MinutesOptions): Min
       if (second === undefined) return undefined;
       return (used) => {
         if (used === 'unknown') return;
-        const kept = used === 'unsent' ? noAmount : used === 'nothing' ? eachMeasure((measure) => (measure === 'requests' ? 1 : 0)) : amountUsed(used, undefined);
+        const kept =
+          used === 'unsent'
+            ? noAmount
+            : used === 'nothing'
+              ? eachMeasure((measure) => (measure === 'requests' ? 1 : 0))
+              : amountUsed(used, undefined);
         giveBack(line, second, leftOf(wanted, kept));
       };
     },

@@ -29,7 +29,11 @@ export interface AnswerCache {
   /** Keeps answers in a store from now on, those of which every text may lie there. */
   open(store: JudgeAnswerStore, mayLie?: (text: string) => boolean): void;
   /** Rejects only when `ask` does. */
-  through(judge: Pick<JudgeSettings, 'name' | 'baseUrl' | 'cacheMs'> & AskedWith, question: Question, ask: () => Promise<Answer>): Promise<Answer>;
+  through(
+    judge: Pick<JudgeSettings, 'name' | 'baseUrl' | 'cacheMs'> & AskedWith,
+    question: Question,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer>;
 }
 
 /** An answer is a few hundred characters. */
@@ -40,7 +44,13 @@ const pruneEveryMs = 600_000;
 /** Nobody keeps an answer for longer. */
 export const cacheMsMax = 90 * 86_400_000;
 
-export function answerCache({ telemetry, clock, onFault = () => undefined, entriesMax = 10_000, charsMax = 16 * 1024 * 1024 }: AnswerCacheOptions): AnswerCache {
+export function answerCache({
+  telemetry,
+  clock,
+  onFault = () => undefined,
+  entriesMax = 10_000,
+  charsMax = 16 * 1024 * 1024,
+}: AnswerCacheOptions): AnswerCache {
   const held = weighedCache<KeptAnswer>({ weightOf: ({ value }) => value.length, weightMax: charsMax, entriesMax });
   const underWay = new Map<string, Promise<Answer>>();
   let store: JudgeAnswerStore | undefined;
@@ -94,7 +104,8 @@ export function answerCache({ telemetry, clock, onFault = () => undefined, entri
     async through(settings, question, ask) {
       const { name, baseUrl, cacheMs = 0 } = settings;
       if (cacheMs <= 0) return await ask();
-      const count = (outcome: 'cached' | 'asked'): void => telemetry.add('tracejury.judge.answers', 1, { 'tracejury.judge': name, 'tracejury.outcome': outcome });
+      const count = (outcome: 'cached' | 'asked'): void =>
+        telemetry.add('tracejury.judge.answers', 1, { 'tracejury.judge': name, 'tracejury.outcome': outcome });
       const key = questionKey(baseUrl, askedAs(settings), question);
       const found = cachedAnswer(await known(key, Math.floor((clock.nowMs() - cacheMs) * 1_000)), question);
       if (found !== undefined) {
@@ -107,7 +118,13 @@ export function answerCache({ telemetry, clock, onFault = () => undefined, entri
         // Whoever asked may have stopped, or run out of budget: that is no answer to this one.
         if (answer.kind === 'answered') {
           count('cached');
-          return { kind: 'answered', value: answer.value, truncated: answer.truncated, cached: true, ...(answer.model === undefined ? {} : { model: answer.model }) };
+          return {
+            kind: 'answered',
+            value: answer.value,
+            truncated: answer.truncated,
+            cached: true,
+            ...(answer.model === undefined ? {} : { model: answer.model }),
+          };
         }
       }
       count('asked');
@@ -135,7 +152,13 @@ function cachedAnswer(kept: KeptAnswer | undefined, question: Question): Answere
   if (!isJsonObject(read)) return undefined;
   const [value, model] = [member(read, 'value'), member(read, 'model')];
   if (value === undefined || question.check?.(value) !== undefined) return undefined;
-  return { kind: 'answered', value, truncated: member(read, 'truncated') === true, cached: true, ...(typeof model === 'string' ? { model } : {}) };
+  return {
+    kind: 'answered',
+    value,
+    truncated: member(read, 'truncated') === true,
+    cached: true,
+    ...(typeof model === 'string' ? { model } : {}),
+  };
 }
 
 /** A model that is asked in another way gives other answers. */
@@ -146,6 +169,14 @@ function askedAs({ model, temperature, reasoningEffort, extraBody }: AskedWith):
 
 /** The texts as they are shown; the schema by its members, in whatever order. */
 export function questionKey(baseUrl: string, model: string, { id, instruction, data, answerSchema, vote }: Question): string {
-  const asked = [baseUrl, model, id, instruction, jsonText(answerSchema, { sortKeys: true }), ...(vote === undefined ? [] : [vote]), ...data.flatMap(({ title, text }) => [title, text])];
+  const asked = [
+    baseUrl,
+    model,
+    id,
+    instruction,
+    jsonText(answerSchema, { sortKeys: true }),
+    ...(vote === undefined ? [] : [vote]),
+    ...data.flatMap(({ title, text }) => [title, text]),
+  ];
   return createHash('sha256').update(jsonText(asked)).digest('base64');
 }

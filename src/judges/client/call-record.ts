@@ -18,10 +18,18 @@ interface Reply {
 
 export interface CallRecord {
   /** One request: `work` is handed the patience to send with, and what to call before each sending. Nothing is noted of what is never sent. */
-  through<Result extends Reply>(what: Pick<JudgeCall, 'operation' | 'question'>, patience: RetryPolicy, work: (patience: RetryPolicy, sent: () => void) => Promise<Result>): Promise<Result>;
+  through<Result extends Reply>(
+    what: Pick<JudgeCall, 'operation' | 'question'>,
+    patience: RetryPolicy,
+    work: (patience: RetryPolicy, sent: () => void) => Promise<Result>,
+  ): Promise<Result>;
 }
 
-export function callRecord(settings: Pick<JudgeSettings, 'name' | 'baseUrl' | 'model'>, clock: Clock, note: NoteCall = () => undefined): CallRecord {
+export function callRecord(
+  settings: Pick<JudgeSettings, 'name' | 'baseUrl' | 'model'>,
+  clock: Clock,
+  note: NoteCall = () => undefined,
+): CallRecord {
   const place = endpointOf(settings.baseUrl);
   return {
     async through(what, patience, work) {
@@ -37,7 +45,18 @@ export function callRecord(settings: Pick<JudgeSettings, 'name' | 'baseUrl' | 'm
       const reply = await work(noting, () => void (startMs ??= clock.nowMs()));
       if (startMs !== undefined) {
         const { error, tokens, response } = reply;
-        note({ judge: settings.name, ...what, ...place, model: settings.model, startMs, endMs: clock.nowMs(), retries, ...(response === undefined ? {} : { response }), ...(tokens === undefined ? {} : { tokens }), ...(error === undefined ? {} : { error }) });
+        note({
+          judge: settings.name,
+          ...what,
+          ...place,
+          model: settings.model,
+          startMs,
+          endMs: clock.nowMs(),
+          retries,
+          ...(response === undefined ? {} : { response }),
+          ...(tokens === undefined ? {} : { tokens }),
+          ...(error === undefined ? {} : { error }),
+        });
       }
       return reply;
     },

@@ -27,7 +27,12 @@ export interface CompletionRequest {
 }
 
 /** Refused: perhaps the format is not known there. */
-export type Completion = ({ readonly kind: 'text'; readonly text: string; readonly tokens: Tokens | undefined } | Busy | Refused | (Failed & { readonly tokens?: Tokens })) & { readonly response?: ResponseNote };
+export type Completion = (
+  | { readonly kind: 'text'; readonly text: string; readonly tokens: Tokens | undefined }
+  | Busy
+  | Refused
+  | (Failed & { readonly tokens?: Tokens })
+) & { readonly response?: ResponseNote };
 
 export type Complete = (request: CompletionRequest) => Promise<Completion>;
 
@@ -47,7 +52,10 @@ export function chatCompletions(settings: JudgeSettings, onNoConnection?: JudgeD
   };
 }
 
-export function chatBody(settings: JudgeSettings, { messages, format, schema, schemaName }: Omit<CompletionRequest, 'signal'>): OpenAI.ChatCompletionCreateParamsNonStreaming {
+export function chatBody(
+  settings: JudgeSettings,
+  { messages, format, schema, schemaName }: Omit<CompletionRequest, 'signal'>,
+): OpenAI.ChatCompletionCreateParamsNonStreaming {
   return {
     ...settings.extraBody,
     model: settings.model,
@@ -75,21 +83,39 @@ function contentOf(body: unknown): Completion {
   const content = textOf(field(message, 'content'));
   const refusal = field(message, 'refusal');
   const finish = field(choice, 'finish_reason');
-  if (typeof refusal === 'string' && refusal !== '') return { kind: 'failed', error: 'judge_refused: the model declined to answer', ...charged };
+  if (typeof refusal === 'string' && refusal !== '')
+    return { kind: 'failed', error: 'judge_refused: the model declined to answer', ...charged };
   const stop = typeof finish === 'string' ? stops[finish.toLowerCase()] : undefined;
   if (stop !== undefined) return { kind: 'failed', error: stop, ...charged };
-  if (others.some((one) => textOf(field(field(one, 'message'), 'content')) !== content)) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent several answers that differ', ...charged };
+  if (others.some((one) => textOf(field(field(one, 'message'), 'content')) !== content))
+    return { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent several answers that differ', ...charged };
   const calls = field(message, 'tool_calls');
-  if (Array.isArray(calls) && calls.length > 0) return { kind: 'failed', error: 'judge_answer_invalid: the model called a tool, and none was offered', ...charged };
+  if (Array.isArray(calls) && calls.length > 0)
+    return { kind: 'failed', error: 'judge_answer_invalid: the model called a tool, and none was offered', ...charged };
   if (content === undefined) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent no message text', ...charged };
   return { kind: 'text', text: content, tokens: counted };
 }
 
 /** Why no answer is whole, by the word for the end of it: those of OpenAI and what other endpoints have instead. */
 const stops: { readonly [finish: string]: string | undefined } = Object.assign(Object.create(null), {
-  ...Object.fromEntries(['length', 'max_tokens', 'max_output_tokens', 'model_length', 'model_context_window_exceeded'].map((word) => [word, 'judge_answer_cut: the answer reached the token limit'])),
-  ...Object.fromEntries(['content_filter', 'safety', 'recitation', 'blocklist', 'prohibited_content', 'spii', 'refusal'].map((word) => [word, 'judge_refused: a content filter stopped the answer'])),
-  ...Object.fromEntries(['error', 'abort', 'cancelled', 'malformed_function_call'].map((word) => [word, 'judge_answer_invalid: the endpoint gave the answer up'])),
+  ...Object.fromEntries(
+    ['length', 'max_tokens', 'max_output_tokens', 'model_length', 'model_context_window_exceeded'].map((word) => [
+      word,
+      'judge_answer_cut: the answer reached the token limit',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['content_filter', 'safety', 'recitation', 'blocklist', 'prohibited_content', 'spii', 'refusal'].map((word) => [
+      word,
+      'judge_refused: a content filter stopped the answer',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['error', 'abort', 'cancelled', 'malformed_function_call'].map((word) => [
+      word,
+      'judge_answer_invalid: the endpoint gave the answer up',
+    ]),
+  ),
 }) as { readonly [finish: string]: string | undefined };
 
 /** A message is a text, or a list of parts: of these the texts, and not what the model thought. */
@@ -109,9 +135,14 @@ const noteCharsMax = 200;
 function noteOf(body: unknown): ResponseNote {
   const choices = field(body, 'choices');
   const finish = field(Array.isArray(choices) ? choices[0] : undefined, 'finish_reason');
-  const cut = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value.slice(0, noteCharsMax).toWellFormed() : undefined);
+  const cut = (value: unknown): string | undefined =>
+    typeof value === 'string' && value !== '' ? value.slice(0, noteCharsMax).toWellFormed() : undefined;
   const [id, model, finishReason] = [cut(field(body, 'id')), cut(field(body, 'model')), cut(finish)];
-  return { ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }), ...(finishReason === undefined ? {} : { finishReason }) };
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(model === undefined ? {} : { model }),
+    ...(finishReason === undefined ? {} : { finishReason }),
+  };
 }
 
 /** As told: whether they can be believed is seen where it is known what was sent. */
@@ -120,4 +151,3 @@ function tokensOf(usage: unknown): Tokens | undefined {
   const output = field(usage, 'completion_tokens');
   return typeof input === 'number' && typeof output === 'number' ? { input, output } : undefined;
 }
-

@@ -19,7 +19,13 @@ export interface ConcurrencyLimiter {
   close(): void;
 }
 
-export function concurrencyLimiter({ concurrency, waitingMax, requestsPerMinute, clock, sleep }: ConcurrencyLimiterOptions): ConcurrencyLimiter {
+export function concurrencyLimiter({
+  concurrency,
+  waitingMax,
+  requestsPerMinute,
+  clock,
+  sleep,
+}: ConcurrencyLimiterOptions): ConcurrencyLimiter {
   const waiting: ((admitted: boolean) => void)[] = [];
   const closing = new AbortController();
   let inside = 0;

@@ -2,7 +2,9 @@
 
 /** A member of something of which nothing is known; undefined: it has none of its own. */
 export function field(from: unknown, name: string): unknown {
-  return typeof from === 'object' && from !== null && Object.hasOwn(from, name) ? (from as { readonly [key: string]: unknown })[name] : undefined;
+  return typeof from === 'object' && from !== null && Object.hasOwn(from, name)
+    ? (from as { readonly [key: string]: unknown })[name]
+    : undefined;
 }
 
 /** An error and what caused it; chains of errors are short, and none may be a ring. */
@@ -17,12 +19,16 @@ const handshake = /^(?:CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CH
 
 /** Undefined: it was something else. Nobody has read the request. */
 export function handshakeCode(error: unknown): string | undefined {
-  return chainOf(error).map((one) => field(one, 'code')).find((code): code is string => typeof code === 'string' && handshake.test(code));
+  return chainOf(error)
+    .map((one) => field(one, 'code'))
+    .find((code): code is string => typeof code === 'string' && handshake.test(code));
 }
 
 /** The code of Node or of its client, as ECONNREFUSED. */
 export function connectionCode(error: unknown): string | undefined {
-  return chainOf(error).map((one) => field(one, 'code')).find((code): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code));
+  return chainOf(error)
+    .map((one) => field(one, 'code'))
+    .find((code): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code));
 }
 
 /** For people: with the code, where certificates are to be looked at. */

@@ -30,7 +30,12 @@ interface Wanted {
   readonly purse: BudgetReservation | undefined;
 }
 
-export function embedder({ settings, telemetry, patience, through }: EmbedderOptions): (request: EmbeddingRequest, note: NoteCall | undefined, purse: BudgetReservation | undefined) => Promise<Answer> {
+export function embedder({
+  settings,
+  telemetry,
+  patience,
+  through,
+}: EmbedderOptions): (request: EmbeddingRequest, note: NoteCall | undefined, purse: BudgetReservation | undefined) => Promise<Answer> {
   const embed = embeddings(settings);
   const cache = embeddingCache();
 
@@ -45,10 +50,14 @@ export function embedder({ settings, telemetry, patience, through }: EmbedderOpt
     for (let at = 0; at < missing.length; at += textsPerRequest) {
       const batch = missing.slice(at, at + textsPerRequest);
       const reply = await record.through({ operation: 'embeddings' }, patience, (noting, sent) =>
-        withRetry<Embedded>(() => through(purse, { input: tokensMost(batch), output: 0 }, () => {
-          sent();
-          return embed(batch, patience.signal);
-        }), noting),
+        withRetry<Embedded>(
+          () =>
+            through(purse, { input: tokensMost(batch), output: 0 }, () => {
+              sent();
+              return embed(batch, patience.signal);
+            }),
+          noting,
+        ),
       );
       if (reply.kind !== 'vectors') return { kind: 'failed', error: reply.error };
       for (const [nth, text] of batch.entries()) vectors.set(text, reply.vectors[nth] ?? []);
@@ -61,7 +70,10 @@ export function embedder({ settings, telemetry, patience, through }: EmbedderOpt
   }
 
   function answered(texts: readonly string[], vectors: ReadonlyMap<string, Vector>, tokens: Tokens | undefined): Answer {
-    const read = readVectors(texts.map((text) => vectors.get(text) ?? []), texts.length);
+    const read = readVectors(
+      texts.map((text) => vectors.get(text) ?? []),
+      texts.length,
+    );
     if (read.kind === 'faulty') return { kind: 'failed', error: `judge_answer_invalid: ${read.fault}` };
     return { kind: 'answered', value: read.vectors, truncated: false, model: settings.model, ...(tokens === undefined ? {} : { tokens }) };
   }
@@ -69,10 +81,12 @@ export function embedder({ settings, telemetry, patience, through }: EmbedderOpt
   return async ({ texts }, note, purse) => {
     if (texts.length > textsMax) return { kind: 'failed', error: `judge_overloaded: more than ${textsMax} texts at once` };
     const distinct = [...new Set(texts)];
-    const known = new Map(distinct.flatMap((text) => {
-      const vector = cache.of(text);
-      return vector === undefined ? [] : [[text, vector] as const];
-    }));
+    const known = new Map(
+      distinct.flatMap((text) => {
+        const vector = cache.of(text);
+        return vector === undefined ? [] : [[text, vector] as const];
+      }),
+    );
     const missing = distinct.filter((text) => !known.has(text));
     if (known.size > 0) count('cached', known.size);
     if (missing.length === 0) return answered(texts, known, undefined);

@@ -7,7 +7,11 @@ import type { Tokens } from '../../model/budget.ts';
 import type { Busy } from './retry.ts';
 import type { JudgeSettings } from '../settings.ts';
 
-export type Embedded = { readonly kind: 'vectors'; readonly vectors: readonly Vector[]; readonly tokens: Tokens | undefined } | Busy | Refused | Failed;
+export type Embedded =
+  | { readonly kind: 'vectors'; readonly vectors: readonly Vector[]; readonly tokens: Tokens | undefined }
+  | Busy
+  | Refused
+  | Failed;
 
 export type Embed = (texts: readonly string[], signal: AbortSignal) => Promise<Embedded>;
 
@@ -19,7 +23,10 @@ export function embeddings(settings: JudgeSettings): Embed {
   const client = openAiClient(settings, answerBytesMax);
   return async (texts, signal) => {
     try {
-      return embeddedOf(await (await client).embeddings.create({ model: settings.model, input: [...texts], encoding_format: 'float' }, { signal }), texts.length);
+      return embeddedOf(
+        await (await client).embeddings.create({ model: settings.model, input: [...texts], encoding_format: 'float' }, { signal }),
+        texts.length,
+      );
     } catch (error) {
       return await troubleOf(error);
     }
@@ -32,7 +39,11 @@ function embeddedOf(body: unknown, texts: number): Embedded {
   const read = readVectors(Array.isArray(data) ? inOrder(data).map((entry) => field(entry, 'embedding') as JsonValue) : undefined, texts);
   if (read.kind === 'faulty') return { kind: 'failed', error: `judge_answer_invalid: ${read.fault}`, mayCost: true };
   const inputTokens = field(field(body, 'usage'), 'prompt_tokens');
-  return { kind: 'vectors', vectors: read.vectors, tokens: typeof inputTokens === 'number' ? { input: inputTokens, output: 0 } : undefined };
+  return {
+    kind: 'vectors',
+    vectors: read.vectors,
+    tokens: typeof inputTokens === 'number' ? { input: inputTokens, output: 0 } : undefined,
+  };
 }
 
 /** By the index that each names, where all do. */

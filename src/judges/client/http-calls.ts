@@ -39,7 +39,12 @@ export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep'
   async function sent(request: HttpCall, send: typeof fetch): Promise<Answer | Busy> {
     const limit = AbortSignal.timeout(request.timeoutMs);
     try {
-      const response = await send(addressOf(request.url), { method: 'POST', headers: headersOf(request), body: request.body, signal: AbortSignal.any([stopping.signal, limit]) });
+      const response = await send(addressOf(request.url), {
+        method: 'POST',
+        headers: headersOf(request),
+        body: request.body,
+        signal: AbortSignal.any([stopping.signal, limit]),
+      });
       return await answerOf(response);
     } catch (error) {
       if (stopping.signal.aborted) return failed('http_stopped: the call was given up');
@@ -51,7 +56,13 @@ export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep'
 
   return {
     async call(name, request, tls) {
-      const patience = { attemptsMax, onRetry: () => count(name, 'retried'), signal: stopping.signal, stopped: 'http_stopped: the service is stopping', ...parts };
+      const patience = {
+        attemptsMax,
+        onRetry: () => count(name, 'retried'),
+        signal: stopping.signal,
+        stopped: 'http_stopped: the service is stopping',
+        ...parts,
+      };
       const answer = await withRetry<Answer>(() => sent(request, senderOf(tls)), patience);
       count(name, answer.kind);
       return answer;
@@ -65,11 +76,14 @@ export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep'
 /** What the endpoint says beside an error is left out: it may quote the run or the key. */
 async function answerOf(response: Response): Promise<Answer | Busy> {
   const { status } = response;
-  if (busyStatuses.has(status)) return { kind: 'busy', error: `http_unavailable: status ${status}`, retryAfter: response.headers.get('retry-after') ?? undefined };
+  if (busyStatuses.has(status))
+    return { kind: 'busy', error: `http_unavailable: status ${status}`, retryAfter: response.headers.get('retry-after') ?? undefined };
   if (status >= 300 && status < 400) return failed(`http_redirected: status ${status}, and redirects are not followed`);
   if (!response.ok) return failed(`http_refused: status ${status}`);
   const value = parseJson(await response.text());
-  return value === undefined ? failed('http_answer_invalid: the endpoint did not send JSON') : { kind: 'answered', value, truncated: false };
+  return value === undefined
+    ? failed('http_answer_invalid: the endpoint did not send JSON')
+    : { kind: 'answered', value, truncated: false };
 }
 
 function failed(error: string): Answer {

@@ -50,8 +50,15 @@ export async function troubleOf(error: unknown): Promise<Trouble> {
   const { APIConnectionError, APIConnectionTimeoutError, APIError } = await import('openai');
   const large = chainOf(error).find((one) => one instanceof AnswerTooLarge);
   if (large !== undefined) return { kind: 'failed', error: `judge_answer_too_large: more than ${large.bytesMax} bytes`, mayCost: true };
-  if (error instanceof APIConnectionTimeoutError) return { kind: 'busy', error: 'judge_timed_out: no whole answer in time', retryAfter: undefined, mayCost: true };
-  if (error instanceof APIConnectionError) return { kind: 'busy', error: `judge_unavailable: ${noConnection(error)}`, retryAfter: undefined, ...(wasSent(error) ? { mayCost: true } : {}) };
+  if (error instanceof APIConnectionTimeoutError)
+    return { kind: 'busy', error: 'judge_timed_out: no whole answer in time', retryAfter: undefined, mayCost: true };
+  if (error instanceof APIConnectionError)
+    return {
+      kind: 'busy',
+      error: `judge_unavailable: ${noConnection(error)}`,
+      retryAfter: undefined,
+      ...(wasSent(error) ? { mayCost: true } : {}),
+    };
   if (!(error instanceof APIError)) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint did not send JSON', mayCost: true };
   const status = field(error, 'status');
   if (typeof status !== 'number') return { kind: 'failed', error: 'judge_stopped: the question was given up', mayCost: true };
@@ -69,9 +76,15 @@ function retryAfterOf(headers: unknown): string | undefined {
 }
 
 /** Names that lead nowhere and doors that are shut: nobody was there to read the request. */
-const unsentCodes: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+const unsentCodes: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 function wasSent(error: unknown): boolean {
   return handshakeCode(error) === undefined && !chainOf(error).some((one) => unsentCodes.has(field(one, 'code')));
 }
-

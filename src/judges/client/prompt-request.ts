@@ -16,7 +16,13 @@ export interface Opening {
 
 export function openingOf(question: Question, nonce: string): Opening {
   const { system, user, truncated } = promptOf(question, { nonce, ...promptBounds });
-  return { messages: [{ role: 'system', content: system }, { role: 'user', content: user }], truncated };
+  return {
+    messages: [
+      { role: 'system', content: system },
+      { role: 'user', content: user },
+    ],
+    truncated,
+  };
 }
 
 /** The judge's own verdict: nothing that it quotes, and nothing that its schema does not name. */
@@ -29,6 +35,18 @@ export function schemaNameOf({ id }: Question): string {
 }
 
 /** The schema may be among the tokens of the prompt a second time. */
-export function mostOf(settings: Pick<JudgeSettings, 'answerTokensMax' | 'extraBody'>, question: Question, messages: readonly Message[]): Tokens {
-  return { input: tokensMost([...messages.map(({ content }) => content), jsonText(question.answerSchema), schemaNameOf(question), ...(settings.extraBody === undefined ? [] : [jsonText(settings.extraBody)])]), output: settings.answerTokensMax ?? 0 };
+export function mostOf(
+  settings: Pick<JudgeSettings, 'answerTokensMax' | 'extraBody'>,
+  question: Question,
+  messages: readonly Message[],
+): Tokens {
+  return {
+    input: tokensMost([
+      ...messages.map(({ content }) => content),
+      jsonText(question.answerSchema),
+      schemaNameOf(question),
+      ...(settings.extraBody === undefined ? [] : [jsonText(settings.extraBody)]),
+    ]),
+    output: settings.answerTokensMax ?? 0,
+  };
 }

@@ -24,7 +24,11 @@ interface Unsent {
 
 export interface RequestGate {
   /** `purse`: the budget of the evaluator that asks. `most`: an upper bound of what the request uses. */
-  through<Reply extends { readonly kind: string; readonly tokens?: Tokens | undefined; readonly mayCost?: true }>(purse: BudgetReservation | undefined, most: Tokens, send: () => Promise<Reply>): Promise<Reply | Unsent>;
+  through<Reply extends { readonly kind: string; readonly tokens?: Tokens | undefined; readonly mayCost?: true }>(
+    purse: BudgetReservation | undefined,
+    most: Tokens,
+    send: () => Promise<Reply>,
+  ): Promise<Reply | Unsent>;
 }
 
 export const turnedAway = { kind: 'failed', error: 'judge_overloaded: too many questions are waiting' } as const;

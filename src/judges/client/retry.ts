@@ -25,7 +25,10 @@ export interface RetryPolicy {
 
 export const busyStatuses: ReadonlySet<number> = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529]);
 
-export async function withRetry<Reply extends { readonly kind: string }>(send: () => Promise<Reply | Busy>, patience: RetryPolicy): Promise<Exclude<Reply, Busy> | { readonly kind: 'failed'; readonly error: string }> {
+export async function withRetry<Reply extends { readonly kind: string }>(
+  send: () => Promise<Reply | Busy>,
+  patience: RetryPolicy,
+): Promise<Exclude<Reply, Busy> | { readonly kind: 'failed'; readonly error: string }> {
   const { attemptsMax, onRetry, signal, stopped, clock, sleep, random } = patience;
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) return { kind: 'failed', error: stopped };

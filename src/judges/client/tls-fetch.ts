@@ -9,7 +9,12 @@ import type { ClientTls } from '../../model/client-tls.ts';
 const idleMs = 4_000;
 
 /** None is asked for; some servers compress all the same. */
-const decoders: { readonly [encoding: string]: () => Duplex } = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress };
+const decoders: { readonly [encoding: string]: () => Duplex } = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
 const bodilessStatuses: ReadonlySet<number> = new Set([204, 205, 304]);
 
 export function tlsFetch(tls: ClientTls): typeof fetch {
@@ -23,7 +28,11 @@ export function tlsFetch(tls: ClientTls): typeof fetch {
 
 function answered({ url, method, headers, signal }: Request, body: Buffer, agent: https.Agent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const sent = https.request(url, { method, agent, signal, headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity', 'content-length': body.length } }, resolve);
+    const sent = https.request(
+      url,
+      { method, agent, signal, headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity', 'content-length': body.length } },
+      resolve,
+    );
     sent.on('error', reject);
     sent.end(body);
   });
@@ -37,12 +46,18 @@ function answerOf(message: IncomingMessage, signal: AbortSignal): Response {
     message.destroy();
     throw new Error(`status ${status}`);
   }
-  const headers = new Headers(Object.entries(message.headersDistinct).flatMap(([name, values = []]) => values.map((value): [string, string] => [name, value])));
+  const headers = new Headers(
+    Object.entries(message.headersDistinct).flatMap(([name, values = []]) => values.map((value): [string, string] => [name, value])),
+  );
   if (bodilessStatuses.has(status)) {
     message.resume();
     return new Response(null, { status, statusText, headers });
   }
-  return new Response(Readable.toWeb(addAbortSignal(signal, decoded(message))) as ReadableStream<Uint8Array>, { status, statusText, headers });
+  return new Response(Readable.toWeb(addAbortSignal(signal, decoded(message))) as ReadableStream<Uint8Array>, {
+    status,
+    statusText,
+    headers,
+  });
 }
 
 function decoded(message: IncomingMessage): Readable {

@@ -43,7 +43,11 @@ export interface JudgeJob {
 }
 
 /** `calls`: what was asked on the way; the first ones of many. */
-export type JudgeEnd = ({ readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'over_budget'; readonly reason: string } | { readonly kind: 'overload'; readonly reason: 'queue_full' | 'stopping' | 'judge_down' }) & { readonly calls?: readonly JudgeCall[] };
+export type JudgeEnd = (
+  | { readonly kind: 'judged'; readonly verdict: Verdict }
+  | { readonly kind: 'over_budget'; readonly reason: string }
+  | { readonly kind: 'overload'; readonly reason: 'queue_full' | 'stopping' | 'judge_down' }
+) & { readonly calls?: readonly JudgeCall[] };
 
 export interface JudgeExecutorOptions {
   readonly telemetry: Telemetry;
@@ -120,7 +124,8 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
       if (unasked !== undefined) return unasked;
       const answer = await (job.answer ?? job.party.answer)(request, (call) => void made.push(call));
       countTokens(telemetry, job, answer);
-      if (answer.tokens !== undefined) tokens = { input: (tokens?.input ?? 0) + answer.tokens.input, output: (tokens?.output ?? 0) + answer.tokens.output };
+      if (answer.tokens !== undefined)
+        tokens = { input: (tokens?.input ?? 0) + answer.tokens.input, output: (tokens?.output ?? 0) + answer.tokens.output };
       if (overLimit(answer) !== undefined || isCircuitOpen(answer) || isPutOff(answer)) unasked = answer;
       if (answer.kind === 'answered' && answer.cached === true) cached++;
       return answer;
@@ -130,7 +135,11 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
     const limit = unasked === undefined ? undefined : overLimit(unasked);
     if (limit !== undefined) return { kind: 'over_budget', reason: limit, ...calls };
     if (unasked !== undefined) return { kind: 'overload', reason: isPutOff(unasked) ? 'stopping' : 'judge_down', ...calls };
-    const used = { ...(cached === 0 ? {} : { cached }), ...(tokens === undefined ? {} : { judge_tokens: { ...tokens } }), ...(made.length === 0 ? {} : { judge_requests: made.length }) };
+    const used = {
+      ...(cached === 0 ? {} : { cached }),
+      ...(tokens === undefined ? {} : { judge_tokens: { ...tokens } }),
+      ...(made.length === 0 ? {} : { judge_requests: made.length }),
+    };
     return { kind: 'judged', verdict: { ...verdict, details: { ...verdict.details, ...used } }, ...calls };
   }
 
@@ -171,7 +180,11 @@ function* begun(job: JudgeJob): Asking<Outcome> {
   return yield* job.questions();
 }
 
-function countTokens(telemetry: Telemetry, { name, agent = '', party: { judge = '', model = '', batchPrice, ...party } }: JudgeJob, answer: Answer): void {
+function countTokens(
+  telemetry: Telemetry,
+  { name, agent = '', party: { judge = '', model = '', batchPrice, ...party } }: JudgeJob,
+  answer: Answer,
+): void {
   const { tokens } = answer;
   if (tokens === undefined) return;
   const price = answer.kind === 'answered' && answer.batched === true ? (batchPrice ?? party.price) : party.price;

@@ -60,7 +60,19 @@ interface Taken {
   endedAt?: number;
 }
 
-export function jobWorker({ store, owner, keep, places, moreMs = () => 0, resume, keeping, telemetry, clock, sleep, onFault }: JobWorkerOptions): JobWorker {
+export function jobWorker({
+  store,
+  owner,
+  keep,
+  places,
+  moreMs = () => 0,
+  resume,
+  keeping,
+  telemetry,
+  clock,
+  sleep,
+  onFault,
+}: JobWorkerOptions): JobWorker {
   const ended = new AbortController();
   /** By the id of the row. */
   const taken = new Map<number, Taken>();
@@ -95,14 +107,22 @@ export function jobWorker({ store, owner, keep, places, moreMs = () => 0, resume
     }
     const place: Taken = { party: job.party };
     taken.set(job.id, place);
-    resume({ ...job, run }, (isEnded) => {
-      if (isEnded) place.endedAt = keeping.offered();
-      else if (taken.delete(job.id)) released.push(job.id);
-    }, as);
+    resume(
+      { ...job, run },
+      (isEnded) => {
+        if (isEnded) place.endedAt = keeping.offered();
+        else if (taken.delete(job.id)) released.push(job.id);
+      },
+      as,
+    );
   }
 
   const micros = (ms: number): number => Math.floor(ms * 1_000);
-  const leased = (): { readonly owner: string; readonly now: number; readonly until: number } => ({ owner, now: micros(clock.nowMs()), until: micros(clock.nowMs() + leaseMs) });
+  const leased = (): { readonly owner: string; readonly now: number; readonly until: number } => ({
+    owner,
+    now: micros(clock.nowMs()),
+    until: micros(clock.nowMs() + leaseMs),
+  });
 
   async function tendLeases(): Promise<void> {
     if (released.length > 0) await store.release(owner, released.splice(0));
@@ -120,7 +140,8 @@ export function jobWorker({ store, owner, keep, places, moreMs = () => 0, resume
       const own = [...taken].filter(([, one]) => one.party === party);
       const free = Math.min(takeMax, places(party) * perPlace - own.filter(([, { endedAt }]) => endedAt === undefined).length);
       if (free <= 0) continue;
-      for (const job of await store.take({ party, limit: free, except: own.map(([id]) => id) }, leased())) if (!ended.signal.aborted) await begin(job);
+      for (const job of await store.take({ party, limit: free, except: own.map(([id]) => id) }, leased()))
+        if (!ended.signal.aborted) await begin(job);
     }
   }
 
@@ -148,7 +169,9 @@ export function jobWorker({ store, owner, keep, places, moreMs = () => 0, resume
     for (const party of new Set([...told, ...now.keys()])) {
       const { waiting = 0, oldestAt } = now.get(party) ?? {};
       telemetry.set('tracejury.judge.jobs.waiting', waiting, { 'tracejury.judge': party });
-      telemetry.set('tracejury.judge.jobs.age', oldestAt === undefined ? 0 : Math.max(0, clock.nowMs() / 1_000 - oldestAt / 1_000_000), { 'tracejury.judge': party });
+      telemetry.set('tracejury.judge.jobs.age', oldestAt === undefined ? 0 : Math.max(0, clock.nowMs() / 1_000 - oldestAt / 1_000_000), {
+        'tracejury.judge': party,
+      });
     }
     told = new Set(now.keys());
   }
@@ -178,7 +201,9 @@ export function jobWorker({ store, owner, keep, places, moreMs = () => 0, resume
       wake = new AbortController();
       return true;
     },
-    waiting: (questionsOf) => parties.reduce((sum, { party, waiting }) => sum + waiting * questionsOf(party), 0) + admitted.reduce((sum, { party }) => sum + questionsOf(party), 0),
+    waiting: (questionsOf) =>
+      parties.reduce((sum, { party, waiting }) => sum + waiting * questionsOf(party), 0) +
+      admitted.reduce((sum, { party }) => sum + questionsOf(party), 0),
     start: () => void (working ??= work()),
     async stop() {
       ended.abort();

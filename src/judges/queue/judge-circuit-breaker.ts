@@ -28,7 +28,10 @@ const failuresMax = 10;
 const states = { closed: 0, half_open: 1, open: 2 } as const;
 /** What says that nobody is there, or nobody who would answer whatever is asked. */
 const down: ReadonlySet<string> = new Set(['judge_unavailable', 'judge_timed_out', 'judge_out_of_quota']);
-const leftAlone = { kind: 'failed', error: 'judge_down: it did not answer several times in a row and is left alone for a while' } as const satisfies Answer;
+const leftAlone = {
+  kind: 'failed',
+  error: 'judge_down: it did not answer several times in a row and is left alone for a while',
+} as const satisfies Answer;
 
 export function isCircuitOpen(answer: Answer): boolean {
   return answer.kind === 'failed' && answer.error === leftAlone.error;

@@ -73,14 +73,26 @@ function voter({ panel, questions, ask, identity }: Jury, heard: (judge: string,
   };
 }
 
-async function escalatedOf({ escalate }: Panel, count: Extract<Count, { readonly kind: 'counted' }>, vote: Vote): Promise<Escalated | undefined> {
+async function escalatedOf(
+  { escalate }: Panel,
+  count: Extract<Count, { readonly kind: 'counted' }>,
+  vote: Vote,
+): Promise<Escalated | undefined> {
   const because = escalate === undefined ? undefined : reasonToEscalate(escalate, count);
   if (escalate === undefined || because === undefined) return undefined;
-  return { because, ballot: await vote({ judge: escalate.to, vote: 1 }), ...(escalate.below === undefined ? {} : { below: escalate.below }) };
+  return {
+    because,
+    ballot: await vote({ judge: escalate.to, vote: 1 }),
+    ...(escalate.below === undefined ? {} : { below: escalate.below }),
+  };
 }
 
 /** What the answers to all questions have used. */
-function accountOf({ price }: Jury): { readonly heard: (judge: string, answer: Answer) => void; readonly isBegun: () => boolean; readonly costs: () => JuryCosts } {
+function accountOf({ price }: Jury): {
+  readonly heard: (judge: string, answer: Answer) => void;
+  readonly isBegun: () => boolean;
+  readonly costs: () => JuryCosts;
+} {
   const used = new Map<string, Tokens>();
   let cached = 0;
   return {
@@ -107,12 +119,19 @@ function tell({ name, telemetry }: Jury, { ballots, count, escalated, verdict }:
   const labels = { 'gen_ai.evaluation.name': name };
   telemetry.add('tracejury.jury.verdicts', 1, { ...labels, 'tracejury.outcome': wordOf(count, escalated) });
   for (const { judge, end } of ballots) {
-    const outcome = end.kind !== 'judged' ? 'not_asked' : !isVote(end.verdict) ? 'failed' : agrees(end.verdict, verdict) ? 'agreed' : 'differed';
+    const outcome =
+      end.kind !== 'judged' ? 'not_asked' : !isVote(end.verdict) ? 'failed' : agrees(end.verdict, verdict) ? 'agreed' : 'differed';
     telemetry.add('tracejury.jury.votes', 1, { ...labels, 'tracejury.judge': judge, 'tracejury.outcome': outcome });
   }
   if (escalated === undefined) return;
-  const outcome = escalated.ballot.end.kind !== 'judged' ? 'not_asked' : verdictOfEscalation(escalated) === undefined ? 'failed' : 'decided';
-  telemetry.add('tracejury.jury.escalations', 1, { ...labels, 'tracejury.judge': escalated.ballot.judge, 'tracejury.reason': escalated.because, 'tracejury.outcome': outcome });
+  const outcome =
+    escalated.ballot.end.kind !== 'judged' ? 'not_asked' : verdictOfEscalation(escalated) === undefined ? 'failed' : 'decided';
+  telemetry.add('tracejury.jury.escalations', 1, {
+    ...labels,
+    'tracejury.judge': escalated.ballot.judge,
+    'tracejury.reason': escalated.because,
+    'tracejury.outcome': outcome,
+  });
 }
 
 function wordOf(count: Count, escalated: Escalated | undefined): string {

@@ -65,7 +65,14 @@ export function traceOfAnnotation(id: string): TraceId | undefined {
   return ID.test(id) ? parseTraceId(id.slice(0, 32)) : undefined;
 }
 
-export function annotationId({ traceId, tenant, spanId, toolCall, name, by }: Pick<Annotation, 'traceId' | 'tenant' | 'spanId' | 'toolCall' | 'name' | 'by'>): string {
+export function annotationId({
+  traceId,
+  tenant,
+  spanId,
+  toolCall,
+  name,
+  by,
+}: Pick<Annotation, 'traceId' | 'tenant' | 'spanId' | 'toolCall' | 'name' | 'by'>): string {
   return `${traceId}-${hash('sha256', JSON.stringify([tenant ?? null, spanId ?? null, name, by, ...(toolCall === undefined ? [] : [toolCall])]), 'hex').slice(0, 24)}`;
 }
 

@@ -9,12 +9,22 @@ import type { Micros } from '../timestamp.ts';
  */
 export interface ExportStore {
   /** Oldest first, of those that wait and whose time has come, without the rows that are named. */
-  due(query: { readonly exporter: string; readonly now: Micros; readonly limit: number; readonly except: readonly number[] }): Promise<readonly WaitingExport[]>;
+  due(query: {
+    readonly exporter: string;
+    readonly now: Micros;
+    readonly limit: number;
+    readonly except: readonly number[];
+  }): Promise<readonly WaitingExport[]>;
   /** All or none. Rows that are not there any more are passed over. */
   note(notes: ExportNotes): Promise<void>;
   list(query: ExportQuery): Promise<ExportPage>;
   /** Dead letters wait again, from the first attempt on; the oldest first, so many at most. Gives how many. */
-  retry(query: { readonly exporter?: string; readonly ids?: readonly number[]; readonly now: Micros; readonly limit: number }): Promise<number>;
+  retry(query: {
+    readonly exporter?: string;
+    readonly ids?: readonly number[];
+    readonly now: Micros;
+    readonly limit: number;
+  }): Promise<number>;
   /** By exporter, in the order of their names; also of those that no configuration names any more. */
   counts(): Promise<readonly ExportCount[]>;
 }

@@ -65,7 +65,12 @@ export interface JudgeSpendStore {
 export const noSpending: Spending = { nanoUsd: 0, requests: 0, inputTokens: 0, outputTokens: 0 };
 
 export function sumOfSpending(one: Spending, other: Spending): Spending {
-  return { nanoUsd: one.nanoUsd + other.nanoUsd, requests: one.requests + other.requests, inputTokens: one.inputTokens + other.inputTokens, outputTokens: one.outputTokens + other.outputTokens };
+  return {
+    nanoUsd: one.nanoUsd + other.nanoUsd,
+    requests: one.requests + other.requests,
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+  };
 }
 
 export function amountOf({ nanoUsd, requests, inputTokens, outputTokens }: Spending): Amount {
@@ -86,7 +91,10 @@ interface Standing {
 }
 
 /** What an owner has reserved after an entry: the rule of every store. */
-export function reservedAfter({ spent, own, others }: Standing, { released, wanted, limits }: Pick<SpendEntry, 'released' | 'wanted' | 'limits'>): { readonly over: Measure | undefined; readonly own: Amount; readonly spend: DaySpend } {
+export function reservedAfter(
+  { spent, own, others }: Standing,
+  { released, wanted, limits }: Pick<SpendEntry, 'released' | 'wanted' | 'limits'>,
+): { readonly over: Measure | undefined; readonly own: Amount; readonly spend: DaySpend } {
   const kept = leftOf(own, released);
   const taken = sumOfAmounts(amountOf(spent), sumOfAmounts(kept, others));
   const over = measures.find((measure) => taken[measure] + wanted[measure] > (limits[measure] ?? Infinity));

@@ -58,5 +58,10 @@ export function surplusTurn(turns: number): number {
 /** The last turn, with those before it. Undefined: there is none. */
 export function sessionRun({ turns, times, leftOut }: Pick<RipeSession, 'turns' | 'times' | 'leftOut'>): Run | undefined {
   const last = turns.at(-1);
-  return last === undefined ? undefined : { ...last, session: { revision: times, turns: turns.length + leftOut, leftOut, earlier: turns.slice(0, -1).map(({ trace }) => trace) } };
+  return last === undefined
+    ? undefined
+    : {
+        ...last,
+        session: { revision: times, turns: turns.length + leftOut, leftOut, earlier: turns.slice(0, -1).map(({ trace }) => trace) },
+      };
 }

@@ -94,7 +94,9 @@ export const contentGoneWords = ['switched_off', 'sampled_out', 'overload', 'too
 export type ContentGone = (typeof contentGoneWords)[number];
 
 /** What an agent was given and gave, in the bytes of `brief`, or why it is not there. */
-export type RunContent = { readonly content: Buffer; readonly contentGone: undefined } | { readonly content: undefined; readonly contentGone: ContentGone };
+export type RunContent =
+  | { readonly content: Buffer; readonly contentGone: undefined }
+  | { readonly content: undefined; readonly contentGone: ContentGone };
 
 export interface StoreItem extends ScoredRun {
   /** Absent: the content is written as well. Of one revision the first item says. */

@@ -57,7 +57,7 @@ function keyOf({ traceId, spanId }: Span): string {
 
 function partsOf(from: Buffer): readonly BundlePart[] {
   const parts: BundlePart[] = [];
-  for (let at = 0; at + headBytes <= from.length; ) {
+  for (let at = 0; at + headBytes <= from.length;) {
     const end = at + headBytes + from.readUInt32LE(at + 1);
     const kind = kinds[from[at] ?? -1];
     if (end > from.length) break;

@@ -23,7 +23,7 @@ export function spanPacker(shapes: KeyShapes): SpanPacker {
     pack(spans) {
       if (spans.some((span) => span.asWritten === undefined)) return undefined;
       out.restart();
-      for (let at = 0; at < spans.length; ) at = writeBlock(out, spans, at);
+      for (let at = 0; at < spans.length;) at = writeBlock(out, spans, at);
       return out.lent();
     },
     unpack: (packed) => runSteps(tracesInSteps(packed, 'protobuf', limits, shapes)).spans,

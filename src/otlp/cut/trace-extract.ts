@@ -19,7 +19,9 @@ export interface Pieces extends Omit<Excerpt, 'bytes'> {
 
 /** By trace id; traces of which nothing is there are left out. Throws OTLP_MALFORMED. */
 export function excerpts(body: Buffer, signal: OtlpSignal, wanted: ReadonlySet<string>): ReadonlyMap<string, Excerpt> {
-  return new Map([...pieces(body, signal, wanted)].map(([traceId, { pieces: own, items }]) => [traceId, { bytes: Buffer.concat(own), items }]));
+  return new Map(
+    [...pieces(body, signal, wanted)].map(([traceId, { pieces: own, items }]) => [traceId, { bytes: Buffer.concat(own), items }]),
+  );
 }
 
 /** `wanted`: undefined: all of them. */
@@ -34,7 +36,8 @@ export function pieces(body: Buffer, signal: OtlpSignal, wanted?: ReadonlySet<st
       const scope = inBlocks(cursor, itemField, (start) => {
         const end = cursor.end;
         const traceId = firstField(cursor, traceIdField[signal], (tag) => readHexAgain(cursor, tag, known));
-        if (traceId !== undefined && wanted?.has(traceId) !== false) (items.get(traceId) ?? put(items, traceId, [])).push(body.subarray(start, end));
+        if (traceId !== undefined && wanted?.has(traceId) !== false)
+          (items.get(traceId) ?? put(items, traceId, [])).push(body.subarray(start, end));
       });
       for (const [traceId, own] of items) {
         (found.get(traceId) ?? put(found, traceId, { pieces: [], items: 0 })).items += own.length;

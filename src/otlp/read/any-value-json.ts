@@ -11,7 +11,8 @@ import { note, takeItem, type Scan } from './decode-state.ts';
 /** Checks the attributes of an object as deep as they go, so that reading one later cannot fail. */
 export function attributesOf(scan: Scan, from: JsonObject): Attributed {
   const pairs = objects(scan, from, 'attributes');
-  if (pairs.length > scan.limits.attributesPerSpan) note(scan, 'too_many_attributes', `more than ${scan.limits.attributesPerSpan} attributes`);
+  if (pairs.length > scan.limits.attributesPerSpan)
+    note(scan, 'too_many_attributes', `more than ${scan.limits.attributesPerSpan} attributes`);
   for (const pair of pairs) if (takeItem(scan)) checkPair(scan, pair, 1);
   if (pairs.length === 0) return noAttributes;
   return lazyAttributes(() => new Map(pairs.map((pair) => [keyOf(pair), pair])), valueOf);
@@ -58,7 +59,9 @@ interface NamedForm {
   readonly rank: number;
 }
 
-const formsByName: ReadonlyMap<string, NamedForm> = new Map(forms.flatMap(([form, ...names]) => names.map((name) => [name, form] as const)).map(([name, form], rank) => [name, { form, rank }]));
+const formsByName: ReadonlyMap<string, NamedForm> = new Map(
+  forms.flatMap(([form, ...names]) => names.map((name) => [name, form] as const)).map(([name, form], rank) => [name, { form, rank }]),
+);
 
 interface Present {
   readonly form: Form;
@@ -95,7 +98,8 @@ function checkMember(scan: Scan, pair: JsonValue, depth: number): void {
 function checkValues(scan: Scan, holder: JsonValue, depth: number, check: (scan: Scan, value: JsonValue, depth: number) => void): void {
   const values = isJsonObject(holder) ? (field(holder, 'values') ?? []) : undefined;
   if (!isJsonArray(values)) return note(scan, 'invalid_field', 'arrayValue or kvlistValue holds no list');
-  if (values.length > 0 && depth > scan.limits.valueNesting) return note(scan, 'nesting_too_deep', `a value nested deeper than ${scan.limits.valueNesting}`);
+  if (values.length > 0 && depth > scan.limits.valueNesting)
+    return note(scan, 'nesting_too_deep', `a value nested deeper than ${scan.limits.valueNesting}`);
   for (const value of values) if (takeItem(scan)) check(scan, value, depth);
 }
 

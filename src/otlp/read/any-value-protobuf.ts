@@ -13,7 +13,22 @@ import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttribu
 import { addRanges, pushRange, type AttributeRanges, type AttributeTable } from './attribute-table.ts';
 import { emptyMap } from './attributes.ts';
 import type { KeyShapes } from './key-shapes.ts';
-import { cursorAt, enter, leave, malformed, readBool, readBytes, readDouble, readInt64, readTag, readText, skip, wireType, type Body, type Cursor } from './protobuf.ts';
+import {
+  cursorAt,
+  enter,
+  leave,
+  malformed,
+  readBool,
+  readBytes,
+  readDouble,
+  readInt64,
+  readTag,
+  readText,
+  skip,
+  wireType,
+  type Body,
+  type Cursor,
+} from './protobuf.ts';
 import { note, takeItem, type Scan } from './decode-state.ts';
 import { utf8Text } from './utf8.ts';
 
@@ -39,7 +54,8 @@ export function scanAnyValue(cursor: Cursor, depth: number, scan: Scan): void {
       leave(cursor, outerEnd);
     } else {
       const type = field <= 7 ? valueTypes[field] : undefined;
-      if (type !== undefined && (tag & 7) !== type) throw malformed(`An attribute value before byte ${cursor.at} has wire type ${tag & 7}, not ${type}.`);
+      if (type !== undefined && (tag & 7) !== type)
+        throw malformed(`An attribute value before byte ${cursor.at} has wire type ${tag & 7}, not ${type}.`);
       skip(cursor, tag);
     }
   }
@@ -92,7 +108,10 @@ export class ProtobufAttributes implements Attributed {
   textStart(key: string): number | undefined {
     const place = this.#shapeOf().place(key);
     if (place === undefined) return undefined;
-    const { body: { bytes }, ranges } = this.#table;
+    const {
+      body: { bytes },
+      ranges,
+    } = this.#table;
     const at = this.#from + place * 4;
     const end = ranges[at + 3] ?? 0;
     const start = textFrom(bytes, ranges[at + 2] ?? 0, end);
@@ -140,7 +159,16 @@ export function anyValueAt(body: Body, start: number, end: number): AttributeVal
   return readAnyValue(cursorAt(body, start, end));
 }
 
-const valueTypes: readonly (number | undefined)[] = [undefined, wireType.bytes, wireType.varint, wireType.varint, wireType.fixed64, undefined, undefined, wireType.bytes];
+const valueTypes: readonly (number | undefined)[] = [
+  undefined,
+  wireType.bytes,
+  wireType.varint,
+  wireType.varint,
+  wireType.fixed64,
+  undefined,
+  undefined,
+  wireType.bytes,
+];
 
 function scanKeyValue(cursor: Cursor, depth: number, ranges: AttributeRanges | undefined, scan: Scan): void {
   let keyStart = 0;

@@ -62,7 +62,20 @@ export interface Scan {
 }
 
 export function scanWithin(limits: OtlpLimits, scanned: Scanned): Scan {
-  return { limits, scanned, ranges: attributeRanges(), innerRanges: attributeRanges(), traceId: { at: -1, hex: '' }, itemsLeft: limits.itemsPerRequest, blocksLeft: limits.blocksPerRequest, seen: 0, place: { resource: -1, scope: -1, item: -1 }, fault: undefined, bytes: 0, rejected: new Map() };
+  return {
+    limits,
+    scanned,
+    ranges: attributeRanges(),
+    innerRanges: attributeRanges(),
+    traceId: { at: -1, hex: '' },
+    itemsLeft: limits.itemsPerRequest,
+    blocksLeft: limits.blocksPerRequest,
+    seen: 0,
+    place: { resource: -1, scope: -1, item: -1 },
+    fault: undefined,
+    bytes: 0,
+    rejected: new Map(),
+  };
 }
 
 export function note(scan: Scan, reason: RejectionReason, detail: string): void {

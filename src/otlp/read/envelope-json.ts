@@ -58,7 +58,14 @@ function itemAtHand<Item>(scan: Scan, { itemsMax, tooMany }: JsonItemKind<Item>,
   return ++scan.seen > itemsMax ? { bytes: 0, fault: tooMany } : parsed();
 }
 
-function readItem<Item>(item: JsonObject, scan: Scan, kind: JsonItemKind<Item>, blockFault: Fault | undefined, resource: Resource, scope: Scope): Item | undefined {
+function readItem<Item>(
+  item: JsonObject,
+  scan: Scan,
+  kind: JsonItemKind<Item>,
+  blockFault: Fault | undefined,
+  resource: Resource,
+  scope: Scope,
+): Item | undefined {
   scan.bytes = 0;
   const read = kind.read(item, scan, resource, scope);
   const fault = takeFault(scan) ?? (read === undefined ? undefined : blockFault);

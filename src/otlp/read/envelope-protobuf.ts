@@ -97,7 +97,14 @@ function head<Head>(cursor: Cursor, scan: Scan, read: (cursor: Cursor, scan: Sca
   return found;
 }
 
-function readItem<Item>(cursor: Cursor, scan: Scan, kind: ItemKind<Item>, blockFault: Fault | undefined, resource: Resource, scope: Scope): Item | undefined {
+function readItem<Item>(
+  cursor: Cursor,
+  scan: Scan,
+  kind: ItemKind<Item>,
+  blockFault: Fault | undefined,
+  resource: Resource,
+  scope: Scope,
+): Item | undefined {
   scan.place.item++;
   if (++scan.seen > kind.itemsMax) {
     reject(scan, kind.tooMany);
@@ -125,7 +132,10 @@ function readWhole<Item>(cursor: Cursor, scan: Scan, kind: ItemKind<Item>, resou
     if (!(error instanceof JuryError)) throw error;
     cursor.at = end;
     cursor.end = end;
-    scan.fault = cursor.fieldsLeft < 0 ? { reason: 'too_many_items', detail: `more than ${valuesPerSpan} fields` } : { reason: 'malformed', detail: error.why };
+    scan.fault =
+      cursor.fieldsLeft < 0
+        ? { reason: 'too_many_items', detail: `more than ${valuesPerSpan} fields` }
+        : { reason: 'malformed', detail: error.why };
     return undefined;
   }
 }

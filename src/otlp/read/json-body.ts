@@ -59,7 +59,10 @@ function parse(text: string): JsonValue {
 }
 
 /** A part of the body with its replacements made. */
-function textOf(body: Buffer, { start, end, replacements }: { readonly start: number; readonly end: number; readonly replacements: readonly Replacement[] | undefined }): string {
+function textOf(
+  body: Buffer,
+  { start, end, replacements }: { readonly start: number; readonly end: number; readonly replacements: readonly Replacement[] | undefined },
+): string {
   if (replacements === undefined) return utf8Text(body, start, end);
   const parts: string[] = [];
   let from = start;

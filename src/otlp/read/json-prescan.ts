@@ -56,8 +56,26 @@ interface Walk {
 /** Objects and lists in turn; the item itself is the last. */
 const itemDepth = 7;
 
-export function* outlineOf(body: Buffer, { start, itemsMax, limits }: { readonly start: number; readonly itemsMax: number; readonly limits: OtlpLimits }): Steps<Outline> {
-  const walk: Walk = { body, limits, at: start, depth: 0, aligned: 0, isInText: false, valuesLeft: limits.jsonValues, envelopeValuesLeft: limits.jsonEnvelopeValues, itemValues: 0, item: undefined, itemsSeen: 0, itemsMax, items: [], replacements: [] };
+export function* outlineOf(
+  body: Buffer,
+  { start, itemsMax, limits }: { readonly start: number; readonly itemsMax: number; readonly limits: OtlpLimits },
+): Steps<Outline> {
+  const walk: Walk = {
+    body,
+    limits,
+    at: start,
+    depth: 0,
+    aligned: 0,
+    isInText: false,
+    valuesLeft: limits.jsonValues,
+    envelopeValuesLeft: limits.jsonEnvelopeValues,
+    itemValues: 0,
+    item: undefined,
+    itemsSeen: 0,
+    itemsMax,
+    items: [],
+    replacements: [],
+  };
   while (walk.at < body.length) {
     walkTo(walk, Math.min(body.length, walk.at + stepBytes));
     if (walk.at < body.length) yield;
@@ -101,7 +119,8 @@ const closeBrace = 0x7d;
 
 function open(walk: Walk, byte: number): void {
   walk.depth++;
-  if (walk.aligned === walk.depth - 1 && walk.depth <= itemDepth && byte === (walk.depth % 2 === 1 ? openBrace : openBracket)) walk.aligned++;
+  if (walk.aligned === walk.depth - 1 && walk.depth <= itemDepth && byte === (walk.depth % 2 === 1 ? openBrace : openBracket))
+    walk.aligned++;
   if (walk.depth === itemDepth && walk.aligned === itemDepth) {
     walk.item = { start: walk.at, end: walk.at, replacements: undefined, fault: undefined };
     walk.itemValues = 0;
@@ -149,8 +168,10 @@ function countValue(walk: Walk): void {
   const { item, limits } = walk;
   if (item === undefined) {
     if (--walk.envelopeValuesLeft < 0) throw malformed(`The JSON body has more than ${limits.jsonEnvelopeValues} values around its items.`);
-  } else if (++walk.itemValues > limits.valuesPerSpan) item.fault ??= { reason: 'too_many_items', detail: `more than ${limits.valuesPerSpan} values` };
-  else if (walk.itemValues > walk.valuesLeft) item.fault ??= { reason: 'too_many_items', detail: `more than ${limits.jsonValues} values in one request` };
+  } else if (++walk.itemValues > limits.valuesPerSpan)
+    item.fault ??= { reason: 'too_many_items', detail: `more than ${limits.valuesPerSpan} values` };
+  else if (walk.itemValues > walk.valuesLeft)
+    item.fault ??= { reason: 'too_many_items', detail: `more than ${limits.jsonValues} values in one request` };
 }
 
 /** Behind the closing quote, or to `end`. */

@@ -11,7 +11,10 @@ function fieldsOf(fields: { readonly [name: string]: readonly [number: number, f
 
 const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map((name) => `SPAN_KIND_${name}`);
 const codes = ['UNSET', 'OK', 'ERROR'].map((name) => `STATUS_CODE_${name}`);
-const severities = ['UNSPECIFIED', ...['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'].flatMap((name) => ['', '2', '3', '4'].map((degree) => name + degree))].map((name) => `SEVERITY_NUMBER_${name}`);
+const severities = [
+  'UNSPECIFIED',
+  ...['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'].flatMap((name) => ['', '2', '3', '4'].map((degree) => name + degree)),
+].map((name) => `SEVERITY_NUMBER_${name}`);
 
 export const anyValueFields: Fields = fieldsOf({
   stringValue: [1, 'text'],
@@ -27,15 +30,36 @@ const listFields = fieldsOf({ values: [1, () => anyValueFields] });
 const mapFields = fieldsOf({ values: [1, () => pairFields] });
 const dropped = 'varint';
 const entityFields = fieldsOf({ schemaUrl: [1, 'text'], type: [2, 'text'], idKeys: [3, 'text'], descriptionKeys: [4, 'text'] });
-const resourceFields = fieldsOf({ attributes: [1, () => pairFields], droppedAttributesCount: [2, dropped], entityRefs: [3, () => entityFields] });
-const scopeFields = fieldsOf({ name: [1, 'text'], version: [2, 'text'], attributes: [3, () => pairFields], droppedAttributesCount: [4, dropped] });
+const resourceFields = fieldsOf({
+  attributes: [1, () => pairFields],
+  droppedAttributesCount: [2, dropped],
+  entityRefs: [3, () => entityFields],
+});
+const scopeFields = fieldsOf({
+  name: [1, 'text'],
+  version: [2, 'text'],
+  attributes: [3, () => pairFields],
+  droppedAttributesCount: [4, dropped],
+});
 
 /** Of a block of a resource, and of one of a scope, all but what it lists. */
 export const resourceBlockFields: Fields = fieldsOf({ resource: [1, () => resourceFields], schemaUrl: [3, 'text'] });
 export const scopeBlockFields: Fields = fieldsOf({ scope: [1, () => scopeFields], schemaUrl: [3, 'text'] });
 
-const eventFields = fieldsOf({ timeUnixNano: [1, 'fixed64'], name: [2, 'text'], attributes: [3, () => pairFields], droppedAttributesCount: [4, dropped] });
-const linkFields = fieldsOf({ traceId: [1, 'hex'], spanId: [2, 'hex'], traceState: [3, 'text'], attributes: [4, () => pairFields], droppedAttributesCount: [5, dropped], flags: [6, 'fixed32'] });
+const eventFields = fieldsOf({
+  timeUnixNano: [1, 'fixed64'],
+  name: [2, 'text'],
+  attributes: [3, () => pairFields],
+  droppedAttributesCount: [4, dropped],
+});
+const linkFields = fieldsOf({
+  traceId: [1, 'hex'],
+  spanId: [2, 'hex'],
+  traceState: [3, 'text'],
+  attributes: [4, () => pairFields],
+  droppedAttributesCount: [5, dropped],
+  flags: [6, 'fixed32'],
+});
 const statusFields = fieldsOf({ message: [2, 'text'], code: [3, codes] });
 
 export const spanFields: Fields = fieldsOf({

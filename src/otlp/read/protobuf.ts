@@ -56,7 +56,8 @@ export function readTag(cursor: Cursor): number {
 export function enter(cursor: Cursor, tag: number): number {
   expect(cursor, tag, wireType.bytes);
   const length = readVarint(cursor);
-  if (cursor.high !== 0 || length > cursor.end - cursor.at) throw malformed(`A length before byte ${cursor.at} points behind the end of its message.`);
+  if (cursor.high !== 0 || length > cursor.end - cursor.at)
+    throw malformed(`A length before byte ${cursor.at} points behind the end of its message.`);
   const outerEnd = cursor.end;
   cursor.end = cursor.at + length;
   return outerEnd;
@@ -104,7 +105,12 @@ export interface KnownHex {
 }
 
 function isSame16(view: DataView, a: number, b: number): boolean {
-  return view.getInt32(a) === view.getInt32(b) && view.getInt32(a + 4) === view.getInt32(b + 4) && view.getInt32(a + 8) === view.getInt32(b + 8) && view.getInt32(a + 12) === view.getInt32(b + 12);
+  return (
+    view.getInt32(a) === view.getInt32(b) &&
+    view.getInt32(a + 4) === view.getInt32(b + 4) &&
+    view.getInt32(a + 8) === view.getInt32(b + 8) &&
+    view.getInt32(a + 12) === view.getInt32(b + 12)
+  );
 }
 
 /** A copy, so that a value that is kept does not keep the whole body. */

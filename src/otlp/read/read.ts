@@ -37,14 +37,24 @@ export function readLogs(body: Uint8Array, encoding: OtlpEncoding, limits?: Otlp
 }
 
 /** `shapes`: what was learned of attribute keys in earlier requests. */
-export function* tracesInSteps(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits, shapes: KeyShapes = keyShapes()): Steps<ReadTraces> {
+export function* tracesInSteps(
+  body: Uint8Array,
+  encoding: OtlpEncoding,
+  limits: OtlpLimits = defaultOtlpLimits,
+  shapes: KeyShapes = keyShapes(),
+): Steps<ReadTraces> {
   const bytes = bufferOver(body);
   const scan = scanOver(bytes, limits, shapes);
   const spans = yield* encoding === 'json' ? readTracesJson(bytes, scan) : readTracesProtobuf(scan);
   return { spans, rejections: rejections(scan) };
 }
 
-export function* logsInSteps(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits, shapes: KeyShapes = keyShapes()): Steps<ReadLogs> {
+export function* logsInSteps(
+  body: Uint8Array,
+  encoding: OtlpEncoding,
+  limits: OtlpLimits = defaultOtlpLimits,
+  shapes: KeyShapes = keyShapes(),
+): Steps<ReadLogs> {
   const bytes = bufferOver(body);
   const scan = scanOver(bytes, limits, shapes);
   const { records, ignored } = yield* encoding === 'json' ? readLogsJson(bytes, scan) : readLogsProtobuf(scan);
@@ -52,7 +62,10 @@ export function* logsInSteps(body: Uint8Array, encoding: OtlpEncoding, limits: O
 }
 
 function scanOver(bytes: Buffer, limits: OtlpLimits, shapes: KeyShapes): Scan {
-  return scanWithin(limits, { table: attributeTable({ bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) }), shapes });
+  return scanWithin(limits, {
+    table: attributeTable({ bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) }),
+    shapes,
+  });
 }
 
 function bufferOver(body: Uint8Array): Buffer {

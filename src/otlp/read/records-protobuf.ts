@@ -18,7 +18,11 @@ export function* readLogsProtobuf(scan: Scan): Steps<{ readonly records: readonl
     if (record === 'ignored') ignored++;
     return record === 'ignored' ? undefined : record;
   };
-  const records = yield* readEnvelope(scan, { itemsMax, tooMany: { reason: 'too_many_records', detail: `more than ${itemsMax} records in one request` }, read });
+  const records = yield* readEnvelope(scan, {
+    itemsMax,
+    tooMany: { reason: 'too_many_records', detail: `more than ${itemsMax} records in one request` },
+    read,
+  });
   return { records, ignored };
 }
 
@@ -28,7 +32,16 @@ export function* readLogsProtobuf(scan: Scan): Steps<{ readonly records: readonl
  */
 function readLogRecord(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope): LogRecord | 'ignored' | undefined {
   const start = cursor.at;
-  const draft: RecordDraft = { ranges: emptied(scan.ranges), traceIdHex: '', spanIdHex: '', time: 0n, observedTime: 0n, name: '', bodyStart: -1, bodyEnd: -1 };
+  const draft: RecordDraft = {
+    ranges: emptied(scan.ranges),
+    traceIdHex: '',
+    spanIdHex: '',
+    time: 0n,
+    observedTime: 0n,
+    name: '',
+    bodyStart: -1,
+    bodyEnd: -1,
+  };
   while (cursor.at < cursor.end) readRecordField(cursor, readTag(cursor), draft, scan);
   const traceId = recordTraceId(scan, draft.traceIdHex);
   if (traceId === 'none') {
@@ -51,7 +64,12 @@ class ProtobufRecord extends ProtobufAttributes implements LogRecord {
   readonly #readBody: () => AttributeValue | undefined;
   #body: AttributeValue | undefined;
 
-  constructor({ resource, scope, traceId, spanId }: Pick<LogRecord, 'resource' | 'scope' | 'traceId' | 'spanId'>, draft: RecordDraft, scanned: Scanned, wireBytes: number) {
+  constructor(
+    { resource, scope, traceId, spanId }: Pick<LogRecord, 'resource' | 'scope' | 'traceId' | 'spanId'>,
+    draft: RecordDraft,
+    scanned: Scanned,
+    wireBytes: number,
+  ) {
     super(scanned, draft.ranges);
     const { name, time, observedTime, bodyStart, bodyEnd } = draft;
     this.resource = resource;

@@ -6,7 +6,11 @@ import { note, type RejectionReason, type Scan } from './decode-state.ts';
 const NOTHING = /^0*$/;
 
 /** The ids that a span must have; undefined after noting the fault. */
-export function requiredIds(scan: Scan, traceIdHex: string, spanIdHex: string): { readonly traceId: TraceId; readonly spanId: SpanId } | undefined {
+export function requiredIds(
+  scan: Scan,
+  traceIdHex: string,
+  spanIdHex: string,
+): { readonly traceId: TraceId; readonly spanId: SpanId } | undefined {
   const traceId = parseTraceId(traceIdHex);
   const spanId = parseSpanId(spanIdHex);
   if (traceId === undefined) note(scan, 'invalid_trace_id', fault('trace id', traceIdHex));

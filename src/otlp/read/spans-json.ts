@@ -38,7 +38,26 @@ function readSpan(from: JsonObject, scan: Scan, resource: Resource, scope: Scope
   if (ids === undefined || scan.fault !== undefined) return undefined;
   const { traceId, spanId } = ids;
   const wireBytes = fixedBytes + scan.bytes;
-  return { ...(droppedAttributes === 0 ? {} : { droppedAttributes }), resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes, attribute, attributeKeys };
+  return {
+    ...(droppedAttributes === 0 ? {} : { droppedAttributes }),
+    resource,
+    scope,
+    traceId,
+    spanId,
+    parentSpanId,
+    traceState,
+    flags,
+    name,
+    kind,
+    startUnixNano,
+    endUnixNano,
+    status,
+    events,
+    links,
+    wireBytes,
+    attribute,
+    attributeKeys,
+  };
 }
 
 /** What a span without texts takes in protobuf; `wireBytes` of JSON spans approximates their protobuf size. */
@@ -63,7 +82,11 @@ function readEvents(scan: Scan, from: JsonObject): readonly SpanEvent[] {
   if (events.length > scan.limits.eventsPerSpan) note(scan, 'too_many_events', `${events.length} events`);
   return events
     .filter(() => takeItem(scan))
-    .map((event) => ({ name: text(scan, event, 'name'), timeUnixNano: time(scan, event, 'timeUnixNano', 'time_unix_nano'), ...attributesOf(scan, event) }));
+    .map((event) => ({
+      name: text(scan, event, 'name'),
+      timeUnixNano: time(scan, event, 'timeUnixNano', 'time_unix_nano'),
+      ...attributesOf(scan, event),
+    }));
 }
 
 /** A link to no valid span is left out. */

@@ -5,14 +5,30 @@ import { scanAttribute } from './any-value-protobuf.ts';
 import { emptied, type AttributeRanges } from './attribute-table.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
 import { optionalSpanId, requiredIds } from './span-ids.ts';
-import { enter, leave, readFixed32, readFixed64, readHex, readHexAgain, readTag, readText, readUint32, skip, type Cursor } from './protobuf.ts';
+import {
+  enter,
+  leave,
+  readFixed32,
+  readFixed64,
+  readHex,
+  readHexAgain,
+  readTag,
+  readText,
+  readUint32,
+  skip,
+  type Cursor,
+} from './protobuf.ts';
 import { ProtobufEvent, ProtobufLink, ProtobufSpan } from './protobuf-items.ts';
 import { note, takeItem, type Scan } from './decode-state.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 
 export function readTracesProtobuf(scan: Scan): Steps<readonly Span[]> {
   const itemsMax = scan.limits.spansPerRequest;
-  return readEnvelope(scan, { itemsMax, tooMany: { reason: 'too_many_spans', detail: `more than ${itemsMax} spans in one request` }, read: readSpan });
+  return readEnvelope(scan, {
+    itemsMax,
+    tooMany: { reason: 'too_many_spans', detail: `more than ${itemsMax} spans in one request` },
+    read: readSpan,
+  });
 }
 
 /**
@@ -30,7 +46,24 @@ function readSpan(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope):
   if (ids === undefined || scan.fault !== undefined) return undefined;
   const { traceId, spanId } = ids;
   const { traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links } = draft;
-  const fields = { resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes: cursor.end - start, at: start };
+  const fields = {
+    resource,
+    scope,
+    traceId,
+    spanId,
+    parentSpanId,
+    traceState,
+    flags,
+    name,
+    kind,
+    startUnixNano,
+    endUnixNano,
+    status,
+    events,
+    links,
+    wireBytes: cursor.end - start,
+    at: start,
+  };
   return new ProtobufSpan(fields, draft.droppedAttributes, scan.scanned, draft.ranges);
 }
 

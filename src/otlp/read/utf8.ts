@@ -12,7 +12,7 @@ export function utf8Text(bytes: Buffer, start: number, end: number): string {
 function inPieces(bytes: Buffer, start: number, end: number): string {
   const pieces: string[] = [];
   let damaged = 0;
-  for (let at = start; at < end; ) {
+  for (let at = start; at < end;) {
     const behind = pieceEnd(bytes, Math.min(end, at + pieceBytes), end);
     const good = goodText(bytes.subarray(at, behind));
     if (good === undefined) damaged++;

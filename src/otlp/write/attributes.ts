@@ -53,7 +53,12 @@ const doubles: ReadonlySet<string> = new Set([wire.scoreValue, wire.threshold, w
  * integers: backends that keep a type by attribute then lose the ends of the scale.
  */
 export function isDouble(key: string): boolean {
-  return doubles.has(key) || key.startsWith(wire.scorePrefix) || ((key.startsWith(wire.annotationPrefix) || key.startsWith(wire.sessionAnnotationPrefix)) && key.endsWith(`${wire.annotationForm}${wire.annotationScore}`));
+  return (
+    doubles.has(key) ||
+    key.startsWith(wire.scorePrefix) ||
+    ((key.startsWith(wire.annotationPrefix) || key.startsWith(wire.sessionAnnotationPrefix)) &&
+      key.endsWith(`${wire.annotationForm}${wire.annotationScore}`))
+  );
 }
 
 export function writeAttributes(to: ProtobufWriter, field: number, attributes: JsonObject): void {

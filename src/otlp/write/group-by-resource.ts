@@ -12,10 +12,18 @@ export interface ScopeGroup {
 }
 
 /** Neighbours whose resources and scopes have equal content, as the two key functions tell it, are one group: the order of the spans stays, for it tells which of them began first. */
-export function regroup(spans: readonly Span[], resourceKey: (resource: Resource) => string, scopeKey: (scope: Scope) => string): readonly ResourceGroup[] {
+export function regroup(
+  spans: readonly Span[],
+  resourceKey: (resource: Resource) => string,
+  scopeKey: (scope: Scope) => string,
+): readonly ResourceGroup[] {
   const resourceKeys = remembered(resourceKey);
   const scopeKeys = remembered(scopeKey);
-  const groups: { readonly key: string; readonly resource: Resource; readonly scopes: { readonly key: string; readonly scope: Scope; readonly spans: Span[] }[] }[] = [];
+  const groups: {
+    readonly key: string;
+    readonly resource: Resource;
+    readonly scopes: { readonly key: string; readonly scope: Scope; readonly spans: Span[] }[];
+  }[] = [];
   for (const span of spans) {
     const [resourceIs, scopeIs] = [resourceKeys(span.resource), scopeKeys(span.scope)];
     let group = groups.at(-1);

@@ -7,15 +7,35 @@ import { message, resourceField, scopeField, itemField } from '../cut/trace-extr
 import { parseBody } from '../read/json-body.ts';
 import { integer } from '../read/json-fields.ts';
 import { defaultOtlpLimits } from '../read/limits.ts';
-import { anyValueFields, logFields, resourceBlockFields, scopeBlockFields, spanFields, type Fields, type Form } from '../read/message-fields.ts';
+import {
+  anyValueFields,
+  logFields,
+  resourceBlockFields,
+  scopeBlockFields,
+  spanFields,
+  type Fields,
+  type Form,
+} from '../read/message-fields.ts';
 import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
 import type { OtlpSignal } from './responses.ts';
 import { isPauseDue, newPace } from '../read/decode-pace.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 
 const names = {
-  traces: { resources: ['resourceSpans', 'resource_spans'], scopes: ['scopeSpans', 'scope_spans'], items: ['spans'], fields: spanFields, itemsMax: defaultOtlpLimits.spansPerRequest },
-  logs: { resources: ['resourceLogs', 'resource_logs'], scopes: ['scopeLogs', 'scope_logs'], items: ['logRecords', 'log_records'], fields: logFields, itemsMax: defaultOtlpLimits.recordsPerRequest },
+  traces: {
+    resources: ['resourceSpans', 'resource_spans'],
+    scopes: ['scopeSpans', 'scope_spans'],
+    items: ['spans'],
+    fields: spanFields,
+    itemsMax: defaultOtlpLimits.spansPerRequest,
+  },
+  logs: {
+    resources: ['resourceLogs', 'resource_logs'],
+    scopes: ['scopeLogs', 'scope_logs'],
+    items: ['logRecords', 'log_records'],
+    fields: logFields,
+    itemsMax: defaultOtlpLimits.recordsPerRequest,
+  },
 } as const;
 
 /** Throws OTLP_MALFORMED. */
@@ -84,7 +104,13 @@ function writeText(to: ProtobufWriter, number: number, form: 'text' | 'hex' | 'b
   else to.bytes(number, Buffer.from(value, form));
 }
 
-function writeNumber(to: ProtobufWriter, number: number, form: Exclude<Form, 'bool' | 'text' | 'hex' | 'base64' | (() => Fields)>, value: JsonValue, keepsEmpty: boolean): void {
+function writeNumber(
+  to: ProtobufWriter,
+  number: number,
+  form: Exclude<Form, 'bool' | 'text' | 'hex' | 'base64' | (() => Fields)>,
+  value: JsonValue,
+  keepsEmpty: boolean,
+): void {
   if (form === 'double') {
     const double = typeof value === 'number' ? value : typeof value === 'string' && value !== '' ? Number(value) : undefined;
     if (double !== undefined && (double !== 0 || keepsEmpty)) to.double(number, double);

@@ -21,7 +21,8 @@ export interface PartialSuccess {
 
 /** The answer to a request that was taken; without `partial` all of it was. */
 export function exportResponse(signal: OtlpSignal, encoding: OtlpEncoding, partial?: PartialSuccess): Buffer {
-  if (encoding === 'json') return Buffer.from(JSON.stringify(partial === undefined ? {} : { partialSuccess: partialJson(signal, partial) }));
+  if (encoding === 'json')
+    return Buffer.from(JSON.stringify(partial === undefined ? {} : { partialSuccess: partialJson(signal, partial) }));
   const out = protobufWriter();
   if (partial !== undefined) {
     out.message(1, () => {

@@ -51,7 +51,8 @@ export function anyValueJson(value: AttributeValue): JsonObject {
   if (value === null) return {};
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
-  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? { intValue: value.toString() } : { stringValue: value.toString() };
+  if (typeof value === 'bigint')
+    return BigInt.asIntN(64, value) === value ? { intValue: value.toString() } : { stringValue: value.toString() };
   if (typeof value === 'number') return numberJson(value);
   if (value instanceof Uint8Array) return { bytesValue: Buffer.from(value).toString('base64') };
   if (isValueList(value)) return { arrayValue: { values: value.map(anyValueJson) } };

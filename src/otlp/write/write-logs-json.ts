@@ -8,10 +8,14 @@ export function writeLogsJson(records: readonly LogRecord[]): Buffer {
   const blocks: { readonly first: LogRecord; readonly own: JsonObject[] }[] = [];
   for (const record of records) {
     const last = blocks.at(-1);
-    if (last !== undefined && last.first.resource === record.resource && last.first.scope === record.scope) last.own.push(recordJson(record));
+    if (last !== undefined && last.first.resource === record.resource && last.first.scope === record.scope)
+      last.own.push(recordJson(record));
     else blocks.push({ first: record, own: [recordJson(record)] });
   }
-  const resourceLogs = blocks.map(({ first: { resource, scope }, own }) => ({ resource: { attributes: attributes(resource) }, scopeLogs: [{ scope: scopeJson(scope), logRecords: own }] }));
+  const resourceLogs = blocks.map(({ first: { resource, scope }, own }) => ({
+    resource: { attributes: attributes(resource) },
+    scopeLogs: [{ scope: scopeJson(scope), logRecords: own }],
+  }));
   return Buffer.from(JSON.stringify({ resourceLogs }));
 }
 

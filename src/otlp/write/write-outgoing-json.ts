@@ -1,5 +1,16 @@
 /** Spans and log records of ours as OTLP/JSON. */
-import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type OtlpWriter, type SentSpan, recordFlags, severities, type SentRecord } from './outgoing-items.ts';
+import {
+  errorStatus,
+  flagsOf,
+  sampledRemote,
+  scopeName,
+  spanKinds,
+  type OtlpWriter,
+  type SentSpan,
+  recordFlags,
+  severities,
+  type SentRecord,
+} from './outgoing-items.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { pairs } from './attributes.ts';
 
@@ -33,8 +44,17 @@ function spanOf(span: SentSpan): JsonObject {
     startTimeUnixNano: span.startUnixNano.toString(),
     endTimeUnixNano: span.endUnixNano.toString(),
     attributes: pairs(span.attributes),
-    events: span.events.map(({ timeUnixNano, name, attributes }) => ({ timeUnixNano: timeUnixNano.toString(), name, attributes: pairs(attributes) })),
-    links: span.links.map(({ traceId, spanId, traceState }) => ({ traceId, spanId, ...(traceState === '' ? {} : { traceState }), flags: sampledRemote })),
+    events: span.events.map(({ timeUnixNano, name, attributes }) => ({
+      timeUnixNano: timeUnixNano.toString(),
+      name,
+      attributes: pairs(attributes),
+    })),
+    links: span.links.map(({ traceId, spanId, traceState }) => ({
+      traceId,
+      spanId,
+      ...(traceState === '' ? {} : { traceState }),
+      flags: sampledRemote,
+    })),
     ...(span.fault === undefined ? {} : { status: { code: errorStatus, message: span.fault } }),
     flags: flagsOf(span),
   };

@@ -1,5 +1,18 @@
 /** Spans and log records of ours as protobuf. Written by hand: OpenTelemetry's serializer takes ten times as long, and has one type for whole and broken numbers. */
-import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type OtlpWriter, type SentEvent, type SentLink, type SentSpan, recordFlags, severities, type SentRecord } from './outgoing-items.ts';
+import {
+  errorStatus,
+  flagsOf,
+  sampledRemote,
+  scopeName,
+  spanKinds,
+  type OtlpWriter,
+  type SentEvent,
+  type SentLink,
+  type SentSpan,
+  recordFlags,
+  severities,
+  type SentRecord,
+} from './outgoing-items.ts';
 import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
 import { writeAttributes } from './attributes.ts';
 

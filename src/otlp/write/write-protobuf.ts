@@ -86,7 +86,8 @@ function writeAttributes(to: ProtobufWriter, field: number, from: Attributed): v
 }
 
 function writePair(to: ProtobufWriter, field: number, key: string, value: AttributeValue): void {
-  if (key !== '' && (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number')) return to.pair(field, key, value, false);
+  if (key !== '' && (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number'))
+    return to.pair(field, key, value, false);
   to.message(field, () => {
     if (key !== '') to.text(1, key);
     to.message(2, () => writeAnyValue(to, value));

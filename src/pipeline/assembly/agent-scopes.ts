@@ -121,7 +121,10 @@ function scopesIn(root: Node, marks: Marks): Draft[] {
   if (outermost.length === 0) return [];
   const scopes = outermost.map((node) => agentScope(node, marks));
   const own = ownNodes(root, marks.agents);
-  const frames = root.told.facts.input !== undefined || root.told.facts.output !== undefined || scopes.length > 1 && own.some((node) => node.told.facts.followsLinks === true);
+  const frames =
+    root.told.facts.input !== undefined ||
+    root.told.facts.output !== undefined ||
+    (scopes.length > 1 && own.some((node) => node.told.facts.followsLinks === true));
   return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, marks)] : scopes;
 }
 
@@ -133,7 +136,9 @@ function agentScope(node: Node, marks: Marks, strays: readonly Draft[] = []): Dr
 /** The agents below a span that have no other agent between them and it. */
 function outermostAgents(node: Node, agents: ReadonlySet<Node>): Node[] {
   if (agents.size === 0 || (agents.size === 1 && agents.has(node))) return [];
-  return below(node, (child) => child.parent === node || child.parent === undefined || !agents.has(child.parent)).filter((child) => agents.has(child));
+  return below(node, (child) => child.parent === node || child.parent === undefined || !agents.has(child.parent)).filter((child) =>
+    agents.has(child),
+  );
 }
 
 /** Nodes below that no inner agent claims. */
@@ -149,7 +154,15 @@ function frameOrAgent(node: Node, own: Node[], inner: Draft[], marks: Marks): Dr
   const sameName = first?.node?.told.facts.agentName !== undefined && first.node.told.facts.agentName === facts.agentName;
   if (first === undefined || own.some(isWork) || (named && !sameName)) {
     for (const sub of inner) passOn(sub, node, marks);
-    return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: inner, implicit: !marks.agents.has(node) };
+    return {
+      node,
+      traceId: node.span.traceId,
+      spanId: node.span.spanId,
+      frames: [],
+      own,
+      subAgents: inner,
+      implicit: !marks.agents.has(node),
+    };
   }
   first.frames.push(node);
   first.own = [...first.own, ...own];
@@ -172,7 +185,8 @@ function passOn(sub: Draft, under: Node, { toolAbove }: Marks): void {
 function gathered(agents: readonly Draft[], chains: readonly Chain[]): Draft[] {
   const wholes = new Map<Whole, Draft>();
   for (const agent of agents) {
-    const whole = agent.node === undefined || agent.implicit || agent.subAgents.length > 0 || agent.own.some(isWork) ? undefined : wholeOf(agent.node);
+    const whole =
+      agent.node === undefined || agent.implicit || agent.subAgents.length > 0 || agent.own.some(isWork) ? undefined : wholeOf(agent.node);
     if (whole !== undefined) wholes.set(whole, agent);
   }
   if (wholes.size === 0 && chains.length === 0) return [...agents];
@@ -190,7 +204,21 @@ function bareScope({ pieces }: Chain): Draft[] {
   const node = pieces[0]?.roots[0];
   if (node === undefined) return [];
   const own = pieces.flatMap((piece) => piece.own);
-  return [{ node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: [], implicit: true, fragment: fragmentOf(pieces.map(({ ties }) => ties), false) }];
+  return [
+    {
+      node,
+      traceId: node.span.traceId,
+      spanId: node.span.spanId,
+      frames: [],
+      own,
+      subAgents: [],
+      implicit: true,
+      fragment: fragmentOf(
+        pieces.map(({ ties }) => ties),
+        false,
+      ),
+    },
+  ];
 }
 
 function implicitScope(root: Node, marks: Marks): Draft {

@@ -31,12 +31,21 @@ interface Times {
   readonly endUnixNano: bigint;
 }
 
-export function agentTrace({ scope, outer, own, models, family: { sessionId, lastModel } }: AgentSpans, calls: readonly ToolCall[], { startUnixNano, endUnixNano }: Times): AgentTrace {
+export function agentTrace(
+  { scope, outer, own, models, family: { sessionId, lastModel } }: AgentSpans,
+  calls: readonly ToolCall[],
+  { startUnixNano, endUnixNano }: Times,
+): AgentTrace {
   const firstModel = models[0]?.told.facts;
   const trace: Drafted<Partial<AgentTrace>> = {};
   const agent = agentName(scope);
   if (agent !== undefined) trace.agent = agent;
-  const input = pick(outer, 'input') ?? lastUserText(scope.node?.told.facts.inputMessages) ?? lastUserText(firstModel?.inputMessages) ?? reportedByMessages(own)?.input ?? pick(outer, 'inputDump');
+  const input =
+    pick(outer, 'input') ??
+    lastUserText(scope.node?.told.facts.inputMessages) ??
+    lastUserText(firstModel?.inputMessages) ??
+    reportedByMessages(own)?.input ??
+    pick(outer, 'inputDump');
   if (input !== undefined) trace.input = input;
   const response = finalResponse(outer, lastModel) ?? pick(outer, 'outputDump');
   if (response !== undefined) trace.finalResponse = response;
@@ -60,7 +69,9 @@ export function agentTrace({ scope, outer, own, models, family: { sessionId, las
   trace.reasoningSteps = reasoningIn(models);
   trace.subAgents = subAgents(scope, calls);
   // A request that lost a part may have lost calls: then none is no evidence.
-  trace.toolCallsCarried = calls.length > 0 || (!cut.includes('spans') && (models.length === 0 || models.some((node) => node.told.facts.outputMessages !== undefined)));
+  trace.toolCallsCarried =
+    calls.length > 0 ||
+    (!cut.includes('spans') && (models.length === 0 || models.some((node) => node.told.facts.outputMessages !== undefined)));
   if (cut.length > 0) trace.truncated = cut;
   trace.startUnixNano = startUnixNano;
   trace.endUnixNano = endUnixNano;
@@ -69,7 +80,10 @@ export function agentTrace({ scope, outer, own, models, family: { sessionId, las
 
 /** What the first of them tells that tells it at all. */
 function pick<K extends keyof SpanFacts>(from: readonly Node[], key: K): SpanFacts[K] | undefined {
-  for (const { told: { facts } } of from) if (facts[key] !== undefined) return facts[key];
+  for (const {
+    told: { facts },
+  } of from)
+    if (facts[key] !== undefined) return facts[key];
   return undefined;
 }
 
@@ -79,13 +93,23 @@ function isInError({ span }: Node): boolean {
 
 function documentsIn(own: readonly Node[]): AgentTrace['documents'] {
   const found: RetrievedDocument[] = [];
-  for (const { told: { facts: { documents } } } of own) if (documents !== undefined) for (const document of documents) found.push(document);
+  for (const {
+    told: {
+      facts: { documents },
+    },
+  } of own)
+    if (documents !== undefined) for (const document of documents) found.push(document);
   return found;
 }
 
 function reasoningIn(models: readonly Node[]): readonly string[] {
   const found: string[] = [];
-  for (const { told: { facts: { outputMessages } } } of models) if (outputMessages !== undefined) for (const { reasoning } of outputMessages) if (reasoning !== undefined) found.push(reasoning);
+  for (const {
+    told: {
+      facts: { outputMessages },
+    },
+  } of models)
+    if (outputMessages !== undefined) for (const { reasoning } of outputMessages) if (reasoning !== undefined) found.push(reasoning);
   return found;
 }
 
@@ -98,12 +122,19 @@ function agentName(scope: AgentScope): string | undefined {
   const told = [scope.node, ...scope.frames].map((node) => node?.told.facts).filter((facts) => facts?.agentName !== undefined);
   const sure = told.find((facts) => facts?.agentNameIsGuess !== true);
   const inside = sure === undefined ? scope.own.find((node) => node.told.facts.agentName !== undefined)?.told.facts : undefined;
-  return sure?.agentName ?? inside?.agentName ?? told[0]?.agentName ?? (scope.implicit && scope.node?.told.facts.role === undefined ? scope.node?.span.name : undefined);
+  return (
+    sure?.agentName ??
+    inside?.agentName ??
+    told[0]?.agentName ??
+    (scope.implicit && scope.node?.told.facts.role === undefined ? scope.node?.span.name : undefined)
+  );
 }
 
 /** What the agent's span or a frame says, else the last text that a model gave, its hand-overs included. */
 function finalResponse(outer: readonly Node[], lastModel: Node | undefined): JsonValue | undefined {
-  for (const { told: { facts } } of outer) {
+  for (const {
+    told: { facts },
+  } of outer) {
     if (facts.output !== undefined) return facts.output;
     const text = lastText(facts.outputMessages ?? [], 'assistant');
     if (text !== undefined && !asksForTools(facts.outputMessages)) return text;
@@ -120,8 +151,13 @@ function asksForTools(messages: readonly Message[] | undefined): boolean {
 /** Those that tools' spans tell of themselves included. */
 function definitionsIn(outer: readonly Node[], own: readonly Node[]): readonly ToolDefinition[] {
   const lists: (readonly ToolDefinition[])[] = [];
-  for (const { told: { facts } } of outer) if (facts.toolDefinitions !== undefined) lists.push(facts.toolDefinitions);
-  for (const { told: { facts } } of own) {
+  for (const {
+    told: { facts },
+  } of outer)
+    if (facts.toolDefinitions !== undefined) lists.push(facts.toolDefinitions);
+  for (const {
+    told: { facts },
+  } of own) {
     const list = facts.toolDefinitions ?? ownDefinition(facts.tool);
     if (list !== undefined) lists.push(list);
   }
@@ -130,7 +166,13 @@ function definitionsIn(outer: readonly Node[], own: readonly Node[]): readonly T
 
 function ownDefinition(tool: ToolFacts | undefined): readonly ToolDefinition[] | undefined {
   if (tool?.name === undefined || (tool.description === undefined && tool.inputSchema === undefined)) return undefined;
-  return [{ name: tool.name, ...(tool.description === undefined ? {} : { description: tool.description }), ...(tool.inputSchema === undefined ? {} : { inputSchema: tool.inputSchema }) }];
+  return [
+    {
+      name: tool.name,
+      ...(tool.description === undefined ? {} : { description: tool.description }),
+      ...(tool.inputSchema === undefined ? {} : { inputSchema: tool.inputSchema }),
+    },
+  ];
 }
 
 function modelCall(node: Node): ModelCall {

@@ -65,7 +65,12 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
   }
   const built = yield* tree(nodes);
   if (isLong) yield;
-  const context: Context = { tenant: input.tenant, told: tracedReadings(built.nodes), waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano), records: input.records };
+  const context: Context = {
+    tenant: input.tenant,
+    told: tracedReadings(built.nodes),
+    waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano),
+    records: input.records,
+  };
   if (isLong) yield;
   const scopes = agentScopes(built);
   if (isLong) yield;
@@ -121,12 +126,16 @@ function addParts(scope: AgentScope, parent: RunKey | undefined, context: Contex
   const own = withoutNestedModels(scope.own);
   const models = modelSpans(own);
   const family: Family = { lastArrivedMs: 0, sessionId: undefined, strays: all.filter(waitsForParent), lastModel: models.at(-1) };
-  for (const { arrivedMs, told: { facts } } of all) {
+  for (const {
+    arrivedMs,
+    told: { facts },
+  } of all) {
     if (arrivedMs > family.lastArrivedMs) family.lastArrivedMs = arrivedMs;
     family.sessionId ??= facts.sessionId;
   }
   const first = scope.node ?? all[0];
-  if (first !== undefined) found.push({ scope, outer, all, own, models, first, family, key, spanTraceId: place.spanTraceId, parent, context });
+  if (first !== undefined)
+    found.push({ scope, outer, all, own, models, first, family, key, spanTraceId: place.spanTraceId, parent, context });
   for (const sub of scope.subAgents) addSubFamily(family, addParts(sub, key, context, found), sub.via === 'tool');
   return family;
 }
@@ -177,7 +186,10 @@ function* draftOf(parts: DraftParts): Steps<Draft> {
 
 function dialectsOf(all: readonly Node[]): readonly string[] {
   const found: string[] = [];
-  for (const { told: { dialects } } of all) for (const dialect of dialects) if (!found.includes(dialect)) found.push(dialect);
+  for (const {
+    told: { dialects },
+  } of all)
+    for (const dialect of dialects) if (!found.includes(dialect)) found.push(dialect);
   return found;
 }
 
@@ -193,7 +205,8 @@ function waitsForParent(node: Node): boolean {
 function waitsFor(scope: AgentScope, strays: readonly Node[], unanswered: number, context: Context): Draft['waitsFor'] {
   const waits: Draft['waitsFor'][number][] = [];
   const outer = scope.frames.at(-1) ?? scope.node;
-  if (scope.node === undefined || strays.some((node) => node !== outer) || hasStraysBeside(scope.node, strays, context)) waits.push('parent_spans');
+  if (scope.node === undefined || strays.some((node) => node !== outer) || hasStraysBeside(scope.node, strays, context))
+    waits.push('parent_spans');
   if (unanswered > 0) waits.push('tool_results');
   const lacksRecords = scope.own.some((node) => node.told.facts.contentInLogs === true && !context.records.has(node.span.spanId));
   if (lacksRecords) waits.push('log_records');
@@ -208,7 +221,10 @@ function hasStraysBeside({ span: { startUnixNano, endUnixNano } }: Node, strays:
 }
 
 function least(nodes: readonly Node[]): bigint {
-  return nodes.reduce((found, node) => (node.span.startUnixNano < found ? node.span.startUnixNano : found), nodes[0]?.span.startUnixNano ?? 0n);
+  return nodes.reduce(
+    (found, node) => (node.span.startUnixNano < found ? node.span.startUnixNano : found),
+    nodes[0]?.span.startUnixNano ?? 0n,
+  );
 }
 
 function greatest(nodes: readonly Node[]): bigint {

@@ -37,7 +37,11 @@ interface Remembered {
 }
 
 function rememberedOf(_shape: KeyShape, collectors: readonly Collector[]): Remembered {
-  return { byScope: new Map(), namePrefixes: collectors.flatMap(({ recognisedBy }) => recognisedBy.namePrefixes ?? []), lists: collectors.flatMap(({ wants }) => wants.prefixes).map(flattened) };
+  return {
+    byScope: new Map(),
+    namePrefixes: collectors.flatMap(({ recognisedBy }) => recognisedBy.namePrefixes ?? []),
+    lists: collectors.flatMap(({ wants }) => wants.prefixes).map(flattened),
+  };
 }
 
 function startsWithAny(text: string, prefixes: readonly string[]): boolean {
@@ -52,5 +56,11 @@ function found(collectors: readonly Collector[], span: Span, known: readonly Fla
   const items = span.attributeKeys().filter((key) => startsWithAny(key, prefixes));
   const lists = prefixes.map((prefix) => known.find((list) => list.prefix === prefix) ?? flattened(prefix));
   const inLists = new Set(lists.flatMap((list) => outlineOf(span, list).keys.flat()));
-  return { collectors: own, ids: own.map(({ id }) => id), read: [...items, ...span.attributeKeys().filter((key) => keys.has(key))], lists, others: items.filter((key) => !inLists.has(key)) };
+  return {
+    collectors: own,
+    ids: own.map(({ id }) => id),
+    read: [...items, ...span.attributeKeys().filter((key) => keys.has(key))],
+    lists,
+    others: items.filter((key) => !inLists.has(key)),
+  };
 }

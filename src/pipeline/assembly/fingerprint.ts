@@ -6,7 +6,15 @@
  */
 
 /** Absent members are undefined, as in objects made by hand. */
-export type Printable = null | undefined | boolean | number | bigint | string | readonly Printable[] | { readonly [key: string]: Printable };
+export type Printable =
+  | null
+  | undefined
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly Printable[]
+  | { readonly [key: string]: Printable };
 
 interface Lanes {
   /** Always 32-bit integers: a number beyond them is slower to keep. */

@@ -33,7 +33,9 @@ const slackNano = 2_000_000n;
 export const pauseMaxNano = 3_600_000_000_000n;
 
 export function chainsOf(roots: readonly Node[]): readonly Chain[] {
-  const pieces = [...Map.groupBy(roots, (root): TraceId => root.span.traceId).values()].map(pieceOf).sort((a, b) => byStart(a.first, b.first));
+  const pieces = [...Map.groupBy(roots, (root): TraceId => root.span.traceId).values()]
+    .map(pieceOf)
+    .sort((a, b) => byStart(a.first, b.first));
   const chains: Piece[][] = [];
   const offering = new Map<string, Set<Piece[]>>();
   for (const piece of pieces) {
@@ -71,7 +73,12 @@ function goesOn(piece: Piece, chain: readonly Piece[], key: string): boolean {
   // The answers to what was asked last: a run that went on already is not gone on from again.
   const last = chain.findLast((other) => !other.isTool && (other.ties.offers.length > 0 || hasAnswered(other)));
   if (last !== undefined && last !== from && !last.ties.offers.some((offer) => piece.ties.seeks.includes(offer))) return false;
-  return !isHistoryKey(key) || (from === last && from.endUnixNano <= piece.first.span.startUnixNano + slackNano && piece.first.span.startUnixNano - from.endUnixNano <= pauseMaxNano);
+  return (
+    !isHistoryKey(key) ||
+    (from === last &&
+      from.endUnixNano <= piece.first.span.startUnixNano + slackNano &&
+      piece.first.span.startUnixNano - from.endUnixNano <= pauseMaxNano)
+  );
 }
 
 function hasAnswered({ own }: Piece): boolean {
@@ -105,7 +112,11 @@ export interface Placed {
 export function placed(chains: readonly Chain[], wholes: readonly Whole[]): Placed {
   const within = new Map<Whole, Chain[]>();
   const alone: Chain[] = [];
-  const fitting = chains.map((chain) => ({ chain, byId: wholes.filter((whole) => holdsCall(whole, chain)), byTime: wholes.filter((whole) => encloses(whole, chain)) }));
+  const fitting = chains.map((chain) => ({
+    chain,
+    byId: wholes.filter((whole) => holdsCall(whole, chain)),
+    byTime: wholes.filter((whole) => encloses(whole, chain)),
+  }));
   // A whole that would share requests with another is told too little by those that happen to fit it alone.
   const contested = new Set(fitting.flatMap(({ byId, byTime }) => (byId.length === 0 && byTime.length > 1 ? byTime : [])));
   for (const { chain, byId, byTime } of fitting) {
@@ -118,15 +129,35 @@ export function placed(chains: readonly Chain[], wholes: readonly Whole[]): Plac
 }
 
 function holdsCall({ ties, node }: Whole, { pieces }: Chain): boolean {
-  return pieces.some((piece) => [...piece.ties.offers, ...piece.ties.seeks].some((key) => !isHistoryKey(key) && ties.offers.includes(key)) && isDuring(piece, node));
+  return pieces.some(
+    (piece) =>
+      [...piece.ties.offers, ...piece.ties.seeks].some((key) => !isHistoryKey(key) && ties.offers.includes(key)) && isDuring(piece, node),
+  );
 }
 
 function encloses({ ties, node }: Whole, { pieces }: Chain): boolean {
-  return ties.turn !== undefined && pieces.some((piece) => piece.ties.turn === ties.turn) && pieces.every((piece) => isDuring(piece, node) && isOfService(piece, node));
+  return (
+    ties.turn !== undefined &&
+    pieces.some((piece) => piece.ties.turn === ties.turn) &&
+    pieces.every((piece) => isDuring(piece, node) && isOfService(piece, node))
+  );
 }
 
-function isDuring({ first: { span: { startUnixNano } }, endUnixNano, sessionId }: Piece, { span, told }: Node): boolean {
-  return startUnixNano + slackNano >= span.startUnixNano && endUnixNano <= span.endUnixNano + slackNano && mayBeOne(sessionId, told.facts.sessionId);
+function isDuring(
+  {
+    first: {
+      span: { startUnixNano },
+    },
+    endUnixNano,
+    sessionId,
+  }: Piece,
+  { span, told }: Node,
+): boolean {
+  return (
+    startUnixNano + slackNano >= span.startUnixNano &&
+    endUnixNano <= span.endUnixNano + slackNano &&
+    mayBeOne(sessionId, told.facts.sessionId)
+  );
 }
 
 function isOfService({ roots }: Piece, { span }: Node): boolean {

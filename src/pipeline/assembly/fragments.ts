@@ -41,7 +41,9 @@ export function tiesOf(own: readonly Node[], sessionId: string | undefined): Tie
   const needs = new Set<string>();
   const seeks = new Set<string>();
   let turn: string | undefined;
-  for (const { told: { facts } } of modelSpans(own)) {
+  for (const {
+    told: { facts },
+  } of modelSpans(own)) {
     const { inputMessages = [], outputMessages = [] } = facts;
     const after = messagesAfterUser(inputMessages);
     turn ??= turnOf(inputMessages);
@@ -54,19 +56,33 @@ export function tiesOf(own: readonly Node[], sessionId: string | undefined): Tie
     for (const id of ids) needs.add(idKey(id));
     if (ids.length > 0 || asked.some((call) => call.id !== undefined)) continue;
     for (const key of answersIn(turnOf(inputMessages), after)) seeks.add(key);
-    if (outputMessages.length > 0) for (const key of answersIn(turnOf(inputMessages), [...after, ...outputMessages]).slice(-1)) offers.add(key);
+    if (outputMessages.length > 0)
+      for (const key of answersIn(turnOf(inputMessages), [...after, ...outputMessages]).slice(-1)) offers.add(key);
   }
-  for (const { told: { facts: { role, tool } } } of own) {
+  for (const {
+    told: {
+      facts: { role, tool },
+    },
+  } of own) {
     if (role !== 'tool' || tool === undefined) continue;
     if (tool.id !== undefined) seeks.add(idKey(tool.id));
     else if (sessionId !== undefined && tool.name !== undefined) seeks.add(sessionKey(sessionId, tool.name, canonical(tool)));
   }
   const others = (keys: ReadonlySet<string>): readonly string[] => [...keys].filter((key) => !offers.has(key)).slice(0, fragmentKeysMax);
-  return { offers: [...offers].slice(0, fragmentKeysMax), needs: others(needs), seeks: others(new Set([...needs, ...seeks])), ...(turn === undefined ? {} : { turn }) };
+  return {
+    offers: [...offers].slice(0, fragmentKeysMax),
+    needs: others(needs),
+    seeks: others(new Set([...needs, ...seeks])),
+    ...(turn === undefined ? {} : { turn }),
+  };
 }
 
 /** A span that tells a whole conversation although nothing lies below it. */
-export function tiesOfWhole({ told: { facts: { inputMessages = [], outputMessages = [] } } }: Node): Ties {
+export function tiesOfWhole({
+  told: {
+    facts: { inputMessages = [], outputMessages = [] },
+  },
+}: Node): Ties {
   const turn = turnOf(inputMessages);
   const ids = outputMessages.flatMap((message) => message.asked.flatMap(({ id }) => id ?? []));
   return { offers: [...new Set(ids.map(idKey))].slice(0, fragmentKeysMax), seeks: [], needs: [], ...(turn === undefined ? {} : { turn }) };
@@ -104,7 +120,9 @@ function sessionKey(sessionId: string, tool: string, written: string): string {
 /** Instructions and tools are left out: frameworks tell them here and leave them out there. */
 function turnOf(messages: readonly Message[]): string | undefined {
   const question = messages.slice(0, messages.length - messagesAfterUser(messages).length);
-  const said = question.flatMap(({ role, text = '' }) => ((role === 'user' || role === 'assistant') && text.trim() !== '' ? [role, text.trim()] : []));
+  const said = question.flatMap(({ role, text = '' }) =>
+    (role === 'user' || role === 'assistant') && text.trim() !== '' ? [role, text.trim()] : [],
+  );
   return said.length === 0 ? undefined : hashed(said);
 }
 

@@ -39,10 +39,12 @@ export function withoutNestedModels(own: readonly Node[]): readonly Node[] {
     better.set(outer, only === undefined ? { role: 'step' } : joined(outer.told.facts, only.told.facts));
     if (only !== undefined) dropped.add(only);
   }
-  return own.filter((node) => !dropped.has(node)).map((node) => {
-    const facts = better.get(node);
-    return facts === undefined ? node : { ...node, told: { ...node.told, facts } };
-  });
+  return own
+    .filter((node) => !dropped.has(node))
+    .map((node) => {
+      const facts = better.get(node);
+      return facts === undefined ? node : { ...node, told: { ...node.told, facts } };
+    });
 }
 
 function enclosedBy(parent: Node | undefined, enclosed: ReadonlyMap<Node, Enclosed>): Enclosed {

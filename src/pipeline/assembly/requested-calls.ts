@@ -41,7 +41,14 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
         if (call.id !== undefined && (known.has(key) || past.has(key)) && !isAskedAgain(call, call.id)) continue;
         count(known, key);
         if (call.id !== undefined) latest.set(call.id, call);
-        found.push({ call, turn: index, order: found.length, askedAtUnixNano: node.span.endUnixNano, answeredAtUnixNano, fromLogs: node.told.fromLogs.has('outputMessages') });
+        found.push({
+          call,
+          turn: index,
+          order: found.length,
+          askedAtUnixNano: node.span.endUnixNano,
+          answeredAtUnixNano,
+          fromLogs: node.told.fromLogs.has('outputMessages'),
+        });
       }
     }
   });
@@ -77,11 +84,18 @@ function isSameCall(one: RequestedCall, other: RequestedCall): boolean {
 }
 
 /** Calls that an earlier model span asked for without carrying its answer: this request repeats it. */
-function addRepeated({ told: { facts, fromLogs }, span: { startUnixNano } }: Node, index: number, known: Map<string, number>, past: ReadonlyMap<string, number>, found: Requested[]): void {
+function addRepeated(
+  { told: { facts, fromLogs }, span: { startUnixNano } }: Node,
+  index: number,
+  known: Map<string, number>,
+  past: ReadonlyMap<string, number>,
+  found: Requested[],
+): void {
   const messages = facts.inputMessages ?? none;
   const from = afterUser(messages);
   const [before, seen] = [new Map<string, number>(), new Map<string, number>()];
-  if (past.size > 0) for (let at = 0; at < from; at++) for (const { id } of messages[at]?.asked ?? none) if (id !== undefined) count(before, id);
+  if (past.size > 0)
+    for (let at = 0; at < from; at++) for (const { id } of messages[at]?.asked ?? none) if (id !== undefined) count(before, id);
   for (let at = from; at < messages.length; at++) {
     for (const call of messages[at]?.asked ?? none) {
       const key = identity(call);
@@ -89,7 +103,14 @@ function addRepeated({ told: { facts, fromLogs }, span: { startUnixNano } }: Nod
       const pastHere = Math.max(0, (past.get(key) ?? 0) - (before.get(key) ?? 0));
       if (count(seen, key) <= (known.get(key) ?? 0) + pastHere) continue;
       count(known, key);
-      found.push({ call, turn: index - 1, order: found.length, askedAtUnixNano: startUnixNano, answeredAtUnixNano: startUnixNano, fromLogs: fromLogs.has('inputMessages') });
+      found.push({
+        call,
+        turn: index - 1,
+        order: found.length,
+        askedAtUnixNano: startUnixNano,
+        answeredAtUnixNano: startUnixNano,
+        fromLogs: fromLogs.has('inputMessages'),
+      });
     }
   }
 }
@@ -110,7 +131,9 @@ function identity(call: RequestedCall): string {
 }
 
 export function canonical(call: { readonly arguments?: RequestedCall['arguments']; readonly argumentsText?: string }): string {
-  return call.arguments === undefined || call.arguments === null ? (call.argumentsText ?? '') : jsonText(call.arguments, { sortKeys: true });
+  return call.arguments === undefined || call.arguments === null
+    ? (call.argumentsText ?? '')
+    : jsonText(call.arguments, { sortKeys: true });
 }
 
 /** The messages of the present turn: those after the last thing that the user said. */
@@ -192,7 +215,9 @@ function onlyResults(nodes: readonly Node[]): ReadonlyMap<string, ReportedResult
 }
 
 function isSameResult(one: ReportedResult, other: ReportedResult): boolean {
-  return one.result === other.result || jsonText(one.result ?? null, { sortKeys: true }) === jsonText(other.result ?? null, { sortKeys: true });
+  return (
+    one.result === other.result || jsonText(one.result ?? null, { sortKeys: true }) === jsonText(other.result ?? null, { sortKeys: true })
+  );
 }
 
 /** Results without an id, in order; only the longest telling, for every request repeats the history. */
@@ -209,6 +234,7 @@ export function reportedWithoutId(models: readonly Node[]): readonly ReportedRes
 
 function anonymous(messages: readonly Message[], from: number): readonly ReportedResult[] {
   let found: ReportedResult[] | undefined;
-  for (let at = from; at < messages.length; at++) for (const one of messages[at]?.told ?? none) if (one.id === undefined) (found ??= []).push(one);
+  for (let at = from; at < messages.length; at++)
+    for (const one of messages[at]?.told ?? none) if (one.id === undefined) (found ??= []).push(one);
   return found ?? none;
 }

@@ -74,7 +74,13 @@ export function sessionTools<Trace>(): SessionTools<Trace> {
         const key = draft.trace.toolDefinitions.some(isBare) ? sessionKey(draft) : undefined;
         const session = key === undefined ? undefined : sessions.get(key);
         if (session === undefined) return draft;
-        return { ...draft, trace: { ...draft.trace, toolDefinitions: draft.trace.toolDefinitions.map((definition) => completed(definition, session.tools.get(definition.name))) } };
+        return {
+          ...draft,
+          trace: {
+            ...draft.trace,
+            toolDefinitions: draft.trace.toolDefinitions.map((definition) => completed(definition, session.tools.get(definition.name))),
+          },
+        };
       }),
     forget(trace) {
       for (const session of wantingIn.get(trace) ?? []) session.wanting.delete(trace);
@@ -100,9 +106,16 @@ function learned(tools: Map<string, KnownTool>, { name, description, inputSchema
   if (!tools.has(name) && tools.size >= toolsPerSessionMax) return false;
   tools.set(name, known);
   const before = { description: known.description, inputSchema: known.inputSchema };
-  if (description !== undefined) known.description = known.description === undefined || known.description === description ? description : null;
-  if (inputSchema !== undefined) known.inputSchema = known.inputSchema === undefined || isSame(known.inputSchema, inputSchema) ? inputSchema : null;
-  return (before.description === null) !== (known.description === null) || (before.inputSchema === null) !== (known.inputSchema === null) || (before.description === undefined) !== (known.description === undefined) || (before.inputSchema === undefined) !== (known.inputSchema === undefined);
+  if (description !== undefined)
+    known.description = known.description === undefined || known.description === description ? description : null;
+  if (inputSchema !== undefined)
+    known.inputSchema = known.inputSchema === undefined || isSame(known.inputSchema, inputSchema) ? inputSchema : null;
+  return (
+    (before.description === null) !== (known.description === null) ||
+    (before.inputSchema === null) !== (known.inputSchema === null) ||
+    (before.description === undefined) !== (known.description === undefined) ||
+    (before.inputSchema === undefined) !== (known.inputSchema === undefined)
+  );
 }
 
 function isSame(a: JsonValue, b: JsonValue): boolean {

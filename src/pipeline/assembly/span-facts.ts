@@ -97,14 +97,24 @@ function hasItems(list: readonly unknown[] | undefined): boolean {
 /** The fields of both; where both tell one, `first` counts. Tools are joined member by member. */
 export function joined(first: SpanFacts, second: SpanFacts): SpanFacts {
   const tool = first.tool === undefined || second.tool === undefined ? (first.tool ?? second.tool) : joinedTool(first.tool, second.tool);
-  const definitions = first.toolDefinitions === undefined || second.toolDefinitions === undefined ? undefined : unitedDefinitions([first.toolDefinitions, second.toolDefinitions]);
-  return { ...second, ...first, ...betterName(first, second), ...(tool === undefined ? {} : { tool }), ...(definitions === undefined ? {} : { toolDefinitions: definitions }) };
+  const definitions =
+    first.toolDefinitions === undefined || second.toolDefinitions === undefined
+      ? undefined
+      : unitedDefinitions([first.toolDefinitions, second.toolDefinitions]);
+  return {
+    ...second,
+    ...first,
+    ...betterName(first, second),
+    ...(tool === undefined ? {} : { tool }),
+    ...(definitions === undefined ? {} : { toolDefinitions: definitions }),
+  };
 }
 
 /** A name that is told is better than one that is only the span's. */
 function betterName(first: SpanFacts, second: SpanFacts): SpanFacts {
   // The other's doubt is about another name.
-  if (first.agentName !== undefined && first.agentNameIsGuess !== true) return second.agentNameIsGuess === true ? { agentNameIsGuess: false } : {};
+  if (first.agentName !== undefined && first.agentNameIsGuess !== true)
+    return second.agentNameIsGuess === true ? { agentNameIsGuess: false } : {};
   if (first.agentNameIsGuess !== true || second.agentName === undefined || second.agentNameIsGuess === true) return {};
   return { agentName: second.agentName, agentNameIsGuess: false };
 }
@@ -112,18 +122,31 @@ function betterName(first: SpanFacts, second: SpanFacts): SpanFacts {
 function joinedTool(first: ToolFacts, second: ToolFacts): ToolFacts {
   // Arguments that one dialect could not parse are no reason to lose those of the other.
   const { arguments: _unparsed, argumentsText: _text, ...rest } = first;
-  return first.arguments === null && second.arguments !== null && second.arguments !== undefined ? { ...second, ...rest } : { ...second, ...first };
+  return first.arguments === null && second.arguments !== null && second.arguments !== undefined
+    ? { ...second, ...rest }
+    : { ...second, ...first };
 }
 
 /** The sign of a failure on a tool's span: status, exception event, `error.type`, or what the dialect says. */
 export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | undefined {
   const exception = span.events.find((event) => event.name === 'exception');
   const errorType = textAttribute(span, 'error.type');
-  const sign = span.status.code === 'error' ? 'span_status' : exception !== undefined ? 'exception_event' : errorType !== undefined ? 'error_type' : tool?.failed !== undefined ? 'result_status' : undefined;
+  const sign =
+    span.status.code === 'error'
+      ? 'span_status'
+      : exception !== undefined
+        ? 'exception_event'
+        : errorType !== undefined
+          ? 'error_type'
+          : tool?.failed !== undefined
+            ? 'result_status'
+            : undefined;
   if (sign === undefined) return undefined;
   const type = (exception === undefined ? undefined : textAttribute(exception, 'exception.type')) ?? errorType ?? tool?.failed?.type;
   const exceptionMessage = exception === undefined ? undefined : textAttribute(exception, 'exception.message');
-  const message = [exceptionMessage, span.status.message, tool?.failed?.message, resultText(tool)].find((text) => text !== undefined && text !== '') ?? '';
+  const message =
+    [exceptionMessage, span.status.message, tool?.failed?.message, resultText(tool)].find((text) => text !== undefined && text !== '') ??
+    '';
   return { message, sign, ...(type === undefined ? {} : { type }) };
 }
 

@@ -105,7 +105,8 @@ const top: Above = { parent: undefined, awaits: undefined };
 function hang(node: Draft, byId: ReadonlyMap<SpanId, Draft>, aboveNoise: Map<Draft, Above>): void {
   const id = node.span.parentSpanId ?? linkedSpan(node);
   const named = id === undefined ? undefined : byId.get(id);
-  const { parent, awaits } = named === undefined || isNoise(named) ? livingParent(node, byId, aboveNoise) : { parent: named, awaits: undefined };
+  const { parent, awaits } =
+    named === undefined || isNoise(named) ? livingParent(node, byId, aboveNoise) : { parent: named, awaits: undefined };
   node.parent = parent;
   node.awaits = awaits;
 }

@@ -41,7 +41,11 @@ export function* toolCalls(own: readonly Node[], traced: TracedReadings, enclosi
     const partner = pairs.get(execution);
     const answer = partner === undefined ? undefined : answers[partner.order];
     const told = answer ?? (execution.id === undefined ? undefined : toldById(execution.id));
-    drafts.push({ call: executed(execution, partner, told), order: partner?.order ?? Number.MAX_SAFE_INTEGER, arrival: execution.nodes[0]?.arrival ?? 0 });
+    drafts.push({
+      call: executed(execution, partner, told),
+      order: partner?.order ?? Number.MAX_SAFE_INTEGER,
+      arrival: execution.nodes[0]?.arrival ?? 0,
+    });
   }
   for (const one of asked) {
     if (taken.has(one)) continue;
@@ -66,16 +70,32 @@ function asks(node: Node): boolean {
 }
 
 /** What the models were told about each call, in their order: by its id, else the next result of its name, or without a name, that nobody claimed yet. */
-function answersOf(asked: readonly Requested[], toldById: (one: Requested) => ReportedResult | undefined, models: readonly Node[]): readonly (ReportedResult | undefined)[] {
+function answersOf(
+  asked: readonly Requested[],
+  toldById: (one: Requested) => ReportedResult | undefined,
+  models: readonly Node[],
+): readonly (ReportedResult | undefined)[] {
   const withoutId = reportedWithoutId(models);
-  const unclaimed = withoutId.length === 0 ? undefined : queuesOf(withoutId.map((told, place) => ({ told, place })), ({ told }) => told.name);
-  return asked.map((one) => (one.call.id === undefined ? undefined : toldById(one)) ?? earlier(unclaimed?.get(one.call.name), unclaimed?.get(undefined))?.told);
+  const unclaimed =
+    withoutId.length === 0
+      ? undefined
+      : queuesOf(
+          withoutId.map((told, place) => ({ told, place })),
+          ({ told }) => told.name,
+        );
+  return asked.map(
+    (one) =>
+      (one.call.id === undefined ? undefined : toldById(one)) ?? earlier(unclaimed?.get(one.call.name), unclaimed?.get(undefined))?.told,
+  );
 }
 
 /** Ids that several calls of the run have. */
 function idsAskedAgain(asked: readonly Requested[]): ReadonlySet<string> {
   const [once, again] = [new Set<string>(), new Set<string>()];
-  for (const { call: { id } } of asked) if (id !== undefined) (once.has(id) ? again : once).add(id);
+  for (const {
+    call: { id },
+  } of asked)
+    if (id !== undefined) (once.has(id) ? again : once).add(id);
   return again;
 }
 
@@ -120,7 +140,11 @@ interface Rule {
 /** By call id; without one by name and arguments in order; at last by name in order. */
 const rules: readonly Rule[] = [
   { byId: true, left: (execution) => execution.id, right: (one) => one.call.id },
-  { byId: false, left: (execution) => `${execution.name} ${argumentsOf(execution)}`, right: (one) => `${one.call.name} ${canonical(one.call)}` },
+  {
+    byId: false,
+    left: (execution) => `${execution.name} ${argumentsOf(execution)}`,
+    right: (one) => `${one.call.name} ${canonical(one.call)}`,
+  },
   { byId: false, left: (execution) => execution.name, right: (one) => one.call.name },
 ];
 
@@ -138,7 +162,12 @@ function pair(asked: readonly Requested[], executions: readonly Execution[]): Pa
     const free = taken.size === 0 ? asked : asked.filter((one) => !taken.has(one));
     if (free.length === 0) break;
     const all = queuesOf(free, right);
-    const withoutId = byId ? all : queuesOf(free.filter((one) => one.call.id === undefined), right);
+    const withoutId = byId
+      ? all
+      : queuesOf(
+          free.filter((one) => one.call.id === undefined),
+          right,
+        );
     for (const execution of executions) {
       if (pairs.has(execution)) continue;
       const key = left(execution);
@@ -189,7 +218,11 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
     call.result = result;
     provenance.result = returned === undefined ? model : 'tool_span';
   }
-  addTruncated(source === undefined ? (telling(nodes, 'argumentsPart') ?? partner?.call)?.argumentsPart : undefined, result === undefined ? (telling(nodes, 'resultPart') ?? answer)?.resultPart : undefined, call);
+  addTruncated(
+    source === undefined ? (telling(nodes, 'argumentsPart') ?? partner?.call)?.argumentsPart : undefined,
+    result === undefined ? (telling(nodes, 'resultPart') ?? answer)?.resultPart : undefined,
+    call,
+  );
   if (error !== undefined) {
     call.error = error;
     provenance.error = spanError === undefined ? model : 'tool_span';
@@ -205,19 +238,34 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
 
 /** What the first span tells that tells it at all. */
 function telling(nodes: readonly Node[], key: 'arguments' | 'argumentsPart' | 'result' | 'resultPart' | 'toolId'): ToolFacts | undefined {
-  for (const { told: { facts: { tool } } } of nodes) if (tool?.[key] !== undefined) return tool;
+  for (const {
+    told: {
+      facts: { tool },
+    },
+  } of nodes)
+    if (tool?.[key] !== undefined) return tool;
   return undefined;
 }
 
 function objectGiven(nodes: readonly Node[]): ToolFacts | undefined {
-  for (const { told: { facts: { tool } } } of nodes) if (isJsonObject(tool?.arguments)) return tool;
+  for (const {
+    told: {
+      facts: { tool },
+    },
+  } of nodes)
+    if (isJsonObject(tool?.arguments)) return tool;
   return undefined;
 }
 
 /** The first error of a span's that says something, else the first. */
 function errorTold(nodes: readonly Node[]): ToolError | undefined {
   let found: ToolError | undefined;
-  for (const { span, told: { facts: { tool } } } of nodes) {
+  for (const {
+    span,
+    told: {
+      facts: { tool },
+    },
+  } of nodes) {
     const error = errorOf(span, tool);
     if (error !== undefined && error.message !== '') return error;
     found ??= error;
@@ -225,7 +273,10 @@ function errorTold(nodes: readonly Node[]): ToolError | undefined {
   return found;
 }
 
-function onlyAsked({ call: asked, fromLogs, askedAtUnixNano, answeredAtUnixNano, turn }: Requested, answer: ReportedResult | undefined): ToolCall {
+function onlyAsked(
+  { call: asked, fromLogs, askedAtUnixNano, answeredAtUnixNano, turn }: Requested,
+  answer: ReportedResult | undefined,
+): ToolCall {
   const source: Provenance = fromLogs ? 'log_record' : 'model_message';
   const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: source };
   const call: Drafted<Partial<ToolCall>> = { name: asked.name };
@@ -255,10 +306,16 @@ function toldError(answer: ReportedResult): ToolError {
 
 function addTruncated(argumentsPart: string | undefined, resultPart: string | undefined, call: Drafted<Pick<ToolCall, 'truncated'>>): void {
   if (argumentsPart === undefined && resultPart === undefined) return;
-  call.truncated = { ...(argumentsPart === undefined ? {} : { arguments: argumentsPart }), ...(resultPart === undefined ? {} : { result: resultPart }) };
+  call.truncated = {
+    ...(argumentsPart === undefined ? {} : { arguments: argumentsPart }),
+    ...(resultPart === undefined ? {} : { result: resultPart }),
+  };
 }
 
-function addArguments(from: Pick<RequestedCall, 'arguments' | 'argumentsText'>, call: Drafted<Pick<ToolCall, 'arguments' | 'argumentsText'>>): void {
+function addArguments(
+  from: Pick<RequestedCall, 'arguments' | 'argumentsText'>,
+  call: Drafted<Pick<ToolCall, 'arguments' | 'argumentsText'>>,
+): void {
   if (from.arguments !== undefined) call.arguments = from.arguments;
   if (from.argumentsText !== undefined) call.argumentsText = from.argumentsText;
 }

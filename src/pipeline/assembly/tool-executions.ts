@@ -38,7 +38,11 @@ export function executionsOf(tools: readonly Node[], repeated: ReadonlySet<strin
 function executionOf(nodes: readonly Node[]): Execution {
   let name: string | undefined;
   let id: string | undefined;
-  for (const { told: { facts: { tool } } } of nodes) {
+  for (const {
+    told: {
+      facts: { tool },
+    },
+  } of nodes) {
     name ??= tool?.name;
     id ??= tool?.id;
   }

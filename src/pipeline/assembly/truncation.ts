@@ -5,7 +5,10 @@ import type { JsonValue } from '../../model/json.ts';
 import type { Node } from './span-tree.ts';
 
 /** `telling` are the agent's span, its frames and its requests to models. */
-export function truncatedParts({ input, finalResponse, systemPrompt }: Pick<AgentTrace, 'input' | 'finalResponse' | 'systemPrompt'>, ...telling: readonly (readonly Node[])[]): readonly TruncatedPart[] {
+export function truncatedParts(
+  { input, finalResponse, systemPrompt }: Pick<AgentTrace, 'input' | 'finalResponse' | 'systemPrompt'>,
+  ...telling: readonly (readonly Node[])[]
+): readonly TruncatedPart[] {
   const parts: TruncatedPart[] = [];
   if (isCut(input)) parts.push('input');
   if (isCut(finalResponse)) parts.push('final_response');

@@ -74,7 +74,12 @@ export function isOfSession({ evaluator }: Pick<ConfiguredEvaluator, 'evaluator'
 }
 
 /** `ruleVerdicts`: from `ruleSteps` with the same plan, where that was done before. */
-export function evaluateRun(run: Run, whole: readonly PlannedEvaluator[], options: EvaluateWith, ruleVerdicts?: readonly Evaluation[]): Evaluated {
+export function evaluateRun(
+  run: Run,
+  whole: readonly PlannedEvaluator[],
+  options: EvaluateWith,
+  ruleVerdicts?: readonly Evaluation[],
+): Evaluated {
   const plan = planOf(whole, options);
   if (run.partOf !== undefined) return takenBack(run, run.partOf, plan);
   const expected = expectedOf(run);
@@ -96,7 +101,12 @@ export function evaluateRun(run: Run, whole: readonly PlannedEvaluator[], option
       const asked = whoIsAsked(planned);
       const rate = raisedRate(sampleRate, raise, verdicts);
       const { left, by } = options.pace?.(planned) ?? unpaced;
-      const { sampled, probability, isRaised } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: rate * left, ...(options.upstreamMin === undefined ? {} : { upstreamMin: options.upstreamMin }) });
+      const { sampled, probability, isRaised } = sampleDecision({
+        traceId: run.traceId,
+        traceState: run.traceState,
+        rate: rate * left,
+        ...(options.upstreamMin === undefined ? {} : { upstreamMin: options.upstreamMin }),
+      });
       if (isRaised === true) raised = { isRaised };
       // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
       if (configured.kind === 'judge' && asked === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
@@ -121,7 +131,11 @@ function wantedOf(run: Run, plan: readonly PlannedEvaluator[]): readonly Planned
 }
 
 /** Of a judge evaluator, and at whose cost; undefined: nobody that the plan names. */
-export function whoIsAsked({ judge, panel, budget }: Pick<PlannedEvaluator, 'judge' | 'panel' | 'budget'>): Pick<PlannedEvaluator, 'judge' | 'panel' | 'budget'> | undefined {
+export function whoIsAsked({
+  judge,
+  panel,
+  budget,
+}: Pick<PlannedEvaluator, 'judge' | 'panel' | 'budget'>): Pick<PlannedEvaluator, 'judge' | 'panel' | 'budget'> | undefined {
   const own = budget === undefined ? {} : { budget };
   if (panel !== undefined) return { panel, ...own };
   return judge === undefined ? undefined : { judge, ...own };
@@ -132,7 +146,12 @@ export function expectedOf({ expected }: Run): Expectation {
   return expected === undefined ? {} : readExpectation(expected).expectation;
 }
 
-function* ruleEvaluations(run: Run, wanted: readonly PlannedEvaluator[], expected: Expectation, { context, clock, telemetry }: EvaluateWith): Steps<readonly Evaluation[]> {
+function* ruleEvaluations(
+  run: Run,
+  wanted: readonly PlannedEvaluator[],
+  expected: Expectation,
+  { context, clock, telemetry }: EvaluateWith,
+): Steps<readonly Evaluation[]> {
   const found: Evaluation[] = [];
   for (const { configured } of wanted) {
     if (configured.kind !== 'rule') continue;
@@ -147,8 +166,17 @@ function* ruleEvaluations(run: Run, wanted: readonly PlannedEvaluator[], expecte
 
 /** Every verdict on a run that turned out to be part of another one is replaced: there is nothing of its own to score. */
 function takenBack(run: Run, whole: RunKey, plan: readonly PlannedEvaluator[]): Evaluated {
-  const verdict: Verdict = { kind: 'skipped', reason: 'part_of_another_run', explanation: `Later spans showed that this is part of the run ${runTargetId(whole)}, which is scored as a whole.`, details: {} };
-  return { evaluations: plan.map(({ configured }) => evaluationOf(run, configured, verdict, 1)), decisions: plan.map(({ configured }) => decisionOf(configured, verdict)), toJudge: [] };
+  const verdict: Verdict = {
+    kind: 'skipped',
+    reason: 'part_of_another_run',
+    explanation: `Later spans showed that this is part of the run ${runTargetId(whole)}, which is scored as a whole.`,
+    details: {},
+  };
+  return {
+    evaluations: plan.map(({ configured }) => evaluationOf(run, configured, verdict, 1)),
+    decisions: plan.map(({ configured }) => decisionOf(configured, verdict)),
+    toJudge: [],
+  };
 }
 
 export function evaluationOf(run: Run, configured: ConfiguredEvaluator, verdict: Verdict, sampleProbability: number): Evaluation {
@@ -171,7 +199,11 @@ export function evaluationOf(run: Run, configured: ConfiguredEvaluator, verdict:
 /** From the beginning of an evaluation to its verdict; for a judge with the time in the queue. */
 export function recordDuration(telemetry: Telemetry, { key, evaluatorKind, verdict }: Evaluation, ms: number): void {
   const labels = { [wire.evaluationName]: key.name, [wire.evaluatorKind]: evaluatorKind };
-  telemetry.record('tracejury.evaluation.duration', ms / 1000, verdict.kind === 'failed' ? { ...labels, [wire.errorType]: errorWord(verdict.error) } : labels);
+  telemetry.record(
+    'tracejury.evaluation.duration',
+    ms / 1000,
+    verdict.kind === 'failed' ? { ...labels, [wire.errorType]: errorWord(verdict.error) } : labels,
+  );
 }
 
 /** Errors read `word: sentence`; only the word is fit for a label. */
@@ -186,7 +218,12 @@ export function decisionOf(configured: ConfiguredEvaluator, verdict: Verdict): R
 
 /** `probability`: with which it was chosen to be asked about, where nothing came of that. */
 export function decision(configured: ConfiguredEvaluator, ended: Decision, reason?: string, probability?: number): RunDecision {
-  const made: Drafted<RunDecision> = { name: configured.name, evaluator: configured.evaluator.id, evaluatorKind: configured.kind, decision: ended };
+  const made: Drafted<RunDecision> = {
+    name: configured.name,
+    evaluator: configured.evaluator.id,
+    evaluatorKind: configured.kind,
+    decision: ended,
+  };
   if (reason !== undefined) made.reason = reason;
   if (probability !== undefined) made.probability = probability;
   return made;

@@ -21,7 +21,10 @@ export function annotationsOfSpans(tenant: Tenant, spans: readonly Span[]): read
     const told = flattened(near, span, span.endUnixNano).filter((one) => one !== undefined);
     const names = new Set(told.map(({ name }) => name));
     // Who writes a result in both forms says more of it in the attributes.
-    const events = span.events.filter(({ name }) => name === wire.evaluationEvent).map((event) => resultOf(near, event, event.timeUnixNano)).filter((one) => one !== undefined && !names.has(one.name));
+    const events = span.events
+      .filter(({ name }) => name === wire.evaluationEvent)
+      .map((event) => resultOf(near, event, event.timeUnixNano))
+      .filter((one) => one !== undefined && !names.has(one.name));
     return [...events, ...told].filter((one) => one !== undefined).slice(0, annotationsPerSpanMax);
   });
 }
@@ -109,13 +112,30 @@ interface Told {
 }
 
 /** Undefined: it says nothing that could be kept. A score on another scale than 0..1 is none. */
-function annotationOf({ tenant, traceId, spanId, resource, scope }: Near, unixNano: bigint, { name = '', score: value, label: word, passed: told, explanation = '', kind, by }: Told): Annotation | undefined {
+function annotationOf(
+  { tenant, traceId, spanId, resource, scope }: Near,
+  unixNano: bigint,
+  { name = '', score: value, label: word, passed: told, explanation = '', kind, by }: Told,
+): Annotation | undefined {
   const score = typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined;
   const label = word === undefined || word === '' ? undefined : cut(word, nameCharsMax);
   const passed = typeof told === 'boolean' ? told : undefined;
   if (name === '' || (score === undefined && label === undefined && passed === undefined)) return undefined;
   const who = [by, textAttribute(resource, wire.serviceName), scope.name].find((one) => one !== undefined && one !== '') ?? 'unknown';
-  return { tenant, traceId, spanId, isNear: true, name: cut(name, nameCharsMax), by: cut(who, nameCharsMax), kind: kindOf(kind), label, score, passed, explanation: cut(explanation, explanationCharsMax), at: Number(unixNano / 1_000n) };
+  return {
+    tenant,
+    traceId,
+    spanId,
+    isNear: true,
+    name: cut(name, nameCharsMax),
+    by: cut(who, nameCharsMax),
+    kind: kindOf(kind),
+    label,
+    score,
+    passed,
+    explanation: cut(explanation, explanationCharsMax),
+    at: Number(unixNano / 1_000n),
+  };
 }
 
 /** A person only where it says so. */

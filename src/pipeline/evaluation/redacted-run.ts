@@ -26,8 +26,17 @@ export function redactedRun(run: Run, redaction: Redaction | undefined): Redacte
   const { expected } = redacted.run;
   return {
     run: redacted.run,
-    item: ({ evaluations, decisions, ...item }) => ({ ...item, run: redacted.run, evaluations: evaluations.map(redacted.evaluation), decisions: decisions.map(redacted.decision) }),
-    work: (work) => ({ ...work, expected: expected === undefined ? {} : readExpectation(expected).expectation, configured: withRedactedRequests(work.configured, redaction) }),
+    item: ({ evaluations, decisions, ...item }) => ({
+      ...item,
+      run: redacted.run,
+      evaluations: evaluations.map(redacted.evaluation),
+      decisions: decisions.map(redacted.decision),
+    }),
+    work: (work) => ({
+      ...work,
+      expected: expected === undefined ? {} : readExpectation(expected).expectation,
+      configured: withRedactedRequests(work.configured, redaction),
+    }),
     verdict: redacted.verdict,
   };
 }
@@ -36,7 +45,8 @@ export function redactedRun(run: Run, redaction: Redaction | undefined): Redacte
 function withRedactedRequests(configured: ConfiguredAsking, redaction: Redaction): ConfiguredAsking {
   return {
     ...configured,
-    judge: (trace, expected, context, run) => changedRequests(configured.judge(trace, expected, context, run), (request) => ({ request: redactedRequest(request, redaction) })),
+    judge: (trace, expected, context, run) =>
+      changedRequests(configured.judge(trace, expected, context, run), (request) => ({ request: redactedRequest(request, redaction) })),
   };
 }
 

@@ -44,7 +44,11 @@ export function sampleDecision({ traceId, traceState, rate, upstreamMin = upstre
   const share = rate > 0 ? Math.min(rate, 1) : 0;
   // How many of the 2^56 random values are kept; the product with a power of two is exact.
   const kept = (upstreamKept * BigInt(Math.round(share * Number(ALL)))) >> RANDOM_BITS;
-  return { sampled: kept > 0n && randomness >= ALL - kept, probability: (Number(upstreamKept) / Number(ALL)) * share, ...(isRaised ? { isRaised } : {}) };
+  return {
+    sampled: kept > 0n && randomness >= ALL - kept,
+    probability: (Number(upstreamKept) / Number(ALL)) * share,
+    ...(isRaised ? { isRaised } : {}),
+  };
 }
 
 function traceRandomness(traceId: TraceId, traceState: string): { readonly randomness: bigint; readonly upstreamKept: bigint } {
@@ -60,7 +64,12 @@ function openTelemetryMember(traceState: string): { readonly th?: string; readon
   const members = traceState.split(',', traceStateMembersMax);
   const own = members.map((text) => text.trim()).find((text) => text.startsWith('ot='));
   if (own === undefined) return {};
-  const pairs = new Map(own.slice('ot='.length).split(';').map((pair) => [pair.slice(0, 3), pair.slice(3)] as const));
+  const pairs = new Map(
+    own
+      .slice('ot='.length)
+      .split(';')
+      .map((pair) => [pair.slice(0, 3), pair.slice(3)] as const),
+  );
   const th = pairs.get('th:');
   const rv = pairs.get('rv:');
   return {

@@ -25,8 +25,17 @@ export interface TurnsWith {
 export function turnOf(whole: Run, leaving: Run, plan: readonly PlannedEvaluator[], options: TurnsWith): NewTurn | undefined {
   const { sessionId } = leaving.trace;
   // What a sub-agent did is part of its agent's turn. A session whose id is redacted cannot be told from others.
-  if (sessionId === undefined || sessionId === '' || sessionId !== whole.trace.sessionId || whole.parent !== undefined || whole.partOf !== undefined) return undefined;
-  const choices = plan.filter(({ configured }) => isOfSession(configured)).flatMap((planned) => choiceOf(whole, { tenant: leaving.tenant, sessionId }, planned, options));
+  if (
+    sessionId === undefined ||
+    sessionId === '' ||
+    sessionId !== whole.trace.sessionId ||
+    whole.parent !== undefined ||
+    whole.partOf !== undefined
+  )
+    return undefined;
+  const choices = plan
+    .filter(({ configured }) => isOfSession(configured))
+    .flatMap((planned) => choiceOf(whole, { tenant: leaving.tenant, sessionId }, planned, options));
   return choices.length === 0 ? undefined : { sessionId, at: Math.floor(options.clock.nowMs() * 1_000), choices };
 }
 
@@ -46,12 +55,26 @@ function choiceOf(run: Run, session: Session, planned: PlannedEvaluator, { pace,
     const reason = refused();
     return reason === undefined ? undefined : { decision: 'overload', reason };
   };
-  return [{ name: configured.name, evaluator: configured.evaluator.id, evaluatorKind: configured.kind, party: partyOf(planned), optionsHash: configured.optionsHash, probability, end: end(), mayBeChosen: sessionSample(session, sampleRate).sampled }];
+  return [
+    {
+      name: configured.name,
+      evaluator: configured.evaluator.id,
+      evaluatorKind: configured.kind,
+      party: partyOf(planned),
+      optionsHash: configured.optionsHash,
+      probability,
+      end: end(),
+      mayBeChosen: sessionSample(session, sampleRate).sampled,
+    },
+  ];
 }
 
 /** All turns of a session come to the same, on every replica, and a higher rate keeps what a lower one keeps. */
 export function sessionSample({ tenant, sessionId }: Session, rate: number): SampleDecision {
-  const traceId = createHash('sha256').update(JSON.stringify([tenant, sessionId])).digest('hex').slice(0, 32) as TraceId;
+  const traceId = createHash('sha256')
+    .update(JSON.stringify([tenant, sessionId]))
+    .digest('hex')
+    .slice(0, 32) as TraceId;
   return sampleDecision({ traceId, traceState: '', rate });
 }
 
@@ -110,7 +133,11 @@ function ownMessages(turn: AgentTrace): NonNullable<AgentTrace['messages']> {
   const tellsAll = new Set(calls).size === toolCalls.length && calls.length === toolCalls.length;
   const worked = tellsAll ? since : toolCalls.map((_, at) => ({ role: 'assistant', calls: [at] }));
   const isSaid = worked.some(({ role, ...said }) => role === 'assistant' && 'text' in said && said.text?.trim() === response?.trim());
-  return [...asked, ...worked, ...(response === undefined || response.trim() === '' || isSaid ? [] : [{ role: 'assistant', text: response, calls: [] }])];
+  return [
+    ...asked,
+    ...worked,
+    ...(response === undefined || response.trim() === '' || isSaid ? [] : [{ role: 'assistant', text: response, calls: [] }]),
+  ];
 }
 
 /** When sessions are judged as a whole. */

@@ -11,7 +11,11 @@ export interface ClosingTimes {
 
 export const defaultClosing: ClosingTimes = { settleMs: 500, quietMs: 5_000, abandonMs: 600_000, lateMs: 3_600_000 };
 
-export function closesAt(draft: Draft, traceLastMs: number, closing: ClosingTimes): { readonly atMs: number; readonly completeness: Completeness } {
+export function closesAt(
+  draft: Draft,
+  traceLastMs: number,
+  closing: ClosingTimes,
+): { readonly atMs: number; readonly completeness: Completeness } {
   if (!draft.rootArrived) return { atMs: traceLastMs + closing.abandonMs, completeness: 'abandoned' };
   if (draft.waitsFor.length > 0) return { atMs: draft.lastArrivedMs + closing.quietMs, completeness: 'partial' };
   // Its parent may still come and show that it works for another agent; one export interval is long enough to wait.
@@ -48,4 +52,9 @@ export interface GroupLimits {
   readonly tombstonesMax: number;
 }
 
-export const defaultGroupLimits: GroupLimits = { bytesMax: 256 * 1024 * 1024, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 };
+export const defaultGroupLimits: GroupLimits = {
+  bytesMax: 256 * 1024 * 1024,
+  spansPerTraceMax: 50_000,
+  recordsPerTraceMax: 50_000,
+  tombstonesMax: 100_000,
+};

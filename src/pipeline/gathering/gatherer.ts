@@ -63,7 +63,15 @@ export function gathering(options: GatheringOptions): Gathering {
   const tell = roleDetection(collectors);
   const looking = scanPlanner(() => settings.closing, tell.canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
-  const { relieve, isOldestActive } = relief({ limits, clock, closed, traces, bytes: () => bytes, drop, evict: (trace) => guarded(trace, () => end(trace, () => 'evicted', noRunEvicted)) });
+  const { relieve, isOldestActive } = relief({
+    limits,
+    clock,
+    closed,
+    traces,
+    bytes: () => bytes,
+    drop,
+    evict: (trace) => guarded(trace, () => end(trace, () => 'evicted', noRunEvicted)),
+  });
   let [bytes, ordinals] = [0, 0];
 
   function grew(trace: Trace, spanId: SpanId, by: number): void {
@@ -124,7 +132,10 @@ export function gathering(options: GatheringOptions): Gathering {
     for (const other of sessions.learn(trace, told)) lookAgain(other);
     const drafts = sessions.filled(told);
     if (settings.tools.size === 0) return withLastingKeys(drafts, trace.closed);
-    const offered = drafts.map((draft) => ({ ...draft, trace: { ...draft.trace, toolDefinitions: offeredTools(draft.trace.toolDefinitions, settings.tools) } }));
+    const offered = drafts.map((draft) => ({
+      ...draft,
+      trace: { ...draft.trace, toolDefinitions: offeredTools(draft.trace.toolDefinitions, settings.tools) },
+    }));
     return withLastingKeys(offered, trace.closed);
   }
 
@@ -208,7 +219,12 @@ export function gathering(options: GatheringOptions): Gathering {
 
   function takeRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void {
     for (const record of records) {
-      if (record.spanId === undefined || record.attribute(wire.generated) === true || !collectors.some((collector) => collector.logs?.events.includes(record.eventName))) continue;
+      if (
+        record.spanId === undefined ||
+        record.attribute(wire.generated) === true ||
+        !collectors.some((collector) => collector.logs?.events.includes(record.eventName))
+      )
+        continue;
       const trace = traces.open(tenant, record.traceId, clock.nowMs());
       if (trace === undefined || trace.records.size >= limits.recordsPerTraceMax || !trace.records.add(record.spanId, record)) continue;
       trace.reading?.toldCache?.delete(record.spanId);
@@ -224,7 +240,19 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   return {
-    ...reopening({ traces, standings, telemetry, takeSpans, takeRecords, guarded, drop, relieve, emptied, openedUntilMs: () => clock.nowMs() - settings.closing.quietMs / 2, draftsOf: (trace) => draftsOf(trace).drafts }),
+    ...reopening({
+      traces,
+      standings,
+      telemetry,
+      takeSpans,
+      takeRecords,
+      guarded,
+      drop,
+      relieve,
+      emptied,
+      openedUntilMs: () => clock.nowMs() - settings.closing.quietMs / 2,
+      draftsOf: (trace) => draftsOf(trace).drafts,
+    }),
     addSpans(tenant, spans, position, origin) {
       takeSpans(tenant, spans, { position, origin });
       relieve();

@@ -97,7 +97,15 @@ export class HeldSpans {
     if (held.length === 0 || held.reduce((sum, { span }) => sum + span.wireBytes, 0) > packedBytesMax) return;
     const bytes = packing.packer.pack(held.map(({ span }) => span));
     if (bytes === undefined) return;
-    this.#packed = [...this.#packed, { ...packing, kept: packing.shelf.keep(bytes), arrivals: held.flatMap(({ arrivedMs, position, ordinal }) => [arrivedMs, position, ordinal]), ids: ` ${held.map(({ span }) => span.spanId).join(' ')} ` }];
+    this.#packed = [
+      ...this.#packed,
+      {
+        ...packing,
+        kept: packing.shelf.keep(bytes),
+        arrivals: held.flatMap(({ arrivedMs, position, ordinal }) => [arrivedMs, position, ordinal]),
+        ids: ` ${held.map(({ span }) => span.spanId).join(' ')} `,
+      },
+    ];
     this.#spans = undefined;
   }
 

@@ -74,4 +74,3 @@ export function journalReferences(traces: TraceTable, settled: (keys: readonly s
     },
   };
 }
-

@@ -56,7 +56,19 @@ export interface LateSpansDeps {
   readonly relieve: () => void;
 }
 
-export function reopening({ traces, standings, telemetry, openedUntilMs, takeSpans, takeRecords, draftsOf, emptied, guarded, drop, relieve }: LateSpansDeps): Reopening {
+export function reopening({
+  traces,
+  standings,
+  telemetry,
+  openedUntilMs,
+  takeSpans,
+  takeRecords,
+  draftsOf,
+  emptied,
+  guarded,
+  drop,
+  relieve,
+}: LateSpansDeps): Reopening {
   function stray({ tenant, traceId }: TraceName): Trace | undefined {
     const trace = traces.find(tenant, traceId);
     return trace === undefined || trace.closed !== undefined ? undefined : trace;
@@ -109,6 +121,11 @@ function noteClosed(trace: Trace, { traceId, runs }: StoredTrace, drafts: readon
   for (const { spanId, revision, partOf } of runs) {
     const draft = known.get(spanId);
     const hash = partOf !== undefined ? `part of ${partOf}` : draft === undefined ? '' : contentHash(draft, expectedOf(draft));
-    (trace.closed ??= new Map()).set(spanId, { traceId: draft?.key.traceId ?? traceId, spanTraceId: draft?.spanTraceId ?? traceId, revision, contentHash: hash });
+    (trace.closed ??= new Map()).set(spanId, {
+      traceId: draft?.key.traceId ?? traceId,
+      spanTraceId: draft?.spanTraceId ?? traceId,
+      revision,
+      contentHash: hash,
+    });
   }
 }

@@ -22,7 +22,12 @@ export interface ClosingTo {
 }
 
 /** Closes the drafts that `closes` says anything of, a few at a time. */
-export function* closing({ ready, telemetry, beforeClose }: ClosingTo, trace: Trace, { drafts, takenBack }: Lasting, closes: (draft: Draft) => Completeness | undefined): Steps<void> {
+export function* closing(
+  { ready, telemetry, beforeClose }: ClosingTo,
+  trace: Trace,
+  { drafts, takenBack }: Lasting,
+  closes: (draft: Draft) => Completeness | undefined,
+): Steps<void> {
   let weight = 0;
   for (const draft of drafts) {
     if (weight >= spansPerStep) {
@@ -77,6 +82,10 @@ function nextRevision(trace: Trace, spanId: SpanId, hash: string): number | unde
   return before?.contentHash === hash ? undefined : (before?.revision ?? 0) + 1;
 }
 
-function remember(trace: Trace, { key: { traceId, spanId }, spanTraceId }: Pick<Draft, 'key' | 'spanTraceId'>, { revision, contentHash: hash }: Pick<Run, 'revision' | 'contentHash'>): void {
+function remember(
+  trace: Trace,
+  { key: { traceId, spanId }, spanTraceId }: Pick<Draft, 'key' | 'spanTraceId'>,
+  { revision, contentHash: hash }: Pick<Run, 'revision' | 'contentHash'>,
+): void {
   (trace.closed ??= new Map()).set(spanId, { traceId, spanTraceId, revision, contentHash: hash });
 }

@@ -38,11 +38,13 @@ export function withLastingKeys(drafts: readonly Draft[], closed: ReadonlyMap<Sp
   }
   for (const { key, parent, spanTraceId } of drafts) {
     const traceId = traceIds.get(key.traceId);
-    if (parent !== undefined && traceId !== undefined && !lasting.has(key.spanId)) lasting.set(key.spanId, { spanId: key.spanId, traceId, spanTraceId });
+    if (parent !== undefined && traceId !== undefined && !lasting.has(key.spanId))
+      lasting.set(key.spanId, { spanId: key.spanId, traceId, spanTraceId });
   }
   const kept = lasting.size === 0 ? drafts : drafts.map((draft) => renamed(draft, lasting));
   const takenBack = new Map<SpanId, Draft>();
-  if (vanished.size > 0) for (const draft of kept) for (const { spanId } of draft.spans) if (vanished.has(spanId)) takenBack.set(spanId, draft);
+  if (vanished.size > 0)
+    for (const draft of kept) for (const { spanId } of draft.spans) if (vanished.has(spanId)) takenBack.set(spanId, draft);
   return { drafts: kept, takenBack };
 }
 
@@ -56,5 +58,11 @@ function renamed(draft: Draft, lasting: ReadonlyMap<SpanId, KeyPlace & Pick<RunK
     const { spanId, traceId } = lasting.get(sub.spanId) ?? { spanId: sub.spanId, traceId: key.traceId };
     return { ...sub, spanId, ...(traceId === key.traceId ? {} : { traceId }) };
   });
-  return { ...draft, key, spanTraceId: lasting.get(draft.key.spanId)?.spanTraceId ?? draft.spanTraceId, parent: draft.parent === undefined ? undefined : rekeyed(draft.parent), trace: { ...draft.trace, subAgents } };
+  return {
+    ...draft,
+    key,
+    spanTraceId: lasting.get(draft.key.spanId)?.spanTraceId ?? draft.spanTraceId,
+    parent: draft.parent === undefined ? undefined : rekeyed(draft.parent),
+    trace: { ...draft.trace, subAgents },
+  };
 }

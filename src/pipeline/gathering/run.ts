@@ -13,7 +13,11 @@ export function contentHash({ trace, parent }: Draft, expected: JsonValue | unde
   return fingerprint(content as Printable);
 }
 
-export function runOf(draft: Draft, closed: { readonly completeness: Completeness; readonly revision: number; readonly contentHash: string }, expected: JsonValue | undefined): Run {
+export function runOf(
+  draft: Draft,
+  closed: { readonly completeness: Completeness; readonly revision: number; readonly contentHash: string },
+  expected: JsonValue | undefined,
+): Run {
   const resource = draft.span.resource;
   const service = textAttribute(resource, wire.serviceName);
   const serviceVersion = textAttribute(resource, wire.serviceVersion);
@@ -35,15 +39,35 @@ export function runOf(draft: Draft, closed: { readonly completeness: Completenes
 }
 
 /** The last revision of a run that turned out to be part of another one: what it said is in that one now. */
-export function partOf(whole: Draft, part: Pick<RunKey, 'traceId' | 'spanId'> & { readonly spanTraceId: TraceId; readonly revision: number; readonly contentHash: string }): Run {
+export function partOf(
+  whole: Draft,
+  part: Pick<RunKey, 'traceId' | 'spanId'> & { readonly spanTraceId: TraceId; readonly revision: number; readonly contentHash: string },
+): Run {
   const { agent, sessionId, status } = whole.trace;
-  const trace: AgentTrace = { ...(agent === undefined ? {} : { agent }), ...(sessionId === undefined ? {} : { sessionId }), ...nothing, status };
+  const trace: AgentTrace = {
+    ...(agent === undefined ? {} : { agent }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...nothing,
+    status,
+  };
   const { spanTraceId, revision, contentHash: hash, ...place } = part;
-  const run = runOf({ ...whole, key: { ...whole.key, ...place }, spanTraceId, parent: undefined, trace }, { completeness: 'complete', revision, contentHash: hash }, undefined);
+  const run = runOf(
+    { ...whole, key: { ...whole.key, ...place }, spanTraceId, parent: undefined, trace },
+    { completeness: 'complete', revision, contentHash: hash },
+    undefined,
+  );
   return { ...run, partOf: whole.key };
 }
 
-const nothing = { toolCalls: [], toolDefinitions: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [], toolCallsCarried: false } as const;
+const nothing = {
+  toolCalls: [],
+  toolDefinitions: [],
+  modelCalls: [],
+  documents: [],
+  reasoningSteps: [],
+  subAgents: [],
+  toolCallsCarried: false,
+} as const;
 
 /** What the agent's span, its frames or its resource say is expected of the run. */
 export function expectedOf({ spans, span: { resource } }: Draft): JsonValue | undefined {

@@ -105,7 +105,13 @@ export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trac
         trace.lookWholeAtMs = Infinity;
         return whole(trace);
       }
-      return { held: sortedBy(parts.flatMap(({ spans }) => spans.flatMap((spanId) => trace.held.get(spanId) ?? [])), byArrival), isWhole: false };
+      return {
+        held: sortedBy(
+          parts.flatMap(({ spans }) => spans.flatMap((spanId) => trace.held.get(spanId) ?? [])),
+          byArrival,
+        ),
+        isWhole: false,
+      };
     },
     whole,
     over(trace, pending, { newsMs }) {

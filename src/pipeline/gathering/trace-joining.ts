@@ -60,7 +60,8 @@ export function joining({ traces, telemetry, spansMax, gone }: JoiningOptions): 
       let whole: Trace | undefined;
       for (const { fragment } of drafts) {
         if (fragment === undefined) continue;
-        for (const other of fragments.remember(whole ?? trace, trace.tenant, fragment)) whole = joined(other, whole ?? trace, 'content') ?? whole;
+        for (const other of fragments.remember(whole ?? trace, trace.tenant, fragment))
+          whole = joined(other, whole ?? trace, 'content') ?? whole;
       }
       return whole;
     },

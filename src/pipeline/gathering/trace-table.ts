@@ -92,7 +92,27 @@ export function traceTable(tombstonesMax: number): TraceTable {
       const known = traces.get(key) ?? joinedTo.get(key);
       if (known !== undefined) return known;
       if (tombstones.has(key)) return undefined;
-      const trace: Trace = { key, tenant, openedMs: nowMs, held: new HeldSpans(), records: new HeldRecords(), reading: undefined, closed: undefined, joined: [], positions: [], bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isRooted: false, isOneAgents: false, mayClose: false, done: false, wasDone: false };
+      const trace: Trace = {
+        key,
+        tenant,
+        openedMs: nowMs,
+        held: new HeldSpans(),
+        records: new HeldRecords(),
+        reading: undefined,
+        closed: undefined,
+        joined: [],
+        positions: [],
+        bytes: 0,
+        lastMs: nowMs,
+        waitsSinceMs: undefined,
+        parts: undefined,
+        lookWholeAtMs: Infinity,
+        isRooted: false,
+        isOneAgents: false,
+        mayClose: false,
+        done: false,
+        wasDone: false,
+      };
       traces.set(key, trace);
       opened.add(trace);
       return trace;

@@ -16,7 +16,10 @@ export interface Respondent {
 export type Call = (request: HttpCall) => Promise<Answer>;
 
 /** How it ended for one evaluator: with a verdict, or because nobody was asked. */
-export type AskEnd = ({ readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload' | 'over_budget'; readonly reason: string }) & { readonly calls?: readonly JudgeCall[] };
+export type AskEnd = (
+  | { readonly kind: 'judged'; readonly verdict: Verdict }
+  | { readonly kind: 'overload' | 'over_budget'; readonly reason: string }
+) & { readonly calls?: readonly JudgeCall[] };
 
 export interface RunJudgeOptions {
   /** An evaluator that asks more than this has gone astray. */
@@ -50,7 +53,10 @@ export async function runJudge(questions: Asking<Outcome>, ask: Ask, options: Ru
     for (let asked = 0; step.done !== true; asked++) {
       if (asked >= options.questionsMax) {
         questions.return(failed('too_many_questions', ''));
-        return verdictOf(failed('too_many_questions', `The evaluator asked more than ${options.questionsMax} questions.`), options.threshold);
+        return verdictOf(
+          failed('too_many_questions', `The evaluator asked more than ${options.questionsMax} questions.`),
+          options.threshold,
+        );
       }
       const answer = await answerOf(ask, step.value);
       if (answer.kind === 'answered') model = answer.model ?? model;

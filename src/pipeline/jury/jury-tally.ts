@@ -34,7 +34,9 @@ export type Count =
 type Scored = Extract<Verdict, { readonly kind: 'scored' }>;
 
 export function countOf(ballots: readonly Ballot[]): Count {
-  const voted = ballots.flatMap(({ end, confidence }) => (end.kind === 'judged' && isVote(end.verdict) ? [{ verdict: end.verdict, confidence }] : []));
+  const voted = ballots.flatMap(({ end, confidence }) =>
+    end.kind === 'judged' && isVote(end.verdict) ? [{ verdict: end.verdict, confidence }] : [],
+  );
   if (voted.length < quorumOf(ballots.length)) return missing(ballots);
   const { verdict, isTie } = chosen(voted.map((one) => one.verdict));
   const scores = voted.flatMap((one) => (one.verdict.kind === 'scored' ? [one.verdict.score] : []));
@@ -52,7 +54,10 @@ export function countOf(ballots: readonly Ballot[]): Count {
 export type EscalationReason = 'disagreement' | 'low_confidence';
 
 /** Undefined: the votes decide. */
-export function reasonToEscalate({ below, onDisagreement }: Escalation, count: Extract<Count, { readonly kind: 'counted' }>): EscalationReason | undefined {
+export function reasonToEscalate(
+  { below, onDisagreement }: Escalation,
+  count: Extract<Count, { readonly kind: 'counted' }>,
+): EscalationReason | undefined {
   if (count.by === 'rules') return undefined;
   if (onDisagreement && count.agreeing < count.answered) return 'disagreement';
   return below !== undefined && count.confidence !== undefined && count.confidence < below ? 'low_confidence' : undefined;
@@ -115,14 +120,17 @@ function lowerMiddle(values: readonly number[]): number | undefined {
 /** Whatever alone kept a quorum from voting is the end; a pair may wait only where a judge is down, for else it would be asked again and again. */
 function missing(ballots: readonly Ballot[]): Count {
   const quorum = quorumOf(ballots.length);
-  const reasons = (kind: 'overload' | 'over_budget'): readonly string[] => ballots.flatMap(({ end }) => (end.kind === kind ? [end.reason] : []));
+  const reasons = (kind: 'overload' | 'over_budget'): readonly string[] =>
+    ballots.flatMap(({ end }) => (end.kind === kind ? [end.reason] : []));
   const [overload, overBudget] = [reasons('overload'), reasons('over_budget')];
   const [down, spent] = [overload.find((reason) => reason !== 'no_such_judge') ?? overload[0], overBudget[0]];
   if (down !== undefined && ballots.length - overload.length < quorum) return { kind: 'missing', end: { kind: 'overload', reason: down } };
-  if (spent !== undefined && ballots.length - overload.length - overBudget.length < quorum) return { kind: 'missing', end: { kind: 'over_budget', reason: spent } };
+  if (spent !== undefined && ballots.length - overload.length - overBudget.length < quorum)
+    return { kind: 'missing', end: { kind: 'over_budget', reason: spent } };
   const verdicts = ballots.flatMap(({ end }) => (end.kind === 'judged' ? [end.verdict] : []));
   const ofRules = verdicts.find(isOfRulesAlone);
-  if (ofRules !== undefined) return { kind: 'counted', verdict: ofRules, by: 'rules', answered: 0, agreeing: 0, spread: 0, confidence: undefined };
+  if (ofRules !== undefined)
+    return { kind: 'counted', verdict: ofRules, by: 'rules', answered: 0, agreeing: 0, spread: 0, confidence: undefined };
   const [only] = verdicts;
   if (ballots.length === 1 && only !== undefined) return { kind: 'missing', end: { kind: 'judged', verdict: only } };
   return { kind: 'missing', end: { kind: 'judged', verdict: incomplete(ballots, verdicts) } };
@@ -130,9 +138,24 @@ function missing(ballots: readonly Ballot[]): Count {
 
 function incomplete(ballots: readonly Ballot[], verdicts: readonly Verdict[]): Verdict {
   const given = verdicts.filter(isVote).length;
-  const because = [...new Set(ballots.flatMap(({ judge, end }) => (end.kind !== 'judged' ? [`${judge}: ${end.reason}`] : end.verdict.kind === 'failed' ? [`${judge}: ${firstWord(end.verdict.error)}`] : [])))];
+  const because = [
+    ...new Set(
+      ballots.flatMap(({ judge, end }) =>
+        end.kind !== 'judged'
+          ? [`${judge}: ${end.reason}`]
+          : end.verdict.kind === 'failed'
+            ? [`${judge}: ${firstWord(end.verdict.error)}`]
+            : [],
+      ),
+    ),
+  ];
   const told = `${given} of ${ballots.length} votes were given, and ${quorumOf(ballots.length)} are needed (${because.join(', ')})`;
-  return { kind: 'failed', error: `jury_incomplete: ${told}`, explanation: verdicts.some(({ explanation }) => explanation !== '') ? `The judges came to no verdict: ${told}.` : '', details: {} };
+  return {
+    kind: 'failed',
+    error: `jury_incomplete: ${told}`,
+    explanation: verdicts.some(({ explanation }) => explanation !== '') ? `The judges came to no verdict: ${told}.` : '',
+    details: {},
+  };
 }
 
 function firstWord(error: string): string {

@@ -38,7 +38,11 @@ export function juryVerdict(verdict: Verdict, told: JuryReport): Verdict {
   const { cached: _own, ...details } = verdict.details;
   const sentence = sentenceOf(told);
   const explanation = verdict.explanation === '' || sentence === undefined ? verdict.explanation : `${verdict.explanation} ${sentence}`;
-  return { ...verdict, explanation, details: { ...details, ...(costs.cached === 0 ? {} : { cached: costs.cached }), model, jury: juryDetails(told) } };
+  return {
+    ...verdict,
+    explanation,
+    details: { ...details, ...(costs.cached === 0 ? {} : { cached: costs.cached }), model, jury: juryDetails(told) },
+  };
 }
 
 /** Of the judge that the votes were passed on to; undefined: it gave none, and the votes decide after all. */
@@ -48,14 +52,24 @@ export function verdictOfEscalation({ ballot: { end } }: Escalated): Verdict | u
 
 function juryDetails({ ballots, count, escalated, costs }: JuryReport): JsonObject {
   const counted = count.kind === 'counted' ? count : undefined;
-    return {
+  return {
     decided_by: escalated !== undefined && verdictOfEscalation(escalated) !== undefined ? 'escalation' : (counted?.by ?? 'nobody'),
     votes: ballots.length,
     answered: counted?.answered ?? ballots.filter(({ end }) => end.kind === 'judged' && isVote(end.verdict)).length,
-    ...(counted === undefined || counted.answered === 0 ? {} : { agreeing: counted.agreeing, agreement: counted.agreeing / counted.answered, spread: counted.spread }),
+    ...(counted === undefined || counted.answered === 0
+      ? {}
+      : { agreeing: counted.agreeing, agreement: counted.agreeing / counted.answered, spread: counted.spread }),
     ...(counted?.confidence === undefined ? {} : { confidence: counted.confidence }),
     ballots: ballots.map(ballotDetails),
-    ...(escalated === undefined ? {} : { escalation: { because: escalated.because, ...(escalated.because === 'low_confidence' && escalated.below !== undefined ? { below: escalated.below } : {}), ...ballotDetails(escalated.ballot) } }),
+    ...(escalated === undefined
+      ? {}
+      : {
+          escalation: {
+            because: escalated.because,
+            ...(escalated.because === 'low_confidence' && escalated.below !== undefined ? { below: escalated.below } : {}),
+            ...ballotDetails(escalated.ballot),
+          },
+        }),
     input_tokens: costs.inputTokens,
     output_tokens: costs.outputTokens,
     ...(costs.usd === undefined ? {} : { cost_usd: costs.usd }),
@@ -72,7 +86,15 @@ function ballotDetails({ judge, vote, end, confidence }: Ballot): JsonObject {
   const sure = confidence === undefined ? {} : { confidence };
   switch (verdict.kind) {
     case 'scored':
-      return { ...common, score: verdict.score, label: verdict.label, passed: verdict.passed, ...sure, ...(verdict.details['judge_error'] === true ? { judge_error: true } : {}), ...explanation };
+      return {
+        ...common,
+        score: verdict.score,
+        label: verdict.label,
+        passed: verdict.passed,
+        ...sure,
+        ...(verdict.details['judge_error'] === true ? { judge_error: true } : {}),
+        ...explanation,
+      };
     case 'skipped':
       return { ...common, reason: verdict.reason, ...sure, ...explanation };
     case 'failed':
@@ -84,14 +106,22 @@ function ballotDetails({ judge, vote, end, confidence }: Ballot): JsonObject {
 function sentenceOf({ ballots, count, escalated }: JuryReport): string | undefined {
   if (count.kind === 'missing') return undefined;
   if (escalated !== undefined) {
-    const because = escalated.because === 'disagreement' ? `${count.agreeing} of ${count.answered} votes agreed` : `the confidence of ${count.confidence ?? 0} was below ${escalated.below ?? 0}`;
-    return verdictOfEscalation(escalated) !== undefined ? `(${escalated.ballot.judge} decided, since ${because}.)` : `(${escalated.ballot.judge} was to decide, since ${because}, and gave no verdict.)`;
+    const because =
+      escalated.because === 'disagreement'
+        ? `${count.agreeing} of ${count.answered} votes agreed`
+        : `the confidence of ${count.confidence ?? 0} was below ${escalated.below ?? 0}`;
+    return verdictOfEscalation(escalated) !== undefined
+      ? `(${escalated.ballot.judge} decided, since ${because}.)`
+      : `(${escalated.ballot.judge} was to decide, since ${because}, and gave no verdict.)`;
   }
   if (ballots.length === 1) return undefined;
   if (count.by === 'rules') return '(No judge gave a vote.)';
   const missing = ballots.length - count.answered;
   const absent = missing === 0 ? '' : `; ${missing} of ${ballots.length} ${missing === 1 ? 'was' : 'were'} not given`;
-  const agreed = count.agreeing === count.answered ? `All ${count.answered} votes agree` : `${count.agreeing} of ${count.answered} votes agree${count.by === 'tie' ? ', and a tie goes to the lower score' : ''}`;
+  const agreed =
+    count.agreeing === count.answered
+      ? `All ${count.answered} votes agree`
+      : `${count.agreeing} of ${count.answered} votes agree${count.by === 'tie' ? ', and a tie goes to the lower score' : ''}`;
   return `(${agreed}${absent}.)`;
 }
 

@@ -36,14 +36,22 @@ function askedHowSure(question: Question): { readonly question: Question; readon
   const { answerSchema, check } = question;
   const properties = member(answerSchema, 'properties');
   if (!isJsonObject(properties) || Object.hasOwn(properties, confidenceName)) return { question, isAdded: false };
-  const asked: Question = { ...question, instruction: `${question.instruction}\n\n${confidenceText}`, answerSchema: withConfidence(answerSchema, properties) };
+  const asked: Question = {
+    ...question,
+    instruction: `${question.instruction}\n\n${confidenceText}`,
+    answerSchema: withConfidence(answerSchema, properties),
+  };
   return { question: check === undefined ? asked : { ...asked, check: (value) => check(withoutConfidence(value)) }, isAdded: true };
 }
 
 /** Behind everything else, so that it follows from the verdict. */
 function withConfidence(schema: JsonSchema, properties: JsonObject): JsonSchema {
   const required = member(schema, 'required');
-  return { ...schema, properties: { ...properties, [confidenceName]: confidenceSchema }, required: [...(isJsonArray(required) ? required : []), confidenceName] };
+  return {
+    ...schema,
+    properties: { ...properties, [confidenceName]: confidenceSchema },
+    required: [...(isJsonArray(required) ? required : []), confidenceName],
+  };
 }
 
 function confidenceIn(value: JsonValue): number | undefined {

@@ -46,7 +46,9 @@ export function loadShedding({ clock, telemetry }: LoadSheddingOptions): LoadShe
 
   /** Time counts for the level that held until now. */
   function countTime(nowMs: number): void {
-    telemetry.add('tracejury.stress.time', Math.max(0, nowMs - seenMs) / 1_000, { 'tracejury.stress.level': loadSheddingLevels[level] ?? '' });
+    telemetry.add('tracejury.stress.time', Math.max(0, nowMs - seenMs) / 1_000, {
+      'tracejury.stress.level': loadSheddingLevels[level] ?? '',
+    });
     seenMs = nowMs;
   }
 
@@ -66,7 +68,11 @@ export function loadShedding({ clock, telemetry }: LoadSheddingOptions): LoadShe
     observe(strains) {
       const nowMs = clock.nowMs();
       countTime(nowMs);
-      settle(nowMs, levelOf(strains, () => 1), levelOf(strains, (name) => pressureThresholds[name].leaveShare));
+      settle(
+        nowMs,
+        levelOf(strains, () => 1),
+        levelOf(strains, (name) => pressureThresholds[name].leaveShare),
+      );
       cause = level === 0 ? undefined : mostOf(strains);
       burden = cause === undefined ? 0 : strains[cause] / refuseAt(cause);
       pressing = pressureNames.find((name) => strains[name] >= pressureThresholds[name].ease);
@@ -98,7 +104,10 @@ function refuseAt(name: PressureName): number {
 }
 
 function mostOf(strains: Pressures): PressureName | undefined {
-  return pressureNames.reduce<PressureName | undefined>((most, name) => (most === undefined || strains[name] / refuseAt(name) > strains[most] / refuseAt(most) ? name : most), undefined);
+  return pressureNames.reduce<PressureName | undefined>(
+    (most, name) => (most === undefined || strains[name] / refuseAt(name) > strains[most] / refuseAt(most) ? name : most),
+    undefined,
+  );
 }
 
 export interface PressureThresholds {

@@ -32,7 +32,8 @@ const secondsPerRefusing = 0.1;
 export function retryAfter({ maxSeconds, random }: RetryAfterOptions): RetryAfter {
   return {
     seconds({ lateSeconds, burden, refusingSeconds }) {
-      const mean = 1 + Math.max(0, lateSeconds) + Math.max(0, burden - 1) * secondsPerBurden + Math.max(0, refusingSeconds) * secondsPerRefusing;
+      const mean =
+        1 + Math.max(0, lateSeconds) + Math.max(0, burden - 1) * secondsPerBurden + Math.max(0, refusingSeconds) * secondsPerRefusing;
       return Math.max(1, Math.min(maxSeconds, Math.round(mean * (0.5 + random()))));
     },
   };

@@ -11,17 +11,21 @@ export function countActivity(run: Run, telemetry: Telemetry): void {
   if (run.revision !== 1) return;
   const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
   const took = tookNano(run);
-  if (took !== undefined) telemetry.record('tracejury.run.duration', seconds(took), agent, run.trace.status === 'error' ? exemplarOf(run) : undefined);
-  for (const [name, calls] of Map.groupBy(run.trace.toolCalls, (call) => call.name)) countCalls(run, { ...agent, [wire.toolName]: name }, calls, telemetry);
+  if (took !== undefined)
+    telemetry.record('tracejury.run.duration', seconds(took), agent, run.trace.status === 'error' ? exemplarOf(run) : undefined);
+  for (const [name, calls] of Map.groupBy(run.trace.toolCalls, (call) => call.name))
+    countCalls(run, { ...agent, [wire.toolName]: name }, calls, telemetry);
   countTokens(run, agent, telemetry);
 }
 
 function countCalls(run: Run, labels: Labels, calls: readonly ToolCall[], telemetry: Telemetry): void {
   const ended = calls.map((call) => ({ call, end: callEnd(call) }));
-  for (const [end, own] of Map.groupBy(ended, (one) => one.end)) telemetry.add('tracejury.agent.tool_calls', own.length, { ...labels, 'tracejury.outcome': end });
+  for (const [end, own] of Map.groupBy(ended, (one) => one.end))
+    telemetry.add('tracejury.agent.tool_calls', own.length, { ...labels, 'tracejury.outcome': end });
   for (const { call, end } of ended) {
     const took = tookNano(call);
-    if (took !== undefined) telemetry.record('tracejury.agent.tool_call.duration', seconds(took), labels, end === 'failed' ? exemplarOf(run, call) : undefined);
+    if (took !== undefined)
+      telemetry.record('tracejury.agent.tool_call.duration', seconds(took), labels, end === 'failed' ? exemplarOf(run, call) : undefined);
   }
 }
 
@@ -38,7 +42,11 @@ function countTokens({ trace }: Run, agent: Labels, telemetry: Telemetry): void 
 
 /** All requests of a run as one. */
 function wholeOf({ model, tokens }: Run['trace']): ModelCall {
-  return { ...(model === undefined ? {} : { model }), ...(tokens?.input === undefined ? {} : { inputTokens: tokens.input }), ...(tokens?.output === undefined ? {} : { outputTokens: tokens.output }) };
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(tokens?.input === undefined ? {} : { inputTokens: tokens.input }),
+    ...(tokens?.output === undefined ? {} : { outputTokens: tokens.output }),
+  };
 }
 
 function sum(calls: readonly ModelCall[], key: 'inputTokens' | 'outputTokens'): number {
@@ -60,8 +68,14 @@ export function countCosts(run: Run, prices: PriceTable, telemetry: Telemetry): 
   const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
   for (const [model, calls] of Map.groupBy(callCosts(run.trace, prices), (one) => one.model)) {
     const labels = { ...agent, [wire.requestModel]: model };
-    for (const [kind, own] of Map.groupBy(calls, (one) => one.kind)) telemetry.add('tracejury.agent.model_calls', own.length, { ...labels, 'tracejury.outcome': kind });
+    for (const [kind, own] of Map.groupBy(calls, (one) => one.kind))
+      telemetry.add('tracejury.agent.model_calls', own.length, { ...labels, 'tracejury.outcome': kind });
     const amounts = calls.flatMap((one) => (one.kind === 'priced' ? [numberOf(one.amount)] : []));
-    if (amounts.length > 0) telemetry.add('tracejury.agent.cost', amounts.reduce((sum, amount) => sum + amount, 0), labels);
+    if (amounts.length > 0)
+      telemetry.add(
+        'tracejury.agent.cost',
+        amounts.reduce((sum, amount) => sum + amount, 0),
+        labels,
+      );
   }
 }

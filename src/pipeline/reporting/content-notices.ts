@@ -45,7 +45,10 @@ export function contentNotices(): (item: ScoredRun) => readonly ContentNotice[] 
     const own = watched(agent, dialect);
     if (own === undefined) return [];
     for (const field of fields) if (isThere[field](run.trace)) own.set(field, 'settled');
-    const skipped = Map.groupBy(decisions.flatMap(({ name, decision, reason }) => (decision === 'skipped' ? [{ name, lack: lackOf(reason ?? '') }] : [])), ({ lack }) => lack);
+    const skipped = Map.groupBy(
+      decisions.flatMap(({ name, decision, reason }) => (decision === 'skipped' ? [{ name, lack: lackOf(reason ?? '') }] : [])),
+      ({ lack }) => lack,
+    );
     return [...skipped].flatMap(([lack, some]) => {
       if (lack === undefined || !isCarried(lack)) return [];
       const runs = own.get(lack) ?? 0;
@@ -56,7 +59,10 @@ export function contentNotices(): (item: ScoredRun) => readonly ContentNotice[] 
   };
 }
 
-function notice(missing: Carried, { run, ...told }: Pick<ContentNotice, 'agent' | 'dialect' | 'evaluators'> & { readonly run: Run }): ContentNotice {
+function notice(
+  missing: Carried,
+  { run, ...told }: Pick<ContentNotice, 'agent' | 'dialect' | 'evaluators'> & { readonly run: Run },
+): ContentNotice {
   return {
     ...told,
     missing,

@@ -16,7 +16,10 @@ export interface Attempt {
 }
 
 /** Undefined: the evaluator never looked at the run, because a condition, sampling or a budget kept it away. */
-export function attemptOf({ trace, dialects }: Pick<Run, 'dialects'> & { readonly trace: Pick<AgentTrace, 'agent'> }, ended: { readonly name: string; readonly decision: Decision; readonly reason?: string }): Attempt | undefined {
+export function attemptOf(
+  { trace, dialects }: Pick<Run, 'dialects'> & { readonly trace: Pick<AgentTrace, 'agent'> },
+  ended: { readonly name: string; readonly decision: Decision; readonly reason?: string },
+): Attempt | undefined {
   const { name, decision, reason } = ended;
   if (decision !== 'scored' && decision !== 'skipped' && decision !== 'failed') return undefined;
   const skippedFor = decision === 'skipped' ? (reason ?? '') : '';
@@ -54,7 +57,20 @@ export function sharesOf(attempts: readonly Attempt[]): readonly Share[] {
 
 function shareOf({ agent, dialect, name }: Attempt, own: readonly Attempt[]): Share {
   const count = (outcome: Attempt['outcome']): number => own.filter((one) => one.outcome === outcome).length;
-  const reasons = Map.groupBy(own.filter(({ outcome }) => outcome === 'skipped'), ({ reason, need }) => JSON.stringify([reason, need]));
-  const skipped = [...reasons.values()].flatMap((same) => (same[0] === undefined ? [] : [{ reason: same[0].reason, need: same[0].need, runs: same.length }]));
-  return { agent, dialect, name, looked: own.length, scored: count('scored'), failed: count('failed'), skipped: skipped.sort((a, b) => b.runs - a.runs) };
+  const reasons = Map.groupBy(
+    own.filter(({ outcome }) => outcome === 'skipped'),
+    ({ reason, need }) => JSON.stringify([reason, need]),
+  );
+  const skipped = [...reasons.values()].flatMap((same) =>
+    same[0] === undefined ? [] : [{ reason: same[0].reason, need: same[0].need, runs: same.length }],
+  );
+  return {
+    agent,
+    dialect,
+    name,
+    looked: own.length,
+    scored: count('scored'),
+    failed: count('failed'),
+    skipped: skipped.sort((a, b) => b.runs - a.runs),
+  };
 }

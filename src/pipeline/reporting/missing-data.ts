@@ -62,10 +62,12 @@ export function missingDataOf(lack: Lack, dialects: readonly string[]): string |
   return own(dialects).find(({ captureHints }) => captureHints?.[kind] !== undefined)?.captureHints?.[kind];
 }
 
-const tokensRemedy = 'Numbers of tokens come with the spans of model calls: instrument the model client too, and let it report usage when it streams.';
+const tokensRemedy =
+  'Numbers of tokens come with the spans of model calls: instrument the model client too, and let it report usage when it streams.';
 
 const otherRemedies: { readonly [lack in Exclude<Lack, Carried>]: string | undefined } = {
-  expectation: 'Say what is expected under `expect` in the configuration, or as JSON in the attribute tracejury.expected on the run’s span.',
+  expectation:
+    'Say what is expected under `expect` in the configuration, or as JSON in the attribute tracejury.expected on the run’s span.',
   prices: 'Name the price of this model under `prices` in the configuration.',
   whole_content: 'Raise the limits of attributes: OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT, OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT, or the SDK’s own.',
   times: undefined,

@@ -90,7 +90,14 @@ export function recognition({ collectors, clock }: { readonly collectors: readon
     const { facts, dialects } = told(span);
     if (roles.has(facts.role)) return { service: service.name, scope: plain(span.scope.name), dialects };
     const name = plain(span.scope.name);
-    const seen = service.scopes.get(name) ?? { firstMs: clock.nowMs(), names: new Set(), keys: new Set(), dialects: new Set(), spans: 0, isTold: false };
+    const seen = service.scopes.get(name) ?? {
+      firstMs: clock.nowMs(),
+      names: new Set(),
+      keys: new Set(),
+      dialects: new Set(),
+      spans: 0,
+      isTold: false,
+    };
     if (!service.scopes.has(name) && service.scopes.size >= scopesMax) return undefined;
     service.scopes.set(name, seen);
     seen.spans++;
@@ -104,7 +111,17 @@ export function recognition({ collectors, clock }: { readonly collectors: readon
     return [...services.values()].flatMap((service) =>
       service === 'recognised'
         ? []
-        : [...service.scopes].filter(([, seen]) => wanted(seen)).map(([scope, { spans, names, keys, dialects }]) => ({ tenant: service.tenant, service: service.name, scope, spans, names: [...names], keys: [...keys], dialects: [...dialects] })),
+        : [...service.scopes]
+            .filter(([, seen]) => wanted(seen))
+            .map(([scope, { spans, names, keys, dialects }]) => ({
+              tenant: service.tenant,
+              service: service.name,
+              scope,
+              spans,
+              names: [...names],
+              keys: [...keys],
+              dialects: [...dialects],
+            })),
     );
   }
 
@@ -149,7 +166,8 @@ export function recognition({ collectors, clock }: { readonly collectors: readon
     due() {
       const before = clock.nowMs() - waitMs;
       const fresh = rows((seen) => !seen.isTold && seen.firstMs <= before);
-      for (const service of services.values()) if (service !== 'recognised') for (const seen of service.scopes.values()) if (seen.firstMs <= before) seen.isTold = true;
+      for (const service of services.values())
+        if (service !== 'recognised') for (const seen of service.scopes.values()) if (seen.firstMs <= before) seen.isTold = true;
       return fresh;
     },
     standing: () => rows(({ isTold }) => isTold),
@@ -167,5 +185,9 @@ export function noticeOf(one: Unrecognised): UnrecognisedNotice {
     one.dialects.length === 0
       ? 'No span says in a known dialect that it is an agent, a model call or a tool call, as gen_ai.operation.name, openinference.span.kind or traceloop.span.kind would.'
       : `Its spans are known (${one.dialects.join(', ')}), and none is an agent, a model call or a tool call.`;
-  return { ...one, missing, todo: 'See docs/getting-started.md for how an agent is instrumented, docs/dialects.md for what is read, and tracejury inspect FILE for recorded spans.' };
+  return {
+    ...one,
+    missing,
+    todo: 'See docs/getting-started.md for how an agent is instrumented, docs/dialects.md for what is read, and tracejury inspect FILE for recorded spans.',
+  };
 }

@@ -89,9 +89,18 @@ export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, ke
   function add(run: Run, task: string, compared: GroupRun): void {
     const [runId, agent] = [runIdOf(run), run.trace.agent ?? ''];
     const place = JSON.stringify([run.tenant, agent, task]);
-    const group = groups.get(place) ?? { labels: { [wire.tenant]: run.tenant, [wire.agentName]: agent, [wire.task]: task }, entries: [], labelled: false, measured: undefined };
+    const group = groups.get(place) ?? {
+      labels: { [wire.tenant]: run.tenant, [wire.agentName]: agent, [wire.task]: task },
+      entries: [],
+      labelled: false,
+      measured: undefined,
+    };
     const entry: Entry = { id: runId, revision: run.revision, startUnixNano: run.startUnixNano, run: compared };
-    const all = group.entries.toSpliced(group.entries.findLastIndex(({ startUnixNano }) => startUnixNano <= entry.startUnixNano) + 1, 0, entry);
+    const all = group.entries.toSpliced(
+      group.entries.findLastIndex(({ startUnixNano }) => startUnixNano <= entry.startUnixNano) + 1,
+      0,
+      entry,
+    );
     group.entries = all.slice(-runsMax);
     group.measured = undefined;
     for (const { id } of all.slice(0, -runsMax)) places.delete(id);
@@ -132,15 +141,26 @@ export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, ke
     },
     tell(gauges) {
       // One run alone is its own shortest way, which tells nothing.
-      const told = [...groups.values()].filter(({ entries }) => entries.length > 1).map((group) => ({ ...(group.measured ??= measured(group)), group }));
+      const told = [...groups.values()]
+        .filter(({ entries }) => entries.length > 1)
+        .map((group) => ({ ...(group.measured ??= measured(group)), group }));
       const own = told.filter(({ group }) => group.labelled).map(({ group, ...rest }) => ({ labels: group.labels, ...rest }));
       const rest = told.filter(({ group }) => !group.labelled);
       const runs = rest.reduce((sum, one) => sum + one.runs, 0);
       const mean = (of: 'score' | 'onPath'): number => rest.reduce((sum, one) => sum + one[of] * one.runs, 0) / runs;
       const points = runs === 0 ? own : [...own, { labels: other, runs, score: mean('score'), onPath: mean('onPath') }];
-      gauges.replace('tracejury.convergence', points.map(({ labels, score }) => ({ labels, value: score })));
-      gauges.replace('tracejury.convergence.optimal', points.map(({ labels, onPath }) => ({ labels, value: onPath })));
-      gauges.replace('tracejury.convergence.runs', points.map((point) => ({ labels: point.labels, value: point.runs })));
+      gauges.replace(
+        'tracejury.convergence',
+        points.map(({ labels, score }) => ({ labels, value: score })),
+      );
+      gauges.replace(
+        'tracejury.convergence.optimal',
+        points.map(({ labels, onPath }) => ({ labels, value: onPath })),
+      );
+      gauges.replace(
+        'tracejury.convergence.runs',
+        points.map((point) => ({ labels: point.labels, value: point.runs })),
+      );
       telemetry.set('tracejury.tasks', groups.size);
     },
   };

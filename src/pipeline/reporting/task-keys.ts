@@ -68,7 +68,10 @@ export function taskKeys(path: TaskPath, { tracesMax = tracesMaxDefault, redacte
       }
     },
     of(run) {
-      if (path.kind === 'input') return run.trace.input === undefined || run.trace.input.trim() === '' ? undefined : `input ${hashOf(redacted(run.trace.input.trim()))}`;
+      if (path.kind === 'input')
+        return run.trace.input === undefined || run.trace.input.trim() === ''
+          ? undefined
+          : `input ${hashOf(redacted(run.trace.input.trim()))}`;
       const told = traces.get(`${run.traceId} ${run.tenant}`);
       return told?.others.get(run.spanId) ?? told?.first ?? taskText(member(run.resourceAttributes, path.key), redacted);
     },

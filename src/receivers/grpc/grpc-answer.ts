@@ -53,7 +53,8 @@ export function sendRefusal(stream: ServerHttp2Stream, refusal: Refusal): void {
   const { message, retryAfterSeconds, kind, status } = refusal;
   if (httpKinds.has(kind)) return sendHeaders(stream, { ':status': status });
   const code = codeOf(refusal);
-  const details = retryAfterSeconds === undefined ? {} : { 'grpc-status-details-bin': retryStatus(code, message, retryAfterSeconds).toString('base64') };
+  const details =
+    retryAfterSeconds === undefined ? {} : { 'grpc-status-details-bin': retryStatus(code, message, retryAfterSeconds).toString('base64') };
   sendHeaders(stream, { ...answerHeaders, 'grpc-status': String(code), 'grpc-message': percentEncoded(message), ...details });
 }
 
@@ -64,7 +65,11 @@ function sendHeaders(stream: ServerHttp2Stream, headers: OutgoingHttpHeaders): v
   stream.resume();
 }
 
-const answerHeaders: OutgoingHttpHeaders = { ':status': 200, 'content-type': 'application/grpc+proto', 'grpc-accept-encoding': 'identity,gzip,deflate,zstd' };
+const answerHeaders: OutgoingHttpHeaders = {
+  ':status': 200,
+  'content-type': 'application/grpc+proto',
+  'grpc-accept-encoding': 'identity,gzip,deflate,zstd',
+};
 
 /** Everything but visible ASCII and blanks is encoded, and the percent sign itself. */
 function percentEncoded(message: string): string {

@@ -28,7 +28,8 @@ export interface ReceivedMessage extends ReceivedBody {
 export async function readMessage(source: Readable, { lease, encoding, ...options }: MessageOptions): Promise<ReceivedMessage> {
   const { compressed, length } = await readPrefix(source);
   if (length > options.bodyBytesMax) throw new JuryError('OTLP_TOO_LARGE', `It has ${length} bytes, the limit is ${options.bodyBytesMax}.`);
-  if (compressed && encoding === 'identity') throw new JuryError('OTLP_MALFORMED', 'Its message is marked as compressed, and grpc-encoding does not say how.');
+  if (compressed && encoding === 'identity')
+    throw new JuryError('OTLP_MALFORMED', 'Its message is marked as compressed, and grpc-encoding does not say how.');
   if (!lease.take(length)) throw new JuryError('OVERLOADED', 'Requests in flight hold all the bytes there are.');
   let sent = 0;
   const body = readBody(source, {

@@ -1,6 +1,14 @@
 /** The socket side of the gRPC door: HTTP/2 sessions within bounds, and their orderly end. */
 import type { GrpcBounds } from './grpc-session.ts';
-import { createSecureServer, createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, type ServerOptions } from 'node:http2';
+import {
+  createSecureServer,
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type ServerOptions,
+} from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../model/clock.ts';
 import type { Connections } from '../connection-tracker.ts';
@@ -77,7 +85,18 @@ export function grpcServer({ tls, bounds, clock, connections, ended, call }: Grp
     session.setLocalWindowSize(sessionWindowBytes);
     // It says so on its way out.
     connections.endedBy(session.socket, () => session.destroy());
-    boundedSession({ session, bounds: { ...bounds, streamWindowBytes, headerBytesMax, requestOverheadBytes: 2 * headerBytesMax, ageMs: spread(bounds.ageMs, opened++) }, clock, ended });
+    boundedSession({
+      session,
+      bounds: {
+        ...bounds,
+        streamWindowBytes,
+        headerBytesMax,
+        requestOverheadBytes: 2 * headerBytesMax,
+        ageMs: spread(bounds.ageMs, opened++),
+      },
+      clock,
+      ended,
+    });
   });
   server.on('stream', (stream, headers) => {
     const peer = stream.session?.socket;
@@ -114,7 +133,9 @@ function open(tls: Tls | undefined, { streamsMax, handshakeMs }: GrpcBounds): Ht
     streamResetRate: takenBackPerSecond,
     unknownProtocolTimeout: handshakeMs,
   };
-  return tls === undefined ? createServer(options) : createSecureServer({ ...options, ...tlsOptions(tls), handshakeTimeout: handshakeMs, ALPNCallback: chosenProtocol });
+  return tls === undefined
+    ? createServer(options)
+    : createSecureServer({ ...options, ...tlsOptions(tls), handshakeTimeout: handshakeMs, ALPNCallback: chosenProtocol });
 }
 
 /** HTTP/1.1 is chosen to be answered: without a protocol in common the handshake fails with an alert that names none. */

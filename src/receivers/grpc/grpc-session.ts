@@ -37,7 +37,11 @@ export type SessionEnd = 'no_handshake' | 'not_http2' | 'protocol_error' | 'ping
 
 export interface BoundedSessionOptions {
   readonly session: ServerHttp2Session;
-  readonly bounds: Pick<GrpcBounds, 'handshakeMs' | 'idleMs' | 'ageMs' | 'farewellMs' | 'pingsMax' | 'settingsMax' | 'overheadCheckMs' | 'requestMs'> & OverheadBounds & { readonly headerBytesMax: number };
+  readonly bounds: Pick<
+    GrpcBounds,
+    'handshakeMs' | 'idleMs' | 'ageMs' | 'farewellMs' | 'pingsMax' | 'settingsMax' | 'overheadCheckMs' | 'requestMs'
+  > &
+    OverheadBounds & { readonly headerBytesMax: number };
   readonly clock: Clock;
   readonly ended: (reason: SessionEnd) => void;
 }

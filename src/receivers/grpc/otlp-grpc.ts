@@ -17,7 +17,21 @@ import type { ByteLease, Lease } from '../byte-budget.ts';
 import { type Receiver, type ReceiverLogger } from '../receiver.ts';
 import { senderOf, type Ingest } from '../../model/ingest.ts';
 import { refusalLog } from '../rejection-log.ts';
-import { foreignHost, foreignOrigin, methodNotAllowed, noRoom, notHttp2, notInTime, noSuchService, notOpen, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from '../rejection.ts';
+import {
+  foreignHost,
+  foreignOrigin,
+  methodNotAllowed,
+  noRoom,
+  notHttp2,
+  notInTime,
+  noSuchService,
+  notOpen,
+  refusalFor,
+  refusalOf,
+  retryAfterSeconds,
+  unauthenticated,
+  type Refusal,
+} from '../rejection.ts';
 import { takeLogs, takeTraces } from '../ingest-request.ts';
 import type { Tls } from '../tls.ts';
 import { tenantByToken, type Token } from '../bearer-auth.ts';
@@ -109,8 +123,15 @@ interface Answering {
 }
 
 /** Never rejects: what goes wrong is answered, when anybody is left to be answered. */
-async function answered({ door, ingest, bounds, connections }: Answering, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
-  const timers = [setTimeout(() => isWaiting(stream) && door.refuse(stream, headers, notInTime), bounds.requestMs), setTimeout(() => stream.destroy(), bounds.requestMs + bounds.answerMs)];
+async function answered(
+  { door, ingest, bounds, connections }: Answering,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+): Promise<void> {
+  const timers = [
+    setTimeout(() => isWaiting(stream) && door.refuse(stream, headers, notInTime), bounds.requestMs),
+    setTimeout(() => stream.destroy(), bounds.requestMs + bounds.answerMs),
+  ];
   stream.on('error', () => undefined).once('close', () => timers.forEach((timer) => clearTimeout(timer)));
   try {
     const peer = stream.session?.socket;
@@ -130,16 +151,26 @@ function isWaiting(stream: ServerHttp2Stream): boolean {
   return !stream.headersSent && !stream.closed && !stream.destroyed;
 }
 
-function openDoor({ limits, telemetry, ingest, lease, tokens, hosts }: OtlpGrpcOptions, state: State, warn: (refusal: Refusal) => void): Door {
+function openDoor(
+  { limits, telemetry, ingest, lease, tokens, hosts }: OtlpGrpcOptions,
+  state: State,
+  warn: (refusal: Refusal) => void,
+): Door {
   const tenantOf = tenantByToken(tokens);
   const shapes = keyShapes();
   const count = (signal: OtlpSignal | 'other', status: string, reason: string): void =>
-    telemetry.add('tracejury.receiver.requests', 1, { 'tracejury.transport': 'grpc', 'tracejury.signal': signal, 'tracejury.status': status, 'tracejury.reason': reason });
+    telemetry.add('tracejury.receiver.requests', 1, {
+      'tracejury.transport': 'grpc',
+      'tracejury.signal': signal,
+      'tracejury.status': status,
+      'tracejury.reason': reason,
+    });
 
   return {
     admit(headers, address) {
       if (headers[':method'] !== 'POST') return methodNotAllowed;
-      if (!/^application\/grpc(?:\+proto)?(?:;|$)/i.test(headers['content-type'] ?? '')) return refusalOf(new JuryError('OTLP_MEDIA_TYPE', ''));
+      if (!/^application\/grpc(?:\+proto)?(?:;|$)/i.test(headers['content-type'] ?? ''))
+        return refusalOf(new JuryError('OTLP_MEDIA_TYPE', ''));
       const authority = headers[':authority'] ?? headers.host;
       if (authority !== undefined && hosts?.allowsHost(authority) === false) return foreignHost(authority);
       if (headers.origin !== undefined && hosts?.allowsOrigin(headers.origin, authority) === false) return foreignOrigin(headers.origin);
@@ -169,13 +200,23 @@ function openDoor({ limits, telemetry, ingest, lease, tokens, hosts }: OtlpGrpcO
         ...ticket,
         bodyBytesMax: limits.bodyBytes,
         inflatedBytesMax: limits.inflatedBytes,
-        received: (bytes) => telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': 'grpc', 'tracejury.signal': signal }),
+        received: (bytes) =>
+          telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': 'grpc', 'tracejury.signal': signal }),
       }),
 
     async take(stream, { signal, tenant, sender }, { body, sent, encoding }) {
       ingest.took?.(sender, body.length);
       const take = signal === 'traces' ? takeTraces : takeLogs;
-      const partial = await take({ ingest, telemetry, tenant, body, encoding: 'protobuf', request: { contentType: 'application/x-protobuf', contentEncoding: encoding === 'identity' ? '' : encoding, body: sent }, shapes, isGone: () => !isWaiting(stream) });
+      const partial = await take({
+        ingest,
+        telemetry,
+        tenant,
+        body,
+        encoding: 'protobuf',
+        request: { contentType: 'application/x-protobuf', contentEncoding: encoding === 'identity' ? '' : encoding, body: sent },
+        shapes,
+        isGone: () => !isWaiting(stream),
+      });
       // It may have come too late while the request was written down: it was told so.
       if (!isWaiting(stream)) return;
       count(signal, 'OK', '');

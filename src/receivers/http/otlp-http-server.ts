@@ -65,7 +65,15 @@ export function answerUnparsed(socket: Socket, refusal: Refusal): void {
 export function wholeAnswer({ status, message, retryAfterSeconds }: Refusal): string {
   const body = statusResponse('json', grpcCode(status), message).toString();
   const retry = retryAfterSeconds === undefined ? [] : [`retry-after: ${retryAfterSeconds}`];
-  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`, ...retry, 'connection: close', '', body].join('\r\n');
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...retry,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n');
 }
 
 /** Types of frames and the error HTTP_1_1_REQUIRED (RFC 9113, 6 and 7). */
@@ -74,7 +82,12 @@ const frameHeadBytes = 9;
 
 /** An answer in HTTP/2: empty SETTINGS, with which a connection begins, and GOAWAY with the sentence, which clients of gRPC show. */
 function goAway(message: string): Buffer {
-  const [settings, head, fields, text] = [Buffer.alloc(frameHeadBytes), Buffer.alloc(frameHeadBytes), Buffer.alloc(8), Buffer.from(message)];
+  const [settings, head, fields, text] = [
+    Buffer.alloc(frameHeadBytes),
+    Buffer.alloc(frameHeadBytes),
+    Buffer.alloc(8),
+    Buffer.from(message),
+  ];
   settings[3] = settingsFrame;
   head.writeUIntBE(fields.length + text.length, 0, 3);
   head[3] = goAwayFrame;

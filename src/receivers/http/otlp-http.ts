@@ -13,11 +13,34 @@ import { sendAnswer } from './http-answer.ts';
 import { aborted, contentEncoding, readBody, type ContentEncoding, type ReceivedBody } from '../body.ts';
 import { openConnections, type Connections } from '../connection-tracker.ts';
 import type { ByteLease, Lease } from '../byte-budget.ts';
-import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, wholeAnswer, type HttpBounds } from './otlp-http-server.ts';
+import {
+  answerUnparsed,
+  defaultHttpBounds,
+  endAnswered,
+  otlpHttpServer,
+  restLimits,
+  stopTimeoutMs,
+  wholeAnswer,
+  type HttpBounds,
+} from './otlp-http-server.ts';
 import { type Receiver, type ReceiverLogger } from '../receiver.ts';
 import { senderOf, type Ingest } from '../../model/ingest.ts';
 import { refusalLog } from '../rejection-log.ts';
-import { foreignHost, foreignOrigin, methodNotAllowed, noConnection, noRoom, noSuchPath, notOpen, parserRefusal, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from '../rejection.ts';
+import {
+  foreignHost,
+  foreignOrigin,
+  methodNotAllowed,
+  noConnection,
+  noRoom,
+  noSuchPath,
+  notOpen,
+  parserRefusal,
+  refusalFor,
+  refusalOf,
+  retryAfterSeconds,
+  unauthenticated,
+  type Refusal,
+} from '../rejection.ts';
 import { takeLogs, takeTraces } from '../ingest-request.ts';
 import { handshakeEnd, renewTls, type Tls } from '../tls.ts';
 import { tenantByToken, type Token } from '../bearer-auth.ts';
@@ -52,12 +75,18 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
   const state: State = { stopping: false, answered: new WeakSet() };
   const bounds = { ...defaultHttpBounds, ...options.bounds };
   // Over TLS nothing can be said before the handshake.
-  const connections = openConnections({ ...options, transport: 'http', max: bounds.connectionsMax, ...(options.tls === undefined ? { fullAnswer: wholeAnswer(noConnection) } : {}) });
+  const connections = openConnections({
+    ...options,
+    transport: 'http',
+    max: bounds.connectionsMax,
+    ...(options.tls === undefined ? { fullAnswer: wholeAnswer(noConnection) } : {}),
+  });
   const app = fastify({
     serverFactory(handler) {
       const server = otlpHttpServer(handler, options.tls, bounds);
       connections.watch(server);
-      const ended = (reason: string): void => options.telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'http', 'tracejury.reason': reason });
+      const ended = (reason: string): void =>
+        options.telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'http', 'tracejury.reason': reason });
       // Node would hand a failed handshake on as a request that cannot be read.
       server.removeAllListeners('tlsClientError').on('tlsClientError', (error: Error, socket: TLSSocket) => {
         const reason = handshakeEnd(error, socket);
@@ -144,7 +173,8 @@ function routes(app: FastifyInstance, door: Door, options: OtlpHttpOptions, conn
   const { ingest } = options;
   const tickets = new WeakMap<FastifyRequest, Ticket>();
   app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'OPTIONS' && options.hosts?.namesOrigin(request.headers.origin) === true && signals.has(pathOf(request))) return answerPreflight(request, reply, options.hosts);
+    if (request.method === 'OPTIONS' && options.hosts?.namesOrigin(request.headers.origin) === true && signals.has(pathOf(request)))
+      return answerPreflight(request, reply, options.hosts);
     const ticket = door.admit(request);
     if ('kind' in ticket) return door.refuse(request, reply, ticket);
     connections.admitted(request.raw.socket);
@@ -185,7 +215,16 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
     if (!request.raw.complete) state.answered.add(request.raw.socket);
     const close = state.stopping ? { connection: 'close' } : {};
     const retry = refusal?.retryAfterSeconds === undefined ? {} : { 'retry-after': String(refusal.retryAfterSeconds) };
-    sendAnswer(request.raw, reply.raw, { status, headers: { ...refusal?.headers, ...retry, ...close, ...readableFor(hosts, request.headers.origin), 'content-type': mediaType }, body }, rest);
+    sendAnswer(
+      request.raw,
+      reply.raw,
+      {
+        status,
+        headers: { ...refusal?.headers, ...retry, ...close, ...readableFor(hosts, request.headers.origin), 'content-type': mediaType },
+        body,
+      },
+      rest,
+    );
   };
 
   return {
@@ -208,7 +247,8 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
       const coding = contentEncoding(request.headers['content-encoding']);
       if (coding === undefined) return refusalOf(new JuryError('OTLP_ENCODING', ''));
       const leasedBytes = Number(request.headers['content-length'] ?? 0);
-      if (leasedBytes > limits.bodyBytes) return refusalOf(new JuryError('OTLP_TOO_LARGE', `It has ${leasedBytes} bytes, the limit is ${limits.bodyBytes}.`));
+      if (leasedBytes > limits.bodyBytes)
+        return refusalOf(new JuryError('OTLP_TOO_LARGE', `It has ${leasedBytes} bytes, the limit is ${limits.bodyBytes}.`));
       const taken = lease(isModest);
       if (!taken.take(leasedBytes)) return noRoom(ingest);
       return { signal, encoding, mediaType, contentEncoding: coding, tenant, sender, lease: taken, leasedBytes };
@@ -228,13 +268,27 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
         inflatedBytesMax: limits.inflatedBytes,
         leasedBytes: ticket.leasedBytes,
         lease: ticket.lease,
-        received: (bytes) => telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': 'http', 'tracejury.signal': ticket.signal }),
+        received: (bytes) =>
+          telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': 'http', 'tracejury.signal': ticket.signal }),
       }),
 
     async take(request, reply, ticket, { body, sent }) {
       ingest.took?.(ticket.sender, body.length);
       const take = ticket.signal === 'traces' ? takeTraces : takeLogs;
-      const partial = await take({ ingest, telemetry, tenant: ticket.tenant, body, encoding: ticket.encoding, request: { contentType: ticket.mediaType, contentEncoding: ticket.contentEncoding === 'identity' ? '' : ticket.contentEncoding, body: sent }, shapes, isGone: () => reply.raw.destroyed });
+      const partial = await take({
+        ingest,
+        telemetry,
+        tenant: ticket.tenant,
+        body,
+        encoding: ticket.encoding,
+        request: {
+          contentType: ticket.mediaType,
+          contentEncoding: ticket.contentEncoding === 'identity' ? '' : ticket.contentEncoding,
+          body: sent,
+        },
+        shapes,
+        isGone: () => reply.raw.destroyed,
+      });
       send(request, reply, ticket.mediaType, exportResponse(ticket.signal, ticket.encoding, partial));
     },
   };
@@ -242,7 +296,15 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
 
 /** A page of another origin asks whether it may send (CORS). */
 function answerPreflight(request: FastifyRequest, reply: FastifyReply, hosts: HostRule): FastifyReply {
-  return reply.code(204).headers({ ...readableFor(hosts, request.headers.origin), 'access-control-allow-methods': 'POST', 'access-control-allow-headers': 'authorization, content-encoding, content-type', 'access-control-max-age': '3600' }).send();
+  return reply
+    .code(204)
+    .headers({
+      ...readableFor(hosts, request.headers.origin),
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'authorization, content-encoding, content-type',
+      'access-control-max-age': '3600',
+    })
+    .send();
 }
 
 function readableFor(hosts: HostRule | undefined, origin: string | undefined): { readonly [header: string]: string } {
@@ -250,7 +312,12 @@ function readableFor(hosts: HostRule | undefined, origin: string | undefined): {
 }
 
 function countRequest(telemetry: Telemetry, signal: OtlpSignal | 'other', status: number, reason: string): void {
-  telemetry.add('tracejury.receiver.requests', 1, { 'tracejury.transport': 'http', 'tracejury.signal': signal, 'tracejury.status': String(status), 'tracejury.reason': reason });
+  telemetry.add('tracejury.receiver.requests', 1, {
+    'tracejury.transport': 'http',
+    'tracejury.signal': signal,
+    'tracejury.status': String(status),
+    'tracejury.reason': reason,
+  });
 }
 
 function pathOf(request: FastifyRequest): string {

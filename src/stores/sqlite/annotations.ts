@@ -1,6 +1,18 @@
 /** Annotations in SQLite: rows that hang on their run, or wait for it. */
 import { sql, type Insertable, type Kysely, type Selectable, type Transaction } from 'kysely';
-import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type AnnotatorKind, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../../model/store/annotation-store.ts';
+import {
+  annotationId,
+  annotationsPerTraceMax,
+  annotationsWaitingMax,
+  type AnnotatedRun,
+  type Annotation,
+  type AnnotationFate,
+  type AnnotationStore,
+  type AnnotatorKind,
+  type IdentifiedAnnotation,
+  type StoredAnnotation,
+  traceOfAnnotation,
+} from '../../model/store/annotation-store.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { parseJson } from '../../model/json.ts';
 import { onCall } from '../annotated-call.ts';
@@ -24,7 +36,11 @@ export function annotationStore(db: Db): AnnotationStore {
       const traceId = traceOfAnnotation(id);
       if (traceId === undefined) return false;
       return await db.transaction().execute(async (tx) => {
-        const rows = await tx.selectFrom('annotations').select(['id', 'trace_id', 'tenant', 'span_id', 'tool_call', 'name', 'annotator']).where('trace_id', '=', traceId).execute();
+        const rows = await tx
+          .selectFrom('annotations')
+          .select(['id', 'trace_id', 'tenant', 'span_id', 'tool_call', 'name', 'annotator'])
+          .where('trace_id', '=', traceId)
+          .execute();
         const found = rows.find((row) => idOf(row) === id);
         if (found !== undefined) await tx.deleteFrom('annotations').where('id', '=', found.id).execute();
         return found !== undefined;
@@ -32,7 +48,14 @@ export function annotationStore(db: Db): AnnotationStore {
     },
     waiting: () => countWaiting(db),
     async expire({ before, limit }) {
-      const old = db.selectFrom('annotations').select('id').where('run_id', 'is', null).where('received_us', '<', before).orderBy('received_us').orderBy('id').limit(limit);
+      const old = db
+        .selectFrom('annotations')
+        .select('id')
+        .where('run_id', 'is', null)
+        .where('received_us', '<', before)
+        .orderBy('received_us')
+        .orderBy('id')
+        .limit(limit);
       const { numDeletedRows } = await db.deleteFrom('annotations').where('id', 'in', old).executeTakeFirst();
       return Number(numDeletedRows);
     },
@@ -41,8 +64,30 @@ export function annotationStore(db: Db): AnnotationStore {
         .selectFrom('annotations as a')
         .innerJoin('runs as r', 'r.id', 'a.run_id')
         .leftJoin('evaluations as e', (join) => join.onRef('e.run_id', '=', 'a.run_id').onRef('e.name', '=', 'a.name'))
-        .select(['a.tool_call', 'a.name', 'a.annotator', 'a.kind', 'a.label', 'a.score', 'a.passed', 'a.explanation', 'a.at_us', 'r.tenant', 'r.trace_id', 'r.span_id', 'e.evaluator', 'e.kind as evaluator_kind', 'e.version', 'e.verdict', 'e.label as verdict_label', 'e.sample_probability'])
-        .select([sql<string | null>`json_extract(e.details, '$.model')`.as('model'), sql<string | null>`case when a.tool_call = '' then null else json_extract(e.details, '$.parts') end`.as('parts')])
+        .select([
+          'a.tool_call',
+          'a.name',
+          'a.annotator',
+          'a.kind',
+          'a.label',
+          'a.score',
+          'a.passed',
+          'a.explanation',
+          'a.at_us',
+          'r.tenant',
+          'r.trace_id',
+          'r.span_id',
+          'e.evaluator',
+          'e.kind as evaluator_kind',
+          'e.version',
+          'e.verdict',
+          'e.label as verdict_label',
+          'e.sample_probability',
+        ])
+        .select([
+          sql<string | null>`json_extract(e.details, '$.model')`.as('model'),
+          sql<string | null>`case when a.tool_call = '' then null else json_extract(e.details, '$.parts') end`.as('parts'),
+        ])
         .where('r.started_us', '>=', from)
         .where('r.started_us', '<', to)
         .where('a.kind', 'in', kinds)
@@ -56,27 +101,99 @@ export function annotationStore(db: Db): AnnotationStore {
         .orderBy('a.tool_call')
         .limit(limit)
         .execute();
-      return rows.map(({ tenant, trace_id: traceId, span_id: spanId, evaluator, evaluator_kind: kind, version, verdict: word, verdict_label: label, sample_probability: sampleProbability, model, parts, ...own }): AnnotatedRun => {
-        const annotation = stored(own);
-        const verdict = evaluator === null || kind === null || version === null || word === null || label === null || sampleProbability === null ? undefined : { evaluator, kind, version, model: model ?? undefined, word, label, sampleProbability };
-        const said = annotation.toolCall === undefined ? { verdict } : onCall(verdict, parts === null ? undefined : parseJson(parts), annotation.toolCall);
-        return { tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId, annotation, ...said };
-      });
+      return rows.map(
+        ({
+          tenant,
+          trace_id: traceId,
+          span_id: spanId,
+          evaluator,
+          evaluator_kind: kind,
+          version,
+          verdict: word,
+          verdict_label: label,
+          sample_probability: sampleProbability,
+          model,
+          parts,
+          ...own
+        }): AnnotatedRun => {
+          const annotation = stored(own);
+          const verdict =
+            evaluator === null || kind === null || version === null || word === null || label === null || sampleProbability === null
+              ? undefined
+              : { evaluator, kind, version, model: model ?? undefined, word, label, sampleProbability };
+          const said =
+            annotation.toolCall === undefined
+              ? { verdict }
+              : onCall(verdict, parts === null ? undefined : parseJson(parts), annotation.toolCall);
+          return { tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId, annotation, ...said };
+        },
+      );
     },
   };
 }
 
 /** Of one run, by name and annotator. */
 export async function annotationsOf(db: Db, runId: number): Promise<readonly IdentifiedAnnotation[]> {
-  return (await db.selectFrom('annotations').select(['trace_id', 'tenant', 'span_id', 'tool_call', 'name', 'annotator', 'kind', 'label', 'score', 'passed', 'explanation', 'at_us']).where('run_id', '=', runId).orderBy('name').orderBy('annotator').orderBy('tool_call').execute()).map((row) => ({ id: idOf(row), ...stored(row) }));
+  return (
+    await db
+      .selectFrom('annotations')
+      .select([
+        'trace_id',
+        'tenant',
+        'span_id',
+        'tool_call',
+        'name',
+        'annotator',
+        'kind',
+        'label',
+        'score',
+        'passed',
+        'explanation',
+        'at_us',
+      ])
+      .where('run_id', '=', runId)
+      .orderBy('name')
+      .orderBy('annotator')
+      .orderBy('tool_call')
+      .execute()
+  ).map((row) => ({ id: idOf(row), ...stored(row) }));
 }
 
-function idOf({ trace_id: traceId, tenant, span_id: spanId, tool_call: toolCall, name, annotator }: Pick<Selectable<Tables['annotations']>, 'trace_id' | 'tenant' | 'span_id' | 'tool_call' | 'name' | 'annotator'>): string {
-  return annotationId({ traceId: traceId as TraceId, tenant: tenant === anyTenant ? undefined : (tenant as Tenant), spanId: spanId === '' ? undefined : (spanId as SpanId), ...(toolCall === '' ? {} : { toolCall }), name, by: annotator });
+function idOf({
+  trace_id: traceId,
+  tenant,
+  span_id: spanId,
+  tool_call: toolCall,
+  name,
+  annotator,
+}: Pick<Selectable<Tables['annotations']>, 'trace_id' | 'tenant' | 'span_id' | 'tool_call' | 'name' | 'annotator'>): string {
+  return annotationId({
+    traceId: traceId as TraceId,
+    tenant: tenant === anyTenant ? undefined : (tenant as Tenant),
+    spanId: spanId === '' ? undefined : (spanId as SpanId),
+    ...(toolCall === '' ? {} : { toolCall }),
+    name,
+    by: annotator,
+  });
 }
 
-function stored(row: Pick<Selectable<Tables['annotations']>, 'tool_call' | 'name' | 'annotator' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at_us'>): StoredAnnotation {
-  return { ...(row.tool_call === '' ? {} : { toolCall: row.tool_call }), name: row.name, by: row.annotator, kind: row.kind as AnnotatorKind, label: row.label ?? undefined, score: row.score ?? undefined, passed: row.passed === null ? undefined : row.passed === 1, explanation: row.explanation, at: row.at_us };
+function stored(
+  row: Pick<
+    Selectable<Tables['annotations']>,
+    'tool_call' | 'name' | 'annotator' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at_us'
+  >,
+): StoredAnnotation {
+  return {
+    ...(row.tool_call === '' ? {} : { toolCall: row.tool_call }),
+    name: row.name,
+    by: row.annotator,
+    kind: row.kind as AnnotatorKind,
+    label: row.label ?? undefined,
+    score: row.score ?? undefined,
+    passed: row.passed === null ? undefined : row.passed === 1,
+    explanation: row.explanation,
+    at: row.at_us,
+  };
 }
 
 async function written(tx: Tx, annotations: readonly Annotation[], receivedAt: Micros): Promise<readonly AnnotationFate[]> {
@@ -105,8 +222,27 @@ async function written(tx: Tx, annotations: readonly Annotation[], receivedAt: M
   return fates.map((fate) => (typeof fate === 'string' ? fate : fateOf(fate, kept.get(keyText(fate)))));
 }
 
-function rowOf({ tenant, traceId, spanId, toolCall, isNear, name, by, kind, label, score, passed, explanation, at }: Annotation, receivedAt: Micros): Row {
-  return { trace_id: traceId, tenant: tenant ?? anyTenant, span_id: spanId ?? '', tool_call: toolCall ?? '', is_near: spanId === undefined || isNear === true ? 1 : 0, name, annotator: by, kind, label: label ?? null, score: score ?? null, passed: passed === undefined ? null : passed ? 1 : 0, explanation, at_us: at, received_us: receivedAt, run_id: null };
+function rowOf(
+  { tenant, traceId, spanId, toolCall, isNear, name, by, kind, label, score, passed, explanation, at }: Annotation,
+  receivedAt: Micros,
+): Row {
+  return {
+    trace_id: traceId,
+    tenant: tenant ?? anyTenant,
+    span_id: spanId ?? '',
+    tool_call: toolCall ?? '',
+    is_near: spanId === undefined || isNear === true ? 1 : 0,
+    name,
+    annotator: by,
+    kind,
+    label: label ?? null,
+    score: score ?? null,
+    passed: passed === undefined ? null : passed ? 1 : 0,
+    explanation,
+    at_us: at,
+    received_us: receivedAt,
+    run_id: null,
+  };
 }
 
 async function put(tx: Tx, rows: readonly Row[]): Promise<void> {
@@ -116,7 +252,16 @@ async function put(tx: Tx, rows: readonly Row[]): Promise<void> {
     .onConflict((conflict) =>
       conflict
         .columns(['trace_id', 'tenant', 'span_id', 'tool_call', 'name', 'annotator'])
-        .doUpdateSet(({ ref }) => ({ is_near: ref('excluded.is_near'), kind: ref('excluded.kind'), label: ref('excluded.label'), score: ref('excluded.score'), passed: ref('excluded.passed'), explanation: ref('excluded.explanation'), at_us: ref('excluded.at_us'), received_us: ref('excluded.received_us') }))
+        .doUpdateSet(({ ref }) => ({
+          is_near: ref('excluded.is_near'),
+          kind: ref('excluded.kind'),
+          label: ref('excluded.label'),
+          score: ref('excluded.score'),
+          passed: ref('excluded.passed'),
+          explanation: ref('excluded.explanation'),
+          at_us: ref('excluded.at_us'),
+          received_us: ref('excluded.received_us'),
+        }))
         .whereRef('excluded.at_us', '>=', 'annotations.at_us'),
     )
     .execute();
@@ -124,24 +269,44 @@ async function put(tx: Tx, rows: readonly Row[]): Promise<void> {
 
 /** Hangs annotations on the runs that they are about, as far as these are there; of two that turn out to be the same one's on the same run the newer stays. */
 export async function settleAnnotations(tx: Tx, traces: readonly string[]): Promise<void> {
-  const some = (await tx.selectFrom('annotations').select('trace_id').distinct().where('trace_id', 'in', oneOf(traces)).execute()).map((row) => row.trace_id);
+  const some = (await tx.selectFrom('annotations').select('trace_id').distinct().where('trace_id', 'in', oneOf(traces)).execute()).map(
+    (row) => row.trace_id,
+  );
   if (some.length === 0) return;
   await sql`update annotations set run_id = (
       select r.id from runs r where r.trace_id = annotations.trace_id and annotations.tenant in (r.tenant, ${anyTenant}) and (annotations.is_near = 1 or r.span_id = annotations.span_id)
       order by r.span_id = annotations.span_id desc, r.part_of is not null, r.started_us, r.ended_us desc, r.id limit 1)
     where trace_id in ${oneOf(some)}`.execute(tx);
   await sql`delete from annotations where trace_id in ${oneOf(some)} and run_id is not null and exists (
-      select 1 from annotations b where b.run_id = annotations.run_id and b.tool_call = annotations.tool_call and b.name = annotations.name and b.annotator = annotations.annotator and (b.at_us, b.received_us, b.id) > (annotations.at_us, annotations.received_us, annotations.id))`.execute(tx);
+      select 1 from annotations b where b.run_id = annotations.run_id and b.tool_call = annotations.tool_call and b.name = annotations.name and b.annotator = annotations.annotator and (b.at_us, b.received_us, b.id) > (annotations.at_us, annotations.received_us, annotations.id))`.execute(
+    tx,
+  );
 }
 
-type Kept = Pick<Selectable<Tables['annotations']>, 'trace_id' | 'tenant' | 'span_id' | 'tool_call' | 'name' | 'annotator' | 'run_id' | 'at_us'>;
+type Kept = Pick<
+  Selectable<Tables['annotations']>,
+  'trace_id' | 'tenant' | 'span_id' | 'tool_call' | 'name' | 'annotator' | 'run_id' | 'at_us'
+>;
 
 async function keptOf(tx: Tx, rows: readonly Row[]): Promise<readonly Kept[]> {
-  const keys = sql.join(rows.map((row) => sql`(${row.trace_id}, ${row.tenant}, ${row.span_id}, ${row.tool_call}, ${row.name}, ${row.annotator})`));
-  return (await sql<Kept>`select trace_id, tenant, span_id, tool_call, name, annotator, run_id, at_us from annotations where (trace_id, tenant, span_id, tool_call, name, annotator) in (values ${keys})`.execute(tx)).rows;
+  const keys = sql.join(
+    rows.map((row) => sql`(${row.trace_id}, ${row.tenant}, ${row.span_id}, ${row.tool_call}, ${row.name}, ${row.annotator})`),
+  );
+  return (
+    await sql<Kept>`select trace_id, tenant, span_id, tool_call, name, annotator, run_id, at_us from annotations where (trace_id, tenant, span_id, tool_call, name, annotator) in (values ${keys})`.execute(
+      tx,
+    )
+  ).rows;
 }
 
-function keyText({ trace_id: traceId, tenant, span_id: spanId, tool_call: toolCall, name, annotator }: Pick<Row, 'trace_id' | 'tenant' | 'span_id' | 'tool_call' | 'name' | 'annotator'>): string {
+function keyText({
+  trace_id: traceId,
+  tenant,
+  span_id: spanId,
+  tool_call: toolCall,
+  name,
+  annotator,
+}: Pick<Row, 'trace_id' | 'tenant' | 'span_id' | 'tool_call' | 'name' | 'annotator'>): string {
   return JSON.stringify([traceId, tenant, spanId, toolCall, name, annotator]);
 }
 
@@ -152,17 +317,31 @@ function fateOf(row: Row, kept: Kept | undefined): AnnotationFate {
 
 async function countsByTrace(tx: Tx, annotations: readonly Annotation[]): Promise<Map<string, number>> {
   const ids = [...new Set(annotations.map(({ traceId }) => traceId))];
-  const rows = await tx.selectFrom('annotations').select(({ fn }) => ['trace_id', fn.countAll<number>().as('count')]).where('trace_id', 'in', ids).groupBy('trace_id').execute();
+  const rows = await tx
+    .selectFrom('annotations')
+    .select(({ fn }) => ['trace_id', fn.countAll<number>().as('count')])
+    .where('trace_id', 'in', ids)
+    .groupBy('trace_id')
+    .execute();
   return new Map(rows.map(({ trace_id: traceId, count }) => [traceId, count]));
 }
 
 /** What is said of these waits for nobody, so it finds room when no other does. */
 async function tracesWithRuns(tx: Tx, annotations: readonly Annotation[]): Promise<ReadonlySet<string>> {
-  const rows = await tx.selectFrom('runs').select('trace_id').distinct().where('trace_id', 'in', [...new Set(annotations.map(({ traceId }) => traceId))]).execute();
+  const rows = await tx
+    .selectFrom('runs')
+    .select('trace_id')
+    .distinct()
+    .where('trace_id', 'in', [...new Set(annotations.map(({ traceId }) => traceId))])
+    .execute();
   return new Set(rows.map(({ trace_id: traceId }) => traceId));
 }
 
 async function countWaiting(db: Db): Promise<number> {
-  const { count } = await db.selectFrom('annotations').select(({ fn }) => fn.countAll<number>().as('count')).where('run_id', 'is', null).executeTakeFirstOrThrow();
+  const { count } = await db
+    .selectFrom('annotations')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('run_id', 'is', null)
+    .executeTakeFirstOrThrow();
   return count;
 }

@@ -71,9 +71,25 @@ function batchExport({ item, ...rest }: NewExport): BatchExport {
   return { ...rest, run: keyOf(item.run), revision: itemRevision(item), item: brief(exportText(item)) };
 }
 
-function batchItem({ run, withoutContent, content = contentOf(run, withoutContent), evaluations, decisions, jobs = [], turn, answered }: StoreItem): BatchItem {
+function batchItem({
+  run,
+  withoutContent,
+  content = contentOf(run, withoutContent),
+  evaluations,
+  decisions,
+  jobs = [],
+  turn,
+  answered,
+}: StoreItem): BatchItem {
   const waiting = jobs.length === 0 && turn?.choices.some(({ mayBeChosen }) => mayBeChosen) !== true ? undefined : jobBody(run);
-  return { run: { ...runOf(run), content, waiting }, evaluations: evaluations.map(batchEvaluation), decisions, ...(jobs.length === 0 ? {} : { jobs }), ...(turn === undefined ? {} : { turn }), ...(answered === undefined ? {} : { answered }) };
+  return {
+    run: { ...runOf(run), content, waiting },
+    evaluations: evaluations.map(batchEvaluation),
+    decisions,
+    ...(jobs.length === 0 ? {} : { jobs }),
+    ...(turn === undefined ? {} : { turn }),
+    ...(answered === undefined ? {} : { answered }),
+  };
 }
 
 function batchEvaluation(evaluation: Evaluation): BatchEvaluation {
@@ -92,7 +108,13 @@ function batchEvaluation(evaluation: Evaluation): BatchEvaluation {
 }
 
 function runOf(run: Run): Omit<BatchRun, 'content' | 'waiting'> {
-  return { ...keyOf(run), revision: run.revision, ...(run.session === undefined ? {} : { session: run.session }), columns: runColumns(run), calls: run.trace.toolCalls.map((call) => ({ name: call.name, ended: callEnd(call), took: tookMicros(call) ?? null })) };
+  return {
+    ...keyOf(run),
+    revision: run.revision,
+    ...(run.session === undefined ? {} : { session: run.session }),
+    columns: runColumns(run),
+    calls: run.trace.toolCalls.map((call) => ({ name: call.name, ended: callEnd(call), took: tookMicros(call) ?? null })),
+  };
 }
 
 function keyOf({ tenant, traceId, spanId }: RunKey): RunKey {

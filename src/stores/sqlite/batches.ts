@@ -23,17 +23,36 @@ export function batchStore(db: Kysely<Tables>): JudgeBatchStore {
     },
     async end(id, answers, at) {
       await db.transaction().execute(async (tx) => {
-        for (const { question, text } of answers) await tx.updateTable('judge_batch_questions').set({ batch_id: null, answered_us: at, answer: text }).where('question', '=', question).where('batch_id', '=', id).execute();
+        for (const { question, text } of answers)
+          await tx
+            .updateTable('judge_batch_questions')
+            .set({ batch_id: null, answered_us: at, answer: text })
+            .where('question', '=', question)
+            .where('batch_id', '=', id)
+            .execute();
         // With what was not answered.
         await tx.deleteFrom('judge_batches').where('id', '=', id).execute();
       });
     },
     async unfinished(judge) {
-      const rows = await db.selectFrom('judge_batches').selectAll().where('judge', '=', judge).orderBy('prepared_us').orderBy('id').execute();
-      return await Promise.all(rows.map(async ({ id, endpoint, remote_id: remoteId, prepared_us: preparedAt }) => {
-        const questions = await db.selectFrom('judge_batch_questions').select('question').where('batch_id', '=', id).orderBy('question').execute();
-        return { id, judge, endpoint, remoteId: remoteId ?? undefined, preparedAt, questions: questions.map(({ question }) => question) };
-      }));
+      const rows = await db
+        .selectFrom('judge_batches')
+        .selectAll()
+        .where('judge', '=', judge)
+        .orderBy('prepared_us')
+        .orderBy('id')
+        .execute();
+      return await Promise.all(
+        rows.map(async ({ id, endpoint, remote_id: remoteId, prepared_us: preparedAt }) => {
+          const questions = await db
+            .selectFrom('judge_batch_questions')
+            .select('question')
+            .where('batch_id', '=', id)
+            .orderBy('question')
+            .execute();
+          return { id, judge, endpoint, remoteId: remoteId ?? undefined, preparedAt, questions: questions.map(({ question }) => question) };
+        }),
+      );
     },
     async answer(question) {
       const row = await db.selectFrom('judge_batch_questions').select('answer').where('question', '=', question).executeTakeFirst();
@@ -43,7 +62,9 @@ export function batchStore(db: Kysely<Tables>): JudgeBatchStore {
       await db.deleteFrom('judge_batches').where('prepared_us', '<', before).execute();
       await sql`delete from judge_batch_questions where question in (
         select question from judge_batch_questions where answered_us < ${before}
-        union all select question from (select question from judge_batch_questions where answered_us is not null order by answered_us desc, question limit -1 offset ${rows}))`.execute(db);
+        union all select question from (select question from judge_batch_questions where answered_us is not null order by answered_us desc, question limit -1 offset ${rows}))`.execute(
+        db,
+      );
     },
   };
 }

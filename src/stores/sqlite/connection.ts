@@ -3,7 +3,15 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type DatabaseConnection, type Driver } from 'kysely';
+import {
+  CompiledQuery,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type DatabaseConnection,
+  type Driver,
+} from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import { diskFullText } from '../../model/full-disk.ts';
 import type { SpanPiece } from '../../model/store/store.ts';
@@ -39,10 +47,27 @@ export async function connected(file: string, events: SqliteEvents = {}): Promis
   try {
     if (file !== ':memory:') ownersOnly(file);
     const thread = await sqliteThread(file, events);
-    const db = new Kysely<Tables>({ dialect: { createDriver: () => driver(thread), createQueryCompiler: () => new SqliteQueryCompiler(), createAdapter: () => new SqliteAdapter(), createIntrospector: (of) => new SqliteIntrospector(of) } });
-    return { db, write: (batch) => written(db, thread, batch), writePieces: (pieces) => piecesWritten(db, thread, pieces), exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })), backup: async (to) => void (await thread.ask({ kind: 'backup', to })) };
+    const db = new Kysely<Tables>({
+      dialect: {
+        createDriver: () => driver(thread),
+        createQueryCompiler: () => new SqliteQueryCompiler(),
+        createAdapter: () => new SqliteAdapter(),
+        createIntrospector: (of) => new SqliteIntrospector(of),
+      },
+    });
+    return {
+      db,
+      write: (batch) => written(db, thread, batch),
+      writePieces: (pieces) => piecesWritten(db, thread, pieces),
+      exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })),
+      backup: async (to) => void (await thread.ask({ kind: 'backup', to })),
+    };
   } catch (error) {
-    throw new JuryError('STORE_UNUSABLE', `${file} cannot be opened as an SQLite database: ${error instanceof Error ? error.message : 'unknown error'}.`, error);
+    throw new JuryError(
+      'STORE_UNUSABLE',
+      `${file} cannot be opened as an SQLite database: ${error instanceof Error ? error.message : 'unknown error'}.`,
+      error,
+    );
   }
 }
 
@@ -176,7 +201,11 @@ async function written(db: Kysely<Tables>, thread: SqliteThread, batch: Batch): 
 }
 
 async function piecesWritten(db: Kysely<Tables>, thread: SqliteThread, pieces: readonly SpanPiece[]): Promise<void> {
-  await db.connection().execute(async () => void (await thread.ask({ kind: 'pieces', pieces: pieces.map((piece) => ({ ...piece, body: alone(piece.body) })) })));
+  await db
+    .connection()
+    .execute(
+      async () => void (await thread.ask({ kind: 'pieces', pieces: pieces.map((piece) => ({ ...piece, body: alone(piece.body) })) })),
+    );
 }
 
 /** A Buffer may lie in memory that is much larger, or that it shares with others: all of that would go along. */

@@ -6,16 +6,32 @@ import type { Tables } from './tables.ts';
 export function answerStore(db: Kysely<Tables>): JudgeAnswerStore {
   return {
     async find(key, since) {
-      const row = await db.selectFrom('judge_answers').selectAll().where('key', '=', key).where('answered_us', '>=', since).executeTakeFirst();
+      const row = await db
+        .selectFrom('judge_answers')
+        .selectAll()
+        .where('key', '=', key)
+        .where('answered_us', '>=', since)
+        .executeTakeFirst();
       return row === undefined ? undefined : { key, value: row.value, answeredAt: row.answered_us };
     },
     async keep(answers) {
       if (answers.length === 0) return;
-      const rows = new Map(answers.map(({ key, value, answeredAt }) => [key, { key, value, chars: value.length, answered_us: answeredAt }] as const));
+      const rows = new Map(
+        answers.map(({ key, value, answeredAt }) => [key, { key, value, chars: value.length, answered_us: answeredAt }] as const),
+      );
       await db
         .insertInto('judge_answers')
         .values([...rows.values()])
-        .onConflict((conflict) => conflict.column('key').doUpdateSet(({ ref }) => ({ value: ref('excluded.value'), chars: ref('excluded.chars'), answered_us: ref('excluded.answered_us') })).whereRef('excluded.answered_us', '>=', 'judge_answers.answered_us'))
+        .onConflict((conflict) =>
+          conflict
+            .column('key')
+            .doUpdateSet(({ ref }) => ({
+              value: ref('excluded.value'),
+              chars: ref('excluded.chars'),
+              answered_us: ref('excluded.answered_us'),
+            }))
+            .whereRef('excluded.answered_us', '>=', 'judge_answers.answered_us'),
+        )
         .execute();
     },
     async prune({ before, rows, chars }) {

@@ -16,7 +16,11 @@ type Tx = Transaction<Tables>;
 const rowsPerStatement = 100;
 
 /** Gives the pairs that say how they ended; what was written before of the same or a newer revision stays. `idOf` gives the row of a run. */
-export async function writeChosen(tx: Tx, pairs: readonly ChosenPair<BatchRun>[], idOf: (run: RunKey) => number): Promise<readonly ChosenPair<BatchRun>[]> {
+export async function writeChosen(
+  tx: Tx,
+  pairs: readonly ChosenPair<BatchRun>[],
+  idOf: (run: RunKey) => number,
+): Promise<readonly ChosenPair<BatchRun>[]> {
   if (pairs.length === 0) return [];
   const known = await knownRevisions(tx, [...new Set(pairs.map(({ run }) => idOf(run)))]);
   const fresh = pairs.filter(({ run, name }) => (known.get(`${idOf(run)} ${name}`) ?? 0) < run.revision);
@@ -24,9 +28,25 @@ export async function writeChosen(tx: Tx, pairs: readonly ChosenPair<BatchRun>[]
     const { waiting: body } = run;
     if (what.kind !== 'job' || body === undefined) return [];
     const { evaluator, evaluatorKind, party, optionsHash, probability, offeredAt } = what.job;
-    return [{ run_id: idOf(run), name, revision: run.revision, evaluator, kind: evaluatorKind, party, options_hash: optionsHash, probability, offered_us: offeredAt, body }];
+    return [
+      {
+        run_id: idOf(run),
+        name,
+        revision: run.revision,
+        evaluator,
+        kind: evaluatorKind,
+        party,
+        options_hash: optionsHash,
+        probability,
+        offered_us: offeredAt,
+        body,
+      },
+    ];
   });
-  await endJobs(tx, fresh.map(({ run, name }) => ({ runId: idOf(run), name, revision: run.revision })));
+  await endJobs(
+    tx,
+    fresh.map(({ run, name }) => ({ runId: idOf(run), name, revision: run.revision })),
+  );
   for (const some of pieces(rows, rowsPerStatement)) await tx.insertInto('judge_jobs').values(some).execute();
   return fresh.filter(({ what }) => what.kind === 'decision');
 }
@@ -42,13 +62,25 @@ async function knownRevisions(tx: Tx, runIds: readonly number[]): Promise<Readon
 }
 
 /** Jobs of these revisions and older ones. */
-export async function endJobs(tx: Tx, ended: readonly { readonly runId: number; readonly name: string; readonly revision: number }[]): Promise<void> {
-  for (const { runId, name, revision } of ended) await tx.deleteFrom('judge_jobs').where('run_id', '=', runId).where('name', '=', name).where('revision', '<=', revision).execute();
+export async function endJobs(
+  tx: Tx,
+  ended: readonly { readonly runId: number; readonly name: string; readonly revision: number }[],
+): Promise<void> {
+  for (const { runId, name, revision } of ended)
+    await tx.deleteFrom('judge_jobs').where('run_id', '=', runId).where('name', '=', name).where('revision', '<=', revision).execute();
 }
 
 /** How many belong to these runs. */
 export async function jobsOf(db: Kysely<Tables>, runs: readonly number[]): Promise<number> {
-  return runs.length === 0 ? 0 : (await db.selectFrom('judge_jobs').select(({ fn }) => fn.countAll<number>().as('count')).where('run_id', 'in', runs).executeTakeFirstOrThrow()).count;
+  return runs.length === 0
+    ? 0
+    : (
+        await db
+          .selectFrom('judge_jobs')
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .where('run_id', 'in', runs)
+          .executeTakeFirstOrThrow()
+      ).count;
 }
 
 export function jobStore(db: Kysely<Tables>): JudgeJobStore {
@@ -67,7 +99,9 @@ export function jobStore(db: Kysely<Tables>): JudgeJobStore {
       return (await wanted(query).selectAll().execute()).map(waitingJob);
     },
     async take(query, { owner, now, until }) {
-      const free = wanted(query).where((eb) => eb.or([eb('owner', 'is', null), eb('owner', '=', owner), eb('leased_us', '<=', now)])).select('id');
+      const free = wanted(query)
+        .where((eb) => eb.or([eb('owner', 'is', null), eb('owner', '=', owner), eb('leased_us', '<=', now)]))
+        .select('id');
       const rows = await db.updateTable('judge_jobs').set({ owner, leased_us: until }).where('id', 'in', free).returningAll().execute();
       return rows.sort((one, other) => one.id - other.id).map(waitingJob);
     },
@@ -75,18 +109,39 @@ export function jobStore(db: Kysely<Tables>): JudgeJobStore {
       await db.updateTable('judge_jobs').set({ leased_us: until }).where('owner', '=', owner).execute();
     },
     async release(owner, ids) {
-      for (const some of chunks(ids)) await db.updateTable('judge_jobs').set({ owner: null, leased_us: null }).where('owner', '=', owner).where('id', 'in', some).execute();
+      for (const some of chunks(ids))
+        await db
+          .updateTable('judge_jobs')
+          .set({ owner: null, leased_us: null })
+          .where('owner', '=', owner)
+          .where('id', 'in', some)
+          .execute();
     },
     async drop(ids) {
       if (ids.length > 0) await db.deleteFrom('judge_jobs').where('id', 'in', ids).execute();
     },
     async counts() {
-      const rows = await db.selectFrom('judge_jobs').select(({ fn }) => ['party', fn.countAll<number>().as('waiting'), fn.min('offered_us').as('oldest')]).groupBy('party').orderBy('party').execute();
+      const rows = await db
+        .selectFrom('judge_jobs')
+        .select(({ fn }) => ['party', fn.countAll<number>().as('waiting'), fn.min('offered_us').as('oldest')])
+        .groupBy('party')
+        .orderBy('party')
+        .execute();
       return rows.map(({ party, waiting, oldest }) => ({ party, waiting, oldestAt: oldest }));
     },
   };
 }
 
 function waitingJob(row: Selectable<Tables['judge_jobs']>): WaitingJob {
-  return { id: row.id, name: row.name, evaluator: row.evaluator, evaluatorKind: row.kind as EvaluatorKind, party: row.party, optionsHash: row.options_hash, probability: row.probability, offeredAt: row.offered_us, run: jobRun(row.body) };
+  return {
+    id: row.id,
+    name: row.name,
+    evaluator: row.evaluator,
+    evaluatorKind: row.kind as EvaluatorKind,
+    party: row.party,
+    optionsHash: row.options_hash,
+    probability: row.probability,
+    offeredAt: row.offered_us,
+    run: jobRun(row.body),
+  };
 }

@@ -53,7 +53,8 @@ const migrations: { readonly [name: string]: Migration } = {
            run_id integer not null references runs (id) on delete cascade, position integer not null, agent text, name text not null, ended text not null, took_us integer, started_us integer not null,
            primary key (run_id, position)) strict, without rowid`,
         'create index tool_calls_by_time on tool_calls (started_us, agent, name, ended, took_us)',
-      ]) await sql.raw(statement).execute(db);
+      ])
+        await sql.raw(statement).execute(db);
     },
   },
   '002_exports': exportsMigration,

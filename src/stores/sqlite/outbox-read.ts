@@ -14,22 +14,46 @@ type Db = Kysely<Tables>;
 export function exportStore(db: Db): ExportStore {
   return {
     async due({ exporter, now, limit, except }) {
-      const rows = await db.selectFrom('exports').select(['id', 'part', 'attempts', 'offered_us', 'item']).where('exporter', '=', exporter).where('state', '=', 'waiting').where('due_us', '<=', now).$if(except.length > 0, (select) => select.where('id', 'not in', except)).orderBy('id').limit(limit).execute();
+      const rows = await db
+        .selectFrom('exports')
+        .select(['id', 'part', 'attempts', 'offered_us', 'item'])
+        .where('exporter', '=', exporter)
+        .where('state', '=', 'waiting')
+        .where('due_us', '<=', now)
+        .$if(except.length > 0, (select) => select.where('id', 'not in', except))
+        .orderBy('id')
+        .limit(limit)
+        .execute();
       return rows.map(({ id, part, attempts, offered_us: offeredAt, item }) => ({ id, part, attempts, offeredAt, item: readItem(item) }));
     },
     async note({ sent, putBack, dead }) {
       if (sent.length + putBack.length + dead.length === 0) return;
       await db.transaction().execute(async (tx) => {
         for (const some of chunks(sent)) await tx.deleteFrom('exports').where('id', 'in', some).execute();
-        for (const { id, attempts, dueAt } of putBack) await tx.updateTable('exports').set({ attempts, due_us: dueAt }).where('id', '=', id).where('state', '=', 'waiting').execute();
-        for (const { id, attempts, reason } of dead) await tx.updateTable('exports').set({ state: 'dead', attempts, reason }).where('id', '=', id).execute();
+        for (const { id, attempts, dueAt } of putBack)
+          await tx.updateTable('exports').set({ attempts, due_us: dueAt }).where('id', '=', id).where('state', '=', 'waiting').execute();
+        for (const { id, attempts, reason } of dead)
+          await tx.updateTable('exports').set({ state: 'dead', attempts, reason }).where('id', '=', id).execute();
       });
     },
     async list({ exporter, state, limit, after }) {
       const rows = await db
         .selectFrom('exports as x')
         .innerJoin('runs', 'runs.id', 'x.run_id')
-        .select(['x.id', 'x.exporter', 'x.part', 'x.revision', 'x.state', 'x.attempts', 'x.offered_us', 'x.due_us', 'x.reason', 'runs.tenant', 'runs.trace_id', 'runs.span_id'])
+        .select([
+          'x.id',
+          'x.exporter',
+          'x.part',
+          'x.revision',
+          'x.state',
+          'x.attempts',
+          'x.offered_us',
+          'x.due_us',
+          'x.reason',
+          'runs.tenant',
+          'runs.trace_id',
+          'runs.span_id',
+        ])
         .$if(exporter !== undefined, (select) => select.where('x.exporter', '=', exporter ?? ''))
         .$if(state !== undefined, (select) => select.where('x.state', '=', state ?? ''))
         .$if(after !== undefined, (select) => select.where('x.id', '>', after ?? 0))
@@ -49,15 +73,46 @@ export function exportStore(db: Db): ExportStore {
         .orderBy('id')
         .limit(limit);
       // Who was given up for its age has its time again.
-      const { numUpdatedRows } = await db.updateTable('exports').set({ state: 'waiting', attempts: 0, due_us: 0, reason: null, offered_us: now }).where('id', 'in', dead).executeTakeFirst();
+      const { numUpdatedRows } = await db
+        .updateTable('exports')
+        .set({ state: 'waiting', attempts: 0, due_us: 0, reason: null, offered_us: now })
+        .where('id', 'in', dead)
+        .executeTakeFirst();
       return Number(numUpdatedRows);
     },
     counts: () => counts(db),
   };
 }
 
-function exportRow({ id, exporter, part, revision, state, attempts, offered_us: offeredAt, due_us: dueAt, reason, tenant, trace_id: traceId, span_id: spanId }: Omit<Selectable<Tables['exports']>, 'item' | 'run_id'> & Pick<Selectable<Tables['runs']>, 'tenant' | 'trace_id' | 'span_id'>): ExportRow {
-  return { id, exporter, part, revision, state: state === 'dead' ? 'dead' : 'waiting', attempts, offeredAt, dueAt, reason: reason ?? undefined, tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId };
+function exportRow({
+  id,
+  exporter,
+  part,
+  revision,
+  state,
+  attempts,
+  offered_us: offeredAt,
+  due_us: dueAt,
+  reason,
+  tenant,
+  trace_id: traceId,
+  span_id: spanId,
+}: Omit<Selectable<Tables['exports']>, 'item' | 'run_id'> &
+  Pick<Selectable<Tables['runs']>, 'tenant' | 'trace_id' | 'span_id'>): ExportRow {
+  return {
+    id,
+    exporter,
+    part,
+    revision,
+    state: state === 'dead' ? 'dead' : 'waiting',
+    attempts,
+    offeredAt,
+    dueAt,
+    reason: reason ?? undefined,
+    tenant: tenant as Tenant,
+    traceId: traceId as TraceId,
+    spanId: spanId as SpanId,
+  };
 }
 
 function readItem(item: Uint8Array): ExportItem | undefined {
@@ -69,18 +124,42 @@ function readItem(item: Uint8Array): ExportItem | undefined {
 }
 
 async function counts(db: Db): Promise<readonly ExportCount[]> {
-  const groups = await db.selectFrom('exports').select(({ fn }) => ['exporter', 'state', fn.countAll<number>().as('count'), fn.min('id').as('first')]).groupBy(['exporter', 'state']).orderBy('exporter').execute();
-  const oldest = new Map((await db.selectFrom('exports').select(['id', 'offered_us']).where('id', 'in', groups.map(({ first }) => first)).execute()).map(({ id, offered_us: at }) => [id, at]));
+  const groups = await db
+    .selectFrom('exports')
+    .select(({ fn }) => ['exporter', 'state', fn.countAll<number>().as('count'), fn.min('id').as('first')])
+    .groupBy(['exporter', 'state'])
+    .orderBy('exporter')
+    .execute();
+  const oldest = new Map(
+    (
+      await db
+        .selectFrom('exports')
+        .select(['id', 'offered_us'])
+        .where(
+          'id',
+          'in',
+          groups.map(({ first }) => first),
+        )
+        .execute()
+    ).map(({ id, offered_us: at }) => [id, at]),
+  );
   return [...Map.groupBy(groups, ({ exporter }) => exporter)].map(([exporter, own]) => {
     const of = (state: string) => own.find((group) => group.state === state);
     const waiting = of('waiting');
-    return { exporter, waiting: waiting?.count ?? 0, dead: of('dead')?.count ?? 0, oldestAt: waiting === undefined ? undefined : oldest.get(waiting.first) };
+    return {
+      exporter,
+      waiting: waiting?.count ?? 0,
+      dead: of('dead')?.count ?? 0,
+      oldestAt: waiting === undefined ? undefined : oldest.get(waiting.first),
+    };
   });
 }
 
 /** Of each row that belongs to one of these runs, its exporter. */
 export async function exportersOf(db: Db, runs: readonly number[]): Promise<readonly string[]> {
-  return runs.length === 0 ? [] : (await db.selectFrom('exports').select('exporter').where('run_id', 'in', runs).execute()).map(({ exporter }) => exporter);
+  return runs.length === 0
+    ? []
+    : (await db.selectFrom('exports').select('exporter').where('run_id', 'in', runs).execute()).map(({ exporter }) => exporter);
 }
 
 /** One step. Gives the exporter of each row that went. */
@@ -88,15 +167,32 @@ export async function pruneExports(db: Db, { exportsBefore, exportsMax, stepRuns
   const oldest = await db.selectFrom('exports').select(['id', 'exporter', 'offered_us']).orderBy('id').limit(stepRuns).execute();
   const old = oldest.filter(({ offered_us: at }) => at < exportsBefore);
   const rows = old.length > 0 ? old : await surplus(db, exportsMax, stepRuns);
-  if (rows.length > 0) await db.deleteFrom('exports').where('id', 'in', rows.map(({ id }) => id)).execute();
+  if (rows.length > 0)
+    await db
+      .deleteFrom('exports')
+      .where(
+        'id',
+        'in',
+        rows.map(({ id }) => id),
+      )
+      .execute();
   return rows.map(({ exporter }) => exporter);
 }
 
 async function surplus(db: Db, rowsMax: number, stepMax: number): Promise<readonly { readonly id: number; readonly exporter: string }[]> {
-  const { count } = await db.selectFrom('exports').select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
+  const { count } = await db
+    .selectFrom('exports')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
   if (count <= rowsMax) return [];
   // The states in this order: what nobody asked for again goes before what still waits.
-  return await db.selectFrom('exports').select(['id', 'exporter']).orderBy('state').orderBy('id').limit(Math.min(stepMax, count - rowsMax)).execute();
+  return await db
+    .selectFrom('exports')
+    .select(['id', 'exporter'])
+    .orderBy('state')
+    .orderBy('id')
+    .limit(Math.min(stepMax, count - rowsMax))
+    .execute();
 }
 
 export function countedByName(names: readonly string[]): { readonly [name: string]: number } {

@@ -26,13 +26,28 @@ export async function writeExports(tx: Tx, to: Rows, exports: readonly RunExport
 
 function newRow({ runId, exporter, part, revision, item, offeredAt, already }: RunExport): ExportRow {
   const dead = typeof already === 'object' ? already : undefined;
-  return { run_id: runId, exporter, part, revision, state: dead === undefined ? 'waiting' : 'dead', attempts: dead?.attempts ?? 0, offered_us: offeredAt, due_us: 0, reason: dead?.reason ?? null, item };
+  return {
+    run_id: runId,
+    exporter,
+    part,
+    revision,
+    state: dead === undefined ? 'waiting' : 'dead',
+    attempts: dead?.attempts ?? 0,
+    offered_us: offeredAt,
+    due_us: 0,
+    reason: dead?.reason ?? null,
+    item,
+  };
 }
 
 /** Rows of older revisions make room; where there is a newer one, nothing is written. */
 async function giveWay(tx: Tx, newest: Map<string, RunExport>): Promise<void> {
   const runs = [...new Set([...newest.values()].map(({ runId }) => runId))];
-  const rows = await tx.selectFrom('exports').select(['id', 'run_id', 'exporter', 'part', 'revision']).where('run_id', 'in', oneOf(runs)).execute();
+  const rows = await tx
+    .selectFrom('exports')
+    .select(['id', 'run_id', 'exporter', 'part', 'revision'])
+    .where('run_id', 'in', oneOf(runs))
+    .execute();
   const older: number[] = [];
   for (const { id, run_id: runId, exporter, part, revision } of rows) {
     const key = keyText({ runId, exporter, part });

@@ -5,7 +5,20 @@ import type { RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, parseJson } from '../../model/json.ts';
 import { readContent } from '../content-codec.ts';
-import type { ContentGone, RunFilter, RunPage, RunQuery, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
+import type {
+  ContentGone,
+  RunFilter,
+  RunPage,
+  RunQuery,
+  RunRow,
+  StoredDecision,
+  StoredRun,
+  StoredVerdict,
+  SummaryQuery,
+  SummaryRow,
+  ToolQuery,
+  ToolRow,
+} from '../../model/store/store.ts';
 import type { VerdictWord } from '../../model/verdict.ts';
 import { annotationsOf } from './annotations.ts';
 import { countSpans } from './spans.ts';
@@ -14,24 +27,64 @@ import type { Tables } from './tables.ts';
 type Db = Kysely<Tables>;
 type ListedRun = Omit<Selectable<Tables['runs']>, 'content' | 'content_gone'>;
 
-const listed = ['id', 'tenant', 'trace_id', 'span_id', 'agent', 'service', 'version', 'session_id', 'model', 'started_us', 'ended_us', 'completeness', 'status', 'revision', 'part_of'] as const satisfies readonly (keyof ListedRun)[];
+const listed = [
+  'id',
+  'tenant',
+  'trace_id',
+  'span_id',
+  'agent',
+  'service',
+  'version',
+  'session_id',
+  'model',
+  'started_us',
+  'ended_us',
+  'completeness',
+  'status',
+  'revision',
+  'part_of',
+] as const satisfies readonly (keyof ListedRun)[];
 /** Of one trace: more runs than this are not told of. */
 const runsOfTraceMax = 1_000;
 const rowsMax = 10_000;
 
 export async function readRun(db: Db, { tenant, traceId, spanId }: RunKey): Promise<StoredRun | undefined> {
-  const row = await db.selectFrom('runs').selectAll().where('tenant', '=', tenant).where('trace_id', '=', traceId).where('span_id', '=', spanId).executeTakeFirst();
+  const row = await db
+    .selectFrom('runs')
+    .selectAll()
+    .where('tenant', '=', tenant)
+    .where('trace_id', '=', traceId)
+    .where('span_id', '=', spanId)
+    .executeTakeFirst();
   if (row === undefined) return undefined;
-  const [verdicts, decisions, spans, annotations] = await Promise.all([verdictsOf(db, [row.id]), decisionsOf(db, [row]), countSpans(db, tenant, traceId), annotationsOf(db, row.id)]);
-  return { ...runRow(row, verdicts), content: row.content === null ? undefined : readContent(row.content), contentGone: (row.content_gone ?? undefined) as ContentGone | undefined, spans, decisions, annotations };
+  const [verdicts, decisions, spans, annotations] = await Promise.all([
+    verdictsOf(db, [row.id]),
+    decisionsOf(db, [row]),
+    countSpans(db, tenant, traceId),
+    annotationsOf(db, row.id),
+  ]);
+  return {
+    ...runRow(row, verdicts),
+    content: row.content === null ? undefined : readContent(row.content),
+    contentGone: (row.content_gone ?? undefined) as ContentGone | undefined,
+    spans,
+    decisions,
+    annotations,
+  };
 }
 
 export async function readRuns(db: Db, query: RunQuery): Promise<RunPage> {
   const rows = await (query.verdict === undefined && query.evaluator === undefined ? byRuns(db, query) : byEvaluations(db, query));
   const page = rows.slice(0, query.limit);
-  const verdicts = await verdictsOf(db, page.map(({ id }) => id));
+  const verdicts = await verdictsOf(
+    db,
+    page.map(({ id }) => id),
+  );
   const last = page.at(-1);
-  return { runs: page.map((row) => runRow(row, verdicts)), next: rows.length > query.limit && last !== undefined ? { startedAt: last.started_us, id: last.id } : undefined };
+  return {
+    runs: page.map((row) => runRow(row, verdicts)),
+    next: rows.length > query.limit && last !== undefined ? { startedAt: last.started_us, id: last.id } : undefined,
+  };
 }
 
 function byRuns(db: Db, { after, limit, ...filter }: RunQuery): Promise<readonly ListedRun[]> {
@@ -57,7 +110,9 @@ function byEvaluations(db: Db, { after, limit, verdict, evaluator, ...filter }: 
     .$if(filter.agent !== undefined, (select) => select.where('e.agent', '=', filter.agent ?? ''))
     .$if(filter.from !== undefined, (select) => select.where('e.started_us', '>=', filter.from ?? 0))
     .$if(filter.to !== undefined, (select) => select.where('e.started_us', '<', filter.to ?? 0))
-    .$if(after !== undefined, (select) => select.where(sql<boolean>`(e.started_us, e.run_id) < (${after?.startedAt ?? 0}, ${after?.id ?? 0})`))
+    .$if(after !== undefined, (select) =>
+      select.where(sql<boolean>`(e.started_us, e.run_id) < (${after?.startedAt ?? 0}, ${after?.id ?? 0})`),
+    )
     .where((eb) => eb.and(conditions(eb, filter)))
     .groupBy(['e.started_us', 'e.run_id'])
     .orderBy('e.started_us', 'desc')
@@ -66,7 +121,14 @@ function byEvaluations(db: Db, { after, limit, verdict, evaluator, ...filter }: 
     .execute();
 }
 
-const columnOf = { tenant: 'runs.tenant', agent: 'runs.agent', service: 'runs.service', version: 'runs.version', sessionId: 'runs.session_id', traceId: 'runs.trace_id' } as const;
+const columnOf = {
+  tenant: 'runs.tenant',
+  agent: 'runs.agent',
+  service: 'runs.service',
+  version: 'runs.version',
+  sessionId: 'runs.session_id',
+  traceId: 'runs.trace_id',
+} as const;
 
 const annotated = sql<boolean>`(runs.id in (select run_id from annotations where run_id is not null))`;
 
@@ -75,7 +137,13 @@ function conditions(eb: ExpressionBuilder<Tables, 'runs'>, filter: RunFilter) {
     const value = filter[key as keyof typeof columnOf];
     return value === undefined ? [] : [eb(column, '=', value)];
   });
-  return [eb('runs.part_of', 'is', null), ...equal, ...(filter.from === undefined ? [] : [eb('runs.started_us', '>=', filter.from)]), ...(filter.to === undefined ? [] : [eb('runs.started_us', '<', filter.to)]), ...(filter.annotated === undefined ? [] : [filter.annotated ? annotated : eb.not(annotated)])];
+  return [
+    eb('runs.part_of', 'is', null),
+    ...equal,
+    ...(filter.from === undefined ? [] : [eb('runs.started_us', '>=', filter.from)]),
+    ...(filter.to === undefined ? [] : [eb('runs.started_us', '<', filter.to)]),
+    ...(filter.annotated === undefined ? [] : [filter.annotated ? annotated : eb.not(annotated)]),
+  ];
 }
 
 async function verdictsOf(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, readonly StoredVerdict[]>> {
@@ -124,14 +192,45 @@ function runRow(row: ListedRun, verdicts: ReadonlyMap<number, readonly StoredVer
 }
 
 export async function readDecisions(db: Db, traceId: TraceId): Promise<readonly StoredDecision[]> {
-  return decisionsOf(db, await db.selectFrom('runs').select(listed).where('trace_id', '=', traceId).orderBy('started_us').orderBy('id').limit(runsOfTraceMax).execute());
+  return decisionsOf(
+    db,
+    await db
+      .selectFrom('runs')
+      .select(listed)
+      .where('trace_id', '=', traceId)
+      .orderBy('started_us')
+      .orderBy('id')
+      .limit(runsOfTraceMax)
+      .execute(),
+  );
 }
 
 async function decisionsOf(db: Db, runs: readonly ListedRun[]): Promise<readonly StoredDecision[]> {
   if (runs.length === 0) return [];
-  const rows = await db.selectFrom('decisions').selectAll().where('run_id', 'in', runs.map(({ id }) => id)).orderBy('name').execute();
+  const rows = await db
+    .selectFrom('decisions')
+    .selectAll()
+    .where(
+      'run_id',
+      'in',
+      runs.map(({ id }) => id),
+    )
+    .orderBy('name')
+    .execute();
   const byRun = Map.groupBy(rows, (row) => row.run_id);
-  return runs.flatMap(({ id, tenant, trace_id: traceId, span_id: spanId }) => (byRun.get(id) ?? []).map(({ name, evaluator, revision, decision, reason, probability }) => ({ tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId, name, evaluator, revision, decision, reason: reason ?? undefined, probability: probability ?? undefined })));
+  return runs.flatMap(({ id, tenant, trace_id: traceId, span_id: spanId }) =>
+    (byRun.get(id) ?? []).map(({ name, evaluator, revision, decision, reason, probability }) => ({
+      tenant: tenant as Tenant,
+      traceId: traceId as TraceId,
+      spanId: spanId as SpanId,
+      name,
+      evaluator,
+      revision,
+      decision,
+      reason: reason ?? undefined,
+      probability: probability ?? undefined,
+    })),
+  );
 }
 
 /** Of rows that know their run. */
@@ -139,7 +238,10 @@ function ofTenant(tenant: Tenant | undefined) {
   return sql<boolean>`(select tenant from runs where runs.id = run_id) = ${tenant ?? ''}`;
 }
 
-export async function readSummary(db: Db, { from, to, agent, tenant, evaluator, bucketMicros }: SummaryQuery): Promise<readonly SummaryRow[]> {
+export async function readSummary(
+  db: Db,
+  { from, to, agent, tenant, evaluator, bucketMicros }: SummaryQuery,
+): Promise<readonly SummaryRow[]> {
   const bucket = sql<number>`started_us - started_us % ${sql.lit(bucketMicros)}`;
   const rows = await db
     .selectFrom('evaluations')
@@ -155,14 +257,27 @@ export async function readSummary(db: Db, { from, to, agent, tenant, evaluator, 
     .orderBy('verdict')
     .limit(rowsMax)
     .execute();
-  return rows.map(({ at, name, verdict, count, score }) => ({ at, name, verdict: verdict as VerdictWord, count, score: score ?? undefined }));
+  return rows.map(({ at, name, verdict, count, score }) => ({
+    at,
+    name,
+    verdict: verdict as VerdictWord,
+    count,
+    score: score ?? undefined,
+  }));
 }
 
 export async function readTools(db: Db, { from, to, agent, tenant }: ToolQuery): Promise<readonly ToolRow[]> {
   const ended = (word: string) => sql<number>`sum(ended = ${sql.lit(word)})`;
   const rows = await db
     .selectFrom('tool_calls')
-    .select(({ fn }) => ['agent', 'name', fn.countAll<number>().as('calls'), ended('failed').as('errors'), ended('not_executed').as('not_executed'), fn.avg<number | null>('took_us').as('took')])
+    .select(({ fn }) => [
+      'agent',
+      'name',
+      fn.countAll<number>().as('calls'),
+      ended('failed').as('errors'),
+      ended('not_executed').as('not_executed'),
+      fn.avg<number | null>('took_us').as('took'),
+    ])
     .where('started_us', '>=', from)
     .where('started_us', '<', to)
     .$if(agent !== undefined, (select) => select.where('agent', '=', agent ?? ''))
@@ -173,5 +288,12 @@ export async function readTools(db: Db, { from, to, agent, tenant }: ToolQuery):
     .orderBy('name')
     .limit(rowsMax)
     .execute();
-  return rows.map((row) => ({ agent: row.agent ?? undefined, name: row.name, calls: row.calls, errors: row.errors, notExecuted: row.not_executed, tookMicros: row.took ?? undefined }));
+  return rows.map((row) => ({
+    agent: row.agent ?? undefined,
+    name: row.name,
+    calls: row.calls,
+    errors: row.errors,
+    notExecuted: row.not_executed,
+    tookMicros: row.took ?? undefined,
+  }));
 }

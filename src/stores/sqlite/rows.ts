@@ -29,8 +29,43 @@ export interface Rows {
   joinedTrace(row: JoinedTraceRow): void;
 }
 
-const runColumns = ['tenant', 'trace_id', 'span_id', 'agent', 'service', 'version', 'session_id', 'model', 'started_us', 'ended_us', 'completeness', 'status', 'revision', 'part_of', 'content', 'content_gone'] as const;
-const evaluationColumns = ['run_id', 'name', 'evaluator', 'kind', 'version', 'options_hash', 'revision', 'verdict', 'score', 'label', 'explanation', 'reason', 'evidence', 'details', 'sample_probability', 'agent', 'started_us'] as const;
+const runColumns = [
+  'tenant',
+  'trace_id',
+  'span_id',
+  'agent',
+  'service',
+  'version',
+  'session_id',
+  'model',
+  'started_us',
+  'ended_us',
+  'completeness',
+  'status',
+  'revision',
+  'part_of',
+  'content',
+  'content_gone',
+] as const;
+const evaluationColumns = [
+  'run_id',
+  'name',
+  'evaluator',
+  'kind',
+  'version',
+  'options_hash',
+  'revision',
+  'verdict',
+  'score',
+  'label',
+  'explanation',
+  'reason',
+  'evidence',
+  'details',
+  'sample_probability',
+  'agent',
+  'started_us',
+] as const;
 const decisionColumns = ['run_id', 'name', 'evaluator', 'revision', 'decision', 'reason', 'probability'] as const;
 const toolCallColumns = ['run_id', 'position', 'agent', 'name', 'ended', 'took_us', 'started_us'] as const;
 const pieceColumns = ['tenant', 'trace_id', 'digest', 'started_us', 'stored_us', 'spans', 'is_whole', 'is_redacted', 'body'] as const;
@@ -40,11 +75,17 @@ const exportColumns = ['run_id', 'exporter', 'part', 'revision', 'state', 'attem
 /** The tables must be there. */
 export function rows(prepare: (sql: string) => StatementSync): Rows {
   const run = prepare(`${insert('runs', runColumns)} ${takeOver(runColumns, ['tenant', 'trace_id', 'span_id'])} returning id`);
-  const evaluation = prepare(`${insert('evaluations', evaluationColumns)} ${takeOver(evaluationColumns, ['run_id', 'name'])} where excluded.revision >= evaluations.revision`);
-  const decision = prepare(`${insert('decisions', decisionColumns)} ${takeOver(decisionColumns, ['run_id', 'name'])} where excluded.revision >= decisions.revision`);
+  const evaluation = prepare(
+    `${insert('evaluations', evaluationColumns)} ${takeOver(evaluationColumns, ['run_id', 'name'])} where excluded.revision >= evaluations.revision`,
+  );
+  const decision = prepare(
+    `${insert('decisions', decisionColumns)} ${takeOver(decisionColumns, ['run_id', 'name'])} where excluded.revision >= decisions.revision`,
+  );
   const toolCall = prepare(insert('tool_calls', toolCallColumns));
   const exported = prepare(insert('exports', exportColumns));
-  const piece = prepare(`insert into spans (${pieceColumns.join(', ')}) select ${places(pieceColumns)} where (select count(*) from spans where trace_id = ? and tenant = ?) < ${piecesPerTraceMax} on conflict (trace_id, tenant, digest) do nothing`);
+  const piece = prepare(
+    `insert into spans (${pieceColumns.join(', ')}) select ${places(pieceColumns)} where (select count(*) from spans where trace_id = ? and tenant = ?) < ${piecesPerTraceMax} on conflict (trace_id, tenant, digest) do nothing`,
+  );
   const joinedTrace = prepare(`${insert('joined_traces', joinedTraceColumns)} ${takeOver(joinedTraceColumns, ['trace_id', 'tenant'])}`);
   return {
     run: (row) => Number(run.get(...values(runColumns, row))?.['id']),

@@ -14,7 +14,17 @@ const knownRunsMax = 100_000;
 /** In the transaction that is open. */
 export function writePieces(to: Rows, pieces: readonly SpanPiece[]): void {
   for (const { tenant, traceId, joined, digest, startedAt, storedAt, spans, isWhole, isRedacted, body } of pieces) {
-    to.piece({ tenant, trace_id: traceId, digest, started_us: startedAt, stored_us: storedAt, spans, is_whole: isWhole ? 1 : 0, is_redacted: isRedacted ? 1 : 0, body });
+    to.piece({
+      tenant,
+      trace_id: traceId,
+      digest,
+      started_us: startedAt,
+      stored_us: storedAt,
+      spans,
+      is_whole: isWhole ? 1 : 0,
+      is_redacted: isRedacted ? 1 : 0,
+      body,
+    });
     for (const part of joined) to.joinedTrace({ tenant, trace_id: part, whole_id: traceId });
   }
 }
@@ -23,7 +33,13 @@ export async function readPieces(db: Db, tenant: Tenant, traceId: TraceId): Prom
   const whole = await wholeOf(db, tenant, traceId);
   const [rows, joined] = await Promise.all([
     db.selectFrom('spans').selectAll().where('trace_id', '=', whole).where('tenant', '=', tenant).orderBy('id').execute(),
-    db.selectFrom('joined_traces').select('trace_id').where('whole_id', '=', whole).where('tenant', '=', tenant).orderBy('trace_id').execute(),
+    db
+      .selectFrom('joined_traces')
+      .select('trace_id')
+      .where('whole_id', '=', whole)
+      .where('tenant', '=', tenant)
+      .orderBy('trace_id')
+      .execute(),
   ]);
   return rows.map((row) => ({
     tenant,
@@ -43,7 +59,13 @@ export async function readKnown(db: Db, traces: readonly TraceName[]): Promise<r
   const ids = traces.map(({ traceId }) => traceId);
   if (ids.length === 0) return [];
   const [runs, joined] = await Promise.all([
-    db.selectFrom('runs').select(['tenant', 'trace_id', 'span_id', 'revision', 'part_of']).where('trace_id', 'in', ids).orderBy('id').limit(knownRunsMax).execute(),
+    db
+      .selectFrom('runs')
+      .select(['tenant', 'trace_id', 'span_id', 'revision', 'part_of'])
+      .where('trace_id', 'in', ids)
+      .orderBy('id')
+      .limit(knownRunsMax)
+      .execute(),
     db.selectFrom('joined_traces').select(['tenant', 'trace_id']).where('trace_id', 'in', ids).execute(),
   ]);
   const keyOf = (tenant: string, traceId: string): string => `${traceId}${tenant}`;
@@ -51,19 +73,38 @@ export async function readKnown(db: Db, traces: readonly TraceName[]): Promise<r
   const parts = new Set(joined.map((row) => keyOf(row.tenant, row.trace_id)));
   return traces.flatMap(({ tenant, traceId }) => {
     const [own, isJoined] = [runsBy.get(keyOf(tenant, traceId)) ?? [], parts.has(keyOf(tenant, traceId))];
-    return own.length === 0 && !isJoined ? [] : [{ tenant, traceId, isJoined, runs: own.map((row) => ({ spanId: row.span_id as SpanId, revision: row.revision, partOf: row.part_of ?? undefined })) }];
+    return own.length === 0 && !isJoined
+      ? []
+      : [
+          {
+            tenant,
+            traceId,
+            isJoined,
+            runs: own.map((row) => ({ spanId: row.span_id as SpanId, revision: row.revision, partOf: row.part_of ?? undefined })),
+          },
+        ];
   });
 }
 
 export async function countSpans(db: Db, tenant: Tenant, traceId: TraceId): Promise<number> {
   const whole = await wholeOf(db, tenant, traceId);
-  const row = await db.selectFrom('spans').select(({ fn }) => fn.sum<number | null>('spans').as('spans')).where('trace_id', '=', whole).where('tenant', '=', tenant).executeTakeFirst();
+  const row = await db
+    .selectFrom('spans')
+    .select(({ fn }) => fn.sum<number | null>('spans').as('spans'))
+    .where('trace_id', '=', whole)
+    .where('tenant', '=', tenant)
+    .executeTakeFirst();
   return row?.spans ?? 0;
 }
 
 /** The trace that the spans of this one are kept with. */
 async function wholeOf(db: Db, tenant: Tenant, traceId: TraceId): Promise<TraceId> {
-  const row = await db.selectFrom('joined_traces').select('whole_id').where('trace_id', '=', traceId).where('tenant', '=', tenant).executeTakeFirst();
+  const row = await db
+    .selectFrom('joined_traces')
+    .select('whole_id')
+    .where('trace_id', '=', traceId)
+    .where('tenant', '=', tenant)
+    .executeTakeFirst();
   return (row?.whole_id ?? traceId) as TraceId;
 }
 
@@ -76,10 +117,25 @@ export interface Forgetting {
 
 /** Gives the number of pieces that went. */
 export async function forgetSpans(db: Db, { of, before, piecesMax }: Forgetting): Promise<number> {
-  const old = await db.selectFrom('spans').select(['id', 'tenant', 'trace_id']).where('started_us', '<', before).orderBy('started_us').orderBy('id').limit(piecesMax).execute();
+  const old = await db
+    .selectFrom('spans')
+    .select(['id', 'tenant', 'trace_id'])
+    .where('started_us', '<', before)
+    .orderBy('started_us')
+    .orderBy('id')
+    .limit(piecesMax)
+    .execute();
   const keyOf = (tenant: string, traceId: string): string => `${traceId}${tenant}`;
   const gone = new Set(of.map((run) => keyOf(run.tenant, run.trace_id)));
-  const joined = await db.selectFrom('joined_traces').selectAll().where('trace_id', 'in', of.map((run) => run.trace_id)).execute();
+  const joined = await db
+    .selectFrom('joined_traces')
+    .selectAll()
+    .where(
+      'trace_id',
+      'in',
+      of.map((run) => run.trace_id),
+    )
+    .execute();
   for (const row of joined) if (gone.has(keyOf(row.tenant, row.trace_id))) gone.add(keyOf(row.tenant, row.whole_id));
   const traceIds = [...new Set([...of.map((run) => run.trace_id), ...joined.map((row) => row.whole_id)])];
   const own = await db.selectFrom('spans').select(['id', 'tenant', 'trace_id']).where('trace_id', 'in', traceIds).execute();
@@ -88,6 +144,11 @@ export async function forgetSpans(db: Db, { of, before, piecesMax }: Forgetting)
   if (ids.length > 0) await db.deleteFrom('spans').where('id', 'in', ids).execute();
   // Where a trace has later pieces, the traces that were joined to it are found no more: what is left of it is old as well.
   const wholes = [...new Set(rows.map((row) => row.trace_id))];
-  if (wholes.length > 0) await db.deleteFrom('joined_traces').where('whole_id', 'in', wholes).where('tenant', 'in', [...new Set(rows.map(({ tenant }) => tenant))]).execute();
+  if (wholes.length > 0)
+    await db
+      .deleteFrom('joined_traces')
+      .where('whole_id', 'in', wholes)
+      .where('tenant', 'in', [...new Set(rows.map(({ tenant }) => tenant))])
+      .execute();
   return ids.length;
 }

@@ -28,7 +28,9 @@ export async function sqliteStore(file: string, events: SqliteEvents = {}): Prom
     await migrated(db, file);
   } catch (error) {
     await db.destroy();
-    throw error instanceof JuryError ? error : new JuryError('STORE_UNUSABLE', `${file} cannot be read: ${error instanceof Error ? error.message : 'unknown error'}.`, error);
+    throw error instanceof JuryError
+      ? error
+      : new JuryError('STORE_UNUSABLE', `${file} cannot be read: ${error instanceof Error ? error.message : 'unknown error'}.`, error);
   }
   let stopped: Promise<void> | undefined;
   return {
@@ -71,7 +73,11 @@ async function pruned({ db, exec }: Connection, retention: Retention): Promise<P
   const { runsBefore, contentBefore, bytesMax, stepRuns } = retention;
   const surplusOnes = await runsTooMany(db, bytesMax);
   const oldest = db.selectFrom('runs').select(['id', 'started_us', 'tenant', 'trace_id']).orderBy('started_us').orderBy('id');
-  const gone = await (surplusOnes > 0 ? oldest.limit(Math.min(stepRuns, surplusOnes)) : oldest.where('started_us', '<', runsBefore).where(isNotAwaited(retention)).limit(stepRuns)).execute();
+  const gone = await (
+    surplusOnes > 0
+      ? oldest.limit(Math.min(stepRuns, surplusOnes))
+      : oldest.where('started_us', '<', runsBefore).where(isNotAwaited(retention)).limit(stepRuns)
+  ).execute();
   const goneIds = gone.map(({ id }) => id);
   // What still waits for a backend or a judge goes with its run, and is told of.
   const [withRuns, jobs] = [await exportersOf(db, goneIds), await jobsOf(db, goneIds)];
@@ -83,23 +89,54 @@ async function pruned({ db, exec }: Connection, retention: Retention): Promise<P
   }
   const spans = await forgetSpans(db, { of: gone, before: contentBefore, piecesMax: stepRuns });
   const surplus = await pruneExports(db, retention);
-  const emptied = await db.selectFrom('runs').select('id').where('content', 'is not', null).where('started_us', '<', contentBefore).orderBy('started_us').limit(stepRuns).execute();
-  if (emptied.length > 0) await db.updateTable('runs').set({ content: null, content_gone: 'expired' satisfies ContentGone }).where('id', 'in', emptied.map(({ id }) => id)).execute();
+  const emptied = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('content', 'is not', null)
+    .where('started_us', '<', contentBefore)
+    .orderBy('started_us')
+    .limit(stepRuns)
+    .execute();
+  if (emptied.length > 0)
+    await db
+      .updateTable('runs')
+      .set({ content: null, content_gone: 'expired' satisfies ContentGone })
+      .where(
+        'id',
+        'in',
+        emptied.map(({ id }) => id),
+      )
+      .execute();
   await exec(`pragma incremental_vacuum(${vacuumPages})`);
   const isFullStep = spans >= stepRuns || [gone, emptied, surplus].some(({ length }) => length === stepRuns);
-  return { runs: gone.length, contents: emptied.length, spans, exports: countedByName([...withRuns, ...surplus]), jobs, more: isFullStep || (gone.length > 0 && (await usedBytes(db)) > bytesMax) };
+  return {
+    runs: gone.length,
+    contents: emptied.length,
+    spans,
+    exports: countedByName([...withRuns, ...surplus]),
+    jobs,
+    more: isFullStep || (gone.length > 0 && (await usedBytes(db)) > bytesMax),
+  };
 }
 
 /** Ids only rise: what is between the first and the last of them is counted without a look at each row. */
 async function runsTooMany(db: Kysely<Tables>, bytesMax: number): Promise<number> {
   const used = await usedBytes(db);
   if (used <= bytesMax) return 0;
-  const { first, last } = (await db.selectFrom('runs').select(({ fn }) => [fn.min<number | null>('id').as('first'), fn.max<number | null>('id').as('last')]).executeTakeFirst()) ?? {};
+  const { first, last } =
+    (await db
+      .selectFrom('runs')
+      .select(({ fn }) => [fn.min<number | null>('id').as('first'), fn.max<number | null>('id').as('last')])
+      .executeTakeFirst()) ?? {};
   return surplusRuns({ used, bytesMax, runs: (last ?? 0) - (first ?? 1) + 1 });
 }
 
 /** Of the pages that hold something. */
 async function usedBytes(db: Kysely<Tables>): Promise<number> {
-  const found = await sql<{ readonly used: number }>`select (p.page_count - f.freelist_count) * s.page_size as used from pragma_page_count p, pragma_freelist_count f, pragma_page_size s`.execute(db);
+  const found = await sql<{
+    readonly used: number;
+  }>`select (p.page_count - f.freelist_count) * s.page_size as used from pragma_page_count p, pragma_freelist_count f, pragma_page_size s`.execute(
+    db,
+  );
   return found.rows[0]?.used ?? 0;
 }

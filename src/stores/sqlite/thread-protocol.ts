@@ -17,7 +17,13 @@ export type Ask =
   | { readonly id: number; readonly kind: 'close' };
 
 export type Answer =
-  | { readonly id: number; readonly kind: 'done'; readonly rows: readonly { readonly [column: string]: SQLOutputValue }[]; readonly changes: number | bigint; readonly lastRowId: number | bigint }
+  | {
+      readonly id: number;
+      readonly kind: 'done';
+      readonly rows: readonly { readonly [column: string]: SQLOutputValue }[];
+      readonly changes: number | bigint;
+      readonly lastRowId: number | bigint;
+    }
   /** Rows of the exports, in their order. */
   | { readonly id: number; readonly kind: 'written'; readonly exports: readonly (number | undefined)[] }
   | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly isDiskFull: boolean };

@@ -34,7 +34,9 @@ interface Statement {
 function opened(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: busyMs, enableForeignKeyConstraints: true });
   // The way of giving space back must stand before the first table.
-  database.exec(`pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory; pragma cache_size = -${cacheKib}; pragma wal_autocheckpoint = ${checkpointPages};`);
+  database.exec(
+    `pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory; pragma cache_size = -${cacheKib}; pragma wal_autocheckpoint = ${checkpointPages};`,
+  );
   return database;
 }
 
@@ -70,7 +72,9 @@ function adapted({ prepared: statement, reads }: Statement): SqliteStatement {
 function served(port: MessagePort, file: string): void {
   const database = opened(file);
   const statement = statements(database);
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => database.close() } }) });
+  const db = new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => database.close() } }),
+  });
   let to: Rows | undefined;
   /** Made when the tables are there. */
   const preparedRows = (): Rows => (to ??= rows((text) => database.prepare(text)));

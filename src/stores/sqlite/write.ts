@@ -31,12 +31,22 @@ export async function writeBatch(tx: Tx, to: Rows, { items, exports }: Batch): P
   writeRuns(to, fresh, known);
   await writeToolCalls(tx, to, fresh, known);
   writeEvaluations(to, items, known);
-  writeDecisions(to, items.map((item) => ({ ...item, decisions: spoken(item) })), known);
+  writeDecisions(
+    to,
+    items.map((item) => ({ ...item, decisions: spoken(item) })),
+    known,
+  );
   await writeAsked(tx, to, items, known);
   writeDecisions(to, await writeTurns(tx, items, (run) => idOf(known, run)), known);
   await forgetParts(tx, known);
   await settleAnnotations(tx, tracesOf(runs));
-  return exports.length === 0 ? [] : await writeExports(tx, to, exports.map((one) => ({ ...one, runId: idOf(known, one.run) })));
+  return exports.length === 0
+    ? []
+    : await writeExports(
+        tx,
+        to,
+        exports.map((one) => ({ ...one, runId: idOf(known, one.run) })),
+      );
 }
 
 /** Of a run, or of a row that was one. */
@@ -60,13 +70,25 @@ function tracesOf(runs: ReadonlyMap<string, BatchRun>): readonly string[] {
 }
 
 async function knownRuns(tx: Tx, runs: ReadonlyMap<string, BatchRun>): Promise<Map<string, Known>> {
-  const rows = await tx.selectFrom('runs').select(['id', 'revision', 'tenant', 'trace_id', 'span_id', 'part_of']).where('trace_id', 'in', oneOf(tracesOf(runs))).execute();
-  return new Map(rows.map(({ id, revision, tenant, trace_id: traceId, span_id: spanId, part_of: partOf }) => [keyText({ tenant, traceId, spanId }), { id, revision, isPart: partOf !== null }]));
+  const rows = await tx
+    .selectFrom('runs')
+    .select(['id', 'revision', 'tenant', 'trace_id', 'span_id', 'part_of'])
+    .where('trace_id', 'in', oneOf(tracesOf(runs)))
+    .execute();
+  return new Map(
+    rows.map(({ id, revision, tenant, trace_id: traceId, span_id: spanId, part_of: partOf }) => [
+      keyText({ tenant, traceId, spanId }),
+      { id, revision, isPart: partOf !== null },
+    ]),
+  );
 }
 
 function writeRuns(to: Rows, runs: readonly BatchRun[], known: Map<string, Known>): void {
   for (const run of runs) {
-    const { columns, content: { content, contentGone = null } } = run;
+    const {
+      columns,
+      content: { content, contentGone = null },
+    } = run;
     const id = to.run({ ...columns, content: content === undefined ? null : lasting(content), content_gone: contentGone });
     known.set(keyText(run), { id, revision: known.get(keyText(run))?.revision ?? 0, isPart: columns.part_of !== null });
   }
@@ -76,16 +98,20 @@ async function writeToolCalls(tx: Tx, to: Rows, runs: readonly BatchRun[], known
   const replaced = runs.flatMap((run) => (known.get(keyText(run))?.revision === 0 ? [] : [idOf(known, run)]));
   for (const some of chunks(replaced)) await tx.deleteFrom('tool_calls').where('run_id', 'in', some).execute();
   for (const run of runs) {
-    const { columns: { agent, started_us: startedAt } } = run;
+    const {
+      columns: { agent, started_us: startedAt },
+    } = run;
     const id = idOf(known, run);
-    for (const [position, { name, ended, took }] of run.calls.entries()) to.toolCall({ run_id: id, position, agent, name, ended, took_us: took, started_us: startedAt });
+    for (const [position, { name, ended, took }] of run.calls.entries())
+      to.toolCall({ run_id: id, position, agent, name, ended, took_us: took, started_us: startedAt });
   }
 }
 
 function writeEvaluations(to: Rows, items: readonly BatchItem[], known: ReadonlyMap<string, Known>): void {
   for (const { run, evaluations } of items) {
     const id = idOf(known, run);
-    for (const evaluation of evaluations) to.evaluation({ ...evaluation, run_id: id, agent: run.columns.agent, started_us: run.columns.started_us });
+    for (const evaluation of evaluations)
+      to.evaluation({ ...evaluation, run_id: id, agent: run.columns.agent, started_us: run.columns.started_us });
   }
 }
 
@@ -93,15 +119,25 @@ function writeEvaluations(to: Rows, items: readonly BatchItem[], known: Readonly
 async function writeAsked(tx: Tx, to: Rows, items: readonly BatchItem[], known: ReadonlyMap<string, Known>): Promise<void> {
   const id = (run: RunKey): number => idOf(known, run);
   const answered = items.filter((item) => item.answered === true);
-  await endJobs(tx, answered.flatMap(({ run, decisions }) => decisions.map(({ name }) => ({ runId: id(run), name, revision: run.session?.revision ?? run.revision }))));
+  await endJobs(
+    tx,
+    answered.flatMap(({ run, decisions }) =>
+      decisions.map(({ name }) => ({ runId: id(run), name, revision: run.session?.revision ?? run.revision })),
+    ),
+  );
   const chosen = await writeChosen(tx, chosenPairs(items, keyText), id);
-  writeDecisions(to, chosen.map(({ run, what }) => ({ run, decisions: what.kind === 'decision' ? [what.decision] : [] })), known);
+  writeDecisions(
+    to,
+    chosen.map(({ run, what }) => ({ run, decisions: what.kind === 'decision' ? [what.decision] : [] })),
+    known,
+  );
 }
 
 function writeDecisions(to: Rows, items: readonly Pick<BatchItem, 'run' | 'decisions'>[], known: ReadonlyMap<string, Known>): void {
   for (const item of items) {
     const id = idOf(known, item.run);
-    for (const { name, evaluator, revision, decision, reason, probability } of storedDecisions(item)) to.decision({ run_id: id, name, evaluator, revision, decision, reason: reason ?? null, probability: probability ?? null });
+    for (const { name, evaluator, revision, decision, reason, probability } of storedDecisions(item))
+      to.decision({ run_id: id, name, evaluator, revision, decision, reason: reason ?? null, probability: probability ?? null });
   }
 }
 
@@ -109,7 +145,9 @@ function writeDecisions(to: Rows, items: readonly Pick<BatchItem, 'run' | 'decis
 async function forgetParts(tx: Tx, known: ReadonlyMap<string, Known>): Promise<void> {
   const parts = [...known.values()].flatMap(({ id, isPart }) => (isPart ? [id] : []));
   await forgetTurns(tx, parts);
-  for (const some of chunks(parts)) for (const table of ['evaluations', 'decisions', 'tool_calls', 'judge_jobs'] as const) await tx.deleteFrom(table).where('run_id', 'in', some).execute();
+  for (const some of chunks(parts))
+    for (const table of ['evaluations', 'decisions', 'tool_calls', 'judge_jobs'] as const)
+      await tx.deleteFrom(table).where('run_id', 'in', some).execute();
 }
 
 function idOf(known: ReadonlyMap<string, Known>, run: RunKey): number {

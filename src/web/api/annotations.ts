@@ -19,12 +19,24 @@ const orNull = (schema: JsonObject): JsonObject => ({ ...schema, type: [String(s
 
 const properties: JsonObject = {
   trace_id: { type: 'string', pattern: '^[0-9a-fA-F]{32}$', description: 'Of the run.' },
-  span_id: { type: ['string', 'null'], pattern: '^[0-9a-fA-F]{16}$', description: 'Of the run, where the trace holds several; left out: the outermost run, which is the one that started first.' },
-  tool_call: orNull(text('Of the run, the one tool call that it is about: the id of its span, or the model’s id of the call; left out: the run as a whole.')),
+  span_id: {
+    type: ['string', 'null'],
+    pattern: '^[0-9a-fA-F]{16}$',
+    description: 'Of the run, where the trace holds several; left out: the outermost run, which is the one that started first.',
+  },
+  tool_call: orNull(
+    text(
+      'Of the run, the one tool call that it is about: the id of its span, or the model’s id of the call; left out: the run as a whole.',
+    ),
+  ),
   tenant: { type: ['string', 'null'], maxLength: nameCharsMax, description: 'Of the run; left out: whichever the trace belongs to.' },
   name: text('What is judged: the name of an evaluator, to be compared with its verdicts, or any other.'),
   by: text('Who says so: an opaque id. Of one annotator, run, tool call and name the newest annotation counts.'),
-  kind: { enum: [...annotatorKinds, null], default: 'human', description: '`human`: somebody who judges runs; `user`: an end user of the agent; `evaluator`: another program.' },
+  kind: {
+    enum: [...annotatorKinds, null],
+    default: 'human',
+    description: '`human`: somebody who judges runs; `user`: an end user of the agent; `evaluator`: another program.',
+  },
   label: orNull(text('`pass`, `fail`, or a label of the evaluator.')),
   score: { type: ['number', 'null'], minimum: 0, maximum: 1 },
   passed: { type: ['boolean', 'null'], description: 'Of label, score and passed at least one is there.' },
@@ -33,7 +45,12 @@ const properties: JsonObject = {
 };
 
 /** What one annotation may hold. */
-export const annotationSchema: JsonObject = { type: 'object', additionalProperties: false, required: ['trace_id', 'name', 'by'], properties };
+export const annotationSchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['trace_id', 'name', 'by'],
+  properties,
+};
 
 /** Why it was not taken. */
 export interface AnnotationFault {
@@ -52,28 +69,57 @@ export function annotationEntries(body: JsonValue): readonly JsonValue[] | undef
 export function readAnnotation(value: JsonValue, now: Micros): ReadAnnotation {
   if (!isJsonObject(value)) return fault('It is no object.', 'Give trace_id, name, by, and label, score or passed.');
   const unknown = Object.keys(value).find((key) => !Object.hasOwn(properties, key));
-  if (unknown !== undefined) return fault(`${JSON.stringify(unknown.slice(0, 100))} is not known here.`, 'The OpenAPI document tells what is taken.');
+  if (unknown !== undefined)
+    return fault(`${JSON.stringify(unknown.slice(0, 100))} is not known here.`, 'The OpenAPI document tells what is taken.');
   // null says the same as nothing.
   const given = (key: string): JsonValue | undefined => member(value, key) ?? undefined;
   const traceId = parsed(given('trace_id'), parseTraceId);
   if (traceId === undefined) return fault('trace_id is no trace id.', 'Give 32 hex digits, not all zero.');
   const spanId = parsed(given('span_id'), parseSpanId);
-  if (spanId === undefined && given('span_id') !== undefined) return fault('span_id is no span id.', 'Give 16 hex digits, not all zero, or leave it out.');
+  if (spanId === undefined && given('span_id') !== undefined)
+    return fault('span_id is no span id.', 'Give 16 hex digits, not all zero, or leave it out.');
   const toolCall = given('tool_call');
   if (toolCall !== undefined && !isText(toolCall, nameCharsMax)) return notText('tool_call');
-  const [of, name, by, label, score, passed, explanation = ''] = [given('tenant'), given('name'), given('by'), given('label'), given('score'), given('passed'), given('explanation')];
-  if (of !== undefined && !isText(of, nameCharsMax, 0)) return fault('tenant is no name of a tenant.', `Give a text of at most ${nameCharsMax} characters, or leave it out.`);
+  const [of, name, by, label, score, passed, explanation = ''] = [
+    given('tenant'),
+    given('name'),
+    given('by'),
+    given('label'),
+    given('score'),
+    given('passed'),
+    given('explanation'),
+  ];
+  if (of !== undefined && !isText(of, nameCharsMax, 0))
+    return fault('tenant is no name of a tenant.', `Give a text of at most ${nameCharsMax} characters, or leave it out.`);
   if (!isText(name, nameCharsMax)) return notText('name');
   if (!isText(by, nameCharsMax)) return notText('by');
   if (label !== undefined && !isText(label, nameCharsMax)) return notText('label');
-  if (score !== undefined && !(typeof score === 'number' && score >= 0 && score <= 1)) return fault('score is no number from 0 to 1.', 'Divide it by the largest score that there is.');
-  if (passed !== undefined && typeof passed !== 'boolean') return fault('passed is neither true nor false.', 'Give true, false, or leave it out.');
+  if (score !== undefined && !(typeof score === 'number' && score >= 0 && score <= 1))
+    return fault('score is no number from 0 to 1.', 'Divide it by the largest score that there is.');
+  if (passed !== undefined && typeof passed !== 'boolean')
+    return fault('passed is neither true nor false.', 'Give true, false, or leave it out.');
   if (label === undefined && score === undefined && passed === undefined) return fault('It says nothing.', 'Give label, score or passed.');
-  if (!isText(explanation, explanationCharsMax, 0)) return fault('explanation is no text, or too long.', `Give a text of at most ${explanationCharsMax} characters.`);
+  if (!isText(explanation, explanationCharsMax, 0))
+    return fault('explanation is no text, or too long.', `Give a text of at most ${explanationCharsMax} characters.`);
   const [kind, at] = [kindOf(given('kind')), timeOf(given('at'), now)];
   if (kind === undefined) return fault('kind is not known.', `Give one of ${annotatorKinds.join(', ')}.`);
   if (at === undefined) return fault('at is no time, or lies in the future.', 'Write it as RFC 3339 does: 2026-11-21T09:30:00Z.');
-  return { annotation: { tenant: of === undefined ? undefined : tenant(of), traceId, spanId, ...(toolCall === undefined ? {} : { toolCall: callId(toolCall) }), name, by, kind, label, score, passed, explanation, at } };
+  return {
+    annotation: {
+      tenant: of === undefined ? undefined : tenant(of),
+      traceId,
+      spanId,
+      ...(toolCall === undefined ? {} : { toolCall: callId(toolCall) }),
+      name,
+      by,
+      kind,
+      label,
+      score,
+      passed,
+      explanation,
+      at,
+    },
+  };
 }
 
 function parsed<Id>(value: JsonValue | undefined, parse: (text: string) => Id | undefined): Id | undefined {

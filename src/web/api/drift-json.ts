@@ -16,18 +16,42 @@ const time: JsonObject = { type: 'string', format: 'date-time' };
 /** Of the OpenAPI document. */
 export const driftSchemas: { readonly [name: string]: JsonObject } = {
   Drift: object({
-    name: text, evaluator: text, version: count, model: text, threshold: { type: ['number', 'null'] },
-    baseline: object({ number: { ...count, description: 'From 1: how many baselines there were.' }, began_at: time, because: { type: 'array', items: text, description: 'What differs from the baseline before; empty: it is the first one.' } }),
+    name: text,
+    evaluator: text,
+    version: count,
+    model: text,
+    threshold: { type: ['number', 'null'] },
+    baseline: object({
+      number: { ...count, description: 'From 1: how many baselines there were.' },
+      began_at: time,
+      because: { type: 'array', items: text, description: 'What differs from the baseline before; empty: it is the first one.' },
+    }),
     shown: { enum: driftWords, description: 'Whether a change was shown since the baseline; once shown it stays until the next one.' },
-    looks: { type: 'array', items: { $ref: '#/components/schemas/DriftLook' }, description: `Newest first, at most ${looksTold}, those of earlier baselines among them.` },
+    looks: {
+      type: 'array',
+      items: { $ref: '#/components/schemas/DriftLook' },
+      description: `Newest first, at most ${looksTold}, those of earlier baselines among them.`,
+    },
   }),
   DriftLook: object({
-    baseline: { ...count, description: 'With which baseline it is compared.' }, look: { ...count, description: '0 is the baseline itself.' },
+    baseline: { ...count, description: 'With which baseline it is compared.' },
+    look: { ...count, description: '0 is the baseline itself.' },
     state: { enum: driftStates, description: '`open`: it is being asked. `kept`: it counts. `unfinished`: too few runs got a verdict.' },
-    began_at: time, ended_at: orNull(time), runs: { ...count, description: 'Of the set.' }, passed: count, failed: count, without: { ...count, description: 'Runs that were skipped, or whose judge failed.' },
-    word: orNull({ enum: driftWords }), stayed_pass: orNull(count), stayed_fail: orNull(count), to_pass: orNull(count), to_fail: orNull(count),
-    flipped: { ...estimate, description: 'Share of the compared runs whose verdict is another one.' }, change: { ...estimate, description: 'Pass rate now less pass rate at the baseline, within −1..1.' },
-    p: { type: ['number', 'null'], description: 'Mid-p of McNemar’s test.' }, level: { type: ['number', 'null'], description: 'Below which p shows a change: this look’s part of 5 %.' },
+    began_at: time,
+    ended_at: orNull(time),
+    runs: { ...count, description: 'Of the set.' },
+    passed: count,
+    failed: count,
+    without: { ...count, description: 'Runs that were skipped, or whose judge failed.' },
+    word: orNull({ enum: driftWords }),
+    stayed_pass: orNull(count),
+    stayed_fail: orNull(count),
+    to_pass: orNull(count),
+    to_fail: orNull(count),
+    flipped: { ...estimate, description: 'Share of the compared runs whose verdict is another one.' },
+    change: { ...estimate, description: 'Pass rate now less pass rate at the baseline, within −1..1.' },
+    p: { type: ['number', 'null'], description: 'Mid-p of McNemar’s test.' },
+    level: { type: ['number', 'null'], description: 'Below which p shows a change: this look’s part of 5 %.' },
   }),
 };
 
@@ -42,9 +66,14 @@ export async function driftJson(store: DriftStore, name: string | undefined): Pr
     const kept = looks.find(({ state, series: { number } }) => state === 'kept' && number === series.number);
     const asked = (key: string): JsonObject[string] => member(series.asked, key) ?? null;
     told.push({
-      name: one, evaluator: asked('evaluator'), version: asked('version'), model: asked('model'), threshold: asked('threshold'),
+      name: one,
+      evaluator: asked('evaluator'),
+      version: asked('version'),
+      model: asked('model'),
+      threshold: asked('threshold'),
       baseline: { number: series.number, began_at: timeOf(series.beganAt), because: [...series.because] },
-      shown: kept?.result?.shown ?? 'no_change_shown', looks: looks.map(lookJson),
+      shown: kept?.result?.shown ?? 'no_change_shown',
+      looks: looks.map(lookJson),
     });
   }
   return told;
@@ -56,9 +85,24 @@ function lookJson({ series, look, state, beganAt, endedAt, runs, answers, result
   const told = figures?.kind === 'estimated' ? figures : undefined;
   const none = estimateJson(figures?.kind === 'not_estimable' ? figures : notEstimable('no_observations'));
   return {
-    baseline: series.number, look, state, began_at: timeOf(beganAt), ended_at: endedAt === undefined ? null : timeOf(endedAt), runs, passed: words('pass'), failed: words('fail'), without: words('skipped', 'error', 'raw'),
-    word: result?.word ?? null, stayed_pass: result?.counts.stayedPass ?? null, stayed_fail: result?.counts.stayedFail ?? null, to_pass: result?.counts.toPass ?? null, to_fail: result?.counts.toFail ?? null,
-    flipped: told === undefined ? none : estimateJson(told.flipped), change: told === undefined ? none : estimateJson(told.change), p: told?.p ?? null, level: told?.level ?? null,
+    baseline: series.number,
+    look,
+    state,
+    began_at: timeOf(beganAt),
+    ended_at: endedAt === undefined ? null : timeOf(endedAt),
+    runs,
+    passed: words('pass'),
+    failed: words('fail'),
+    without: words('skipped', 'error', 'raw'),
+    word: result?.word ?? null,
+    stayed_pass: result?.counts.stayedPass ?? null,
+    stayed_fail: result?.counts.stayedFail ?? null,
+    to_pass: result?.counts.toPass ?? null,
+    to_fail: result?.counts.toFail ?? null,
+    flipped: told === undefined ? none : estimateJson(told.flipped),
+    change: told === undefined ? none : estimateJson(told.change),
+    p: told?.p ?? null,
+    level: told?.level ?? null,
   };
 }
 

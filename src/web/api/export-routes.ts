@@ -13,7 +13,8 @@ export const exportRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/exporters',
-    summary: 'What each entry of `export` has still to send, and how its backend does; also of entries that are no longer in the configuration. One that sends spans on has two rows: of these, and of scores that came too late for them. Metrics have one where they are pushed.',
+    summary:
+      'What each entry of `export` has still to send, and how its backend does; also of entries that are no longer in the configuration. One that sends spans on has two rows: of these, and of scores that came too late for them. Metrics have one where they are pushed.',
     path_parameters: {},
     query_parameters: {},
     answer: list('exporters', 'Exporter'),
@@ -22,9 +23,21 @@ export const exportRoutes: readonly Route[] = [
       // After the store, so that what was written meanwhile is not told twice.
       const entries = exporters.standings();
       const known = new Set(entries.flatMap(({ name, standing }) => (standing.sends === 'scores' ? [name] : [])));
-      const strangers = [...counts.values()].filter((count) => !known.has(count.exporter)).map((count) => ({ name: count.exporter, sends: 'scores', row: strangerJson(count, clock.nowMs()) }));
-      const rows = [...entries.map((entry) => ({ name: entry.name, sends: entry.standing.sends, row: entryJson(entry, counts.get(entry.name), clock.nowMs()) })), ...strangers];
-      return { exporters: rows.toSorted((one, other) => order(one.name, other.name) || order(one.sends, other.sends)).map(({ row }) => row), next: null };
+      const strangers = [...counts.values()]
+        .filter((count) => !known.has(count.exporter))
+        .map((count) => ({ name: count.exporter, sends: 'scores', row: strangerJson(count, clock.nowMs()) }));
+      const rows = [
+        ...entries.map((entry) => ({
+          name: entry.name,
+          sends: entry.standing.sends,
+          row: entryJson(entry, counts.get(entry.name), clock.nowMs()),
+        })),
+        ...strangers,
+      ];
+      return {
+        exporters: rows.toSorted((one, other) => order(one.name, other.name) || order(one.sends, other.sends)).map(({ row }) => row),
+        next: null,
+      };
     },
   },
   {
@@ -51,10 +64,19 @@ export const exportRoutes: readonly Route[] = [
     summary: `Sends dead letters again: all, those of one exporter, or a single one; the oldest ${retriedMax} of them, so a request that answers with so many is worth another.`,
     path_parameters: {},
     query_parameters: { exporter, id: { type: 'integer', minimum: 1, description: '`id` of a dead letter.' } },
-    answer: { type: 'object', required: ['retried'], properties: { retried: { type: 'integer', minimum: 0, description: 'Dead letters that wait again.' } } },
+    answer: {
+      type: 'object',
+      required: ['retried'],
+      properties: { retried: { type: 'integer', minimum: 0, description: 'Dead letters that wait again.' } },
+    },
     async handle({ store, clock, exporters }, query) {
       const { id } = query;
-      const retried = await store.exports.retry({ ...named(query, 'exporter', 'exporter'), ...(typeof id === 'number' ? { ids: [id] } : {}), now: Math.floor(clock.nowMs() * 1_000), limit: retriedMax });
+      const retried = await store.exports.retry({
+        ...named(query, 'exporter', 'exporter'),
+        ...(typeof id === 'number' ? { ids: [id] } : {}),
+        now: Math.floor(clock.nowMs() * 1_000),
+        limit: retriedMax,
+      });
       await exporters.recount();
       return { retried };
     },

@@ -38,7 +38,14 @@ export function runJson(run: StoredRun): JsonObject {
     spans_kept: run.spans,
     spans_gone: run.spans > 0 ? null : spansGoneJson(run),
     part_of: run.partOf ?? null,
-    verdicts: run.verdicts.map((verdict) => ({ ...shortVerdictJson(verdict), explanation: verdict.explanation, evidence: [...verdict.evidence], details: verdict.details, sample_probability: verdict.sampleProbability, judge_trace: judgeTraceJson(run, verdict) })),
+    verdicts: run.verdicts.map((verdict) => ({
+      ...shortVerdictJson(verdict),
+      explanation: verdict.explanation,
+      evidence: [...verdict.evidence],
+      details: verdict.details,
+      sample_probability: verdict.sampleProbability,
+      judge_trace: judgeTraceJson(run, verdict),
+    })),
     decisions: run.decisions.map(shortDecisionJson),
     annotations: run.annotations.map(annotationJson),
   };
@@ -48,13 +55,27 @@ export function runJson(run: StoredRun): JsonObject {
 function judgeTraceJson(run: StoredRun, { name, revision, details }: StoredVerdict): JsonObject | null {
   if (details['judge_requests'] === undefined) return null;
   const session = details['session'] === undefined ? undefined : run.sessionId;
-  const target = session === undefined ? ({ targetKind: 'run', targetId: runTargetId(run) } as const) : ({ targetKind: 'session', targetId: session } as const);
+  const target =
+    session === undefined
+      ? ({ targetKind: 'run', targetId: runTargetId(run) } as const)
+      : ({ targetKind: 'session', targetId: session } as const);
   const { traceId, spanId } = judgeTrace({ tenant: run.tenant, ...target, name }, revision);
   return { trace_id: traceId, span_id: spanId };
 }
 
 function annotationJson({ id, toolCall, name, by, kind, label, score, passed, explanation, at }: IdentifiedAnnotation): JsonObject {
-  return { id, tool_call: toolCall ?? null, name, by, kind, label: label ?? null, score: score ?? null, passed: passed ?? null, explanation, at: timeOf(at) };
+  return {
+    id,
+    tool_call: toolCall ?? null,
+    name,
+    by,
+    kind,
+    label: label ?? null,
+    score: score ?? null,
+    passed: passed ?? null,
+    explanation,
+    at: timeOf(at),
+  };
 }
 
 const goneSentences: { readonly [reason in ContentGone]: string } = {
@@ -69,11 +90,25 @@ const goneSentences: { readonly [reason in ContentGone]: string } = {
 /** Why no spans of its trace are kept. */
 export function spansGoneJson({ contentGone }: StoredRun): { readonly reason: string; readonly explanation: string } {
   if (contentGone !== undefined) return { reason: contentGone, explanation: goneSentences[contentGone] };
-  return { reason: 'not_stored', explanation: 'They are stored when all runs of the trace have closed; a trace that is too large, or that came before the store could keep up, is left out.' };
+  return {
+    reason: 'not_stored',
+    explanation:
+      'They are stored when all runs of the trace have closed; a trace that is too large, or that came before the store could keep up, is left out.',
+  };
 }
 
 function shortVerdictJson({ name, evaluator, version, revision, verdict, score, label, reason }: StoredVerdict): JsonObject {
-  return { name, evaluator, version, revision, status: statusOf(verdict), score: score ?? null, label, passed: verdict === 'pass' ? true : verdict === 'fail' ? false : null, reason: reason ?? null };
+  return {
+    name,
+    evaluator,
+    version,
+    revision,
+    status: statusOf(verdict),
+    score: score ?? null,
+    label,
+    passed: verdict === 'pass' ? true : verdict === 'fail' ? false : null,
+    reason: reason ?? null,
+  };
 }
 
 function statusOf(verdict: StoredVerdict['verdict']): 'scored' | 'skipped' | 'failed' {
@@ -93,7 +128,14 @@ export function summaryJson({ at, name, verdict, count, score }: SummaryRow): Js
 }
 
 export function toolJson({ agent, name, calls, errors, notExecuted, tookMicros }: ToolRow): JsonObject {
-  return { agent: agent ?? null, name, calls, errors, not_executed: notExecuted, mean_seconds: tookMicros === undefined ? null : tookMicros / 1_000_000 };
+  return {
+    agent: agent ?? null,
+    name,
+    calls,
+    errors,
+    not_executed: notExecuted,
+    mean_seconds: tookMicros === undefined ? null : tookMicros / 1_000_000,
+  };
 }
 
 function timeOf(micros: Micros): string {
@@ -106,6 +148,16 @@ export function evaluabilityRows(families: readonly MetricFamily[]): readonly Js
   return points.flatMap((point) => {
     if (point.kind !== 'number') return [];
     const label = (name: string): string | null => point.labels[name] ?? null;
-    return [{ agent: label(wire.agentName), dialect: label('tracejury.dialect'), name: label(wire.evaluationName), outcome: label('tracejury.outcome'), reason: label('tracejury.reason'), need: label('tracejury.need'), count: point.value }];
+    return [
+      {
+        agent: label(wire.agentName),
+        dialect: label('tracejury.dialect'),
+        name: label(wire.evaluationName),
+        outcome: label('tracejury.outcome'),
+        reason: label('tracejury.reason'),
+        need: label('tracejury.need'),
+        count: point.value,
+      },
+    ];
   });
 }

@@ -9,5 +9,12 @@ export const pages = {
 } as const;
 
 export function list(key: string, schema: string): JsonObject {
-  return { type: 'object', required: [key, 'next'], properties: { [key]: { type: 'array', items: { $ref: `#/components/schemas/${schema}` } }, next: { type: ['string', 'null'], description: 'Cursor of the next page; null: this is the last.' } } };
+  return {
+    type: 'object',
+    required: [key, 'next'],
+    properties: {
+      [key]: { type: 'array', items: { $ref: `#/components/schemas/${schema}` } },
+      next: { type: ['string', 'null'], description: 'Cursor of the next page; null: this is the last.' },
+    },
+  };
 }

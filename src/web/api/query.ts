@@ -63,7 +63,11 @@ export function timeAt(query: Parameters, name: string): Micros | undefined {
   const text = query[name];
   if (typeof text !== 'string') return undefined;
   const micros = parsedTime(text);
-  if (micros === undefined) throw new QueryFault(`${name} is ${JSON.stringify(text)}, which is no time.`, 'Write a date or a time as RFC 3339 does: 2026-11-21, or 2026-11-21T09:30:00Z.');
+  if (micros === undefined)
+    throw new QueryFault(
+      `${name} is ${JSON.stringify(text)}, which is no time.`,
+      'Write a date or a time as RFC 3339 does: 2026-11-21, or 2026-11-21T09:30:00Z.',
+    );
   return micros;
 }
 
@@ -89,7 +93,14 @@ export function cursorText({ startedAt, id }: RunPlace): string {
 export function placeOf(cursor: string): RunPlace {
   const value = parseJson(Buffer.from(cursor, 'base64url').toString());
   const [startedAt, id, ...more] = isJsonArray(value ?? null) ? (value as readonly unknown[]) : [];
-  if (typeof startedAt !== 'number' || typeof id !== 'number' || more.length > 0 || !Number.isSafeInteger(startedAt) || !Number.isSafeInteger(id)) throw new QueryFault('cursor is none of ours.', 'Give the value of "next" of the page before it, and the same filters.');
+  if (
+    typeof startedAt !== 'number' ||
+    typeof id !== 'number' ||
+    more.length > 0 ||
+    !Number.isSafeInteger(startedAt) ||
+    !Number.isSafeInteger(id)
+  )
+    throw new QueryFault('cursor is none of ours.', 'Give the value of "next" of the page before it, and the same filters.');
   return { startedAt, id };
 }
 
@@ -101,6 +112,7 @@ export function offsetText(offset: number): string {
 export function offsetOf(cursor: string): number {
   const value = parseJson(Buffer.from(cursor, 'base64url').toString());
   const [offset, ...more] = isJsonArray(value ?? null) ? (value as readonly unknown[]) : [];
-  if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0 || more.length > 0) throw new QueryFault('cursor is none of ours.', 'Give the value of "next" of the page before it.');
+  if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0 || more.length > 0)
+    throw new QueryFault('cursor is none of ours.', 'Give the value of "next" of the page before it.');
   return offset;
 }

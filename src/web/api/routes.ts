@@ -9,7 +9,19 @@ import { figureRoutes } from './figure-routes.ts';
 import { exportRoutes } from './export-routes.ts';
 import { decisionJson, runJson, runRowJson, spansGoneJson, summaryJson, toolJson } from './json.ts';
 import { limitDefault, list, pages, text } from './pages.ts';
-import { cursorText, filterOf, named, NotKept, offsetOf, offsetText, periodOf, placeOf, QueryFault, tenantOf, type Parameters } from './query.ts';
+import {
+  cursorText,
+  filterOf,
+  named,
+  NotKept,
+  offsetOf,
+  offsetText,
+  periodOf,
+  placeOf,
+  QueryFault,
+  tenantOf,
+  type Parameters,
+} from './query.ts';
 import { otlpLines, spanPage } from './spans.ts';
 
 const time = { type: 'string', maxLength: 40, description: 'A time as RFC 3339 writes it.' } as const;
@@ -17,7 +29,10 @@ const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace
 const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
 const tenant = { ...text, description: 'Name of the token that the spans came with; empty where none is asked for.' } as const;
 const spansLimitDefault = 200;
-const period = { from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' }, to: { ...time, description: 'Runs that started before this time; now when left out.' } } as const;
+const period = {
+  from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' },
+  to: { ...time, description: 'Runs that started before this time; now when left out.' },
+} as const;
 const filters = {
   agent: { ...text, description: 'Name of the agent.' },
   service: { ...text, description: 'Name of the service.' },
@@ -62,17 +77,30 @@ export const routes: readonly Route[] = [
   {
     method: 'get',
     path: '/runs/{trace}/{span}/spans',
-    summary: 'The spans that are kept of the run’s trace: first those of the run and its sub-agents in order of their starts, then the others. Long texts are cut short, and `cut` names them.',
+    summary:
+      'The spans that are kept of the run’s trace: first those of the run and its sub-agents in order of their starts, then the others. Long texts are cut short, and `cut` names them.',
     path_parameters: { trace: traceId, span: spanId },
     query_parameters: { tenant, limit: { ...pages.limit, maximum: 500, default: spansLimitDefault }, cursor: pages.cursor },
-    answer: { type: 'object', required: ['spans', 'next', 'whole', 'spans_gone'], properties: { spans: { type: 'array', items: { $ref: '#/components/schemas/Span' } }, next: { type: ['string', 'null'] }, whole: { type: ['boolean', 'null'], description: 'False: some spans of the trace are not kept.' }, spans_gone: { anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }], description: 'Why there are none.' } } },
+    answer: {
+      type: 'object',
+      required: ['spans', 'next', 'whole', 'spans_gone'],
+      properties: {
+        spans: { type: 'array', items: { $ref: '#/components/schemas/Span' } },
+        next: { type: ['string', 'null'] },
+        whole: { type: ['boolean', 'null'], description: 'False: some spans of the trace are not kept.' },
+        spans_gone: { anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }], description: 'Why there are none.' },
+      },
+    },
     async handle({ store, spans }, query) {
       const run = await storedRun(store, query);
       const kept = run === undefined ? undefined : await spans(run);
       if (run === undefined) return undefined;
       if (kept === undefined) return { spans: [], next: null, whole: null, spans_gone: spansGoneJson(run) };
       const { cursor, limit } = query;
-      const page = spanPage(kept.spans, run.spanId, { from: typeof cursor === 'string' ? offsetOf(cursor) : 0, limit: typeof limit === 'number' ? limit : spansLimitDefault });
+      const page = spanPage(kept.spans, run.spanId, {
+        from: typeof cursor === 'string' ? offsetOf(cursor) : 0,
+        limit: typeof limit === 'number' ? limit : spansLimitDefault,
+      });
       return { spans: page.spans, next: page.next === undefined ? null : offsetText(page.next), whole: kept.isWhole, spans_gone: null };
     },
   },
@@ -100,7 +128,10 @@ export const routes: readonly Route[] = [
     path_parameters: { trace: traceId },
     query_parameters: { tenant },
     answer: list('decisions', 'Decision'),
-    handle: async ({ store }, { trace, tenant: of }) => ({ decisions: (await store.decisions(trace as TraceId)).filter((one) => of === undefined || one.tenant === of).map(decisionJson), next: null }),
+    handle: async ({ store }, { trace, tenant: of }) => ({
+      decisions: (await store.decisions(trace as TraceId)).filter((one) => of === undefined || one.tenant === of).map(decisionJson),
+      next: null,
+    }),
   },
   {
     method: 'get',
@@ -116,13 +147,26 @@ export const routes: readonly Route[] = [
     path: '/summary',
     summary: 'Verdicts by evaluator over time.',
     path_parameters: {},
-    query_parameters: { ...period, agent: filters.agent, tenant, evaluator: filters.evaluator, bucket: { enum: Object.keys(buckets), default: 'hour', description: 'Width of one step in time.' } },
+    query_parameters: {
+      ...period,
+      agent: filters.agent,
+      tenant,
+      evaluator: filters.evaluator,
+      bucket: { enum: Object.keys(buckets), default: 'hour', description: 'Width of one step in time.' },
+    },
     answer: list('summary', 'SummaryRow'),
     async handle({ store, clock }, query) {
       const bucketMicros = buckets[String(query['bucket'] ?? 'hour')] ?? dayMicros;
       const between = periodOf(query, clock);
-      if ((between.to - between.from) / bucketMicros > bucketsMax) throw new QueryFault(`from and to are more than ${bucketsMax} steps apart.`, 'Name a wider bucket or a shorter time.');
-      const rows = await store.summary({ ...between, bucketMicros, ...named(query, 'agent', 'agent'), ...tenantOf(query), ...named(query, 'evaluator', 'evaluator') });
+      if ((between.to - between.from) / bucketMicros > bucketsMax)
+        throw new QueryFault(`from and to are more than ${bucketsMax} steps apart.`, 'Name a wider bucket or a shorter time.');
+      const rows = await store.summary({
+        ...between,
+        bucketMicros,
+        ...named(query, 'agent', 'agent'),
+        ...tenantOf(query),
+        ...named(query, 'evaluator', 'evaluator'),
+      });
       return { summary: rows.map(summaryJson), next: null };
     },
   },
@@ -133,7 +177,10 @@ export const routes: readonly Route[] = [
     path_parameters: {},
     query_parameters: { ...period, agent: filters.agent, tenant },
     answer: list('tools', 'Tool'),
-    handle: async ({ store, clock }, query) => ({ tools: (await store.tools({ ...periodOf(query, clock), ...named(query, 'agent', 'agent'), ...tenantOf(query) })).map(toolJson), next: null }),
+    handle: async ({ store, clock }, query) => ({
+      tools: (await store.tools({ ...periodOf(query, clock), ...named(query, 'agent', 'agent'), ...tenantOf(query) })).map(toolJson),
+      next: null,
+    }),
   },
   {
     method: 'get',
@@ -141,8 +188,34 @@ export const routes: readonly Route[] = [
     summary: 'What each evaluator could score since the service started, by agent and dialect, and what it lacked.',
     path_parameters: {},
     query_parameters: {},
-    answer: { type: 'object', required: ['evaluability', 'unrecognised', 'next'], properties: { evaluability: { type: 'array', items: { $ref: '#/components/schemas/EvaluabilityRow' } }, unrecognised: { type: 'array', items: { $ref: '#/components/schemas/UnrecognisedService' }, description: 'Services and scopes from which spans came, for eight seconds or longer, and no agent, model call or tool call among them.' }, next: { type: 'null' } } },
-    handle: async ({ evaluability, unrecognised }) => ({ evaluability: evaluability(), unrecognised: unrecognised().map(({ service, scope, spans, names, keys, dialects, missing, todo }) => ({ service, scope, spans, names, keys, dialects, missing, todo })), next: null }),
+    answer: {
+      type: 'object',
+      required: ['evaluability', 'unrecognised', 'next'],
+      properties: {
+        evaluability: { type: 'array', items: { $ref: '#/components/schemas/EvaluabilityRow' } },
+        unrecognised: {
+          type: 'array',
+          items: { $ref: '#/components/schemas/UnrecognisedService' },
+          description:
+            'Services and scopes from which spans came, for eight seconds or longer, and no agent, model call or tool call among them.',
+        },
+        next: { type: 'null' },
+      },
+    },
+    handle: async ({ evaluability, unrecognised }) => ({
+      evaluability: evaluability(),
+      unrecognised: unrecognised().map(({ service, scope, spans, names, keys, dialects, missing, todo }) => ({
+        service,
+        scope,
+        spans,
+        names,
+        keys,
+        dialects,
+        missing,
+        todo,
+      })),
+      next: null,
+    }),
   },
   ...figureRoutes,
   ...annotationRoutes,
@@ -154,6 +227,10 @@ function storedRun(store: Store, { trace, span, tenant: of = '' }: Parameters): 
 }
 
 async function runsPage(store: Store, filter: RunFilter, { cursor, limit }: Parameters): Promise<JsonObject> {
-  const page = await store.runs({ ...filter, limit: typeof limit === 'number' ? limit : limitDefault, ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}) });
+  const page = await store.runs({
+    ...filter,
+    limit: typeof limit === 'number' ? limit : limitDefault,
+    ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}),
+  });
   return { runs: page.runs.map(runRowJson), next: page.next === undefined ? null : cursorText(page.next) };
 }

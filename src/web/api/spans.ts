@@ -9,7 +9,12 @@ import { writeTraces } from '../../otlp/write/write.ts';
 
 /** One OTLP/JSON request a line, as the Collector's file exporter writes them: traces, then logs where there are any. */
 export function otlpLines({ spans, records }: Unbundled): string {
-  return [...(spans.length === 0 ? [] : [writeTraces(spans, 'json').toString()]), ...(records.length === 0 ? [] : [writeLogsJson(records).toString()])].map((line) => `${line}\n`).join('');
+  return [
+    ...(spans.length === 0 ? [] : [writeTraces(spans, 'json').toString()]),
+    ...(records.length === 0 ? [] : [writeLogsJson(records).toString()]),
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 /** Of one text; the rest is left out and the attribute is named in `cut`. */
@@ -25,9 +30,15 @@ export interface SpanPage {
 }
 
 /** The run's own spans first, in order of their starts, then the others of its trace. Spans with one start stay as they are kept: as they arrived. */
-export function spanPage(spans: readonly Span[], root: SpanId, { from, limit }: { readonly from: number; readonly limit: number }): SpanPage {
+export function spanPage(
+  spans: readonly Span[],
+  root: SpanId,
+  { from, limit }: { readonly from: number; readonly limit: number },
+): SpanPage {
   const own = ownSpans(spans, root);
-  const ordered = spans.toSorted((one, other) => Number(own.has(other)) - Number(own.has(one)) || compared(one.startUnixNano, other.startUnixNano));
+  const ordered = spans.toSorted(
+    (one, other) => Number(own.has(other)) - Number(own.has(one)) || compared(one.startUnixNano, other.startUnixNano),
+  );
   const page: JsonObject[] = [];
   let chars = 0;
   for (const span of ordered.slice(from, from + limit)) {
@@ -73,7 +84,9 @@ function spanJson(span: Span, isOwn: boolean): JsonObject {
     service: typeof span.resource.attribute('service.name') === 'string' ? textJson(String(span.resource.attribute('service.name'))) : null,
     scope: textJson(span.scope.name),
     attributes,
-    events: span.events.slice(0, eventsMax).map((event) => ({ name: textJson(event.name), at: timeText(event.timeUnixNano), attributes: attributesJson(event, cut) })),
+    events: span.events
+      .slice(0, eventsMax)
+      .map((event) => ({ name: textJson(event.name), at: timeText(event.timeUnixNano), attributes: attributesJson(event, cut) })),
     links: span.links.slice(0, eventsMax).map(({ traceId, spanId }) => ({ trace_id: traceId, span_id: spanId })),
     cut: [...new Set(cut)],
   };
@@ -94,7 +107,8 @@ function attributesJson(from: Attributed, cut: string[]): JsonObject {
 function plainJson(value: AttributeValue): JsonValue {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   if (Array.isArray(value)) return (value as readonly AttributeValue[]).map(plainJson);
-  if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainJson(item)]));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainJson(item)]));
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 

@@ -9,16 +9,35 @@ import { equal, tell } from '../../bench/overload/conditions.ts';
 import { backendServer } from '../server.ts';
 import { scoresTrial, type Found } from '../trial.ts';
 
-const { values } = parseArgs({ options: { url: { type: 'string' }, mlflow: { type: 'string', default: 'mlflow' }, python: { type: 'string', default: 'python3' } } });
+const { values } = parseArgs({
+  options: { url: { type: 'string' }, mlflow: { type: 'string', default: 'mlflow' }, python: { type: 'string', default: 'python3' } },
+});
 const server = await backendServer(values.url, {
   command: values.mlflow,
-  args: ({ port, folder }) => ['server', '--host', '127.0.0.1', '--port', String(port), '--workers', '1', '--backend-store-uri', `sqlite:///${join(folder, 'mlflow.db')}`],
+  args: ({ port, folder }) => [
+    'server',
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--workers',
+    '1',
+    '--backend-store-uri',
+    `sqlite:///${join(folder, 'mlflow.db')}`,
+  ],
   probe: { path: '/health' },
 });
 
 /** What the script beside this file prints. */
 interface Read {
-  readonly assessments: readonly { readonly id: string; readonly name: string; readonly span_id: string | null; readonly value: number | null; readonly rationale: string; readonly source: string }[];
+  readonly assessments: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly span_id: string | null;
+    readonly value: number | null;
+    readonly rationale: string;
+    readonly source: string;
+  }[];
   readonly searched: readonly string[];
 }
 
@@ -28,12 +47,27 @@ let last: { readonly read: Read; readonly trace: string } | undefined;
 async function scores(traceId: string): Promise<readonly Found[]> {
   const { stdout } = await run(values.python, [join(import.meta.dirname, 'read.py'), server.url, `tr-${traceId}`]);
   last = { read: JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Read, trace: `tr-${traceId}` };
-  return last.read.assessments.map(({ id, name, span_id: span, value, rationale }) => ({ id, name, spanId: span ?? undefined, score: value, explanation: rationale }));
+  return last.read.assessments.map(({ id, name, span_id: span, value, rationale }) => ({
+    id,
+    name,
+    spanId: span ?? undefined,
+    score: value,
+    explanation: rationale,
+  }));
 }
 
 try {
-  const conditions = await scoresTrial({ page: 'mlflow.md', url: server.url, headers: { 'x-mlflow-experiment-id': '0' }, scores, runScoresOn: ['trace'] });
-  const [found, source] = [last?.read.searched.includes(last.trace), [...new Set(last?.read.assessments.map((one) => one.source))].join(', ')];
+  const conditions = await scoresTrial({
+    page: 'mlflow.md',
+    url: server.url,
+    headers: { 'x-mlflow-experiment-id': '0' },
+    scores,
+    runScoresOn: ['trace'],
+  });
+  const [found, source] = [
+    last?.read.searched.includes(last.trace),
+    [...new Set(last?.read.assessments.map((one) => one.source))].join(', '),
+  ];
   const holds = tell('Scores in MLflow, read with its own client', [
     ...conditions,
     equal('a search for feedback.tool_error = 0.5 finds the trace', 'true', String(found)),

@@ -14,7 +14,13 @@ const { values } = parseArgs({ options: { url: { type: 'string' }, phoenix: { ty
 const server = await backendServer(values.url, {
   command: values.phoenix,
   args: () => ['serve'],
-  env: ({ port, folder }) => ({ PHOENIX_WORKING_DIR: folder, PHOENIX_HOST: '127.0.0.1', PHOENIX_PORT: String(port), PHOENIX_GRPC_PORT: '0', PHOENIX_TELEMETRY_ENABLED: 'false' }),
+  env: ({ port, folder }) => ({
+    PHOENIX_WORKING_DIR: folder,
+    PHOENIX_HOST: '127.0.0.1',
+    PHOENIX_PORT: String(port),
+    PHOENIX_GRPC_PORT: '0',
+    PHOENIX_TELEMETRY_ENABLED: 'false',
+  }),
   probe: { path: '/healthz' },
 });
 
@@ -28,11 +34,20 @@ async function listed(path: string): Promise<readonly JsonObject[]> {
 
 function foundOf({ id, name, span_id: span, result }: JsonObject): Found {
   const { score, explanation } = isJsonObject(result ?? null) ? (result as JsonObject) : {};
-  return { id: String(id), name: String(name), spanId: typeof span === 'string' ? span : undefined, score: typeof score === 'number' ? score : null, explanation: String(explanation) };
+  return {
+    id: String(id),
+    name: String(name),
+    spanId: typeof span === 'string' ? span : undefined,
+    score: typeof score === 'number' ? score : null,
+    explanation: String(explanation),
+  };
 }
 
 async function scores(traceId: string, spanIds: readonly string[]): Promise<readonly Found[]> {
-  const [spans, traces] = [await listed(`span_annotations?limit=1000&${spanIds.map((id) => `span_ids=${id}`).join('&')}`), await listed(`trace_annotations?limit=1000&trace_ids=${traceId}`)];
+  const [spans, traces] = [
+    await listed(`span_annotations?limit=1000&${spanIds.map((id) => `span_ids=${id}`).join('&')}`),
+    await listed(`trace_annotations?limit=1000&trace_ids=${traceId}`),
+  ];
   return [...spans, ...traces].map(foundOf);
 }
 
@@ -44,9 +59,21 @@ async function forwardTrial(): Promise<readonly Condition[]> {
   try {
     const run = newRun();
     await service.send([...run.first, ...run.late]);
-    const spans = await eventually(async () => [await listed(`spans?limit=100&trace_id=${run.traceId}`)].find((all) => all.length >= 3), 'the spans', patient);
-    const told = (spanId: string, key: string): string => JSON.stringify(spans.find(({ context }) => isJsonObject(context ?? null) && (context as JsonObject)['span_id'] === spanId)?.[key] ?? null);
-    const holds = (what: string, wanted: string, measured: string): Condition => ({ what, wanted, measured: measured.includes(wanted) ? wanted : measured.slice(0, 300), holds: measured.includes(wanted) });
+    const spans = await eventually(
+      async () => [await listed(`spans?limit=100&trace_id=${run.traceId}`)].find((all) => all.length >= 3),
+      'the spans',
+      patient,
+    );
+    const told = (spanId: string, key: string): string =>
+      JSON.stringify(
+        spans.find(({ context }) => isJsonObject(context ?? null) && (context as JsonObject)['span_id'] === spanId)?.[key] ?? null,
+      );
+    const holds = (what: string, wanted: string, measured: string): Condition => ({
+      what,
+      wanted,
+      measured: measured.includes(wanted) ? wanted : measured.slice(0, 300),
+      holds: measured.includes(wanted),
+    });
     return [
       holds('spans of the trace', '3', String(spans.length)),
       holds('on the agent’s span', '"tracejury.verdict":"fail"', told(run.agent, 'attributes')),

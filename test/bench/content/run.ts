@@ -36,7 +36,8 @@ for (const [name, store] of [
   ['failed_and_sampled, no sample', 'content: failed_and_sampled, content_sample: 0'],
   ['failed_and_sampled (default)', 'content: failed_and_sampled'],
   ['all', 'content: all'],
-] as const) rows.push(await row(name, store));
+] as const)
+  rows.push(await row(name, store));
 try {
   let told = workload({ seed: 1_000, spans: Math.round(spans / 4) });
   for (const one of rows) await pass(one, told, false);
@@ -55,8 +56,17 @@ async function row(name: string, store: string): Promise<Row> {
   const place = join(folder, String(rows.length));
   mkdirSync(place);
   const file = join(place, 'tracejury.yaml');
-  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nstore: { url: "sqlite:${place}/data/runs.db", ${store} }\njournal: { url: "disk:${place}/journal" }\n`);
-  return { name, place, server: await measured('../../src/cli/main.ts', ['serve', '-c', file], { lastLine: /^Evaluators/m }), micros: [], traces: 0 };
+  writeFileSync(
+    file,
+    `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nstore: { url: "sqlite:${place}/data/runs.db", ${store} }\njournal: { url: "disk:${place}/journal" }\n`,
+  );
+  return {
+    name,
+    place,
+    server: await measured('../../src/cli/main.ts', ['serve', '-c', file], { lastLine: /^Evaluators/m }),
+    micros: [],
+    traces: 0,
+  };
 }
 
 async function pass(one: Row, { bodies, traces, spans: sent }: Workload, counts: boolean): Promise<void> {
@@ -75,7 +85,12 @@ async function pass(one: Row, { bodies, traces, spans: sent }: Workload, counts:
 
 async function sampled({ consoleUrl }: Measured, name: string): Promise<number> {
   const page = await (await fetch(`${consoleUrl ?? ''}/metrics`)).text();
-  return Number(page.split('\n').find((line) => line.startsWith(`${name} `))?.split(' ')[1] ?? 0);
+  return Number(
+    page
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(' ')[1] ?? 0,
+  );
 }
 
 async function report({ traces, spans: sent, bytes }: Workload): Promise<void> {
@@ -84,10 +99,17 @@ async function report({ traces, spans: sent, bytes }: Workload): Promise<void> {
   for (const one of rows) {
     const kept = await sampled(one.server, 'tracejury_store_traces_total{tracejury_outcome="written"}');
     const data = join(one.place, 'data');
-    const stored = readdirSync(data).reduce((sum, name) => sum + (name.endsWith('-wal') || name.endsWith('-shm') ? 0 : statSync(join(data, name)).size), 0);
-    lines.push(`| ${one.name} | ${median(one.micros).toFixed(1)} | ${(median(one.micros) - base).toFixed(1)} | ${Math.min(...one.micros).toFixed(1)} to ${Math.max(...one.micros).toFixed(1)} | ${((100 * kept) / one.traces).toFixed(0)} % | ${(stored / one.traces / 1_000).toFixed(1)} |`);
+    const stored = readdirSync(data).reduce(
+      (sum, name) => sum + (name.endsWith('-wal') || name.endsWith('-shm') ? 0 : statSync(join(data, name)).size),
+      0,
+    );
+    lines.push(
+      `| ${one.name} | ${median(one.micros).toFixed(1)} | ${(median(one.micros) - base).toFixed(1)} | ${Math.min(...one.micros).toFixed(1)} to ${Math.max(...one.micros).toFixed(1)} | ${((100 * kept) / one.traces).toFixed(0)} % | ${(stored / one.traces / 1_000).toFixed(1)} |`,
+    );
   }
-  process.stdout.write(`| store.content | µs/span | more than none | range | traces kept | kB a run in the file |\n|---|---|---|---|---|---|\n${lines.join('\n')}\n\n${traces} traces of ${sent / traces} spans a pass, ${Math.round(bytes / sent)} bytes a span, ${passes} passes, medians. Node ${process.versions.node}.\n`);
+  process.stdout.write(
+    `| store.content | µs/span | more than none | range | traces kept | kB a run in the file |\n|---|---|---|---|---|---|\n${lines.join('\n')}\n\n${traces} traces of ${sent / traces} spans a pass, ${Math.round(bytes / sent)} bytes a span, ${passes} passes, medians. Node ${process.versions.node}.\n`,
+  );
 }
 
 function median(all: readonly number[]): number {

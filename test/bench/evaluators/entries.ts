@@ -11,7 +11,7 @@ const optionsOf: { readonly [evaluator: string]: JsonObject } = {
   message_order: { sequence: [{ name: 'search_flights' }, { name: 'book_hotel' }] },
   output_contains: { text: 'Paris' },
   output_equals: { value: 'booked' },
-  json_path: { path: "$.stops[*].city", operator: "exists", value: true },
+  json_path: { path: '$.stops[*].city', operator: 'exists', value: true },
   regex_match: { pattern: 'REF-[0-9]+' },
   keywords: { keywords: ['trip', 'hotel'] },
   code_parseable: { on: { retriever: true } },
@@ -23,12 +23,19 @@ const optionsOf: { readonly [evaluator: string]: JsonObject } = {
 };
 
 /** What is measured: the evaluator, ready to run, or why it cannot be. */
-export type Entry = { readonly kind: 'ready'; readonly id: string; readonly evaluator: ConfiguredEvaluator } | { readonly kind: 'faulty'; readonly id: string; readonly why: string };
+export type Entry =
+  | { readonly kind: 'ready'; readonly id: string; readonly evaluator: ConfiguredEvaluator }
+  | { readonly kind: 'faulty'; readonly id: string; readonly why: string };
 
 export function entriesFor(expected: JsonObject): readonly Entry[] {
   return evaluators.map(({ id, expectationSchema }) => {
     const expect = chosen(expected, Object.keys((expectationSchema?.['properties'] ?? {}) as object));
-    return entryOf({ use: id, name: id, ...(Object.keys(expect).length === 0 ? {} : { expect }), ...(Object.hasOwn(optionsOf, id) ? { options: optionsOf[id] ?? {} } : {}) });
+    return entryOf({
+      use: id,
+      name: id,
+      ...(Object.keys(expect).length === 0 ? {} : { expect }),
+      ...(Object.hasOwn(optionsOf, id) ? { options: optionsOf[id] ?? {} } : {}),
+    });
   });
 }
 

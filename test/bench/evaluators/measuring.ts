@@ -33,7 +33,8 @@ export async function warmedUp(work: Work, { batchMs, warmUpMs }: Timing): Promi
 export async function measure(pieces: readonly Piece[], { passes }: Timing, onPass: (pass: number) => void): Promise<void> {
   for (let pass = 1; pass <= passes; pass++) {
     // Every second pass goes backwards: what runs before leaves its garbage to what runs after.
-    for (const { work, times, micros } of pass % 2 === 0 ? pieces.toReversed() : pieces) micros.push((await cpuMicros(work, times)) / times);
+    for (const { work, times, micros } of pass % 2 === 0 ? pieces.toReversed() : pieces)
+      micros.push((await cpuMicros(work, times)) / times);
     onPass(pass);
   }
 }

@@ -21,22 +21,47 @@ const scatter = 1.3;
 /** Less work than this is mostly what every evaluation costs. */
 const microsMin = 200;
 
-export function growthTable(rows: readonly MeasuredEvaluator[], sizes: readonly number[]): { readonly text: string; readonly tooSteep: boolean } {
+export function growthTable(
+  rows: readonly MeasuredEvaluator[],
+  sizes: readonly number[],
+): { readonly text: string; readonly tooSteep: boolean } {
   const steep = rows.filter(({ cells }) => isTooSteep(figureOf(cells.at(-2)), figureOf(cells.at(-1))));
   const lines = rows.map(({ id, judged, cells }) => {
     const figures = cells.map(figureOf);
     const growths = figures.slice(1).map((figure, at) => ratio(figure, figures[at]));
-    return [`${id}${judged ? ' *' : ''}`, ...cells.map((cell) => (cell.kind === 'measured' ? rounded(median(cell.piece.micros)) : '–')), ...growths];
+    return [
+      `${id}${judged ? ' *' : ''}`,
+      ...cells.map((cell) => (cell.kind === 'measured' ? rounded(median(cell.piece.micros)) : '–')),
+      ...growths,
+    ];
   });
-  const heads = ['evaluator', ...sizes.map((size) => `µs, ${size} calls`), ...sizes.slice(1).map((size, at) => `× from ${sizes[at]} to ${size}`)];
-  const unscored = rows.flatMap(({ id, cells }) => [...new Set(cells.flatMap((cell) => (cell.kind === 'unscored' ? [`${id} (${cell.why})`] : [])))]);
-  const notes = [rows.some(({ judged }) => judged) ? '* asks a judge; its answers were at hand.' : '', unscored.length === 0 ? 'All scored.' : `Not scored: ${unscored.join('; ')}.`].filter((note) => note !== '');
-  const note = steep.length === 0 ? 'None grows faster than the square of the calls.' : `FASTER THAN THE SQUARE: ${steep.map(({ id }) => id).join(', ')}.`;
+  const heads = [
+    'evaluator',
+    ...sizes.map((size) => `µs, ${size} calls`),
+    ...sizes.slice(1).map((size, at) => `× from ${sizes[at]} to ${size}`),
+  ];
+  const unscored = rows.flatMap(({ id, cells }) => [
+    ...new Set(cells.flatMap((cell) => (cell.kind === 'unscored' ? [`${id} (${cell.why})`] : []))),
+  ]);
+  const notes = [
+    rows.some(({ judged }) => judged) ? '* asks a judge; its answers were at hand.' : '',
+    unscored.length === 0 ? 'All scored.' : `Not scored: ${unscored.join('; ')}.`,
+  ].filter((note) => note !== '');
+  const note =
+    steep.length === 0
+      ? 'None grows faster than the square of the calls.'
+      : `FASTER THAN THE SQUARE: ${steep.map(({ id }) => id).join(', ')}.`;
   return { text: `${table(heads, lines)}\n\n${[...notes, note].join('\n')}`, tooSteep: steep.length > 0 };
 }
 
 export function comparisonTable(rows: readonly MeasuredComparison[]): string {
-  const lines = rows.map(({ what, against, ours, theirs }) => [what, rounded(median(ours.micros)), against, rounded(median(theirs.micros)), `${rounded(median(theirs.micros) / median(ours.micros))} ×`]);
+  const lines = rows.map(({ what, against, ours, theirs }) => [
+    what,
+    rounded(median(ours.micros)),
+    against,
+    rounded(median(theirs.micros)),
+    `${rounded(median(theirs.micros) / median(ours.micros))} ×`,
+  ]);
   return table(['ours', 'µs', 'theirs', 'µs', 'ratio'], lines);
 }
 

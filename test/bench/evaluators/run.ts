@@ -18,7 +18,13 @@ import { comparisonTable, growthTable, type MeasuredComparison, type MeasuredEva
 import { pleasedAnswer } from './scripted-answers.ts';
 import { measuredRun } from './traces.ts';
 
-const { values } = parseArgs({ options: { passes: { type: 'string', default: '7' }, only: { type: 'string', default: '' }, 'no-peers': { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: {
+    passes: { type: 'string', default: '7' },
+    only: { type: 'string', default: '' },
+    'no-peers': { type: 'boolean', default: false },
+  },
+});
 const timing: Timing = { batchMs: 30, warmUpMs: 150, passes: Number(values.passes) };
 const sizes = [10, 100, 1_000] as const;
 
@@ -31,7 +37,9 @@ await measure(pieces, timing, (pass) => process.stderr.write(`pass ${pass} of ${
 
 const { text, tooSteep } = growthTable(rows, sizes);
 process.stdout.write(`${text}\n\n`);
-process.stdout.write(peers.kind === 'missing' ? `The other libraries were not measured: ${peers.why}.\n\n` : `${comparisonTable(compared)}\n\n`);
+process.stdout.write(
+  peers.kind === 'missing' ? `The other libraries were not measured: ${peers.why}.\n\n` : `${comparisonTable(compared)}\n\n`,
+);
 process.stdout.write(`CPU time, medians of ${timing.passes} passes of about ${timing.batchMs} ms each. Node ${process.versions.node}.\n`);
 process.exitCode = tooSteep ? 1 : 0;
 
@@ -46,7 +54,9 @@ async function evaluatorRows(): Promise<readonly MeasuredEvaluator[]> {
     const cells: MeasuredEvaluator['cells'][number][] = [];
     for (const { trace, entries } of columns) {
       const entry = entries[at];
-      cells.push(entry?.kind === 'ready' ? await cellOf(entry.evaluator, trace) : { kind: 'unscored', why: entry?.why ?? 'it is not there' });
+      cells.push(
+        entry?.kind === 'ready' ? await cellOf(entry.evaluator, trace) : { kind: 'unscored', why: entry?.why ?? 'it is not there' },
+      );
     }
     found.push({ id, judged: columns[0]?.entries[at]?.kind === 'ready' && columns[0].entries[at].evaluator.kind !== 'rule', cells });
   }
@@ -61,7 +71,11 @@ async function cellOf(evaluator: ConfiguredEvaluator, trace: AgentTrace): Promis
 }
 
 /** A judge is asked once beforehand; then its answers are at hand without delay. */
-function evaluation(evaluator: ConfiguredEvaluator, trace: AgentTrace, with_: EvaluationContext): { readonly verdict: Verdict; readonly work: Work } {
+function evaluation(
+  evaluator: ConfiguredEvaluator,
+  trace: AgentTrace,
+  with_: EvaluationContext,
+): { readonly verdict: Verdict; readonly work: Work } {
   if (evaluator.kind === 'rule') {
     const run = (): Verdict => evaluator.evaluate(trace, {}, with_);
     return { verdict: run(), work: { kind: 'now', run } };
@@ -79,7 +93,8 @@ function evaluation(evaluator: ConfiguredEvaluator, trace: AgentTrace, with_: Ev
 async function comparisonRows(): Promise<readonly MeasuredComparison[]> {
   const found: MeasuredComparison[] = [];
   if (peers.kind === 'missing') return found;
-  for (const { what, ours, theirs, against } of await comparisons(peers, context)) found.push({ what, against, ours: await piece(ours), theirs: await piece(theirs) });
+  for (const { what, ours, theirs, against } of await comparisons(peers, context))
+    found.push({ what, against, ours: await piece(ours), theirs: await piece(theirs) });
   return found;
 }
 

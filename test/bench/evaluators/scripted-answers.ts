@@ -7,7 +7,8 @@ const NUMBERS = /(\d+(?:, \d+)*)\.$/;
 
 export function pleasedAnswer(request: EvaluatorRequest): Answer {
   if (request.kind === 'embed') return { kind: 'answered', value: request.texts.map((text) => embeddingOf(text)), truncated: false };
-  if (request.kind === 'call') return { kind: 'answered', value: { status: 'scored', score: 1, explanation: 'It is so.' }, truncated: false };
+  if (request.kind === 'call')
+    return { kind: 'answered', value: { status: 'scored', score: 1, explanation: 'It is so.' }, truncated: false };
   const { instruction, answerSchema } = request;
   const numbers = NUMBERS.exec(instruction)?.[1]?.split(', ').map(Number) ?? [1];
   return { kind: 'answered', value: valueOf(answerSchema, numbers), truncated: false };
@@ -26,5 +27,7 @@ function valueOf(schema: JsonObject, numbers: readonly number[]): JsonValue {
   if (type === 'string') return 'It is so.';
   if (type === 'array') return isJsonObject(items) ? numbers.map((number) => valueOf(items, [number])) : [];
   const properties = member(schema, 'properties');
-  return isJsonObject(properties) ? Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, isJsonObject(inner) ? valueOf(inner, numbers) : null])) : {};
+  return isJsonObject(properties)
+    ? Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, isJsonObject(inner) ? valueOf(inner, numbers) : null]))
+    : {};
 }

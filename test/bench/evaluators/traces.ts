@@ -26,8 +26,19 @@ const tokensOfCall = { input: 900, output: 60 } as const;
 function callAt(at: number): ToolCall {
   const { name } = tools[at % tools.length] ?? { name: 'search_flights' };
   const started = startUnixNano + BigInt(at) * 2n * secondNano;
-  const end: Pick<ToolCall, 'result' | 'error'> = at % 10 === failing ? { error: { message: 'timed out', sign: 'span_status' } } : { result: resultOf(name, at) };
-  return { name, id: `call_${at}`, arguments: argumentsOf(name, at), ...end, executed: true, spanId: spanId(at + 2), turn: at, startUnixNano: started, endUnixNano: started + secondNano };
+  const end: Pick<ToolCall, 'result' | 'error'> =
+    at % 10 === failing ? { error: { message: 'timed out', sign: 'span_status' } } : { result: resultOf(name, at) };
+  return {
+    name,
+    id: `call_${at}`,
+    arguments: argumentsOf(name, at),
+    ...end,
+    executed: true,
+    spanId: spanId(at + 2),
+    turn: at,
+    startUnixNano: started,
+    endUnixNano: started + secondNano,
+  };
 }
 
 function argumentsOf(name: string, at: number): JsonObject {
@@ -46,7 +57,9 @@ function argumentsOf(name: string, at: number): JsonObject {
 }
 
 function resultOf(name: string, at: number): JsonValue {
-  return name === 'search_flights' ? { flights: [{ number: `AF${at}`, price: 120 + at, seats: ['12A', '14C'] }], cached: false } : { status: 'ok', reference: `REF-${at}`, note: 'Confirmed by the provider, no further action is needed.' };
+  return name === 'search_flights'
+    ? { flights: [{ number: `AF${at}`, price: 120 + at, seats: ['12A', '14C'] }], cached: false }
+    : { status: 'ok', reference: `REF-${at}`, note: 'Confirmed by the provider, no further action is needed.' };
 }
 
 /** What the run answers: a value of some forty leaves, whatever the number of calls. */
@@ -62,7 +75,11 @@ const expectedOutput: JsonObject = {
   status: 'booked',
   embedding: [0.1, 0.2, 0.2, 0.6, 0.5, 0.3, 0.2, 0.4],
   text: 'The trip from Paris is booked, and a hotel expects you.',
-  stops: Array.from({ length: 10 }, (_, at) => ({ city: `City ${at}`, nights: 3 + at, reference: at % 3 === 0 ? `REF-${at + 1}` : `REF-${at}` })),
+  stops: Array.from({ length: 10 }, (_, at) => ({
+    city: `City ${at}`,
+    nights: 3 + at,
+    reference: at % 3 === 0 ? `REF-${at + 1}` : `REF-${at}`,
+  })),
 };
 
 export interface MeasuredRun {
@@ -86,7 +103,12 @@ export function measuredRun(calls: number): MeasuredRun {
     endUnixNano: startUnixNano + BigInt(calls + 1) * 2n * secondNano,
     toolCalls,
     toolDefinitions: tools,
-    modelCalls: toolCalls.map((_, at) => ({ spanId: spanId(1_000_000 + at), model: 'gpt-5-mini', inputTokens: tokensOfCall.input, outputTokens: tokensOfCall.output })),
+    modelCalls: toolCalls.map((_, at) => ({
+      spanId: spanId(1_000_000 + at),
+      model: 'gpt-5-mini',
+      inputTokens: tokensOfCall.input,
+      outputTokens: tokensOfCall.output,
+    })),
     reasoningSteps: toolCalls.map((_, at) => `Next comes stop ${at}.`),
     documents: [{ id: 'guide', content: 'A guide to ten cities.\n\n```json\n{ "cities": ["Paris", "Rome"] }\n```\n', score: 0.9 }],
     tokens: { input: calls * tokensOfCall.input, output: calls * tokensOfCall.output },

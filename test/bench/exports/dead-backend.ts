@@ -73,7 +73,17 @@ export async function deadBackend({ runs, deadMs, onProgress }: DeadBackendOptio
     await until(() => sink.taken().size >= whole.length * killAtShare);
     await restart(`with ${sink.taken().size} scores at the backend`);
     const atEnd = await quiet(service, whole.length);
-    return { runs: whole.length, deadMs: backMs - diedMs, kills: killsAfter.length + 1, ...compared(sink, whole), lagMs: atReturn.lagMs, residentBytes: atReturn.residentBytes, caughtUpMs: performance.now() - backMs, lagAtEndMs: atEnd.lagMs, deadLetters: atEnd.dead };
+    return {
+      runs: whole.length,
+      deadMs: backMs - diedMs,
+      kills: killsAfter.length + 1,
+      ...compared(sink, whole),
+      lagMs: atReturn.lagMs,
+      residentBytes: atReturn.residentBytes,
+      caughtUpMs: performance.now() - backMs,
+      lagAtEndMs: atEnd.lagMs,
+      deadLetters: atEnd.dead,
+    };
   } finally {
     await folder.remove();
     await sink.stop();
@@ -101,7 +111,13 @@ interface Figures {
 async function figures(service: Host): Promise<Figures> {
   const page = await service.metrics();
   const own = (name: string): number => sample(page, name, { tracejury_exporter: 'span_events' }) ?? 0;
-  return { waiting: own('tracejury_exporter_queue'), lagMs: 1_000 * own('tracejury_exporter_lag_seconds'), dead: own('tracejury_exporter_dead'), residentBytes: sample(page, 'tracejury_process_resident_bytes') ?? 0, unwritten: sample(page, 'tracejury_store_queue') ?? 0 };
+  return {
+    waiting: own('tracejury_exporter_queue'),
+    lagMs: 1_000 * own('tracejury_exporter_lag_seconds'),
+    dead: own('tracejury_exporter_dead'),
+    residentBytes: sample(page, 'tracejury_process_resident_bytes') ?? 0,
+    unwritten: sample(page, 'tracejury_store_queue') ?? 0,
+  };
 }
 
 /** Every run is stored and nothing waits, twice in a row. */

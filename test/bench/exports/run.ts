@@ -9,9 +9,15 @@ import { deadBackend } from './dead-backend.ts';
 
 const { values } = parseArgs({ options: { runs: { type: 'string', default: '5000' }, dead: { type: 'string', default: '600' } } });
 const runs = Number(values.runs);
-const account = await deadBackend({ runs, deadMs: Number(values.dead) * 1_000, onProgress: (line) => void process.stderr.write(`${line}\n`) });
+const account = await deadBackend({
+  runs,
+  deadMs: Number(values.dead) * 1_000,
+  onProgress: (line) => void process.stderr.write(`${line}\n`),
+});
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
-process.stdout.write(`When the backend came back after ${seconds(account.deadMs)}, the oldest score had waited for ${seconds(account.lagMs)}; the process had ${Math.round(account.residentBytes / 2 ** 20)} MiB. `);
+process.stdout.write(
+  `When the backend came back after ${seconds(account.deadMs)}, the oldest score had waited for ${seconds(account.lagMs)}; the process had ${Math.round(account.residentBytes / 2 ** 20)} MiB. `,
+);
 process.stdout.write(`${seconds(account.caughtUpMs)} later nothing waited, a kill and a start among them.\n`);
 
 const none = (what: string, measured: number): Condition => ({ what, wanted: '0', measured: String(measured), holds: measured === 0 });

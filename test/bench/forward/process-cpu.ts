@@ -7,6 +7,8 @@ const ticksPerSecond = 100;
 const [userAt, systemAt] = [11, 12];
 
 export function cpuMicrosOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
   return ((Number(fields[userAt]) + Number(fields[systemAt])) * 1e6) / ticksPerSecond;
 }

@@ -24,7 +24,14 @@ interface Row extends LoadCounts {
   readonly doubled: number;
 }
 
-const { values } = parseArgs({ options: { collector: { type: 'string' }, seconds: { type: 'string', default: '12' }, rate: { type: 'string', default: '1000' }, passes: { type: 'string', default: '3' } } });
+const { values } = parseArgs({
+  options: {
+    collector: { type: 'string' },
+    seconds: { type: 'string', default: '12' },
+    rate: { type: 'string', default: '1000' },
+    passes: { type: 'string', default: '3' },
+  },
+});
 const { collector: binary } = values;
 if (binary === undefined) throw new Error('give the path of a Collector: --collector PATH');
 const [seconds, rate, passes] = [Number(values.seconds), Number(values.rate), Number(values.passes)];
@@ -49,8 +56,16 @@ service: { telemetry: { metrics: { level: none } }, pipelines: { traces: { recei
 const contenders: readonly { readonly name: string; readonly sends: boolean; readonly start: (url: string) => Promise<Contender> }[] = [
   { name: 'tracejury, `forward`', sends: true, start: (url) => serviceWith(`{ to: forward, endpoint: "${url}" }`) },
   { name: 'tracejury without `forward`', sends: false, start: () => serviceWith('') },
-  { name: 'Collector, `groupbytrace`, `otlp_http`', sends: true, start: (url) => collectorProcess(binary, collectorConfig(url, 'groupbytrace')) },
-  { name: 'Collector, `groupbytrace`, `batch`, `otlp_http`', sends: true, start: (url) => collectorProcess(binary, collectorConfig(url, 'groupbytrace, batch')) },
+  {
+    name: 'Collector, `groupbytrace`, `otlp_http`',
+    sends: true,
+    start: (url) => collectorProcess(binary, collectorConfig(url, 'groupbytrace')),
+  },
+  {
+    name: 'Collector, `groupbytrace`, `batch`, `otlp_http`',
+    sends: true,
+    start: (url) => collectorProcess(binary, collectorConfig(url, 'groupbytrace, batch')),
+  },
 ];
 
 async function measure({ sends, start }: (typeof contenders)[number], sender: number): Promise<Row> {
@@ -77,17 +92,24 @@ for (let pass = 0; pass < passes; pass++) {
   for (const [at, contender] of contenders.entries()) {
     const row = await measure(contender, 1 + pass * contenders.length + at);
     rows[at]?.push(row);
-    process.stderr.write(`${contender.name}: ${row.cpuMicrosPerSpan.toFixed(1)} µs/span, p50 ${quantile(row.latenciesMs, 0.5).toFixed(0)} ms, p99 ${quantile(row.latenciesMs, 0.99).toFixed(0)} ms, ${row.spans} spans, ${row.lost} lost, ${row.doubled} doubled, ${row.putOff} put off\n`);
+    process.stderr.write(
+      `${contender.name}: ${row.cpuMicrosPerSpan.toFixed(1)} µs/span, p50 ${quantile(row.latenciesMs, 0.5).toFixed(0)} ms, p99 ${quantile(row.latenciesMs, 0.99).toFixed(0)} ms, ${row.spans} spans, ${row.lost} lost, ${row.doubled} doubled, ${row.putOff} put off\n`,
+    );
   }
 }
 
 const median = (all: readonly number[]): number => quantile(all, 0.5);
-process.stdout.write(`\n${rate} spans/s for ${seconds} s, ${passes} passes by turns\n\n| | CPU µs/span | range | added, half within | 99 of 100 within |\n|---|---|---|---|---|\n`);
+process.stdout.write(
+  `\n${rate} spans/s for ${seconds} s, ${passes} passes by turns\n\n| | CPU µs/span | range | added, half within | 99 of 100 within |\n|---|---|---|---|---|\n`,
+);
 for (const [at, { name, sends }] of contenders.entries()) {
   const own = rows[at] ?? [];
   const cpu = own.map(({ cpuMicrosPerSpan }) => cpuMicrosPerSpan);
-  const late = (share: number): string => (sends ? `${median(own.map(({ latenciesMs }) => quantile(latenciesMs, share))).toFixed(0)} ms` : '');
-  process.stdout.write(`| ${name} | ${median(cpu).toFixed(1)} | ${Math.min(...cpu).toFixed(1)} to ${Math.max(...cpu).toFixed(1)} | ${late(0.5)} | ${late(0.99)} |\n`);
+  const late = (share: number): string =>
+    sends ? `${median(own.map(({ latenciesMs }) => quantile(latenciesMs, share))).toFixed(0)} ms` : '';
+  process.stdout.write(
+    `| ${name} | ${median(cpu).toFixed(1)} | ${Math.min(...cpu).toFixed(1)} to ${Math.max(...cpu).toFixed(1)} | ${late(0.5)} | ${late(0.99)} |\n`,
+  );
 }
 const wrong = rows.flat().reduce((sum, { lost, doubled }) => sum + lost + doubled, 0);
 process.stdout.write(`\n${wrong === 0 ? 'Every span arrived once.' : `MISSED: ${wrong} spans were lost or doubled.`}\n`);

@@ -60,10 +60,14 @@ export function steadyLoad({ url, sender, sent }: SteadyLoadOptions): SteadyLoad
 
 function posted(agent: Agent, url: string, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
-    const out = request(`${url}/v1/traces`, { method: 'POST', agent, headers: { 'content-type': 'application/x-protobuf', 'content-length': body.length } }, (response) => {
-      response.resume();
-      response.once('end', () => resolve(response.statusCode ?? 0));
-    });
+    const out = request(
+      `${url}/v1/traces`,
+      { method: 'POST', agent, headers: { 'content-type': 'application/x-protobuf', 'content-length': body.length } },
+      (response) => {
+        response.resume();
+        response.once('end', () => resolve(response.statusCode ?? 0));
+      },
+    );
     out.once('error', reject);
     out.end(body);
   });

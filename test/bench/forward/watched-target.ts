@@ -67,7 +67,13 @@ export async function watchedTarget(): Promise<WatchedTarget> {
       const startMs = performance.now();
       while (all().some(({ sent, arrived }) => arrived < sent) && performance.now() - startMs < withinMs) await pause(100);
       await pause(afterMs);
-      return { latenciesMs: all().filter(({ sent, arrived }) => arrived >= sent).map(({ sentMs, arrivedMs }) => arrivedMs - sentMs), lost: count(({ sent, arrived }) => sent - arrived), doubled: count(({ sent, arrived }) => arrived - sent) };
+      return {
+        latenciesMs: all()
+          .filter(({ sent, arrived }) => arrived >= sent)
+          .map(({ sentMs, arrivedMs }) => arrivedMs - sentMs),
+        lost: count(({ sent, arrived }) => sent - arrived),
+        doubled: count(({ sent, arrived }) => arrived - sent),
+      };
     },
     async nothing() {
       await pause(afterMs * 2);

@@ -77,7 +77,18 @@ export async function told(service: Host, all: readonly Order[]): Promise<Told> 
 
 export function verdictsIn(file: string, all: readonly Order[]): ReadonlySet<string> {
   const numbers = new Map(all.map(({ traceId, number }) => [String(traceId), number] as const));
-  return read(file, (db) => new Set(db.prepare(`select r.trace_id as trace, d.name as name from decisions d join runs r on r.id = d.run_id where d.decision = 'scored' and d.name in (${names})`).all().map(({ trace, name }) => `${numbers.get(String(trace)) ?? ''} ${String(name)}`)));
+  return read(
+    file,
+    (db) =>
+      new Set(
+        db
+          .prepare(
+            `select r.trace_id as trace, d.name as name from decisions d join runs r on r.id = d.run_id where d.decision = 'scored' and d.name in (${names})`,
+          )
+          .all()
+          .map(({ trace, name }) => `${numbers.get(String(trace)) ?? ''} ${String(name)}`),
+      ),
+  );
 }
 
 export function decisionsIn(file: string): number {
@@ -90,8 +101,13 @@ export function stored(file: string, all: readonly Order[]): Stored {
     const unreachable = one(`select count(*) from decisions where decision = 'over_budget' and name in (${names})`);
     return {
       decisionRows: decisionsIn(file),
-      countedUsd: (one("select sum(nano_usd) from judge_spend where account = 'main'") + one("select sum(nano_usd) from judge_reservations where account = 'main'")) / 1e9,
-      balance: one(`select sum(1 / sample_probability) from evaluations where name in (${names})`) / Math.max(1, all.length * evaluators.length - unreachable),
+      countedUsd:
+        (one("select sum(nano_usd) from judge_spend where account = 'main'") +
+          one("select sum(nano_usd) from judge_reservations where account = 'main'")) /
+        1e9,
+      balance:
+        one(`select sum(1 / sample_probability) from evaluations where name in (${names})`) /
+        Math.max(1, all.length * evaluators.length - unreachable),
     };
   });
 }
@@ -113,7 +129,10 @@ export function billed(bill: readonly Charge[], kills: readonly Kill[]): Billed 
     underWay: kills.reduce((sum, { underWay }) => sum + underWay, 0),
     askedAgain,
     askedAgainAnswered,
-    askedAgainDecided: kills.reduce((sum, { verdicts, asked }) => sum + bill.slice(asked).filter(({ pair }) => verdicts.has(pair)).length, 0),
+    askedAgainDecided: kills.reduce(
+      (sum, { verdicts, asked }) => sum + bill.slice(asked).filter(({ pair }) => verdicts.has(pair)).length,
+      0,
+    ),
   };
 }
 

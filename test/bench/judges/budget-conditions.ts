@@ -5,22 +5,78 @@ import type { BudgetAccount } from './budget-account.ts';
 /** Of the budget, with what is held for calls whose end nobody knows: that much of it must come to something. */
 const usedShareMin = 0.85;
 
-export function conditionsOf({ pairs, wanted, decisions, undecided, decidedTwice, decisionRows, budgetUsd, chargedUsd, countedUsd, kills, underWay, asked, askedAgain, askedAgainAnswered, askedAgainDecided }: BudgetAccount): readonly Condition[] {
+export function conditionsOf({
+  pairs,
+  wanted,
+  decisions,
+  undecided,
+  decidedTwice,
+  decisionRows,
+  budgetUsd,
+  chargedUsd,
+  countedUsd,
+  kills,
+  underWay,
+  asked,
+  askedAgain,
+  askedAgainAnswered,
+  askedAgainDecided,
+}: BudgetAccount): readonly Condition[] {
   const sum = [...decisions.values()].reduce((all, count) => all + count, 0);
   const scored = decisions.get('scored') ?? 0;
   const overspentUsd = Math.max(0, chargedUsd - budgetUsd);
   return [
-    { what: 'decisions, by the API', wanted: `${pairs}, one a pair`, measured: `${sum}; ${undecided} pairs without, ${decidedTwice} with two`, holds: sum === pairs && undecided === 0 && decidedTwice === 0 },
+    {
+      what: 'decisions, by the API',
+      wanted: `${pairs}, one a pair`,
+      measured: `${sum}; ${undecided} pairs without, ${decidedTwice} with two`,
+      holds: sum === pairs && undecided === 0 && decidedTwice === 0,
+    },
     { what: 'decisions, by the tables', wanted: String(pairs), measured: String(decisionRows), holds: decisionRows === pairs },
-    { what: 'verdicts, each from one question', wanted: String(asked - askedAgain), measured: String(scored), holds: scored === asked - askedAgain },
-    { what: 'asked about less than without a budget', wanted: `< ${wanted}`, measured: String(scored), holds: scored < wanted && scored > 0 },
-    { what: 'charged by the judge beyond the budget', wanted: '0 USD', measured: `${overspentUsd.toFixed(6)} USD`, holds: overspentUsd === 0 },
-    { what: 'counted of the budget', wanted: `≥ ${usedShareMin * 100} %`, measured: `${((countedUsd / budgetUsd) * 100).toFixed(1)} %`, holds: countedUsd >= budgetUsd * usedShareMin },
-    { what: 'counted by the store, at least what was charged', wanted: `≥ ${chargedUsd.toFixed(6)} USD`, measured: `${countedUsd.toFixed(6)} USD`, holds: countedUsd >= chargedUsd - 1e-9 },
+    {
+      what: 'verdicts, each from one question',
+      wanted: String(asked - askedAgain),
+      measured: String(scored),
+      holds: scored === asked - askedAgain,
+    },
+    {
+      what: 'asked about less than without a budget',
+      wanted: `< ${wanted}`,
+      measured: String(scored),
+      holds: scored < wanted && scored > 0,
+    },
+    {
+      what: 'charged by the judge beyond the budget',
+      wanted: '0 USD',
+      measured: `${overspentUsd.toFixed(6)} USD`,
+      holds: overspentUsd === 0,
+    },
+    {
+      what: 'counted of the budget',
+      wanted: `≥ ${usedShareMin * 100} %`,
+      measured: `${((countedUsd / budgetUsd) * 100).toFixed(1)} %`,
+      holds: countedUsd >= budgetUsd * usedShareMin,
+    },
+    {
+      what: 'counted by the store, at least what was charged',
+      wanted: `≥ ${chargedUsd.toFixed(6)} USD`,
+      measured: `${countedUsd.toFixed(6)} USD`,
+      holds: countedUsd >= chargedUsd - 1e-9,
+    },
     { what: 'kills, with questions under way', wanted: '2', measured: `${kills}, with ${underWay}`, holds: kills === 2 },
     { what: 'asked again though the verdict was stored', wanted: '0', measured: String(askedAgainDecided), holds: askedAgainDecided === 0 },
-    { what: 'asked again though the answer had left the judge', wanted: '0', measured: String(askedAgainAnswered), holds: askedAgainAnswered === 0 },
-    { what: 'asked again, under way at a kill', wanted: `≤ ${underWay}`, measured: String(askedAgain - askedAgainAnswered), holds: askedAgain - askedAgainAnswered <= underWay },
+    {
+      what: 'asked again though the answer had left the judge',
+      wanted: '0',
+      measured: String(askedAgainAnswered),
+      holds: askedAgainAnswered === 0,
+    },
+    {
+      what: 'asked again, under way at a kill',
+      wanted: `≤ ${underWay}`,
+      measured: String(askedAgain - askedAgainAnswered),
+      holds: askedAgain - askedAgainAnswered <= underWay,
+    },
   ];
 }
 

@@ -29,9 +29,18 @@ const senders = 2;
 /** What a question costs, about: by it the budget is half of what would be asked. */
 const questionUsd = 0.0006;
 
-export async function budgetTrial({ runs, seed, rate, concurrency = 8, onProgress = () => undefined }: BudgetTrialOptions): Promise<BudgetAccount> {
+export async function budgetTrial({
+  runs,
+  seed,
+  rate,
+  concurrency = 8,
+  onProgress = () => undefined,
+}: BudgetTrialOptions): Promise<BudgetAccount> {
   const all = orders(runs, seed);
-  const wanted = evaluators.reduce((sum, name) => sum + all.filter((order) => isChosen(order, order.fails ? raisedTo[name] : rate)).length, 0);
+  const wanted = evaluators.reduce(
+    (sum, name) => sum + all.filter((order) => isChosen(order, order.fails ? raisedTo[name] : rate)).length,
+    0,
+  );
   const budgetUsd = Number(((wanted * questionUsd) / 2).toFixed(4));
   const judge = await chargingJudge();
   const folder = hostFolder(configuration(judge.baseUrl, { budgetUsd, rate, concurrency }));
@@ -48,7 +57,9 @@ export async function budgetTrial({ runs, seed, rate, concurrency = 8, onProgres
       kills.push({ verdicts: verdictsIn(folder.store, all), asked: judge.bill.length, underWay: judge.waiting() });
       await service.end('SIGKILL');
       judge.forget();
-      onProgress(`killed after ${load.sent()} runs, with ${judge.bill.length} questions asked and ${kills.at(-1)?.underWay ?? 0} under way`);
+      onProgress(
+        `killed after ${load.sent()} runs, with ${judge.bill.length} questions asked and ${kills.at(-1)?.underWay ?? 0} under way`,
+      );
       service = await folder.start(world);
     }
     await load.done();
@@ -56,7 +67,15 @@ export async function budgetTrial({ runs, seed, rate, concurrency = 8, onProgres
     onProgress('everything is decided');
     const decided = await told(service, all);
     await service.end('SIGTERM');
-    return { ...decided, ...stored(folder.store, all), ...billed(judge.bill, kills), pairs: runs * evaluators.length, wanted, budgetUsd, kills: kills.length };
+    return {
+      ...decided,
+      ...stored(folder.store, all),
+      ...billed(judge.bill, kills),
+      pairs: runs * evaluators.length,
+      wanted,
+      budgetUsd,
+      kills: kills.length,
+    };
   } finally {
     await folder.remove();
     await judge.close();
@@ -67,8 +86,14 @@ function isChosen({ traceId }: Order, rate: number): boolean {
   return sampleDecision({ traceId, traceState: '', rate }).sampled;
 }
 
-function configuration(baseUrl: string, { budgetUsd, rate, concurrency }: { readonly budgetUsd: number; readonly rate: number; readonly concurrency: number }): string {
-  const entries = evaluators.map((name) => `  - { use: task_completion, name: ${name}, judge: main, sample: { rate: ${rate}, raise: [ { when: "tool_error < 1", to: ${raisedTo[name]} } ] }, expect: { tasks: ["task of the ${name}"] } }`);
+function configuration(
+  baseUrl: string,
+  { budgetUsd, rate, concurrency }: { readonly budgetUsd: number; readonly rate: number; readonly concurrency: number },
+): string {
+  const entries = evaluators.map(
+    (name) =>
+      `  - { use: task_completion, name: ${name}, judge: main, sample: { rate: ${rate}, raise: [ { when: "tool_error < 1", to: ${raisedTo[name]} } ] }, expect: { tasks: ["task of the ${name}"] } }`,
+  );
   return `judges: { main: { base_url: "${baseUrl}", model: m, concurrency: ${concurrency}, answer_tokens: 60, price: { input_per_million: ${inputPrice}, output_per_million: ${outputPrice} }, budget: { usd_per_day: ${budgetUsd} } } }
 evaluators:
   - tool_error
@@ -92,7 +117,9 @@ interface Sending {
 
 /** Each request again until it is acknowledged, whoever answers then. */
 function sending(all: readonly Order[], atMs: number, service: () => Host): Sending {
-  const queue = Array.from({ length: Math.ceil(all.length / runsPerRequest) }, (_, at) => all.slice(at * runsPerRequest, (at + 1) * runsPerRequest)).values();
+  const queue = Array.from({ length: Math.ceil(all.length / runsPerRequest) }, (_, at) =>
+    all.slice(at * runsPerRequest, (at + 1) * runsPerRequest),
+  ).values();
   let sent = 0;
   async function sender(): Promise<void> {
     for (const some of queue) {

@@ -39,13 +39,22 @@ export async function chargingJudge(): Promise<ChargingJudge> {
   const server = await chatServer((response, { body }) => {
     const text = body.messages.map(({ content }) => content).join('\n');
     const input = inputTokensOf(body);
-    const charge: Charge = { pair: `${/order (\d+)\?/.exec(text)?.[1] ?? '?'} ${/task of the (\w+)/.exec(text)?.[1] ?? '?'}`, nanoUsd: (input * inputPrice + outputTokens * outputPrice) * 1_000, wasAnswered: false };
+    const charge: Charge = {
+      pair: `${/order (\d+)\?/.exec(text)?.[1] ?? '?'} ${/task of the (\w+)/.exec(text)?.[1] ?? '?'}`,
+      nanoUsd: (input * inputPrice + outputTokens * outputPrice) * 1_000,
+      wasAnswered: false,
+    };
     bill.push(charge);
     const answer = (): void => {
       charge.wasAnswered = true;
       const message = { role: 'assistant', content: '{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}' };
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ choices: [{ index: 0, finish_reason: 'stop', message }], usage: { prompt_tokens: input, completion_tokens: outputTokens } }));
+      response.end(
+        JSON.stringify({
+          choices: [{ index: 0, finish_reason: 'stop', message }],
+          usage: { prompt_tokens: input, completion_tokens: outputTokens },
+        }),
+      );
     };
     if (isHeld) held++;
     else answer();

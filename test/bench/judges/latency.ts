@@ -76,11 +76,20 @@ export async function judgeLatency({ rounds, runs, runsPerSecond }: JudgeLatency
       for (let turn = 0; turn < beds.length; turn++) {
         const at = (turn + round) % beds.length;
         const bed = beds[at];
-        if (bed !== undefined) await measured(bed, sink, orders(runs, 2_000 + round * beds.length + at, warmUpRuns + 1 + round * runs), runsPerSecond);
+        if (bed !== undefined)
+          await measured(bed, sink, orders(runs, 2_000 + round * beds.length + at, warmUpRuns + 1 + round * runs), runsPerSecond);
       }
       process.stderr.write(`round ${round + 1} of ${rounds}\n`);
     }
-    return beds.map(({ judge, tookMs, missing, refused, server }) => ({ judge, runs: tookMs.flat().length, missing, refused, p50Ms: ofRounds(tookMs, 0.5), p99Ms: ofRounds(tookMs, 0.99), questions: server?.requests.length ?? 0 }));
+    return beds.map(({ judge, tookMs, missing, refused, server }) => ({
+      judge,
+      runs: tookMs.flat().length,
+      missing,
+      refused,
+      p50Ms: ofRounds(tookMs, 0.5),
+      p99Ms: ofRounds(tookMs, 0.99),
+      questions: server?.requests.length ?? 0,
+    }));
   } finally {
     for (const { folder, server } of beds) {
       await folder.remove();
@@ -93,13 +102,19 @@ export async function judgeLatency({ rounds, runs, runsPerSecond }: JudgeLatency
 async function bedOf(judge: string, play: (typeof states)[string], sink: VerdictSink): Promise<Bed> {
   const server = play === 'none' || play === undefined ? undefined : await chatServer(play === 'down' ? answer : play);
   if (play === 'down') await server?.close();
-  const asking = server === undefined ? '' : '  - { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: ["find the order"] } }\n';
-  const folder = hostFolder(`${server === undefined ? '' : `judges: { main: { base_url: "${server.baseUrl}", model: m } }\n`}evaluators:\n  - tool_error\n${asking}export: [ { to: span_events, endpoint: "${sink.endpoint}" } ]`);
+  const asking =
+    server === undefined ? '' : '  - { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: ["find the order"] } }\n';
+  const folder = hostFolder(
+    `${server === undefined ? '' : `judges: { main: { base_url: "${server.baseUrl}", model: m } }\n`}evaluators:\n  - tool_error\n${asking}export: [ { to: span_events, endpoint: "${sink.endpoint}" } ]`,
+  );
   return { judge, folder, server, host: await folder.start(), tookMs: [], missing: 0, refused: 0 };
 }
 
 function ofRounds(rounds: readonly (readonly number[])[], share: number): number {
-  return quantile(rounds.map((tookMs) => quantile(tookMs, share)), 0.5);
+  return quantile(
+    rounds.map((tookMs) => quantile(tookMs, share)),
+    0.5,
+  );
 }
 
 /** Sends runs at their pace, and waits for their verdicts. */

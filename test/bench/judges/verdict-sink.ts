@@ -8,7 +8,14 @@ interface Value {
 }
 
 interface Decoded {
-  readonly resourceSpans?: readonly { readonly scopeSpans?: readonly { readonly spans?: readonly { readonly traceId: Buffer; readonly events?: readonly { readonly attributes?: readonly { readonly key: string; readonly value?: Value }[] }[] }[] }[] }[];
+  readonly resourceSpans?: readonly {
+    readonly scopeSpans?: readonly {
+      readonly spans?: readonly {
+        readonly traceId: Buffer;
+        readonly events?: readonly { readonly attributes?: readonly { readonly key: string; readonly value?: Value }[] }[];
+      }[];
+    }[];
+  }[];
 }
 
 export interface VerdictSink {
@@ -26,9 +33,13 @@ export async function verdictSink(evaluator: string): Promise<VerdictSink> {
     request.on('end', () => {
       const nowMs = performance.now();
       const { resourceSpans = [] } = traceRequest.decode(Buffer.concat(chunks)) as Decoded;
-      for (const { traceId, events = [] } of resourceSpans.flatMap(({ scopeSpans = [] }) => scopeSpans).flatMap(({ spans = [] }) => spans)) {
+      for (const { traceId, events = [] } of resourceSpans
+        .flatMap(({ scopeSpans = [] }) => scopeSpans)
+        .flatMap(({ spans = [] }) => spans)) {
         const trace = Buffer.from(traceId).toString('hex');
-        const isMeant = events.some(({ attributes = [] }) => attributes.some(({ key, value }) => key === 'gen_ai.evaluation.name' && value?.stringValue === evaluator));
+        const isMeant = events.some(({ attributes = [] }) =>
+          attributes.some(({ key, value }) => key === 'gen_ai.evaluation.name' && value?.stringValue === evaluator),
+        );
         if (isMeant && !came.has(trace)) came.set(trace, nowMs);
       }
       response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();

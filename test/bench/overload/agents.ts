@@ -25,14 +25,33 @@ export function grpcAgent(name: string, address: string): Agent {
 
 /** A run of an agent with five calls of a tool every tenth of a second; all settings are those that the SDK comes with. */
 function agent(name: string, exporter: SpanExporter): Agent {
-  const provider = new BasicTracerProvider({ resource: resourceFromAttributes({ 'service.name': `${name}-service` }), spanProcessors: [new BatchSpanProcessor(exporter)] });
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': `${name}-service` }),
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+  });
   const tracer = provider.getTracer('overload');
   let runs = 0;
   const timer = setInterval(() => {
-    const root = tracer.startSpan(`invoke_agent ${name}`, { attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': name } });
+    const root = tracer.startSpan(`invoke_agent ${name}`, {
+      attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': name },
+    });
     const within = trace.setSpan(ROOT_CONTEXT, root);
     for (let call = 1; call < agentSpans; call++) {
-      tracer.startSpan('execute_tool look_up', { attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'look_up', 'gen_ai.tool.call.id': `${runs}-${call}`, 'gen_ai.tool.call.arguments': `{"at":${call}}`, 'gen_ai.tool.call.result': 'found' } }, within).end();
+      tracer
+        .startSpan(
+          'execute_tool look_up',
+          {
+            attributes: {
+              'gen_ai.operation.name': 'execute_tool',
+              'gen_ai.tool.name': 'look_up',
+              'gen_ai.tool.call.id': `${runs}-${call}`,
+              'gen_ai.tool.call.arguments': `{"at":${call}}`,
+              'gen_ai.tool.call.result': 'found',
+            },
+          },
+          within,
+        )
+        .end();
     }
     root.end();
     runs++;

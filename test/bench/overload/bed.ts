@@ -25,7 +25,10 @@ export const templateSpans = 2_400;
 export async function bed(more = ''): Promise<Bed> {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-overload-'));
   const file = join(folder, 'tracejury.yaml');
-  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nstore: { url: "sqlite:${join(folder, 'tracejury.db')}" }\njournal: { url: "disk:${join(folder, 'journal')}" }\nlimits: { memory_bytes: ${memoryMib}MiB }\n${more}`);
+  writeFileSync(
+    file,
+    `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nstore: { url: "sqlite:${join(folder, 'tracejury.db')}" }\njournal: { url: "disk:${join(folder, 'journal')}" }\nlimits: { memory_bytes: ${memoryMib}MiB }\n${more}`,
+  );
   const server = await measured('../../src/cli/main.ts', ['serve', '-c', file], { lastLine: /^Evaluators/m, asStarted: true });
   const { consoleUrl = '', said } = server;
   return {
@@ -65,7 +68,12 @@ export async function settled(on: Bed, withinMs = 60_000): Promise<number | unde
   const startMs = performance.now();
   while (performance.now() - startMs < withinMs) {
     const page = await on.page();
-    if (page.sum('tracejury_stress_level') === 0 && page.sum('tracejury_store_queue') === 0 && page.sum('tracejury_stress_strain_ratio', { tracejury_strain: 'closing' }) < 0.05) return performance.now() - startMs;
+    if (
+      page.sum('tracejury_stress_level') === 0 &&
+      page.sum('tracejury_store_queue') === 0 &&
+      page.sum('tracejury_stress_strain_ratio', { tracejury_strain: 'closing' }) < 0.05
+    )
+      return performance.now() - startMs;
     await pause(200);
   }
   return undefined;

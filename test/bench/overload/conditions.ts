@@ -10,7 +10,8 @@ export interface Condition {
 /** True: all hold. */
 export function tell(title: string, conditions: readonly Condition[]): boolean {
   process.stdout.write(`\n${title}\n\n| condition | wanted | measured | |\n|---|---|---|---|\n`);
-  for (const { what, wanted, measured, holds } of conditions) process.stdout.write(`| ${what} | ${wanted} | ${measured} | ${holds ? 'holds' : 'MISSED'} |\n`);
+  for (const { what, wanted, measured, holds } of conditions)
+    process.stdout.write(`| ${what} | ${wanted} | ${measured} | ${holds ? 'holds' : 'MISSED'} |\n`);
   return conditions.every(({ holds }) => holds);
 }
 

@@ -9,7 +9,15 @@ import type { Flood, FloodCounts } from './flooding.ts';
 const { url, from, connections, spansPerSecond, sender, spans: templateSpans } = JSON.parse(process.argv[2] ?? '{}') as Flood;
 const bodies = freshBodies({ seed: sender, spans: templateSpans, sender });
 const agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: connections });
-const counts = { offeredSpans: 0, sentSpans: 0, acceptedSpans: 0, statuses: new Map<string, number>(), retryAfter: new Map<number, number>(), withoutRetryAfter: 0, latenciesMs: [] as number[] };
+const counts = {
+  offeredSpans: 0,
+  sentSpans: 0,
+  acceptedSpans: 0,
+  statuses: new Map<string, number>(),
+  retryAfter: new Map<number, number>(),
+  withoutRetryAfter: 0,
+  latenciesMs: [] as number[],
+};
 /** Beyond it a request that is due is not sent: who sends must not be the one that falls over. */
 const underWayMax = connections;
 const everyMs = 5;
@@ -28,19 +36,23 @@ function post(): Promise<void> {
       counts.statuses.set(word, (counts.statuses.get(word) ?? 0) + 1);
       resolve();
     };
-    const sent = request(`${url}/v1/traces`, { method: 'POST', agent, localAddress: from, headers: { 'content-type': 'application/x-protobuf', 'content-length': body.length } }, (response) => {
-      response.resume();
-      response.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'error'));
-      response.once('end', () => {
-        const { statusCode = 0, headers } = response;
-        if (statusCode === 200) {
-          counts.acceptedSpans += spans;
-          if (counts.latenciesMs.length < latenciesMax) counts.latenciesMs.push(performance.now() - startMs);
-        } else if (headers['retry-after'] === undefined) counts.withoutRetryAfter++;
-        else counts.retryAfter.set(Number(headers['retry-after']), (counts.retryAfter.get(Number(headers['retry-after'])) ?? 0) + 1);
-        done(String(statusCode));
-      });
-    });
+    const sent = request(
+      `${url}/v1/traces`,
+      { method: 'POST', agent, localAddress: from, headers: { 'content-type': 'application/x-protobuf', 'content-length': body.length } },
+      (response) => {
+        response.resume();
+        response.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'error'));
+        response.once('end', () => {
+          const { statusCode = 0, headers } = response;
+          if (statusCode === 200) {
+            counts.acceptedSpans += spans;
+            if (counts.latenciesMs.length < latenciesMax) counts.latenciesMs.push(performance.now() - startMs);
+          } else if (headers['retry-after'] === undefined) counts.withoutRetryAfter++;
+          else counts.retryAfter.set(Number(headers['retry-after']), (counts.retryAfter.get(Number(headers['retry-after'])) ?? 0) + 1);
+          done(String(statusCode));
+        });
+      },
+    );
     sent.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'error'));
     sent.end(body);
   });
@@ -69,7 +81,8 @@ function openLoop(rate: number): void {
 
 const bodiesSpans = 96;
 process.on('message', (message) => {
-  if (message === 'counts') process.send?.({ ...counts, statuses: [...counts.statuses], retryAfter: [...counts.retryAfter] } satisfies FloodCounts);
+  if (message === 'counts')
+    process.send?.({ ...counts, statuses: [...counts.statuses], retryAfter: [...counts.retryAfter] } satisfies FloodCounts);
   if (message === 'stop') {
     stopped = true;
     process.send?.('stopped');

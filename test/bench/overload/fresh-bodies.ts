@@ -32,12 +32,29 @@ interface Template {
 }
 
 /** `sender` keeps what several senders send apart. */
-export function freshBodies({ seed, spans, sender }: { readonly seed: number; readonly spans: number; readonly sender: number }): FreshBodies {
+export function freshBodies({
+  seed,
+  spans,
+  sender,
+}: {
+  readonly seed: number;
+  readonly spans: number;
+  readonly sender: number;
+}): FreshBodies {
   const made = workload({ seed, spans, whole: true, mark });
-  const templates = made.bodies.map((body): Template => ({ body, ids: idPlaces(body), times: timePlaces(body), calls: textPlaces(body, callMark).map((at) => at + callMark.length).filter((at) => /^[0-9a-f]+$/.test(body.toString('latin1', at, at + 2 * changedBytes))), marks: textPlaces(body, mark) }));
+  const templates = made.bodies.map((body): Template => ({
+    body,
+    ids: idPlaces(body),
+    times: timePlaces(body),
+    calls: textPlaces(body, callMark)
+      .map((at) => at + callMark.length)
+      .filter((at) => /^[0-9a-f]+$/.test(body.toString('latin1', at, at + 2 * changedBytes))),
+    marks: textPlaces(body, mark),
+  }));
   const found = templates.reduce((sum, { ids }) => sum + ids.length, 0);
   if (found !== made.spans) throw new Error(`${found} trace ids were found in ${made.spans} spans`);
-  if (templates.reduce((sum, { times }) => sum + times.length, 0) < 2 * made.spans) throw new Error('there are spans without a start and an end');
+  if (templates.reduce((sum, { times }) => sum + times.length, 0) < 2 * made.spans)
+    throw new Error('there are spans without a start and an end');
   let count = 0;
   return {
     bytesPerSpan: made.bytes / made.spans,
@@ -45,17 +62,24 @@ export function freshBodies({ seed, spans, sender }: { readonly seed: number; re
       const template = templates[count % templates.length];
       if (template === undefined) throw new Error('there are no requests');
       const round = Math.floor(count++ / templates.length);
-      return { body: changed(template, { change: round * 2 ** 16 + sender, nanos: BigInt(round) * roundNanos }), spans: template.ids.length };
+      return {
+        body: changed(template, { change: round * 2 ** 16 + sender, nanos: BigInt(round) * roundNanos }),
+        spans: template.ids.length,
+      };
     },
   };
 }
 
 /** Every trace id, and all that is made of it, becomes another one; different ones stay different. */
-function changed({ body: original, ids, times, calls, marks }: Template, { change, nanos }: { readonly change: number; readonly nanos: bigint }): Buffer {
+function changed(
+  { body: original, ids, times, calls, marks }: Template,
+  { change, nanos }: { readonly change: number; readonly nanos: bigint },
+): Buffer {
   const body = Buffer.from(original);
   for (const at of ids) body.writeUIntBE(differing(body.readUIntBE(at, changedBytes), change), at, changedBytes);
   for (const at of times) body.writeBigUInt64LE(body.readBigUInt64LE(at) + nanos, at);
-  for (const at of calls) body.write(hex(differing(Number.parseInt(body.toString('latin1', at, at + 2 * changedBytes), 16), change)), at, 'latin1');
+  for (const at of calls)
+    body.write(hex(differing(Number.parseInt(body.toString('latin1', at, at + 2 * changedBytes), 16), change)), at, 'latin1');
   for (const at of marks) body.write(hex(change), at, 'latin1');
   return body;
 }
@@ -86,7 +110,13 @@ function timePlaces(body: Buffer): readonly number[] {
 function idPlaces(body: Buffer): readonly number[] {
   const places: number[] = [];
   for (let at = 0; at + headBytes + idBytes + headBytes <= body.length; at++) {
-    if (body[at] !== 0x0a || body[at + 1] !== idBytes || body[at + headBytes + idBytes] !== 0x12 || body[at + headBytes + idBytes + 1] !== 8) continue;
+    if (
+      body[at] !== 0x0a ||
+      body[at + 1] !== idBytes ||
+      body[at + headBytes + idBytes] !== 0x12 ||
+      body[at + headBytes + idBytes + 1] !== 8
+    )
+      continue;
     places.push(at + headBytes);
     at += headBytes + idBytes;
   }

@@ -25,7 +25,11 @@ const warmUpSpans = 24_000;
 const clock = manualClock();
 const never = 30 * 86_400_000;
 const flow = pipeline({
-  collectors, plan: [], context: evaluationContext(), clock, telemetry: noTelemetry,
+  collectors,
+  plan: [],
+  context: evaluationContext(),
+  clock,
+  telemetry: noTelemetry,
   // Nothing closes while it is measured.
   closing: { settleMs: never, quietMs: never, abandonMs: never, lateMs: never },
   limits: { bytesMax: Number.MAX_SAFE_INTEGER, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 },
@@ -60,7 +64,7 @@ function packed(): void {
   for (; packedMs < clock.nowMs(); packedMs += packEveryMs) flow.packIdle(32);
 }
 
-for (let warm = 0; warm < warmUpSpans; ) warm += take();
+for (let warm = 0; warm < warmUpSpans;) warm += take();
 packed();
 flow.finish();
 collect();
@@ -76,4 +80,11 @@ while (spans < measuredSpans) spans += take();
 // What is taken is also squeezed, however few were held before.
 packed();
 const { user, system } = process.cpuUsage(before);
-process.stdout.write(JSON.stringify({ held, bytesPerSpan: (heldBytes - emptyBytes) / held, microsPerSpan: (user + system) / spans, wireBytesPerSpan: bodies.bytesPerSpan }));
+process.stdout.write(
+  JSON.stringify({
+    held,
+    bytesPerSpan: (heldBytes - emptyBytes) / held,
+    microsPerSpan: (user + system) / spans,
+    wireBytesPerSpan: bodies.bytesPerSpan,
+  }),
+);

@@ -21,7 +21,12 @@ export async function latencyBench({ seconds }: { readonly seconds: number }): P
     return tell(`Answers at ${Math.round(rate / 2)} spans/s, half of saturation, for ${seconds} s: ${latenciesMs.length} requests`, [
       { what: 'half of them within', wanted: '', measured: `${quantile(latenciesMs, 0.5).toFixed(1)} ms`, holds: true },
       below('99 of 100 within', answerMsMax, quantile(latenciesMs, 0.99), 'ms', 1),
-      { what: 'refused', wanted: '0', measured: String(statuses.filter(([status]) => status !== '200').reduce((sum, [, count]) => sum + count, 0)), holds: statuses.every(([status]) => status === '200') },
+      {
+        what: 'refused',
+        wanted: '0',
+        measured: String(statuses.filter(([status]) => status !== '200').reduce((sum, [, count]) => sum + count, 0)),
+        holds: statuses.every(([status]) => status === '200'),
+      },
     ]);
   } finally {
     await on.stop();

@@ -11,7 +11,10 @@ export async function metricsPage(consoleUrl: string): Promise<Page> {
   const lines = (await (await fetch(`${consoleUrl}/metrics`, { signal: AbortSignal.timeout(30_000) })).text()).split('\n');
   const samplesOf = (name: string): readonly string[] => lines.filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
   return {
-    sum: (name, labels = {}) => samplesOf(name).filter((line) => Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`))).reduce((sum, line) => sum + valueOf(line), 0),
+    sum: (name, labels = {}) =>
+      samplesOf(name)
+        .filter((line) => Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`)))
+        .reduce((sum, line) => sum + valueOf(line), 0),
     by(name, label) {
       const sums = new Map<string, number>();
       for (const line of samplesOf(name)) {

@@ -13,7 +13,15 @@ import { overloadBench } from './overload.ts';
 import { soakBench } from './soak.ts';
 
 const { values, positionals } = parseArgs({
-  options: { seconds: { type: 'string' }, times: { type: 'string', default: '10' }, minutes: { type: 'string', default: '30' }, passes: { type: 'string', default: '3' }, spans: { type: 'string', default: '72000' }, most: { type: 'string', default: '100000' }, collector: { type: 'string' } },
+  options: {
+    seconds: { type: 'string' },
+    times: { type: 'string', default: '10' },
+    minutes: { type: 'string', default: '30' },
+    passes: { type: 'string', default: '3' },
+    spans: { type: 'string', default: '72000' },
+    most: { type: 'string', default: '100000' },
+    collector: { type: 'string' },
+  },
   allowPositionals: true,
 });
 const seconds = (preset: number): number => Number(values.seconds ?? preset);
@@ -22,7 +30,8 @@ const commands: { readonly [name: string]: () => boolean | Promise<boolean> } = 
   overload: () => overloadBench({ seconds: seconds(120), times: Number(values.times), collector: values.collector }),
   soak: () => soakBench({ minutes: Number(values.minutes) }),
   latency: () => latencyBench({ seconds: seconds(60) }),
-  'open-traces': () => openTracesBench({ passes: Number(values.passes), measuredSpans: Number(values.spans), tracesMax: Number(values.most) }),
+  'open-traces': () =>
+    openTracesBench({ passes: Number(values.passes), measuredSpans: Number(values.spans), tracesMax: Number(values.most) }),
 };
 const command = commands[positionals[0] ?? ''];
 if (command === undefined) throw new Error(`give one of ${Object.keys(commands).join(', ')}`);

@@ -21,7 +21,14 @@ export async function soakBench({ minutes }: { readonly minutes: number }): Prom
     await pause(idleMs);
     const before = openDescriptors(on.server.pid);
     const size = watchProcess(on.server.pid, 1_000);
-    const flood = flooding({ url: on.otlpUrl, from: floodAddress, connections: 16, spansPerSecond: rate / 2, sender: 2, spans: templateSpans });
+    const flood = flooding({
+      url: on.otlpUrl,
+      from: floodAddress,
+      connections: 16,
+      spansPerSecond: rate / 2,
+      sender: 2,
+      spans: templateSpans,
+    });
     await pause(minutes * 60_000);
     size.stop();
     const counts = await flood.counts();
@@ -30,13 +37,27 @@ export async function soakBench({ minutes }: { readonly minutes: number }): Prom
     await pause(idleMs);
     const after = openDescriptors(on.server.pid);
     const late = size.samples.slice(Math.floor(size.samples.length * warmUpShare));
-    return tell(`Soak: ${Math.round(rate / 2)} spans/s for ${minutes} min, ${counts.statuses.map(([status, count]) => `${status}: ${count}`).join(', ')}`, [
-      below('growth of the resident memory after the first third', mibPerHourMax, slopePerHour(late.map(({ atMs, residentMib }) => [atMs, residentMib])), 'MiB/h', 1),
-      below('resident memory', memoryMib, Math.max(...size.samples.map(({ residentMib }) => residentMib)), 'MiB'),
-      descriptorsCondition(before, after),
-      below('answers, 99 of 100 within', answerMsMax, quantile(counts.latenciesMs, 0.99), 'ms', 1),
-      { what: 'refused', wanted: '0', measured: String(counts.statuses.filter(([status]) => status !== '200').reduce((sum, [, count]) => sum + count, 0)), holds: counts.statuses.every(([status]) => status === '200') },
-    ]);
+    return tell(
+      `Soak: ${Math.round(rate / 2)} spans/s for ${minutes} min, ${counts.statuses.map(([status, count]) => `${status}: ${count}`).join(', ')}`,
+      [
+        below(
+          'growth of the resident memory after the first third',
+          mibPerHourMax,
+          slopePerHour(late.map(({ atMs, residentMib }) => [atMs, residentMib])),
+          'MiB/h',
+          1,
+        ),
+        below('resident memory', memoryMib, Math.max(...size.samples.map(({ residentMib }) => residentMib)), 'MiB'),
+        descriptorsCondition(before, after),
+        below('answers, 99 of 100 within', answerMsMax, quantile(counts.latenciesMs, 0.99), 'ms', 1),
+        {
+          what: 'refused',
+          wanted: '0',
+          measured: String(counts.statuses.filter(([status]) => status !== '200').reduce((sum, [, count]) => sum + count, 0)),
+          holds: counts.statuses.every(([status]) => status === '200'),
+        },
+      ],
+    );
   } finally {
     await on.stop();
   }
@@ -47,7 +68,10 @@ function descriptorsCondition(before: Descriptors, after: Descriptors): Conditio
   const all = (descriptors: Descriptors): number => [...descriptors.values()].reduce((sum, count) => sum + count, 0);
   const more = [...after].map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)] as const).filter(([, count]) => count > 0);
   const condition = below('open descriptors more than before, once the sender is gone', descriptorsMax, all(after) - all(before), '');
-  return { ...condition, measured: `${condition.measured.trim()} of ${all(before)}${more.length === 0 ? '' : `: ${more.map(([kind, count]) => `${kind} +${count}`).join(', ')}`}` };
+  return {
+    ...condition,
+    measured: `${condition.measured.trim()} of ${all(before)}${more.length === 0 ? '' : `: ${more.map(([kind, count]) => `${kind} +${count}`).join(', ')}`}`,
+  };
 }
 
 /** Of the straight line that is nearest by least squares; times in milliseconds. */

@@ -24,11 +24,19 @@ test('time belongs to the nearest folder of the project, what the model does to 
     callFrame: { functionName: name, scriptId: '0', url, lineNumber: 0, columnNumber: 0 },
     children: calls.flatMap((other) => (other.below === name ? (ids.get(other.name) ?? []) : [])),
   }));
-  const profile: Profiler.Profile = { nodes, startTime: 0, endTime: 0, samples: calls.map((_, at) => at + 1), timeDeltas: calls.map(({ micros }) => micros) };
-  expect(timeByArea(profile, root)).toEqual([
-    { area: 'what is stored', micros: 11 + 13 + 17 },
-    { area: 'Node: HTTP, streams, timers', micros: 7 + 23 },
-    { area: 'collecting garbage', micros: 30 },
-    { area: 'rules', micros: 19 },
-  ].toSorted((one, other) => other.micros - one.micros));
+  const profile: Profiler.Profile = {
+    nodes,
+    startTime: 0,
+    endTime: 0,
+    samples: calls.map((_, at) => at + 1),
+    timeDeltas: calls.map(({ micros }) => micros),
+  };
+  expect(timeByArea(profile, root)).toEqual(
+    [
+      { area: 'what is stored', micros: 11 + 13 + 17 },
+      { area: 'Node: HTTP, streams, timers', micros: 7 + 23 },
+      { area: 'collecting garbage', micros: 30 },
+      { area: 'rules', micros: 19 },
+    ].toSorted((one, other) => other.micros - one.micros),
+  );
 });

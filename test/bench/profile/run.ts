@@ -19,7 +19,14 @@ import { workload } from '../workload.ts';
 import { timeByArea } from './areas.ts';
 import { cpuByThread } from './threads.ts';
 
-const { values } = parseArgs({ options: { passes: { type: 'string', default: '3' }, spans: { type: 'string', default: '72000' }, 'in-memory': { type: 'boolean', default: false }, write: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    passes: { type: 'string', default: '3' },
+    spans: { type: 'string', default: '72000' },
+    'in-memory': { type: 'boolean', default: false },
+    write: { type: 'string' },
+  },
+});
 const [passes, spans] = [Number(values.passes), Number(values.spans)];
 const root = pathToFileURL(join(import.meta.dirname, '../../..')).href.replace(/\/?$/, '/');
 /** Until what a pass brought is scored, stored and sent. */
@@ -30,7 +37,11 @@ const leastMicros = 0.05;
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-profile-'));
 const sink = await measured('floor.ts', [], { asStarted: true, lastLine: /^OTLP/m });
 const names = values['in-memory'] ? byDefault : await applicable(workload({ seed: 7_000, spans: 360 }).bodies);
-const server = await configured(join(folder, 'tracejury.yaml'), names, values['in-memory'] ? inMemory : onDisk(join(folder, 'data'), sink.otlpUrl));
+const server = await configured(
+  join(folder, 'tracejury.yaml'),
+  names,
+  values['in-memory'] ? inMemory : onDisk(join(folder, 'data'), sink.otlpUrl),
+);
 try {
   await load(server, 1_000);
   const before = cpuByThread(server.pid);
@@ -39,8 +50,14 @@ try {
   });
   const after = cpuByThread(server.pid);
   if (values.write !== undefined) writeFileSync(values.write, JSON.stringify(profile));
-  tell('main thread', timeByArea(profile, root).map(({ area, micros }) => [area, micros]));
-  tell('thread', [...after].map(([name, micros]) => [name, micros - (before.get(name) ?? 0)]));
+  tell(
+    'main thread',
+    timeByArea(profile, root).map(({ area, micros }) => [area, micros]),
+  );
+  tell(
+    'thread',
+    [...after].map(([name, micros]) => [name, micros - (before.get(name) ?? 0)]),
+  );
   process.stdout.write(`${passes} passes of ${spans} spans. Evaluators: ${names.join(', ')}. Node ${process.versions.node}.\n`);
 } finally {
   await Promise.all([server.stop(), sink.stop()]);
@@ -55,6 +72,9 @@ async function load({ otlpUrl }: Measured, seed: number): Promise<void> {
 function tell(title: string, times: readonly (readonly [name: string, micros: number])[]): void {
   const sum = times.reduce((total, [, micros]) => total + micros, 0);
   const lines = times.toSorted(([, one], [, other]) => other - one).filter(([, micros]) => micros / (passes * spans) >= leastMicros);
-  const cells = [...lines.map(([name, micros]) => `| ${name} | ${(micros / (passes * spans)).toFixed(1)} | ${((100 * micros) / sum).toFixed(0)} % |`), `| together | ${(sum / (passes * spans)).toFixed(1)} | |`];
+  const cells = [
+    ...lines.map(([name, micros]) => `| ${name} | ${(micros / (passes * spans)).toFixed(1)} | ${((100 * micros) / sum).toFixed(0)} % |`),
+    `| together | ${(sum / (passes * spans)).toFixed(1)} | |`,
+  ];
   process.stdout.write(`| ${title} | µs/span | share |\n|---|---|---|\n${cells.join('\n')}\n\n`);
 }

@@ -20,16 +20,22 @@ const [index = '0', share = '1'] = process.argv.slice(2);
 const scenario = scenarios[Number(index)];
 if (scenario === undefined) throw new Error(`no scenario ${index}`);
 
-const plan = evaluators.filter(({ onByDefault }) => onByDefault).map(({ id }) => {
-  const made = configuredEvaluator({ use: id }, evaluators);
-  if (made.kind === 'faulty') throw new Error(`${id}: ${made.faults.map(({ problem }) => problem).join('; ')}`);
-  return { configured: made.evaluator, sampleRate: 1 };
-});
+const plan = evaluators
+  .filter(({ onByDefault }) => onByDefault)
+  .map(({ id }) => {
+    const made = configuredEvaluator({ use: id }, evaluators);
+    if (made.kind === 'faulty') throw new Error(`${id}: ${made.faults.map(({ problem }) => problem).join('; ')}`);
+    return { configured: made.evaluator, sampleRate: 1 };
+  });
 const clock = manualClock(0);
 const closed = new Map<string, number>();
 let verdicts = 0;
 const flow = pipeline({
-  collectors, plan, context: evaluationContext(), clock, telemetry: noTelemetry,
+  collectors,
+  plan,
+  context: evaluationContext(),
+  clock,
+  telemetry: noTelemetry,
   limits: { bytesMax: 512 * 1024 * 1024, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 },
   deliver({ run, evaluations }) {
     closed.set(`${run.traceId}/${run.spanId}`, run.revision);
@@ -79,4 +85,16 @@ for (const request of scenario.requests(Number(share))) {
 passUntil(clock.nowMs() + 60_000);
 const revisions = [...closed.values()].reduce((sum, revision) => sum + revision, 0);
 if (closed.size !== scenario.runs(Number(share))) throw new Error(`${closed.size} runs instead of ${scenario.runs(Number(share))}`);
-process.stdout.write(JSON.stringify({ spans, cpuMicros, stallMs, rssBytes: peak.rss, heapBytes: peak.heap, heldBytes: peak.held, runs: closed.size, revisions, verdicts }));
+process.stdout.write(
+  JSON.stringify({
+    spans,
+    cpuMicros,
+    stallMs,
+    rssBytes: peak.rss,
+    heapBytes: peak.heap,
+    heldBytes: peak.held,
+    runs: closed.size,
+    revisions,
+    verdicts,
+  }),
+);

@@ -33,11 +33,28 @@ for (const [index, { name }] of scenarios.entries()) {
   const [half, full] = [measured(index, 0.5), measured(index, 1)];
   const growth = full.cpuMicros / half.cpuMicros;
   isQuadratic ||= growth > growthMax;
-  const cells = [name, full.spans, (full.cpuMicros / 1e6).toFixed(1), (full.cpuMicros / full.spans).toFixed(0), growth.toFixed(1), full.stallMs.toFixed(0), mib(full.heldBytes), mib(full.heapBytes), mib(full.rssBytes), full.runs, full.revisions];
+  const cells = [
+    name,
+    full.spans,
+    (full.cpuMicros / 1e6).toFixed(1),
+    (full.cpuMicros / full.spans).toFixed(0),
+    growth.toFixed(1),
+    full.stallMs.toFixed(0),
+    mib(full.heldBytes),
+    mib(full.heapBytes),
+    mib(full.rssBytes),
+    full.runs,
+    full.revisions,
+  ];
   console.log(`| ${cells.join(' | ')} |`);
 }
 process.exitCode = isQuadratic ? 1 : 0;
 
 function measured(index: number, share: number): Measured {
-  return JSON.parse(execFileSync(process.execPath, [join(import.meta.dirname, 'measure.ts'), String(index), String(share)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })) as Measured;
+  return JSON.parse(
+    execFileSync(process.execPath, [join(import.meta.dirname, 'measure.ts'), String(index), String(share)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  ) as Measured;
 }

@@ -52,7 +52,9 @@ function* overADay(share: number): Generator<Request> {
 
 /** All runs begin together and end together: their agents' spans come last. */
 function* manyAtOnce(share: number): Generator<Request> {
-  const runs = Array.from({ length: Math.round(10_000 * share) }, (_, run) => runSpans({ trace: run + 1, subAgents: 1, turns: 4, startMs: begin, stepMs: 1_000 }));
+  const runs = Array.from({ length: Math.round(10_000 * share) }, (_, run) =>
+    runSpans({ trace: run + 1, subAgents: 1, turns: 4, startMs: begin, stepMs: 1_000 }),
+  );
   let atMs = 0;
   for (let round = 0; round < spansIn({ subAgents: 1, turns: 4 }); round++) {
     const spans = function* (): Generator<Span> {
@@ -67,7 +69,11 @@ function* manyAtOnce(share: number): Generator<Request> {
 }
 
 export const scenarios: readonly Scenario[] = [
-  { name: 'one trace of 50 000 spans', requests: (share) => inRequests(runSpans({ trace: 1, subAgents: Math.round(505 * share), turns, startMs: begin, stepMs: 10 }), 100), runs: (share) => 1 + Math.round(505 * share) },
+  {
+    name: 'one trace of 50 000 spans',
+    requests: (share) => inRequests(runSpans({ trace: 1, subAgents: Math.round(505 * share), turns, startMs: begin, stepMs: 10 }), 100),
+    runs: (share) => 1 + Math.round(505 * share),
+  },
   { name: 'one run open for 24 hours, a span every 2 s', requests: overADay, runs: (share) => 1 + Math.round(430 * share) },
   { name: '10 000 runs of 12 spans open at once', requests: manyAtOnce, runs: (share) => 2 * Math.round(10_000 * share) },
 ];

@@ -13,13 +13,31 @@ export interface SpanPlace {
 const resource = attributed({ 'service.name': 'scale' });
 const scope = { ...attributed({}), name: 'scale', version: '' };
 
-export function attributedSpan({ trace, id, parent, startMs, endMs }: SpanPlace, name: string, attributes: { readonly [key: string]: AttributeValue }): Span {
+export function attributedSpan(
+  { trace, id, parent, startMs, endMs }: SpanPlace,
+  name: string,
+  attributes: { readonly [key: string]: AttributeValue },
+): Span {
   const traceId = parseTraceId(trace.toString(16).padStart(32, '0'));
   const spanId = hexSpanId(id);
   if (traceId === undefined || spanId === undefined) throw new Error('ids begin at one');
   return {
-    ...attributed(attributes), resource, scope, traceId, spanId, parentSpanId: parent === undefined ? undefined : hexSpanId(parent), traceState: '', flags: 0x100, name, kind: 1,
-    startUnixNano: nanos(startMs), endUnixNano: nanos(endMs), status: { code: 'unset', message: '' }, events: [], links: [], wireBytes: 0,
+    ...attributed(attributes),
+    resource,
+    scope,
+    traceId,
+    spanId,
+    parentSpanId: parent === undefined ? undefined : hexSpanId(parent),
+    traceState: '',
+    flags: 0x100,
+    name,
+    kind: 1,
+    startUnixNano: nanos(startMs),
+    endUnixNano: nanos(endMs),
+    status: { code: 'unset', message: '' },
+    events: [],
+    links: [],
+    wireBytes: 0,
   };
 }
 

@@ -19,7 +19,14 @@ interface Ended {
 async function run(...words: readonly string[]): Promise<Ended> {
   const out: string[] = [];
   const err: string[] = [];
-  const code = await runCommandLine({ words, commands, version: '', env: {}, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  const code = await runCommandLine({
+    words,
+    commands,
+    version: '',
+    env: {},
+    say: (text) => out.push(text),
+    complain: (text) => err.push(text),
+  });
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
@@ -30,49 +37,115 @@ function file(name: string, content: unknown): string {
 }
 
 function lines(text: string): readonly unknown[] {
-  return text.trim().split('\n').map((line) => JSON.parse(line) as unknown);
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
 }
 
 const asked = { role: 'user', content: 'Weather in Rome?' };
-const calling = { role: 'assistant', content: '', tool_calls: [{ id: 'c', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } }] };
+const calling = {
+  role: 'assistant',
+  content: '',
+  tool_calls: [{ id: 'c', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } }],
+};
 const answered = { role: 'tool', tool_call_id: 'c', content: 'sunny' };
 const trajectory = [asked, calling, answered, { role: 'assistant', content: 'Sunny.' }];
 const weather = { name: 'weather', arguments: { city: 'Rome' } };
 const parts = (text: string): object => ({ role: 'user', parts: [{ text: 'thinking', thought: true }, { text }] });
 
-const imports: readonly { readonly name: string; readonly from: string; readonly given: unknown; readonly want: readonly unknown[]; readonly says?: RegExp }[] = [
+const imports: readonly {
+  readonly name: string;
+  readonly from: string;
+  readonly given: unknown;
+  readonly want: readonly unknown[];
+  readonly says?: RegExp;
+}[] = [
   {
     name: 'goldens in snake_case, with calls, a bare tool name and context',
     from: 'deepeval',
     given: [
-      { input: 'Weather?', expected_output: 'Sunny.', actual_output: null, context: ['It is June.'], retrieval_context: ['It rains.'], expected_tools: [{ name: 'weather', input_parameters: { city: 'Rome' }, output: 'sunny', reasoning: null }, 'notify'], tags: ['smoke'] },
+      {
+        input: 'Weather?',
+        expected_output: 'Sunny.',
+        actual_output: null,
+        context: ['It is June.'],
+        retrieval_context: ['It rains.'],
+        expected_tools: [{ name: 'weather', input_parameters: { city: 'Rome' }, output: 'sunny', reasoning: null }, 'notify'],
+        tags: ['smoke'],
+      },
       { input: 'Hello', expected_tools: null, context: [' '], name: 'greeting' },
     ],
     want: [
-      { id: '1', input: 'Weather?', expect: { tool_calls: [{ ...weather, result: 'sunny' }, { name: 'notify' }], output: 'Sunny.', context: ['It is June.'] }, tags: ['smoke'], metadata: { retrieval_context: ['It rains.'] } },
+      {
+        id: '1',
+        input: 'Weather?',
+        expect: { tool_calls: [{ ...weather, result: 'sunny' }, { name: 'notify' }], output: 'Sunny.', context: ['It is June.'] },
+        tags: ['smoke'],
+        metadata: { retrieval_context: ['It rains.'] },
+      },
       { id: 'greeting', input: 'Hello' },
     ],
   },
   {
     name: 'goldens in camelCase under their name, a conversation left out, equal names told apart',
     from: 'deepeval',
-    given: { goldens: [{ name: 'a', input: 'x', expectedTools: [{ name: 'weather', inputParameters: { city: 'Rome' } }] }, { scenario: 'A long talk.' }, { name: 'a', input: 'y', context: 'It is June.', expectedTools: [] }] },
-    want: [{ id: 'a', input: 'x', expect: { tool_calls: [weather] } }, { id: 'a (2)', input: 'y', expect: { tool_calls: [], context: ['It is June.'] } }],
+    given: {
+      goldens: [
+        { name: 'a', input: 'x', expectedTools: [{ name: 'weather', inputParameters: { city: 'Rome' } }] },
+        { scenario: 'A long talk.' },
+        { name: 'a', input: 'y', context: 'It is June.', expectedTools: [] },
+      ],
+    },
+    want: [
+      { id: 'a', input: 'x', expect: { tool_calls: [weather] } },
+      { id: 'a (2)', input: 'y', expect: { tool_calls: [], context: ['It is June.'] } },
+    ],
     says: /left out: \[1\] is a golden of a whole conversation/,
   },
-  { name: 'one list of messages', from: 'agentevals', given: trajectory, want: [{ id: '1', input: 'Weather in Rome?', expect: { messages: trajectory, tool_calls: [weather] } }] },
+  {
+    name: 'one list of messages',
+    from: 'agentevals',
+    given: trajectory,
+    want: [{ id: '1', input: 'Weather in Rome?', expect: { messages: trajectory, tool_calls: [weather] } }],
+  },
   {
     name: 'reference outputs beside outputs and inputs',
     from: 'agentevals',
-    given: [{ id: 'rome', inputs: { question: 'Weather?' }, outputs: { messages: [asked] }, referenceOutputs: { messages: trajectory }, metadata: { split: 'test' } }],
+    given: [
+      {
+        id: 'rome',
+        inputs: { question: 'Weather?' },
+        outputs: { messages: [asked] },
+        referenceOutputs: { messages: trajectory },
+        metadata: { split: 'test' },
+      },
+    ],
     want: [{ id: 'rome', input: 'Weather?', expect: { messages: trajectory, tool_calls: [weather] }, metadata: { split: 'test' } }],
     says: /1 recorded run/,
   },
   {
     name: 'lists of messages, in the short form of LangChain, a line each',
     from: 'agentevals',
-    given: [1, 2].map(() => JSON.stringify([{ type: 'human', content: 'Hi' }, { type: 'ai', content: '', tool_calls: [{ name: 'weather', args: { city: 'Rome' }, id: 'c' }] }])).join('\n'),
-    want: ['1', '2'].map((id) => ({ id, input: 'Hi', expect: { messages: [{ content: 'Hi', role: 'user' }, { content: '', tool_calls: [{ name: 'weather', args: { city: 'Rome' }, id: 'c' }], role: 'assistant' }], tool_calls: [weather] } })),
+    given: [1, 2]
+      .map(() =>
+        JSON.stringify([
+          { type: 'human', content: 'Hi' },
+          { type: 'ai', content: '', tool_calls: [{ name: 'weather', args: { city: 'Rome' }, id: 'c' }] },
+        ]),
+      )
+      .join('\n'),
+    want: ['1', '2'].map((id) => ({
+      id,
+      input: 'Hi',
+      expect: {
+        messages: [
+          { content: 'Hi', role: 'user' },
+          { content: '', tool_calls: [{ name: 'weather', args: { city: 'Rome' }, id: 'c' }], role: 'assistant' },
+        ],
+        tool_calls: [weather],
+      },
+    })),
   },
   {
     name: 'an eval set: a run a turn, with its session',
@@ -83,7 +156,12 @@ const imports: readonly { readonly name: string; readonly from: string; readonly
         {
           eval_id: 'trip',
           conversation: [
-            { invocation_id: 'i1', user_content: parts('Weather?'), final_response: parts('Sunny.'), intermediate_data: { tool_uses: [{ name: 'weather', args: { city: 'Rome' }, id: 'c' }], intermediate_responses: [] } },
+            {
+              invocation_id: 'i1',
+              user_content: parts('Weather?'),
+              final_response: parts('Sunny.'),
+              intermediate_data: { tool_uses: [{ name: 'weather', args: { city: 'Rome' }, id: 'c' }], intermediate_responses: [] },
+            },
             { user_content: parts('Thanks'), final_response: null, intermediate_data: { tool_uses: [] } },
           ],
           session_input: { app_name: 'trips', user_id: 'u', state: {} },
@@ -92,22 +170,58 @@ const imports: readonly { readonly name: string; readonly from: string; readonly
       ],
     },
     want: [
-      { id: 'trip/1', input: 'Weather?', expect: { tool_calls: [weather], output: 'Sunny.' }, metadata: { session_input: { app_name: 'trips', user_id: 'u', state: {} }, invocation_id: 'i1' } },
-      { id: 'trip/2', input: 'Thanks', expect: { tool_calls: [] }, metadata: { session_input: { app_name: 'trips', user_id: 'u', state: {} } } },
+      {
+        id: 'trip/1',
+        input: 'Weather?',
+        expect: { tool_calls: [weather], output: 'Sunny.' },
+        metadata: { session_input: { app_name: 'trips', user_id: 'u', state: {} }, invocation_id: 'i1' },
+      },
+      {
+        id: 'trip/2',
+        input: 'Thanks',
+        expect: { tool_calls: [] },
+        metadata: { session_input: { app_name: 'trips', user_id: 'u', state: {} } },
+      },
     ],
   },
   {
     name: 'an eval set in camelCase, calls among the events, a scenario left out',
     from: 'adk',
-    given: { evalSetId: 's', evalCases: [{ evalId: 'one', conversation: [{ userContent: parts('Weather?'), intermediateData: { invocationEvents: [{ author: 'a', content: { parts: [{ functionCall: { name: 'weather', args: { city: 'Rome' } } }, { text: 'wait' }] } }, { author: 'a' }] } }] }, { evalId: 'two', conversationScenario: { startingPrompt: 'Hi' } }] },
+    given: {
+      evalSetId: 's',
+      evalCases: [
+        {
+          evalId: 'one',
+          conversation: [
+            {
+              userContent: parts('Weather?'),
+              intermediateData: {
+                invocationEvents: [
+                  { author: 'a', content: { parts: [{ functionCall: { name: 'weather', args: { city: 'Rome' } } }, { text: 'wait' }] } },
+                  { author: 'a' },
+                ],
+              },
+            },
+          ],
+        },
+        { evalId: 'two', conversationScenario: { startingPrompt: 'Hi' } },
+      ],
+    },
     want: [{ id: 'one', input: 'Weather?', expect: { tool_calls: [weather] } }],
     says: /left out: eval_cases\[1\] has a scenario/,
   },
   {
     name: 'older test files, plain and in sessions',
     from: 'adk',
-    given: [{ query: 'Weather?', expected_tool_use: [{ tool_name: 'weather', tool_input: { city: 'Rome' } }], reference: 'Sunny.' }, { name: 'session', data: [{ query: 'Hi' }, { query: 'Bye', expected_tool_use: [] }] }],
-    want: [{ id: '1', input: 'Weather?', expect: { tool_calls: [weather], output: 'Sunny.' } }, { id: 'session/1', input: 'Hi' }, { id: 'session/2', input: 'Bye', expect: { tool_calls: [] } }],
+    given: [
+      { query: 'Weather?', expected_tool_use: [{ tool_name: 'weather', tool_input: { city: 'Rome' } }], reference: 'Sunny.' },
+      { name: 'session', data: [{ query: 'Hi' }, { query: 'Bye', expected_tool_use: [] }] },
+    ],
+    want: [
+      { id: '1', input: 'Weather?', expect: { tool_calls: [weather], output: 'Sunny.' } },
+      { id: 'session/1', input: 'Hi' },
+      { id: 'session/2', input: 'Bye', expect: { tool_calls: [] } },
+    ],
   },
   {
     name: 'maps of inputs and outputs with tasks and tools',
@@ -115,13 +229,30 @@ const imports: readonly { readonly name: string; readonly from: string; readonly
     given: {
       name: 'trips',
       examples: [
-        { id: 'g', inputs: { input: 'Weather?', locale: 'en' }, expectedOutputs: { output: 'Sunny.', toolCalls: [{ name: 'weather', arguments: { city: 'Rome' }, result: null, metadata: {} }], confidence: 1 }, metadata: { tools: [{ name: 'weather' }], tasks: ['tell the weather'], constraints: ['short', 'kind'], suite: 's' } },
+        {
+          id: 'g',
+          inputs: { input: 'Weather?', locale: 'en' },
+          expectedOutputs: {
+            output: 'Sunny.',
+            toolCalls: [{ name: 'weather', arguments: { city: 'Rome' }, result: null, metadata: {} }],
+            confidence: 1,
+          },
+          metadata: { tools: [{ name: 'weather' }], tasks: ['tell the weather'], constraints: ['short', 'kind'], suite: 's' },
+        },
         { input: 'Hi', expectedOutput: 'Hello' },
         { inputs: { question: 'Which?', documentIds: ['d'] }, expectedOutputs: { answer: 'That.' }, metadata: {} },
       ],
     },
     want: [
-      { id: 'g', input: 'Weather?', expect: { tool_calls: [weather], output: 'Sunny.' }, tasks: ['tell the weather'], constraints: 'short\nkind', tools: [{ name: 'weather' }], metadata: { suite: 's', inputs: { locale: 'en' }, expected_outputs: { confidence: 1 } } },
+      {
+        id: 'g',
+        input: 'Weather?',
+        expect: { tool_calls: [weather], output: 'Sunny.' },
+        tasks: ['tell the weather'],
+        constraints: 'short\nkind',
+        tools: [{ name: 'weather' }],
+        metadata: { suite: 's', inputs: { locale: 'en' }, expected_outputs: { confidence: 1 } },
+      },
       { id: '2', input: 'Hi', expect: { output: 'Hello' } },
       { id: '3', input: { question: 'Which?', documentIds: ['d'] }, expect: { output: 'That.' } },
     ],
@@ -140,14 +271,66 @@ const broken: readonly { readonly name: string; readonly from: string; readonly 
   { name: 'no JSON', from: 'deepeval', given: '[1\n{"a":', says: [/line 1 is not JSON/] },
   { name: 'nothing', from: 'dokimos', given: { examples: [] }, says: [/it holds no example/] },
   { name: 'another kind of file', from: 'deepeval', given: { resourceSpans: [] }, says: [/neither a list nor an object with goldens/] },
-  { name: 'several faults at once', from: 'deepeval', given: [3, { input: '' }, { input: 'x', expected_tools: [{ output: 1 }] }, { input: 'x', expected_tools: 'weather' }, { input: 'x', tools_called: [{ name: 't', input_parameters: [1] }] }, { input: 'x', context: [1] }], says: [/\[0\] is no object; \[1\]\.input is missing; \[2\]\.expected_tools\[0\] has no name; \[3\]\.expected_tools is no list of tool calls; \[4\]\.tools_called\[0\]\.input_parameters is no object; \[5\]\.context is no list of texts/] },
+  {
+    name: 'several faults at once',
+    from: 'deepeval',
+    given: [
+      3,
+      { input: '' },
+      { input: 'x', expected_tools: [{ output: 1 }] },
+      { input: 'x', expected_tools: 'weather' },
+      { input: 'x', tools_called: [{ name: 't', input_parameters: [1] }] },
+      { input: 'x', context: [1] },
+    ],
+    says: [
+      /\[0\] is no object; \[1\]\.input is missing; \[2\]\.expected_tools\[0\] has no name; \[3\]\.expected_tools is no list of tool calls; \[4\]\.tools_called\[0\]\.input_parameters is no object; \[5\]\.context is no list of texts/,
+    ],
+  },
   { name: 'tags that are no texts', from: 'deepeval', given: [{ input: 'x', tags: [1] }], says: [/examples\[0\]\.tags\[0\]/] },
-  { name: 'a graph trajectory', from: 'agentevals', given: [{ results: [], steps: [['agent']] }, { reference_outputs: { results: [], steps: [] } }, 7], says: [/\[0\] has no list of messages/, /\[1\] is a graph trajectory/, /\[2\] is neither/] },
-  { name: 'messages that are none', from: 'agentevals', given: [[asked, { content: 'who?' }], { messages: [{ role: 'assistant', tool_calls: [{ id: 'x' }] }] }], says: [/\[0\]\[1\]\.role must be a text/, /\[1\]\[0\]\.tool_calls\[0\] must be a call with a name/] },
-  { name: 'cases without turns or texts', from: 'adk', given: { eval_cases: [{ eval_id: 'a' }, { eval_id: 'b', conversation: [{ user_content: { parts: [{ inline_data: {} }] } }, 5] }, 6, { name: 's', data: [7, {}] }] }, says: [/eval_cases\[0\]\.conversation is missing/, /eval_cases\[1\]\.conversation\[0\]\.user_content has no text/, /eval_cases\[1\]\.conversation\[1\] is no object/, /eval_cases\[2\] is no object/, /eval_cases\[3\]\.data\[0\] is no object; eval_cases\[3\]\.data\[1\]\.query is missing/] },
+  {
+    name: 'a graph trajectory',
+    from: 'agentevals',
+    given: [{ results: [], steps: [['agent']] }, { reference_outputs: { results: [], steps: [] } }, 7],
+    says: [/\[0\] has no list of messages/, /\[1\] is a graph trajectory/, /\[2\] is neither/],
+  },
+  {
+    name: 'messages that are none',
+    from: 'agentevals',
+    given: [[asked, { content: 'who?' }], { messages: [{ role: 'assistant', tool_calls: [{ id: 'x' }] }] }],
+    says: [/\[0\]\[1\]\.role must be a text/, /\[1\]\[0\]\.tool_calls\[0\] must be a call with a name/],
+  },
+  {
+    name: 'cases without turns or texts',
+    from: 'adk',
+    given: {
+      eval_cases: [
+        { eval_id: 'a' },
+        { eval_id: 'b', conversation: [{ user_content: { parts: [{ inline_data: {} }] } }, 5] },
+        6,
+        { name: 's', data: [7, {}] },
+      ],
+    },
+    says: [
+      /eval_cases\[0\]\.conversation is missing/,
+      /eval_cases\[1\]\.conversation\[0\]\.user_content has no text/,
+      /eval_cases\[1\]\.conversation\[1\] is no object/,
+      /eval_cases\[2\] is no object/,
+      /eval_cases\[3\]\.data\[0\] is no object; eval_cases\[3\]\.data\[1\]\.query is missing/,
+    ],
+  },
   { name: 'no cases', from: 'adk', given: { eval_set_id: 's' }, says: [/neither an object with eval_cases nor a list/] },
-  { name: 'examples without input, and maps that are none', from: 'dokimos', given: { examples: [{ expectedOutput: 'x' }, { inputs: 'x' }, 'x'] }, says: [/examples\[0\] has no input/, /examples\[1\]\.inputs is no object/, /examples\[2\] is no object/] },
-  { name: 'tasks that are no list', from: 'dokimos', given: [{ input: 'x', metadata: { tasks: 'all' } }], says: [/examples\[0\]\.tasks must be array/] },
+  {
+    name: 'examples without input, and maps that are none',
+    from: 'dokimos',
+    given: { examples: [{ expectedOutput: 'x' }, { inputs: 'x' }, 'x'] },
+    says: [/examples\[0\] has no input/, /examples\[1\]\.inputs is no object/, /examples\[2\] is no object/],
+  },
+  {
+    name: 'tasks that are no list',
+    from: 'dokimos',
+    given: [{ input: 'x', metadata: { tasks: 'all' } }],
+    says: [/examples\[0\]\.tasks must be array/],
+  },
 ];
 
 for (const { name, from, given, says } of broken) {
@@ -164,7 +347,11 @@ for (const { name, words, says } of [
   { name: 'no action', words: ['dataset'], says: /Say import/ },
   { name: 'another action', words: ['dataset', 'erase', 'x'], says: /"erase" is not import/ },
   { name: 'no file', words: ['dataset', 'import'], says: /Name the file/ },
-  { name: 'an unknown format', words: ['dataset', 'import', 'x', '--from', 'csv'], says: /--from is one of deepeval, agentevals, adk, dokimos/ },
+  {
+    name: 'an unknown format',
+    words: ['dataset', 'import', 'x', '--from', 'csv'],
+    says: /--from is one of deepeval, agentevals, adk, dokimos/,
+  },
   { name: 'a file that is not there', words: ['dataset', 'import', 'nowhere.json', '--from', 'adk'], says: /there is no such file/ },
 ]) {
   test(`dataset: ${name} is bad usage`, async () => {
@@ -177,14 +364,33 @@ for (const { name, words, says } of [
 for (const ending of ['yaml', 'json', 'jsonl']) {
   test(`dataset import: test cases become a dataset in ${ending} and runs, which eval scores`, async () => {
     const given = [
-      { name: 'good', input: 'Weather?', actual_output: 'Sunny.', tools_called: [{ name: 'weather', input_parameters: { city: 'Rome', id: 1 }, output: 'sunny' }], expected_tools: [{ name: 'weather' }] },
+      {
+        name: 'good',
+        input: 'Weather?',
+        actual_output: 'Sunny.',
+        tools_called: [{ name: 'weather', input_parameters: { city: 'Rome', id: 1 }, output: 'sunny' }],
+        expected_tools: [{ name: 'weather' }],
+      },
       { name: 'bad', input: 'News?', actual_output: 'None.', tools_called: [], expected_tools: [{ name: 'news' }] },
     ];
     const [output, runs] = [join(folder, `set.${ending}`), join(folder, `runs.${ending}`)];
-    const { code, out, err } = await run('dataset', 'import', file('cases.json', given), '--from', 'deepeval', '--output', output, '--runs', runs);
+    const { code, out, err } = await run(
+      'dataset',
+      'import',
+      file('cases.json', given),
+      '--from',
+      'deepeval',
+      '--output',
+      output,
+      '--runs',
+      runs,
+    );
     expect({ code, out, err }).toEqual({ code: 0, out: '', err: '2 examples, 2 recorded runs' });
     const text = readFileSync(output, 'utf8');
-    expect(ending === 'jsonl' ? lines(text) : parse(text)).toEqual([{ id: 'good', input: 'Weather?', expect: { tool_calls: [{ name: 'weather' }] } }, { id: 'bad', input: 'News?', expect: { tool_calls: [{ name: 'news' }] } }]);
+    expect(ending === 'jsonl' ? lines(text) : parse(text)).toEqual([
+      { id: 'good', input: 'Weather?', expect: { tool_calls: [{ name: 'weather' }] } },
+      { id: 'bad', input: 'News?', expect: { tool_calls: [{ name: 'news' }] } },
+    ]);
     const config = file('config.yaml', 'evaluators: [ tool_correctness ]');
     const scored = await run('eval', runs, '-c', config, '--dataset', output, '--format', 'json');
     expect(scored.code).toBe(1);
@@ -194,6 +400,12 @@ for (const ending of ['yaml', 'json', 'jsonl']) {
 }
 
 test('dataset import: long whole numbers and names like __proto__ come through as they are', async () => {
-  const { out } = await run('dataset', 'import', file('odd.json', '[{"input":"x","expected_tools":[{"name":"__proto__","input_parameters":{"__proto__":1234567890123456789}}]}]'), '--from', 'deepeval');
+  const { out } = await run(
+    'dataset',
+    'import',
+    file('odd.json', '[{"input":"x","expected_tools":[{"name":"__proto__","input_parameters":{"__proto__":1234567890123456789}}]}]'),
+    '--from',
+    'deepeval',
+  );
   expect(out).toBe('{"id":"1","input":"x","expect":{"tool_calls":[{"name":"__proto__","arguments":{"__proto__":1234567890123456789}}]}}');
 });

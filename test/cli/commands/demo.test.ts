@@ -17,12 +17,24 @@ interface Ended {
 async function demo(...words: readonly string[]): Promise<Ended> {
   const out: string[] = [];
   const err: string[] = [];
-  const code = await runCommandLine({ words: ['demo', ...words], commands, version: '', env: {}, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  const code = await runCommandLine({
+    words: ['demo', ...words],
+    commands,
+    version: '',
+    env: {},
+    say: (text) => out.push(text),
+    complain: (text) => err.push(text),
+  });
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
 test('demo: a service scores everything that it is sent, and the summary tells how', async () => {
-  const { config } = loadConfig({ file: 'test', text: 'listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nclosing: { settle: 1ms, quiet: 20ms }\n', env: {}, evaluators });
+  const { config } = loadConfig({
+    file: 'test',
+    text: 'listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nclosing: { settle: 1ms, quiet: 20ms }\n',
+    env: {},
+    evaluators,
+  });
   const running = service({ config, logger: pino({ level: 'silent' }) });
   const { otlpHttp, console: page } = await running.start();
   try {
@@ -45,11 +57,21 @@ test('demo: a service scores everything that it is sent, and the summary tells h
 
 test('demo: without a service it says what to start', async () => {
   const nowhere = `http://127.0.0.1:${await freePort()}`;
-  expect(await demo('--endpoint', nowhere, '--console', nowhere)).toEqual({ code: 1, out: '', err: `Nothing listens at ${nowhere}. Start the service first: npm start, or tracejury serve.` });
+  expect(await demo('--endpoint', nowhere, '--console', nowhere)).toEqual({
+    code: 1,
+    out: '',
+    err: `Nothing listens at ${nowhere}. Start the service first: npm start, or tracejury serve.`,
+  });
 });
 
 test('demo: what was typed wrong is told with the usage', async () => {
-  for (const words of [['--runs', '0'], ['--runs', 'many'], ['--seed', '1.5'], ['--endpoint', 'file:///x'], ['--endpoint', 'x']]) {
+  for (const words of [
+    ['--runs', '0'],
+    ['--runs', 'many'],
+    ['--seed', '1.5'],
+    ['--endpoint', 'file:///x'],
+    ['--endpoint', 'x'],
+  ]) {
     const { code, err } = await demo(...words);
     expect([code, err.includes(`tracejury demo: ${words[0]} takes `)]).toEqual([2, true]);
   }

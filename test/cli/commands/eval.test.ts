@@ -25,7 +25,14 @@ interface Ended {
 async function answer(...words: readonly string[]): Promise<Ended> {
   const out: string[] = [];
   const err: string[] = [];
-  const code = await runCommandLine({ words: ['eval', ...words], commands, version: '', env: {}, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  const code = await runCommandLine({
+    words: ['eval', ...words],
+    commands,
+    version: '',
+    env: {},
+    say: (text) => out.push(text),
+    complain: (text) => err.push(text),
+  });
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
@@ -40,8 +47,19 @@ interface Report {
   readonly sampled_out: number;
   readonly not_begun: number;
   readonly missing_examples: readonly string[];
-  readonly evaluators: readonly { readonly name: string; readonly passed: number; readonly failed: number; readonly skipped: number; readonly errors: number }[];
-  readonly results: readonly { readonly label: string; readonly example: string | null; readonly trace_id: string; readonly verdicts: readonly { readonly name: string; readonly status: string; readonly passed?: boolean; readonly reason?: string }[] }[];
+  readonly evaluators: readonly {
+    readonly name: string;
+    readonly passed: number;
+    readonly failed: number;
+    readonly skipped: number;
+    readonly errors: number;
+  }[];
+  readonly results: readonly {
+    readonly label: string;
+    readonly example: string | null;
+    readonly trace_id: string;
+    readonly verdicts: readonly { readonly name: string; readonly status: string; readonly passed?: boolean; readonly reason?: string }[];
+  }[];
 }
 
 async function report(...words: readonly string[]): Promise<Report & { readonly code: number }> {
@@ -52,14 +70,25 @@ async function report(...words: readonly string[]): Promise<Report & { readonly 
 
 const good = { id: 'good', input: 'book', tool_calls: [{ name: 'book', arguments: {}, result: 'ok' }] };
 const bad = { id: 'bad', input: 'fail', tool_calls: [{ name: 'book', arguments: {}, error: 'no room' }] };
-const messages = { messages: [{ role: 'user', content: 'book' }, { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'book', arguments: '{}' } }] }, { role: 'tool', tool_call_id: 'c', content: 'ok' }, { role: 'assistant', content: 'done' }] };
+const messages = {
+  messages: [
+    { role: 'user', content: 'book' },
+    { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'book', arguments: '{}' } }] },
+    { role: 'tool', tool_call_id: 'c', content: 'ok' },
+    { role: 'assistant', content: 'done' },
+  ],
+};
 const goodFile = file('good.json', good);
 const bothFile = file('both.json', [good, bad]);
 
 const inputs: readonly { readonly name: string; readonly content: string | Buffer | object; readonly labels: readonly string[] }[] = [
   { name: 'one agent trace', content: good, labels: ['good'] },
   { name: 'a list of agent traces', content: [good, bad], labels: ['good', 'bad'] },
-  { name: 'agent traces as JSON lines, with blank lines', content: `${JSON.stringify(good)}\n\n${JSON.stringify(bad)}\n`, labels: ['good', 'bad'] },
+  {
+    name: 'agent traces as JSON lines, with blank lines',
+    content: `${JSON.stringify(good)}\n\n${JSON.stringify(bad)}\n`,
+    labels: ['good', 'bad'],
+  },
   { name: 'members in camelCase', content: { id: 'camel', input: 'x', toolCalls: good.tool_calls }, labels: ['camel'] },
   { name: 'an object with messages', content: { id: 'chat', ...messages }, labels: ['chat'] },
 ];
@@ -73,17 +102,56 @@ for (const [at, { name, content, labels }] of inputs.entries()) {
 }
 
 test('eval: an entry with turns scores a conversation by its worst turn, held against what a dataset expects of each', async () => {
-  const turn = (ask: string, name: string) => [{ role: 'user', content: ask }, { role: 'assistant', content: null, tool_calls: [{ id: name, function: { name, arguments: '{}' } }] }, { role: 'tool', tool_call_id: name, content: 'ok' }, { role: 'assistant', content: 'done' }];
+  const turn = (ask: string, name: string) => [
+    { role: 'user', content: ask },
+    { role: 'assistant', content: null, tool_calls: [{ id: name, function: { name, arguments: '{}' } }] },
+    { role: 'tool', tool_call_id: name, content: 'ok' },
+    { role: 'assistant', content: 'done' },
+  ];
   const talk = file('talk.json', { id: 'talk', messages: [...turn('find', 'search'), ...turn('book', 'pay')] });
   const config = file('turns.yaml', 'evaluators:\n  - { use: tool_correctness, turns: user_turn }\n');
-  const expected = file('turns-dataset.json', [{ id: 'talk', expect: { by_turn: [{ tool_calls: [{ name: 'search' }] }, { tool_calls: [{ name: 'book' }] }] } }]);
+  const expected = file('turns-dataset.json', [
+    { id: 'talk', expect: { by_turn: [{ tool_calls: [{ name: 'search' }] }, { tool_calls: [{ name: 'book' }] }] } },
+  ]);
   const { results } = await report(talk, '-c', config, '--dataset', expected);
-  expect(results[0]?.verdicts).toMatchObject([{ name: 'tool_correctness', status: 'scored', passed: false, details: { worst_turn: 2, turns: [{ turn: 1, score: 1 }, { turn: 2, score: 0 }] } }]);
+  expect(results[0]?.verdicts).toMatchObject([
+    {
+      name: 'tool_correctness',
+      status: 'scored',
+      passed: false,
+      details: {
+        worst_turn: 2,
+        turns: [
+          { turn: 1, score: 1 },
+          { turn: 2, score: 0 },
+        ],
+      },
+    },
+  ]);
 });
 
 test('eval: values that were cut short, as inspect writes them, are not judged as if they were whole', async () => {
-  const cut = { id: 'cut', input: 'book', tools: [{ name: 'book', parameters: { type: 'object', required: ['city'] } }], tool_calls: [{ name: 'book', arguments: null, result: null, result_carried: false, truncated: { arguments: '{"city":"Osa', result: '{"rooms":[1' } }] };
-  const lost = { id: 'lost', input: 'book', tools: [{ name: 'book' }], tool_calls: [{ name: 'other', arguments: {}, result: 'ok' }], truncated: ['spans'] };
+  const cut = {
+    id: 'cut',
+    input: 'book',
+    tools: [{ name: 'book', parameters: { type: 'object', required: ['city'] } }],
+    tool_calls: [
+      {
+        name: 'book',
+        arguments: null,
+        result: null,
+        result_carried: false,
+        truncated: { arguments: '{"city":"Osa', result: '{"rooms":[1' },
+      },
+    ],
+  };
+  const lost = {
+    id: 'lost',
+    input: 'book',
+    tools: [{ name: 'book' }],
+    tool_calls: [{ name: 'other', arguments: {}, result: 'ok' }],
+    truncated: ['spans'],
+  };
   const { results } = await report(file('cut.json', [cut, lost]));
   const reasons = (name: string): unknown => results.map(({ verdicts }) => verdicts.find((one) => one.name === name)?.reason);
   expect(reasons('tool_call_validity')).toEqual(['truncated', 'truncated']);
@@ -114,14 +182,22 @@ test('eval: spans as protobuf, JSON and JSON lines, a folder and standard input 
   const lines = file('spans.jsonl', spans.map((one) => `${writeTraces([one], 'json').toString()}\n`).join(''));
   expect((await answer(json, '--format', 'json')).out).toBe(whole.out);
   expect((await answer(lines, '--format', 'json')).out).toBe(whole.out);
-  const { status, stdout } = spawnSync(process.execPath, ['src/cli/main.ts', 'eval', '-', '--format', 'json'], { cwd: root, input: readFileSync(lines), env: {} });
+  const { status, stdout } = spawnSync(process.execPath, ['src/cli/main.ts', 'eval', '-', '--format', 'json'], {
+    cwd: root,
+    input: readFileSync(lines),
+    env: {},
+  });
   expect([status, stdout.toString().trim()]).toEqual([1, whole.out]);
 });
 
 test('eval: exit 0 when every verdict passed, 1 when one failed; skipped ones count as neither', async () => {
   const fine = await report(goodFile);
   expect([fine.code, fine.passed]).toEqual([0, true]);
-  expect(fine.evaluators.map(({ name, passed, failed, skipped }) => [name, passed, failed, skipped])).toEqual([['tool_call_validity', 0, 0, 1], ['tool_error', 1, 0, 0], ['tool_efficiency', 1, 0, 0]]);
+  expect(fine.evaluators.map(({ name, passed, failed, skipped }) => [name, passed, failed, skipped])).toEqual([
+    ['tool_call_validity', 0, 0, 1],
+    ['tool_error', 1, 0, 0],
+    ['tool_efficiency', 1, 0, 0],
+  ]);
   expect((await report(bothFile)).code).toBe(1);
 });
 
@@ -180,8 +256,12 @@ test('eval: --fail-fast begins nothing after the first failed verdict', async ()
 });
 
 test('eval: --sample keeps the same traces each time, a larger share all of a smaller one, and never none', async () => {
-  const path = file('many.json', Array.from({ length: 200 }, (_, at) => ({ ...good, id: `r${at}`, input: `question ${at}` })));
-  const kept = async (percent: string): Promise<readonly string[]> => (await report(path, '--sample', percent)).results.map(({ label }) => label);
+  const path = file(
+    'many.json',
+    Array.from({ length: 200 }, (_, at) => ({ ...good, id: `r${at}`, input: `question ${at}` })),
+  );
+  const kept = async (percent: string): Promise<readonly string[]> =>
+    (await report(path, '--sample', percent)).results.map(({ label }) => label);
   const [ten, again, forty, least] = [await kept('10'), await kept('10'), await kept('40'), await kept('0.000001')];
   expect(again).toEqual(ten);
   expect(ten.length).toBeGreaterThan(5);
@@ -193,7 +273,10 @@ test('eval: --sample keeps the same traces each time, a larger share all of a sm
 test('eval: votes of a judge are counted offline as they are in the service', async () => {
   const task = (completed: boolean) => says(JSON.stringify({ tasks: [{ number: 1, explanation: 'So.', completed }] }));
   const judge = await chatServer(task(false), task(true), task(true));
-  const config = file('votes.yaml', `evaluators: [ { use: task_completion, judge: main, votes: 3, expect: { tasks: [ "book" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small } }\n`);
+  const config = file(
+    'votes.yaml',
+    `evaluators: [ { use: task_completion, judge: main, votes: 3, expect: { tasks: [ "book" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small } }\n`,
+  );
   const { code, evaluators } = await report(file('voted.json', { ...good, final_response: 'done' }), '-c', config);
   expect([code, judge.requests.length, evaluators]).toMatchObject([0, 3, [{ name: 'task_completion', passed: 1, errors: 0 }]]);
   await judge.close();
@@ -201,11 +284,20 @@ test('eval: votes of a judge are counted offline as they are in the service', as
 
 test('eval: a judge of the configuration is asked about every run, and one that gives no answer is neither pass nor fail', async () => {
   const yes = JSON.stringify({ tasks: [{ number: 1, explanation: 'It says so.', completed: true }] });
-  for (const { reply, wants } of [{ reply: yes, wants: { passed: 1, failed: 0, errors: 0 } }, { reply: 'perhaps', wants: { passed: 0, failed: 0, errors: 1 } }]) {
+  for (const { reply, wants } of [
+    { reply: yes, wants: { passed: 1, failed: 0, errors: 0 } },
+    { reply: 'perhaps', wants: { passed: 0, failed: 0, errors: 1 } },
+  ]) {
     const judge = await chatServer(says(reply));
-    const config = file('judge.yaml', `evaluators: [ tool_error, { use: task_completion, judge: main, expect: { tasks: [ "book" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small, api_key: secret } }\n`);
+    const config = file(
+      'judge.yaml',
+      `evaluators: [ tool_error, { use: task_completion, judge: main, expect: { tasks: [ "book" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small, api_key: secret } }\n`,
+    );
     const { code, evaluators } = await report(file('judged.json', { ...good, final_response: 'done' }), '-c', config, '--timeout', '60');
-    expect(evaluators).toMatchObject([{ name: 'tool_error', passed: 1 }, { name: 'task_completion', ...wants }]);
+    expect(evaluators).toMatchObject([
+      { name: 'tool_error', passed: 1 },
+      { name: 'task_completion', ...wants },
+    ]);
     expect(code).toBe(0);
     await judge.close();
   }
@@ -213,5 +305,8 @@ test('eval: a judge of the configuration is asked about every run, and one that 
 
 test('eval: what could not be scored at all is said on standard error', async () => {
   const { code, err } = await answer(file('empty-run.json', { input: 'hello' }));
-  expect([code, err]).toEqual([1, '⚠ 0 of 1 run scored: tool_call_validity, tool_error, tool_efficiency: skipped (no_tool_calls). tracejury inspect FILE says what is missing. --allow-unscored lets it pass.']);
+  expect([code, err]).toEqual([
+    1,
+    '⚠ 0 of 1 run scored: tool_call_validity, tool_error, tool_efficiency: skipped (no_tool_calls). tracejury inspect FILE says what is missing. --allow-unscored lets it pass.',
+  ]);
 });

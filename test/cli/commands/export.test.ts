@@ -20,7 +20,11 @@ const folder = mkdtempSync(join(tmpdir(), 'tracejury-export-'));
 const servers: NativeServer[] = [];
 let backend: NativeServer;
 beforeEach(async () => {
-  backend = await nativeServer({ hasSpans: true, answer: ({ method }) => ({ status: method === 'GET' ? 200 : 207, body: {} }), scores: () => [] });
+  backend = await nativeServer({
+    hasSpans: true,
+    answer: ({ method }) => ({ status: method === 'GET' ? 200 : 207, body: {} }),
+    scores: () => [],
+  });
   servers.push(backend);
 });
 afterAll(async () => {
@@ -37,13 +41,34 @@ function file(name: string, content: string | Uint8Array): string {
 async function tracejury(...words: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   const out: string[] = [];
   const err: string[] = [];
-  const code = await runCommandLine({ words, commands, version: '', env: { DD_API_KEY: 'k-of-the-environment' }, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  const code = await runCommandLine({
+    words,
+    commands,
+    version: '',
+    env: { DD_API_KEY: 'k-of-the-environment' },
+    say: (text) => out.push(text),
+    complain: (text) => err.push(text),
+  });
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-const langfuse = (url: string, name = 'langfuse'): string => `{ to: langfuse, name: ${name}, endpoint: "${url}", public_key: pk-1, api_key: sk-very-secret, headers: { x-proxy: also-secret } }`;
-const config = (entries: readonly string[], more = ''): string => file('tracejury.yaml', `evaluators: [ tool_error, tool_call_validity ]\nexport: [ ${entries.join(', ')} ]\n${more}`);
-const spans = [agentSpan({ id: 1, trace: 1, start: 0, end: 9, agent: 'a', input: 'hi', output: 'done', attributes: { 'gen_ai.conversation.id': 's-1' } }), toolSpan({ id: 2, trace: 1, parent: 1, start: 1, end: 2, tool: 'search', call: 'c1', arguments: '{}', result: 'found' })];
+const langfuse = (url: string, name = 'langfuse'): string =>
+  `{ to: langfuse, name: ${name}, endpoint: "${url}", public_key: pk-1, api_key: sk-very-secret, headers: { x-proxy: also-secret } }`;
+const config = (entries: readonly string[], more = ''): string =>
+  file('tracejury.yaml', `evaluators: [ tool_error, tool_call_validity ]\nexport: [ ${entries.join(', ')} ]\n${more}`);
+const spans = [
+  agentSpan({
+    id: 1,
+    trace: 1,
+    start: 0,
+    end: 9,
+    agent: 'a',
+    input: 'hi',
+    output: 'done',
+    attributes: { 'gen_ai.conversation.id': 's-1' },
+  }),
+  toolSpan({ id: 2, trace: 1, parent: 1, start: 1, end: 2, tool: 'search', call: 'c1', arguments: '{}', result: 'found' }),
+];
 const recorded = (): string => file('recorded.json', writeTraces(spans, 'json'));
 
 test('export: a dry run shows the requests without keys, and sends none', async () => {
@@ -61,33 +86,66 @@ test('export: a dry run shows the requests without keys, and sends none', async 
 test('export: what a dry run shows as JSON is what is sent afterwards', async () => {
   const file = config([langfuse(backend.url), langfuse(backend.url, 'second')]);
   const { out } = await tracejury('export', recorded(), '-c', file, '--to', 'second', '--dry-run', '--format', 'json');
-  const { requests } = JSON.parse(out) as { readonly requests: readonly { readonly exporter: string; readonly method: string; readonly url: string; readonly body: unknown }[] };
+  const { requests } = JSON.parse(out) as {
+    readonly requests: readonly { readonly exporter: string; readonly method: string; readonly url: string; readonly body: unknown }[];
+  };
   expect(requests.map(({ exporter }) => exporter)).toEqual(['second']);
   expect(await tracejury('export', recorded(), '-c', file, '--to', 'second')).toEqual({ code: 0, out: 'second: 1 of 1 taken', err: '' });
-  expect(requests.map(({ method, url, body }) => ({ method, path: url.slice(backend.url.length), body }))).toEqual(backend.requests.map(({ method, path, body }) => ({ method, path, body })));
+  expect(requests.map(({ method, url, body }) => ({ method, path: url.slice(backend.url.length), body }))).toEqual(
+    backend.requests.map(({ method, path, body }) => ({ method, path, body })),
+  );
   expect(backend.requests[0]?.headers.authorization).toBe(`Basic ${Buffer.from('pk-1:sk-very-secret').toString('base64')}`);
 });
 
 test('export: what a backend does not take is told with the reason, and is exit 1', async () => {
   backend.next = { status: 401 };
   const { code, out, err } = await tracejury('export', recorded(), '-c', config([langfuse(backend.url)]));
-  expect([code, out, err]).toEqual([1, 'langfuse: 0 of 1 taken (status 401: public_key or api_key is refused)', 'langfuse: Look at the keys, and whether they are of this address.']);
+  expect([code, out, err]).toEqual([
+    1,
+    'langfuse: 0 of 1 taken (status 401: public_key or api_key is refused)',
+    'langfuse: Look at the keys, and whether they are of this address.',
+  ]);
 });
 
 test('export: of forward the verdicts go, and that the spans do not is said', async () => {
-  const { code, out, err } = await tracejury('export', recorded(), '-c', config([`{ to: forward, endpoint: "${backend.url}" }`]), '--dry-run', '--format', 'json');
+  const { code, out, err } = await tracejury(
+    'export',
+    recorded(),
+    '-c',
+    config([`{ to: forward, endpoint: "${backend.url}" }`]),
+    '--dry-run',
+    '--format',
+    'json',
+  );
   const { requests } = JSON.parse(out) as { readonly requests: readonly { readonly body: unknown }[] };
   expect([code, err]).toEqual([0, 'forward: the verdicts go on spans of tracejury; the agents’ own spans go on from a service alone.']);
-  expect(requests.map(({ body }) => [...JSON.stringify(body).matchAll(/"tracejury\.generated","value":\{"boolValue":true/g)].length)).toEqual([1]);
+  expect(
+    requests.map(({ body }) => [...JSON.stringify(body).matchAll(/"tracejury\.generated","value":\{"boolValue":true/g)].length),
+  ).toEqual([1]);
 });
 
 test('export: what goes over OTLP and to webhooks is shown as JSON', async () => {
-  const hook = '{ to: webhook, endpoint: "https://hooks.example/secret-path", secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", only: { verdicts: [ fail, pass ] } }';
+  const hook =
+    '{ to: webhook, endpoint: "https://hooks.example/secret-path", secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", only: { verdicts: [ fail, pass ] } }';
   const otlp = (to: string): string => `{ to: ${to}, endpoint: "${backend.url}", headers: { key: very-secret } }`;
-  const { code, out, err } = await tracejury('export', recorded(), '-c', config([otlp('span_events'), otlp('log_events'), hook]), '--dry-run', '--format', 'json');
+  const { code, out, err } = await tracejury(
+    'export',
+    recorded(),
+    '-c',
+    config([otlp('span_events'), otlp('log_events'), hook]),
+    '--dry-run',
+    '--format',
+    'json',
+  );
   expect([code, err]).toEqual([0, '']);
-  const { requests } = JSON.parse(out) as { readonly requests: readonly { readonly exporter: string; readonly url: string; readonly body: object }[] };
-  expect(requests.map(({ exporter, url, body }) => [exporter, url.replace(backend.url, ''), Object.keys(body)[0]])).toEqual([['span_events', '/v1/traces', 'resourceSpans'], ['log_events', '/v1/logs', 'resourceLogs'], ['webhook', 'https://hooks.example/***', expect.any(String)]]);
+  const { requests } = JSON.parse(out) as {
+    readonly requests: readonly { readonly exporter: string; readonly url: string; readonly body: object }[];
+  };
+  expect(requests.map(({ exporter, url, body }) => [exporter, url.replace(backend.url, ''), Object.keys(body)[0]])).toEqual([
+    ['span_events', '/v1/traces', 'resourceSpans'],
+    ['log_events', '/v1/logs', 'resourceLogs'],
+    ['webhook', 'https://hooks.example/***', expect.any(String)],
+  ]);
   expect(JSON.stringify(requests[0]?.body)).toContain(traceId(1));
   expect(out).not.toMatch(/secret|whsec/);
   expect(backend.requests).toEqual([]);
@@ -97,25 +155,107 @@ test('export: a stored run is scored again, with its revision, and what judges s
   const database = join(folder, 'stored.db');
   const store = await sqliteStore(database);
   const body = zstdCompressSync(bundle([{ signal: 'traces', encoding: 'protobuf', bytes: Buffer.from(writeTraces(spans, 'protobuf')) }]));
-  await store.writeSpans([{ tenant: noTenant, traceId: traceId(1), joined: [], startedAt: 0, storedAt: 0, spans: spans.length, isWhole: true, isRedacted: false, digest: 'x', body }]);
+  await store.writeSpans([
+    {
+      tenant: noTenant,
+      traceId: traceId(1),
+      joined: [],
+      startedAt: 0,
+      storedAt: 0,
+      spans: spans.length,
+      isWhole: true,
+      isRedacted: false,
+      digest: 'x',
+      body,
+    },
+  ]);
   const of = run({ traceId: traceId(1), spanId: spanId(1), revision: 3 });
-  await store.write([{ run: of, evaluations: [evaluation('done', scored(0.75, { explanation: 'A judge said so.' }), of, { evaluator: 'task_completion', evaluatorKind: 'judge', sampleProbability: 0.1 }), evaluation('goal', scored(1, { details: { session: { turns: 2, left_out: 0 } } }), of, { evaluator: 'goal_reached', evaluatorKind: 'judge', revision: 2 })], decisions: [] }]);
+  await store.write([
+    {
+      run: of,
+      evaluations: [
+        evaluation('done', scored(0.75, { explanation: 'A judge said so.' }), of, {
+          evaluator: 'task_completion',
+          evaluatorKind: 'judge',
+          sampleProbability: 0.1,
+        }),
+        evaluation('goal', scored(1, { details: { session: { turns: 2, left_out: 0 } } }), of, {
+          evaluator: 'goal_reached',
+          evaluatorKind: 'judge',
+          revision: 2,
+        }),
+      ],
+      decisions: [],
+    },
+  ]);
   await store.stop();
-  const judged = file('judged.yaml', `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: { rate: 1 } }, { use: goal_reached, name: goal, judge: main } ]\njudges: { main: { base_url: "http://127.0.0.1:1", model: m } }\nexport: [ ${langfuse(backend.url)} ]\nstore: { url: "sqlite:${database}" }\n`);
-  const { code, out, err } = await tracejury('export', '--run', `${traceId(1)}/${spanId(1)}`, '-c', judged, '--dry-run', '--format', 'json');
+  const judged = file(
+    'judged.yaml',
+    `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: { rate: 1 } }, { use: goal_reached, name: goal, judge: main } ]\njudges: { main: { base_url: "http://127.0.0.1:1", model: m } }\nexport: [ ${langfuse(backend.url)} ]\nstore: { url: "sqlite:${database}" }\n`,
+  );
+  const { code, out, err } = await tracejury(
+    'export',
+    '--run',
+    `${traceId(1)}/${spanId(1)}`,
+    '-c',
+    judged,
+    '--dry-run',
+    '--format',
+    'json',
+  );
   expect([code, err]).toEqual([0, '']);
-  const { requests } = JSON.parse(out) as { readonly requests: readonly { readonly body: { readonly batch: readonly { readonly body: { readonly name: string; readonly dataType: string; readonly value: number; readonly comment: string; readonly sessionId?: string; readonly metadata: { readonly [key: string]: unknown } } }[] } }[] };
-  const scores = requests.flatMap((request) => request.body.batch.map((event) => event.body)).filter(({ dataType }) => dataType === 'NUMERIC');
-  expect(scores.map(({ name, value, metadata }) => [name, value, metadata['tracejury.revision'], metadata['tracejury.sample.probability']])).toEqual([['tool_error', 1, 3, 1], ['tool_error', 1, 3, 1], ['done', 0.75, 3, 0.1], ['goal', 1, 2, 1]]);
-  expect(scores.slice(-2).map(({ comment, sessionId }) => [comment, sessionId])).toEqual([['A judge said so.', undefined], ['It is 1.', 's-1']]);
-  expect(await tracejury('export', '--run', traceId(2), '-c', judged, '--dry-run')).toMatchObject({ code: 1, err: 'The store has no such run, or does not keep its spans.' });
+  const { requests } = JSON.parse(out) as {
+    readonly requests: readonly {
+      readonly body: {
+        readonly batch: readonly {
+          readonly body: {
+            readonly name: string;
+            readonly dataType: string;
+            readonly value: number;
+            readonly comment: string;
+            readonly sessionId?: string;
+            readonly metadata: { readonly [key: string]: unknown };
+          };
+        }[];
+      };
+    }[];
+  };
+  const scores = requests
+    .flatMap((request) => request.body.batch.map((event) => event.body))
+    .filter(({ dataType }) => dataType === 'NUMERIC');
+  expect(
+    scores.map(({ name, value, metadata }) => [name, value, metadata['tracejury.revision'], metadata['tracejury.sample.probability']]),
+  ).toEqual([
+    ['tool_error', 1, 3, 1],
+    ['tool_error', 1, 3, 1],
+    ['done', 0.75, 3, 0.1],
+    ['goal', 1, 2, 1],
+  ]);
+  expect(scores.slice(-2).map(({ comment, sessionId }) => [comment, sessionId])).toEqual([
+    ['A judge said so.', undefined],
+    ['It is 1.', 's-1'],
+  ]);
+  expect(await tracejury('export', '--run', traceId(2), '-c', judged, '--dry-run')).toMatchObject({
+    code: 1,
+    err: 'The store has no such run, or does not keep its spans.',
+  });
 });
 
 test('export: verdicts of judges are left out of recorded runs, and agent traces without spans too', async () => {
-  const judged = file('judged.yaml', `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: { rate: 1 } } ]\njudges: { main: { base_url: "http://127.0.0.1:1", model: m } }\nexport: [ ${langfuse(backend.url)} ]\n`);
-  expect(await tracejury('export', recorded(), '-c', judged)).toEqual({ code: 0, out: 'langfuse: 1 of 1 taken', err: 'Verdicts left out, for nobody is asked here: 1.' });
+  const judged = file(
+    'judged.yaml',
+    `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: { rate: 1 } } ]\njudges: { main: { base_url: "http://127.0.0.1:1", model: m } }\nexport: [ ${langfuse(backend.url)} ]\n`,
+  );
+  expect(await tracejury('export', recorded(), '-c', judged)).toEqual({
+    code: 0,
+    out: 'langfuse: 1 of 1 taken',
+    err: 'Verdicts left out, for nobody is asked here: 1.',
+  });
   const given = file('given.json', JSON.stringify({ input: 'x', final_response: 'y' }));
-  expect(await tracejury('export', given, '-c', judged)).toMatchObject({ code: 1, err: expect.stringMatching(/scores stand on spans[^]*No agent run was found/) as string });
+  expect(await tracejury('export', given, '-c', judged)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/scores stand on spans[^]*No agent run was found/) as string,
+  });
 });
 
 const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
@@ -147,7 +287,13 @@ test('config check --try: each backend is asked once, and its answer is told in 
   const [right, wrong, other] = [backend, await refusing(401), await refusing(404)];
   const down = await refusing(200);
   await down.close();
-  const named = config([langfuse(right.url, 'right'), langfuse(wrong.url, 'wrong'), langfuse(other.url, 'other'), langfuse(down.url, 'down'), '{ to: metrics }']);
+  const named = config([
+    langfuse(right.url, 'right'),
+    langfuse(wrong.url, 'wrong'),
+    langfuse(other.url, 'other'),
+    langfuse(down.url, 'down'),
+    '{ to: metrics }',
+  ]);
   const { code, out } = await tracejury('config', 'check', named, '--try');
   expect(code).toBe(1);
   expect(out.split('\n')).toEqual([
@@ -165,23 +311,35 @@ test('config check --try: each backend is asked once, and its answer is told in 
 test('config check --try: exit 0 when all take them; metrics that are pushed are tried with an empty push, and keys may stand in the environment', async () => {
   const named = config([`{ to: datadog, endpoint: "${backend.url}" }`, `{ to: metrics, endpoint: "${backend.url}" }`]);
   expect(await tracejury('config', 'check', named, '--try')).toMatchObject({ code: 0 });
-  expect(backend.requests.map(({ method, path, headers }) => [method, path, headers['dd-api-key']])).toEqual([['GET', '/api/v1/validate', 'k-of-the-environment'], ['POST', '/v1/metrics', undefined]]);
+  expect(backend.requests.map(({ method, path, headers }) => [method, path, headers['dd-api-key']])).toEqual([
+    ['GET', '/api/v1/validate', 'k-of-the-environment'],
+    ['POST', '/v1/metrics', undefined],
+  ]);
 });
 
 test('config check --try: OTLP is tried with a request that has nothing in it', async () => {
   const entries = ['span_events', 'log_events'].map((to) => `{ to: ${to}, endpoint: "${backend.url}", protocol: http/json }`);
   const { code, out } = await tracejury('config', 'check', config(entries), '--try');
-  expect([code, out.split('\n').slice(1)]).toEqual([0, [`span_events: ${backend.url}/v1/traces takes the credentials`, `log_events: ${backend.url}/v1/logs takes the credentials`]]);
+  expect([code, out.split('\n').slice(1)]).toEqual([
+    0,
+    [`span_events: ${backend.url}/v1/traces takes the credentials`, `log_events: ${backend.url}/v1/logs takes the credentials`],
+  ]);
   expect(backend.requests.map(({ body }) => body)).toEqual([{ resourceSpans: [] }, { resourceLogs: [] }]);
   const wrong = await refusing(403);
-  expect(await tracejury('config', 'check', config([`{ to: span_events, endpoint: "${wrong.url}" }`]), '--try')).toMatchObject({ code: 1, out: expect.stringContaining('answers status 403: a key in headers is refused. Look at the keys') as string });
+  expect(await tracejury('config', 'check', config([`{ to: span_events, endpoint: "${wrong.url}" }`]), '--try')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('answers status 403: a key in headers is refused. Look at the keys') as string,
+  });
 });
 
 test('config check: without --try nobody is asked, and --try goes with check alone', async () => {
   const named = config([langfuse(backend.url)]);
   expect(await tracejury('config', 'check', named)).toMatchObject({ code: 0, out: `${named}: no faults` });
   expect(backend.requests).toEqual([]);
-  expect(await tracejury('config', 'print', named, '--try')).toMatchObject({ code: 2, err: expect.stringContaining('--try goes with check') as string });
+  expect(await tracejury('config', 'print', named, '--try')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--try goes with check') as string,
+  });
 });
 
 async function refusing(status: number): Promise<NativeServer> {

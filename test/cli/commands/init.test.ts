@@ -13,9 +13,19 @@ const folder = mkdtempSync(join(tmpdir(), 'tracejury-init-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 
-async function init(words: readonly string[], file = join(folder, `${++files}.yaml`)): Promise<{ readonly code: number; readonly out: string; readonly err: string; readonly file: string }> {
+async function init(
+  words: readonly string[],
+  file = join(folder, `${++files}.yaml`),
+): Promise<{ readonly code: number; readonly out: string; readonly err: string; readonly file: string }> {
   const [out, err] = [[] as string[], [] as string[]];
-  const code = await runCommandLine({ words: ['init', '--output', file, ...words], commands, version: '', env: {}, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  const code = await runCommandLine({
+    words: ['init', '--output', file, ...words],
+    commands,
+    version: '',
+    env: {},
+    say: (text) => out.push(text),
+    complain: (text) => err.push(text),
+  });
   return { code, out: out.join('\n'), err: err.join('\n'), file };
 }
 
@@ -28,19 +38,29 @@ const cases: readonly { readonly words: readonly string[]; readonly set: readonl
   { words: [], set: [] },
   { words: ['--judge', 'https://api.openai.com/v1'], set: ['OPENAI_API_KEY'] },
   { words: ['--judge', 'http://127.0.0.1:11434/v1', '--model', 'qwen3', '--agent', 'refund: "agent" # one'], set: [] },
-  ...natives.map(({ id }) => ({ words: ['--backend', id, '--judge', 'https://api.openai.com/v1/'], set: expect.arrayContaining(['OPENAI_API_KEY']) as readonly string[] })),
+  ...natives.map(({ id }) => ({
+    words: ['--backend', id, '--judge', 'https://api.openai.com/v1/'],
+    set: expect.arrayContaining(['OPENAI_API_KEY']) as readonly string[],
+  })),
 ];
 
-test.each(cases)('init $words: writes a configuration without fault or warning, and names the variables that it needs', async ({ words, set }) => {
-  const { code, out, file } = await init(words);
-  expect(code).toBe(0);
-  expect(named(out)).toEqual(set);
-  const { config, warnings } = await readConfig({ file, env: Object.fromEntries(named(out).map((name) => [name, 'https://a.example'])), evaluators });
-  expect(warnings).toEqual([]);
-  expect(config.evaluators.map(({ configured }) => configured.name)).toEqual(expect.arrayContaining(['tool_error']));
-  expect(config.judges).toHaveLength(words.includes('--judge') ? 1 : 0);
-  expect(config.exporters.map(({ to }) => to)).toEqual([words[0] === '--backend' ? words[1] : 'metrics']);
-});
+test.each(cases)(
+  'init $words: writes a configuration without fault or warning, and names the variables that it needs',
+  async ({ words, set }) => {
+    const { code, out, file } = await init(words);
+    expect(code).toBe(0);
+    expect(named(out)).toEqual(set);
+    const { config, warnings } = await readConfig({
+      file,
+      env: Object.fromEntries(named(out).map((name) => [name, 'https://a.example'])),
+      evaluators,
+    });
+    expect(warnings).toEqual([]);
+    expect(config.evaluators.map(({ configured }) => configured.name)).toEqual(expect.arrayContaining(['tool_error']));
+    expect(config.judges).toHaveLength(words.includes('--judge') ? 1 : 0);
+    expect(config.exporters.map(({ to }) => to)).toEqual([words[0] === '--backend' ? words[1] : 'metrics']);
+  },
+);
 
 test('init: every commented line is configuration that may be switched on', async () => {
   const { file } = await init([]);

@@ -24,7 +24,11 @@ interface Ended {
 }
 
 function inspect(words: readonly string[], input?: string | Buffer): Ended {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['src/cli/main.ts', 'inspect', ...words], { cwd: root, input: input ?? '', env: {} });
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['src/cli/main.ts', 'inspect', ...words], {
+    cwd: root,
+    input: input ?? '',
+    env: {},
+  });
   return { code: status, out: stdout.toString(), err: stderr.toString() };
 }
 
@@ -32,7 +36,14 @@ function inspect(words: readonly string[], input?: string | Buffer): Ended {
 async function answer(words: readonly string[]): Promise<Ended> {
   const out: string[] = [];
   const err: string[] = [];
-  const code = await runCommandLine({ words: ['inspect', ...words], commands, version: '', env: {}, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  const code = await runCommandLine({
+    words: ['inspect', ...words],
+    commands,
+    version: '',
+    env: {},
+    say: (text) => out.push(text),
+    complain: (text) => err.push(text),
+  });
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
@@ -50,7 +61,9 @@ for (const { name, recording } of goldens) {
     const { code, out, err } = inspect([`${recordings}/${recording}`]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     for (const { id } of evaluators) expect(out).toMatch(new RegExp(`^ .*\\b${id}\\b`, 'm'));
-    await expect(out.replaceAll(/^ +Evaluators\n(?:.+\n)+(?:\n +To score more\n(?:.+\n)+)?/gm, '')).toMatchFileSnapshot(join(root, `test/fixtures/inspect/${name}.txt`));
+    await expect(out.replaceAll(/^ +Evaluators\n(?:.+\n)+(?:\n +To score more\n(?:.+\n)+)?/gm, '')).toMatchFileSnapshot(
+      join(root, `test/fixtures/inspect/${name}.txt`),
+    );
   });
 }
 
@@ -64,11 +77,26 @@ interface Line {
 
 const lines: readonly Line[] = [
   { recording: 'handmade-card/trip', evaluator: 'tool_error', says: 'on pass 1 No sign of an error in 2 results.' },
-  { recording: 'handmade-card/trip', evaluator: 'tool_call_validity', says: 'on skipped: no_tool_definitions', hint: 'gen_ai.tool.definitions' },
+  {
+    recording: 'handmade-card/trip',
+    evaluator: 'tool_call_validity',
+    says: 'on skipped: no_tool_definitions',
+    hint: 'gen_ai.tool.definitions',
+  },
   { recording: 'openinference-langchain/toolerror', evaluator: 'tool_call_validity', says: 'on pass 1' },
   { recording: 'openinference-langchain/toolerror', evaluator: 'tool_error', says: 'on fail 0.5' },
-  { recording: 'js-otel-openai-nocontent/sequential', evaluator: 'tool_error', says: 'on skipped: results_not_carried', hint: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true' },
-  { recording: 'js-otel-openai-nocontent/sequential', evaluator: 'task_completion', says: 'off skipped: no_input', hint: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true' },
+  {
+    recording: 'js-otel-openai-nocontent/sequential',
+    evaluator: 'tool_error',
+    says: 'on skipped: results_not_carried',
+    hint: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true',
+  },
+  {
+    recording: 'js-otel-openai-nocontent/sequential',
+    evaluator: 'task_completion',
+    says: 'off skipped: no_input',
+    hint: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true',
+  },
   { recording: 'js-ai-sdk-v5/toolerror', evaluator: 'task_completion', says: 'off could score It asks a judge' },
 ];
 
@@ -78,7 +106,9 @@ for (const { recording, evaluator, says, hint } of lines) {
     const line = out.split('\n').find((one) => one.trim().startsWith(`${evaluator} `)) ?? '';
     expect(line.replaceAll(/ +/g, ' ').trim()).toContain(`${evaluator} ${says}`);
     const [, more = ''] = out.split('To score more');
-    const blocks = more.split('\n').reduce<string[]>((all, one) => (one.startsWith('      ') ? all.with(-1, `${all.at(-1)}${one}`) : [...all, one]), ['']);
+    const blocks = more
+      .split('\n')
+      .reduce<string[]>((all, one) => (one.startsWith('      ') ? all.with(-1, `${all.at(-1)}${one}`) : [...all, one]), ['']);
     const named = blocks.filter((block) => new RegExp(`, for [^;]*\\b${evaluator}\\b`).test(block));
     expect(named.map((block) => block.includes(hint ?? '\0'))).toEqual(hint === undefined ? [] : [true]);
   });
@@ -101,26 +131,58 @@ test('inspect: of several runs it tells by agent and dialect which share each ev
   expect([adk.split('\n')[0], card.split('\n')[0]]).toEqual(['google_adk: 2 runs', 'tool_attributes: 1 run']);
   expect(adk).toMatch(/tool_error +on +1 of 2 \(50 %\) +results_not_carried 1\n/);
   expect(adk).toMatch(/tool_recovery +off +0 of 1 \(0 %\) +results_not_carried 1; nothing to look at: no_errors 1\n/);
-  expect(adk).toMatch(/needs OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT.*\n +arguments of tool calls, for tool_call_validity; looked for in gcp\.vertex\.agent\.tool_call_args/);
+  expect(adk).toMatch(
+    /needs OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT.*\n +arguments of tool calls, for tool_call_validity; looked for in gcp\.vertex\.agent\.tool_call_args/,
+  );
   expect(card).toMatch(/tool_error +on +1 of 1 \(100 %\)\n/);
   expect(card).toMatch(/tool_recovery +off +– +nothing to look at: no_errors 1\n/);
   expect(card).not.toContain('tool_trajectory');
   // Where each agent has one run, the lines of the runs say it all.
   expect((await answer([join(root, recordings, 'handmade-card/handoff')])).out).not.toContain('Of how many runs');
 
-  const { evaluability } = JSON.parse((await answer([...files, '--format', 'json'])).out) as { readonly evaluability: readonly { readonly agent: string; readonly dialect: string; readonly runs: number; readonly evaluators: readonly { readonly name: string }[]; readonly missing: readonly { readonly need: string; readonly looked_for_in: readonly string[]; readonly todo: string | null }[] }[] };
-  expect(evaluability.map(({ agent, dialect, runs }) => [agent, dialect, runs])).toEqual([['travel_agent', 'google_adk', 2], ['travel_agent', 'tool_attributes', 1]]);
-  expect(evaluability[0]?.evaluators).toContainEqual({ name: 'tool_error', looked: 2, scored: 1, failed: 0, skipped: [{ reason: 'results_not_carried', need: 'tool_results', runs: 1 }] });
-  expect(evaluability[0]?.missing.find(({ need }) => need === 'tool_results')).toMatchObject({ looked_for_in: expect.arrayContaining(['gcp.vertex.agent.tool_response', 'gen_ai.tool.call.result']), todo: expect.stringContaining('OTEL_SEMCONV_STABILITY_OPT_IN') });
+  const { evaluability } = JSON.parse((await answer([...files, '--format', 'json'])).out) as {
+    readonly evaluability: readonly {
+      readonly agent: string;
+      readonly dialect: string;
+      readonly runs: number;
+      readonly evaluators: readonly { readonly name: string }[];
+      readonly missing: readonly { readonly need: string; readonly looked_for_in: readonly string[]; readonly todo: string | null }[];
+    }[];
+  };
+  expect(evaluability.map(({ agent, dialect, runs }) => [agent, dialect, runs])).toEqual([
+    ['travel_agent', 'google_adk', 2],
+    ['travel_agent', 'tool_attributes', 1],
+  ]);
+  expect(evaluability[0]?.evaluators).toContainEqual({
+    name: 'tool_error',
+    looked: 2,
+    scored: 1,
+    failed: 0,
+    skipped: [{ reason: 'results_not_carried', need: 'tool_results', runs: 1 }],
+  });
+  expect(evaluability[0]?.missing.find(({ need }) => need === 'tool_results')).toMatchObject({
+    looked_for_in: expect.arrayContaining(['gcp.vertex.agent.tool_response', 'gen_ai.tool.call.result']),
+    todo: expect.stringContaining('OTEL_SEMCONV_STABILITY_OPT_IN'),
+  });
 });
 
 const date = `{ type: string, pattern: '^\\d{4}-' }`;
-const search = (more: string): string => `{ name: search_flights, input_schema: { type: object, properties: { date: ${date} }, required: [date${more}] } }`;
+const search = (more: string): string =>
+  `{ name: search_flights, input_schema: { type: object, properties: { date: ${date} }, required: [date${more}] } }`;
 const configuredTools: readonly { readonly name: string; readonly recording?: string; readonly tools: string; readonly says: string }[] = [
   { name: 'of every called tool', tools: `${search('')}, { name: book_hotel, input_schema: { type: object } }`, says: 'on pass 1' },
-  { name: 'that the arguments break', tools: `${search(', cabin')}, { name: book_hotel, input_schema: { type: object } }`, says: 'on fail 0.5' },
+  {
+    name: 'that the arguments break',
+    tools: `${search(', cabin')}, { name: book_hotel, input_schema: { type: object } }`,
+    says: 'on fail 0.5',
+  },
   { name: 'without one of the called tools', tools: search(''), says: 'on fail 0.5' },
-  { name: 'that stand on the spans already, otherwise', recording: 'openinference-langchain/toolerror', tools: '{ name: search_flights, input_schema: { not: {} } }, { name: book_hotel, input_schema: { not: {} } }', says: 'on pass 1' },
+  {
+    name: 'that stand on the spans already, otherwise',
+    recording: 'openinference-langchain/toolerror',
+    tools: '{ name: search_flights, input_schema: { not: {} } }, { name: book_hotel, input_schema: { not: {} } }',
+    says: 'on pass 1',
+  },
 ];
 
 for (const { name, recording = 'handmade-card/trip', tools, says } of configuredTools) {
@@ -144,7 +206,10 @@ const forms: readonly { readonly name: string; readonly input: Buffer | string }
   { name: 'one JSON request', input: asJson },
   { name: 'a JSON request over many lines', input: JSON.stringify(JSON.parse(asJson.toString()), undefined, 2) },
   { name: 'JSON lines, one request for each span', input: spans.map((span) => `${writeTraces([span], 'json').toString()}\n`).join('') },
-  { name: 'JSON lines in gzip, with blank lines and metrics between', input: gzipSync(`\uFEFF${asJson.toString()}\n\n{"resourceMetrics":[]}\n  \n`) },
+  {
+    name: 'JSON lines in gzip, with blank lines and metrics between',
+    input: gzipSync(`\uFEFF${asJson.toString()}\n\n{"resourceMetrics":[]}\n  \n`),
+  },
 ];
 
 for (const [index, { name, input }] of forms.entries()) {
@@ -159,13 +224,23 @@ for (const [index, { name, input }] of forms.entries()) {
 
 test('inspect: --format json is one object with the runs, sub-agents naming their parent', async () => {
   const { code, out } = await answer([join(root, recordings, 'handmade-card/handoff'), '--format', 'json']);
-  const report = JSON.parse(out) as { readonly runs: readonly { readonly agent: string; readonly parent: { readonly span_id: string; readonly via: string } | null; readonly span_id: string; readonly tool_calls: readonly { readonly name: string; readonly provenance: object }[]; readonly verdicts: readonly { readonly name: string; readonly status: string }[] }[] };
+  const report = JSON.parse(out) as {
+    readonly runs: readonly {
+      readonly agent: string;
+      readonly parent: { readonly span_id: string; readonly via: string } | null;
+      readonly span_id: string;
+      readonly tool_calls: readonly { readonly name: string; readonly provenance: object }[];
+      readonly verdicts: readonly { readonly name: string; readonly status: string }[];
+    }[];
+  };
   expect(code).toBe(0);
   expect(report.runs.map(({ agent, parent }) => [agent, parent?.via, parent?.span_id === report.runs[0]?.span_id])).toEqual([
     ['concierge', undefined, false],
     ['hotel_agent', 'child_span', true],
   ]);
-  expect(report.runs[1]?.tool_calls.map(({ name, provenance }) => [name, provenance])).toEqual([['book_hotel', { name: 'tool_span', arguments: 'tool_span', result: 'tool_span' }]]);
+  expect(report.runs[1]?.tool_calls.map(({ name, provenance }) => [name, provenance])).toEqual([
+    ['book_hotel', { name: 'tool_span', arguments: 'tool_span', result: 'tool_span' }],
+  ]);
   const verdicts = report.runs[1]?.verdicts.map(({ name, status }) => `${name} ${status}`);
   expect(verdicts).toEqual(expect.arrayContaining(['tool_call_validity skipped', 'tool_error scored', 'tool_efficiency scored']));
 });
@@ -179,7 +254,18 @@ test('inspect: what was typed wrong is told with the usage, and the exit code is
 });
 
 test('inspect: spans without an agent run are said to be so, with the counts, and the exit code is 1', () => {
-  const http = { resourceSpans: [{ scopeSpans: [{ scope: { name: 'express' }, spans: [{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), name: 'GET /', startTimeUnixNano: '1', endTimeUnixNano: '2' }] }] }] };
+  const http = {
+    resourceSpans: [
+      {
+        scopeSpans: [
+          {
+            scope: { name: 'express' },
+            spans: [{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), name: 'GET /', startTimeUnixNano: '1', endTimeUnixNano: '2' }],
+          },
+        ],
+      },
+    ],
+  };
   const { code, out, err } = inspect(['-'], JSON.stringify(http));
   expect({ code, err }).toEqual({ code: 1, err: 'No agent run was found.\n' });
   expect(out).toContain('0 agent runs in 1 span of 1 trace');
@@ -192,7 +278,16 @@ test('inspect: what a limit cut short is shown as what is left of it, in both fo
   const sent = JSON.stringify({ text: 'a long text '.repeat(30) }).slice(0, 256);
   const spans = [
     span({ id: 1, start: 0, end: 9, attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' }, dropped: 2 }),
-    span({ id: 2, parent: 1, attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 't', 'gen_ai.tool.call.arguments': sent, 'gen_ai.tool.call.result': 'AF007...[truncated]' } }),
+    span({
+      id: 2,
+      parent: 1,
+      attributes: {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': 't',
+        'gen_ai.tool.call.arguments': sent,
+        'gen_ai.tool.call.result': 'AF007...[truncated]',
+      },
+    }),
   ];
   writeFileSync(file, writeTraces(spans, 'json'));
   const text = await answer([file]);
@@ -200,5 +295,8 @@ test('inspect: what a limit cut short is shown as what is left of it, in both fo
   expect(text.out).toMatch(/result {5}\(cut short\) AF007\.\.\.\[truncated\]/);
   expect(text.out).toMatch(/cut short +spans/);
   const { runs } = JSON.parse((await answer([file, '--format', 'json'])).out) as { readonly runs: readonly object[] };
-  expect(runs[0]).toMatchObject({ truncated: ['spans'], tool_calls: [{ arguments: null, result_carried: false, truncated: { arguments: sent, result: 'AF007...[truncated]' } }] });
+  expect(runs[0]).toMatchObject({
+    truncated: ['spans'],
+    tool_calls: [{ arguments: null, result_carried: false, truncated: { arguments: sent, result: 'AF007...[truncated]' } }],
+  });
 });

@@ -21,13 +21,27 @@ interface Outcome {
   readonly file: string;
 }
 
-async function tracejury(words: readonly string[], env: { readonly [name: string]: string | undefined } = {}): Promise<Omit<Outcome, 'file'>> {
+async function tracejury(
+  words: readonly string[],
+  env: { readonly [name: string]: string | undefined } = {},
+): Promise<Omit<Outcome, 'file'>> {
   const [out, err] = [[] as string[], [] as string[]];
-  const code = await runCommandLine({ words, commands, version: '', env: { PATH: process.env['PATH'], ...env }, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  const code = await runCommandLine({
+    words,
+    commands,
+    version: '',
+    env: { PATH: process.env['PATH'], ...env },
+    say: (text) => out.push(text),
+    complain: (text) => err.push(text),
+  });
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-async function record(words: readonly string[], env?: { readonly [name: string]: string }, options: readonly string[] = []): Promise<Outcome> {
+async function record(
+  words: readonly string[],
+  env?: { readonly [name: string]: string },
+  options: readonly string[] = [],
+): Promise<Outcome> {
   const file = join(folder, `${++files}.jsonl`);
   return { ...(await tracejury(['record', '--output', file, ...options, '--', process.execPath, ...words], env)), file };
 }
@@ -65,31 +79,81 @@ describe('record', () => {
 
   test('what cannot be done is said with the flag that it belongs to', async () => {
     expect(await tracejury(['record'])).toMatchObject({ code: 2, err: expect.stringContaining('Name the command after --') as string });
-    expect(await tracejury(['record', '--output', join(folder, 'spans.jsonl'), '--', join(folder, 'no-such-program')])).toMatchObject({ code: 2, err: expect.stringContaining('cannot be started (ENOENT)') as string });
-    expect(await tracejury(['record', '--output', join(folder, 'no', 'folder'), '--', 'true'])).toMatchObject({ code: 2, err: expect.stringContaining('--output') as string });
-    expect(await tracejury(['record', '--port', '70000', '--', 'true'])).toMatchObject({ code: 2, err: expect.stringContaining('--port takes a number') as string });
+    expect(await tracejury(['record', '--output', join(folder, 'spans.jsonl'), '--', join(folder, 'no-such-program')])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('cannot be started (ENOENT)') as string,
+    });
+    expect(await tracejury(['record', '--output', join(folder, 'no', 'folder'), '--', 'true'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--output') as string,
+    });
+    expect(await tracejury(['record', '--port', '70000', '--', 'true'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--port takes a number') as string,
+    });
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const { port } = taken.address() as AddressInfo;
-    expect(await tracejury(['record', '--output', join(folder, 'taken.jsonl'), '--port', String(port), '--', 'true'])).toMatchObject({ code: 2, err: expect.stringContaining(`--port ${port} cannot be used (EADDRINUSE)`) as string });
+    expect(await tracejury(['record', '--output', join(folder, 'taken.jsonl'), '--port', String(port), '--', 'true'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`--port ${port} cannot be used (EADDRINUSE)`) as string,
+    });
     taken.close();
     expect(existsSync(join(folder, 'no'))).toBe(false);
   });
 
   test('variables that lead elsewhere do not reach the command', () => {
-    const env = agentEnvironment({ PATH: '/bin', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://a', OTEL_EXPORTER_OTLP_LOGS_HEADERS: 'k=v', OTEL_EXPORTER_OTLP_CERTIFICATE: 'ca.pem', OTEL_SERVICE_NAME: 'mine', OTEL_BSP_SCHEDULE_DELAY: '5' }, { http: 'http://h', grpc: 'http://g' });
-    expect(env).toEqual({ PATH: '/bin', OTEL_SERVICE_NAME: 'mine', OTEL_BSP_SCHEDULE_DELAY: '5', OTEL_BLRP_SCHEDULE_DELAY: '200', OTEL_METRICS_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://h', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' });
+    const env = agentEnvironment(
+      {
+        PATH: '/bin',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://a',
+        OTEL_EXPORTER_OTLP_LOGS_HEADERS: 'k=v',
+        OTEL_EXPORTER_OTLP_CERTIFICATE: 'ca.pem',
+        OTEL_SERVICE_NAME: 'mine',
+        OTEL_BSP_SCHEDULE_DELAY: '5',
+      },
+      { http: 'http://h', grpc: 'http://g' },
+    );
+    expect(env).toEqual({
+      PATH: '/bin',
+      OTEL_SERVICE_NAME: 'mine',
+      OTEL_BSP_SCHEDULE_DELAY: '5',
+      OTEL_BLRP_SCHEDULE_DELAY: '200',
+      OTEL_METRICS_EXPORTER: 'none',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://h',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+    });
   });
 
   test('a full file refuses further requests, and the recording says so', async () => {
     const server = await recordingServer({ file: join(folder, 'full.jsonl'), port: 0, logger: { warn: () => undefined }, fileBytesMax: 1 });
-    const send = async (): Promise<number> => (await fetch(`${server.http}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: spansJson })).status;
+    const send = async (): Promise<number> =>
+      (await fetch(`${server.http}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: spansJson }))
+        .status;
     expect([await send(), await send()]).toEqual([200, 503]);
     expect(await server.stop()).toEqual({ spans: 1, records: 0, rejected: 0, isCut: true });
   });
 });
 
-const spansJson = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7', name: 'a', startTimeUnixNano: '1', endTimeUnixNano: '2' }] }] }] });
+const spansJson = JSON.stringify({
+  resourceSpans: [
+    {
+      scopeSpans: [
+        {
+          spans: [
+            {
+              traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+              spanId: '00f067aa0ba902b7',
+              name: 'a',
+              startTimeUnixNano: '1',
+              endTimeUnixNano: '2',
+            },
+          ],
+        },
+      ],
+    },
+  ],
+});
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -20,7 +20,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const ids = [1, 2, 3, 4].map((n) => traceId(n));
 beforeAll(async () => {
   const open = await sqliteStore(store);
-  const [ok, bad, broken, empty] = ids.map((id, nth) => run({ traceId: id, startUnixNano: 1_700_000_000_000_000_000n + BigInt(nth) * 1_000_000_000n, trace: agentTrace({ agent: nth === 1 ? 'refund\u001b[2J-agent' : 'order-agent' }) }));
+  const [ok, bad, broken, empty] = ids.map((id, nth) =>
+    run({
+      traceId: id,
+      startUnixNano: 1_700_000_000_000_000_000n + BigInt(nth) * 1_000_000_000n,
+      trace: agentTrace({ agent: nth === 1 ? 'refund\u001b[2J-agent' : 'order-agent' }),
+    }),
+  );
   if (ok === undefined || bad === undefined || broken === undefined || empty === undefined) throw new Error('four runs');
   await open.write([
     scoredRun({ tool_error: scored(1), latency: scored(0.3, { threshold: null, passed: null, label: '' }) }, ok),
@@ -31,9 +37,18 @@ beforeAll(async () => {
   await open.stop();
 });
 
-async function runs(...words: readonly string[]): Promise<{ readonly code: number; readonly out: readonly string[]; readonly err: string }> {
+async function runs(
+  ...words: readonly string[]
+): Promise<{ readonly code: number; readonly out: readonly string[]; readonly err: string }> {
   const [out, err] = [[] as string[], [] as string[]];
-  const code = await runCommandLine({ words: ['runs', '-c', configFile, ...words], commands, version: '', env: {}, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  const code = await runCommandLine({
+    words: ['runs', '-c', configFile, ...words],
+    commands,
+    version: '',
+    env: {},
+    say: (text) => out.push(text),
+    complain: (text) => err.push(text),
+  });
   return { code, out, err: err.join('\n') };
 }
 
@@ -51,7 +66,7 @@ test('runs: shows the newest first, what failed with its sentence, and a run of 
 test('runs: --fail, --agent and --limit narrow the list down', async () => {
   expect((await runs('--fail')).out).toHaveLength(1);
   expect((await runs('--agent', 'order-agent')).out).toHaveLength(3);
-  expect((await runs('--agent', 'order-agent', '--fail'))).toMatchObject({ code: 0, out: [], err: 'No stored run fits.' });
+  expect(await runs('--agent', 'order-agent', '--fail')).toMatchObject({ code: 0, out: [], err: 'No stored run fits.' });
   expect((await runs('--limit', '1')).out).toHaveLength(1);
 });
 
@@ -68,7 +83,12 @@ test('runs: --follow shows what is there, oldest first, then a run that is store
     while (!said.includes(text)) await new Promise((resolve) => child.stdout?.once('data', resolve));
   };
   await until(`${ids[3]}/`);
-  expect(said.split('\n').slice(0, 4).map((line) => line.slice(-49, -17))).toEqual(ids);
+  expect(
+    said
+      .split('\n')
+      .slice(0, 4)
+      .map((line) => line.slice(-49, -17)),
+  ).toEqual(ids);
   const open = await sqliteStore(store);
   const late = traceId(9);
   await open.write([scoredRun({ tool_error: scored(1) }, run({ traceId: late, startUnixNano: 1_700_000_100_000_000_000n }))]);
@@ -82,7 +102,13 @@ test('runs: --follow shows what is there, oldest first, then a run that is store
 test('runs: a store that is not there is named, and so is one that no other process can read', async () => {
   writeFileSync(join(folder, 'none.yaml'), `store: { url: "sqlite:${join(folder, 'none.db')}" }\n`);
   writeFileSync(join(folder, 'memory.yaml'), 'store: { url: "memory:" }\n');
-  expect(await runs('-c', join(folder, 'none.yaml'))).toMatchObject({ code: 2, err: expect.stringContaining('There is no store at') as string });
-  expect(await runs('-c', join(folder, 'memory.yaml'))).toMatchObject({ code: 2, err: expect.stringContaining('only its own process can read') as string });
+  expect(await runs('-c', join(folder, 'none.yaml'))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('There is no store at') as string,
+  });
+  expect(await runs('-c', join(folder, 'memory.yaml'))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('only its own process can read') as string,
+  });
   expect(await runs('--limit', '0')).toMatchObject({ code: 2 });
 });

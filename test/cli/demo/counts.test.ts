@@ -10,7 +10,11 @@ test('counts: what a registry has counted is read back from its page, whatever t
   const registry = metricRegistry();
   agents.forEach((agent, at) => {
     registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': agent });
-    registry.add('tracejury.evaluation.results', at + 1, { 'gen_ai.evaluation.name': 'tool_error', 'gen_ai.agent.name': agent, 'gen_ai.evaluation.score.label': 'pass' });
+    registry.add('tracejury.evaluation.results', at + 1, {
+      'gen_ai.evaluation.name': 'tool_error',
+      'gen_ai.agent.name': agent,
+      'gen_ai.evaluation.score.label': 'pass',
+    });
   });
   const counts = countsIn(wholePage(registry.snapshot()));
   expect(counts.runs).toBe(agents.length);
@@ -20,7 +24,12 @@ test('counts: what a registry has counted is read back from its page, whatever t
 test('counts: between two looks only what is new counts', () => {
   const one = { evaluator: 'e', agent: 'a', label: 'pass', count: 3 };
   const other = { evaluator: 'e', agent: 'b', label: 'fail', count: 1 };
-  expect(countsBetween({ runs: 4, verdicts: [one, other] }, { runs: 6, verdicts: [{ ...one, count: 4 }, other, { ...one, count: 1 }, { ...other, label: 'pass' }] })).toEqual({
+  expect(
+    countsBetween(
+      { runs: 4, verdicts: [one, other] },
+      { runs: 6, verdicts: [{ ...one, count: 4 }, other, { ...one, count: 1 }, { ...other, label: 'pass' }] },
+    ),
+  ).toEqual({
     runs: 2,
     verdicts: [
       { ...one, count: 2 },

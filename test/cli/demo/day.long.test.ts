@@ -31,7 +31,10 @@ function countedIds(): Ids {
 
 function spansOf(day: Day): readonly Span[] {
   const ids = countedIds();
-  return [...day.runs.flatMap(({ item, startUnixMs }) => spansOfRun(item, startUnixMs, ids)), ...day.webRequests.flatMap((startUnixMs) => spansOfWebRequest(startUnixMs, ids))];
+  return [
+    ...day.runs.flatMap(({ item, startUnixMs }) => spansOfRun(item, startUnixMs, ids)),
+    ...day.webRequests.flatMap((startUnixMs) => spansOfWebRequest(startUnixMs, ids)),
+  ];
 }
 
 /** A run and the agents that it called. */
@@ -52,20 +55,32 @@ function planned(run: SimulatedRun, root: SimulatedRun): object {
     status: run.answer === undefined ? 'error' : 'ok',
     tools: sdks[run.agent.sdk].tellsTools ? run.agent.tools : [],
     models: sdks[run.agent.sdk].model === undefined ? 0 : run.turns.length + (run.answer === undefined ? 0 : 1),
-    subAgents: family(run).slice(1).map((sub) => `${sub.agent.name} tool`),
+    subAgents: family(run)
+      .slice(1)
+      .map((sub) => `${sub.agent.name} tool`),
     calls: calls.map(plannedCall),
     verdicts: plannedVerdicts(run, calls),
   };
 }
 
 function plannedCall({ tool, arguments: sent, outcome }: SimulatedCall): object {
-  return { tool, arguments: sent, executed: outcome.kind !== 'lost', result: outcome.kind === 'returned' ? outcome.result : undefined, error: outcome.kind === 'failed' ? outcome.message : undefined };
+  return {
+    tool,
+    arguments: sent,
+    executed: outcome.kind !== 'lost',
+    result: outcome.kind === 'returned' ? outcome.result : undefined,
+    error: outcome.kind === 'failed' ? outcome.message : undefined,
+  };
 }
 
 function plannedVerdicts(run: SimulatedRun, calls: readonly SimulatedCall[]): object {
   const faults = scenarios.find(({ name }) => name === run.scenario)?.faults ?? [];
   const label = (name: (typeof faults)[number]): string => (calls.length === 0 ? 'skipped' : faults.includes(name) ? 'fail' : 'pass');
-  return { tool_call_validity: sdks[run.agent.sdk].tellsTools ? label('tool_call_validity') : 'skipped', tool_error: label('tool_error'), tool_efficiency: label('tool_efficiency') };
+  return {
+    tool_call_validity: sdks[run.agent.sdk].tellsTools ? label('tool_call_validity') : 'skipped',
+    tool_error: label('tool_error'),
+    tool_efficiency: label('tool_efficiency'),
+  };
 }
 
 function found(run: Run): object {
@@ -82,8 +97,18 @@ function found(run: Run): object {
     models: trace.modelCalls.length,
     subAgents: trace.subAgents.map(({ agent, via }) => `${agent} ${via}`),
     // A failed call has told its error; that a model was told it too is no news.
-    calls: trace.toolCalls.map((call) => ({ tool: call.name, arguments: call.arguments, executed: call.executed, result: call.error === undefined ? call.result : undefined, error: call.error?.message })),
-    verdicts: Object.fromEntries(evaluability(run, catalogue).flatMap(({ on, name, outcome }) => (on && judged.includes(name) ? [[name, outcome.kind === 'scored' ? outcome.label : outcome.kind]] : []))),
+    calls: trace.toolCalls.map((call) => ({
+      tool: call.name,
+      arguments: call.arguments,
+      executed: call.executed,
+      result: call.error === undefined ? call.result : undefined,
+      error: call.error?.message,
+    })),
+    verdicts: Object.fromEntries(
+      evaluability(run, catalogue).flatMap(({ on, name, outcome }) =>
+        on && judged.includes(name) ? [[name, outcome.kind === 'scored' ? outcome.label : outcome.kind]] : [],
+      ),
+    ),
   };
 }
 
@@ -95,7 +120,9 @@ for (const seed of [1, 2, 3]) {
     const { spans } = readTraces(writeTraces(spansOf(day), 'protobuf'), 'protobuf');
     const { runs, leftOut } = played({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, { closing: defaultClosing });
     expect(inOrder(runs.map(found))).toEqual(inOrder(day.runs.flatMap(({ item }) => family(item).map((run) => planned(run, item)))));
-    expect(leftOut.map(({ metric, reason, count }) => [metric, reason, count])).toEqual([['tracejury.traces.dropped', 'no_agent_model_or_tool_span', day.webRequests.length]]);
+    expect(leftOut.map(({ metric, reason, count }) => [metric, reason, count])).toEqual([
+      ['tracejury.traces.dropped', 'no_agent_model_or_tool_span', day.webRequests.length],
+    ]);
   });
 }
 
@@ -113,7 +140,9 @@ test('demo: a day has as many runs as asked for, every scenario, and ends now', 
     expect(Math.max(...ends)).toBe(endUnixMs);
     expect(Math.min(...ends)).toBeGreaterThan(endUnixMs - 10 * 60 * 60 * 1_000);
   }
-  const told = new Set(simulatedDay({ seed: 1, runs: 120, endUnixMs }).runs.flatMap(({ item }) => family(item).map(({ scenario }) => scenario)));
+  const told = new Set(
+    simulatedDay({ seed: 1, runs: 120, endUnixMs }).runs.flatMap(({ item }) => family(item).map(({ scenario }) => scenario)),
+  );
   expect([...told].sort()).toEqual(scenarios.map(({ name }) => name).sort());
 });
 

@@ -62,14 +62,20 @@ test('send: spans go in batches', async () => {
 });
 
 test('send: a service that is busy is asked again after the pause that it names, at most ten seconds', async () => {
-  const { sent, taken, pauses } = await play([{ status: 429, retryAfter: '2' }, { status: 503, retryAfter: '3600' }, { status: 503 }, { status: 429, retryAfter: 'soon' }], 1);
+  const { sent, taken, pauses } = await play(
+    [{ status: 429, retryAfter: '2' }, { status: 503, retryAfter: '3600' }, { status: 503 }, { status: 429, retryAfter: 'soon' }],
+    1,
+  );
   expect(sent.kind).toBe('sent');
   expect(taken).toEqual([1]);
   expect(pauses).toEqual([2_000, 10_000, 2_000, 4_000]);
 });
 
 test('send: a service that stays busy is left alone in the end', async () => {
-  const { sent, pauses } = await play(Array.from({ length: 20 }, () => ({ status: 503 })), 1);
+  const { sent, pauses } = await play(
+    Array.from({ length: 20 }, () => ({ status: 503 })),
+    1,
+  );
   expect(sent).toEqual({ kind: 'refused', why: '503 (after 6 tries)' });
   expect(pauses).toHaveLength(6);
 });
@@ -81,6 +87,10 @@ test('send: what is refused is not sent again', async () => {
 });
 
 test('send: nothing that listens is told from everything else', async () => {
-  const sent = await sendSpans([span({ id: 1 })], { url: `http://127.0.0.1:${await freePort()}/v1/traces`, headers: {}, sleep: async () => undefined });
+  const sent = await sendSpans([span({ id: 1 })], {
+    url: `http://127.0.0.1:${await freePort()}/v1/traces`,
+    headers: {},
+    sleep: async () => undefined,
+  });
   expect(sent).toEqual({ kind: 'not_listening' });
 });

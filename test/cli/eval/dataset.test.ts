@@ -56,7 +56,13 @@ for (const { name, content } of forms) {
   test(`dataset: ${name} gives the examples`, () => {
     const [example, ...more] = read(content);
     expect(more).toEqual([]);
-    expect(example).toMatchObject({ id: 'one', input: 'Book it.', expect: { tool_calls: [{ name: 'book', arguments: { id: 1 } }], tasks: ['book'], constraints: 'cheap' }, tools: [{ name: 'book' }], tags: ['smoke'] });
+    expect(example).toMatchObject({
+      id: 'one',
+      input: 'Book it.',
+      expect: { tool_calls: [{ name: 'book', arguments: { id: 1 } }], tasks: ['book'], constraints: 'cheap' },
+      tools: [{ name: 'book' }],
+      tags: ['smoke'],
+    });
     expect(example?.plan?.map(({ configured }) => configured.name)).toEqual(['tool_error', 'path']);
   });
 }
@@ -64,11 +70,16 @@ for (const { name, content } of forms) {
 test('dataset: the example of docs/ci.md is one', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/ci.md'), 'utf8');
   const [, example = ''] = /^```yaml\n(# dataset[\s\S]*?)^```$/m.exec(page) ?? [];
-  expect(read(example).map(({ id, plan }) => [id, plan?.map(({ configured }) => configured.name)])).toEqual([['paris', undefined], ['refund', ['tool_error', 'tool_trajectory']]]);
+  expect(read(example).map(({ id, plan }) => [id, plan?.map(({ configured }) => configured.name)])).toEqual([
+    ['paris', undefined],
+    ['refund', ['tool_error', 'tool_trajectory']],
+  ]);
 });
 
 test('dataset: an example may have a jury of its own', () => {
-  const [example] = read('[{"evaluators": [{"use": "task_completion", "judge": "main", "votes": 3}, {"use": "answer_relevance", "judges": ["main"]}]}]');
+  const [example] = read(
+    '[{"evaluators": [{"use": "task_completion", "judge": "main", "votes": 3}, {"use": "answer_relevance", "judges": ["main"]}]}]',
+  );
   expect(example?.plan).toMatchObject([{ panel: { judges: ['main'], votes: 3 } }, { judge: 'main' }]);
 });
 
@@ -82,15 +93,46 @@ const faults: readonly { readonly name: string; readonly content: string; readon
   { name: 'a text', content: '"hello"', says: 'neither a list of examples' },
   { name: 'an unknown key', content: '[{"inputs": "x"}]', says: 'examples[0].inputs is not known' },
   { name: 'a faulty expectation', content: '[{"expect": {"tool_calls": [{}]}}]', says: 'examples[0].expect.tool_calls[0].name is missing' },
-  { name: 'an unknown evaluator', content: '[{}, {"evaluators": ["tool_eror"]}]', says: 'examples[1].evaluators[0].use names no evaluator' },
-  { name: 'a faulty option', content: '[{"evaluators": [{"use": "tool_trajectory", "options": {"mode": "x"}}]}]', says: 'examples[0].evaluators[0].options.mode must be one of' },
-  { name: 'a judge evaluator without a judge', content: '[{"evaluators": ["task_completion"]}]', says: 'examples[0].evaluators[0].judge must name a judge of the configuration; there are main' },
-  { name: 'a jury with a judge that is not there', content: '[{"evaluators": [{"use": "task_completion", "judges": ["main", "dear"]}]}]', says: 'examples[0].evaluators[0].judges[1] must name a judge of the configuration; there are main' },
-  { name: 'a jury that is no list', content: '[{"evaluators": [{"use": "task_completion", "judges": "main"}]}]', says: 'examples[0].evaluators[0].judges must be array' },
-  { name: 'an escalation to whoever has voted', content: '[{"evaluators": [{"use": "task_completion", "judge": "main", "votes": 3, "escalate": {"to": "main"}}]}]', says: 'examples[0].evaluators[0].escalate.to "main" has a vote already. Name a judge that has none' },
+  {
+    name: 'an unknown evaluator',
+    content: '[{}, {"evaluators": ["tool_eror"]}]',
+    says: 'examples[1].evaluators[0].use names no evaluator',
+  },
+  {
+    name: 'a faulty option',
+    content: '[{"evaluators": [{"use": "tool_trajectory", "options": {"mode": "x"}}]}]',
+    says: 'examples[0].evaluators[0].options.mode must be one of',
+  },
+  {
+    name: 'a judge evaluator without a judge',
+    content: '[{"evaluators": ["task_completion"]}]',
+    says: 'examples[0].evaluators[0].judge must name a judge of the configuration; there are main',
+  },
+  {
+    name: 'a jury with a judge that is not there',
+    content: '[{"evaluators": [{"use": "task_completion", "judges": ["main", "dear"]}]}]',
+    says: 'examples[0].evaluators[0].judges[1] must name a judge of the configuration; there are main',
+  },
+  {
+    name: 'a jury that is no list',
+    content: '[{"evaluators": [{"use": "task_completion", "judges": "main"}]}]',
+    says: 'examples[0].evaluators[0].judges must be array',
+  },
+  {
+    name: 'an escalation to whoever has voted',
+    content: '[{"evaluators": [{"use": "task_completion", "judge": "main", "votes": 3, "escalate": {"to": "main"}}]}]',
+    says: 'examples[0].evaluators[0].escalate.to "main" has a vote already. Name a judge that has none',
+  },
   { name: 'one id twice', content: '[{"id": "a"}, {"id": "a"}]', says: 'two examples have the id "a"' },
   { name: 'broken YAML', content: 'a: [', says: 'it is no YAML' },
-  { name: 'aliases of aliases', content: `a: &a [x, x]\n${'bcdefghij'.split('').map((name, at) => `${name}: &${name} [${'abcdefghi'[at]}, ${'abcdefghi'[at]}]`.replaceAll(/\[(\w), (\w)\]/g, '[*$1, *$2]')).join('\n')}\n`, says: 'too many aliases' },
+  {
+    name: 'aliases of aliases',
+    content: `a: &a [x, x]\n${'bcdefghij'
+      .split('')
+      .map((name, at) => `${name}: &${name} [${'abcdefghi'[at]}, ${'abcdefghi'[at]}]`.replaceAll(/\[(\w), (\w)\]/g, '[*$1, *$2]'))
+      .join('\n')}\n`,
+    says: 'too many aliases',
+  },
 ];
 
 for (const { name, content, says } of faults) {
@@ -104,20 +146,33 @@ test('dataset: all faults come at once', () => {
   expect(() => read('[{"inputs": 1}, {"expect": {"tasks": 1}}]')).toThrow(/examples\[0\]\.inputs .*; examples\[1\]\.expect\.tasks /);
 });
 
-const given = (content: unknown): ReturnType<typeof readInputs>['items'] => readInputs([{ name: 'runs.json', bytes: Buffer.from(JSON.stringify(content)) }], config).items;
-const belongs = (runs: ReturnType<typeof given>, content: readonly object[]): { readonly pairs: readonly (string | undefined)[]; readonly missing: readonly string[] } => {
+const given = (content: unknown): ReturnType<typeof readInputs>['items'] =>
+  readInputs([{ name: 'runs.json', bytes: Buffer.from(JSON.stringify(content)) }], config).items;
+const belongs = (
+  runs: ReturnType<typeof given>,
+  content: readonly object[],
+): { readonly pairs: readonly (string | undefined)[]; readonly missing: readonly string[] } => {
   const { items, missing } = matched(runs, read(JSON.stringify(content)));
   return { pairs: items.map(({ example }) => example?.id), missing };
 };
 
 test('matching: by the id that a run names, then by equal input, then in order', () => {
   const runs = given([{ input: 'third' }, { id: 'a', input: 'first' }, { input: ' second ' }]);
-  expect(belongs(runs, [{ id: 'a', input: 'x' }, { id: 'b', input: 'second' }, { id: 'c' }])).toEqual({ pairs: ['c', 'a', 'b'], missing: [] });
+  expect(belongs(runs, [{ id: 'a', input: 'x' }, { id: 'b', input: 'second' }, { id: 'c' }])).toEqual({
+    pairs: ['c', 'a', 'b'],
+    missing: [],
+  });
 });
 
 test('matching: several examples with one input each get a run before one gets a second', () => {
   const runs = given([{ input: 'same' }, { input: 'same' }, { input: 'same' }]);
-  expect(belongs(runs, [{ id: 'a', input: 'same' }, { id: 'b', input: 'same' }, { id: 'c', input: 'other' }])).toEqual({ pairs: ['a', 'b', 'a'], missing: ['c'] });
+  expect(
+    belongs(runs, [
+      { id: 'a', input: 'same' },
+      { id: 'b', input: 'same' },
+      { id: 'c', input: 'other' },
+    ]),
+  ).toEqual({ pairs: ['a', 'b', 'a'], missing: ['c'] });
 });
 
 test('matching: a run that names an example of another dataset belongs to none', () => {
@@ -134,12 +189,20 @@ test('matching: spans name their example on the run, anywhere in its trace, or o
     span({ id: 5, trace: 4, attributes: { 'agent.name': 'a' } }),
   ];
   const { items } = readInputs([{ name: 'spans', bytes: writeTraces(spans, 'json') }], config);
-  expect(belongs(items, [{ id: 'resource' }, { id: 'inside' }, { id: 'own' }, { id: 'left' }])).toEqual({ pairs: ['own', 'inside', 'resource', undefined], missing: ['left'] });
+  expect(belongs(items, [{ id: 'resource' }, { id: 'inside' }, { id: 'own' }, { id: 'left' }])).toEqual({
+    pairs: ['own', 'inside', 'resource', undefined],
+    missing: ['left'],
+  });
 });
 
 test('matching: the dataset wins over what a run expects of itself, and its tools fill in what is not carried', () => {
-  const runs = given([{ id: 'a', expect: { tasks: ['own'], output: 'kept' }, tool_calls: [], tools: [{ name: 'known', description: 'own' }] }]);
-  const { items } = matched(runs, read(JSON.stringify([{ id: 'a', tasks: ['given'], tools: [{ name: 'known', description: 'other' }, { name: 'new' }] }])));
+  const runs = given([
+    { id: 'a', expect: { tasks: ['own'], output: 'kept' }, tool_calls: [], tools: [{ name: 'known', description: 'own' }] },
+  ]);
+  const { items } = matched(
+    runs,
+    read(JSON.stringify([{ id: 'a', tasks: ['given'], tools: [{ name: 'known', description: 'other' }, { name: 'new' }] }])),
+  );
   expect(items[0]?.run.expected).toEqual({ tasks: ['given'], output: 'kept' });
   expect(items[0]?.run.trace.toolDefinitions).toEqual([{ name: 'known', description: 'own' }, { name: 'new' }]);
 });

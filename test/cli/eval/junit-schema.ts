@@ -7,9 +7,19 @@ export interface XmlElement {
   readonly path: readonly number[];
 }
 
-const allowed: { readonly [name: string]: { readonly parents: readonly string[]; readonly required: readonly string[]; readonly optional: readonly string[] } } = {
+const allowed: {
+  readonly [name: string]: {
+    readonly parents: readonly string[];
+    readonly required: readonly string[];
+    readonly optional: readonly string[];
+  };
+} = {
   testsuites: { parents: [''], required: [], optional: ['name', 'tests', 'failures', 'errors', 'skipped', 'time'] },
-  testsuite: { parents: ['testsuites'], required: ['name', 'tests', 'failures', 'errors', 'skipped'], optional: ['time', 'timestamp', 'hostname', 'id'] },
+  testsuite: {
+    parents: ['testsuites'],
+    required: ['name', 'tests', 'failures', 'errors', 'skipped'],
+    optional: ['time', 'timestamp', 'hostname', 'id'],
+  },
   testcase: { parents: ['testsuite'], required: ['name', 'classname'], optional: ['time', 'assertions'] },
   failure: { parents: ['testcase'], required: [], optional: ['type', 'message'] },
   error: { parents: ['testcase'], required: [], optional: ['type', 'message'] },
@@ -30,11 +40,22 @@ export function junitFaults(xml: string): readonly string[] {
   for (const { name, attributes, parent } of elements) {
     const rule = allowed[name];
     if (rule === undefined || !rule.parents.includes(parent)) faults.push(`<${name}> in <${parent}>`);
-    else faults.push(...rule.required.filter((key) => attributes[key] === undefined).map((key) => `<${name}> lacks ${key}`), ...Object.keys(attributes).filter((key) => !rule.required.includes(key) && !rule.optional.includes(key)).map((key) => `<${name}> has ${key}`));
+    else
+      faults.push(
+        ...rule.required.filter((key) => attributes[key] === undefined).map((key) => `<${name}> lacks ${key}`),
+        ...Object.keys(attributes)
+          .filter((key) => !rule.required.includes(key) && !rule.optional.includes(key))
+          .map((key) => `<${name}> has ${key}`),
+      );
   }
   for (const suite of elements.filter(({ name }) => name === 'testsuite')) {
     const inside = elements.filter(({ path }) => path.length > suite.path.length && suite.path.every((step, at) => path[at] === step));
-    for (const [key, name] of [['tests', 'testcase'], ['failures', 'failure'], ['errors', 'error'], ['skipped', 'skipped']] as const) {
+    for (const [key, name] of [
+      ['tests', 'testcase'],
+      ['failures', 'failure'],
+      ['errors', 'error'],
+      ['skipped', 'skipped'],
+    ] as const) {
       const count = inside.filter((one) => one.name === name).length;
       if (suite.attributes[key] !== String(count)) faults.push(`${key} is ${suite.attributes[key]}, there are ${count}`);
     }
@@ -48,7 +69,8 @@ export function xmlElements(xml: string): readonly XmlElement[] {
   const open: { readonly name: string; readonly path: readonly number[] }[] = [];
   let rest = xml.replace(/^<\?xml[^?]*\?>\n/, '');
   while (rest !== '') {
-    const [whole, close, name = '', written = '', single, text = ''] = /^(?:<(\/?)([a-z]+)((?: [a-z]+="[^"<]*")*)(\/?)>|([^<]+))/.exec(rest) ?? [];
+    const [whole, close, name = '', written = '', single, text = ''] =
+      /^(?:<(\/?)([a-z]+)((?: [a-z]+="[^"<]*")*)(\/?)>|([^<]+))/.exec(rest) ?? [];
     if (whole === undefined) throw new Error(`not well formed at ${JSON.stringify(rest.slice(0, 60))}`);
     rest = rest.slice(whole.length);
     if (name === '') {
@@ -58,7 +80,14 @@ export function xmlElements(xml: string): readonly XmlElement[] {
       if (open.pop()?.name !== name) throw new Error(`</${name}> closes nothing`);
     } else {
       const path = [...(open.at(-1)?.path ?? []), found.length];
-      found.push({ name, attributes: Object.fromEntries([...written.matchAll(/ ([a-z]+)="([^"]*)"/g)].map(([, key = '', value = '']) => [key, unescaped(value)])), parent: open.at(-1)?.name ?? '', path });
+      found.push({
+        name,
+        attributes: Object.fromEntries(
+          [...written.matchAll(/ ([a-z]+)="([^"]*)"/g)].map(([, key = '', value = '']) => [key, unescaped(value)]),
+        ),
+        parent: open.at(-1)?.name ?? '',
+        path,
+      });
       if (single !== '/') open.push({ name, path });
     }
   }

@@ -14,8 +14,23 @@ import { defaultClosing } from '../../../src/pipeline/gathering/close-policy.ts'
 
 const nasty = 'a|b `c` <img src=x> [l](u) @team ]]> "q" & \u0000\u001b[31m\u202e\nnext #1 \ud800';
 const explained = { explanation: nasty, details: {} };
-const scored = (score: number, threshold: number | null = 1): Verdict => ({ kind: 'scored', score, threshold, passed: threshold === null ? null : score >= threshold, label: '', evidence: [], parts: score < 1 ? [{ index: 0, tool: nasty, score: 0, passed: false, explanation: nasty }] : [], ...explained });
-const verdicts: readonly Verdict[] = [scored(1), scored(0.5), scored(0.25, null), { kind: 'skipped', reason: 'no_tool_calls', ...explained }, { kind: 'failed', error: 'timed_out', ...explained }];
+const scored = (score: number, threshold: number | null = 1): Verdict => ({
+  kind: 'scored',
+  score,
+  threshold,
+  passed: threshold === null ? null : score >= threshold,
+  label: '',
+  evidence: [],
+  parts: score < 1 ? [{ index: 0, tool: nasty, score: 0, passed: false, explanation: nasty }] : [],
+  ...explained,
+});
+const verdicts: readonly Verdict[] = [
+  scored(1),
+  scored(0.5),
+  scored(0.25, null),
+  { kind: 'skipped', reason: 'no_tool_calls', ...explained },
+  { kind: 'failed', error: 'timed_out', ...explained },
+];
 
 const [item] = readInputs([{ name: 'x', bytes: Buffer.from('{"input":"hi"}') }], { closing: defaultClosing }).items;
 if (item === undefined) throw new Error('no run');
@@ -28,18 +43,35 @@ const outcome: EvalOutcome = {
   missing: ['lost'],
 };
 const tallies = talliesOf(outcome);
-const gates = gateResults([{ name: 'tool_error', share: 0.5 }, { name: 'other', share: 0 }], tallies);
-const tasks: EvalReport['tasks'] = [{ task: nasty, agent: nasty, runs: 2, convergence: 0.75, shareOnOptimalPath: 0.5, optimalSteps: 2 }, { task: 'once', agent: '', runs: 1, convergence: 1, shareOnOptimalPath: 1, optimalSteps: 3 }];
+const gates = gateResults(
+  [
+    { name: 'tool_error', share: 0.5 },
+    { name: 'other', share: 0 },
+  ],
+  tallies,
+);
+const tasks: EvalReport['tasks'] = [
+  { task: nasty, agent: nasty, runs: 2, convergence: 0.75, shareOnOptimalPath: 0.5, optimalSteps: 2 },
+  { task: 'once', agent: '', runs: 1, convergence: 1, shareOnOptimalPath: 1, optimalSteps: 3 },
+];
 const report: EvalReport = { outcome, tallies, gates, tasks, passed: hasPassed(outcome, gates) };
 
 test('report: five kinds of verdict are counted apart', () => {
   expect(tallies).toEqual([{ name: 'tool_error', passed: 1, failed: 1, raw: 1, skipped: 1, errors: 1, scoreSum: 1.75 }]);
-  expect(gates).toEqual([{ name: 'tool_error', share: 0.5, reached: 0.5, held: true }, { name: 'other', share: 0, reached: undefined, held: false }]);
+  expect(gates).toEqual([
+    { name: 'tool_error', share: 0.5, reached: 0.5, held: true },
+    { name: 'other', share: 0, reached: undefined, held: false },
+  ]);
 });
 
 test('report: an example without a run fails it whatever the gates say', () => {
   const held = gates.slice(0, 1);
-  expect([hasPassed(outcome, held), hasPassed({ ...outcome, missing: [] }, held), hasPassed({ ...outcome, missing: [] }, []), hasPassed({ ...outcome, missing: [], results: outcome.results.slice(2) }, [])]).toEqual([false, true, false, true]);
+  expect([
+    hasPassed(outcome, held),
+    hasPassed({ ...outcome, missing: [] }, held),
+    hasPassed({ ...outcome, missing: [] }, []),
+    hasPassed({ ...outcome, missing: [], results: outcome.results.slice(2) }, []),
+  ]).toEqual([false, true, false, true]);
 });
 
 test('report: a share is never rounded up', () => {
@@ -55,7 +87,13 @@ test('junit: the document keeps to the schema, and the counts are those of the c
 });
 
 test('junit: the schema finds what is wrong', () => {
-  const faulty = ['<testsuites>', '<testsuites><testcase name="a"/></testsuites>', '<testsuites><testsuite tests="1" failures="0" errors="0" skipped="0"/></testsuites>', '<testsuites><testsuite name="s" tests="2" failures="0" errors="0" skipped="0"><testcase name="a" classname="c"/></testsuite></testsuites>', '<testsuites><testsuite name="s" tests="1" failures="0" errors="0" skipped="0"><testcase name="a" classname="c"><failed/></testcase></testsuite></testsuites>'];
+  const faulty = [
+    '<testsuites>',
+    '<testsuites><testcase name="a"/></testsuites>',
+    '<testsuites><testsuite tests="1" failures="0" errors="0" skipped="0"/></testsuites>',
+    '<testsuites><testsuite name="s" tests="2" failures="0" errors="0" skipped="0"><testcase name="a" classname="c"/></testsuite></testsuites>',
+    '<testsuites><testsuite name="s" tests="1" failures="0" errors="0" skipped="0"><testcase name="a" classname="c"><failed/></testcase></testsuite></testsuites>',
+  ];
   for (const xml of faulty) expect(junitFaults(`<?xml version="1.0" encoding="UTF-8"?>\n${xml}`)).not.toEqual([]);
 });
 

@@ -28,19 +28,37 @@ async function faultOf(work: () => Promise<unknown>): Promise<string> {
 
 const line = writeTraces([span({ id: 1 })], 'json').toString();
 
-const hostile: readonly { readonly name: string; readonly input: Buffer | string; readonly limits?: Partial<ByteLimits>; readonly want: string }[] = [
+const hostile: readonly {
+  readonly name: string;
+  readonly input: Buffer | string;
+  readonly limits?: Partial<ByteLimits>;
+  readonly want: string;
+}[] = [
   { name: 'nothing at all', input: '', want: 'standard input: it is empty.' },
   { name: 'plain text', input: 'hello', want: 'neither an OTLP request in protobuf nor JSON' },
   { name: 'a text that begins with a line feed', input: '\nhello', want: 'neither an OTLP request in protobuf nor JSON' },
   { name: 'a list', input: '[]', want: 'neither an OTLP request in protobuf nor JSON' },
-  { name: 'JSON of something else', input: '{"messages":[],"__proto__":1}', want: 'it has neither resourceSpans nor resourceLogs, but "messages", "__proto__".' },
+  {
+    name: 'JSON of something else',
+    input: '{"messages":[],"__proto__":1}',
+    want: 'it has neither resourceSpans nor resourceLogs, but "messages", "__proto__".',
+  },
   { name: 'a JSON request that is cut off', input: line.slice(0, -5), want: 'standard input: The body is not JSON.' },
-  { name: 'a line that is no JSON', input: `${line}\n${line}\n{"resourceSpans": 7\n`, want: 'standard input: line 3: The body is not JSON.' },
+  {
+    name: 'a line that is no JSON',
+    input: `${line}\n${line}\n{"resourceSpans": 7\n`,
+    want: 'standard input: line 3: The body is not JSON.',
+  },
   { name: 'a line that is no request', input: `${line}\n\n{"a":1}\n`, want: 'standard input: line 3: it has neither' },
   { name: 'a line with a text where a list belongs', input: `${line}\n{"resourceSpans":"x"}`, want: 'standard input: line 2: ' },
   { name: 'a JSON body nested without end', input: `{"resourceSpans":${'['.repeat(100_000)}`, want: 'nested deeper' },
   { name: 'gzip that is cut off', input: gzipSync(line).subarray(0, 40), want: 'begins like gzip but does not inflate' },
-  { name: 'gzip that inflates beyond the bound', input: gzipSync('x'.repeat(100_000)), limits: { totalBytes: 10_000 }, want: 'inflates to more than 10000 bytes' },
+  {
+    name: 'gzip that inflates beyond the bound',
+    input: gzipSync('x'.repeat(100_000)),
+    limits: { totalBytes: 10_000 },
+    want: 'inflates to more than 10000 bytes',
+  },
   { name: 'more bytes than one file may have', input: 'x'.repeat(1_001), limits: { fileBytes: 1_000 }, want: 'larger than 1000 bytes' },
 ];
 
@@ -66,15 +84,25 @@ test('recorded: spans that cannot be taken are counted with where they are; the 
   const bad = line.replace(/"traceId":"[0-9a-f]+"/, '"traceId":"xyz"');
   const { spans, rejections } = await read(`${line}\n${bad}\n`);
   expect(spans).toHaveLength(1);
-  expect(rejections.map(({ where, reason, count }) => `${where} ${reason} ${count}`)).toEqual(['standard input: line 2 invalid_trace_id 1']);
+  expect(rejections.map(({ where, reason, count }) => `${where} ${reason} ${count}`)).toEqual([
+    'standard input: line 2 invalid_trace_id 1',
+  ]);
 });
 
 test('recorded: a folder gives its recorded requests in order and nothing else; an empty one is refused', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-'));
   expect(await faultOf(() => readBodies([folder], Readable.from([])))).toContain('holds no request-* or logs-* file');
-  for (const [file, text] of [['request-02.json', '2'], ['request-01.json', '1'], ['expected.json', 'x'], ['logs-01.json', '0']] as const) writeFileSync(join(folder, file), text);
+  for (const [file, text] of [
+    ['request-02.json', '2'],
+    ['request-01.json', '1'],
+    ['expected.json', 'x'],
+    ['logs-01.json', '0'],
+  ] as const)
+    writeFileSync(join(folder, file), text);
   expect((await readBodies([folder], Readable.from([]))).map(({ bytes }) => bytes.toString())).toEqual(['0', '1', '2']);
-  expect(await faultOf(() => readBodies([folder], Readable.from([]), { ...defaultByteLimits, folderFiles: 2 }))).toContain('more than 2 recorded requests');
+  expect(await faultOf(() => readBodies([folder], Readable.from([]), { ...defaultByteLimits, folderFiles: 2 }))).toContain(
+    'more than 2 recorded requests',
+  );
 });
 
 test('recorded: a file that is not there is named', async () => {

@@ -12,7 +12,11 @@ test('judge forecast: a budget of one request a day leaves room for one, and for
 });
 
 test('judge forecast: of several limits the scarcest is told, and a cost that nobody knows bounds nothing', () => {
-  expect(scarcest({ requestsPerDay: 1, usdPerDay: 1, tokensPerDay: 10 }, use(2, 4, 10))).toEqual({ key: 'usd_per_day', most: 1, left: 0.25 });
+  expect(scarcest({ requestsPerDay: 1, usdPerDay: 1, tokensPerDay: 10 }, use(2, 4, 10))).toEqual({
+    key: 'usd_per_day',
+    most: 1,
+    left: 0.25,
+  });
   expect(scarcest({ usdPerDay: 1 }, use(2))).toBeUndefined();
   expect(scarcest({ tokensPerDay: 10 }, use(1, 0, 10))).toBeUndefined();
   expect(scarcest(undefined, use(5, 5, 5))).toBeUndefined();

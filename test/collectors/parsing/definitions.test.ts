@@ -7,20 +7,44 @@ import type { AttributeValue } from '../../../src/model/span.ts';
 const schema = { type: 'object', properties: { x: { type: 'string' } } };
 const whole = { name: 't', description: 'd', inputSchema: schema };
 
-const cases: readonly { readonly name: string; readonly raw: AttributeValue | undefined; readonly definitions: readonly ToolDefinition[] }[] = [
+const cases: readonly {
+  readonly name: string;
+  readonly raw: AttributeValue | undefined;
+  readonly definitions: readonly ToolDefinition[];
+}[] = [
   { name: 'flat, with parameters', raw: [{ type: 'function', name: 't', description: 'd', parameters: schema }], definitions: [whole] },
   { name: 'flat, with inputSchema', raw: [{ name: 't', description: 'd', inputSchema: schema }], definitions: [whole] },
   { name: 'flat, with input_schema', raw: [{ name: 't', description: 'd', input_schema: schema }], definitions: [whole] },
-  { name: 'flat, with parameters_json_schema', raw: [{ name: 't', description: 'd', parameters_json_schema: schema }], definitions: [whole] },
-  { name: 'nested under function', raw: [{ type: 'function', function: { name: 't', description: 'd', parameters: schema } }], definitions: [whole] },
-  { name: 'Gemini’s declarations', raw: [{ functionDeclarations: [{ name: 't', description: 'd', parameters: schema }] }, { function_declarations: [{ name: 'u' }] }], definitions: [whole, { name: 'u' }] },
+  {
+    name: 'flat, with parameters_json_schema',
+    raw: [{ name: 't', description: 'd', parameters_json_schema: schema }],
+    definitions: [whole],
+  },
+  {
+    name: 'nested under function',
+    raw: [{ type: 'function', function: { name: 't', description: 'd', parameters: schema } }],
+    definitions: [whole],
+  },
+  {
+    name: 'Gemini’s declarations',
+    raw: [{ functionDeclarations: [{ name: 't', description: 'd', parameters: schema }] }, { function_declarations: [{ name: 'u' }] }],
+    definitions: [whole, { name: 'u' }],
+  },
   { name: 'a JSON text of a list', raw: JSON.stringify([{ name: 't', description: 'd', parameters: schema }]), definitions: [whole] },
   { name: 'a list of JSON texts', raw: [JSON.stringify({ name: 't', description: 'd', inputSchema: schema })], definitions: [whole] },
   { name: 'a schema that is a text', raw: [{ name: 't', description: 'd', parameters: JSON.stringify(schema) }], definitions: [whole] },
-  { name: 'a schema that is a text but no JSON', raw: [{ name: 't', parameters: 'none' }], definitions: [{ name: 't', inputSchema: 'none' }] },
+  {
+    name: 'a schema that is a text but no JSON',
+    raw: [{ name: 't', parameters: 'none' }],
+    definitions: [{ name: 't', inputSchema: 'none' }],
+  },
   { name: 'one definition', raw: { name: 't' }, definitions: [{ name: 't' }] },
   { name: 'bare names', raw: '["t","u",""]', definitions: [{ name: 't' }, { name: 'u' }] },
-  { name: 'names that every object has', raw: ['__proto__', { name: 'constructor', parameters: JSON.parse('{"__proto__":{}}') as AttributeValue }], definitions: [{ name: '__proto__' }, { name: 'constructor', inputSchema: JSON.parse('{"__proto__":{}}') as AttributeValue as never }] },
+  {
+    name: 'names that every object has',
+    raw: ['__proto__', { name: 'constructor', parameters: JSON.parse('{"__proto__":{}}') as AttributeValue }],
+    definitions: [{ name: '__proto__' }, { name: 'constructor', inputSchema: JSON.parse('{"__proto__":{}}') as AttributeValue as never }],
+  },
   { name: 'what is no definition', raw: [{ description: 'd' }, { name: '' }, { name: 5 }, null, 7, [], '{broken'], definitions: [] },
   { name: 'nothing', raw: undefined, definitions: [] },
 ];
@@ -33,6 +57,12 @@ describe('definitions', () => {
   });
 
   test('definitions: of several lists the first that names a tool counts, and later ones fill in', () => {
-    expect(unitedDefinitions([[{ name: 't' }, { name: 'u', description: 'first' }], [{ name: 'u', description: 'second', inputSchema: schema }, whole], [{ name: '__proto__' }]])).toEqual([whole, { name: 'u', description: 'first', inputSchema: schema }, { name: '__proto__' }]);
+    expect(
+      unitedDefinitions([
+        [{ name: 't' }, { name: 'u', description: 'first' }],
+        [{ name: 'u', description: 'second', inputSchema: schema }, whole],
+        [{ name: '__proto__' }],
+      ]),
+    ).toEqual([whole, { name: 'u', description: 'first', inputSchema: schema }, { name: '__proto__' }]);
   });
 });

@@ -5,9 +5,24 @@ import type { JsonValue } from '../../../src/model/json.ts';
 
 const asked: JsonValue = { role: 'user', content: 'q' };
 const human: JsonValue = { lc: 1, type: 'constructor', id: ['langchain_core', 'messages', 'HumanMessage'], kwargs: { content: 'q' } };
-const called: JsonValue = { lc: 1, type: 'constructor', id: ['langchain_core', 'messages', 'AIMessage'], kwargs: { name: 'travel', content: '', tool_calls: [{ id: 'c1', name: 't', args: { x: 1 } }] } };
-const told: JsonValue = { lc: 1, type: 'constructor', id: ['langchain_core', 'messages', 'ToolMessage'], kwargs: { name: 't', tool_call_id: 'c1', content: 'r' } };
-const answer = (name: string | undefined): JsonValue => ({ lc: 1, type: 'constructor', id: ['langchain_core', 'messages', 'AIMessage'], kwargs: { ...(name === undefined ? {} : { name }), content: 'a' } });
+const called: JsonValue = {
+  lc: 1,
+  type: 'constructor',
+  id: ['langchain_core', 'messages', 'AIMessage'],
+  kwargs: { name: 'travel', content: '', tool_calls: [{ id: 'c1', name: 't', args: { x: 1 } }] },
+};
+const told: JsonValue = {
+  lc: 1,
+  type: 'constructor',
+  id: ['langchain_core', 'messages', 'ToolMessage'],
+  kwargs: { name: 't', tool_call_id: 'c1', content: 'r' },
+};
+const answer = (name: string | undefined): JsonValue => ({
+  lc: 1,
+  type: 'constructor',
+  id: ['langchain_core', 'messages', 'AIMessage'],
+  kwargs: { ...(name === undefined ? {} : { name }), content: 'a' },
+});
 
 const input = JSON.stringify({ messages: [asked] });
 

@@ -32,7 +32,16 @@ const forms: readonly { readonly name: string; readonly events: readonly Event[]
   {
     name: 'the whole prompt and the whole completion',
     events: [
-      { name: 'gen_ai.content.prompt', attributes: { 'gen_ai.prompt': JSON.stringify([{ role: 'user', content: 'q' }, { role: 'assistant', tool_calls: calls }, { role: 'tool', tool_call_id: 'c1', content: 'r' }]) } },
+      {
+        name: 'gen_ai.content.prompt',
+        attributes: {
+          'gen_ai.prompt': JSON.stringify([
+            { role: 'user', content: 'q' },
+            { role: 'assistant', tool_calls: calls },
+            { role: 'tool', tool_call_id: 'c1', content: 'r' },
+          ]),
+        },
+      },
       { name: 'gen_ai.content.completion', attributes: { 'gen_ai.completion': '[{"role":"assistant","content":"a"}]' } },
     ],
   },
@@ -42,20 +51,33 @@ describe('message-events', () => {
   for (const { name, events } of forms) {
     test(`message-events: ${name}`, () => {
       expect(eventMessages(span({ id: 1, events: [{ name: 'exception' }, ...events] }))).toMatchObject({
-        input: [{ role: 'user', text: 'q' }, { role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }, { role: 'tool', told: [{ id: 'c1', result: 'r' }] }],
+        input: [
+          { role: 'user', text: 'q' },
+          { role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },
+          { role: 'tool', told: [{ id: 'c1', result: 'r' }] },
+        ],
         output: [{ role: 'assistant', text: 'a' }],
       });
     });
   }
 
   test('message-events: a list of them in one attribute', () => {
-    const events = JSON.stringify([{ 'event.name': 'gen_ai.user.message', role: 'user', content: 'q' }, { 'event.name': 'gen_ai.choice', index: 0, message: { role: 'assistant', content: 'a' } }]);
+    const events = JSON.stringify([
+      { 'event.name': 'gen_ai.user.message', role: 'user', content: 'q' },
+      { 'event.name': 'gen_ai.choice', index: 0, message: { role: 'assistant', content: 'a' } },
+    ]);
     expect(listedMessages(events)).toMatchObject({ input: [{ text: 'q' }], output: [{ text: 'a' }] });
     for (const other of [undefined, 7, 'q', '{}', '[']) expect(listedMessages(other)).toEqual({ input: [], output: [] });
   });
 
   test('message-events: values of other types say nothing', () => {
-    const empty = span({ id: 1, events: [{ name: 'gen_ai.user.message', attributes: { content: 7 } }, { name: 'gen_ai.choice', attributes: { message: 7 } }] });
+    const empty = span({
+      id: 1,
+      events: [
+        { name: 'gen_ai.user.message', attributes: { content: 7 } },
+        { name: 'gen_ai.choice', attributes: { message: 7 } },
+      ],
+    });
     expect(eventMessages(empty)).toMatchObject({ input: [{ role: 'user', asked: [], told: [] }], output: [{ role: 'assistant' }] });
   });
 });

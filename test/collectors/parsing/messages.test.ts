@@ -16,79 +16,122 @@ const families: readonly { readonly name: string; readonly messages: AttributeVa
   {
     name: 'OpenAI chat',
     messages: [
-      { role: 'developer', content: 'be kind' }, { role: 'user', content: [{ type: 'text', text: 'q' }] },
-      { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }] }, { role: 'tool', tool_call_id: 'c1', content: '{"r":1}' }, { role: 'assistant', content: 'a', refusal: null },
+      { role: 'developer', content: 'be kind' },
+      { role: 'user', content: [{ type: 'text', text: 'q' }] },
+      { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }] },
+      { role: 'tool', tool_call_id: 'c1', content: '{"r":1}' },
+      { role: 'assistant', content: 'a', refusal: null },
     ],
   },
   {
     name: 'OpenAI Responses items',
     messages: [
-      { role: 'system', content: 'be kind' }, { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'q' }] }, { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'f', arguments: '{"x":1}', status: 'completed' },
-      { type: 'function_call_output', call_id: 'c1', output: '{"r":1}' }, { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] },
+      { role: 'system', content: 'be kind' },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'q' }] },
+      { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'f', arguments: '{"x":1}', status: 'completed' },
+      { type: 'function_call_output', call_id: 'c1', output: '{"r":1}' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] },
     ],
   },
   {
     name: 'the GenAI conventions',
     messages: [
-      { role: 'system', parts: [{ type: 'text', content: 'be kind' }] }, { role: 'user', parts: [{ type: 'text', content: 'q' }] }, { role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 'f', arguments: { x: 1 } }], finish_reason: 'tool_call' },
-      { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c1', response: '{"r":1}' }] }, { role: 'assistant', parts: [{ type: 'text', content: 'a' }] },
+      { role: 'system', parts: [{ type: 'text', content: 'be kind' }] },
+      { role: 'user', parts: [{ type: 'text', content: 'q' }] },
+      { role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 'f', arguments: { x: 1 } }], finish_reason: 'tool_call' },
+      { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c1', response: '{"r":1}' }] },
+      { role: 'assistant', parts: [{ type: 'text', content: 'a' }] },
     ],
   },
   {
     name: 'Anthropic blocks',
     messages: [
-      { role: 'system', content: 'be kind' }, { role: 'user', content: 'q' }, { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'f', input: { x: 1 } }] },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: '{"r":1}' }] }] }, { role: 'assistant', content: [{ type: 'text', text: 'a' }] },
+      { role: 'system', content: 'be kind' },
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'f', input: { x: 1 } }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: '{"r":1}' }] }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'a' }] },
     ],
   },
   {
     name: 'Gemini contents in camel case',
-    messages: { contents: [
-      { role: 'system', parts: [{ text: 'be kind' }] }, { role: 'user', parts: [{ text: 'q' }] }, { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'f', args: { x: 1 } } }] },
-      { role: 'user', parts: [{ functionResponse: { id: 'c1', response: { result: '{"r":1}' } } }] }, { role: 'model', parts: [{ text: 'a' }] },
-    ] },
+    messages: {
+      contents: [
+        { role: 'system', parts: [{ text: 'be kind' }] },
+        { role: 'user', parts: [{ text: 'q' }] },
+        { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'f', args: { x: 1 } } }] },
+        { role: 'user', parts: [{ functionResponse: { id: 'c1', response: { result: '{"r":1}' } } }] },
+        { role: 'model', parts: [{ text: 'a' }] },
+      ],
+    },
   },
   {
     name: 'Gemini contents in snake case',
-    messages: { contents: [
-      { role: 'system', parts: [{ text: 'be kind' }] }, { role: 'user', parts: [{ text: 'q' }] }, { role: 'model', parts: [{ function_call: { id: 'c1', name: 'f', args: { x: 1 } } }] },
-      { role: 'user', parts: [{ function_response: { id: 'c1', response: { r: 1 } } }] }, { role: 'model', parts: [{ text: 'a' }] },
-    ] },
+    messages: {
+      contents: [
+        { role: 'system', parts: [{ text: 'be kind' }] },
+        { role: 'user', parts: [{ text: 'q' }] },
+        { role: 'model', parts: [{ function_call: { id: 'c1', name: 'f', args: { x: 1 } } }] },
+        { role: 'user', parts: [{ function_response: { id: 'c1', response: { r: 1 } } }] },
+        { role: 'model', parts: [{ text: 'a' }] },
+      ],
+    },
   },
   {
     name: 'Genkit',
-    messages: { messages: [
-      { role: 'system', content: [{ text: 'be kind' }] }, { role: 'user', content: [{ text: 'q' }] }, { role: 'model', content: [{ toolRequest: { name: 'f', ref: 'c1', input: { x: 1 } } }] },
-      { role: 'tool', content: [{ toolResponse: { ref: 'c1', output: { r: 1 } } }] }, { role: 'model', content: [{ text: 'a' }] },
-    ] },
+    messages: {
+      messages: [
+        { role: 'system', content: [{ text: 'be kind' }] },
+        { role: 'user', content: [{ text: 'q' }] },
+        { role: 'model', content: [{ toolRequest: { name: 'f', ref: 'c1', input: { x: 1 } } }] },
+        { role: 'tool', content: [{ toolResponse: { ref: 'c1', output: { r: 1 } } }] },
+        { role: 'model', content: [{ text: 'a' }] },
+      ],
+    },
   },
   {
     name: 'the AI SDK',
     messages: [
-      { role: 'system', content: 'be kind' }, { role: 'user', content: [{ type: 'text', text: 'q' }] }, { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'f', input: { x: 1 } }] },
-      { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', output: { type: 'json', value: { r: 1 } } }] }, { role: 'assistant', content: [{ type: 'text', text: 'a' }] },
+      { role: 'system', content: 'be kind' },
+      { role: 'user', content: [{ type: 'text', text: 'q' }] },
+      { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'f', input: { x: 1 } }] },
+      { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', output: { type: 'json', value: { r: 1 } } }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'a' }] },
     ],
   },
   {
     name: 'LangChain constructors',
     messages: [
-      { lc: 1, type: 'constructor', id: ['langchain_core', 'messages', 'SystemMessage'], kwargs: { content: 'be kind' } }, { lc: 1, id: ['HumanMessage'], kwargs: { content: 'q' } },
-      { lc: 1, id: ['AIMessage'], kwargs: { content: '', tool_calls: [{ id: 'c1', name: 'f', args: { x: 1 }, type: 'tool_call' }] } }, { lc: 1, id: ['ToolMessage'], kwargs: { content: '{"r":1}', tool_call_id: 'c1' } }, { lc: 1, id: ['AIMessage'], kwargs: { content: 'a' } },
+      { lc: 1, type: 'constructor', id: ['langchain_core', 'messages', 'SystemMessage'], kwargs: { content: 'be kind' } },
+      { lc: 1, id: ['HumanMessage'], kwargs: { content: 'q' } },
+      { lc: 1, id: ['AIMessage'], kwargs: { content: '', tool_calls: [{ id: 'c1', name: 'f', args: { x: 1 }, type: 'tool_call' }] } },
+      { lc: 1, id: ['ToolMessage'], kwargs: { content: '{"r":1}', tool_call_id: 'c1' } },
+      { lc: 1, id: ['AIMessage'], kwargs: { content: 'a' } },
     ],
   },
   {
     name: 'LangChain dictionaries, a list in a list',
-    messages: [[
-      { type: 'system', data: { content: 'be kind' } }, { type: 'human', data: { content: 'q' } }, { type: 'ai', data: { content: '', tool_calls: [{ id: 'c1', name: 'f', args: { x: 1 } }] } },
-      { type: 'tool', data: { content: '{"r":1}', tool_call_id: 'c1' } }, { type: 'ai', data: { content: 'a' } },
-    ]],
+    messages: [
+      [
+        { type: 'system', data: { content: 'be kind' } },
+        { type: 'human', data: { content: 'q' } },
+        { type: 'ai', data: { content: '', tool_calls: [{ id: 'c1', name: 'f', args: { x: 1 } }] } },
+        { type: 'tool', data: { content: '{"r":1}', tool_call_id: 'c1' } },
+        { type: 'ai', data: { content: 'a' } },
+      ],
+    ],
   },
   {
     name: 'Bedrock blocks',
-    messages: { messages: [
-      { role: 'system', content: [{ text: 'be kind' }] }, { role: 'user', content: [{ text: 'q' }] }, { role: 'assistant', content: [{ toolUse: { toolUseId: 'c1', name: 'f', input: { x: 1 } } }] },
-      { role: 'user', content: [{ toolResult: { toolUseId: 'c1', content: [{ text: '{"r":1}' }], status: 'success' } }] }, { role: 'assistant', content: [{ text: 'a' }] },
-    ] },
+    messages: {
+      messages: [
+        { role: 'system', content: [{ text: 'be kind' }] },
+        { role: 'user', content: [{ text: 'q' }] },
+        { role: 'assistant', content: [{ toolUse: { toolUseId: 'c1', name: 'f', input: { x: 1 } } }] },
+        { role: 'user', content: [{ toolResult: { toolUseId: 'c1', content: [{ text: '{"r":1}' }], status: 'success' } }] },
+        { role: 'assistant', content: [{ text: 'a' }] },
+      ],
+    },
   },
 ];
 
@@ -98,24 +141,96 @@ const single: readonly { readonly name: string; readonly raw: AttributeValue | u
   { name: 'a plain text', raw: 'q', messages: [{ role: 'user', text: 'q' }] },
   { name: 'one message', raw: '{"role":"assistant","content":"a"}', messages: [{ role: 'assistant', text: 'a' }] },
   { name: 'a pair of role and text', raw: ['human', 'q'], messages: [{ role: 'user', text: 'q' }] },
-  { name: 'pairs of role and text', raw: '{"messages":[["system","s"],["user","q"]]}', messages: [{ role: 'system', text: 's' }, { role: 'user', text: 'q' }] },
-  { name: 'a choice around a message', raw: [{ index: 0, message: { role: 'assistant', content: 'a' } }], messages: [{ role: 'assistant', text: 'a' }] },
-  { name: 'texts of several parts', raw: [{ role: 'user', content: ['a', { type: 'text', text: 'b' }, { type: 'image', url: 'x' }] }], messages: [{ role: 'user', text: 'ab' }] },
-  { name: 'reasoning and thinking', raw: [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'hm' }, { type: 'reasoning', text: 'so' }, { type: 'text', text: 'a' }] }], messages: [{ text: 'a', reasoning: 'hm\nso' }] },
-  { name: 'a failed result of the AI SDK', raw: [{ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', output: { type: 'error-text', value: 'boom' } }] }], messages: [{ told: [{ id: 'c1', result: 'boom', isError: true }] }] },
-  { name: 'a failed result of Anthropic', raw: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'boom', is_error: true }] }], messages: [{ role: 'tool', told: [{ result: 'boom', isError: true }] }] },
-  { name: 'a failed tool message of LangChain', raw: [{ lc: 1, id: ['ToolMessage'], kwargs: { content: 'boom', tool_call_id: 'c1', status: 'error' } }], messages: [{ told: [{ id: 'c1', result: 'boom', isError: true }] }] },
-  { name: 'results beside a question', raw: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'r' }, { type: 'text', text: 'and now?' }] }], messages: [{ role: 'user', text: 'and now?', told: [{ id: 'c1', result: 'r' }] }] },
-  { name: 'a call without a name is none', raw: [{ role: 'assistant', tool_calls: [{ id: 'c1', function: { arguments: '{}' } }, null, 'x'] }], messages: [{ asked: [] }] },
-  { name: 'a call whose arguments are no object', raw: [{ role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'f', arguments: '{"x":' } }] }], messages: [{ asked: [{ name: 'f', arguments: null, argumentsText: '{"x":' }] }] },
-  { name: 'roles that are named like members of every object', raw: [{ role: 'constructor', content: 'q' }, { type: '__proto__', content: 'q' }], messages: [{ role: 'user', text: 'q' }, { role: 'user', text: 'q' }] },
+  {
+    name: 'pairs of role and text',
+    raw: '{"messages":[["system","s"],["user","q"]]}',
+    messages: [
+      { role: 'system', text: 's' },
+      { role: 'user', text: 'q' },
+    ],
+  },
+  {
+    name: 'a choice around a message',
+    raw: [{ index: 0, message: { role: 'assistant', content: 'a' } }],
+    messages: [{ role: 'assistant', text: 'a' }],
+  },
+  {
+    name: 'texts of several parts',
+    raw: [{ role: 'user', content: ['a', { type: 'text', text: 'b' }, { type: 'image', url: 'x' }] }],
+    messages: [{ role: 'user', text: 'ab' }],
+  },
+  {
+    name: 'reasoning and thinking',
+    raw: [
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'hm' },
+          { type: 'reasoning', text: 'so' },
+          { type: 'text', text: 'a' },
+        ],
+      },
+    ],
+    messages: [{ text: 'a', reasoning: 'hm\nso' }],
+  },
+  {
+    name: 'a failed result of the AI SDK',
+    raw: [{ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', output: { type: 'error-text', value: 'boom' } }] }],
+    messages: [{ told: [{ id: 'c1', result: 'boom', isError: true }] }],
+  },
+  {
+    name: 'a failed result of Anthropic',
+    raw: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'boom', is_error: true }] }],
+    messages: [{ role: 'tool', told: [{ result: 'boom', isError: true }] }],
+  },
+  {
+    name: 'a failed tool message of LangChain',
+    raw: [{ lc: 1, id: ['ToolMessage'], kwargs: { content: 'boom', tool_call_id: 'c1', status: 'error' } }],
+    messages: [{ told: [{ id: 'c1', result: 'boom', isError: true }] }],
+  },
+  {
+    name: 'results beside a question',
+    raw: [
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'c1', content: 'r' },
+          { type: 'text', text: 'and now?' },
+        ],
+      },
+    ],
+    messages: [{ role: 'user', text: 'and now?', told: [{ id: 'c1', result: 'r' }] }],
+  },
+  {
+    name: 'a call without a name is none',
+    raw: [{ role: 'assistant', tool_calls: [{ id: 'c1', function: { arguments: '{}' } }, null, 'x'] }],
+    messages: [{ asked: [] }],
+  },
+  {
+    name: 'a call whose arguments are no object',
+    raw: [{ role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'f', arguments: '{"x":' } }] }],
+    messages: [{ asked: [{ name: 'f', arguments: null, argumentsText: '{"x":' }] }],
+  },
+  {
+    name: 'roles that are named like members of every object',
+    raw: [
+      { role: 'constructor', content: 'q' },
+      { type: '__proto__', content: 'q' },
+    ],
+    messages: [
+      { role: 'user', text: 'q' },
+      { role: 'user', text: 'q' },
+    ],
+  },
   { name: 'things that are no messages', raw: [null, 1, true], messages: [] },
 ];
 
 describe('messages', () => {
   for (const { name, messages } of families) {
     test(`messages: ${name}`, () => {
-      expect(readMessages(messages).map(({ text, ...rest }) => (text === undefined || text === '' ? rest : { ...rest, text }))).toEqual(exchange);
+      expect(readMessages(messages).map(({ text, ...rest }) => (text === undefined || text === '' ? rest : { ...rest, text }))).toEqual(
+        exchange,
+      );
       expect(readMessages(JSON.stringify(messages))).toEqual(readMessages(messages));
     });
   }
@@ -133,8 +248,18 @@ describe('messages', () => {
   });
 
   test('messages: the last text of a role and the first of the system', () => {
-    const messages = readMessages([{ role: 'system', content: 's' }, { role: 'user', content: 'a' }, { role: 'user', content: '' }, { role: 'assistant', content: 'b' }]);
-    expect([lastText(messages, 'user'), lastText(messages, 'assistant'), lastText(messages, 'tool'), systemText(messages)]).toEqual(['a', 'b', undefined, 's']);
+    const messages = readMessages([
+      { role: 'system', content: 's' },
+      { role: 'user', content: 'a' },
+      { role: 'user', content: '' },
+      { role: 'assistant', content: 'b' },
+    ]);
+    expect([lastText(messages, 'user'), lastText(messages, 'assistant'), lastText(messages, 'tool'), systemText(messages)]).toEqual([
+      'a',
+      'b',
+      undefined,
+      's',
+    ]);
   });
 
   test('messages: a conversation that is too long is cut at its beginning', () => {

@@ -9,28 +9,81 @@ const question = { role: 'user', text: 'q', asked: [], told: [] };
 const asks = { role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }], told: [] };
 const says = { role: 'assistant', text: 'a', asked: [], told: [] };
 
-const requests: readonly { readonly name: string; readonly input: AttributeValue; readonly messages: readonly object[]; readonly tools?: readonly object[] }[] = [
+const requests: readonly {
+  readonly name: string;
+  readonly input: AttributeValue;
+  readonly messages: readonly object[];
+  readonly tools?: readonly object[];
+}[] = [
   { name: 'a list of messages', input: chat, messages: [question] },
   { name: 'JSON of a list', input: JSON.stringify(chat), messages: [question] },
   { name: 'a plain text is the user’s', input: 'q', messages: [question] },
-  { name: 'a request as the chat API takes it', input: { model: 'm', messages: chat, tools: [definition] }, messages: [question], tools: [{ name: 't', description: 'd', inputSchema: { type: 'object' } }] },
+  {
+    name: 'a request as the chat API takes it',
+    input: { model: 'm', messages: chat, tools: [definition] },
+    messages: [question],
+    tools: [{ name: 't', description: 'd', inputSchema: { type: 'object' } }],
+  },
   { name: 'Gemini’s contents', input: { contents: [{ role: 'user', parts: [{ text: 'q' }] }] }, messages: [question] },
-  { name: 'the Responses API’s input', input: { input: [{ role: 'user', content: [{ type: 'input_text', text: 'q' }] }] }, messages: [question] },
-  { name: 'the Responses API’s input as a text, with instructions', input: { instructions: 'be kind', input: 'q' }, messages: [{ role: 'system', text: 'be kind', asked: [], told: [] }, question] },
-  { name: 'a system text apart, as Anthropic takes it', input: { system: 'be kind', messages: chat }, messages: [{ role: 'system', text: 'be kind', asked: [], told: [] }, question] },
+  {
+    name: 'the Responses API’s input',
+    input: { input: [{ role: 'user', content: [{ type: 'input_text', text: 'q' }] }] },
+    messages: [question],
+  },
+  {
+    name: 'the Responses API’s input as a text, with instructions',
+    input: { instructions: 'be kind', input: 'q' },
+    messages: [{ role: 'system', text: 'be kind', asked: [], told: [] }, question],
+  },
+  {
+    name: 'a system text apart, as Anthropic takes it',
+    input: { system: 'be kind', messages: chat },
+    messages: [{ role: 'system', text: 'be kind', asked: [], told: [] }, question],
+  },
   { name: 'LangChain’s prompts', input: { prompts: ['q'] }, messages: [question] },
   { name: 'a member that is null is passed over', input: { messages: null, input: 'q' }, messages: [question] },
-  { name: 'tools among the messages', input: [...chat, { role: 'tool', content: definition }], messages: [question], tools: [{ name: 't', description: 'd', inputSchema: { type: 'object' } }] },
+  {
+    name: 'tools among the messages',
+    input: [...chat, { role: 'tool', content: definition }],
+    messages: [question],
+    tools: [{ name: 't', description: 'd', inputSchema: { type: 'object' } }],
+  },
 ];
 
 const responses: readonly { readonly name: string; readonly output: AttributeValue; readonly messages: readonly object[] }[] = [
   { name: 'a message', output: { role: 'assistant', content: 'a' }, messages: [says] },
   { name: 'a message without a role', output: { content: 'a' }, messages: [says] },
   { name: 'a plain text', output: 'a', messages: [says] },
-  { name: 'choices', output: { choices: [{ index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 't', arguments: '{"x":1}' } }] } }] }, messages: [asks] },
-  { name: 'generations, a list in a list', output: { generations: [[{ text: 'a', message: { lc: 1, type: 'constructor', id: ['langchain', 'AIMessage'], kwargs: { content: 'a' } } }]] }, messages: [says] },
+  {
+    name: 'choices',
+    output: {
+      choices: [
+        {
+          index: 0,
+          finish_reason: 'tool_calls',
+          message: {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'c1', type: 'function', function: { name: 't', arguments: '{"x":1}' } }],
+          },
+        },
+      ],
+    },
+    messages: [asks],
+  },
+  {
+    name: 'generations, a list in a list',
+    output: {
+      generations: [[{ text: 'a', message: { lc: 1, type: 'constructor', id: ['langchain', 'AIMessage'], kwargs: { content: 'a' } } }]],
+    },
+    messages: [says],
+  },
   { name: 'candidates', output: { candidates: [{ message: { role: 'model', content: [{ text: 'a' }] } }] }, messages: [says] },
-  { name: 'output items', output: { output: [{ type: 'function_call', call_id: 'c1', name: 't', arguments: '{"x":1}' }] }, messages: [asks] },
+  {
+    name: 'output items',
+    output: { output: [{ type: 'function_call', call_id: 'c1', name: 't', arguments: '{"x":1}' }] },
+    messages: [asks],
+  },
   { name: 'JSON in a text', output: '{"role":"assistant","content":"a"}', messages: [says] },
 ];
 
@@ -38,25 +91,52 @@ const results: readonly { readonly name: string; readonly output: AttributeValue
   { name: 'no output is unknown', output: undefined, tool: { name: 't' } },
   { name: 'null is nothing', output: null, tool: { name: 't', result: null } },
   { name: 'false and zero are results', output: false, tool: { name: 't', result: false } },
-  { name: 'a message tells the call’s id', output: '{"type":"tool","content":"r","tool_call_id":"c1"}', tool: { name: 't', result: 'r', id: 'c1' } },
-  { name: 'a message that failed', output: '{"type":"tool","content":"boom","tool_call_id":"c1","status":"error"}', tool: { name: 't', result: 'boom', id: 'c1', failed: { message: 'boom' } } },
-  { name: 'a message that failed with more than words', output: '{"content":"{\\"code\\":1}","isError":true}', tool: { name: 't', result: { code: 1 }, failed: { message: '' } } },
+  {
+    name: 'a message tells the call’s id',
+    output: '{"type":"tool","content":"r","tool_call_id":"c1"}',
+    tool: { name: 't', result: 'r', id: 'c1' },
+  },
+  {
+    name: 'a message that failed',
+    output: '{"type":"tool","content":"boom","tool_call_id":"c1","status":"error"}',
+    tool: { name: 't', result: 'boom', id: 'c1', failed: { message: 'boom' } },
+  },
+  {
+    name: 'a message that failed with more than words',
+    output: '{"content":"{\\"code\\":1}","isError":true}',
+    tool: { name: 't', result: { code: 1 }, failed: { message: '' } },
+  },
 ];
 
 describe('observation', () => {
   for (const { name, input, messages, tools } of requests) {
-    test(`observation: a request as ${name}`, () => expect(observedModel({ name: 'm', input, output: undefined })).toEqual({ role: 'model', inputMessages: messages, ...(tools === undefined ? {} : { toolDefinitions: tools }) }));
+    test(`observation: a request as ${name}`, () =>
+      expect(observedModel({ name: 'm', input, output: undefined })).toEqual({
+        role: 'model',
+        inputMessages: messages,
+        ...(tools === undefined ? {} : { toolDefinitions: tools }),
+      }));
   }
-  for (const { name, output, messages } of responses) test(`observation: a response as ${name}`, () => expect(observedModel({ name: 'm', input: undefined, output })).toEqual({ role: 'model', outputMessages: messages }));
-  for (const { name, output, tool } of results) test(`observation: a tool’s output: ${name}`, () => expect(observedTool({ name: 't', input: undefined, output })).toEqual(tool));
+  for (const { name, output, messages } of responses)
+    test(`observation: a response as ${name}`, () =>
+      expect(observedModel({ name: 'm', input: undefined, output })).toEqual({ role: 'model', outputMessages: messages }));
+  for (const { name, output, tool } of results)
+    test(`observation: a tool’s output: ${name}`, () => expect(observedTool({ name: 't', input: undefined, output })).toEqual(tool));
 
   test('observation: a tool’s input is its arguments', () => {
-    expect(observedTool({ name: 't', input: '{"args":[],"kwargs":{"x":1}}', output: undefined })).toEqual({ name: 't', arguments: { x: 1 } });
+    expect(observedTool({ name: 't', input: '{"args":[],"kwargs":{"x":1}}', output: undefined })).toEqual({
+      name: 't',
+      arguments: { x: 1 },
+    });
     expect(observedTool({ name: 't', input: 'JFK', output: undefined })).toEqual({ name: 't', arguments: null, argumentsText: 'JFK' });
   });
 
   test('observation: a run keeps the dump beside what was read out of it', () => {
-    expect(observedRun({ name: 'r', input: '{"question":"q"}', output: 'a' })).toEqual({ input: 'q', inputDump: '{"question":"q"}', output: 'a' });
+    expect(observedRun({ name: 'r', input: '{"question":"q"}', output: 'a' })).toEqual({
+      input: 'q',
+      inputDump: '{"question":"q"}',
+      output: 'a',
+    });
     expect(observedRun({ name: 'r', input: undefined, output: undefined })).toEqual({});
   });
 

@@ -4,12 +4,35 @@ import { readPythonCalls } from '../../../collectors/parsing/python-calls.ts';
 import { pythonLiteralCharsMax } from '../../../collectors/parsing/python-literal.ts';
 
 const cases: readonly { readonly name: string; readonly text: string; readonly calls: readonly object[] | undefined }[] = [
-  { name: 'one call', text: `ResponseFunctionToolCall(arguments='{"x": 1}', call_id='c1', name='t', type='function_call', id='fc_1', status=None)`, calls: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },
-  { name: 'several calls', text: `ResponseFunctionToolCall(name='a', call_id='c1', arguments='{}')\nResponseFunctionToolCall(name="b", call_id="c2", arguments="{}")`, calls: [{ id: 'c1', name: 'a' }, { id: 'c2', name: 'b' }] },
-  { name: 'brackets and quotes inside texts', text: `ResponseFunctionToolCall(arguments='{"q": "a) \\\\"b\\\\" (c"}', name='t')`, calls: [{ name: 't', arguments: { q: 'a) "b" (c' } }] },
+  {
+    name: 'one call',
+    text: `ResponseFunctionToolCall(arguments='{"x": 1}', call_id='c1', name='t', type='function_call', id='fc_1', status=None)`,
+    calls: [{ id: 'c1', name: 't', arguments: { x: 1 } }],
+  },
+  {
+    name: 'several calls',
+    text: `ResponseFunctionToolCall(name='a', call_id='c1', arguments='{}')\nResponseFunctionToolCall(name="b", call_id="c2", arguments="{}")`,
+    calls: [
+      { id: 'c1', name: 'a' },
+      { id: 'c2', name: 'b' },
+    ],
+  },
+  {
+    name: 'brackets and quotes inside texts',
+    text: `ResponseFunctionToolCall(arguments='{"q": "a) \\\\"b\\\\" (c"}', name='t')`,
+    calls: [{ name: 't', arguments: { q: 'a) "b" (c' } }],
+  },
   { name: 'a call without a name', text: `ResponseFunctionToolCall(call_id='c1')`, calls: [] },
-  { name: 'a call that is cut short', text: `ResponseFunctionToolCall(name='a')ResponseFunctionToolCall(name='b', arguments='{`, calls: [{ name: 'a' }] },
-  { name: 'members that are named like those of every object', text: `ResponseFunctionToolCall(__proto__='x', constructor='y', name='t')`, calls: [{ name: 't' }] },
+  {
+    name: 'a call that is cut short',
+    text: `ResponseFunctionToolCall(name='a')ResponseFunctionToolCall(name='b', arguments='{`,
+    calls: [{ name: 'a' }],
+  },
+  {
+    name: 'members that are named like those of every object',
+    text: `ResponseFunctionToolCall(__proto__='x', constructor='y', name='t')`,
+    calls: [{ name: 't' }],
+  },
   { name: 'any other text', text: 'I call ResponseFunctionToolCall(name=1)', calls: undefined },
 ];
 
@@ -29,7 +52,8 @@ describe('python calls', () => {
       expect(readPythonCalls(text)?.length).toBe(calls?.length);
     });
   }
-  for (const { name, text } of hostile) test(`python calls: ${text.length} characters of ${name} are looked at once`, () => expect(readPythonCalls(text)).toEqual([]));
+  for (const { name, text } of hostile)
+    test(`python calls: ${text.length} characters of ${name} are looked at once`, () => expect(readPythonCalls(text)).toEqual([]));
 
   test('python calls: a text beyond the limit is not read', () => {
     expect(readPythonCalls(`ResponseFunctionToolCall(name='${'a'.repeat(pythonLiteralCharsMax)}')`)).toBeUndefined();

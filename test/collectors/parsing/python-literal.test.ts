@@ -7,7 +7,13 @@ import type { JsonValue } from '../../../src/model/json.ts';
 const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 6 },
-    fc.oneof(fc.constantFrom<JsonValue>(null, true, false), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.bigInt({ min: 2n ** 53n, max: 2n ** 90n }), fc.string({ unit: 'binary' })),
+    fc.oneof(
+      fc.constantFrom<JsonValue>(null, true, false),
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.bigInt({ min: 2n ** 53n, max: 2n ** 90n }),
+      fc.string({ unit: 'binary' }),
+    ),
     fc.array(tie('value'), { maxLength: 5 }),
     fc.dictionary(fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('__proto__', 'constructor')), tie('value'), { maxKeys: 5 }),
   ),
@@ -20,10 +26,18 @@ const read: readonly { readonly name: string; readonly text: string; readonly va
   { name: 'an empty pair of braces is a dict', text: '{}', value: {} },
   { name: 'quotes of either kind', text: `["it's", 'say "hi"', 'it\\'s']`, value: ["it's", 'say "hi"', "it's"] },
   { name: 'escapes', text: "['\\n\\t\\\\\\x41\\u0141\\U0001f600\\q']", value: ['\n\t\\AŁ😀\\q'] },
-  { name: 'keys that are no texts', text: "{1: 'a', None: 'b', (1, 2): 'c', 12345678901234567890: 'd'}", value: { 1: 'a', null: 'b', '[1,2]': 'c', '12345678901234567890': 'd' } },
+  {
+    name: 'keys that are no texts',
+    text: "{1: 'a', None: 'b', (1, 2): 'c', 12345678901234567890: 'd'}",
+    value: { 1: 'a', null: 'b', '[1,2]': 'c', '12345678901234567890': 'd' },
+  },
   { name: 'a comma at the end', text: "{'a': [1, 2,],}", value: { a: [1, 2] } },
   { name: 'blanks and line ends', text: " {\n 'a' :\t1 } ", value: { a: 1 } },
-  { name: 'integers beyond 2^53', text: '[1234567890123456789, -1234567890123456789, +1234567890123456789]', value: [1234567890123456789n, -1234567890123456789n, 1234567890123456789n] },
+  {
+    name: 'integers beyond 2^53',
+    text: '[1234567890123456789, -1234567890123456789, +1234567890123456789]',
+    value: [1234567890123456789n, -1234567890123456789n, 1234567890123456789n],
+  },
   { name: 'a plain text', text: 'hello', value: undefined },
   { name: 'a bare word', text: '[yes]', value: undefined },
   { name: 'a call', text: 'StopEvent(result=1)', value: undefined },
@@ -69,7 +83,9 @@ describe('python literal', () => {
   }
 
   test('python literal: no text makes it throw, and a text cut short is no value', () => {
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'{}[]():,\'"\\ \n1e.+-TrueNonFalsxu0a') }), (text) => void parsePythonLiteral(text)));
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'{}[]():,\'"\\ \n1e.+-TrueNonFalsxu0a') }), (text) => void parsePythonLiteral(text)),
+    );
     fc.assert(
       fc.property(fc.array(value, { minLength: 1 }), fc.double({ min: 0, max: 0.99, noNaN: true }), (written, share) => {
         const whole = python(written, "'");
@@ -78,14 +94,22 @@ describe('python literal', () => {
     );
   });
 
-  for (const { name, text } of hostile) test(`python literal: ${large} characters of ${name} are looked at once`, () => expect(parsePythonLiteral(text)).toBeUndefined());
+  for (const { name, text } of hostile)
+    test(`python literal: ${large} characters of ${name} are looked at once`, () => expect(parsePythonLiteral(text)).toBeUndefined());
 
   test('python literal: a text beyond the limit is not read', () => {
     expect(parsePythonLiteral(`['${'a'.repeat(pythonLiteralCharsMax)}']`)).toBeUndefined();
   });
 
   test('python literal: a literal ends behind its last bracket, whatever stands in its quotes', () => {
-    const ends: readonly (readonly [text: string, rest: string])[] = [['[1, (2, {3})], raw=[4]', ', raw=[4]'], [`['a]', "b]", 'it\\'s ]'] x`, ' x'], ['[] []', ' []'], ["{'a': ')'})", ')'], ['[1, [2]', ''], ["['open]", '']];
+    const ends: readonly (readonly [text: string, rest: string])[] = [
+      ['[1, (2, {3})], raw=[4]', ', raw=[4]'],
+      [`['a]', "b]", 'it\\'s ]'] x`, ' x'],
+      ['[] []', ' []'],
+      ["{'a': ')'})", ')'],
+      ['[1, [2]', ''],
+      ["['open]", ''],
+    ];
     for (const [text, rest] of ends) expect(text.slice(pythonLiteralEnd(text, 0))).toBe(rest);
     expect(pythonLiteralEnd('messages=[1], x', 9)).toBe(12);
   });
@@ -110,17 +134,23 @@ function python(written: JsonValue, quote: string): string {
   if (typeof written === 'boolean') return written ? 'True' : 'False';
   if (typeof written === 'string') return `${quote}${[...written].map((char) => escaped(char, quote)).join('')}${quote}`;
   if (Array.isArray(written)) return `[${written.map((item: JsonValue) => python(item, quote)).join(', ')}]`;
-  if (typeof written === 'object') return `{${Object.entries(written).map(([key, item]) => `${python(key, quote)}: ${python(item, quote)}`).join(', ')}}`;
+  if (typeof written === 'object')
+    return `{${Object.entries(written)
+      .map(([key, item]) => `${python(key, quote)}: ${python(item, quote)}`)
+      .join(', ')}}`;
   if (Object.is(written, -0)) return '-0.0';
   // Python writes a whole float with its point.
-  return typeof written === 'number' && !Number.isSafeInteger(written) && /^-?\d+$/.test(String(written)) ? `${written}.0` : String(written);
+  return typeof written === 'number' && !Number.isSafeInteger(written) && /^-?\d+$/.test(String(written))
+    ? `${written}.0`
+    : String(written);
 }
 
 function escaped(char: string, quote: string): string {
   if (char === quote || char === '\\') return `\\${char}`;
   const code = char.codePointAt(0) ?? 0;
   if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, '0')}`;
-  if (code % 3 === 0 && code > 0x7f) return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+  if (code % 3 === 0 && code > 0x7f)
+    return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
   return char;
 }
 

@@ -13,10 +13,19 @@ import { span, type Attributes } from '../../builders/spans.ts';
 const list = flattened('m.');
 
 /** A conversation and what became of it: told again, with more behind it, with less, or another one. */
-type Step = { readonly kind: 'more' | 'other'; readonly messages: readonly JsonObject[] } | { readonly kind: 'less' } | { readonly kind: 'again' };
+type Step =
+  | { readonly kind: 'more' | 'other'; readonly messages: readonly JsonObject[] }
+  | { readonly kind: 'less' }
+  | { readonly kind: 'again' };
 
 const text = fc.oneof(fc.constantFrom('', ']', '[', '},{', '"', '\\', 'ä', '…', ','), fc.string({ maxLength: 12 }));
-const message: fc.Arbitrary<JsonObject> = fc.record({ role: fc.constantFrom('user', 'assistant', 'tool', 'system'), content: fc.oneof(text, fc.array(fc.record({ type: fc.constant('text'), text }), { maxLength: 2 })) }, { requiredKeys: ['role'] });
+const message: fc.Arbitrary<JsonObject> = fc.record(
+  {
+    role: fc.constantFrom('user', 'assistant', 'tool', 'system'),
+    content: fc.oneof(text, fc.array(fc.record({ type: fc.constant('text'), text }), { maxLength: 2 })),
+  },
+  { requiredKeys: ['role'] },
+);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('more' as const), messages: fc.array(message, { minLength: 1, maxLength: 3 }) }) },
   fc.record({ kind: fc.constant('other' as const), messages: fc.array(message, { maxLength: 3 }) }),
@@ -29,7 +38,14 @@ const requests: fc.Arbitrary<readonly (readonly JsonObject[])[]> = fc.array(fc.t
   const now: (readonly JsonObject[])[] = [[], []];
   return steps.map(([agent, one]) => {
     const before = now[agent] ?? [];
-    const next = one.kind === 'more' ? [...before, ...one.messages] : one.kind === 'other' ? one.messages : one.kind === 'less' ? before.slice(0, -1) : before;
+    const next =
+      one.kind === 'more'
+        ? [...before, ...one.messages]
+        : one.kind === 'other'
+          ? one.messages
+          : one.kind === 'less'
+            ? before.slice(0, -1)
+            : before;
     now[agent] = next;
     return next;
   });
@@ -42,14 +58,44 @@ interface Form {
 }
 
 const forms: readonly Form[] = [
-  { name: 'a JSON text', attributes: (messages) => ({ c: jsonText([...messages]) }), read: (from, how) => plain(how.conversation(from, 'c', 'user')) },
-  { name: 'a JSON text with spaces', attributes: (messages) => ({ c: JSON.stringify(messages, null, 1) }), read: (from, how) => plain(how.conversation(from, 'c', 'user')) },
-  { name: 'a JSON text of pairs', attributes: (messages) => ({ c: jsonText(messages.map(({ role, content }) => [role ?? '', typeof content === 'string' ? content : ''])) }), read: (from, how) => plain(how.conversation(from, 'c', 'user')) },
-  { name: 'a text that is no JSON', attributes: (messages) => ({ c: messages.map(({ content }) => (typeof content === 'string' ? content : '')).join(',') }), read: (from, how) => plain(how.conversation(from, 'c', 'user')) },
+  {
+    name: 'a JSON text',
+    attributes: (messages) => ({ c: jsonText([...messages]) }),
+    read: (from, how) => plain(how.conversation(from, 'c', 'user')),
+  },
+  {
+    name: 'a JSON text with spaces',
+    attributes: (messages) => ({ c: JSON.stringify(messages, null, 1) }),
+    read: (from, how) => plain(how.conversation(from, 'c', 'user')),
+  },
+  {
+    name: 'a JSON text of pairs',
+    attributes: (messages) => ({
+      c: jsonText(messages.map(({ role, content }) => [role ?? '', typeof content === 'string' ? content : ''])),
+    }),
+    read: (from, how) => plain(how.conversation(from, 'c', 'user')),
+  },
+  {
+    name: 'a text that is no JSON',
+    attributes: (messages) => ({ c: messages.map(({ content }) => (typeof content === 'string' ? content : '')).join(',') }),
+    read: (from, how) => plain(how.conversation(from, 'c', 'user')),
+  },
   { name: 'attributes', attributes: flat, read: (from, how) => plain(how.items(from, list, (item) => [item])) },
-  { name: 'attributes between others', attributes: (messages) => ({ a: 1, ...flat(messages), z: 'z' }), read: (from, how) => plain(how.items(from, list, (item) => [item])) },
-  { name: 'attributes that do not lie together', attributes: (messages) => Object.fromEntries(Object.entries(flat(messages)).reverse()), read: (from, how) => plain(how.items(from, list, (item) => [item])) },
-  { name: 'a value', attributes: (messages) => ({ v: jsonText([...messages]) }), read: (from, how) => how.value(from, 'v', () => plain(from.attribute('v') ?? null)) },
+  {
+    name: 'attributes between others',
+    attributes: (messages) => ({ a: 1, ...flat(messages), z: 'z' }),
+    read: (from, how) => plain(how.items(from, list, (item) => [item])),
+  },
+  {
+    name: 'attributes that do not lie together',
+    attributes: (messages) => Object.fromEntries(Object.entries(flat(messages)).reverse()),
+    read: (from, how) => plain(how.items(from, list, (item) => [item])),
+  },
+  {
+    name: 'a value',
+    attributes: (messages) => ({ v: jsonText([...messages]) }),
+    read: (from, how) => how.value(from, 'v', () => plain(from.attribute('v') ?? null)),
+  },
 ];
 
 describe('repeats', () => {
@@ -57,7 +103,13 @@ describe('repeats', () => {
     test(`repeats: ${name}: nothing else is told than without them`, () => {
       fc.assert(
         fc.property(requests, fc.constantFrom('protobuf' as const, 'json' as const), (conversations, encoding) => {
-          const spans = readTraces(writeTraces(conversations.map((messages, at) => span({ id: at + 1, attributes: attributes(messages) })), encoding), encoding).spans;
+          const spans = readTraces(
+            writeTraces(
+              conversations.map((messages, at) => span({ id: at + 1, attributes: attributes(messages) })),
+              encoding,
+            ),
+            encoding,
+          ).spans;
           const how = repeats();
           expect(spans.map((one) => read(one, how))).toEqual(spans.map((one) => read(one, noRepeats)));
         }),
@@ -68,7 +120,13 @@ describe('repeats', () => {
 
   test('repeats: what was told before is not read again', () => {
     const messages: readonly JsonObject[] = Array.from({ length: 6 }, (_, at) => ({ role: 'user', content: `message ${at}` }));
-    const spans = readTraces(writeTraces([2, 4, 6].map((count) => span({ id: count, attributes: flat(messages.slice(0, count)) })), 'protobuf'), 'protobuf').spans;
+    const spans = readTraces(
+      writeTraces(
+        [2, 4, 6].map((count) => span({ id: count, attributes: flat(messages.slice(0, count)) })),
+        'protobuf',
+      ),
+      'protobuf',
+    ).spans;
     const how = repeats();
     let items = 0;
     for (const one of spans) how.items(one, list, () => [items++]);
@@ -80,7 +138,8 @@ function flat(messages: readonly JsonObject[]): Attributes {
   const found: { [key: string]: JsonValue } = {};
   for (const [at, { role, content }] of messages.entries()) {
     if (role !== undefined) found[`m.${at}.role`] = role;
-    if (isJsonArray(content)) for (const [nth, part] of content.entries()) found[`m.${at}.parts.${nth}.text`] = isJsonObject(part) ? (part['text'] ?? null) : null;
+    if (isJsonArray(content))
+      for (const [nth, part] of content.entries()) found[`m.${at}.parts.${nth}.text`] = isJsonObject(part) ? (part['text'] ?? null) : null;
     else if (content !== undefined) found[`m.${at}.content`] = content;
   }
   return found;

@@ -9,19 +9,40 @@ interface Case {
   readonly value: string | undefined;
 }
 
-const lc = (kind: string, content: string) => ({ lc: 1, type: 'constructor', id: ['langchain', 'schema', 'messages', kind], kwargs: { content } });
+const lc = (kind: string, content: string) => ({
+  lc: 1,
+  type: 'constructor',
+  id: ['langchain', 'schema', 'messages', kind],
+  kwargs: { content },
+});
 
 const inputs: readonly Case[] = [
   { name: 'a plain text', raw: 'q', value: 'q' },
   { name: 'a number', raw: 7, value: '7' },
   { name: 'a message', raw: '{"role":"user","content":"q"}', value: 'q' },
-  { name: 'the last question of several', raw: '[{"role":"user","content":"old"},{"role":"assistant","content":"a"},{"role":"user","content":"q"}]', value: 'q' },
-  { name: 'messages under their member', raw: '{"messages":[{"role":"system","content":"s"},{"role":"user","content":"q"}],"model":"m"}', value: 'q' },
+  {
+    name: 'the last question of several',
+    raw: '[{"role":"user","content":"old"},{"role":"assistant","content":"a"},{"role":"user","content":"q"}]',
+    value: 'q',
+  },
+  {
+    name: 'messages under their member',
+    raw: '{"messages":[{"role":"system","content":"s"},{"role":"user","content":"q"}],"model":"m"}',
+    value: 'q',
+  },
   { name: 'pairs of role and text', raw: '{"messages":[["user","q"]]}', value: 'q' },
-  { name: 'LangChain’s constructors', raw: JSON.stringify({ messages: [[lc('SystemMessage', 's'), lc('HumanMessage', 'q')]] }), value: 'q' },
+  {
+    name: 'LangChain’s constructors',
+    raw: JSON.stringify({ messages: [[lc('SystemMessage', 's'), lc('HumanMessage', 'q')]] }),
+    value: 'q',
+  },
   { name: 'LangChain’s dictionaries', raw: '{"messages":[{"type":"human","content":"q"}]}', value: 'q' },
   { name: 'a structured attribute', raw: { messages: [{ role: 'user', content: 'q' }] }, value: 'q' },
-  ...['task', 'input', 'query', 'question', 'prompt', 'user_input', 'user_message', 'message'].map((key): Case => ({ name: `a member ${key} among others`, raw: JSON.stringify({ [key]: 'q', other: 1 }), value: 'q' })),
+  ...['task', 'input', 'query', 'question', 'prompt', 'user_input', 'user_message', 'message'].map((key): Case => ({
+    name: `a member ${key} among others`,
+    raw: JSON.stringify({ [key]: 'q', other: 1 }),
+    value: 'q',
+  })),
   { name: 'messages in a telling member', raw: '{"input":[{"role":"user","content":"q"}],"session":1}', value: 'q' },
   { name: 'the only argument of a function', raw: '{"city":"Paris"}', value: 'Paris' },
   { name: 'one argument of several that tell nothing', raw: '{"city":"Paris","nights":2}', value: undefined },
@@ -30,23 +51,46 @@ const inputs: readonly Case[] = [
   { name: 'a function’s frame with arguments by name', raw: '{"args":[],"kwargs":{"question":"q","tenant":1}}', value: 'q' },
   { name: 'a function’s frame around messages', raw: '{"args":[[{"role":"user","content":"q"}]],"kwargs":{}}', value: 'q' },
   { name: 'a frame in a frame', raw: '{"inputs":{"args":[{"inputs":{"question":"q"}}],"kwargs":{}}}', value: 'q' },
-  { name: 'frames deeper than anybody nests them', raw: JSON.stringify(Array.from({ length: 20 }).reduce<unknown>((inner) => ({ inputs: inner }), { question: 'q' })), value: undefined },
+  {
+    name: 'frames deeper than anybody nests them',
+    raw: JSON.stringify(Array.from({ length: 20 }).reduce<unknown>((inner) => ({ inputs: inner }), { question: 'q' })),
+    value: undefined,
+  },
   { name: 'Python notation', raw: "{'question': 'q', 'history': None}", value: 'q' },
   { name: 'a list of other things', raw: '["a","b"]', value: undefined },
 ];
 
 const outputs: readonly Case[] = [
   { name: 'a plain text', raw: 'a', value: 'a' },
-  { name: 'the last answer of a conversation', raw: '{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"old"},{"role":"assistant","content":"a"}]}', value: 'a' },
-  { name: 'an answer behind the calls that led to it', raw: JSON.stringify({ messages: [lc('HumanMessage', 'q'), lc('AIMessage', ''), lc('ToolMessage', 'r'), lc('AIMessage', 'a')] }), value: 'a' },
-  ...['raw', 'output', 'final_output', 'response', 'answer', 'result', 'text', 'content'].map((key): Case => ({ name: `a member ${key} among others`, raw: JSON.stringify({ [key]: 'a', other: 1 }), value: 'a' })),
+  {
+    name: 'the last answer of a conversation',
+    raw: '{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"old"},{"role":"assistant","content":"a"}]}',
+    value: 'a',
+  },
+  {
+    name: 'an answer behind the calls that led to it',
+    raw: JSON.stringify({ messages: [lc('HumanMessage', 'q'), lc('AIMessage', ''), lc('ToolMessage', 'r'), lc('AIMessage', 'a')] }),
+    value: 'a',
+  },
+  ...['raw', 'output', 'final_output', 'response', 'answer', 'result', 'text', 'content'].map((key): Case => ({
+    name: `a member ${key} among others`,
+    raw: JSON.stringify({ [key]: 'a', other: 1 }),
+    value: 'a',
+  })),
   { name: 'CrewAI’s raw text before everything else', raw: '{"text":"x","raw":"a","tasks_output":[]}', value: 'a' },
   { name: 'a frame around it', raw: '{"outputs":{"output":"a"}}', value: 'a' },
   { name: 'an object with one member that tells nothing', raw: '{"city":"Paris"}', value: undefined },
 ];
 
 const nothing: readonly (AttributeValue | undefined)[] = [undefined, null, '', 'null'];
-const hostile: readonly string[] = ['{"__proto__":{"question":"q"}}', '{"constructor":1}', '{"messages":7}', '{"messages":[[]]}', '{"args":[],"kwargs":[]}', `${'['.repeat(120)}${']'.repeat(120)}`];
+const hostile: readonly string[] = [
+  '{"__proto__":{"question":"q"}}',
+  '{"constructor":1}',
+  '{"messages":7}',
+  '{"messages":[[]]}',
+  '{"args":[],"kwargs":[]}',
+  `${'['.repeat(120)}${']'.repeat(120)}`,
+];
 
 describe('run values', () => {
   for (const { name, raw, value } of inputs) test(`run values: input: ${name}`, () => expect(runInput(raw).value).toBe(value));

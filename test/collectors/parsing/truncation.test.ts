@@ -5,10 +5,15 @@ import { describe, expect, test } from 'vitest';
 import { isCutContainer, isCutShort } from '../../../collectors/parsing/truncation.ts';
 import { contentsOf, recordingsIn } from '../../recordings/read.ts';
 
-const long = JSON.stringify({ items: Array.from({ length: 9_000 }, (_, at) => ({ id: at, name: `item "${at}" {of} [many]`, ok: at % 2 === 0 })) });
+const long = JSON.stringify({
+  items: Array.from({ length: 9_000 }, (_, at) => ({ id: at, name: `item "${at}" {of} [many]`, ok: at % 2 === 0 })),
+});
 const python = `{'items': [${Array.from({ length: 3_000 }, (_, at) => `{'id': ${at}, 'name': 'it is "${at}"', 'ok': True}`).join(', ')}]}`;
 
-const limits = [128, 250, 255, 256, 500, 1000, 1024, 2000, 2048, 4000, 4095, 4096, 5000, 8192, 10_000, 12_000, 16_384, 20_000, 32_767, 65_535, 65_536, 100_000];
+const limits = [
+  128, 250, 255, 256, 500, 1000, 1024, 2000, 2048, 4000, 4095, 4096, 5000, 8192, 10_000, 12_000, 16_384, 20_000, 32_767, 65_535, 65_536,
+  100_000,
+];
 
 const cut: readonly { readonly name: string; readonly text: string }[] = [
   ...limits.map((limit) => ({ name: `JSON that breaks off after ${limit} characters`, text: long.slice(0, limit) })),
@@ -18,7 +23,15 @@ const cut: readonly { readonly name: string; readonly text: string }[] = [
   { name: 'JSON that breaks off in its first text', text: `{"text":"${'x'.repeat(2_048 - 9)}` },
   { name: 'JSON cut by characters', text: `{"text":"${'😀'.repeat(1_000 - 9)}` },
   { name: 'JSON cut by bytes', text: `{"text":"${'ż'.repeat(507)}x` },
-  ...['...[truncated]', '… [truncated]', ' [TRUNCATED]', '\n\n[TRUNCATED - Content exceeds 60KB limit]', '<truncated>', '...[Laminar: truncated]', ' [output truncated]\n'].map((marker) => ({ name: `a text that ends in ${JSON.stringify(marker)}`, text: `The flights are AF007${marker}` })),
+  ...[
+    '...[truncated]',
+    '… [truncated]',
+    ' [TRUNCATED]',
+    '\n\n[TRUNCATED - Content exceeds 60KB limit]',
+    '<truncated>',
+    '...[Laminar: truncated]',
+    ' [output truncated]\n',
+  ].map((marker) => ({ name: `a text that ends in ${JSON.stringify(marker)}`, text: `The flights are AF007${marker}` })),
   { name: 'a marker in place of the whole text', text: '<truncated due to size exceeding limit>' },
 ];
 
@@ -43,7 +56,10 @@ describe('truncation', () => {
   for (const { name, text } of whole) test(`truncation: ${name} is whole`, () => expect(isCutShort(text)).toBe(false));
 
   test('truncation: no JSON text is cut short, whatever its length', () => {
-    fc.assert(fc.property(fc.json(), (text) => !isCutContainer(text)), { numRuns: 2_000 });
+    fc.assert(
+      fc.property(fc.json(), (text) => !isCutContainer(text)),
+      { numRuns: 2_000 },
+    );
   });
 
   test('truncation: every beginning of an object at a limit is cut short, unless it ends it', () => {
@@ -57,15 +73,20 @@ describe('truncation', () => {
   });
 
   test('truncation: no attribute of a recorded span is cut short', () => {
-    const spans = recordingsIn(fileURLToPath(new URL('../../fixtures/recordings', import.meta.url))).flatMap((recording) => contentsOf(recording).spans);
-    const texts = spans.flatMap((span) => span.attributeKeys().map((key) => span.attribute(key))).filter((value) => typeof value === 'string');
+    const spans = recordingsIn(fileURLToPath(new URL('../../fixtures/recordings', import.meta.url))).flatMap(
+      (recording) => contentsOf(recording).spans,
+    );
+    const texts = spans
+      .flatMap((span) => span.attributeKeys().map((key) => span.attribute(key)))
+      .filter((value) => typeof value === 'string');
     expect(texts.length).toBeGreaterThan(10_000);
     expect(texts.filter(isCutShort)).toEqual([]);
   });
 
   test('truncation: hostile texts take no time', () => {
     const started = process.cpuUsage().user;
-    for (const piece of ['[', '{"', "['", '[1,', '{"a":', '\\"', '[truncated ', '<truncated']) isCutShort(`{${piece.repeat(Math.floor(1_048_575 / piece.length))}`.slice(0, 1_048_576).padEnd(1_048_576, 'x'));
+    for (const piece of ['[', '{"', "['", '[1,', '{"a":', '\\"', '[truncated ', '<truncated'])
+      isCutShort(`{${piece.repeat(Math.floor(1_048_575 / piece.length))}`.slice(0, 1_048_576).padEnd(1_048_576, 'x'));
     expect(process.cpuUsage().user - started).toBeLessThan(20_000_000);
   });
 });

@@ -22,17 +22,37 @@ const argumentFrames: readonly { readonly name: string; readonly raw: AttributeV
   { name: '{"args":[],"kwargs":{}}', raw: JSON.stringify({ args: [], kwargs: trip }), read: { arguments: trip } },
   { name: '{"args":[{}],"kwargs":{}}', raw: JSON.stringify({ args: [trip], kwargs: {} }), read: { arguments: trip } },
   { name: '{"args":["JSON"],"kwargs":{}}', raw: JSON.stringify({ args: [text], kwargs: {} }), read: { arguments: trip } },
-  { name: 'smolagents’ three members', raw: JSON.stringify({ args: [], sanitize_inputs_outputs: true, kwargs: trip }), read: { arguments: trip } },
-  { name: '{"input_str":"Python notation"}', raw: JSON.stringify({ input_str: "{'destination': 'CDG', 'nights': 2}", tags: [], metadata: {} }), read: { arguments: trip } },
+  {
+    name: 'smolagents’ three members',
+    raw: JSON.stringify({ args: [], sanitize_inputs_outputs: true, kwargs: trip }),
+    read: { arguments: trip },
+  },
+  {
+    name: '{"input_str":"Python notation"}',
+    raw: JSON.stringify({ input_str: "{'destination': 'CDG', 'nights': 2}", tags: [], metadata: {} }),
+    read: { arguments: trip },
+  },
   { name: 'a frame around no arguments at all', raw: '{"args":[],"kwargs":{}}', read: { arguments: {} } },
   { name: 'arguments by their places, whose names nobody tells', raw: '{"args":["JFK","CDG"],"kwargs":{}}', read: {} },
   { name: 'one argument by its place', raw: '{"args":["JFK"],"kwargs":{}}', read: {} },
   { name: 'arguments by place and by name', raw: '{"args":["JFK"],"kwargs":{"destination":"CDG"}}', read: {} },
-  { name: 'a place that holds a broken object', raw: '{"args":["{\\"x\\":"],"kwargs":{}}', read: { arguments: null, argumentsText: '{"args":["{\\"x\\":"],"kwargs":{}}' } },
-  { name: 'a tool that has an argument kwargs of its own', raw: { kwargs: trip, other: 1 }, read: { arguments: { kwargs: trip, other: 1 } } },
+  {
+    name: 'a place that holds a broken object',
+    raw: '{"args":["{\\"x\\":"],"kwargs":{}}',
+    read: { arguments: null, argumentsText: '{"args":["{\\"x\\":"],"kwargs":{}}' },
+  },
+  {
+    name: 'a tool that has an argument kwargs of its own',
+    raw: { kwargs: trip, other: 1 },
+    read: { arguments: { kwargs: trip, other: 1 } },
+  },
   { name: 'nothing', raw: '  ', read: { arguments: {} } },
   { name: 'an object nested deeper than is read', raw: deep, read: { argumentsPart: deep } },
-  { name: 'a list nested deeper than is read, which is no object', raw: `[${deep}]`, read: { arguments: null, argumentsText: `[${deep}]` } },
+  {
+    name: 'a list nested deeper than is read, which is no object',
+    raw: `[${deep}]`,
+    read: { arguments: null, argumentsText: `[${deep}]` },
+  },
   { name: 'an object of Python that is longer than is read', raw: long, read: { argumentsPart: long } },
   { name: 'a list', raw: '[1]', read: { arguments: null, argumentsText: '[1]' } },
   { name: 'a list with a large integer', raw: [2n ** 63n], read: { arguments: null, argumentsText: '[9223372036854775808]' } },
@@ -45,19 +65,56 @@ const carried = JSON.stringify(flight);
 
 const resultFrames: readonly { readonly name: string; readonly raw: AttributeValue; readonly read: object }[] = [
   { name: '{"content":…}', raw: { content: carried }, read: { result: flight } },
-  { name: '{"output":{…}} around a message', raw: JSON.stringify({ output: { type: 'tool', content: carried, tool_call_id: 'c1' } }), read: { result: flight, callId: 'c1' } },
+  {
+    name: '{"output":{…}} around a message',
+    raw: JSON.stringify({ output: { type: 'tool', content: carried, tool_call_id: 'c1' } }),
+    read: { result: flight, callId: 'c1' },
+  },
   { name: '{"output":{…}} of somebody’s own', raw: { output: { price: 1 } }, read: { result: { output: { price: 1 } } } },
-  { name: '{"type":"tool","data":{…}}', raw: JSON.stringify({ type: 'tool', data: { content: carried, tool_call_id: 'c1', name: 't', status: 'success' } }), read: { result: flight, callId: 'c1', toolName: 't' } },
-  { name: '{"type":"tool","data":{…}} that failed', raw: { type: 'tool', data: { content: 'boom', tool_call_id: 'c1', status: 'error' } }, read: { result: 'boom', callId: 'c1', failed: true } },
-  { name: '{"lc":1,"kwargs":{"content":…}}', raw: JSON.stringify({ lc: 1, type: 'constructor', id: ['ToolMessage'], kwargs: { content: carried, tool_call_id: 'c1', status: 'error' } }), read: { result: flight, callId: 'c1', failed: true } },
+  {
+    name: '{"type":"tool","data":{…}}',
+    raw: JSON.stringify({ type: 'tool', data: { content: carried, tool_call_id: 'c1', name: 't', status: 'success' } }),
+    read: { result: flight, callId: 'c1', toolName: 't' },
+  },
+  {
+    name: '{"type":"tool","data":{…}} that failed',
+    raw: { type: 'tool', data: { content: 'boom', tool_call_id: 'c1', status: 'error' } },
+    read: { result: 'boom', callId: 'c1', failed: true },
+  },
+  {
+    name: '{"lc":1,"kwargs":{"content":…}}',
+    raw: JSON.stringify({
+      lc: 1,
+      type: 'constructor',
+      id: ['ToolMessage'],
+      kwargs: { content: carried, tool_call_id: 'c1', status: 'error' },
+    }),
+    read: { result: flight, callId: 'c1', failed: true },
+  },
   { name: '{"output":{"lc":1,…}}', raw: { output: { lc: 1, kwargs: { content: carried } } }, read: { result: flight } },
-  { name: '{"blocks":[{"text":…}]}', raw: JSON.stringify({ blocks: [{ block_type: 'text', text: "{'flight': 'AF007'}" }], tool_name: 't', is_error: true }), read: { result: flight, failed: true } },
+  {
+    name: '{"blocks":[{"text":…}]}',
+    raw: JSON.stringify({ blocks: [{ block_type: 'text', text: "{'flight': 'AF007'}" }], tool_name: 't', is_error: true }),
+    read: { result: flight, failed: true },
+  },
   { name: '[{"text":…}]', raw: JSON.stringify([{ text: carried }]), read: { result: flight } },
   { name: '{"type":"text","text":…}', raw: { type: 'text', text: carried }, read: { result: flight } },
-  { name: '{"type":"text","text":…,"annotations":null}', raw: JSON.stringify({ type: 'text', text: carried, annotations: null }), read: { result: flight } },
-  { name: '{"id","name","response"}', raw: JSON.stringify({ id: 'c1', name: 't', response: flight }), read: { result: flight, callId: 'c1' } },
+  {
+    name: '{"type":"text","text":…,"annotations":null}',
+    raw: JSON.stringify({ type: 'text', text: carried, annotations: null }),
+    read: { result: flight },
+  },
+  {
+    name: '{"id","name","response"}',
+    raw: JSON.stringify({ id: 'c1', name: 't', response: flight }),
+    read: { result: flight, callId: 'c1' },
+  },
   { name: 'an MCP result', raw: { content: [{ type: 'text', text: carried }], isError: false }, read: { result: flight } },
-  { name: 'an object that happens to have a content among others', raw: { content: 'c', author: 'a' }, read: { result: { content: 'c', author: 'a' } } },
+  {
+    name: 'an object that happens to have a content among others',
+    raw: { content: 'c', author: 'a' },
+    read: { result: { content: 'c', author: 'a' } },
+  },
   { name: 'an object that happens to have a type', raw: { type: 'text', size: 4 }, read: { result: { type: 'text', size: 4 } } },
   { name: 'an empty list', raw: '[]', read: { result: [] } },
   { name: 'a list of other things', raw: [{ text: 'a', id: 1 }], read: { result: [{ text: 'a', id: 1 }] } },
@@ -74,18 +131,35 @@ describe('values', () => {
   test('values: absent arguments are unknown', () => expect(readArguments(undefined)).toEqual({}));
 
   test('values: arguments survive any number of the known frames', () => {
-    const frames: readonly ((value: JsonValue) => JsonValue)[] = [(value) => jsonText(value), (value) => (typeof value === 'string' ? { input_str: value } : { kwargs: value, args: [] }), (value) => ({ args: [value], kwargs: {} })];
+    const frames: readonly ((value: JsonValue) => JsonValue)[] = [
+      (value) => jsonText(value),
+      (value) => (typeof value === 'string' ? { input_str: value } : { kwargs: value, args: [] }),
+      (value) => ({ args: [value], kwargs: {} }),
+    ];
     fc.assert(
-      fc.property(fc.dictionary(fc.constantFrom('a', 'b', '__proto__', 'toString'), json), fc.array(fc.constantFrom(...frames), { maxLength: 3 }), (value, around) => {
-        const framed = around.reduce<JsonValue>((inner, frame) => frame(inner), value);
-        // As texts: a large whole number may come back as a big integer.
-        expect(jsonText(readArguments(framed).arguments ?? 'none')).toBe(jsonText(value));
-      }),
+      fc.property(
+        fc.dictionary(fc.constantFrom('a', 'b', '__proto__', 'toString'), json),
+        fc.array(fc.constantFrom(...frames), { maxLength: 3 }),
+        (value, around) => {
+          const framed = around.reduce<JsonValue>((inner, frame) => frame(inner), value);
+          // As texts: a large whole number may come back as a big integer.
+          expect(jsonText(readArguments(framed).arguments ?? 'none')).toBe(jsonText(value));
+        },
+      ),
     );
   });
 
   test('values: what is written as JSON keeps its type, and what is not stays a text', () => {
-    expect([undefined, 'null', '42', '"42"', 'true', '{"a":1}', 'plain', ''].map(writtenValue)).toEqual([undefined, null, 42, '42', true, { a: 1 }, 'plain', '']);
+    expect([undefined, 'null', '42', '"42"', 'true', '{"a":1}', 'plain', ''].map(writtenValue)).toEqual([
+      undefined,
+      null,
+      42,
+      '42',
+      true,
+      { a: 1 },
+      'plain',
+      '',
+    ]);
   });
 
   test('values: bytes anywhere in a value become base64', () => {
@@ -98,10 +172,24 @@ describe('values', () => {
   });
 
   test('values: only texts that hold an object, a list or a quoted text are parsed', () => {
-    expect(['1', 'true', 'null', ' {"a":1} ', '"a"', "{'a': 1}", '[1', '{}x'].map(parseText)).toEqual(['1', 'true', 'null', { a: 1 }, 'a', { a: 1 }, '[1', '{}x']);
+    expect(['1', 'true', 'null', ' {"a":1} ', '"a"', "{'a': 1}", '[1', '{}x'].map(parseText)).toEqual([
+      '1',
+      'true',
+      'null',
+      { a: 1 },
+      'a',
+      { a: 1 },
+      '[1',
+      '{}x',
+    ]);
   });
 
   test('values: texts of parts are put together, and a list that holds anything else is left alone', () => {
-    expect([textOfParts([{ type: 'text', text: 'a' }, { type: 'output_text', text: 'b' }, { text: 'c' }]), textOfParts([{ type: 'image', url: 'x' }]), textOfParts([]), textOfParts(['a'])]).toEqual([{ result: 'abc' }, undefined, undefined, undefined]);
+    expect([
+      textOfParts([{ type: 'text', text: 'a' }, { type: 'output_text', text: 'b' }, { text: 'c' }]),
+      textOfParts([{ type: 'image', url: 'x' }]),
+      textOfParts([]),
+      textOfParts(['a']),
+    ]).toEqual([{ result: 'abc' }, undefined, undefined, undefined]);
   });
 });

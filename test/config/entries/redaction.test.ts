@@ -36,5 +36,6 @@ for (const [name, without] of names) {
 }
 
 test('config: a ready pattern by another name is refused', async () => {
-  for (const name of ['card', 'creditcard', 'e-mail', 'EMAIL']) await expect(redacted(name)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  for (const name of ['card', 'creditcard', 'e-mail', 'EMAIL'])
+    await expect(redacted(name)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
 });

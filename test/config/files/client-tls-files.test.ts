@@ -14,25 +14,67 @@ const exportOf = (entry: string): string => `export:\n  - { ${entry} }\n`;
 const whole = 'tls: { ca_file: cert.pem, cert_file: client.pem, key_file: client-key.pem }';
 const wholeIs = { ca: pem('cert.pem'), cert: pem('client.pem'), key: pem('client-key.pem') };
 const at = 'endpoint: "https://backend:4318"';
-const entries = [`to: span_events, ${at}`, `to: log_events, ${at}`, `to: forward, ${at}`, `to: span_events, ${at}, protocol: grpc`, `to: phoenix, ${at}`, `to: mlflow, ${at}`, `to: langfuse, ${at}, api_key: k, public_key: p`, `to: webhook, ${at}, secret: 0123456789abcdef01234567`, `to: metrics, ${at}`];
+const entries = [
+  `to: span_events, ${at}`,
+  `to: log_events, ${at}`,
+  `to: forward, ${at}`,
+  `to: span_events, ${at}, protocol: grpc`,
+  `to: phoenix, ${at}`,
+  `to: mlflow, ${at}`,
+  `to: langfuse, ${at}, api_key: k, public_key: p`,
+  `to: webhook, ${at}, secret: 0123456789abcdef01234567`,
+  `to: metrics, ${at}`,
+];
 for (const entry of entries) {
   test(`client tls: ${entry}`, async () => {
-    const { config: { exporters } } = await folder.load(exportOf(`${entry}, ${whole}`));
+    const {
+      config: { exporters },
+    } = await folder.load(exportOf(`${entry}, ${whole}`));
     const [first] = exporters;
     expect(first?.to === 'metrics' ? first.push?.tls : first?.tls).toEqual(wholeIs);
   });
 }
 
 test('client tls: what signed itself is trusted, and a list of several', async () => {
-  for (const [name, ca] of [['cert.pem', pem('cert.pem')], ['two.pem', pem('two.pem')], [inFolder('client.pem'), pem('client.pem')]] as const) {
-    expect((await folder.load(exportOf(`to: phoenix, ${at}, tls: { ca_file: "${name}" }`))).config.exporters[0]).toMatchObject({ tls: { ca } });
+  for (const [name, ca] of [
+    ['cert.pem', pem('cert.pem')],
+    ['two.pem', pem('two.pem')],
+    [inFolder('client.pem'), pem('client.pem')],
+  ] as const) {
+    expect((await folder.load(exportOf(`to: phoenix, ${at}, tls: { ca_file: "${name}" }`))).config.exporters[0]).toMatchObject({
+      tls: { ca },
+    });
   }
 });
 
-const places: readonly { readonly name: string; readonly head: string; readonly key: string; readonly line: (tls: string) => string; readonly tlsOf: (config: Config) => unknown }[] = [
-  { name: 'a backend', head: 'export:', key: 'export[0]', line: (tls) => `  - { to: phoenix, ${at}, ${tls} }`, tlsOf: ({ exporters: [first] }) => (first?.to === 'metrics' ? undefined : first?.tls) },
-  { name: 'a judge', head: 'judges:', key: 'judges.main', line: (tls) => `  main: { base_url: "https://judge/v1", model: m, ${tls} }`, tlsOf: ({ judges: [first] }) => first?.tls },
-  { name: 'an endpoint', head: 'evaluators:', key: 'evaluators[0]', line: (tls) => `  - { use: http, name: own, options: { url: "https://own/evaluate" }, ${tls} }`, tlsOf: ({ evaluators: [first] }) => (first?.configured.kind === 'http' ? first.configured.tls : undefined) },
+const places: readonly {
+  readonly name: string;
+  readonly head: string;
+  readonly key: string;
+  readonly line: (tls: string) => string;
+  readonly tlsOf: (config: Config) => unknown;
+}[] = [
+  {
+    name: 'a backend',
+    head: 'export:',
+    key: 'export[0]',
+    line: (tls) => `  - { to: phoenix, ${at}, ${tls} }`,
+    tlsOf: ({ exporters: [first] }) => (first?.to === 'metrics' ? undefined : first?.tls),
+  },
+  {
+    name: 'a judge',
+    head: 'judges:',
+    key: 'judges.main',
+    line: (tls) => `  main: { base_url: "https://judge/v1", model: m, ${tls} }`,
+    tlsOf: ({ judges: [first] }) => first?.tls,
+  },
+  {
+    name: 'an endpoint',
+    head: 'evaluators:',
+    key: 'evaluators[0]',
+    line: (tls) => `  - { use: http, name: own, options: { url: "https://own/evaluate" }, ${tls} }`,
+    tlsOf: ({ evaluators: [first] }) => (first?.configured.kind === 'http' ? first.configured.tls : undefined),
+  },
 ];
 for (const { name, head, line, tlsOf } of places) {
   test(`client tls: of ${name} it is read, secrets of it are not shown, and a changed file is another configuration`, async () => {
@@ -48,17 +90,58 @@ for (const { name, head, line, tlsOf } of places) {
     folder.put('changing.pem', pem('cert.pem'));
     const after = await load('ca_file: changing.pem');
     expect(after.prints.sections.get(section)).not.toBe(before.prints.sections.get(section));
-    expect([...after.prints.sections].filter(([key, print]) => before.prints.sections.get(key) !== print).map(([key]) => key)).toEqual([section]);
+    expect([...after.prints.sections].filter(([key, print]) => before.prints.sections.get(key) !== print).map(([key]) => key)).toEqual([
+      section,
+    ]);
   });
 }
 
-const fromVariables: readonly { readonly name: string; readonly entry: string; readonly env: Environment; readonly is: object | undefined }[] = [
-  { name: 'all three', entry: `to: span_events, ${at}`, env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('cert.pem'), OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: inFolder('client.pem'), OTEL_EXPORTER_OTLP_CLIENT_KEY: inFolder('client-key.pem') }, is: wholeIs },
-  { name: 'those of the signal win', entry: `to: log_events, ${at}`, env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem'), OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE: inFolder('cert.pem') }, is: { ca: pem('cert.pem') } },
-  { name: 'those of another signal do not count', entry: `to: span_events, ${at}`, env: { OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE: inFolder('gone.pem') }, is: undefined },
-  { name: 'what the entry says wins', entry: `to: span_events, ${at}, tls: { ca_file: two.pem }`, env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem'), OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: inFolder('gone.pem') }, is: { ca: pem('two.pem') } },
-  { name: 'without TLS nobody looks', entry: 'to: span_events, endpoint: "http://backend:4318"', env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem') }, is: undefined },
-  { name: 'what goes another way does not take them', entry: `to: phoenix, ${at}`, env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem') }, is: undefined },
+const fromVariables: readonly {
+  readonly name: string;
+  readonly entry: string;
+  readonly env: Environment;
+  readonly is: object | undefined;
+}[] = [
+  {
+    name: 'all three',
+    entry: `to: span_events, ${at}`,
+    env: {
+      OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('cert.pem'),
+      OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: inFolder('client.pem'),
+      OTEL_EXPORTER_OTLP_CLIENT_KEY: inFolder('client-key.pem'),
+    },
+    is: wholeIs,
+  },
+  {
+    name: 'those of the signal win',
+    entry: `to: log_events, ${at}`,
+    env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem'), OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE: inFolder('cert.pem') },
+    is: { ca: pem('cert.pem') },
+  },
+  {
+    name: 'those of another signal do not count',
+    entry: `to: span_events, ${at}`,
+    env: { OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE: inFolder('gone.pem') },
+    is: undefined,
+  },
+  {
+    name: 'what the entry says wins',
+    entry: `to: span_events, ${at}, tls: { ca_file: two.pem }`,
+    env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem'), OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: inFolder('gone.pem') },
+    is: { ca: pem('two.pem') },
+  },
+  {
+    name: 'without TLS nobody looks',
+    entry: 'to: span_events, endpoint: "http://backend:4318"',
+    env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem') },
+    is: undefined,
+  },
+  {
+    name: 'what goes another way does not take them',
+    entry: `to: phoenix, ${at}`,
+    env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem') },
+    is: undefined,
+  },
 ];
 for (const { name, entry, env, is } of fromVariables) {
   test(`client tls: of variables, ${name}`, async () => {
@@ -75,10 +158,19 @@ test('client tls: a default configuration takes the variables as well', async ()
 const bad: readonly { readonly tls: string; readonly key: string; readonly problem: string; readonly nowMs?: number }[] = [
   { tls: 'ca_file: gone.pem', key: 'tls.ca_file', problem: '"gone.pem" cannot be read (ENOENT)' },
   { tls: 'ca_file: text.pem', key: 'tls.ca_file', problem: '"text.pem" holds no certificate in PEM' },
-  { tls: 'ca_file: two.pem', key: 'tls.ca_file', problem: '"two.pem" holds as certificate 1 one that expired on 2126-10-28', nowMs: Date.UTC(2130, 0, 1) },
+  {
+    tls: 'ca_file: two.pem',
+    key: 'tls.ca_file',
+    problem: '"two.pem" holds as certificate 1 one that expired on 2126-10-28',
+    nowMs: Date.UTC(2130, 0, 1),
+  },
   { tls: 'cert_file: client.pem, key_file: text.pem', key: 'tls.key_file', problem: '"text.pem" holds no private key in PEM' },
   { tls: 'cert_file: text.pem, key_file: client-key.pem', key: 'tls.cert_file', problem: '"text.pem" holds no certificate in PEM' },
-  { tls: 'cert_file: client.pem, key_file: key.pem', key: 'tls.key_file', problem: '"key.pem" does not fit the first certificate of cert_file' },
+  {
+    tls: 'cert_file: client.pem, key_file: key.pem',
+    key: 'tls.key_file',
+    problem: '"key.pem" does not fit the first certificate of cert_file',
+  },
   { tls: 'cert_file: client.pem', key: 'tls', problem: 'lacks key_file' },
   { tls: 'key_file: client-key.pem', key: 'tls', problem: 'lacks cert_file' },
 ];
@@ -92,17 +184,42 @@ for (const { name, head, key: entry, line } of places) {
 }
 
 test('client tls: an endpoint without TLS has no use for it, and a variable is named as what it is', async () => {
-  expect(await folder.faultsOf(exportOf('to: phoenix, endpoint: "http://backend:6006", tls: { ca_file: cert.pem }'))).toMatchObject([{ key: 'export[0].tls', problem: 'means nothing for an endpoint that begins with http://' }]);
-  expect(await folder.faultsOf(exportOf('to: metrics, tls: { ca_file: cert.pem }'))).toMatchObject([{ key: 'export[0].tls', problem: 'means nothing without endpoint' }]);
-  expect(await folder.faultsOf(exportOf(`to: span_events, ${at}`), { env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem') } })).toMatchObject([{ key: 'export[0]', problem: expect.stringMatching(/^is given OTEL_EXPORTER_OTLP_CERTIFICATE, and ".*gone.pem" cannot be read \(ENOENT\)$/) }]);
-  expect(await folder.faultsOf(exportOf(`to: span_events, ${at}`), { env: { OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY: inFolder('client-key.pem') } })).toMatchObject([{ key: 'export[0]', problem: 'is given OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY alone' }]);
+  expect(await folder.faultsOf(exportOf('to: phoenix, endpoint: "http://backend:6006", tls: { ca_file: cert.pem }'))).toMatchObject([
+    { key: 'export[0].tls', problem: 'means nothing for an endpoint that begins with http://' },
+  ]);
+  expect(await folder.faultsOf(exportOf('to: metrics, tls: { ca_file: cert.pem }'))).toMatchObject([
+    { key: 'export[0].tls', problem: 'means nothing without endpoint' },
+  ]);
+  expect(
+    await folder.faultsOf(exportOf(`to: span_events, ${at}`), { env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem') } }),
+  ).toMatchObject([
+    {
+      key: 'export[0]',
+      problem: expect.stringMatching(/^is given OTEL_EXPORTER_OTLP_CERTIFICATE, and ".*gone.pem" cannot be read \(ENOENT\)$/),
+    },
+  ]);
+  expect(
+    await folder.faultsOf(exportOf(`to: span_events, ${at}`), {
+      env: { OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY: inFolder('client-key.pem') },
+    }),
+  ).toMatchObject([{ key: 'export[0]', problem: 'is given OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY alone' }]);
 });
 
 test('client tls: it is for who has an endpoint of its own over HTTPS', async () => {
-  expect(await folder.faultsOf('judges: { main: { base_url: "http://judge/v1", model: m, tls: { ca_file: cert.pem } } }')).toMatchObject([{ key: 'judges.main.tls', problem: 'means nothing for an endpoint that begins with http://' }]);
-  expect(await folder.faultsOf('evaluators: [ { use: http, name: own, options: { url: "http://own/x" }, tls: { ca_file: cert.pem } } ]')).toMatchObject([{ key: 'evaluators[0].tls', problem: 'means nothing for an endpoint that begins with http://' }]);
-  expect(await folder.faultsOf('evaluators: [ { use: tool_error, tls: { ca_file: cert.pem } } ]')).toMatchObject([{ key: 'evaluators[0].tls', problem: 'is not for tool_error, which has no endpoint of its own', todo: 'Leave it out.' }]);
-  expect(await folder.faultsOf('judges: { main: { model: m } }\nevaluators: [ { use: task_completion, judge: main, tls: { ca_file: cert.pem } } ]')).toMatchObject([{ key: 'evaluators[0].tls', todo: 'Write it under the judge.' }]);
+  expect(await folder.faultsOf('judges: { main: { base_url: "http://judge/v1", model: m, tls: { ca_file: cert.pem } } }')).toMatchObject([
+    { key: 'judges.main.tls', problem: 'means nothing for an endpoint that begins with http://' },
+  ]);
+  expect(
+    await folder.faultsOf('evaluators: [ { use: http, name: own, options: { url: "http://own/x" }, tls: { ca_file: cert.pem } } ]'),
+  ).toMatchObject([{ key: 'evaluators[0].tls', problem: 'means nothing for an endpoint that begins with http://' }]);
+  expect(await folder.faultsOf('evaluators: [ { use: tool_error, tls: { ca_file: cert.pem } } ]')).toMatchObject([
+    { key: 'evaluators[0].tls', problem: 'is not for tool_error, which has no endpoint of its own', todo: 'Leave it out.' },
+  ]);
+  expect(
+    await folder.faultsOf(
+      'judges: { main: { model: m } }\nevaluators: [ { use: task_completion, judge: main, tls: { ca_file: cert.pem } } ]',
+    ),
+  ).toMatchObject([{ key: 'evaluators[0].tls', todo: 'Write it under the judge.' }]);
 });
 
 test('client tls: what waits for an endpoint is not asked otherwise because of its certificates', async () => {

@@ -27,7 +27,12 @@ for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, nam
 writeFileSync(join(folder, 'latin.jsonl'), Buffer.from([0x22, 0xe9, 0x22]));
 
 async function load(entry: string, judges = '{ main: { model: m } }'): Promise<LoadedConfig> {
-  return await loadConfigWithFiles({ file: join(folder, 'tracejury.yaml'), text: `judges: ${judges}\nevaluators:\n  - ${entry}\n`, env: { SET: './set.jsonl' }, evaluators });
+  return await loadConfigWithFiles({
+    file: join(folder, 'tracejury.yaml'),
+    text: `judges: ${judges}\nevaluators:\n  - ${entry}\n`,
+    env: { SET: './set.jsonl' },
+    evaluators,
+  });
 }
 
 async function faults(entry: string): Promise<readonly { readonly place: string; readonly key: string; readonly problem: string }[]> {
@@ -48,7 +53,11 @@ const judged = (dataset: string): string => `{ use: answer_relevance, judge: mai
 test('drift files: a run a line, as agent traces or messages, with the defaults of the rest', async () => {
   for (const dataset of ['set.jsonl', '"${env:SET}"', JSON.stringify(join(folder, 'set.jsonl'))]) {
     const { config, shown } = await load(judged(dataset));
-    expect(config.evaluators[0]?.drift).toMatchObject({ everyMs: 86_400_000, baseline: '', runs: [{ trace: { input: 'Book a room.', finalResponse: 'Booked.' } }, { trace: { finalResponse: 'Sorry.' } }] });
+    expect(config.evaluators[0]?.drift).toMatchObject({
+      everyMs: 86_400_000,
+      baseline: '',
+      runs: [{ trace: { input: 'Book a room.', finalResponse: 'Booked.' } }, { trace: { finalResponse: 'Sorry.' } }],
+    });
     expect(shown).toMatchObject({ evaluators: [{ drift: { every: '1d' } }] });
   }
 });
@@ -64,18 +73,41 @@ const key = 'evaluators[0].drift.dataset';
 const bad: readonly { readonly dataset: string; readonly is: readonly { readonly place: string; readonly problem: string }[] }[] = [
   { dataset: 'gone.jsonl', is: [{ place: 'gone.jsonl:1', problem: 'cannot be read (ENOENT)' }] },
   { dataset: 'empty.jsonl', is: [{ place: 'empty.jsonl:1', problem: 'holds no run' }] },
-  { dataset: 'text.jsonl', is: [{ place: 'text.jsonl:2', problem: 'is not JSON' }, { place: 'text.jsonl:4', problem: 'is not a run: it has neither messages nor tool_calls, but "title".' }] },
+  {
+    dataset: 'text.jsonl',
+    is: [
+      { place: 'text.jsonl:2', problem: 'is not JSON' },
+      { place: 'text.jsonl:4', problem: 'is not a run: it has neither messages nor tool_calls, but "title".' },
+    ],
+  },
   { dataset: 'list.jsonl', is: [{ place: 'list.jsonl:1', problem: 'holds a list of runs' }] },
   { dataset: 'twice.jsonl', is: [{ place: 'twice.jsonl:3', problem: 'holds the same run as line 1' }] },
-  { dataset: 'many.jsonl', is: [{ place: `many.jsonl:${driftRunsMax + 1}`, problem: `is one run too many: there may be ${driftRunsMax}` }] },
+  {
+    dataset: 'many.jsonl',
+    is: [{ place: `many.jsonl:${driftRunsMax + 1}`, problem: `is one run too many: there may be ${driftRunsMax}` }],
+  },
   { dataset: 'huge.jsonl', is: [{ place: 'huge.jsonl:1', problem: 'is larger than 16777216 bytes' }] },
   { dataset: 'latin.jsonl', is: [{ place: 'latin.jsonl:1', problem: 'is not UTF-8 text' }] },
 ];
-for (const { dataset, is } of bad) test(`drift files: ${dataset} is told of at its lines`, async () => expect(await faults(judged(dataset))).toEqual(is.map((fault) => ({ key, ...fault }))));
+for (const { dataset, is } of bad)
+  test(`drift files: ${dataset} is told of at its lines`, async () =>
+    expect(await faults(judged(dataset))).toEqual(is.map((fault) => ({ key, ...fault }))));
 
 test('drift files: what asks no judge, or neither passes nor fails, has no drift', async () => {
-  expect(await faults('{ use: tool_error, drift: { dataset: set.jsonl } }')).toEqual([{ place: 'tracejury.yaml:3', key: 'evaluators[0].drift', problem: 'is not for tool_error, which asks no judge' }]);
-  expect(await faults('{ use: answer_relevance, judge: main, threshold: null, drift: { dataset: set.jsonl } }')).toEqual([{ place: 'tracejury.yaml:3', key: 'evaluators[0].drift', problem: 'needs a threshold: without one answer_relevance neither passes nor fails a run' }]);
-  expect(await faults('{ use: answer_relevance, judge: main, votes: 3, drift: { dataset: set.jsonl } }')).toEqual([{ place: 'tracejury.yaml:3', key: 'evaluators[0].drift', problem: 'is for one judge that is asked once, and votes is there too' }]);
-  expect(await faults('{ use: answer_relevance, judge: main, drift: {} }')).toMatchObject([{ key: 'evaluators[0].drift', problem: 'lacks dataset' }]);
+  expect(await faults('{ use: tool_error, drift: { dataset: set.jsonl } }')).toEqual([
+    { place: 'tracejury.yaml:3', key: 'evaluators[0].drift', problem: 'is not for tool_error, which asks no judge' },
+  ]);
+  expect(await faults('{ use: answer_relevance, judge: main, threshold: null, drift: { dataset: set.jsonl } }')).toEqual([
+    {
+      place: 'tracejury.yaml:3',
+      key: 'evaluators[0].drift',
+      problem: 'needs a threshold: without one answer_relevance neither passes nor fails a run',
+    },
+  ]);
+  expect(await faults('{ use: answer_relevance, judge: main, votes: 3, drift: { dataset: set.jsonl } }')).toEqual([
+    { place: 'tracejury.yaml:3', key: 'evaluators[0].drift', problem: 'is for one judge that is asked once, and votes is there too' },
+  ]);
+  expect(await faults('{ use: answer_relevance, judge: main, drift: {} }')).toMatchObject([
+    { key: 'evaluators[0].drift', problem: 'lacks dataset' },
+  ]);
 });

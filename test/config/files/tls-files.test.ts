@@ -14,7 +14,11 @@ const files: { readonly [name: string]: string } = {
   'cut.pem': pem('cert.pem').slice(0, 200),
   'second-cut.pem': `${pem('cert.pem')}${pem('client-ca.pem').slice(0, 200)}`,
   'cut-key.pem': pem('key.pem').slice(0, 100),
-  'locked-key.pem': generateKeyPairSync('ec', { namedCurve: 'prime256v1', privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 's3cret' }, publicKeyEncoding: { type: 'spki', format: 'pem' } }).privateKey,
+  'locked-key.pem': generateKeyPairSync('ec', {
+    namedCurve: 'prime256v1',
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 's3cret' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  }).privateKey,
   'huge.pem': 'x'.repeat(300 * 1024),
 };
 for (const [name, text] of Object.entries(files)) folder.put(name, text);
@@ -24,12 +28,25 @@ const textOf = (tls: string): string => `listen:\n${lineOf(tls)}\n`;
 
 const good: readonly { readonly name: string; readonly tls: string; readonly is: object }[] = [
   { name: 'a certificate and its key', tls: 'cert_file: cert.pem, key_file: key.pem', is: { cert: pem('cert.pem'), key: pem('key.pem') } },
-  { name: 'with authorities of clients', tls: 'cert_file: cert.pem, key_file: key.pem, client_ca_file: client-ca.pem', is: { cert: pem('cert.pem'), key: pem('key.pem'), clientCa: pem('client-ca.pem') } },
-  { name: 'a chain with words in between', tls: 'cert_file: chain.pem, key_file: key.pem', is: { cert: files['chain.pem'], key: pem('key.pem') } },
+  {
+    name: 'with authorities of clients',
+    tls: 'cert_file: cert.pem, key_file: key.pem, client_ca_file: client-ca.pem',
+    is: { cert: pem('cert.pem'), key: pem('key.pem'), clientCa: pem('client-ca.pem') },
+  },
+  {
+    name: 'a chain with words in between',
+    tls: 'cert_file: chain.pem, key_file: key.pem',
+    is: { cert: files['chain.pem'], key: pem('key.pem') },
+  },
   { name: 'both in one file', tls: 'cert_file: both.pem, key_file: both.pem', is: { cert: files['both.pem'], key: files['both.pem'] } },
-  { name: 'by an absolute path', tls: `cert_file: ${folder.at('cert.pem')}, key_file: ${folder.at('key.pem')}`, is: { cert: pem('cert.pem'), key: pem('key.pem') } },
+  {
+    name: 'by an absolute path',
+    tls: `cert_file: ${folder.at('cert.pem')}, key_file: ${folder.at('key.pem')}`,
+    is: { cert: pem('cert.pem'), key: pem('key.pem') },
+  },
 ];
-for (const { name, tls, is } of good) test(`tls files: ${name}`, async () => expect((await folder.load(textOf(tls))).config.listen.tls).toEqual(is));
+for (const { name, tls, is } of good)
+  test(`tls files: ${name}`, async () => expect((await folder.load(textOf(tls))).config.listen.tls).toEqual(is));
 
 const bad: readonly { readonly tls: string; readonly key: string; readonly problem: string; readonly nowMs?: number }[] = [
   { tls: 'cert_file: gone.pem, key_file: key.pem', key: 'cert_file', problem: '"gone.pem" cannot be read (ENOENT)' },
@@ -37,19 +54,50 @@ const bad: readonly { readonly tls: string; readonly key: string; readonly probl
   { tls: 'cert_file: huge.pem, key_file: key.pem', key: 'cert_file', problem: '"huge.pem" is too large for a configuration' },
   { tls: 'cert_file: text.pem, key_file: key.pem', key: 'cert_file', problem: '"text.pem" holds no certificate in PEM' },
   { tls: 'cert_file: key.pem, key_file: key.pem', key: 'cert_file', problem: '"key.pem" holds no certificate in PEM' },
-  { tls: 'cert_file: cut.pem, key_file: key.pem', key: 'cert_file', problem: '"cut.pem" holds a certificate that cannot be read, number 1' },
-  { tls: 'cert_file: second-cut.pem, key_file: key.pem', key: 'cert_file', problem: '"second-cut.pem" holds a certificate that cannot be read, number 2' },
-  { tls: 'cert_file: cert.pem, key_file: key.pem', key: 'cert_file', problem: '"cert.pem" holds as certificate 1 one that expired on 2126-10-28', nowMs: Date.UTC(2126, 9, 29) },
-  { tls: 'cert_file: cert.pem, key_file: key.pem', key: 'cert_file', problem: '"cert.pem" holds as certificate 1 one that is not valid before 2026-11-21', nowMs: Date.UTC(2026, 10, 20) },
+  {
+    tls: 'cert_file: cut.pem, key_file: key.pem',
+    key: 'cert_file',
+    problem: '"cut.pem" holds a certificate that cannot be read, number 1',
+  },
+  {
+    tls: 'cert_file: second-cut.pem, key_file: key.pem',
+    key: 'cert_file',
+    problem: '"second-cut.pem" holds a certificate that cannot be read, number 2',
+  },
+  {
+    tls: 'cert_file: cert.pem, key_file: key.pem',
+    key: 'cert_file',
+    problem: '"cert.pem" holds as certificate 1 one that expired on 2126-10-28',
+    nowMs: Date.UTC(2126, 9, 29),
+  },
+  {
+    tls: 'cert_file: cert.pem, key_file: key.pem',
+    key: 'cert_file',
+    problem: '"cert.pem" holds as certificate 1 one that is not valid before 2026-11-21',
+    nowMs: Date.UTC(2026, 10, 20),
+  },
   { tls: 'cert_file: cert.pem, key_file: gone.pem', key: 'key_file', problem: '"gone.pem" cannot be read (ENOENT)' },
   { tls: 'cert_file: cert.pem, key_file: cert.pem', key: 'key_file', problem: '"cert.pem" holds no private key in PEM' },
   { tls: 'cert_file: cert.pem, key_file: cut-key.pem', key: 'key_file', problem: '"cut-key.pem" holds a private key that cannot be read' },
   { tls: 'cert_file: cert.pem, key_file: locked-key.pem', key: 'key_file', problem: '"locked-key.pem" is locked with a passphrase' },
   { tls: 'cert_file: cert.pem, key_file: client-key.pem', key: 'key_file', problem: 'does not fit the first certificate of cert_file' },
   { tls: 'cert_file: wrong-order.pem, key_file: key.pem', key: 'key_file', problem: 'does not fit the first certificate of cert_file' },
-  { tls: 'cert_file: cert.pem, key_file: key.pem, client_ca_file: gone.pem', key: 'client_ca_file', problem: '"gone.pem" cannot be read (ENOENT)' },
-  { tls: 'cert_file: cert.pem, key_file: key.pem, client_ca_file: client.pem', key: 'client_ca_file', problem: '"client.pem" holds as certificate 1 one that may sign no others' },
-  { tls: 'cert_file: client.pem, key_file: client-key.pem, client_ca_file: cert.pem', key: 'client_ca_file', problem: '"cert.pem" holds as certificate 1 one that expired on 2126-10-28', nowMs: Date.UTC(2126, 9, 28, 12) },
+  {
+    tls: 'cert_file: cert.pem, key_file: key.pem, client_ca_file: gone.pem',
+    key: 'client_ca_file',
+    problem: '"gone.pem" cannot be read (ENOENT)',
+  },
+  {
+    tls: 'cert_file: cert.pem, key_file: key.pem, client_ca_file: client.pem',
+    key: 'client_ca_file',
+    problem: '"client.pem" holds as certificate 1 one that may sign no others',
+  },
+  {
+    tls: 'cert_file: client.pem, key_file: client-key.pem, client_ca_file: cert.pem',
+    key: 'client_ca_file',
+    problem: '"cert.pem" holds as certificate 1 one that expired on 2126-10-28',
+    nowMs: Date.UTC(2126, 9, 28, 12),
+  },
 ];
 for (const { tls, key, problem, nowMs } of bad) {
   test(`tls files: ${key} ${problem}`, async () => {
@@ -58,5 +106,7 @@ for (const { tls, key, problem, nowMs } of bad) {
 }
 
 test('tls files: all of them are told at once', async () => {
-  expect((await folder.faultsOf(textOf('cert_file: text.pem, key_file: text.pem, client_ca_file: text.pem'))).map(({ key }) => key)).toEqual(['listen.tls.cert_file', 'listen.tls.key_file', 'listen.tls.client_ca_file']);
+  expect(
+    (await folder.faultsOf(textOf('cert_file: text.pem, key_file: text.pem, client_ca_file: text.pem'))).map(({ key }) => key),
+  ).toEqual(['listen.tls.cert_file', 'listen.tls.key_file', 'listen.tls.client_ca_file']);
 });

@@ -36,10 +36,15 @@ const good: readonly { readonly name: string; readonly tools: string; readonly i
   { name: 'as they are sent to a model, behind a byte order mark', tools: '{ file: ./nested.json }', is: [search] },
   { name: 'by an absolute path', tools: `{ file: ${JSON.stringify(join(folder, 'flat.json'))} }`, is: [search] },
   { name: 'by a path from the environment', tools: '{ file: "${env:TOOLS}" }', is: [search] },
-  { name: 'beside those in the configuration, in order', tools: '{ name: a }, { file: flat.json }, { name: b }', is: [{ name: 'a' }, search, { name: 'b' }] },
+  {
+    name: 'beside those in the configuration, in order',
+    tools: '{ name: a }, { file: flat.json }, { name: b }',
+    is: [{ name: 'a' }, search, { name: 'b' }],
+  },
   { name: 'of which there are none', tools: '{ file: none.json }', is: [] },
 ];
-for (const { name, tools, is } of good) test(`tool files: definitions ${name}`, async () => expect((await load(`tools: [ ${tools} ]`)).config.tools).toEqual(is));
+for (const { name, tools, is } of good)
+  test(`tool files: definitions ${name}`, async () => expect((await load(`tools: [ ${tools} ]`)).config.tools).toEqual(is));
 
 test('tool files: what is shown names the file, and is a configuration with the same effect', async () => {
   const first = await load('tools: [ { file: flat.json } ]');
@@ -52,7 +57,11 @@ const bad: readonly { readonly tools: string; readonly key: string; readonly pro
   { tools: '{ file: . }', key: 'tools[0].file', problem: '"." cannot be read (EISDIR)' },
   { tools: '{ file: text.json }', key: 'tools[0].file', problem: '"text.json" is not JSON' },
   { tools: '{ file: object.json }', key: 'tools[0].file', problem: '"object.json" holds no list' },
-  { tools: '{ name: x }, { file: mixed.json }', key: 'tools[1].file', problem: '"mixed.json" holds something else than a definition as item 2' },
+  {
+    tools: '{ name: x }, { file: mixed.json }',
+    key: 'tools[1].file',
+    problem: '"mixed.json" holds something else than a definition as item 2',
+  },
   { tools: '{ file: names.json }', key: 'tools[0].file', problem: '"names.json" holds something else than a definition as item 1' },
   { tools: '{ file: many.json }', key: 'tools[0].file', problem: '"many.json" holds more than 1000 definitions' },
   { tools: '{ file: huge.json }', key: 'tools[0].file', problem: '"huge.json" is too large for a configuration' },

@@ -45,7 +45,10 @@ async function noticed(watched: WatchedFile, names: readonly string[]): Promise<
 }
 
 async function faultsOf(watched: WatchedFile): Promise<readonly string[]> {
-  const error: unknown = await watched.read().then(() => undefined, (thrown: unknown) => thrown);
+  const error: unknown = await watched.read().then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
   return error instanceof ConfigError ? error.faults.map(({ problem }) => problem) : [];
 }
 
@@ -55,12 +58,24 @@ test('watched file: with as many files as the sections allow, a change of the la
   const faults = await faultsOf(watched);
   // Files that are missing, and nothing that is too much.
   expect(faults.filter((problem) => problem.includes('there may be') || problem.includes('at most'))).toEqual([]);
-  const last = ['own-100.mjs', 'tools-100.json', 'drift-50.jsonl', 'own-ca.pem', 'judge-100-key.pem', 'evaluator-500-key.pem', 'phoenix-20-key.pem', 'most.yaml'];
+  const last = [
+    'own-100.mjs',
+    'tools-100.json',
+    'drift-50.jsonl',
+    'own-ca.pem',
+    'judge-100-key.pem',
+    'evaluator-500-key.pem',
+    'phoenix-20-key.pem',
+    'most.yaml',
+  ];
   expect(await noticed(watched, last)).toEqual(last);
 }, 60_000);
 
 test('watched file: with more the configuration is refused, the files beyond are not looked at, and all others are', async () => {
-  writeFileSync(join(folder, 'more.yaml'), `tools:\n${times(101, (nth) => `  - { file: more-${nth}.json }`)}\nlisten: { tls: { cert_file: c.pem, key_file: k.pem } }\n`);
+  writeFileSync(
+    join(folder, 'more.yaml'),
+    `tools:\n${times(101, (nth) => `  - { file: more-${nth}.json }`)}\nlisten: { tls: { cert_file: c.pem, key_file: k.pem } }\n`,
+  );
   const watched = watchedFile({ file: join(folder, 'more.yaml'), env: {}, evaluators: members });
   expect(await faultsOf(watched)).toContain('"more-101.json" is one file too many: there may be 100');
   expect(await noticed(watched, ['more-101.json', 'more-100.json', 'k.pem', 'more.yaml'])).toEqual(['more-100.json', 'k.pem', 'more.yaml']);

@@ -9,7 +9,11 @@ import type { JsonObject, JsonValue } from '../../../src/model/json.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 
 const text = (name: string): JsonObject => ({ properties: { [name]: { type: 'string' } } });
-const problems = (schema: JsonValue, value: JsonValue) => evaluationContext().schema(schema)?.problems(value)?.map(({ path, keyword }) => `${keyword} ${path.join('.')}`);
+const problems = (schema: JsonValue, value: JsonValue) =>
+  evaluationContext()
+    .schema(schema)
+    ?.problems(value)
+    ?.map(({ path, keyword }) => `${keyword} ${path.join('.')}`);
 
 test('context: a schema is compiled once, and the least recently used goes', () => {
   const context = evaluationContext({ schemasMax: 2 });
@@ -49,11 +53,21 @@ const dropped: readonly { readonly name: string; readonly schema: JsonObject; re
   { name: 'an enumeration that is no list', schema: { properties: { a: { enum: 'x' } } }, value: { a: 'y' }, faults: 1 },
   { name: 'null keywords', schema: { properties: null, minProperties: null }, value: {}, faults: 2 },
   { name: 'a property that is no schema', schema: { properties: { a: 'text' }, additionalProperties: false }, value: { a: 1 }, faults: 1 },
-  { name: 'a reference to another machine', schema: { properties: { a: { $ref: 'https://example.org/a.json' } } }, value: { a: 1 }, faults: 1 },
+  {
+    name: 'a reference to another machine',
+    schema: { properties: { a: { $ref: 'https://example.org/a.json' } } },
+    value: { a: 1 },
+    faults: 1,
+  },
   { name: 'a reference that leads nowhere', schema: { properties: { a: { $ref: '#/$defs/none' } } }, value: { a: 1 }, faults: 1 },
   { name: 'a pattern that looks around', schema: { properties: { a: { pattern: '(a)\\1' } } }, value: { a: 'b' }, faults: 1 },
   { name: 'a type of no JSON schema', schema: { properties: { a: { type: 'date' } } }, value: { a: 5 }, faults: 1 },
-  { name: 'nothing of a schema with an identifier of its own', schema: { $id: 'https://example.org/x', $schema: 'https://example.org/y', format: 'strange' }, value: {}, faults: 0 },
+  {
+    name: 'nothing of a schema with an identifier of its own',
+    schema: { $id: 'https://example.org/x', $schema: 'https://example.org/y', format: 'strange' },
+    value: {},
+    faults: 0,
+  },
 ];
 for (const { name, schema, value, faults } of dropped) {
   test(`context: of a schema ${name} is dropped and noted`, () => {
@@ -68,7 +82,10 @@ test('context: what is left of a faulty schema still counts', () => {
 
 test('context: two schemas with one identifier do not meet', () => {
   const context = evaluationContext();
-  const [one, other] = [{ $id: 'x', type: 'object' }, { $id: 'x', type: 'array' }].map((schema) => context.schema(schema)?.problems({}));
+  const [one, other] = [
+    { $id: 'x', type: 'object' },
+    { $id: 'x', type: 'array' },
+  ].map((schema) => context.schema(schema)?.problems({}));
   expect([one?.length, other?.length]).toEqual([0, 1]);
 });
 
@@ -84,28 +101,120 @@ test('context: a schema that recurses without end, or doubles with each level, i
   let deep: JsonValue = 1;
   for (let level = 0; level < 60; level++) deep = { a: deep };
   expect(evaluationContext().schema({ $ref: '#' })?.problems({})).toBeUndefined();
-  expect(evaluationContext().schema({ type: 'object', properties: { a: both } })?.problems(deep)).toBeUndefined();
+  expect(
+    evaluationContext()
+      .schema({ type: 'object', properties: { a: both } })
+      ?.problems(deep),
+  ).toBeUndefined();
 });
 
-const keywords: readonly { readonly keyword: string; readonly schema: JsonObject; readonly good: JsonValue; readonly bad: JsonValue; readonly problem: string }[] = [
+const keywords: readonly {
+  readonly keyword: string;
+  readonly schema: JsonObject;
+  readonly good: JsonValue;
+  readonly bad: JsonValue;
+  readonly problem: string;
+}[] = [
   { keyword: 'dependencies', schema: { dependencies: { a: ['b'] } }, good: { a: 1, b: 1 }, bad: { a: 1 }, problem: 'dependencies b' },
   { keyword: 'dependentRequired', schema: { dependentRequired: { a: ['b'] } }, good: {}, bad: { a: 1 }, problem: 'dependentRequired b' },
   { keyword: 'const', schema: { properties: { a: { const: 1 } } }, good: { a: 1 }, bad: { a: true }, problem: 'const a' },
-  { keyword: 'multipleOf', schema: { properties: { a: { multipleOf: 0.1 } } }, good: { a: 0.3 }, bad: { a: 0.35 }, problem: 'multipleOf a' },
-  { keyword: 'minLength', schema: { properties: { a: { minLength: 2 } } }, good: { a: 'ab' }, bad: { a: '\u{1F600}' }, problem: 'minLength a' },
+  {
+    keyword: 'multipleOf',
+    schema: { properties: { a: { multipleOf: 0.1 } } },
+    good: { a: 0.3 },
+    bad: { a: 0.35 },
+    problem: 'multipleOf a',
+  },
+  {
+    keyword: 'minLength',
+    schema: { properties: { a: { minLength: 2 } } },
+    good: { a: 'ab' },
+    bad: { a: '\u{1F600}' },
+    problem: 'minLength a',
+  },
   { keyword: 'maxItems', schema: { properties: { a: { maxItems: 1 } } }, good: { a: [1] }, bad: { a: [1, 2] }, problem: 'maxItems a' },
-  { keyword: 'uniqueItems', schema: { properties: { a: { uniqueItems: true } } }, good: { a: [1, 2] }, bad: { a: [1, 1] }, problem: 'uniqueItems a' },
-  { keyword: 'exclusiveMaximum', schema: { properties: { a: { exclusiveMaximum: 2 } } }, good: { a: 1.9 }, bad: { a: 2 }, problem: 'exclusiveMaximum a' },
-  { keyword: 'patternProperties', schema: { patternProperties: { '^x': { type: 'string' } } }, good: { x1: 'a', y: 1 }, bad: { x1: 1 }, problem: 'type x1' },
-  { keyword: 'prefixItems', schema: { properties: { a: { prefixItems: [{ type: 'string' }] } } }, good: { a: ['x', 1] }, bad: { a: [1] }, problem: 'type a.0' },
-  { keyword: 'contains', schema: { properties: { a: { contains: { type: 'string' } } } }, good: { a: [1, 'x'] }, bad: { a: [] }, problem: 'contains a' },
-  { keyword: 'minContains', schema: { properties: { a: { contains: { type: 'string' }, minContains: 2 } } }, good: { a: ['x', 'y'] }, bad: { a: ['x', 1] }, problem: 'type a.1, contains a' },
-  { keyword: 'minContains of none', schema: { properties: { a: { contains: { type: 'string' }, minContains: 0, maxContains: 1 } } }, good: { a: [] }, bad: { a: ['x', 'y'] }, problem: 'contains a' },
-  { keyword: 'contains under not', schema: { properties: { a: { not: { contains: { type: 'string' } } } } }, good: { a: [1] }, bad: { a: ['x'] }, problem: 'not a' },
-  { keyword: 'unevaluatedItems', schema: { properties: { a: { oneOf: [{ prefixItems: [{ type: 'string' }] }, { prefixItems: [{ type: 'number' }, true] }], unevaluatedItems: false } } }, good: { a: [1, 2] }, bad: { a: ['x', 2] }, problem: 'unevaluatedItems a' },
+  {
+    keyword: 'uniqueItems',
+    schema: { properties: { a: { uniqueItems: true } } },
+    good: { a: [1, 2] },
+    bad: { a: [1, 1] },
+    problem: 'uniqueItems a',
+  },
+  {
+    keyword: 'exclusiveMaximum',
+    schema: { properties: { a: { exclusiveMaximum: 2 } } },
+    good: { a: 1.9 },
+    bad: { a: 2 },
+    problem: 'exclusiveMaximum a',
+  },
+  {
+    keyword: 'patternProperties',
+    schema: { patternProperties: { '^x': { type: 'string' } } },
+    good: { x1: 'a', y: 1 },
+    bad: { x1: 1 },
+    problem: 'type x1',
+  },
+  {
+    keyword: 'prefixItems',
+    schema: { properties: { a: { prefixItems: [{ type: 'string' }] } } },
+    good: { a: ['x', 1] },
+    bad: { a: [1] },
+    problem: 'type a.0',
+  },
+  {
+    keyword: 'contains',
+    schema: { properties: { a: { contains: { type: 'string' } } } },
+    good: { a: [1, 'x'] },
+    bad: { a: [] },
+    problem: 'contains a',
+  },
+  {
+    keyword: 'minContains',
+    schema: { properties: { a: { contains: { type: 'string' }, minContains: 2 } } },
+    good: { a: ['x', 'y'] },
+    bad: { a: ['x', 1] },
+    problem: 'type a.1, contains a',
+  },
+  {
+    keyword: 'minContains of none',
+    schema: { properties: { a: { contains: { type: 'string' }, minContains: 0, maxContains: 1 } } },
+    good: { a: [] },
+    bad: { a: ['x', 'y'] },
+    problem: 'contains a',
+  },
+  {
+    keyword: 'contains under not',
+    schema: { properties: { a: { not: { contains: { type: 'string' } } } } },
+    good: { a: [1] },
+    bad: { a: ['x'] },
+    problem: 'not a',
+  },
+  {
+    keyword: 'unevaluatedItems',
+    schema: {
+      properties: {
+        a: { oneOf: [{ prefixItems: [{ type: 'string' }] }, { prefixItems: [{ type: 'number' }, true] }], unevaluatedItems: false },
+      },
+    },
+    good: { a: [1, 2] },
+    bad: { a: ['x', 2] },
+    problem: 'unevaluatedItems a',
+  },
   { keyword: 'not', schema: { properties: { a: { not: { type: 'null' } } } }, good: { a: 1 }, bad: { a: null }, problem: 'not a' },
-  { keyword: 'if and then', schema: { if: { required: ['a'] }, then: { required: ['b'] } }, good: { c: 1 }, bad: { a: 1 }, problem: 'required b' },
-  { keyword: 'an exclusive minimum of the older form', schema: { properties: { a: { minimum: 1, exclusiveMinimum: true } } }, good: { a: 1 }, bad: { a: 0 }, problem: 'minimum a' },
+  {
+    keyword: 'if and then',
+    schema: { if: { required: ['a'] }, then: { required: ['b'] } },
+    good: { c: 1 },
+    bad: { a: 1 },
+    problem: 'required b',
+  },
+  {
+    keyword: 'an exclusive minimum of the older form',
+    schema: { properties: { a: { minimum: 1, exclusiveMinimum: true } } },
+    good: { a: 1 },
+    bad: { a: 0 },
+    problem: 'minimum a',
+  },
 ];
 for (const { keyword, schema, good, bad, problem } of keywords) {
   test(`context: ${keyword} admits what it admits, and what it refuses is named`, () => {
@@ -135,7 +244,10 @@ test('context: a pattern of a schema that grows beyond measure is dropped and no
   const wide = '(a{1,30}){1,30}'.repeat(3);
   expect(patternSize(wide)).toBeGreaterThan(patternSizeMax);
   const compiled = evaluationContext().schema({ properties: { a: { pattern: wide }, b: { pattern: '^b' } } });
-  expect({ faults: compiled?.faults, problems: compiled?.problems({ a: 'x', b: 'x' })?.map(({ path }) => path.join('.')) }).toEqual({ faults: ['/properties/a/pattern is a pattern beyond the limits'], problems: ['b'] });
+  expect({ faults: compiled?.faults, problems: compiled?.problems({ a: 'x', b: 'x' })?.map(({ path }) => path.join('.')) }).toEqual({
+    faults: ['/properties/a/pattern is a pattern beyond the limits'],
+    problems: ['b'],
+  });
 });
 
 test('context: an alternative that two branches take is one problem, whatever a third one lacks', () => {
@@ -159,16 +271,25 @@ test('context: what is made of a shared value is made once for each options', ()
   expect(made(list, options)).toBe(first);
 });
 
-test.each(['tool_name_reliability', 'tool_description_reliability'])('context: %s checks a list once, and gives another list its own verdict', (use) => {
-  const made = configuredEvaluator({ use }, evaluators);
-  if (made.kind === 'faulty' || made.evaluator.kind !== 'rule') throw new Error('it is no rule');
-  const { evaluate } = made.evaluator;
-  const context = evaluationContext();
-  const verdict = (toolDefinitions: readonly ToolDefinition[]) => evaluate(agentTrace({ toolDefinitions }), {}, context);
-  const sound: readonly ToolDefinition[] = [{ name: 'find_order', description: 'Finds an order by its number.', inputSchema: { properties: { number: { type: 'string', description: 'Of the order.' } }, required: ['number'] } }];
-  const faulty: readonly ToolDefinition[] = [{ name: 'FindOrder', inputSchema: { properties: { number: {} } } }];
-  expect(verdict(sound)).toMatchObject({ kind: 'scored', score: 1 });
-  expect(verdict(sound).details).toBe(verdict(sound).details);
-  expect(verdict(structuredClone(sound))).toEqual(verdict(sound));
-  expect(verdict(faulty)).toMatchObject({ kind: 'scored', passed: false });
-});
+test.each(['tool_name_reliability', 'tool_description_reliability'])(
+  'context: %s checks a list once, and gives another list its own verdict',
+  (use) => {
+    const made = configuredEvaluator({ use }, evaluators);
+    if (made.kind === 'faulty' || made.evaluator.kind !== 'rule') throw new Error('it is no rule');
+    const { evaluate } = made.evaluator;
+    const context = evaluationContext();
+    const verdict = (toolDefinitions: readonly ToolDefinition[]) => evaluate(agentTrace({ toolDefinitions }), {}, context);
+    const sound: readonly ToolDefinition[] = [
+      {
+        name: 'find_order',
+        description: 'Finds an order by its number.',
+        inputSchema: { properties: { number: { type: 'string', description: 'Of the order.' } }, required: ['number'] },
+      },
+    ];
+    const faulty: readonly ToolDefinition[] = [{ name: 'FindOrder', inputSchema: { properties: { number: {} } } }];
+    expect(verdict(sound)).toMatchObject({ kind: 'scored', score: 1 });
+    expect(verdict(sound).details).toBe(verdict(sound).details);
+    expect(verdict(structuredClone(sound))).toEqual(verdict(sound));
+    expect(verdict(faulty)).toMatchObject({ kind: 'scored', passed: false });
+  },
+);

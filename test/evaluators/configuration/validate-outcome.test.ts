@@ -16,7 +16,10 @@ const scored = { kind: 'scored', score: 1, explanation: 'So.', evidence: [], det
 const sound: readonly { readonly name: string; readonly outcome: object }[] = [
   { name: 'a score', outcome: scored },
   { name: 'the lowest score, with a label', outcome: { ...scored, score: 0, label: 'none' } },
-  { name: 'parts and details', outcome: { ...scored, parts: [part, { ...part, callId: 'c', spanId: '0123456789abcdef' }], details: { a: [null, 1n, { b: 'x' }] } } },
+  {
+    name: 'parts and details',
+    outcome: { ...scored, parts: [part, { ...part, callId: 'c', spanId: '0123456789abcdef' }], details: { a: [null, 1n, { b: 'x' }] } },
+  },
   { name: 'a reason', outcome: { kind: 'skipped', reason: 'no_input', explanation: '' } },
   { name: 'an error', outcome: { kind: 'failed', error: 'x', explanation: '' } },
 ];
@@ -35,10 +38,22 @@ const unsound: readonly { readonly name: string; readonly returned: unknown; rea
   { name: 'a part without a tool', returned: { ...scored, parts: [{ ...part, tool: undefined }] }, error: 'outcome_invalid' },
   { name: 'a part with a score beyond 1', returned: { ...scored, parts: [part, { ...part, score: 2 }] }, error: 'outcome_invalid' },
   { name: 'a part that is null', returned: { ...scored, parts: [null] }, error: 'outcome_invalid' },
-  { name: 'a reason that nobody knows', returned: { kind: 'skipped', reason: 'order 4711 is strange', explanation: '' }, error: 'outcome_invalid' },
-  { name: 'a reason that every object has', returned: { kind: 'skipped', reason: 'constructor', explanation: '' }, error: 'outcome_invalid' },
+  {
+    name: 'a reason that nobody knows',
+    returned: { kind: 'skipped', reason: 'order 4711 is strange', explanation: '' },
+    error: 'outcome_invalid',
+  },
+  {
+    name: 'a reason that every object has',
+    returned: { kind: 'skipped', reason: 'constructor', explanation: '' },
+    error: 'outcome_invalid',
+  },
   { name: 'details that are a ring', returned: { ...scored, details: ring }, error: 'outcome_invalid' },
-  { name: 'details with a function', returned: { kind: 'failed', error: 'x', explanation: '', details: { a: () => 1 } }, error: 'outcome_invalid' },
+  {
+    name: 'details with a function',
+    returned: { kind: 'failed', error: 'x', explanation: '', details: { a: () => 1 } },
+    error: 'outcome_invalid',
+  },
   { name: 'no details', returned: { ...scored, details: undefined }, error: 'outcome_invalid' },
   { name: 'a label that is no text', returned: { ...scored, label: 1 }, error: 'outcome_invalid' },
   { name: 'a skip without a reason', returned: { kind: 'skipped', explanation: '' }, error: 'outcome_invalid' },
@@ -48,7 +63,9 @@ const unsound: readonly { readonly name: string; readonly returned: unknown; rea
   { name: 'null', returned: null, error: 'outcome_invalid' },
   { name: 'a promise', returned: Promise.resolve(scored), error: 'outcome_invalid' },
 ];
-for (const { name, returned, error } of unsound) test(`sound_outcome: ${name} is a failed outcome, never a score`, () => expect(validateOutcome(returned)).toMatchObject({ kind: 'failed', error }));
+for (const { name, returned, error } of unsound)
+  test(`sound_outcome: ${name} is a failed outcome, never a score`, () =>
+    expect(validateOutcome(returned)).toMatchObject({ kind: 'failed', error }));
 
 test('sound_outcome: a promise that is rejected is a failed outcome, and its rejection harms nobody', async () => {
   expect(validateOutcome(Promise.reject(new Error('x')))).toMatchObject({ kind: 'failed', error: 'outcome_invalid' });
@@ -56,14 +73,35 @@ test('sound_outcome: a promise that is rejected is a failed outcome, and its rej
 });
 
 test('sound_outcome: a rule and a judge that return nonsense have failed', () => {
-  const data = { id: 'own', version: 1, summary: '', needs: [], onByDefault: false, defaultThreshold: 1, defaults: {}, optionsSchema: { type: 'object' }, source: '' } as const;
+  const data = {
+    id: 'own',
+    version: 1,
+    summary: '',
+    needs: [],
+    onByDefault: false,
+    defaultThreshold: 1,
+    defaults: {},
+    optionsSchema: { type: 'object' },
+    source: '',
+  } as const;
   const nonsense = { ...scored, score: 7 } as Outcome;
-  const table: readonly AnyEvaluator[] = [{ ...data, kind: 'rule', evaluate: () => nonsense }, { ...data, kind: 'judge', id: 'own_judge', *evaluate() { return nonsense; } }];
+  const table: readonly AnyEvaluator[] = [
+    { ...data, kind: 'rule', evaluate: () => nonsense },
+    {
+      ...data,
+      kind: 'judge',
+      id: 'own_judge',
+      *evaluate() {
+        return nonsense;
+      },
+    },
+  ];
   for (const { id } of table) {
     const made = configuredEvaluator({ use: id }, table);
     if (made.kind !== 'ready') throw new Error('not ready');
     const [trace, context] = [agentTrace({}), evaluationContext()];
-    const verdict = made.evaluator.kind === 'rule' ? made.evaluator.evaluate(trace, {}, context) : made.evaluator.judge(trace, {}, context).next().value;
+    const verdict =
+      made.evaluator.kind === 'rule' ? made.evaluator.evaluate(trace, {}, context) : made.evaluator.judge(trace, {}, context).next().value;
     expect(verdict).toMatchObject({ kind: 'failed', error: 'score_out_of_range' });
   }
 });

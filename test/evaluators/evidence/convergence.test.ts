@@ -14,12 +14,20 @@ test('convergence: runs of two and four steps converge to three quarters', () =>
 });
 
 test('convergence: a run that failed counts, and never sets the optimum', () => {
-  expect(convergence([{ steps: 1, success: false }, ...steps(3, 3, 0)])).toMatchObject({ score: 0.5, explanation: '2 of 4 runs took the shortest way of 3 steps or fewer, 2 failed or took no step.', details: { optimal_steps: 3 } });
+  expect(convergence([{ steps: 1, success: false }, ...steps(3, 3, 0)])).toMatchObject({
+    score: 0.5,
+    explanation: '2 of 4 runs took the shortest way of 3 steps or fewer, 2 failed or took no step.',
+    details: { optimal_steps: 3 },
+  });
 });
 
 test('convergence: no run is nothing to score, no success is 0', () => {
   expect(convergence([])).toMatchObject({ kind: 'skipped', reason: 'no_runs', details: { runs: 0 } });
-  expect(convergence([{ steps: 3, success: false }])).toMatchObject({ kind: 'scored', score: 0, explanation: 'None of 1 run succeeded with a step.' });
+  expect(convergence([{ steps: 3, success: false }])).toMatchObject({
+    kind: 'scored',
+    score: 0,
+    explanation: 'None of 1 run succeeded with a step.',
+  });
 });
 
 test('convergence: steps that are no number are no steps', () => {
@@ -40,8 +48,10 @@ test('convergence: it lies between 0 and 1, does not depend on the order, and is
       return forth.kind === 'scored' && back.kind === 'scored' && forth.score === back.score && forth.score >= 0 && forth.score <= 1;
     }),
   );
-  fc.assert(fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 50 }), (length, times) => {
-    const outcome = convergence(Array.from({ length: times }, () => ({ steps: length })));
-    return outcome.kind === 'scored' && outcome.score === 1;
-  }));
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 50 }), (length, times) => {
+      const outcome = convergence(Array.from({ length: times }, () => ({ steps: length })));
+      return outcome.kind === 'scored' && outcome.score === 1;
+    }),
+  );
 });

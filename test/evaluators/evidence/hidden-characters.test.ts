@@ -14,13 +14,23 @@ const written = [
   { name: 'an override of direction', text: '\u202eba\u202c', want: '<U+202E>ba<U+202C>', kind: 'direction' },
   { name: 'an isolate', text: '\u2066a\u2069', want: '<U+2066>a<U+2069>', kind: 'direction' },
   { name: 'text in tags', text: tag('hi'), want: '<U+E0068><U+E0069>', kind: 'tag' },
-  { name: 'tags behind a flag that is none', text: `\u{1f3f4}${tag('hi')}\u{e007f}`, want: '\u{1f3f4}<U+E0068><U+E0069><U+E007F>', kind: 'tag' },
+  {
+    name: 'tags behind a flag that is none',
+    text: `\u{1f3f4}${tag('hi')}\u{e007f}`,
+    want: '\u{1f3f4}<U+E0068><U+E0069><U+E007F>',
+    kind: 'tag',
+  },
   { name: 'tags behind a flag that is one', text: `${flag('gbeng')}${tag('hi')}`, want: `${flag('gbeng')}<U+E0068><U+E0069>`, kind: 'tag' },
   { name: 'control characters', text: '\u0000\u001b[0m\u0085', want: '<U+0000><U+001B>[0m<U+0085>', kind: 'control' },
   { name: 'a lone return', text: 'a\rb', want: 'a<U+000D>b', kind: 'control' },
   { name: 'a selector behind a letter', text: 'a\ufe0f', want: 'a<U+FE0F>', kind: 'variation_selector' },
   { name: 'a second selector', text: '\u2764\ufe0f\ufe0f', want: '\u2764\ufe0f<U+FE0F>', kind: 'variation_selector' },
-  { name: 'bytes in selectors behind a picture', text: '\u{1f600}\u{e0100}\u{e0141}', want: '\u{1f600}<U+E0100><U+E0141>', kind: 'variation_selector' },
+  {
+    name: 'bytes in selectors behind a picture',
+    text: '\u{1f600}\u{e0100}\u{e0141}',
+    want: '\u{1f600}<U+E0100><U+E0141>',
+    kind: 'variation_selector',
+  },
   { name: 'a joiner between Latin letters', text: 'a\u200db', want: 'a<U+200D>b', kind: 'zero_width' },
   { name: 'two joiners in Persian', text: 'می\u200c\u200cخواهم', want: 'می<U+200C><U+200C>خواهم', kind: 'zero_width' },
 ] as const;
@@ -37,7 +47,10 @@ const kept = [
   { name: 'letters of many scripts', text: 'é ß 漢字 한국어 עברית العربية ไทย हिन्दी' },
   { name: 'a non-joiner that Persian spells', text: 'می\u200cخواهم' },
   { name: 'a joiner that Hindi spells', text: 'क्\u200dष' },
-  { name: 'a family, a heart, a keycap', text: '\u{1f468}\u200d\u{1f469}\u200d\u{1f467} \u2764\ufe0f 1\ufe0f\u20e3 \u2764\ufe0f\u200d\u{1f525} \u{1f469}\u{1f3fd}\u200d\u{1f4bb}' },
+  {
+    name: 'a family, a heart, a keycap',
+    text: '\u{1f468}\u200d\u{1f469}\u200d\u{1f467} \u2764\ufe0f 1\ufe0f\u20e3 \u2764\ufe0f\u200d\u{1f525} \u{1f469}\u{1f3fd}\u200d\u{1f4bb}',
+  },
   { name: 'the flags of three countries', text: `${flag('gbeng')} ${flag('gbsct')} ${flag('gbwls')}` },
   { name: 'a variant of a character', text: '葛\u{e0100}' },
 ];
@@ -61,7 +74,24 @@ test('hidden characters: of a long run the rest is told as a number, and runs be
 });
 
 test('hidden characters: what is revealed holds none any more, and showing it again changes nothing', () => {
-  const signs = fc.constantFrom('a', ' ', '\n', '\r', '\u200b', '\u200c', '\u200d', '\ufe0f', '\u{1f600}', 'م', '\u{e0041}', '\u{1f3f4}', '葛', '\u{e0100}', '\u202e', '\ud800');
+  const signs = fc.constantFrom(
+    'a',
+    ' ',
+    '\n',
+    '\r',
+    '\u200b',
+    '\u200c',
+    '\u200d',
+    '\ufe0f',
+    '\u{1f600}',
+    'م',
+    '\u{e0041}',
+    '\u{1f3f4}',
+    '葛',
+    '\u{e0100}',
+    '\u202e',
+    '\ud800',
+  );
   fc.assert(
     fc.property(fc.array(signs, { maxLength: 30 }), (parts) => {
       const once = revealed(parts.join(''));

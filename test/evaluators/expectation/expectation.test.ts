@@ -2,15 +2,33 @@ import { expect, test } from 'vitest';
 import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
 
 test('expectation: the wire form is read into the model', () => {
-  const wire = { tool_calls: [{ name: 'a', arguments: { x: 1 }, tool_id: 't1' }, { name: 'b', arguments: null }], tool_outputs: [{ name: 'a', output: null }], tasks: ['do it'], constraints: 'soon', output: { y: 2 } };
+  const wire = {
+    tool_calls: [
+      { name: 'a', arguments: { x: 1 }, tool_id: 't1' },
+      { name: 'b', arguments: null },
+    ],
+    tool_outputs: [{ name: 'a', output: null }],
+    tasks: ['do it'],
+    constraints: 'soon',
+    output: { y: 2 },
+  };
   expect(readExpectation(wire)).toEqual({
-    expectation: { toolCalls: [{ name: 'a', arguments: { x: 1 }, toolId: 't1' }, { name: 'b' }], toolOutputs: [{ name: 'a', output: null }], tasks: ['do it'], constraints: 'soon', output: { y: 2 } },
+    expectation: {
+      toolCalls: [{ name: 'a', arguments: { x: 1 }, toolId: 't1' }, { name: 'b' }],
+      toolOutputs: [{ name: 'a', output: null }],
+      tasks: ['do it'],
+      constraints: 'soon',
+      output: { y: 2 },
+    },
     faults: [],
   });
 });
 
 test('expectation: a context is a text or several', () => {
-  expect([readExpectation({ context: 'a' }), readExpectation({ context: ['a', 'b'] })]).toEqual([{ expectation: { context: ['a'] }, faults: [] }, { expectation: { context: ['a', 'b'] }, faults: [] }]);
+  expect([readExpectation({ context: 'a' }), readExpectation({ context: ['a', 'b'] })]).toEqual([
+    { expectation: { context: ['a'] }, faults: [] },
+    { expectation: { context: ['a', 'b'] }, faults: [] },
+  ]);
 });
 
 test('expectation: an absent member expects nothing, an empty list expects nothing to happen', () => {

@@ -9,7 +9,11 @@ const most = blockMax + 100;
 
 test('shown: a text keeps its length up to the bound, and is marked beyond it', () => {
   expect(judgeInput('input', 'x'.repeat(blockMax))).toEqual({ title: 'input', text: 'x'.repeat(blockMax), isCut: false });
-  expect(judgeInput('input', 'x'.repeat(blockMax + 1))).toEqual({ title: 'input', text: `${'x'.repeat(blockMax)} [cut: 1 more characters]`, isCut: true });
+  expect(judgeInput('input', 'x'.repeat(blockMax + 1))).toEqual({
+    title: 'input',
+    text: `${'x'.repeat(blockMax)} [cut: 1 more characters]`,
+    isCut: true,
+  });
 });
 
 test('shown: short pieces are whole beside a long one, which takes what room is left', () => {
@@ -26,7 +30,10 @@ test('shown: whatever the pieces are, the block keeps its bound, each piece its 
       const { text, isCut } = judgeInputPieces('pieces', pieces);
       expect(text.length).toBeLessThan(most);
       for (const at of lengths.keys()) expect(text).toContain(`<${at}>`);
-      const whole = pieces.map((piece) => `${piece.before}${piece.text}${piece.after}`).join('').trimEnd();
+      const whole = pieces
+        .map((piece) => `${piece.before}${piece.text}${piece.after}`)
+        .join('')
+        .trimEnd();
       expect(isCut).toBe(text !== whole);
       if (whole.length + 50 * pieces.length < blockMax) expect(isCut).toBe(false);
     }),
@@ -38,10 +45,23 @@ const said = (role: string, text: string) => ({ role, text, calls: [] });
 const histories = [
   { name: 'messages that are not known', messages: undefined, want: [] },
   { name: 'a single message of the user', messages: [said('system', 's'), said('user', 'u')], want: [] },
-  { name: 'what was said before the last message of the user', messages: [said('system', 's'), said('user', 'a'), said('assistant', ' '), said('assistant', 'b'), said('user', 'u'), said('assistant', 'c')], want: [{ title: 'earlier messages', text: 'user: a\nassistant: b', isCut: false }] },
+  {
+    name: 'what was said before the last message of the user',
+    messages: [
+      said('system', 's'),
+      said('user', 'a'),
+      said('assistant', ' '),
+      said('assistant', 'b'),
+      said('user', 'u'),
+      said('assistant', 'c'),
+    ],
+    want: [{ title: 'earlier messages', text: 'user: a\nassistant: b', isCut: false }],
+  },
 ] as const;
 for (const { name, messages, want } of histories) {
   test(`shown: of ${name} the earlier messages are ${want.length === 0 ? 'none' : 'those'}`, () => {
-    expect(judgeInputHistory(agentTrace(messages === undefined ? {} : { messages: messages.map((one) => ({ ...one, calls: [] })) }))).toEqual(want);
+    expect(
+      judgeInputHistory(agentTrace(messages === undefined ? {} : { messages: messages.map((one) => ({ ...one, calls: [] })) })),
+    ).toEqual(want);
   });
 }

@@ -8,7 +8,15 @@ import type { Outcome } from '../../../src/model/verdict.ts';
 const labels = { good: 1, half: 0.5, bad: 0 };
 
 function outcomeOf(numbers: readonly number[], entries: readonly JsonValue[], scoredBy: LabelOfItems['scoredBy'] = 'share'): Outcome {
-  const running = labelledItems({ instruction: 'Judge.', shown: [], labels, what: 'thing', list: 'things', scoredBy, items: numbers.map((number) => ({ number, name: `thing ${number}`, details: { number } })) });
+  const running = labelledItems({
+    instruction: 'Judge.',
+    shown: [],
+    labels,
+    what: 'thing',
+    list: 'things',
+    scoredBy,
+    items: numbers.map((number) => ({ number, name: `thing ${number}`, details: { number } })),
+  });
   running.next();
   const { value } = running.next({ kind: 'answered', value: { things: entries }, truncated: false });
   if (value === undefined || 'instruction' in value) throw new Error('it asked again');
@@ -19,11 +27,26 @@ const entry = (number: number, label: keyof typeof labels = 'good') => ({ number
 
 test('labelled items: exactly one verdict on each is a score, anything else is none', () => {
   fc.assert(
-    fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 5 }), fc.array(fc.integer({ min: 0, max: 8 }), { maxLength: 6 }), (numbers, given) => {
-      const isWhole = given.length === numbers.length && new Set(given).size === given.length && numbers.every((number) => given.includes(number));
-      expect(outcomeOf(numbers, given.map((number) => entry(number))).kind).toBe(isWhole ? 'scored' : 'failed');
-      expect(outcomeOf(numbers, numbers.toReversed().map((number) => entry(number))).kind).toBe('scored');
-    }),
+    fc.property(
+      fc.uniqueArray(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 5 }),
+      fc.array(fc.integer({ min: 0, max: 8 }), { maxLength: 6 }),
+      (numbers, given) => {
+        const isWhole =
+          given.length === numbers.length && new Set(given).size === given.length && numbers.every((number) => given.includes(number));
+        expect(
+          outcomeOf(
+            numbers,
+            given.map((number) => entry(number)),
+          ).kind,
+        ).toBe(isWhole ? 'scored' : 'failed');
+        expect(
+          outcomeOf(
+            numbers,
+            numbers.toReversed().map((number) => entry(number)),
+          ).kind,
+        ).toBe('scored');
+      },
+    ),
   );
 });
 
@@ -41,7 +64,9 @@ test('labelled items: the score is the exact mean, or the worst', () => {
 });
 
 test('labelled items: the sentence counts each bad label for itself', () => {
-  expect(outcomeOf([1, 2, 3], [entry(1, 'bad'), entry(2), entry(3, 'half')])).toMatchObject({ explanation: '1 of 3 things is bad: thing 1 (e); 1 of 3 things is half: thing 3 (e).' });
+  expect(outcomeOf([1, 2, 3], [entry(1, 'bad'), entry(2), entry(3, 'half')])).toMatchObject({
+    explanation: '1 of 3 things is bad: thing 1 (e); 1 of 3 things is half: thing 3 (e).',
+  });
 });
 
 test('labelled items: what a judge says is kept within bounds, and stays one line', () => {

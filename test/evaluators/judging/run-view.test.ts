@@ -3,12 +3,23 @@ import { expect, test } from 'vitest';
 import { outlineText, runView } from '../../../evaluators/judging/run-view.ts';
 import { agentTrace, call } from '../../builders/agent-trace.ts';
 
-const steps = (many: number, result: (at: number) => string) => Array.from({ length: many }, (_, at) => call({ name: at % 3 === 0 ? 'search' : 'fetch', arguments: { at }, result: result(at) }));
+const steps = (many: number, result: (at: number) => string) =>
+  Array.from({ length: many }, (_, at) => call({ name: at % 3 === 0 ? 'search' : 'fetch', arguments: { at }, result: result(at) }));
 
 test('run view: a run that fits is shown whole, with what was said between the calls', () => {
   const trace = agentTrace({
-    toolCalls: [call({ name: 'search', arguments: { q: 'x' }, result: { hits: 2 } }), call({ name: 'book', result: undefined, error: { message: 'sold out', sign: 'span_status' } }), call({ name: 'pay', executed: false, result: undefined })],
-    messages: [{ role: 'system', text: 'hush', calls: [] }, { role: 'user', text: 'Book.', calls: [] }, { role: 'assistant', text: 'I search.', calls: [0, 1] }, { role: 'tool', text: 'raw', calls: [] }, { role: 'assistant', calls: [2] }],
+    toolCalls: [
+      call({ name: 'search', arguments: { q: 'x' }, result: { hits: 2 } }),
+      call({ name: 'book', result: undefined, error: { message: 'sold out', sign: 'span_status' } }),
+      call({ name: 'pay', executed: false, result: undefined }),
+    ],
+    messages: [
+      { role: 'system', text: 'hush', calls: [] },
+      { role: 'user', text: 'Book.', calls: [] },
+      { role: 'assistant', text: 'I search.', calls: [0, 1] },
+      { role: 'tool', text: 'raw', calls: [] },
+      { role: 'assistant', calls: [2] },
+    ],
   });
   expect(runView(trace)).toEqual({
     text: 'user said: Book.\nassistant said: I search.\n1. search({"q":"x"})\n   returned: {"hits":2}\n2. book({})\n   failed: sold out\n3. pay({})\n   did not run',
@@ -18,7 +29,9 @@ test('run view: a run that fits is shown whole, with what was said between the c
 });
 
 test('run view: where the messages do not tell every call, the calls alone are shown', () => {
-  expect(runView(agentTrace({ toolCalls: [call(), call()], messages: [{ role: 'assistant', text: 'One.', calls: [0] }] })).text).toBe('1. t({})\n   returned: ok\n2. t({})\n   returned: ok');
+  expect(runView(agentTrace({ toolCalls: [call(), call()], messages: [{ role: 'assistant', text: 'One.', calls: [0] }] })).text).toBe(
+    '1. t({})\n   returned: ok\n2. t({})\n   returned: ok',
+  );
 });
 
 test('run view: without steps it says so', () => {
@@ -43,7 +56,9 @@ test('run view: long results in the middle lose their middle, and those at the e
 });
 
 test('run view: steps of a very long run are left out in its middle, and it says which, of which tools, and how many failed', () => {
-  const calls = steps(900, (at) => `r${at}`).map((one, at) => (at === 450 ? call({ ...one, result: undefined, error: { message: 'no', sign: 'span_status' } }) : one));
+  const calls = steps(900, (at) => `r${at}`).map((one, at) =>
+    at === 450 ? call({ ...one, result: undefined, error: { message: 'no', sign: 'span_status' } }) : one,
+  );
   const view = runView(agentTrace({ toolCalls: calls }), { charsMax: 8_000 });
   expect(view.truncated).toBe(true);
   expect(view.text.length).toBeLessThanOrEqual(8_000);
@@ -51,20 +66,26 @@ test('run view: steps of a very long run are left out in its middle, and it says
   const last = view.leftOut.at(-1) ?? 0;
   expect(view.leftOut).toHaveLength(last - first + 1);
   const searches = view.leftOut.filter((at) => at % 3 === 0).length;
-  expect(view.text).toContain(`[left out: steps ${first + 1} to ${last + 1} (fetch ${view.leftOut.length - searches}×, search ${searches}×; 1 failed)]`);
+  expect(view.text).toContain(
+    `[left out: steps ${first + 1} to ${last + 1} (fetch ${view.leftOut.length - searches}×, search ${searches}×; 1 failed)]`,
+  );
   expect(view.text).toContain('1. search({"at":0})\n   returned: r0');
   expect(view.text).toContain('900. fetch({"at":899})\n   returned: r899');
 });
 
 test('run view: only the calls that are asked for', () => {
-  expect(runView(agentTrace({ toolCalls: steps(5, String) }), { calls: [1, 3] }).text).toBe('2. fetch({"at":1})\n   returned: 1\n4. search({"at":3})\n   returned: 3');
+  expect(runView(agentTrace({ toolCalls: steps(5, String) }), { calls: [1, 3] }).text).toBe(
+    '2. fetch({"at":1})\n   returned: 1\n4. search({"at":3})\n   returned: 3',
+  );
 });
 
 test('run view: however long the texts, it keeps within its length, shows or counts every call, and says when something is missing', () => {
   const lengths = fc.array(fc.integer({ min: 0, max: 5_000 }), { minLength: 1, maxLength: 120 });
   fc.assert(
     fc.property(lengths, fc.integer({ min: 6_000, max: 30_000 }), (given, charsMax) => {
-      const trace = agentTrace({ toolCalls: given.map((length, at) => call({ arguments: { at }, result: `${at}:${'y'.repeat(length)}` })) });
+      const trace = agentTrace({
+        toolCalls: given.map((length, at) => call({ arguments: { at }, result: `${at}:${'y'.repeat(length)}` })),
+      });
       const { text, truncated, leftOut } = runView(trace, { charsMax });
       expect(text.length).toBeLessThanOrEqual(charsMax);
       const shownCalls = given.filter((_, at) => text.includes(`${at + 1}. t({"at":${at}})`)).length;
@@ -76,6 +97,17 @@ test('run view: however long the texts, it keeps within its length, shows or cou
 });
 
 test('run view: the outline has a line for each call', () => {
-  expect(outlineText(agentTrace({ toolCalls: [call({ name: 'a' }), call({ name: 'b', executed: false }), call({ name: 'c', error: { message: '', sign: 'span_status' } })] }), 1_000)).toBe('1. a: ran\n2. b: did not run\n3. c: failed');
+  expect(
+    outlineText(
+      agentTrace({
+        toolCalls: [
+          call({ name: 'a' }),
+          call({ name: 'b', executed: false }),
+          call({ name: 'c', error: { message: '', sign: 'span_status' } }),
+        ],
+      }),
+      1_000,
+    ),
+  ).toBe('1. a: ran\n2. b: did not run\n3. c: failed');
   expect(outlineText(agentTrace({ toolCalls: steps(100, String) }), 200).length).toBeLessThan(260);
 });

@@ -7,11 +7,22 @@ import type { JsonValue } from '../../../src/model/json.ts';
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => value as JsonValue);
 const folding = { trimStrings: true, caseInsensitive: true };
 
-const rows: readonly { readonly name: string; readonly a: JsonValue | undefined; readonly b: JsonValue | undefined; readonly equal: boolean; readonly tolerant?: boolean }[] = [
+const rows: readonly {
+  readonly name: string;
+  readonly a: JsonValue | undefined;
+  readonly b: JsonValue | undefined;
+  readonly equal: boolean;
+  readonly tolerant?: boolean;
+}[] = [
   { name: '1 and 1.0', a: parseJson('1'), b: parseJson('1.0'), equal: true },
   { name: '0 and -0', a: 0, b: -0, equal: true },
   { name: '1e20 and the same digits in full', a: parseJson('1e20'), b: parseJson('100000000000000000000'), equal: true },
-  { name: 'long whole numbers that differ in the last digit', a: parseJson('1234567890123456789'), b: parseJson('1234567890123456788'), equal: false },
+  {
+    name: 'long whole numbers that differ in the last digit',
+    a: parseJson('1234567890123456789'),
+    b: parseJson('1234567890123456788'),
+    equal: false,
+  },
   { name: 'true and 1', a: true, b: 1, equal: false },
   { name: '1 and its text', a: 1, b: '1', equal: false },
   { name: 'null and a missing key', a: { x: null }, b: {}, equal: false },
@@ -34,7 +45,13 @@ for (const { name, a, b, equal, tolerant = false } of rows) {
 test('equality: it is symmetric, every value equals itself, and a copy with its keys turned round is equal', () => {
   const turned = (value: JsonValue): JsonValue => {
     if (Array.isArray(value)) return value.map(turned);
-    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).toReversed().map(([key, item]) => [key, turned(item)])) : value;
+    return typeof value === 'object' && value !== null
+      ? Object.fromEntries(
+          Object.entries(value)
+            .toReversed()
+            .map(([key, item]) => [key, turned(item)]),
+        )
+      : value;
   };
   fc.assert(fc.property(json, json, (a, b) => jsonEqual(a, b) === jsonEqual(b, a) && jsonEqual(a, a) && jsonEqual(a, turned(a))));
 });
@@ -44,12 +61,25 @@ test('equality: values with equal texts are the values of that text', () => {
 });
 
 test('equality: values are equal when their canonical texts are, with numbers of both kinds and tolerant texts too', () => {
-  const scalar = fc.oneof(fc.constantFrom<JsonValue>(0, -0, 1, 1n, 1e20, 10n ** 20n, 0.5, true, false, null, '', ' A', 'a', '1', 'null'), fc.bigInt({ min: -3n, max: 3n }), fc.integer({ min: -3, max: 3 }));
+  const scalar = fc.oneof(
+    fc.constantFrom<JsonValue>(0, -0, 1, 1n, 1e20, 10n ** 20n, 0.5, true, false, null, '', ' A', 'a', '1', 'null'),
+    fc.bigInt({ min: -3n, max: 3n }),
+    fc.integer({ min: -3, max: 3 }),
+  );
   const value = fc.letrec<{ readonly value: JsonValue }>((tie) => ({
-    value: fc.oneof({ depthSize: 'small', withCrossShrink: true }, scalar, fc.array(tie('value'), { maxLength: 2 }), fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), tie('value'), { maxKeys: 2 })),
+    value: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      scalar,
+      fc.array(tie('value'), { maxLength: 2 }),
+      fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), tie('value'), { maxKeys: 2 }),
+    ),
   })).value;
-  const agree = (a: JsonValue, b: JsonValue, tolerance?: typeof folding): boolean => jsonEqual(a, b, tolerance) === (canonicalText(a, tolerance) === canonicalText(b, tolerance));
-  fc.assert(fc.property(value, value, (a, b) => agree(a, b) && agree(a, b, folding)), { numRuns: 2_000 });
+  const agree = (a: JsonValue, b: JsonValue, tolerance?: typeof folding): boolean =>
+    jsonEqual(a, b, tolerance) === (canonicalText(a, tolerance) === canonicalText(b, tolerance));
+  fc.assert(
+    fc.property(value, value, (a, b) => agree(a, b) && agree(a, b, folding)),
+    { numRuns: 2_000 },
+  );
 });
 
 test('equality: what is equal exactly is equal tolerantly', () => {

@@ -77,7 +77,30 @@ for (const [path, want] of rows) {
 }
 
 const nested = (levels: number): string => `$${'[?(@'.repeat(levels)}${')]'.repeat(levels)}`;
-const broken = ['', '$.', '$[', '$.[', "$['a]", "$['\\q']", '$[1', '$[a]', '$[?]', '$[?(@.a == )]', '$[?(@.a', '$[?(1)]', '$[?(@.a = 1)]', '$[?(@..a == 1)]', '$[?(@.a == 1e)]', '$.a b', '$.a.length().b', '$.a)', '$...a', nested(20), `$${'.a'.repeat(65)}`, `$.${'a'.repeat(1_000)}`];
+const broken = [
+  '',
+  '$.',
+  '$[',
+  '$.[',
+  "$['a]",
+  "$['\\q']",
+  '$[1',
+  '$[a]',
+  '$[?]',
+  '$[?(@.a == )]',
+  '$[?(@.a',
+  '$[?(1)]',
+  '$[?(@.a = 1)]',
+  '$[?(@..a == 1)]',
+  '$[?(@.a == 1e)]',
+  '$.a b',
+  '$.a.length().b',
+  '$.a)',
+  '$...a',
+  nested(20),
+  `$${'.a'.repeat(65)}`,
+  `$.${'a'.repeat(1_000)}`,
+];
 for (const path of broken) {
   test(`json-path: ${path.length > 40 ? `${path.slice(0, 40)}…` : JSON.stringify(path)} is broken`, () => {
     expect(at(path)).toBe('broken');
@@ -101,8 +124,14 @@ test('json-path: the work is bounded', () => {
 });
 
 test('json-path: recursive descent finds as many values as there are', () => {
-  const count = (value: JsonValue): number => (typeof value === 'object' && value !== null ? Object.values(value).reduce<number>((all, one) => all + 1 + count(one), 0) : 0);
-  fc.assert(fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => (at('$..*', value as JsonValue) as readonly JsonValue[]).length === count(value as JsonValue)));
+  const count = (value: JsonValue): number =>
+    typeof value === 'object' && value !== null ? Object.values(value).reduce<number>((all, one) => all + 1 + count(one), 0) : 0;
+  fc.assert(
+    fc.property(
+      fc.jsonValue({ maxDepth: 4 }),
+      (value) => (at('$..*', value as JsonValue) as readonly JsonValue[]).length === count(value as JsonValue),
+    ),
+  );
 });
 
 test('json-path: a path that ends in the middle of an escape is refused at its end', () => {
@@ -110,11 +139,39 @@ test('json-path: a path that ends in the middle of an escape is refused at its e
 });
 
 test('json-path: any text is read or refused, at a place within it', () => {
-  const piece = fc.constantFrom('$', '@', '.', '..', '[', ']', '(', ')', '?', '*', ':', ',', 'a', "'a'", '"', '1', '-1', '==', '<', '&&', '||', '!', ' ', '\\', 'length()');
+  const piece = fc.constantFrom(
+    '$',
+    '@',
+    '.',
+    '..',
+    '[',
+    ']',
+    '(',
+    ')',
+    '?',
+    '*',
+    ':',
+    ',',
+    'a',
+    "'a'",
+    '"',
+    '1',
+    '-1',
+    '==',
+    '<',
+    '&&',
+    '||',
+    '!',
+    ' ',
+    '\\',
+    'length()',
+  );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
       const read = readJsonPath(pieces.join(''));
-      return read.kind === 'path' ? atPath(read.path, store).kind !== 'too_much' : read.at >= 0 && read.at <= pieces.join('').length && read.problem !== '';
+      return read.kind === 'path'
+        ? atPath(read.path, store).kind !== 'too_much'
+        : read.at >= 0 && read.at <= pieces.join('').length && read.problem !== '';
     }),
     { numRuns: 2_000 },
   );

@@ -3,18 +3,29 @@ import { expect, test } from 'vitest';
 import { exactWeightMax, heaviestPairing, maximumPairing } from '../../../evaluators/matching/pairing.ts';
 import type { Pair } from '../../../evaluators/matching/sequences.ts';
 
-const matrix = fc.integer({ min: 0, max: 5 }).chain((rows) => fc.integer({ min: 0, max: 5 }).chain((columns) => fc.array(fc.array(fc.integer({ min: 0, max: 3 }), { minLength: columns, maxLength: columns }), { minLength: rows, maxLength: rows })));
+const matrix = fc.integer({ min: 0, max: 5 }).chain((rows) =>
+  fc.integer({ min: 0, max: 5 }).chain((columns) =>
+    fc.array(fc.array(fc.integer({ min: 0, max: 3 }), { minLength: columns, maxLength: columns }), {
+      minLength: rows,
+      maxLength: rows,
+    }),
+  ),
+);
 const widthOf = (rows: readonly (readonly number[])[]): number => rows[0]?.length ?? 0;
 
 /** Tries everything. */
 function best(rows: readonly (readonly number[])[], row = 0, taken: readonly number[] = []): number {
   if (row >= rows.length) return 0;
-  const options = (rows[row] ?? []).map((weight, column) => (taken.includes(column) ? 0 : weight + best(rows, row + 1, [...taken, column])));
+  const options = (rows[row] ?? []).map((weight, column) =>
+    taken.includes(column) ? 0 : weight + best(rows, row + 1, [...taken, column]),
+  );
   return Math.max(best(rows, row + 1, taken), ...options);
 }
 
 function isOneToOne(pairs: readonly Pair[]): boolean {
-  return new Set(pairs.map((pair) => pair.expected)).size === pairs.length && new Set(pairs.map((pair) => pair.actual)).size === pairs.length;
+  return (
+    new Set(pairs.map((pair) => pair.expected)).size === pairs.length && new Set(pairs.map((pair) => pair.actual)).size === pairs.length
+  );
 }
 
 test('pairing: as many pairs as any pairing has, each a match', () => {
@@ -31,7 +42,9 @@ test('pairing: as many pairs as any pairing has, each a match', () => {
 test('pairing: one more match never makes fewer pairs', () => {
   fc.assert(
     fc.property(matrix, fc.nat(4), fc.nat(4), (rows, e, a) => {
-      const pairs = (extra: boolean): number => maximumPairing(rows.length, widthOf(rows), (row, column) => (rows[row]?.[column] ?? 0) > 1 || (extra && row === e && column === a)).length;
+      const pairs = (extra: boolean): number =>
+        maximumPairing(rows.length, widthOf(rows), (row, column) => (rows[row]?.[column] ?? 0) > 1 || (extra && row === e && column === a))
+          .length;
       return pairs(true) >= pairs(false);
     }),
   );

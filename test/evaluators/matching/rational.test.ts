@@ -15,7 +15,9 @@ test('rational: one division gives what a division of whole numbers gives', () =
 });
 
 test('rational: a double goes in and comes out as it is', () => {
-  fc.assert(fc.property(fc.double({ min: 1e-15, max: 1e12, noNaN: true }), (value) => Math.abs(numberOf(rational(value)) - value) <= value * 1e-15));
+  fc.assert(
+    fc.property(fc.double({ min: 1e-15, max: 1e12, noNaN: true }), (value) => Math.abs(numberOf(rational(value)) - value) <= value * 1e-15),
+  );
 });
 
 test('rational: a sum does not depend on the order, and a mean lies between the least and the greatest', () => {
@@ -25,13 +27,20 @@ test('rational: a sum does not depend on the order, and a mean lies between the 
       const values = list.map(([part, whole]) => rational(part, whole));
       const [forth, back] = [sum(values), sum(values.toReversed())];
       const middle = mean(values);
-      return !isLess(forth, back) && !isLess(back, forth) && !values.every((one) => isLess(one, middle)) && !values.every((one) => isLess(middle, one));
+      return (
+        !isLess(forth, back) &&
+        !isLess(back, forth) &&
+        !values.every((one) => isLess(one, middle)) &&
+        !values.every((one) => isLess(middle, one))
+      );
     }),
   );
 });
 
 test('rational: a product divided by a factor is the other factor', () => {
-  fc.assert(fc.property(fc.integer(), fc.integer({ min: 1 }), (a, b) => numberOf(quotient(product(rational(a), rational(b)), rational(b))) === a));
+  fc.assert(
+    fc.property(fc.integer(), fc.integer({ min: 1 }), (a, b) => numberOf(quotient(product(rational(a), rational(b)), rational(b))) === a),
+  );
 });
 
 test('rational: what is not finite is refused', () => {

@@ -17,7 +17,9 @@ test('sequences: the pairs are matches in order, as many as can be', () => {
   fc.assert(
     fc.property(word, word, (a, b) => {
       const pairs = common(a, b);
-      const inOrder = pairs.every((pair, at) => at === 0 || ((pairs[at - 1]?.expected ?? -1) < pair.expected && (pairs[at - 1]?.actual ?? -1) < pair.actual));
+      const inOrder = pairs.every(
+        (pair, at) => at === 0 || ((pairs[at - 1]?.expected ?? -1) < pair.expected && (pairs[at - 1]?.actual ?? -1) < pair.actual),
+      );
       return inOrder && pairs.every((pair) => a[pair.expected] === b[pair.actual]) && pairs.length === longest(a, b);
     }),
   );
@@ -28,7 +30,10 @@ test('sequences: the length is the same from either side', () => {
 });
 
 test('sequences: a relation that is not transitive still aligns as far as it can', () => {
-  const matches = [[true, true], [false, true]];
+  const matches = [
+    [true, true],
+    [false, true],
+  ];
   expect(longestCommonSubsequence(2, 2, (e, a) => matches[e]?.[a] === true)).toHaveLength(2);
 });
 
@@ -42,7 +47,8 @@ test('sequences: the heaviest common subsequence is in order and outweighs every
         expect(before === undefined || (before.expected < pair.expected && before.actual < pair.actual)).toBe(true);
         expect(weight(pair.expected, pair.actual)).toBeGreaterThan(0);
       }
-      const best = (e: number, a: number): number => (e >= table.length || a >= 4 ? 0 : Math.max(best(e + 1, a), best(e, a + 1), weight(e, a) + best(e + 1, a + 1)));
+      const best = (e: number, a: number): number =>
+        e >= table.length || a >= 4 ? 0 : Math.max(best(e + 1, a), best(e, a + 1), weight(e, a) + best(e + 1, a + 1));
       expect(pairs.reduce((total, pair) => total + weight(pair.expected, pair.actual), 0)).toBe(best(0, 0));
     }),
   );

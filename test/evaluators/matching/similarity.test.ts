@@ -6,7 +6,13 @@ import type { JsonValue } from '../../../src/model/json.ts';
 
 const json = fc.jsonValue({ maxDepth: 3 }).map((value) => value as JsonValue);
 
-const rows: readonly { readonly name: string; readonly expected: JsonValue; readonly actual: JsonValue; readonly options?: Partial<SimilarityOptions>; readonly want: readonly [number, number] }[] = [
+const rows: readonly {
+  readonly name: string;
+  readonly expected: JsonValue;
+  readonly actual: JsonValue;
+  readonly options?: Partial<SimilarityOptions>;
+  readonly want: readonly [number, number];
+}[] = [
   { name: 'every leaf counts once', expected: { a: 1, b: { c: 'x', d: true } }, actual: { a: 1, b: { c: 'x', d: false } }, want: [2, 3] },
   { name: 'numbers count by nearness', expected: 10, actual: 9, want: [0.9, 1] },
   { name: 'a number far away counts nothing', expected: 1, actual: 100, want: [0, 1] },
@@ -35,5 +41,11 @@ test('similarity: a value is fully similar to itself, and any other is between 0
 
 test('similarity: the best pairs match at least what positions match', () => {
   const list = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 6 });
-  fc.assert(fc.property(list, list, (a, b) => matchedLeaves(a, b, { ...similarityDefaults, listMatch: 'best' }).matched >= matchedLeaves(a, b).matched - 1e-9));
+  fc.assert(
+    fc.property(
+      list,
+      list,
+      (a, b) => matchedLeaves(a, b, { ...similarityDefaults, listMatch: 'best' }).matched >= matchedLeaves(a, b).matched - 1e-9,
+    ),
+  );
 });

@@ -25,10 +25,16 @@ test('text: the distance is a metric', () => {
 });
 
 test('text: similarity lies between 0 and 1, and is 1 for equal texts only', () => {
-  fc.assert(fc.property(word, word, (a, b) => textSimilarity(a, b) >= 0 && textSimilarity(a, b) <= 1 && (textSimilarity(a, b) === 1) === (a === b)));
+  fc.assert(
+    fc.property(word, word, (a, b) => textSimilarity(a, b) >= 0 && textSimilarity(a, b) <= 1 && (textSimilarity(a, b) === 1) === (a === b)),
+  );
 });
 
 test('text: texts beyond the limit are equal or not', () => {
   const long = 'x'.repeat(editTextMax + 1);
-  expect([textSimilarity(long, long), textSimilarity(long, `${long}y`), textSimilarity('x'.repeat(editTextMax), 'x'.repeat(editTextMax - 1)) > 0.9]).toEqual([1, 0, true]);
+  expect([
+    textSimilarity(long, long),
+    textSimilarity(long, `${long}y`),
+    textSimilarity('x'.repeat(editTextMax), 'x'.repeat(editTextMax - 1)) > 0.9,
+  ]).toEqual([1, 0, true]);
 });

@@ -10,7 +10,17 @@ const rows: readonly (readonly [name: string, ...shorter: readonly string[]])[] 
   ['openai:gpt-5-mini', 'gpt-5-mini'],
   ['openrouter/anthropic/claude-sonnet-4.5', 'anthropic/claude-sonnet-4.5', 'claude-sonnet-4.5'],
   ['accounts/fireworks/models/deepseek-v3', 'fireworks/models/deepseek-v3', 'models/deepseek-v3', 'deepseek-v3'],
-  ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'anthropic.claude-sonnet-4-5-20250929-v1:0', 'us.anthropic.claude-sonnet-4-5-20250929', 'anthropic.claude-sonnet-4-5-20250929', 'claude-sonnet-4-5-20250929-v1:0', 'us.anthropic.claude-sonnet-4-5', 'anthropic.claude-sonnet-4-5', 'claude-sonnet-4-5-20250929', 'claude-sonnet-4-5'],
+  [
+    'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+    'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    'us.anthropic.claude-sonnet-4-5-20250929',
+    'anthropic.claude-sonnet-4-5-20250929',
+    'claude-sonnet-4-5-20250929-v1:0',
+    'us.anthropic.claude-sonnet-4-5',
+    'anthropic.claude-sonnet-4-5',
+    'claude-sonnet-4-5-20250929',
+    'claude-sonnet-4-5',
+  ],
   ['claude-sonnet-4@20250514', 'claude-sonnet-4'],
   ['claude-haiku-4-5-20251001', 'claude-haiku-4-5'],
   ['claude-3-5-sonnet-latest', 'claude-3-5-sonnet'],
@@ -31,7 +41,10 @@ for (const [name, ...shorter] of rows) {
 
 test('model names: of any text there are few, itself first, each a part of it and none empty', () => {
   const part = fc.constantFrom('/', '.', ':', '-', 'us', 'gpt', '-2025-08-07', '-20250807', '@1', ':0', '-v1:0', '-latest', '4', 'é');
-  const texts = fc.oneof(fc.string({ minLength: 1, maxLength: 300 }), fc.array(part, { minLength: 1, maxLength: 80 }).map((parts) => parts.join('')));
+  const texts = fc.oneof(
+    fc.string({ minLength: 1, maxLength: 300 }),
+    fc.array(part, { minLength: 1, maxLength: 80 }).map((parts) => parts.join('')),
+  );
   fc.assert(
     fc.property(texts, (text) => {
       const names = modelNames(text);

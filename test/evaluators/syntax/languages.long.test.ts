@@ -34,12 +34,24 @@ test('syntax: a fence names one language', () => {
 });
 
 test('syntax: the code of this project, and of its pages, raises no alarm', () => {
-  const sources = ['src/model', 'src/pipeline', 'evaluators', 'collectors'].flatMap((folder) => readdirSync(join(root, folder)).filter((name) => name.endsWith('.ts')).map((name) => join(folder, name)));
-  const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')).map((name) => join('docs', name))];
-  const blocks = pages.flatMap((page) => (codeBlocks(readFileSync(join(root, page), 'utf8')) ?? []).flatMap(({ language: fence, code, line }) => {
-    const language = all.find((one) => (languages[one].fences as readonly string[]).includes(fence));
-    return language === undefined ? [] : [{ language, code, place: `${page}:${line}` }];
-  }));
+  const sources = ['src/model', 'src/pipeline', 'evaluators', 'collectors'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(folder, name)),
+  );
+  const pages = [
+    'README.md',
+    'CONTRIBUTING.md',
+    ...readdirSync(join(root, 'docs'))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join('docs', name)),
+  ];
+  const blocks = pages.flatMap((page) =>
+    (codeBlocks(readFileSync(join(root, page), 'utf8')) ?? []).flatMap(({ language: fence, code, line }) => {
+      const language = all.find((one) => (languages[one].fences as readonly string[]).includes(fence));
+      return language === undefined ? [] : [{ language, code, place: `${page}:${line}` }];
+    }),
+  );
   expect(sources.length).toBeGreaterThan(100);
   expect(blocks.length).toBeGreaterThan(10);
   expect(sources.filter((path) => languages.typescript.problem(readFileSync(join(root, path), 'utf8')) !== undefined)).toEqual([]);
@@ -47,7 +59,34 @@ test('syntax: the code of this project, and of its pages, raises no alarm', () =
 });
 
 /** What nests, or may be read in two ways, in one language or another. */
-const hostile = ['(', '[', '{', '<a>', 'f(', 'not ', 'a.', '`${', 'f<a>(', 'a<b>`${', 'async<T>(', 'new A<', '<T>(x:', 'type A=', 'if a:\n ', 'f"{', 'a::<', 'a {b:', '$(', 'foo(){', '{a}', '!x\n', '- ', '\n', '<?php ', '&a;'];
+const hostile = [
+  '(',
+  '[',
+  '{',
+  '<a>',
+  'f(',
+  'not ',
+  'a.',
+  '`${',
+  'f<a>(',
+  'a<b>`${',
+  'async<T>(',
+  'new A<',
+  '<T>(x:',
+  'type A=',
+  'if a:\n ',
+  'f"{',
+  'a::<',
+  'a {b:',
+  '$(',
+  'foo(){',
+  '{a}',
+  '!x\n',
+  '- ',
+  '\n',
+  '<?php ',
+  '&a;',
+];
 
 /** Seconds of this process's time for the worst block; measured at 0.8 s, so that ten times as much is a fault and no slow machine. */
 const cpuSecondsMax = 8;
@@ -65,10 +104,16 @@ for (const language of all) {
   });
 
   test(`syntax: ${language} takes any text`, () => {
-    const piece = fc.oneof(fc.constantFrom(...hostile, ...snippets[language].correct, ...snippets[language].broken), fc.string({ maxLength: 8 }));
-    fc.assert(fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
-      const problem = languages[language].problem(pieces.join(''));
-      expect(problem === undefined || problem.length > 0).toBe(true);
-    }), { numRuns: 80 });
+    const piece = fc.oneof(
+      fc.constantFrom(...hostile, ...snippets[language].correct, ...snippets[language].broken),
+      fc.string({ maxLength: 8 }),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+        const problem = languages[language].problem(pieces.join(''));
+        expect(problem === undefined || problem.length > 0).toBe(true);
+      }),
+      { numRuns: 80 },
+    );
   });
 }

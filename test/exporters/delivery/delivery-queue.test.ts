@@ -61,14 +61,27 @@ function bench(options: Partial<OutboxOptions> = {}): Bench {
     },
     sending: () => pending.length,
     stopped: () => stops,
-    counts: () => Object.fromEntries(points('tracejury.exporter.items').map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0])),
+    counts: () =>
+      Object.fromEntries(
+        points('tracejury.exporter.items').map((point) => [
+          point.labels['tracejury.outcome'] ?? '',
+          point.kind === 'number' ? point.value : 0,
+        ]),
+      ),
     gauge: (name) => points(name).map((point) => (point.kind === 'number' ? point.value : 0))[0],
   };
 }
 
 test('outbox: items of one run go one at a time and in order, others beside them up to the limit', async () => {
   const { box, sent, answer } = bench({ sendingMax: 2 });
-  for (const [of, nth] of [[1, 1], [1, 2], [2, 1], [3, 1], [1, 3]] as const) box.offer(item(of, nth));
+  for (const [of, nth] of [
+    [1, 1],
+    [1, 2],
+    [2, 1],
+    [3, 1],
+    [1, 3],
+  ] as const)
+    box.offer(item(of, nth));
   expect(sent).toEqual(['1.1', '2.1']);
   await answer(fine);
   expect(sent).toEqual(['1.1', '2.1', '3.1']);
@@ -171,7 +184,8 @@ test('outbox: a backend that is down holds no more than the limit and no timer f
 
 test('outbox: huge runs are held to the limit of memory, the newest of them kept', async () => {
   const { box, sent, answer, counts } = bench({ bytesMax: 250_000, sendingMax: 1 });
-  const huge = (of: number): ScoredRun => scoredRun({ e: scored(1) }, run({ spanId: spanId(of), trace: agentTrace({ input: 'x'.repeat(100_000) }) }));
+  const huge = (of: number): ScoredRun =>
+    scoredRun({ e: scored(1) }, run({ spanId: spanId(of), trace: agentTrace({ input: 'x'.repeat(100_000) }) }));
   for (const of of [1, 2, 3, 4]) box.offer(huge(of));
   expect(box.held()).toBe(2);
   await answer(fine);

@@ -18,11 +18,32 @@ interface Case {
 
 const cases: readonly Case[] = [
   { name: 'one goes alone', items: 1, answer: () => sent, requests: [[0]], outcomes: [sent] },
-  { name: 'several go together, so many at most', items: 5, answer: () => sent, requests: [[0, 1, 2], [3, 4]], outcomes: [sent, sent, sent, sent, sent] },
+  {
+    name: 'several go together, so many at most',
+    items: 5,
+    answer: () => sent,
+    requests: [
+      [0, 1, 2],
+      [3, 4],
+    ],
+    outcomes: [sent, sent, sent, sent, sent],
+  },
   { name: 'what may be taken later may all be taken later', items: 2, answer: () => busy, requests: [[0, 1]], outcomes: [busy, busy] },
-  { name: 'one that is refused does not take the others with it', items: 3, answer: (items) => (items.includes(1) ? refused : sent), requests: [[0, 1, 2], [0], [1], [2]], outcomes: [sent, refused, sent] },
+  {
+    name: 'one that is refused does not take the others with it',
+    items: 3,
+    answer: (items) => (items.includes(1) ? refused : sent),
+    requests: [[0, 1, 2], [0], [1], [2]],
+    outcomes: [sent, refused, sent],
+  },
   { name: 'one that is refused alone is refused', items: 1, answer: () => refused, requests: [[0]], outcomes: [refused] },
-  { name: 'a backend that goes away while they are sent one by one', items: 2, answer: (items) => (items.length > 1 ? refused : busy), requests: [[0, 1], [0], [1]], outcomes: [busy, busy] },
+  {
+    name: 'a backend that goes away while they are sent one by one',
+    items: 2,
+    answer: (items) => (items.length > 1 ? refused : busy),
+    requests: [[0, 1], [0], [1]],
+    outcomes: [busy, busy],
+  },
 ];
 
 describe('together', () => {
@@ -37,7 +58,11 @@ describe('together', () => {
 
   test('together: where the answer tells what became of each, nothing is sent again', async () => {
     let requests = 0;
-    const send = microBatcher<number>({ itemsMax: 3, requestsMax: 1, send: async (batch) => (requests++, batch.map((item) => (item === 1 ? refused : sent))) });
+    const send = microBatcher<number>({
+      itemsMax: 3,
+      requestsMax: 1,
+      send: async (batch) => (requests++, batch.map((item) => (item === 1 ? refused : sent))),
+    });
     expect(await Promise.all([0, 1, 2].map((item) => send(item)))).toEqual([sent, refused, sent]);
     expect(requests).toBe(1);
   });
@@ -57,7 +82,7 @@ describe('together', () => {
       },
     });
     const all = Promise.all([0, 1, 2, 3, 4].map((item) => send(item)));
-    for (let ended = 0; ended < 5; ) {
+    for (let ended = 0; ended < 5;) {
       const end = ends.shift();
       if (end === undefined) await new Promise((resolve) => setImmediate(resolve));
       else {

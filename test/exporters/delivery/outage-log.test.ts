@@ -8,9 +8,18 @@ import { fine, item, later, never, shelf, started } from '../shelf.ts';
 
 type Line = readonly [string, string, object];
 
-function told(): { readonly lines: Line[]; readonly logger: { warn(fields: object, message: string): void; info(fields: object, message: string): void } } {
+function told(): {
+  readonly lines: Line[];
+  readonly logger: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
+} {
   const lines: Line[] = [];
-  return { lines, logger: { warn: (fields, message) => void lines.push(['warn', message, fields]), info: (fields, message) => void lines.push(['info', message, fields]) } };
+  return {
+    lines,
+    logger: {
+      warn: (fields, message) => void lines.push(['warn', message, fields]),
+      info: (fields, message) => void lines.push(['info', message, fields]),
+    },
+  };
 }
 
 const down = 'a backend takes nothing: its scores wait';
@@ -31,7 +40,18 @@ test('backend-news: an outage is two lines, whatever lies between, and what is g
     await own.sleep.wakeAll();
     await own.answer(refused);
   }
-  expect(lines).toEqual([['warn', down, { exporter: 'traces', reason: 'http_401', fault: 'status 401: api_key is refused', todo: 'Look at the keys, and whether they are of this address.' }]]);
+  expect(lines).toEqual([
+    [
+      'warn',
+      down,
+      {
+        exporter: 'traces',
+        reason: 'http_401',
+        fault: 'status 401: api_key is refused',
+        todo: 'Look at the keys, and whether they are of this address.',
+      },
+    ],
+  ]);
   own.clock.advance(60_000);
   await own.sleep.wakeAll();
   await own.answer(fine);
@@ -51,7 +71,19 @@ test('backend-news: what is not there yet is no outage, and is told when it is g
   own.clock.advance(5_000);
   await own.sleep.wakeAll();
   await own.answer(missing);
-  expect(lines).toEqual([['warn', given, { exporter: 'x', reason: 'missing', fault: 'its span is not there', items: 1, todo: expect.stringContaining('spans reach this backend') }]]);
+  expect(lines).toEqual([
+    [
+      'warn',
+      given,
+      {
+        exporter: 'x',
+        reason: 'missing',
+        fault: 'its span is not there',
+        items: 1,
+        todo: expect.stringContaining('spans reach this backend'),
+      },
+    ],
+  ]);
 });
 
 test('backend-news: where nothing is left to try it with, nobody says that it is back', async () => {
@@ -68,18 +100,71 @@ test('backend-news: where nothing is left to try it with, nobody says that it is
 });
 
 const error = (text: string): Extract<ExportOutcome, { kind: 'failed' }> => ({ kind: 'failed', retryable: true, error: text });
-const flips: readonly { readonly name: string; readonly what: (news: BackendNews, wait: (ms: number) => void) => void; readonly want: readonly string[] }[] = [
-  { name: 'one that goes and comes every second is told once a minute', what: (news, wait) => { for (let at = 0; at < 130; at++) { news.failed(error('status 503')); news.circuit('open'); news.circuit('half_open'); news.circuit('closed'); wait(1_000); } }, want: ['http_503', 'again', 'http_503', 'again', 'http_503', 'again'] },
-  { name: 'down for another reason than before is another line', what: (news) => { news.failed(error('ECONNREFUSED')); news.circuit('open'); news.failed(error('ECONNREFUSED')); news.failed(error('status 401')); news.circuit('open'); news.circuit('closed'); }, want: ['connection', 'http_401', 'again'] },
-  { name: 'two reasons that take turns are two lines', what: (news, wait) => { for (let at = 0; at < 200; at++) { news.failed(error(at % 2 === 0 ? 'status 503' : 'status 429')); news.circuit('open'); wait(1_000); } }, want: ['http_503', 'http_429'] },
-  { name: 'what is given up is told once a minute, with how many there were since', what: (news, wait) => { for (let at = 0; at < 90; at++) { news.givenUp({ error: 'status 400' }, 2); wait(1_000); } news.givenUp({ error: 'status 413' }); }, want: ['http_400 2', 'http_400 120', 'http_413 1'] },
+const flips: readonly {
+  readonly name: string;
+  readonly what: (news: BackendNews, wait: (ms: number) => void) => void;
+  readonly want: readonly string[];
+}[] = [
+  {
+    name: 'one that goes and comes every second is told once a minute',
+    what: (news, wait) => {
+      for (let at = 0; at < 130; at++) {
+        news.failed(error('status 503'));
+        news.circuit('open');
+        news.circuit('half_open');
+        news.circuit('closed');
+        wait(1_000);
+      }
+    },
+    want: ['http_503', 'again', 'http_503', 'again', 'http_503', 'again'],
+  },
+  {
+    name: 'down for another reason than before is another line',
+    what: (news) => {
+      news.failed(error('ECONNREFUSED'));
+      news.circuit('open');
+      news.failed(error('ECONNREFUSED'));
+      news.failed(error('status 401'));
+      news.circuit('open');
+      news.circuit('closed');
+    },
+    want: ['connection', 'http_401', 'again'],
+  },
+  {
+    name: 'two reasons that take turns are two lines',
+    what: (news, wait) => {
+      for (let at = 0; at < 200; at++) {
+        news.failed(error(at % 2 === 0 ? 'status 503' : 'status 429'));
+        news.circuit('open');
+        wait(1_000);
+      }
+    },
+    want: ['http_503', 'http_429'],
+  },
+  {
+    name: 'what is given up is told once a minute, with how many there were since',
+    what: (news, wait) => {
+      for (let at = 0; at < 90; at++) {
+        news.givenUp({ error: 'status 400' }, 2);
+        wait(1_000);
+      }
+      news.givenUp({ error: 'status 413' });
+    },
+    want: ['http_400 2', 'http_400 120', 'http_413 1'],
+  },
 ];
 for (const { name, what, want } of flips) {
   test(`backend-news: ${name}`, () => {
     const [clock, telemetry] = [manualClock(), metricRegistry()];
     const { lines, logger } = told();
     what(backendNews({ name: () => 'x', what: 'scores', telemetry, clock, logger }), (ms) => clock.advance(ms));
-    const words = lines.map(([, message, fields]) => (message === again ? 'again' : Object.entries(fields).flatMap(([key, value]) => (key === 'reason' || key === 'items' ? [String(value)] : [])).join(' ')));
+    const words = lines.map(([, message, fields]) =>
+      message === again
+        ? 'again'
+        : Object.entries(fields)
+            .flatMap(([key, value]) => (key === 'reason' || key === 'items' ? [String(value)] : []))
+            .join(' '),
+    );
     expect(words).toEqual(want);
   });
 }
@@ -87,7 +172,14 @@ for (const { name, what, want } of flips) {
 test('backend-news: every failure counts, by its reason', () => {
   const [clock, telemetry] = [manualClock(), metricRegistry()];
   const news = backendNews({ name: () => 'x', what: 'spans', telemetry, clock });
-  for (const text of ['status 503', 'status 503', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'no answer within 10 ms', 'TypeError']) news.failed(error(text));
+  for (const text of ['status 503', 'status 503', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'no answer within 10 ms', 'TypeError'])
+    news.failed(error(text));
   const points = telemetry.snapshot().find(({ name }) => name === 'tracejury.exporter.failures')?.points ?? [];
-  expect(points.map((point) => `${point.labels['tracejury.reason']} ${point.kind === 'number' ? point.value : 0}`).toSorted()).toEqual(['dns 1', 'http_503 2', 'other 1', 'timeout 1', 'tls 1']);
+  expect(points.map((point) => `${point.labels['tracejury.reason']} ${point.kind === 'number' ? point.value : 0}`).toSorted()).toEqual([
+    'dns 1',
+    'http_503 2',
+    'other 1',
+    'timeout 1',
+    'tls 1',
+  ]);
 });

@@ -62,10 +62,14 @@ test('outbox: whatever fails, every item is sent, a dead letter, counted, or out
       expect(own.gauge('tracejury.exporter.queue') ?? 0).toBe(0);
       dropped += own.count('dropped');
       const dead = (await rowsOf(of)).map((row) => row.split(' ')[0] ?? '');
-      const lost = [...offered].filter(([run_, last]) => !(delivered.get(String(run_)) ?? []).includes(`${run_}.${last}`) && !dead.includes(`${run_}.${last}`));
+      const lost = [...offered].filter(
+        ([run_, last]) => !(delivered.get(String(run_)) ?? []).includes(`${run_}.${last}`) && !dead.includes(`${run_}.${last}`),
+      );
       expect(lost.length).toBeLessThanOrEqual(dropped);
       // Of each run nothing older comes after something newer, but for repeats of a process that died.
-      if (!steps.some((one) => 'dies' in one)) for (const order of delivered.values()) expect(order).toEqual([...new Set(order)].toSorted((one, other) => Number(one.split('.')[1]) - Number(other.split('.')[1])));
+      if (!steps.some((one) => 'dies' in one))
+        for (const order of delivered.values())
+          expect(order).toEqual([...new Set(order)].toSorted((one, other) => Number(one.split('.')[1]) - Number(other.split('.')[1])));
     }),
     { numRuns: 200 },
   );

@@ -22,7 +22,12 @@ test('outbox: what is sent before its run is written needs no row', async () => 
 test('outbox: a row is sent by the next process, with the runs in order and no item twice in one process', async () => {
   const of = shelf();
   const first = await started(of);
-  for (const [run_, revision] of [[1, 1], [2, 1], [1, 2]] as const) first.offer(item(run_, revision));
+  for (const [run_, revision] of [
+    [1, 1],
+    [2, 1],
+    [1, 2],
+  ] as const)
+    first.offer(item(run_, revision));
   await first.write();
   const second = await started(of);
   await settled();
@@ -52,7 +57,13 @@ test('outbox: a backend that is down costs rows and no memory, is tried with one
   for (let at = 0; at < 3; at++) await own.answer(later);
   await own.write();
   while (own.sending() > 0) await own.answer(later);
-  expect([own.box.standing().circuit, own.box.held(), (await of.store.exports.counts())[0]?.waiting, own.gauge('tracejury.exporter.circuit'), own.gauge('tracejury.exporter.queue')]).toEqual(['open', 0, 300, 2, 300]);
+  expect([
+    own.box.standing().circuit,
+    own.box.held(),
+    (await of.store.exports.counts())[0]?.waiting,
+    own.gauge('tracejury.exporter.circuit'),
+    own.gauge('tracejury.exporter.queue'),
+  ]).toEqual(['open', 0, 300, 2, 300]);
   const before = own.sent.length;
   for (let probe = 0; probe < 5; probe++) {
     own.clock.advance(60_000);
@@ -70,7 +81,14 @@ test('outbox: a backend that is down costs rows and no memory, is tried with one
     if (own.sending() > 0) await own.answer(fine);
     else await own.tick();
   }
-  expect([new Set(own.sent).size, own.gauge('tracejury.exporter.lag'), own.gauge('tracejury.exporter.circuit'), own.count('sent'), own.count('failed'), own.count('dropped')]).toEqual([300, 0, 0, 300, 0, 0]);
+  expect([
+    new Set(own.sent).size,
+    own.gauge('tracejury.exporter.lag'),
+    own.gauge('tracejury.exporter.circuit'),
+    own.count('sent'),
+    own.count('failed'),
+    own.count('dropped'),
+  ]).toEqual([300, 0, 0, 300, 0, 0]);
   await own.tick();
   expect(await rowsOf(of)).toEqual([]);
 });
@@ -97,7 +115,10 @@ test('outbox: an item that the backend refuses is a dead letter, whether its run
 });
 
 test('outbox: one item that always fails while others are taken is given up after its attempts, or at its age', async () => {
-  for (const [options, reason] of [[{ attemptsMax: 3 }, 'tried 3 times: busy'], [{ giveUpMs: 1_500 }, 'too old: busy']] as const) {
+  for (const [options, reason] of [
+    [{ attemptsMax: 3 }, 'tried 3 times: busy'],
+    [{ giveUpMs: 1_500 }, 'too old: busy'],
+  ] as const) {
     const of = shelf();
     const own = await started(of, { ...options, failuresMax: 100 });
     own.offer(item(1));
@@ -139,7 +160,10 @@ test('outbox: judges’ verdicts do not replace those of rules', async () => {
   const own = await started(of, { sendingMax: 1 });
   own.offer(item(9));
   own.offer(item(1));
-  own.offer({ ...scoredRun({}, run({ spanId: spanId(1) })), evaluations: [evaluation('judge', scored(1), run({ spanId: spanId(1) }), { evaluatorKind: 'judge' })] });
+  own.offer({
+    ...scoredRun({}, run({ spanId: spanId(1) })),
+    evaluations: [evaluation('judge', scored(1), run({ spanId: spanId(1) }), { evaluatorKind: 'judge' })],
+  });
   await own.write();
   expect(await rowsOf(of)).toEqual(['9.1 waiting', '1.1 waiting', '1.1 waiting']);
 });
@@ -223,7 +247,13 @@ test('outbox: a row that cannot be read is a dead letter', async () => {
   first.offer(item(1));
   await first.write();
   const { exports } = of.store;
-  const broken: Shelf = { breaks: false, store: { ...of.store, exports: { ...exports, due: async (query) => (await exports.due(query)).map((row) => ({ ...row, item: undefined })) } } };
+  const broken: Shelf = {
+    breaks: false,
+    store: {
+      ...of.store,
+      exports: { ...exports, due: async (query) => (await exports.due(query)).map((row) => ({ ...row, item: undefined })) },
+    },
+  };
   const second = await started(broken);
   await settled();
   await second.tick();
@@ -253,7 +283,12 @@ test('outbox: a circuit with nothing left to try it with is closed, and nothing 
   expect([own.box.standing().circuit, own.box.standing().fault, own.gauge('tracejury.exporter.queue')]).toEqual(['open', 'busy', 3]);
   await of.store.prune(retention({ exportsBefore: Number.MAX_SAFE_INTEGER, exportsMax: 0 }));
   for (let turn = 0; turn < 3; turn++) await own.tick();
-  expect([own.box.standing().circuit, own.box.standing().fault, own.gauge('tracejury.exporter.circuit'), own.gauge('tracejury.exporter.queue')]).toEqual(['closed', undefined, 0, 0]);
+  expect([
+    own.box.standing().circuit,
+    own.box.standing().fault,
+    own.gauge('tracejury.exporter.circuit'),
+    own.gauge('tracejury.exporter.queue'),
+  ]).toEqual(['closed', undefined, 0, 0]);
   // Who comes next is sent as ever.
   own.offer(item(4));
   expect(own.sending()).toBe(1);

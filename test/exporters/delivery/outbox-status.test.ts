@@ -9,7 +9,10 @@ test('outbox: what is to be sent is told with what waits in the store and was no
   expect(first.box.standing()).toMatchObject({ toSend: 5, notStored: 5, sending: 1 });
   await first.answer(later);
   await first.write();
-  expect([first.box.held(), first.box.standing()]).toMatchObject([0, { circuit: 'open', toSend: 5, notStored: 0, sending: 0, oldestAtMs: undefined }]);
+  expect([first.box.held(), first.box.standing()]).toMatchObject([
+    0,
+    { circuit: 'open', toSend: 5, notStored: 0, sending: 0, oldestAtMs: undefined },
+  ]);
   first.offer(item(6));
   expect(first.box.standing()).toMatchObject({ toSend: 6, notStored: 1, oldestAtMs: first.clock.nowMs() });
   // Another process has the rows to send from the beginning.
@@ -20,13 +23,25 @@ test('outbox: what is to be sent is told with what waits in the store and was no
 test('outbox: when a backend is tried again, when it took something and how it last failed is told, also after it is well', async () => {
   const of = shelf();
   const own = await started(of, { sendingMax: 1, failuresMax: 1 });
-  expect(own.box.standing()).toMatchObject({ circuit: 'closed', fault: undefined, retryAtMs: undefined, sentAtMs: undefined, lastFailure: undefined });
+  expect(own.box.standing()).toMatchObject({
+    circuit: 'closed',
+    fault: undefined,
+    retryAtMs: undefined,
+    sentAtMs: undefined,
+    lastFailure: undefined,
+  });
   own.offer(item(1));
   own.clock.advance(5_000);
   const failedAtMs = own.clock.nowMs();
   await own.answer({ kind: 'failed', retryable: true, error: 'status 503', retryAfterMs: 30_000 });
   const lastFailure = { atMs: failedAtMs, error: 'status 503', reason: 'http_503', todo: 'It has a fault of its own: try again later.' };
-  expect(own.box.standing()).toMatchObject({ circuit: 'open', fault: 'status 503', retryAtMs: failedAtMs + 30_000, sentAtMs: undefined, lastFailure });
+  expect(own.box.standing()).toMatchObject({
+    circuit: 'open',
+    fault: 'status 503',
+    retryAtMs: failedAtMs + 30_000,
+    sentAtMs: undefined,
+    lastFailure,
+  });
   own.clock.advance(30_000);
   await own.sleep.wakeAll();
   expect(own.box.standing()).toMatchObject({ circuit: 'half_open', retryAtMs: undefined, sending: 1 });
@@ -35,5 +50,9 @@ test('outbox: when a backend is tried again, when it took something and how it l
   // What is given up has failed as well, and says nothing against the backend.
   own.offer(item(2));
   await own.answer(never);
-  expect(own.box.standing()).toMatchObject({ fault: undefined, toSend: 0, lastFailure: { atMs: own.clock.nowMs(), error: 'no', reason: 'other', todo: '' } });
+  expect(own.box.standing()).toMatchObject({
+    fault: undefined,
+    toSend: 0,
+    lastFailure: { atMs: own.clock.nowMs(), error: 'no', reason: 'other', todo: '' },
+  });
 });

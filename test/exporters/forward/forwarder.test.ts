@@ -22,30 +22,76 @@ async function bench() {
     return '';
   });
   const clock = manualClock(1_000_000);
-  const settings: ForwardSettings = { name: 'on', tracesEndpoint: `${target.url}/v1/traces`, headers: {}, protocol: 'http/protobuf', compression: 'none', holdMs: 10_000 };
-  const forward: Forwarding = forwarding({ settings, awaits: () => false, read: async () => undefined, bodyBytesMax: 1e6, clock, sleep, random: () => 0, telemetry: metricRegistry({ clock }) });
+  const settings: ForwardSettings = {
+    name: 'on',
+    tracesEndpoint: `${target.url}/v1/traces`,
+    headers: {},
+    protocol: 'http/protobuf',
+    compression: 'none',
+    holdMs: 10_000,
+  };
+  const forward: Forwarding = forwarding({
+    settings,
+    awaits: () => false,
+    read: async () => undefined,
+    bodyBytesMax: 1e6,
+    clock,
+    sleep,
+    random: () => 0,
+    telemetry: metricRegistry({ clock }),
+  });
   open.push({ close: async () => void (await forward.stop(0)) }, target);
   forward.start();
   let position = 0;
   const take = (): void => {
     const spans = [span({ id: ++position })];
-    forward.spans({ position, tenant: noTenant, spans, body: { bytes: writeTraces(spans, 'protobuf'), encoding: 'protobuf' }, isWhole: true });
+    forward.spans({
+      position,
+      tenant: noTenant,
+      spans,
+      body: { bytes: writeTraces(spans, 'protobuf'), encoding: 'protobuf' },
+      isWhole: true,
+    });
   };
   return { own, clock, settings, forward, take };
 }
 
 test('forwarding: what waits, since when, and what the target said', async () => {
   const { own, clock, forward, take } = await bench();
-  expect(forward.standings()).toEqual([{ name: 'on', kind: 'forward', isConfigured: true, standing: { sends: 'spans', circuit: 'closed', fault: undefined, retryAtMs: undefined, toSend: 0, sending: 0, oldestAtMs: undefined, sentAtMs: undefined, lastFailure: undefined } }]);
+  expect(forward.standings()).toEqual([
+    {
+      name: 'on',
+      kind: 'forward',
+      isConfigured: true,
+      standing: {
+        sends: 'spans',
+        circuit: 'closed',
+        fault: undefined,
+        retryAtMs: undefined,
+        toSend: 0,
+        sending: 0,
+        oldestAtMs: undefined,
+        sentAtMs: undefined,
+        lastFailure: undefined,
+      },
+    },
+  ]);
   take();
   clock.advance(5_000);
   take();
   const lastFailure = { atMs: 1_005_000, error: 'status 503', reason: 'http_503', todo: 'It has a fault of its own: try again later.' };
   await eventually(() => (forward.standings()[0]?.standing.lastFailure === undefined ? undefined : true), 'a failure');
-  expect(forward.standings()).toMatchObject([{ standing: { fault: 'status 503', toSend: 2, oldestAtMs: 1_000_000, sentAtMs: undefined, lastFailure } }]);
+  expect(forward.standings()).toMatchObject([
+    { standing: { fault: 'status 503', toSend: 2, oldestAtMs: 1_000_000, sentAtMs: undefined, lastFailure } },
+  ]);
   own.status = 200;
-  await eventually(() => (forward.standings().some(({ standing }) => standing.sends === 'spans' && standing.toSend === 0) ? true : undefined), 'nothing waits');
-  expect(forward.standings()).toMatchObject([{ standing: { fault: undefined, toSend: 0, sending: 0, oldestAtMs: undefined, sentAtMs: 1_005_000, lastFailure } }]);
+  await eventually(
+    () => (forward.standings().some(({ standing }) => standing.sends === 'spans' && standing.toSend === 0) ? true : undefined),
+    'nothing waits',
+  );
+  expect(forward.standings()).toMatchObject([
+    { standing: { fault: undefined, toSend: 0, sending: 0, oldestAtMs: undefined, sentAtMs: 1_005_000, lastFailure } },
+  ]);
 });
 
 test('forwarding: of an entry that is gone is told what still goes, under its name, and then nothing', async () => {

@@ -12,7 +12,11 @@ import { span } from '../../builders/spans.ts';
 const lanes = 3;
 const [waits, goes] = [() => true, () => false];
 
-function waitingRoom(bodyBytesMax = 1_000): { readonly held: Parcels; readonly clock: ReturnType<typeof manualClock>; readonly ready: () => readonly Parcel[] } {
+function waitingRoom(bodyBytesMax = 1_000): {
+  readonly held: Parcels;
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly ready: () => readonly Parcel[];
+} {
   const clock = manualClock();
   const held = parcels({ clock, telemetry: metricRegistry(), lanes, bodyBytesMax });
   return { held, clock, ready: () => Array.from({ length: lanes }, (_, lane) => [...held.ready(lane)]).flat() };
@@ -20,20 +24,40 @@ function waitingRoom(bodyBytesMax = 1_000): { readonly held: Parcels; readonly c
 
 const keyOf = (trace: number): string => traceKey(noTenant, span({ id: 1, trace }).traceId);
 const body = (length: number): PlainBody => ({ bytes: Buffer.alloc(length), encoding: 'protobuf' });
-const request = (position: number, spans: readonly (readonly [trace: number, id: number])[], more: { readonly isWhole?: boolean; readonly tenant?: Tenant; readonly body?: PlainBody } = {}) => ({ position, tenant: noTenant, spans: spans.map(([trace, id]) => span({ id, trace })), body: undefined, isWhole: true, ...more });
+const request = (
+  position: number,
+  spans: readonly (readonly [trace: number, id: number])[],
+  more: { readonly isWhole?: boolean; readonly tenant?: Tenant; readonly body?: PlainBody } = {},
+) => ({ position, tenant: noTenant, spans: spans.map(([trace, id]) => span({ id, trace })), body: undefined, isWhole: true, ...more });
 
 test('parcels: what nobody will judge goes at once, and takes along what waited before it', () => {
   const { held, ready } = waitingRoom();
   held.takeSpans(request(10, [[1, 1]]), waits);
   expect(ready()).toEqual([]);
-  held.takeSpans(request(20, [[1, 2], [2, 3]]), goes);
-  expect(ready().filter(({ key }) => key === keyOf(1)).map((parcel) => parcel.request.position)).toEqual([10, 20]);
+  held.takeSpans(
+    request(20, [
+      [1, 2],
+      [2, 3],
+    ]),
+    goes,
+  );
+  expect(
+    ready()
+      .filter(({ key }) => key === keyOf(1))
+      .map((parcel) => parcel.request.position),
+  ).toEqual([10, 20]);
   expect(ready()).toHaveLength(3);
 });
 
 test('parcels: a trace goes when nothing of it is open, what is as old as hold goes without, and is told', () => {
   const { held, clock, ready } = waitingRoom();
-  held.takeSpans(request(10, [[1, 1], [2, 1]]), waits);
+  held.takeSpans(
+    request(10, [
+      [1, 1],
+      [2, 1],
+    ]),
+    waits,
+  );
   held.settled([keyOf(2), keyOf(3)]);
   expect(ready().map(({ key }) => key)).toEqual([keyOf(2)]);
   clock.advance(999);
@@ -47,7 +71,13 @@ test('parcels: a trace goes when nothing of it is open, what is as old as hold g
 test('parcels: the journal keeps a request until all of it has gone on, and no trace is done before', () => {
   const { held, ready } = waitingRoom();
   expect([held.oldest(), held.oldestMs(), held.size()]).toEqual([undefined, undefined, 0]);
-  held.takeSpans(request(10, [[1, 1], [2, 1]]), goes);
+  held.takeSpans(
+    request(10, [
+      [1, 1],
+      [2, 1],
+    ]),
+    goes,
+  );
   held.takeSpans(request(20, [[2, 2]]), goes);
   const gone = (position: number, trace: number): void => {
     for (const parcel of ready()) if (parcel.request.position === position && parcel.key === keyOf(trace)) held.gone(parcel);
@@ -72,12 +102,25 @@ test('parcels: bodies stay in memory as far as the bound, and make room when the
 
 test('parcels: of a request with rejected spans, or with spans of ours, only the others are named', () => {
   const { held, ready } = waitingRoom();
-  held.takeSpans(request(10, [[1, 1], [1, 2]]), goes);
+  held.takeSpans(
+    request(10, [
+      [1, 1],
+      [1, 2],
+    ]),
+    goes,
+  );
   held.takeSpans(request(20, [[1, 3]], { isWhole: false }), goes);
   const own = { ...request(30, []), spans: [span({ id: 4 }), span({ id: 5, attributes: { 'tracejury.generated': true } })] };
   held.takeSpans(own, goes);
   held.takeSpans({ ...own, position: 40, spans: own.spans.slice(1) }, goes);
-  expect(ready().map(({ request: { position, isEntire }, only, items }) => [position, isEntire, only === undefined ? undefined : [...only].map((id) => Number.parseInt(id, 16)), items])).toEqual([
+  expect(
+    ready().map(({ request: { position, isEntire }, only, items }) => [
+      position,
+      isEntire,
+      only === undefined ? undefined : [...only].map((id) => Number.parseInt(id, 16)),
+      items,
+    ]),
+  ).toEqual([
     [10, true, undefined, 2],
     [20, false, [3], 1],
     [30, false, [4], 1],
@@ -90,7 +133,16 @@ test('parcels: a verdict is written on a span that waits, once, and on no other'
   const { traceId } = span({ id: 1, trace: 7 });
   const [agent, tool] = [span({ id: 1, trace: 7 }).spanId, span({ id: 2, trace: 7 }).spanId];
   const of = run({ traceId, spanId: agent });
-  const item = { ...scoredRun({}, of), evaluations: [evaluation('tool_error', scored(0, { parts: [{ callIndex: 0, spanId: tool, score: 0, passed: false, label: 'fail', explanation: 'no' }] as never }), of)] };
+  const item = {
+    ...scoredRun({}, of),
+    evaluations: [
+      evaluation(
+        'tool_error',
+        scored(0, { parts: [{ callIndex: 0, spanId: tool, score: 0, passed: false, label: 'fail', explanation: 'no' }] as never }),
+        of,
+      ),
+    ],
+  };
   expect(held.scored(item)).toBe(false);
   held.takeSpans(request(10, [[7, 2]]), waits);
   held.takeSpans(request(20, [[7, 1]]), waits);
@@ -100,7 +152,11 @@ test('parcels: a verdict is written on a span that waits, once, and on no other'
   // A judge's, or that of a later revision, needs a span of its own.
   expect(held.scored(item)).toBe(false);
   held.settled([keyOf(7), keyOf(8)]);
-  expect(Object.fromEntries(ready().map((parcel) => [parcel.request.position, [...parcel.additions.keys()]]))).toEqual({ 10: [tool], 20: [agent], 30: [] });
+  expect(Object.fromEntries(ready().map((parcel) => [parcel.request.position, [...parcel.additions.keys()]]))).toEqual({
+    10: [tool],
+    20: [agent],
+    30: [],
+  });
   expect(held.scored(item)).toBe(false);
 });
 
@@ -109,9 +165,25 @@ test('parcels: while they cannot go on, spans that have waited for hold still ge
   const telemetry = metricRegistry();
   const held = parcels({ clock, telemetry, lanes, bodyBytesMax: 0, openSpansMax: 4 });
   const ready = (): readonly Parcel[] => Array.from({ length: lanes }, (_, lane) => [...held.ready(lane)]).flat();
-  const unscored = (): number => (telemetry.snapshot().find(({ name }) => name === 'tracejury.forward.unscored')?.points ?? []).reduce((sum, point) => sum + (point.kind === 'number' ? point.value : 0), 0);
-  const scoredRunOf = (trace: number): ReturnType<typeof scoredRun> => scoredRun({ tool_error: scored(1) }, run({ traceId: span({ id: 1, trace }).traceId, spanId: span({ id: 1, trace }).spanId }));
-  for (const [position, trace] of [[10, 1], [20, 2], [30, 3]] as const) held.takeSpans(request(position, [[trace, 2], [trace, 1]]), waits);
+  const unscored = (): number =>
+    (telemetry.snapshot().find(({ name }) => name === 'tracejury.forward.unscored')?.points ?? []).reduce(
+      (sum, point) => sum + (point.kind === 'number' ? point.value : 0),
+      0,
+    );
+  const scoredRunOf = (trace: number): ReturnType<typeof scoredRun> =>
+    scoredRun({ tool_error: scored(1) }, run({ traceId: span({ id: 1, trace }).traceId, spanId: span({ id: 1, trace }).spanId }));
+  for (const [position, trace] of [
+    [10, 1],
+    [20, 2],
+    [30, 3],
+  ] as const)
+    held.takeSpans(
+      request(position, [
+        [trace, 2],
+        [trace, 1],
+      ]),
+      waits,
+    );
   clock.advance(1_000);
   held.expire(1_000);
   expect([ready().length, unscored()]).toEqual([3, 0]);
@@ -141,7 +213,8 @@ test('parcels: whatever happens, all that came goes, once, and in its order with
       const unsent = new Map<number, number>();
       let id = 0;
       const send = (parcel: Parcel): void => {
-        for (const one of idsOf.get(parcel.request.position)?.filter(([trace]) => keyOf(trace) === parcel.key) ?? []) went.push(`${one[0]} ${one[1]}`);
+        for (const one of idsOf.get(parcel.request.position)?.filter(([trace]) => keyOf(trace) === parcel.key) ?? [])
+          went.push(`${one[0]} ${one[1]}`);
         unsent.set(parcel.request.position, (unsent.get(parcel.request.position) ?? 0) - 1);
         if (unsent.get(parcel.request.position) === 0) unsent.delete(parcel.request.position);
         held.gone(parcel);
@@ -159,13 +232,18 @@ test('parcels: whatever happens, all that came goes, once, and in its order with
           clock.advance(one.ms);
           held.expire(1_000);
         } else for (const parcel of [...held.ready(one.lane)].slice(0, one.most)) send(parcel);
-        expect([held.oldest(), held.size(), held.parcels()]).toEqual([unsent.size === 0 ? undefined : Math.min(...unsent.keys()), unsent.size, [...unsent.values()].reduce((sum, left) => sum + left, 0)]);
+        expect([held.oldest(), held.size(), held.parcels()]).toEqual([
+          unsent.size === 0 ? undefined : Math.min(...unsent.keys()),
+          unsent.size,
+          [...unsent.values()].reduce((sum, left) => sum + left, 0),
+        ]);
       }
       clock.advance(1_000);
       held.expire(1_000);
       for (const parcel of ready()) send(parcel);
       expect(held.size()).toBe(0);
-      for (let trace = 1; trace <= 5; trace++) expect(went.filter((one) => one.startsWith(`${trace} `))).toEqual(came.filter((one) => one.startsWith(`${trace} `)));
+      for (let trace = 1; trace <= 5; trace++)
+        expect(went.filter((one) => one.startsWith(`${trace} `))).toEqual(came.filter((one) => one.startsWith(`${trace} `)));
     }),
   );
 });

@@ -26,7 +26,10 @@ interface Sent {
 }
 
 /** Sends everything to a target that answers as told, and then takes what it wants. */
-async function sentThrough(requests: readonly Sent[], answers: readonly ('busy' | 'gone' | 'later')[]): Promise<{ readonly came: readonly Span[]; readonly taken: readonly Span[]; readonly left: number }> {
+async function sentThrough(
+  requests: readonly Sent[],
+  answers: readonly ('busy' | 'gone' | 'later')[],
+): Promise<{ readonly came: readonly Span[]; readonly taken: readonly Span[]; readonly left: number }> {
   const [clock, telemetry] = [manualClock(), metricRegistry()];
   const held = parcels({ clock, telemetry, lanes, bodyBytesMax: 1e6 });
   const journal = new Map<number, PlainBody>();
@@ -36,7 +39,8 @@ async function sentThrough(requests: readonly Sent[], answers: readonly ('busy' 
     isProtobufOnly: false,
     async send(_signal, _encoding, bytes): Promise<Passed> {
       const answer = answers[at++];
-      if (answer !== undefined) return { kind: 'failed', retryable: true, error: answer, rejected: 0, ...(answer === 'later' ? { retryAfterMs: 1 } : {}) };
+      if (answer !== undefined)
+        return { kind: 'failed', retryable: true, error: answer, rejected: 0, ...(answer === 'later' ? { retryAfterMs: 1 } : {}) };
       const { spans } = readTraces(bytes, 'protobuf');
       if (spans.some(({ name }) => name === poison)) return { kind: 'failed', retryable: false, error: 'status 400', rejected: 0 };
       taken.push(...spans);
@@ -44,11 +48,23 @@ async function sentThrough(requests: readonly Sent[], answers: readonly ('busy' 
     },
     stop: () => undefined,
   };
-  const out = sending({ clock, news: backendNews({ name: () => 'forward', what: 'spans', telemetry, clock }), held, lanes, target: () => target, read: async (position) => journal.get(position), telemetry, random: () => 0, sleep: async () => undefined });
+  const out = sending({
+    clock,
+    news: backendNews({ name: () => 'forward', what: 'spans', telemetry, clock }),
+    held,
+    lanes,
+    target: () => target,
+    read: async (position) => journal.get(position),
+    telemetry,
+    random: () => 0,
+    sleep: async () => undefined,
+  });
   const came: Span[] = [];
   let id = 0;
   for (const [position, { traces, isPoison, isHere }] of requests.entries()) {
-    const spans = traces.map((trace, nth) => span({ id: ++id, trace: trace + 1, bytes: position + 1, name: isPoison && nth === 0 ? poison : 'fine' }));
+    const spans = traces.map((trace, nth) =>
+      span({ id: ++id, trace: trace + 1, bytes: position + 1, name: isPoison && nth === 0 ? poison : 'fine' }),
+    );
     const body: PlainBody = { bytes: writeTraces(spans, 'protobuf'), encoding: 'protobuf' };
     journal.set(position, body);
     came.push(...spans);
@@ -59,20 +75,35 @@ async function sentThrough(requests: readonly Sent[], answers: readonly ('busy' 
   return { came, taken, left: held.size() };
 }
 
-const request: fc.Arbitrary<Sent> = fc.record({ traces: fc.array(fc.nat(5), { minLength: 1, maxLength: 4 }), isPoison: fc.boolean(), isHere: fc.boolean() });
+const request: fc.Arbitrary<Sent> = fc.record({
+  traces: fc.array(fc.nat(5), { minLength: 1, maxLength: 4 }),
+  isPoison: fc.boolean(),
+  isHere: fc.boolean(),
+});
 
 test('sending: a target that fails in any way gets all in the end, in order within a trace, but for what it refuses', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(request, { maxLength: 12 }), fc.array(fc.constantFrom('busy' as const, 'gone' as const, 'later' as const), { maxLength: 20 }), async (requests, answers) => {
-      const { came, taken, left } = await sentThrough(requests, answers);
-      expect(left).toBe(0);
-      // What one request brought of one trace goes together, and is refused together.
-      const refused = came.filter((one) => came.some(({ name, traceId, wireBytes }) => name === poison && traceId === one.traceId && wireBytes === one.wireBytes));
-      expect(taken.map(idText).toSorted()).toEqual(came.filter((one) => !refused.includes(one)).map(idText).toSorted());
-      for (const own of Map.groupBy(taken, ({ traceId }) => traceId).values()) {
-        const ids = own.map(({ spanId }) => Number.parseInt(spanId, 16));
-        expect(ids).toEqual(ids.toSorted((a, b) => a - b));
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(request, { maxLength: 12 }),
+      fc.array(fc.constantFrom('busy' as const, 'gone' as const, 'later' as const), { maxLength: 20 }),
+      async (requests, answers) => {
+        const { came, taken, left } = await sentThrough(requests, answers);
+        expect(left).toBe(0);
+        // What one request brought of one trace goes together, and is refused together.
+        const refused = came.filter((one) =>
+          came.some(({ name, traceId, wireBytes }) => name === poison && traceId === one.traceId && wireBytes === one.wireBytes),
+        );
+        expect(taken.map(idText).toSorted()).toEqual(
+          came
+            .filter((one) => !refused.includes(one))
+            .map(idText)
+            .toSorted(),
+        );
+        for (const own of Map.groupBy(taken, ({ traceId }) => traceId).values()) {
+          const ids = own.map(({ spanId }) => Number.parseInt(spanId, 16));
+          expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+        }
+      },
+    ),
   );
 });

@@ -22,12 +22,26 @@ function points(telemetry: MetricRegistry, name: string) {
 }
 
 const agent = { 'gen_ai.agent.name': 'travel-agent', 'tracejury.target.service.name': 'travel' };
-const decision = (name: string, members: Partial<RunDecision> = {}): RunDecision => ({ name, evaluator: name, evaluatorKind: 'rule', decision: 'scored', ...members });
+const decision = (name: string, members: Partial<RunDecision> = {}): RunDecision => ({
+  name,
+  evaluator: name,
+  evaluatorKind: 'rule',
+  decision: 'scored',
+  ...members,
+});
 
 test('metrics: a first revision counts the run, its verdicts, scores and decisions', async () => {
   const { telemetry, exporter } = bench();
-  const item = scoredRun({ good: scored(1), bad: scored(0), raw: scored(0.3, { passed: null, label: '' }), none: skipped, broken: failed() });
-  expect(await exporter.send({ ...item, decisions: [decision('good'), decision('none', { decision: 'skipped', reason: 'no_tool_calls' })] })).toEqual({ kind: 'sent' });
+  const item = scoredRun({
+    good: scored(1),
+    bad: scored(0),
+    raw: scored(0.3, { passed: null, label: '' }),
+    none: skipped,
+    broken: failed(),
+  });
+  expect(
+    await exporter.send({ ...item, decisions: [decision('good'), decision('none', { decision: 'skipped', reason: 'no_tool_calls' })] }),
+  ).toEqual({ kind: 'sent' });
   expect(points(telemetry, 'tracejury.runs')).toEqual([{ ...agent, 'tracejury.completeness': 'complete', value: 1 }]);
   const target = { ...agent, 'tracejury.evaluator.kind': 'rule', value: 1 };
   expect(points(telemetry, 'tracejury.evaluation.results')).toEqual([
@@ -37,7 +51,11 @@ test('metrics: a first revision counts the run, its verdicts, scores and decisio
     { ...target, 'gen_ai.evaluation.name': 'none', 'gen_ai.evaluation.score.label': 'skipped' },
     { ...target, 'gen_ai.evaluation.name': 'broken', 'gen_ai.evaluation.score.label': 'error', 'error.type': 'judge_timed_out' },
   ]);
-  expect(points(telemetry, 'tracejury.evaluation.score').map((point) => ('gen_ai.evaluation.name' in point ? point['gen_ai.evaluation.name'] : ''))).toEqual(['good', 'bad', 'raw']);
+  expect(
+    points(telemetry, 'tracejury.evaluation.score').map((point) =>
+      'gen_ai.evaluation.name' in point ? point['gen_ai.evaluation.name'] : '',
+    ),
+  ).toEqual(['good', 'bad', 'raw']);
   expect(points(telemetry, 'tracejury.decisions')).toEqual([
     { 'gen_ai.evaluation.name': 'good', 'tracejury.decision': 'scored', value: 1 },
     { 'gen_ai.evaluation.name': 'none', 'tracejury.decision': 'skipped', 'tracejury.reason': 'no_tool_calls', value: 1 },
@@ -47,9 +65,13 @@ test('metrics: a first revision counts the run, its verdicts, scores and decisio
 test('metrics: tenants are a label of results, and those beyond the bound share one', async () => {
   const { telemetry, exporter } = bench();
   const names = Array.from({ length: tenantLabelsMax + 2 }, (_, at) => `team-${at}`);
-  for (const name of ['', ...names, 'team-0']) await exporter.send({ ...scoredRun({ good: scored(1) }, run({ tenant: tenant(name) })), decisions: [decision('good')] });
+  for (const name of ['', ...names, 'team-0'])
+    await exporter.send({ ...scoredRun({ good: scored(1) }, run({ tenant: tenant(name) })), decisions: [decision('good')] });
   for (const metric of ['tracejury.runs', 'tracejury.evaluation.results', 'tracejury.evaluation.score', 'tracejury.decisions']) {
-    const found = points(telemetry, metric).map((point) => ['tracejury.tenant' in point ? point['tracejury.tenant'] : undefined, point.value]);
+    const found = points(telemetry, metric).map((point) => [
+      'tracejury.tenant' in point ? point['tracejury.tenant'] : undefined,
+      point.value,
+    ]);
     expect(found).toEqual([[undefined, 1], ['team-0', 2], ...names.slice(1, tenantLabelsMax).map((name) => [name, 1]), ['other', 2]]);
   }
   expect(points(telemetry, 'tracejury.metrics.tenants_folded')).toEqual([{ value: 2 }]);
@@ -65,11 +87,21 @@ test('metrics: what each evaluator could score is counted by agent and dialect, 
     decision('task_completion', { evaluatorKind: 'judge', decision: 'sampled_out' }),
   ];
   await exporter.send({ run: of, evaluations: [], decisions });
-  await exporter.send({ run: of, evaluations: [], decisions: [decision('task_completion', { evaluatorKind: 'judge', decision: 'failed', reason: 'judge_timed_out: after 30 s' })] });
+  await exporter.send({
+    run: of,
+    evaluations: [],
+    decisions: [decision('task_completion', { evaluatorKind: 'judge', decision: 'failed', reason: 'judge_timed_out: after 30 s' })],
+  });
   await exporter.send({ run: { ...of, revision: 2 }, evaluations: [], decisions });
   const labels = { 'gen_ai.agent.name': 'travel-agent', 'tracejury.dialect': 'google_adk', value: 1 };
   expect(points(telemetry, 'tracejury.evaluability')).toEqual([
-    { ...labels, 'gen_ai.evaluation.name': 'tool_error', 'tracejury.outcome': 'skipped', 'tracejury.reason': 'results_not_carried', 'tracejury.need': 'tool_results' },
+    {
+      ...labels,
+      'gen_ai.evaluation.name': 'tool_error',
+      'tracejury.outcome': 'skipped',
+      'tracejury.reason': 'results_not_carried',
+      'tracejury.need': 'tool_results',
+    },
     { ...labels, 'gen_ai.evaluation.name': 'tool_recovery', 'tracejury.outcome': 'skipped', 'tracejury.reason': 'no_errors' },
     { ...labels, 'gen_ai.evaluation.name': 'tool_efficiency', 'tracejury.outcome': 'scored' },
     { ...labels, 'gen_ai.evaluation.name': 'task_completion', 'tracejury.outcome': 'failed' },
@@ -95,7 +127,13 @@ test('metrics: a judge verdict in an item of its own does not count the run agai
 
 test('metrics: a run that no judge is asked about is counted all the same', async () => {
   const { telemetry, exporter } = bench();
-  await exporter.send({ ...scoredRun({}), decisions: [decision('one', { evaluatorKind: 'judge', decision: 'sampled_out' }), decision('other', { evaluatorKind: 'judge', decision: 'filtered' })] });
+  await exporter.send({
+    ...scoredRun({}),
+    decisions: [
+      decision('one', { evaluatorKind: 'judge', decision: 'sampled_out' }),
+      decision('other', { evaluatorKind: 'judge', decision: 'filtered' }),
+    ],
+  });
   expect(points(telemetry, 'tracejury.runs')).toMatchObject([{ value: 1 }]);
   await exporter.send({ ...scoredRun({}), decisions: [decision('third', { evaluatorKind: 'judge', decision: 'overload' })] });
   expect(points(telemetry, 'tracejury.runs')).toMatchObject([{ value: 1 }]);
@@ -104,22 +142,33 @@ test('metrics: a run that no judge is asked about is counted all the same', asyn
 test('metrics: a run that nothing looks at is still a run', async () => {
   const { telemetry, exporter } = bench();
   await exporter.send({ run: run({ trace: agentTrace() }), evaluations: [], decisions: [] });
-  expect(points(telemetry, 'tracejury.runs')).toEqual([{ 'tracejury.target.service.name': 'travel', 'tracejury.completeness': 'complete', value: 1 }]);
+  expect(points(telemetry, 'tracejury.runs')).toEqual([
+    { 'tracejury.target.service.name': 'travel', 'tracejury.completeness': 'complete', value: 1 },
+  ]);
 });
 
 test('metrics: later revisions count only as changed, same or unknown', async () => {
   const { telemetry, exporter } = bench();
   const first = scoredRun({ moves: scored(0.25), stays: scored(1), appears: skipped });
   await exporter.send({ ...first, decisions: [decision('moves')] });
-  const before = ['tracejury.runs', 'tracejury.evaluation.results', 'tracejury.evaluation.score', 'tracejury.decisions'].map((name) => points(telemetry, name));
-  await exporter.send({ ...scoredRun({ moves: scored(1), stays: scored(1), appears: scored(1), fresh: scored(1) }, run({ revision: 2 })), decisions: [decision('moves')] });
+  const before = ['tracejury.runs', 'tracejury.evaluation.results', 'tracejury.evaluation.score', 'tracejury.decisions'].map((name) =>
+    points(telemetry, name),
+  );
+  await exporter.send({
+    ...scoredRun({ moves: scored(1), stays: scored(1), appears: scored(1), fresh: scored(1) }, run({ revision: 2 })),
+    decisions: [decision('moves')],
+  });
   expect(points(telemetry, 'tracejury.evaluation.revisions')).toEqual([
     { 'gen_ai.evaluation.name': 'moves', 'tracejury.change': 'changed', value: 1 },
     { 'gen_ai.evaluation.name': 'stays', 'tracejury.change': 'same', value: 1 },
     { 'gen_ai.evaluation.name': 'appears', 'tracejury.change': 'changed', value: 1 },
     { 'gen_ai.evaluation.name': 'fresh', 'tracejury.change': 'unknown', value: 1 },
   ]);
-  expect(['tracejury.runs', 'tracejury.evaluation.results', 'tracejury.evaluation.score', 'tracejury.decisions'].map((name) => points(telemetry, name))).toEqual(before);
+  expect(
+    ['tracejury.runs', 'tracejury.evaluation.results', 'tracejury.evaluation.score', 'tracejury.decisions'].map((name) =>
+      points(telemetry, name),
+    ),
+  ).toEqual(before);
 });
 
 for (const { error, want } of [

@@ -21,7 +21,10 @@ async function backend(answer: SinkAnswer, settings: ExporterSettings = {}): Pro
 const item = scoredRun({ tool_error: scored(1) });
 
 test('otlp-exporter: a backend that takes the request and not the span has refused it', async () => {
-  for (const [protocol, refusal] of [['http/protobuf', Buffer.from([0x0a, 2, 0x08, 1])], ['http/json', '{"partialSuccess":{"rejectedSpans":"1"}}']] as const) {
+  for (const [protocol, refusal] of [
+    ['http/protobuf', Buffer.from([0x0a, 2, 0x08, 1])],
+    ['http/json', '{"partialSuccess":{"rejectedSpans":"1"}}'],
+  ] as const) {
     const exporter = await backend((response, at) => void response.end([refusal, '', 'not what OTLP says'][at]), { protocol });
     expect(await exporter.send(item)).toMatchObject({ kind: 'failed', retryable: false });
     expect([await exporter.send(item), await exporter.send(item)]).toEqual([{ kind: 'sent' }, { kind: 'sent' }]);
@@ -46,9 +49,12 @@ test('otlp-exporter: a backend that says when to come back is heard, in seconds 
 });
 
 test('otlp-exporter: an answer without end is cut off, and a long one does not fill the memory', async () => {
-  const endless = await backend((response) => {
-    response.write('x');
-  }, { timeoutMs: 50 });
+  const endless = await backend(
+    (response) => {
+      response.write('x');
+    },
+    { timeoutMs: 50 },
+  );
   expect(await endless.send(item)).toMatchObject({ kind: 'failed', retryable: true, error: 'no answer within 50 ms' });
   const long = await backend((response) => void response.end(Buffer.alloc(2_000_000, 'x')));
   expect(await long.send(item)).toEqual({ kind: 'sent' });

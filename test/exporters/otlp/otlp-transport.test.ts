@@ -25,7 +25,10 @@ function wireTo(url: string, more: Partial<OtlpWireSettings> = {}): OtlpWire {
   return wire;
 }
 
-async function overGrpc(reply?: (at: number) => GrpcReply, more: Partial<OtlpWireSettings> = {}): Promise<{ readonly target: Awaited<ReturnType<typeof grpcTarget>>; readonly wire: OtlpWire }> {
+async function overGrpc(
+  reply?: (at: number) => GrpcReply,
+  more: Partial<OtlpWireSettings> = {},
+): Promise<{ readonly target: Awaited<ReturnType<typeof grpcTarget>>; readonly wire: OtlpWire }> {
   const target = await grpcTarget((_, at) => reply?.(at) ?? Buffer.alloc(0));
   ends.push(target.close);
   return { target, wire: wireTo(target.url, { protocol: 'grpc', ...more }) };
@@ -38,7 +41,14 @@ for (const compression of ['none', 'gzip'] as const) {
     const wire = wireTo(target.url, { compression, headers: { 'x-key': 'k' } });
     expect(await wire.send('traces', protobuf, body)).toEqual({ kind: 'answered', status: 200, body: Buffer.alloc(0) });
     await wire.send('logs', 'application/json', body);
-    expect(target.taken.map((request) => [request.path, request.headers['content-type'], request.headers['x-key'], request.headers['content-encoding']])).toEqual([
+    expect(
+      target.taken.map((request) => [
+        request.path,
+        request.headers['content-type'],
+        request.headers['x-key'],
+        request.headers['content-encoding'],
+      ]),
+    ).toEqual([
       ['/v1/traces', protobuf, 'k', compression === 'gzip' ? 'gzip' : undefined],
       ['/v1/logs', 'application/json', 'k', compression === 'gzip' ? 'gzip' : undefined],
     ]);
@@ -61,15 +71,31 @@ for (const compression of ['none', 'gzip'] as const) {
 const replies: readonly { readonly name: string; readonly reply: GrpcReply; readonly want: Partial<Answer> }[] = [
   { name: 'what is wrong with it is final', reply: { code: status.INVALID_ARGUMENT }, want: { status: 400 } },
   { name: 'a receiver that is away', reply: { code: status.UNAVAILABLE }, want: { status: 503 } },
-  { name: 'a receiver that says when to come back', reply: { code: status.UNAVAILABLE, statusDetails: retryStatus(14, 'busy', 3) }, want: { status: 503, retryAfterMs: 3_000 } },
+  {
+    name: 'a receiver that says when to come back',
+    reply: { code: status.UNAVAILABLE, statusDetails: retryStatus(14, 'busy', 3) },
+    want: { status: 503, retryAfterMs: 3_000 },
+  },
   { name: 'too much at once', reply: { code: status.RESOURCE_EXHAUSTED, text: 'rate limit reached' }, want: { status: 429 } },
-  { name: 'too much at once, and when to come back', reply: { code: status.RESOURCE_EXHAUSTED, statusDetails: retryStatus(8, 'exceeds the rate', 2) }, want: { status: 429, retryAfterMs: 2_000 } },
-  { name: 'too large, in words of a library', reply: { code: status.RESOURCE_EXHAUSTED, text: 'grpc: received message larger than max (4000 vs. 1000)' }, want: { status: 413 } },
+  {
+    name: 'too much at once, and when to come back',
+    reply: { code: status.RESOURCE_EXHAUSTED, statusDetails: retryStatus(8, 'exceeds the rate', 2) },
+    want: { status: 429, retryAfterMs: 2_000 },
+  },
+  {
+    name: 'too large, in words of a library',
+    reply: { code: status.RESOURCE_EXHAUSTED, text: 'grpc: received message larger than max (4000 vs. 1000)' },
+    want: { status: 413 },
+  },
   { name: 'no such service', reply: { code: status.UNIMPLEMENTED }, want: { status: 501 } },
   { name: 'a wrong key', reply: { code: status.UNAUTHENTICATED }, want: { status: 401 } },
   { name: 'a key that may not', reply: { code: status.PERMISSION_DENIED }, want: { status: 403 } },
   { name: 'a fault that nobody knows', reply: { code: status.INTERNAL }, want: { status: 500 } },
-  { name: 'details that cannot be read', reply: { code: status.UNAVAILABLE, statusDetails: Buffer.from([0x1a, 0xff]) }, want: { status: 503 } },
+  {
+    name: 'details that cannot be read',
+    reply: { code: status.UNAVAILABLE, statusDetails: Buffer.from([0x1a, 0xff]) },
+    want: { status: 503 },
+  },
 ];
 for (const { name, reply, want } of replies) {
   test(`otlp-wire: gRPC answers ${name}`, async () => {
@@ -117,5 +143,8 @@ test('otlp-wire: a message of gRPC that is compressed says so, and what speaks H
 });
 
 test('otlp-wire: log records go beside the spans', () => {
-  expect(['https://a.example/x/v1/traces', 'https://a.example/otlp'].map(logsUrl)).toEqual(['https://a.example/x/v1/logs', 'https://a.example/otlp']);
+  expect(['https://a.example/x/v1/traces', 'https://a.example/otlp'].map(logsUrl)).toEqual([
+    'https://a.example/x/v1/logs',
+    'https://a.example/otlp',
+  ]);
 });

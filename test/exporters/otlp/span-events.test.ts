@@ -16,14 +16,20 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-async function backend(answer?: SinkAnswer, settings: ExporterSettings = {}): Promise<{ readonly sink: Sink; readonly exporter: Exporter }> {
+async function backend(
+  answer?: SinkAnswer,
+  settings: ExporterSettings = {},
+): Promise<{ readonly sink: Sink; readonly exporter: Exporter }> {
   const sink = await otlpSink(answer);
   const exporter = spanEventsExporter({ endpoint: sink.url, timeoutMs: 700, ...settings });
   open.push({ close: () => exporter.stop() }, sink);
   return { sink, exporter };
 }
 
-async function sent(item: ScoredRun, settings?: ExporterSettings): Promise<{ readonly span: SinkSpan; readonly resource: { readonly [key: string]: unknown } }> {
+async function sent(
+  item: ScoredRun,
+  settings?: ExporterSettings,
+): Promise<{ readonly span: SinkSpan; readonly resource: { readonly [key: string]: unknown } }> {
   const { sink, exporter } = await backend(undefined, settings);
   expect(await exporter.send(item)).toEqual({ kind: 'sent' });
   const [request] = sink.received;
@@ -35,7 +41,12 @@ const parts = [
   { index: 0, tool: 'search', callId: 'call_1', spanId: spanId(0xb1), score: 1, passed: true, explanation: 'It worked.' },
   { index: 1, tool: 'book', score: 0, passed: false, explanation: 'It failed.' },
 ];
-const mixed = scoredRun({ tool_error: scored(0.25, { parts }), raw: scored(0.75, { threshold: null, passed: null, label: '' }), validity: skipped, judge_one: failed() });
+const mixed = scoredRun({
+  tool_error: scored(0.25, { parts }),
+  raw: scored(0.75, { threshold: null, passed: null, label: '' }),
+  validity: skipped,
+  judge_one: failed(),
+});
 
 for (const protocol of ['http/protobuf', 'http/json'] as const) {
   test(`span-events: over ${protocol}, the carrier stands in the agent's trace, child of and linked to the agent span, at its end`, async () => {
@@ -56,7 +67,12 @@ for (const protocol of ['http/protobuf', 'http/json'] as const) {
   test(`span-events: over ${protocol}, one event for each scored or failed verdict and each part, none for a skipped one`, async () => {
     const { span } = await sent(mixed, { protocol });
     const events = (span.events ?? []).map((event) => ({ name: event.name, time: event.timeUnixNano, ...attributes(event.attributes) }));
-    const common = { name: 'gen_ai.evaluation.result', time: '1700000001123456789', 'tracejury.evaluator.kind': 'rule', 'tracejury.evaluator.version': 1 };
+    const common = {
+      name: 'gen_ai.evaluation.result',
+      time: '1700000001123456789',
+      'tracejury.evaluator.kind': 'rule',
+      'tracejury.evaluator.version': 1,
+    };
     expect(events).toEqual([
       {
         ...common,
@@ -69,7 +85,14 @@ for (const protocol of ['http/protobuf', 'http/json'] as const) {
         'tracejury.passed': false,
         'tracejury.sample.probability': 1,
       },
-      { ...common, 'gen_ai.evaluation.name': 'raw', 'gen_ai.evaluation.score.value': 0.75, 'gen_ai.evaluation.explanation': 'It is 0.75.', 'tracejury.evaluator.id': 'raw', 'tracejury.sample.probability': 1 },
+      {
+        ...common,
+        'gen_ai.evaluation.name': 'raw',
+        'gen_ai.evaluation.score.value': 0.75,
+        'gen_ai.evaluation.explanation': 'It is 0.75.',
+        'tracejury.evaluator.id': 'raw',
+        'tracejury.sample.probability': 1,
+      },
       {
         ...common,
         'gen_ai.evaluation.name': 'judge_one',
@@ -106,7 +129,9 @@ for (const protocol of ['http/protobuf', 'http/json'] as const) {
 
 for (const protocol of ['http/protobuf', 'http/json'] as const) {
   test(`span-events: over ${protocol}, scores of 0 and 1 are doubles as all others are, counts stay integers`, async () => {
-    const { span } = await sent(scoredRun({ none: scored(0, { threshold: 1 }), all: scored(1), half: scored(0.5), judged: failed() }), { protocol });
+    const { span } = await sent(scoredRun({ none: scored(0, { threshold: 1 }), all: scored(1), half: scored(0.5), judged: failed() }), {
+      protocol,
+    });
     const pairs = [span.attributes, ...(span.events ?? []).map((event) => event.attributes)].flat();
     const numbers = pairs.filter(({ value }) => value.intValue !== undefined || value.doubleValue !== undefined);
     const isInteger = (key: string) => key === 'tracejury.revision' || key === 'tracejury.evaluator.version';
@@ -128,7 +153,9 @@ for (const protocol of ['http/protobuf', 'http/json'] as const) {
 
 test('span-events: flat attributes for search and annotations of OpenInference', async () => {
   const of = run({ tenant: tenant('acme'), trace: agentTrace({ agent: 'travel-agent', sessionId: 's-1' }), completeness: 'partial' });
-  const { span } = await sent(scoredRun({ tool_error: scored(0.25), judged: scored(0.75) }, of, { evaluatorKind: 'judge', sampleProbability: 0.05 }));
+  const { span } = await sent(
+    scoredRun({ tool_error: scored(0.25), judged: scored(0.75) }, of, { evaluatorKind: 'judge', sampleProbability: 0.05 }),
+  );
   const all = attributes(span.attributes);
   expect(all).toMatchObject({
     'tracejury.generated': true,
@@ -162,17 +189,36 @@ test('span-events: a rule is CODE, all passed is pass, and nothing failed is nam
 });
 
 test('span-events: raw metrics and failed evaluations neither pass nor fail a run', async () => {
-  const all = attributes((await sent(scoredRun({ raw: scored(0.1, { threshold: null, passed: null, label: '' }), broken: failed() }))).span.attributes);
+  const all = attributes(
+    (await sent(scoredRun({ raw: scored(0.1, { threshold: null, passed: null, label: '' }), broken: failed() }))).span.attributes,
+  );
   expect(all).not.toHaveProperty('tracejury.verdict');
   expect(all).not.toHaveProperty('tracejury.score.broken');
 });
 
 test('span-events: the agent’s resource goes along whole, and its tracestate as it came', async () => {
   const traceState = `vendor=${'x'.repeat(600)},ot=th:8`;
-  const resourceAttributes = { 'service.name': 'travel', 'openinference.project.name': 'p', n: 3, big: 12345678901234567890n, list: ['a', 'b'], deep: { a: [1, null] }, mixed: [1, 'a'], gone: null };
+  const resourceAttributes = {
+    'service.name': 'travel',
+    'openinference.project.name': 'p',
+    n: 3,
+    big: 12345678901234567890n,
+    list: ['a', 'b'],
+    deep: { a: [1, null] },
+    mixed: [1, 'a'],
+    gone: null,
+  };
   const { span, resource } = await sent(scoredRun({ tool_error: scored(0.75) }, run({ resourceAttributes, traceState })));
   expect(span.traceState).toBe(traceState);
-  expect(resource).toEqual({ 'service.name': 'travel', 'openinference.project.name': 'p', n: 3, big: '12345678901234567890', list: ['a', 'b'], deep: '{"a":[1,null]}', mixed: '[1,"a"]' });
+  expect(resource).toEqual({
+    'service.name': 'travel',
+    'openinference.project.name': 'p',
+    n: 3,
+    big: '12345678901234567890',
+    list: ['a', 'b'],
+    deep: '{"a":[1,null]}',
+    mixed: '[1,"a"]',
+  });
 });
 
 test('span-events: the same item is the same bytes, in whatever order its verdicts come', async () => {
@@ -213,14 +259,22 @@ test('span-events: a run that is taken back sends a carrier without results, whi
   const takenBack: Verdict = { kind: 'skipped', reason: 'part_of_another_run', explanation: '', details: {} };
   const judged = evaluation('judge_one', takenBack, part, { evaluatorKind: 'judge' });
   const { span } = await sent({ run: part, evaluations: [evaluation('tool_error', takenBack, part), judged], decisions: [] });
-  expect(attributes(span.attributes)).toMatchObject({ 'tracejury.part_of': '4bf92f3577b34da6a3ce929d0e0e4736/00000000000000c1', 'tracejury.replaces': (await sent(before)).span.spanId, 'tracejury.revision': 2 });
+  expect(attributes(span.attributes)).toMatchObject({
+    'tracejury.part_of': '4bf92f3577b34da6a3ce929d0e0e4736/00000000000000c1',
+    'tracejury.replaces': (await sent(before)).span.spanId,
+    'tracejury.revision': 2,
+  });
   expect([span.events ?? [], span.links?.length]).toEqual([[], 1]);
 });
 
 test('span-events: the carrier of a sub-agent that is known under another trace id stands where the agent’s span is', async () => {
   const spanTraceId = traceId(0xd1);
   const { span } = await sent(scoredRun({ tool_error: scored(1) }, run({ spanTraceId })));
-  expect([span.traceId, span.parentSpanId, span.links]).toEqual([spanTraceId, '00000000000000a1', [expect.objectContaining({ traceId: spanTraceId, spanId: '00000000000000a1' })]]);
+  expect([span.traceId, span.parentSpanId, span.links]).toEqual([
+    spanTraceId,
+    '00000000000000a1',
+    [expect.objectContaining({ traceId: spanTraceId, spanId: '00000000000000a1' })],
+  ]);
 });
 
 test('span-events: an item with nothing scored or failed sends nothing', async () => {
@@ -250,7 +304,10 @@ test('span-events: headers go along, and a base URL keeps its path and query', a
   const exporter = spanEventsExporter({ endpoint: `${sink.url}/otel/?k=v`, headers: { authorization: 'Bearer x' }, timeoutMs: 700 });
   open.push({ close: () => exporter.stop() }, sink);
   await exporter.send(mixed);
-  expect(sink.received[0]).toMatchObject({ url: '/otel/v1/traces?k=v', headers: { authorization: 'Bearer x', 'content-type': 'application/x-protobuf' } });
+  expect(sink.received[0]).toMatchObject({
+    url: '/otel/v1/traces?k=v',
+    headers: { authorization: 'Bearer x', 'content-type': 'application/x-protobuf' },
+  });
 });
 
 test('span-events: the URL for spans is taken as it is', () => {
@@ -295,6 +352,14 @@ test('span-events: a backend that never answers is retryable', async () => {
 
 test('span-events: a run that cannot be written is a lasting failure, not an exception', async () => {
   const { exporter } = await backend();
-  const broken = { ...mixed, run: { ...mixed.run, get endUnixNano(): bigint { throw new RangeError('x'); } } };
+  const broken = {
+    ...mixed,
+    run: {
+      ...mixed.run,
+      get endUnixNano(): bigint {
+        throw new RangeError('x');
+      },
+    },
+  };
   expect(await exporter.send(broken)).toEqual({ kind: 'failed', retryable: false, error: 'RangeError' });
 });

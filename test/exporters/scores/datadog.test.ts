@@ -39,14 +39,38 @@ function rules(): NativeRules {
   };
 }
 
-function isValid({ event_kind: kind, join_on: { span }, ml_app: app, timestamp_ms: ms, metric_type: type, label, score_value: score, categorical_value: word, tags }: Metric): boolean {
+function isValid({
+  event_kind: kind,
+  join_on: { span },
+  ml_app: app,
+  timestamp_ms: ms,
+  metric_type: type,
+  label,
+  score_value: score,
+  categorical_value: word,
+  tags,
+}: Metric): boolean {
   const isDecimal = [span.span_id, span.trace_id].every((id) => /^[1-9]\d*$/.test(id));
-  return kind === 'evaluation' && isDecimal && app !== '' && Number.isInteger(ms) && (type === 'score' ? typeof score === 'number' : typeof word === 'string') && /^[A-Za-z]\w{0,199}$/.test(label) && tags.includes('source:otel');
+  return (
+    kind === 'evaluation' &&
+    isDecimal &&
+    app !== '' &&
+    Number.isInteger(ms) &&
+    (type === 'score' ? typeof score === 'number' : typeof word === 'string') &&
+    /^[A-Za-z]\w{0,199}$/.test(label) &&
+    tags.includes('source:otel')
+  );
 }
 
 function shown({ join_on: { span }, label: name, score_value: score, categorical_value: word, assessment, reasoning }: Metric): ShownScore {
   const label = word ?? assessment;
-  return { name, at: `span ${BigInt(span.span_id).toString(16).padStart(16, '0')}`, ...(score === undefined ? {} : { score }), ...(label === undefined ? {} : { label }), ...(reasoning === undefined ? {} : { explanation: reasoning }) };
+  return {
+    name,
+    at: `span ${BigInt(span.span_id).toString(16).padStart(16, '0')}`,
+    ...(score === undefined ? {} : { score }),
+    ...(label === undefined ? {} : { label }),
+    ...(reasoning === undefined ? {} : { explanation: reasoning }),
+  };
 }
 
 const own = { name: 'tool_error', at: 'span 00000000000000a1', score: 0.25, label: 'fail', explanation: 'It is 0.25.' };
@@ -63,16 +87,29 @@ nativeSuite({
   session: [],
   looksForSpans: false,
   scoresMax: 200,
-  scoresIn: ({ body }) => (body as { readonly data: { readonly attributes: { readonly metrics: readonly unknown[] } } }).data.attributes.metrics.length,
+  scoresIn: ({ body }) =>
+    (body as { readonly data: { readonly attributes: { readonly metrics: readonly unknown[] } } }).data.attributes.metrics.length,
 });
 
 test('datadog: ids are decimal, the application is the service of the spans, and names are as the intake wants them', async () => {
   const server = await nativeServer(rules());
   const exporter = nativeExporter(datadog)({ endpoint: server.url, keys: { api_key: 'k-1' } });
   const of = run({ revision: 3 });
-  expect(await exporter.send(scoredRun({ 'my-check.v2': scored(0.5, { threshold: null, passed: null, label: 'partly' }), '2nd': scored(1) }, of))).toEqual({ kind: 'sent' });
+  expect(
+    await exporter.send(
+      scoredRun({ 'my-check.v2': scored(0.5, { threshold: null, passed: null, label: 'partly' }), '2nd': scored(1) }, of),
+    ),
+  ).toEqual({ kind: 'sent' });
   const { data } = (server.requests[0]?.body ?? {}) as { readonly data: { readonly attributes: { readonly metrics: readonly Metric[] } } };
-  expect(data.attributes.metrics.map(({ label, metric_type: type, ml_app: app, timestamp_ms: ms, assessment }) => ({ label, type, app, ms, assessment }))).toEqual([
+  expect(
+    data.attributes.metrics.map(({ label, metric_type: type, ml_app: app, timestamp_ms: ms, assessment }) => ({
+      label,
+      type,
+      app,
+      ms,
+      assessment,
+    })),
+  ).toEqual([
     { label: 'my_check_v2', type: 'score', app: 'travel', ms: 1_700_000_001_125, assessment: undefined },
     { label: 'my_check_v2_label', type: 'categorical', app: 'travel', ms: 1_700_000_001_125, assessment: undefined },
     { label: 'e_2nd', type: 'score', app: 'travel', ms: 1_700_000_001_125, assessment: 'pass' },

@@ -26,20 +26,27 @@ function rules(again: 'conflict' | 'overwrite' = 'conflict'): NativeRules {
     hasSpans: false,
     answer({ method, path, body }) {
       const url = new URL(path, 'http://localhost');
-      if (method === 'GET' && url.pathname === '/sessions') return { status: 200, body: ['travel', null].includes(url.searchParams.get('name')) ? [{ id: projectId }] : [] };
+      if (method === 'GET' && url.pathname === '/sessions')
+        return { status: 200, body: ['travel', null].includes(url.searchParams.get('name')) ? [{ id: projectId }] : [] };
       const [, id] = /^\/feedback\/([\w-]+)$/.exec(path) ?? [];
       const before = kept.get(id ?? '');
       if (id !== undefined && before === undefined) return { status: 404, body: { detail: 'Feedback not found' } };
       if (method === 'DELETE' && id !== undefined) return { status: kept.delete(id) ? 200 : 404 };
       if (method === 'PATCH' && id !== undefined && before !== undefined) {
         const change = body as Feedback;
-        if (Object.keys(change).some((key) => !['score', 'value', 'comment', 'correction'].includes(key)) || !isRounded(change.score)) return { status: 422 };
+        if (Object.keys(change).some((key) => !['score', 'value', 'comment', 'correction'].includes(key)) || !isRounded(change.score))
+          return { status: 422 };
         kept.set(id, { ...before, ...change });
         return { status: 200 };
       }
       if (method !== 'POST' || path !== '/feedback') return { status: 404, body: { detail: 'Not Found' } };
       const made = body as Feedback;
-      if (![made.id, made.run_id, made.session_id ?? projectId].every((one) => uuid.test(one)) || !['api', 'model'].includes(made.feedback_source.type) || !isRounded(made.score)) return { status: 422 };
+      if (
+        ![made.id, made.run_id, made.session_id ?? projectId].every((one) => uuid.test(one)) ||
+        !['api', 'model'].includes(made.feedback_source.type) ||
+        !isRounded(made.score)
+      )
+        return { status: 422 };
       if (!this.hasSpans) return { status: 404, body: { detail: 'Run not found' } };
       if (kept.has(made.id) && again === 'conflict') return { status: 409, body: { detail: 'Feedback exists' } };
       kept.set(made.id, made);
@@ -54,7 +61,13 @@ function isRounded(score: number | null): boolean {
 }
 
 function shown({ run_id: at, key, score, value, comment }: Feedback): ShownScore {
-  return { name: key, at: `span ${at.replaceAll('-', '').slice(16)}`, ...(score === null ? {} : { score }), ...(value === null ? {} : { label: value }), explanation: comment };
+  return {
+    name: key,
+    at: `span ${at.replaceAll('-', '').slice(16)}`,
+    ...(score === null ? {} : { score }),
+    ...(value === null ? {} : { label: value }),
+    explanation: comment,
+  };
 }
 
 const own = { name: 'tool_error', at: 'span 00000000000000a1', score: 0.25, label: 'fail', explanation: 'It is 0.25.' };
@@ -76,7 +89,9 @@ for (const again of ['conflict', 'overwrite'] as const) {
   });
 }
 
-async function started(project?: string): Promise<{ readonly server: NativeServer; readonly exporter: ReturnType<ReturnType<typeof nativeExporter>> }> {
+async function started(
+  project?: string,
+): Promise<{ readonly server: NativeServer; readonly exporter: ReturnType<ReturnType<typeof nativeExporter>> }> {
   const own20 = rules();
   own20.hasSpans = true;
   const server = await nativeServer(own20);
@@ -87,14 +102,22 @@ test('langsmith: a project that is named is looked up once, and its id goes alon
   const { server, exporter } = await started('travel');
   for (const at of [1, 2]) await exporter.send(scoredRun({ [`e_${at}`]: scored(1) }));
   expect(server.requests.filter(({ method }) => method === 'GET').map(({ path }) => path)).toEqual(['/sessions?name=travel&limit=1']);
-  expect(server.requests.filter(({ method }) => method === 'POST').map(({ body }) => (body as Feedback).session_id)).toEqual([projectId, projectId]);
+  expect(server.requests.filter(({ method }) => method === 'POST').map(({ body }) => (body as Feedback).session_id)).toEqual([
+    projectId,
+    projectId,
+  ]);
   await exporter.stop();
   await server.close();
 });
 
 test('langsmith: a project that is not there yet comes with its first run', async () => {
   const { server, exporter } = await started('elsewhere');
-  expect(await exporter.send(scoredRun({ tool_error: scored(1) }))).toEqual({ kind: 'failed', retryable: true, isMissing: true, error: 'its project is not there' });
+  expect(await exporter.send(scoredRun({ tool_error: scored(1) }))).toEqual({
+    kind: 'failed',
+    retryable: true,
+    isMissing: true,
+    error: 'its project is not there',
+  });
   await exporter.stop();
   await server.close();
 });
@@ -105,7 +128,11 @@ test('langsmith: a revision of a run that was never told is made, scores have fo
   const item = { run: of, evaluations: [evaluation('task_completion', scored(2 / 3), of, { evaluatorKind: 'judge' })], decisions: [] };
   expect(await exporter.send(item)).toEqual({ kind: 'sent' });
   expect(server.requests.map(({ method }) => method)).toEqual(['PATCH', 'POST']);
-  expect(server.requests[1]?.body).toMatchObject({ run_id: '00000000-0000-0000-0000-0000000000a1', score: 0.6667, feedback_source: { type: 'model' } });
+  expect(server.requests[1]?.body).toMatchObject({
+    run_id: '00000000-0000-0000-0000-0000000000a1',
+    score: 0.6667,
+    feedback_source: { type: 'model' },
+  });
   expect(server.requests[1]?.body).not.toHaveProperty('session_id');
   await exporter.stop();
   await server.close();

@@ -24,18 +24,37 @@ function rules(): NativeRules {
       if (path === '/api/2.0/mlflow/experiments/search?max_results=1') return { status: 200, body: {} };
       const [, trace, id] = /^\/api\/3\.0\/mlflow\/traces\/(tr-[0-9a-f]{32})(?:\/assessments(?:\/(a-\d+))?)?$/.exec(path) ?? [];
       if (trace === undefined) return { status: 404, body: { error_code: 'ENDPOINT_NOT_FOUND' } };
-      if (!this.hasSpans) return { status: 404, body: { error_code: 'RESOURCE_DOES_NOT_EXIST', message: `Trace with ID '${trace}' not found.` } };
-      if (method === 'GET') return { status: 200, body: { trace: { trace_info: { trace_id: trace, ...(kept.size === 0 ? {} : { assessments: [...kept.values()].filter(({ trace_id: own }) => own === trace) }) } } } };
-      if (method === 'DELETE') return kept.delete(id ?? '') ? { status: 200, body: {} } : { status: 404, body: { error_code: 'RESOURCE_DOES_NOT_EXIST' } };
+      if (!this.hasSpans)
+        return { status: 404, body: { error_code: 'RESOURCE_DOES_NOT_EXIST', message: `Trace with ID '${trace}' not found.` } };
+      if (method === 'GET')
+        return {
+          status: 200,
+          body: {
+            trace: {
+              trace_info: {
+                trace_id: trace,
+                ...(kept.size === 0 ? {} : { assessments: [...kept.values()].filter(({ trace_id: own }) => own === trace) }),
+              },
+            },
+          },
+        };
+      if (method === 'DELETE')
+        return kept.delete(id ?? '') ? { status: 200, body: {} } : { status: 404, body: { error_code: 'RESOURCE_DOES_NOT_EXIST' } };
       const { assessment, update_mask: mask } = body as { readonly assessment: Assessment; readonly update_mask?: string };
       if (!Object.values(assessment.metadata).every((value) => typeof value === 'string')) return { status: 400 };
       const before = kept.get(id ?? '');
       if (method === 'PATCH') {
         if (before === undefined || mask !== 'feedback,rationale,metadata') return { status: 400 };
-        kept.set(id ?? '', { ...before, feedback: assessment.feedback, rationale: assessment.rationale, metadata: { ...before.metadata, ...assessment.metadata } });
+        kept.set(id ?? '', {
+          ...before,
+          feedback: assessment.feedback,
+          rationale: assessment.rationale,
+          metadata: { ...before.metadata, ...assessment.metadata },
+        });
         return { status: 200, body: { assessment } };
       }
-      if (Number.isNaN(Date.parse(assessment.create_time)) || !['CODE', 'LLM_JUDGE'].includes(assessment.source.source_type)) return { status: 400 };
+      if (Number.isNaN(Date.parse(assessment.create_time)) || !['CODE', 'LLM_JUDGE'].includes(assessment.source.source_type))
+        return { status: 400 };
       const own = `a-${++made}`;
       kept.set(own, { ...assessment, assessment_id: own });
       return { status: 200, body: { assessment: kept.get(own) } };
@@ -44,9 +63,22 @@ function rules(): NativeRules {
   };
 }
 
-function shown({ assessment_name: name, trace_id: trace, span_id: span, feedback, rationale: explanation, metadata }: Assessment): ShownScore {
+function shown({
+  assessment_name: name,
+  trace_id: trace,
+  span_id: span,
+  feedback,
+  rationale: explanation,
+  metadata,
+}: Assessment): ShownScore {
   const label = feedback.error?.error_code ?? metadata['tracejury.label'];
-  return { name, at: span === undefined ? traceAt(trace.slice(3)) : `span ${span}`, ...(feedback.value === null ? {} : { score: feedback.value }), ...(label === undefined ? {} : { label }), explanation };
+  return {
+    name,
+    at: span === undefined ? traceAt(trace.slice(3)) : `span ${span}`,
+    ...(feedback.value === null ? {} : { score: feedback.value }),
+    ...(label === undefined ? {} : { label }),
+    explanation,
+  };
 }
 
 const verdict = { name: 'tool_error', score: 0.25, label: 'fail', explanation: 'It is 0.25.' };

@@ -24,7 +24,8 @@ function rules(): NativeRules {
       if (method === 'GET') return { status: path === '/v1/projects?limit=1' ? 200 : 404, body: { data: [] } };
       const gone = /^\/v1\/projects\/default\/(span|trace|session)_annotations\?name=(\w+)&identifier=(\w+)&delete_all=true$/.exec(path);
       if (method === 'DELETE' && gone !== null) {
-        for (const key of kept.keys()) if (key.endsWith(`,${gone[2]},${gone[3]}`) && kept.get(key)?.at.startsWith(gone[1] ?? '')) kept.delete(key);
+        for (const key of kept.keys())
+          if (key.endsWith(`,${gone[2]},${gone[3]}`) && kept.get(key)?.at.startsWith(gone[1] ?? '')) kept.delete(key);
         return { status: 204 };
       }
       if (method !== 'POST' || !/^\/v1\/(span|trace|session)_annotations\?sync=true$/.test(path)) return { status: 404, body: 'Not Found' };
@@ -44,7 +45,8 @@ function rules(): NativeRules {
 const verdict = { name: 'tool_error', score: 0.25, label: 'fail', explanation: 'It is 0.25.' };
 const own = { ...verdict, at: 'span 00000000000000a1' };
 const part = { name: 'tool_error', at: 'span 00000000000000b1', score: 0, label: 'fail', explanation: 'It failed.' };
-const bothPlaces = (result: Omit<ShownScore, 'at' | 'name'>): readonly ShownScore[] => ['trace', 'span 00000000000000a1'].map((at) => ({ name: 'tool_error', at, ...result }));
+const bothPlaces = (result: Omit<ShownScore, 'at' | 'name'>): readonly ShownScore[] =>
+  ['trace', 'span 00000000000000a1'].map((at) => ({ name: 'tool_error', at, ...result }));
 
 nativeSuite({
   backend: phoenix,
@@ -63,7 +65,10 @@ nativeSuite({
 test('phoenix: an older server that deletes nothing shows what is taken back as such', async () => {
   const own20 = rules();
   own20.hasSpans = true;
-  const server = await nativeServer({ ...own20, answer: (request) => (request.method === 'DELETE' ? { status: 405 } : own20.answer(request)) });
+  const server = await nativeServer({
+    ...own20,
+    answer: (request) => (request.method === 'DELETE' ? { status: 405 } : own20.answer(request)),
+  });
   const exporter = nativeExporter(phoenix)({ endpoint: server.url });
   await exporter.send(scoredRun({ tool_error: scored(0.25) }));
   expect(await exporter.send(scoredRun({ tool_error: skipped }, run({ revision: 2 })))).toEqual({ kind: 'sent' });

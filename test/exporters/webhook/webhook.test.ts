@@ -43,10 +43,13 @@ async function receiver(): Promise<Receiver> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  open.push(() => new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  }));
+  open.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
   const own: Receiver = { port: (server.address() as AddressInfo).port, requests: [], answer: (response) => void response.end() };
   return own;
 }
@@ -62,12 +65,28 @@ interface Started {
 const only: WebhookSettings['only'] = { verdicts: ['fail'], labels: [], evaluators: [], agents: [] };
 const secret = `whsec_${Buffer.from('a secret of at least 24 bytes').toString('base64')}`;
 
-async function started(settings: Partial<WebhookSettings> = {}, lookup?: (name: string, done: (addresses: readonly string[]) => void) => void): Promise<Started> {
+async function started(
+  settings: Partial<WebhookSettings> = {},
+  lookup?: (name: string, done: (addresses: readonly string[]) => void) => void,
+): Promise<Started> {
   const to = await receiver();
   const [clock, rest, telemetry] = [manualClock(), manualSleep(), metricRegistry()];
-  const resolve = lookup === undefined ? undefined : (name: string, _options: object, callback: (error: null, addresses: readonly { address: string; family: number }[]) => void) => lookup(name, (addresses) => callback(null, addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))));
+  const resolve =
+    lookup === undefined
+      ? undefined
+      : (name: string, _options: object, callback: (error: null, addresses: readonly { address: string; family: number }[]) => void) =>
+          lookup(name, (addresses) =>
+            callback(
+              null,
+              addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+            ),
+          );
   const exporter = webhookExporter(
-    { name: 'channel', timeoutMs: 2_000, webhook: { url: `http://127.0.0.1:${to.port}/hook`, secret, body: 'json', only, perMinute: 10, privateAddresses: true, ...settings } },
+    {
+      name: 'channel',
+      timeoutMs: 2_000,
+      webhook: { url: `http://127.0.0.1:${to.port}/hook`, secret, body: 'json', only, perMinute: 10, privateAddresses: true, ...settings },
+    },
     { telemetry, clock, sleep: rest.sleep, ...(resolve === undefined ? {} : { lookup: resolve as never }) },
   );
   open.push(() => exporter.stop());
@@ -80,14 +99,18 @@ async function until(done: () => boolean): Promise<void> {
 }
 
 const bad = scoredRun({ tool_error: scored(0.25), validity: scored(1) });
-const nth = (at: number, verdict: Verdict = scored(0.25)) => scoredRun({ tool_error: verdict }, run({ spanId: spanId(0x1000 + at), endUnixNano: 1_700_000_000_000_000_000n + BigInt(at) }));
+const nth = (at: number, verdict: Verdict = scored(0.25)) =>
+  scoredRun({ tool_error: verdict }, run({ spanId: spanId(0x1000 + at), endUnixNano: 1_700_000_000_000_000_000n + BigInt(at) }));
 const data = (request: Request | undefined): JsonObject => (JSON.parse(request?.body ?? '{}') as { data: JsonObject }).data;
 
 /** As the guide shows it to a receiver. */
 function isGenuine(headers: IncomingHttpHeaders, body: string, key: string, nowSeconds: number): boolean {
   const [id, at, given] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => String(headers[name]));
-  const own = createHmac('sha256', Buffer.from(key.replace('whsec_', ''), 'base64')).update(`${id}.${at}.${body}`).digest('base64');
-  const isOurs = given?.split(' ').some((one) => one.length === own.length + 3 && timingSafeEqual(Buffer.from(one), Buffer.from(`v1,${own}`))) === true;
+  const own = createHmac('sha256', Buffer.from(key.replace('whsec_', ''), 'base64'))
+    .update(`${id}.${at}.${body}`)
+    .digest('base64');
+  const isOurs =
+    given?.split(' ').some((one) => one.length === own.length + 3 && timingSafeEqual(Buffer.from(one), Buffer.from(`v1,${own}`))) === true;
   return isOurs && Math.abs(nowSeconds - Number(at)) < 300;
 }
 
@@ -115,18 +138,39 @@ test('webhook: a run that failed is told with the verdicts that failed, signed s
           completeness: 'complete',
           revision: 1,
           link: 'https://jury.example/runs/4bf92f3577b34da6a3ce929d0e0e4736/00000000000000a1',
-          verdicts: [{ name: 'tool_error', evaluator: 'tool_error', version: 1, status: 'scored', score: 0.25, label: 'fail', passed: false, explanation: 'It is 0.25.' }],
+          verdicts: [
+            {
+              name: 'tool_error',
+              evaluator: 'tool_error',
+              version: 1,
+              status: 'scored',
+              score: 0.25,
+              label: 'fail',
+              passed: false,
+              explanation: 'It is 0.25.',
+            },
+          ],
         },
       ],
     },
   });
   const [headers, body, now] = [request?.headers ?? {}, request?.body ?? '', clock.nowMs() / 1_000];
   expect(isGenuine(headers, body, secret, now)).toBe(true);
-  for (const wrong of [isGenuine(headers, `${body} `, secret, now), isGenuine(headers, body, `whsec_${Buffer.from('another').toString('base64')}`, now), isGenuine({ ...headers, 'webhook-timestamp': '1' }, body, secret, 1), isGenuine({ ...headers, 'webhook-id': 'msg_other' }, body, secret, now), isGenuine(headers, body, secret, now + 400)]) expect(wrong).toBe(false);
+  for (const wrong of [
+    isGenuine(headers, `${body} `, secret, now),
+    isGenuine(headers, body, `whsec_${Buffer.from('another').toString('base64')}`, now),
+    isGenuine({ ...headers, 'webhook-timestamp': '1' }, body, secret, 1),
+    isGenuine({ ...headers, 'webhook-id': 'msg_other' }, body, secret, now),
+    isGenuine(headers, body, secret, now + 400),
+  ])
+    expect(wrong).toBe(false);
 });
 
 test('webhook: the worked example of Standard Webhooks has our signature', () => {
-  const headers = signatureHeaders({ id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', atSeconds: 1_614_265_330, body: '{"test": 2432232314}' }, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
+  const headers = signatureHeaders(
+    { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', atSeconds: 1_614_265_330, body: '{"test": 2432232314}' },
+    'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  );
   expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
@@ -143,16 +187,37 @@ const told: readonly { readonly name: string; readonly only: Partial<WebhookSett
 for (const { name, only: wanted, want } of told) {
   test(`webhook: it tells ${name}`, async () => {
     const { exporter, to } = await started({ only: { ...only, ...wanted } });
-    expect(await exporter.send(scoredRun({ bad: scored(0), good: scored(1), raw: scored(0.5, { threshold: null, passed: null, label: 'odd' }), broken: failed(), none: skipped }))).toEqual({ kind: 'sent' });
-    const runs = to.requests.flatMap((request) => data(request)['runs'] as readonly { readonly verdicts: readonly { readonly name: string }[] }[]);
+    expect(
+      await exporter.send(
+        scoredRun({
+          bad: scored(0),
+          good: scored(1),
+          raw: scored(0.5, { threshold: null, passed: null, label: 'odd' }),
+          broken: failed(),
+          none: skipped,
+        }),
+      ),
+    ).toEqual({ kind: 'sent' });
+    const runs = to.requests.flatMap(
+      (request) => data(request)['runs'] as readonly { readonly verdicts: readonly { readonly name: string }[] }[],
+    );
     expect(runs.flatMap(({ verdicts }) => verdicts.map((one) => one.name)).toSorted()).toEqual(want);
   });
 }
 
 const tooLarge = { kind: 'skipped', reason: 'too_large', explanation: 'Too many calls.', details: {} } as const;
 test('webhook: a run that is too large for an evaluator that guards is told, one that is too large for another is not', async () => {
-  const [{ exporter, to }, { evaluations: [one, other], ...item }] = [await started(), scoredRun({ guarded: tooLarge, other: tooLarge })];
-  await exporter.send({ ...item, evaluations: [one, other].flatMap((each) => (each === undefined ? [] : [each === one ? { ...each, guard: true as const } : each])) });
+  const [
+    { exporter, to },
+    {
+      evaluations: [one, other],
+      ...item
+    },
+  ] = [await started(), scoredRun({ guarded: tooLarge, other: tooLarge })];
+  await exporter.send({
+    ...item,
+    evaluations: [one, other].flatMap((each) => (each === undefined ? [] : [each === one ? { ...each, guard: true as const } : each])),
+  });
   expect(to.requests.map(data)).toMatchObject([{ runs: [{ verdicts: [{ name: 'guarded', status: 'skipped', reason: 'too_large' }] }] }]);
 });
 
@@ -180,7 +245,9 @@ test('webhook: a flood goes in few messages, which tell of ten runs and count th
   const { runs, folded } = data(to.requests[3]) as { readonly runs: readonly { readonly span_id: string }[]; readonly folded: JsonObject };
   expect(runs.map(({ span_id }) => span_id)).toEqual(Array.from({ length: 10 }, (_, at) => spanId(0x1000 + 120 + at)));
   expect(folded).toEqual({ runs: 120, verdicts: { tool_error: 120 } });
-  expect(wholePage(telemetry.snapshot())).toMatch(/tracejury_webhook_runs_total\{[^}]*tracejury_exporter="channel"[^}]*tracejury_outcome="folded"[^}]*\} 120/);
+  expect(wholePage(telemetry.snapshot())).toMatch(
+    /tracejury_webhook_runs_total\{[^}]*tracejury_exporter="channel"[^}]*tracejury_outcome="folded"[^}]*\} 120/,
+  );
 });
 
 test('webhook: what waits for its turn at a stop is not taken, and may come again', async () => {
@@ -211,7 +278,13 @@ test('webhook: what fails is sent again under the same id and with a new signatu
   expect(isGenuine(second?.headers ?? {}, second?.body ?? '', secret, clock.nowMs() / 1_000)).toBe(true);
 });
 
-for (const { status, retryable } of [{ status: 400, retryable: false }, { status: 413, retryable: false }, { status: 401, retryable: true }, { status: 404, retryable: true }, { status: 302, retryable: true }]) {
+for (const { status, retryable } of [
+  { status: 400, retryable: false },
+  { status: 413, retryable: false },
+  { status: 401, retryable: true },
+  { status: 404, retryable: true },
+  { status: 302, retryable: true },
+]) {
   test(`webhook: ${status} is ${retryable ? 'about the address' : 'about the message'}, and nobody is followed elsewhere`, async () => {
     const elsewhere = await receiver();
     const { exporter, to } = await started();
@@ -233,10 +306,15 @@ test('webhook: a revision that says the same is no news, one that says something
 
 test('webhook: what is said of a session is told as such', async () => {
   const of = run({ trace: agentTrace({ agent: 'a', sessionId: 's-1' }), session: { revision: 2, turns: 3, leftOut: 0 } });
-  const verdict = { ...evaluation('goal_reached', scored(0), of), key: { tenant: of.tenant, targetKind: 'session', targetId: 's-1', name: 'goal_reached' } } as const;
+  const verdict = {
+    ...evaluation('goal_reached', scored(0), of),
+    key: { tenant: of.tenant, targetKind: 'session', targetId: 's-1', name: 'goal_reached' },
+  } as const;
   const [json, slack] = [await started(), await started({ body: 'slack' })];
   for (const { exporter } of [json, slack]) await exporter.send({ run: of, evaluations: [verdict], decisions: [] });
-  expect(data(json.to.requests[0])['runs']).toMatchObject([{ revision: 2, session_id: 's-1', verdicts: [{ name: 'goal_reached', about: 'session' }] }]);
+  expect(data(json.to.requests[0])['runs']).toMatchObject([
+    { revision: 2, session_id: 's-1', verdicts: [{ name: 'goal_reached', about: 'session' }] },
+  ]);
   expect(slack.to.requests[0]?.body.replaceAll('\u200b', '')).toContain('• goal_reached of the session fail 0');
 });
 
@@ -251,21 +329,65 @@ test('webhook: a channel gets a text, in which nothing of a trace is a command',
   expect(line).toBe('• tool_error fail 0.25: &lt;!channel&gt; *now* &amp; &lt;https://evil.example|click&gt;');
   expect(more).toEqual([]);
   await exporter.send(scoredRun({ a: scored(0), b: scored(0), c: scored(0), d: scored(0), e: scored(0) }, run({ revision: 2 })));
-  expect((JSON.parse(to.requests[1]?.body ?? '') as { readonly text: string }).text.split('\n').map((one) => one.slice(0, 12))).toEqual(['*travel-agen', '• a fail 0: ', '• b fail 0: ', '• c fail 0: ', '• and 2 more']);
+  expect((JSON.parse(to.requests[1]?.body ?? '') as { readonly text: string }).text.split('\n').map((one) => one.slice(0, 12))).toEqual([
+    '*travel-agen',
+    '• a fail 0: ',
+    '• b fail 0: ',
+    '• c fail 0: ',
+    '• and 2 more',
+  ]);
 });
 
 test('webhook: however much there is to tell, a message stays small', async () => {
   for (const body of ['json', 'slack'] as const) {
     const { exporter, to } = await started({ body });
-    const long = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`e${at}`, scored(0, { explanation: '\ud800<&'.repeat(50_000) })]));
-    const all = Array.from({ length: 60 }, (_, at) => exporter.send(scoredRun(long, run({ spanId: spanId(0x2000 + at), trace: agentTrace({ agent: 'a'.repeat(100_000), sessionId: 's'.repeat(100_000) }) }))));
+    const long = Object.fromEntries(
+      Array.from({ length: 50 }, (_, at) => [`e${at}`, scored(0, { explanation: '\ud800<&'.repeat(50_000) })]),
+    );
+    const all = Array.from({ length: 60 }, (_, at) =>
+      exporter.send(
+        scoredRun(
+          long,
+          run({ spanId: spanId(0x2000 + at), trace: agentTrace({ agent: 'a'.repeat(100_000), sessionId: 's'.repeat(100_000) }) }),
+        ),
+      ),
+    );
     await Promise.all(all);
     for (const request of to.requests) expect(request.body.length).toBeLessThan({ json: 300_000, slack: 40_000 }[body]);
     expect(to.requests.every(({ body: text }) => text.isWellFormed())).toBe(true);
   }
 });
 
-const refused = ['127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '224.0.0.1', '255.255.255.255', '198.18.0.1', '::1', '::', 'fe80::1', 'fe80::1%eth0', 'fd00::1', 'fec0::1', 'ff02::1', '::ffff:127.0.0.1', '::ffff:a9fe:a9fe', '::ffff:10.0.0.1', '::127.0.0.1', '64:ff9b::7f00:1', '64:ff9b::', '64:ff9b:1::1', '2002:7f00:1::', '2001::1', '2001:db8::1', '100::1'];
+const refused = [
+  '127.0.0.1',
+  '10.1.2.3',
+  '172.31.0.1',
+  '192.168.0.1',
+  '169.254.169.254',
+  '100.64.0.1',
+  '0.0.0.0',
+  '224.0.0.1',
+  '255.255.255.255',
+  '198.18.0.1',
+  '::1',
+  '::',
+  'fe80::1',
+  'fe80::1%eth0',
+  'fd00::1',
+  'fec0::1',
+  'ff02::1',
+  '::ffff:127.0.0.1',
+  '::ffff:a9fe:a9fe',
+  '::ffff:10.0.0.1',
+  '::127.0.0.1',
+  '64:ff9b::7f00:1',
+  '64:ff9b::',
+  '64:ff9b:1::1',
+  '2002:7f00:1::',
+  '2001::1',
+  '2001:db8::1',
+  '100::1',
+];
 const taken = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'];
 test('webhook: addresses inside are told from those outside, in every spelling', () => {
   expect(refused.filter(isPublicAddress)).toEqual([]);
@@ -292,7 +414,11 @@ test('webhook: a name that leads inside is refused, also when one of its address
   for (const inside of [['169.254.169.254'], ['8.8.8.8', '127.0.0.1'], ['::ffff:192.168.1.1'], []]) {
     addresses = inside;
     clock.advance(60_000);
-    expect(await exporter.send(bad)).toMatchObject({ kind: 'failed', retryable: true, error: inside.length === 0 ? 'ENOTFOUND' : 'ADDRESS_NOT_PUBLIC' });
+    expect(await exporter.send(bad)).toMatchObject({
+      kind: 'failed',
+      retryable: true,
+      error: inside.length === 0 ? 'ENOTFOUND' : 'ADDRESS_NOT_PUBLIC',
+    });
   }
   expect(asked).toEqual(Array.from({ length: 4 }, () => 'rebinding.example'));
   expect(to.requests).toEqual([]);

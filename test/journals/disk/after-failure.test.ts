@@ -152,7 +152,10 @@ describe('journal disk, after a failure', () => {
     await journal.stop();
     const parts = testParts();
     // Files that are there can be written over; none can be made or grow.
-    const full = await diskJournal(smallSettings, parts, { ...disk.files, open: (path, mode) => (mode === 'new' ? Promise.reject(new Error('ENOSPC')) : disk.files.open(path, mode)) });
+    const full = await diskJournal(smallSettings, parts, {
+      ...disk.files,
+      open: (path, mode) => (mode === 'new' ? Promise.reject(new Error('ENOSPC')) : disk.files.open(path, mode)),
+    });
     expect(await idsIn(full)).toHaveLength(20);
     full.commit(full.end());
     await parts.sleep(0);
@@ -164,7 +167,10 @@ describe('journal disk, after a failure', () => {
     const parts = testParts();
     const journal = await diskJournal({ ...smallSettings, waitingBytesMax: 4096 }, parts, simulatedDisk().files);
     const outcomes = await Promise.all(Array.from({ length: 10 }, (_, id) => journal.append(recordOf(id, 900))));
-    expect(outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.reason : 'appended'))).toEqual([...Array<string>(4).fill('appended'), ...Array<string>(6).fill('busy')]);
+    expect(outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.reason : 'appended'))).toEqual([
+      ...Array<string>(4).fill('appended'),
+      ...Array<string>(6).fill('busy'),
+    ]);
     expect(await idsIn(journal)).toEqual([0, 1, 2, 3]);
   });
 

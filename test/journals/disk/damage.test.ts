@@ -12,11 +12,17 @@ import { propertyRuns } from '../../builders/property-runs.ts';
 const settings = { ...smallSettings, bytesMax: 2 * smallSettings.bytesMax };
 
 /** One record a group, so that each is known to be durable by the next. */
-async function filled(count: number, bodyBytes: number | readonly number[], ends: 'stopped' | 'killed' = 'stopped', own = settings): Promise<{ readonly disk: SimulatedDisk; readonly positions: readonly Position[] }> {
+async function filled(
+  count: number,
+  bodyBytes: number | readonly number[],
+  ends: 'stopped' | 'killed' = 'stopped',
+  own = settings,
+): Promise<{ readonly disk: SimulatedDisk; readonly positions: readonly Position[] }> {
   const disk = simulatedDisk();
   const journal = await diskJournal(own, testParts(), disk.files);
   const positions: Position[] = [];
-  for (let id = 0; id < count; id++) positions.push(await appended(journal, recordOf(id, typeof bodyBytes === 'number' ? bodyBytes : bodyBytes[id])));
+  for (let id = 0; id < count; id++)
+    positions.push(await appended(journal, recordOf(id, typeof bodyBytes === 'number' ? bodyBytes : bodyBytes[id])));
   if (ends === 'killed') return { disk: disk.afterDeath(), positions };
   await journal.stop();
   return { disk, positions };
@@ -66,7 +72,10 @@ const flips = [
 
 describe('journal disk, damage', () => {
   for (const { name, offset } of flips) {
-    for (const [where, id] of [['a full segment', 3], ['the newest segment', 51]] as const) {
+    for (const [where, id] of [
+      ['a full segment', 3],
+      ['the newest segment', 51],
+    ] as const) {
       test(`journal disk: one byte changed ${name} of a record in ${where} loses this record and no other`, async () => {
         const { disk, positions } = await filled(count, 1000);
         const { path, at } = placeOf(disk, id);
@@ -147,10 +156,18 @@ describe('journal disk, damage', () => {
     { name: 'within the head of its first record', change: (bytes: Buffer) => bytes.subarray(0, pages(1) + 20), left: [0] },
     { name: 'within its first record', change: (bytes: Buffer) => bytes.subarray(0, pages(1) + 1000), left: [0] },
     { name: 'within its first record, at the end of a page', change: (bytes: Buffer) => bytes.subarray(0, pages(2)), left: [0] },
-    { name: 'to the size of a small one, all zeros behind its header', change: (bytes: Buffer) => bytes.subarray(0, pages(4)).fill(0, pages(1)), left: [0] },
+    {
+      name: 'to the size of a small one, all zeros behind its header',
+      change: (bytes: Buffer) => bytes.subarray(0, pages(4)).fill(0, pages(1)),
+      left: [0],
+    },
     { name: 'within its second record', change: (bytes: Buffer) => bytes.subarray(0, pages(1) + 12_000), left: [0, 1] },
     { name: 'by zeros from its first record to the end', change: (bytes: Buffer) => bytes.fill(0, pages(1) + 1000), left: [0] },
-    { name: 'by zeros over both headers', change: (bytes: Buffer) => bytes.fill(0, 0, pages(1)).fill(0, bytes.length - pages(1)), left: [0] },
+    {
+      name: 'by zeros over both headers',
+      change: (bytes: Buffer) => bytes.fill(0, 0, pages(1)).fill(0, bytes.length - pages(1)),
+      left: [0],
+    },
   ];
   for (const { name, change, left } of cuts) {
     for (const ends of ['stopped', 'killed'] as const) {
@@ -201,7 +218,7 @@ describe('journal disk, damage', () => {
     const disk = simulatedDisk();
     for (let start = 0; start < 3; start++) {
       const { journal, parts } = await reopened(disk);
-      if (start === 1) journal.commit((await appended(journal, recordOf(1, 5000))) + 200 as Position);
+      if (start === 1) journal.commit(((await appended(journal, recordOf(1, 5000))) + 200) as Position);
       await journal.stop();
       expect([parts.count('tracejury.journal.corrupt'), parts.count('tracejury.journal.damaged'), parts.told.length]).toEqual([0, 0, 0]);
     }
@@ -223,7 +240,13 @@ describe('journal disk, damage', () => {
   test('journal disk: a page that cannot be read loses the records on it and no start', async () => {
     const { disk } = await filled(count, 1000);
     const { path } = placeOf(disk, 3);
-    const broken = { ...disk.files, open: async (name: string, mode: OpenMode) => ({ ...(await disk.files.open(name, mode)), ...(name === path && mode !== 'new' ? await unreadable(disk, name) : {}) }) };
+    const broken = {
+      ...disk.files,
+      open: async (name: string, mode: OpenMode) => ({
+        ...(await disk.files.open(name, mode)),
+        ...(name === path && mode !== 'new' ? await unreadable(disk, name) : {}),
+      }),
+    };
     const parts = testParts(2);
     const journal = await diskJournal(settings, parts, broken);
     const left = await idsIn(journal);
@@ -235,8 +258,20 @@ describe('journal disk, damage', () => {
   test('journal disk: whatever is changed, only appended records are read, once and in order, and the journal goes on', async () => {
     const change = fc.oneof(
       fc.record({ kind: fc.constant('flip' as const), file: fc.nat(), at: fc.nat(), bits: fc.integer({ min: 1, max: 255 }) }),
-      fc.record({ kind: fc.constant('fill' as const), file: fc.nat(), at: fc.nat(), bytes: fc.integer({ min: 1, max: 6000 }), value: fc.constantFrom(0, 255) }),
-      fc.record({ kind: fc.constant('copy' as const), file: fc.nat(), at: fc.nat(), from: fc.nat(), bytes: fc.integer({ min: 1, max: 64 }) }),
+      fc.record({
+        kind: fc.constant('fill' as const),
+        file: fc.nat(),
+        at: fc.nat(),
+        bytes: fc.integer({ min: 1, max: 6000 }),
+        value: fc.constantFrom(0, 255),
+      }),
+      fc.record({
+        kind: fc.constant('copy' as const),
+        file: fc.nat(),
+        at: fc.nat(),
+        from: fc.nat(),
+        bytes: fc.integer({ min: 1, max: 64 }),
+      }),
       fc.record({ kind: fc.constant('cut' as const), file: fc.nat(), at: fc.nat() }),
     );
     await fc.assert(
@@ -280,7 +315,13 @@ function changed(bytes: Buffer, change: Change): Buffer {
   if (change.kind === 'cut') return bytes.subarray(0, at);
   if (change.kind === 'fill') return bytes.fill(change.value, at, Math.min(bytes.length, at + change.bytes));
   if (change.kind === 'flip') bytes[at] = (bytes[at] ?? 0) ^ change.bits;
-  else bytes.copy(bytes, at - (at % 64), change.from % bytes.length - (change.from % bytes.length % 64), (change.from % bytes.length) + change.bytes * 64);
+  else
+    bytes.copy(
+      bytes,
+      at - (at % 64),
+      (change.from % bytes.length) - ((change.from % bytes.length) % 64),
+      (change.from % bytes.length) + change.bytes * 64,
+    );
   return bytes;
 }
 

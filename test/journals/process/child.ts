@@ -17,7 +17,13 @@ const keptBehind = 60;
 const clock = { nowMs: () => performance.timeOrigin + performance.now() };
 const journal = await diskJournal(
   { folder, segmentBytes, bytesMax: 16 * segmentBytes },
-  { telemetry: noTelemetry, clock, sleep: async () => undefined, logger: { warn: (fields, message) => say(`! ${message} ${JSON.stringify(fields)}`) }, randomBytes },
+  {
+    telemetry: noTelemetry,
+    clock,
+    sleep: async () => undefined,
+    logger: { warn: (fields, message) => say(`! ${message} ${JSON.stringify(fields)}`) },
+    randomBytes,
+  },
 );
 for await (const { record } of journal.recover().entries) say(`replayed ${idOf(record)}`);
 

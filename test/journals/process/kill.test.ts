@@ -43,9 +43,19 @@ test(`journal disk: ${trials} kills under load lose no acknowledged record`, { t
 });
 
 /** Everything the child said, also what was still in the pipe when it died. */
-function killed({ folder, first, afterAppends }: { readonly folder: string; readonly first: number; readonly afterAppends: number }): Promise<readonly string[]> {
+function killed({
+  folder,
+  first,
+  afterAppends,
+}: {
+  readonly folder: string;
+  readonly first: number;
+  readonly afterAppends: number;
+}): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), folder, String(first)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), folder, String(first)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const lines: string[] = [];
     let appends = 0;
     createInterface({ input: child.stdout })

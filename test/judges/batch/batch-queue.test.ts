@@ -17,25 +17,56 @@ afterEach(async () => {
   await server.close();
 });
 
-const all = ({ lines }: ServedBatch, content = good): string => lines.map(({ custom_id: id }) => answerLine(id, content)).reverse().join('\n');
+const all = ({ lines }: ServedBatch, content = good): string =>
+  lines
+    .map(({ custom_id: id }) => answerLine(id, content))
+    .reverse()
+    .join('\n');
 const asks = (host: Awaited<ReturnType<typeof batchHost>>, ...askers: readonly string[]) => askers.map((asker) => host.ask(asker));
-const told = (asked: readonly { readonly told: () => Answer | undefined }[]) => (asked.every((one) => one.told() !== undefined) ? true : undefined);
+const told = (asked: readonly { readonly told: () => Answer | undefined }[]) =>
+  asked.every((one) => one.told() !== undefined) ? true : undefined;
 
 test('batch: questions gather, go up as one file, and each gets its own answer', async () => {
   const host = await batchHost(server);
   const asked = [...asks(host, 'a', 'b'), host.ask('c', { ...question, data: [{ title: 'Text', text: 'another text' }] })];
   const batch = await batchOf(host, server);
-  expect(batch.body).toMatchObject({ endpoint: '/v1/chat/completions', completion_window: '24h', metadata: { tracejury_batch: batch.idempotencyKey } });
+  expect(batch.body).toMatchObject({
+    endpoint: '/v1/chat/completions',
+    completion_window: '24h',
+    metadata: { tracejury_batch: batch.idempotencyKey },
+  });
   expect(new Set(batch.lines.map(({ custom_id: id }) => id)).size).toBe(3);
-  expect(batch.lines).toMatchObject(asked.map(() => ({ method: 'POST', url: '/v1/chat/completions', body: { model: 'm', response_format: { type: 'json_schema' }, messages: [{ role: 'system' }, { role: 'user' }] } })));
+  expect(batch.lines).toMatchObject(
+    asked.map(() => ({
+      method: 'POST',
+      url: '/v1/chat/completions',
+      body: { model: 'm', response_format: { type: 'json_schema' }, messages: [{ role: 'system' }, { role: 'user' }] },
+    })),
+  );
   const other = batch.lines.find(({ body }) => body.messages[1]?.content.includes('another text'))?.custom_id ?? '';
-  server.finish(batch, { output: `${batch.lines.map(({ custom_id: id }) => answerLine(id, id === other ? '{"yes":false}' : good)).reverse().join('\n')}\n` });
+  server.finish(batch, {
+    output: `${batch.lines
+      .map(({ custom_id: id }) => answerLine(id, id === other ? '{"yes":false}' : good))
+      .reverse()
+      .join('\n')}\n`,
+  });
   await host.until(() => told(asked), 'answers');
   const answered = { kind: 'answered', truncated: false, model: 'm', batched: true, tokens: { input: 70, output: 7 } };
-  expect(asked.map((one) => one.told())).toEqual([{ ...answered, value: { yes: true } }, { ...answered, value: { yes: true } }, { ...answered, value: { yes: false } }]);
-  expect(host.calls).toMatchObject(asked.map(() => ({ batch: batch.id, operation: 'chat', model: 'm', tokens: { input: 70, output: 7 }, response: { model: 'm-2026' } })));
+  expect(asked.map((one) => one.told())).toEqual([
+    { ...answered, value: { yes: true } },
+    { ...answered, value: { yes: true } },
+    { ...answered, value: { yes: false } },
+  ]);
+  expect(host.calls).toMatchObject(
+    asked.map(() => ({ batch: batch.id, operation: 'chat', model: 'm', tokens: { input: 70, output: 7 }, response: { model: 'm-2026' } })),
+  );
   expect(host.calls.every(({ startMs, endMs }) => startMs < endMs)).toBe(true);
-  expect([host.counts('tracejury.judge.batches'), host.counts('tracejury.judge.batch.questions'), server.direct, host.faults]).toEqual([{ created: 1, done: 1 }, { answered: 3 }, [], []]);
+  expect([host.counts('tracejury.judge.batches'), host.counts('tracejury.judge.batch.questions'), server.direct, host.faults]).toEqual([
+    { created: 1, done: 1 },
+    { answered: 3 },
+    [],
+    [],
+  ]);
   expect(await host.store.unfinished('main')).toEqual([]);
   // Texts of runs do not stay there.
   await host.until(() => (server.files.size === 0 ? true : undefined), 'no files');
@@ -70,11 +101,16 @@ test('batch: a file is not larger than it may be, unless one question alone is',
 
 test('batch: each round of an evaluator goes into a later batch', async () => {
   const host = await batchHost(server);
-  const verdict = runJudge((function* () {
-    const first = yield question;
-    const second = yield { ...question, id: 'second', instruction: `It was ${first.kind}. Is it still so?` };
-    return { kind: 'scored', score: second.kind === 'answered' ? 1 : 0, explanation: 'Both.', evidence: [], details: {} };
-  })(), async (request) => (request.kind === 'embed' || request.kind === 'call' ? { kind: 'failed', error: 'no' } : await host.room.ask('a', request)), { questionsMax: 5, threshold: 1 });
+  const verdict = runJudge(
+    (function* () {
+      const first = yield question;
+      const second = yield { ...question, id: 'second', instruction: `It was ${first.kind}. Is it still so?` };
+      return { kind: 'scored', score: second.kind === 'answered' ? 1 : 0, explanation: 'Both.', evidence: [], details: {} };
+    })(),
+    async (request) =>
+      request.kind === 'embed' || request.kind === 'call' ? { kind: 'failed', error: 'no' } : await host.room.ask('a', request),
+    { questionsMax: 5, threshold: 1 },
+  );
   for (const nth of [1, 2]) {
     const batch = await batchOf(host, server, nth);
     server.finish(batch, { output: all(batch) });
@@ -82,23 +118,104 @@ test('batch: each round of an evaluator goes into a later batch', async () => {
   let ended = false;
   void verdict.then(() => (ended = true));
   await host.until(() => (ended ? true : undefined), 'the verdict');
-  expect([await verdict, server.batches.map(({ lines }) => lines.length), server.direct]).toMatchObject([{ kind: 'scored', score: 1 }, [1, 1], []]);
+  expect([await verdict, server.batches.map(({ lines }) => lines.length), server.direct]).toMatchObject([
+    { kind: 'scored', score: 1 },
+    [1, 1],
+    [],
+  ]);
 });
 
-const ids = (batch: ServedBatch): readonly [string, string, string] => batch.lines.map(({ custom_id: id }) => id) as [string, string, string];
-const faulty: readonly { readonly name: string; readonly given: (batch: ServedBatch) => Parameters<BatchServer['finish']>[1]; readonly questions: object; readonly batches?: object; readonly lines?: object }[] = [
-  { name: 'expired, with a part of the answers', given: (batch) => ({ status: 'expired', output: answerLine(ids(batch)[0], good), errors: [ids(batch)[1], ids(batch)[2]].map((id) => errorLine(id, { code: 'batch_expired' })).join('\n') }), questions: { answered: 1, expired: 2 }, batches: { created: 1, expired: 1 } },
+const ids = (batch: ServedBatch): readonly [string, string, string] =>
+  batch.lines.map(({ custom_id: id }) => id) as [string, string, string];
+const faulty: readonly {
+  readonly name: string;
+  readonly given: (batch: ServedBatch) => Parameters<BatchServer['finish']>[1];
+  readonly questions: object;
+  readonly batches?: object;
+  readonly lines?: object;
+}[] = [
+  {
+    name: 'expired, with a part of the answers',
+    given: (batch) => ({
+      status: 'expired',
+      output: answerLine(ids(batch)[0], good),
+      errors: [ids(batch)[1], ids(batch)[2]].map((id) => errorLine(id, { code: 'batch_expired' })).join('\n'),
+    }),
+    questions: { answered: 1, expired: 2 },
+    batches: { created: 1, expired: 1 },
+  },
   { name: 'cancelled by somebody', given: () => ({ status: 'cancelled' }), questions: { expired: 3 }, batches: { created: 1, expired: 1 } },
   { name: 'failed as a whole', given: () => ({ status: 'failed' }), questions: { failed: 3 }, batches: { created: 1, failed: 1 } },
-  { name: 'failed for some', given: (batch) => ({ output: answerLine(ids(batch)[0], good), errors: [errorLine(ids(batch)[1], { status: 400 }), errorLine(ids(batch)[2], { code: 'server_error' })].join('\n') }), questions: { answered: 1, refused: 2 } },
-  { name: 'without an answer to some', given: (batch) => ({ output: answerLine(ids(batch)[0], good) }), questions: { answered: 1, missing: 2 } },
+  {
+    name: 'failed for some',
+    given: (batch) => ({
+      output: answerLine(ids(batch)[0], good),
+      errors: [errorLine(ids(batch)[1], { status: 400 }), errorLine(ids(batch)[2], { code: 'server_error' })].join('\n'),
+    }),
+    questions: { answered: 1, refused: 2 },
+  },
+  {
+    name: 'without an answer to some',
+    given: (batch) => ({ output: answerLine(ids(batch)[0], good) }),
+    questions: { answered: 1, missing: 2 },
+  },
   { name: 'without files', given: () => ({}), questions: { missing: 3 } },
-  { name: 'with lines that are no answers', given: (batch) => ({ output: [answerLine(ids(batch)[0], good), 'no JSON', '[]', '{"custom_id":7}', JSON.stringify({ custom_id: ids(batch)[1] }), JSON.stringify({ custom_id: ids(batch)[2], response: { status_code: 'x' } }), '', answerLine('of somebody else', good)].join('\n') }), questions: { answered: 1, missing: 2 }, lines: { malformed: 5, unknown: 1 } },
-  { name: 'with a line that is far too long', given: (batch) => ({ output: [answerLine(ids(batch)[0], good), answerLine(ids(batch)[1], good), answerLine(ids(batch)[2], 'x'.repeat(2 * 1024 * 1024))].join('\n') }), questions: { answered: 2, missing: 1 }, lines: { malformed: 1 } },
-  { name: 'with thousands of lines that nobody asked for', given: (batch) => ({ output: `${answerLine(ids(batch)[0], good)}\n${'x\n\n'.repeat(5_000)}${answerLine(ids(batch)[1], good)}` }), questions: { answered: 1, missing: 2 }, lines: { malformed: 1_006 } },
-  { name: 'with two answers to one question, of which the first counts', given: (batch) => ({ output: [...batch.lines.map(({ custom_id: id }) => answerLine(id, good)), answerLine(ids(batch)[0], '{"yes":false}')].join('\n') }), questions: { answered: 3 }, lines: { duplicated: 1 } },
-  { name: 'with answers outside the schema', given: (batch) => ({ output: [answerLine(ids(batch)[0], good), answerLine(ids(batch)[1], '{"yes":"perhaps"}'), answerLine(ids(batch)[2], '{}')].join('\n') }), questions: { answered: 1, unusable: 2 } },
-  { name: 'with a file of answers that is too large', given: () => ({ output: ' '.repeat(65 * 1024 * 1024) }), questions: { missing: 3 }, batches: { created: 1, unreadable: 1, done: 1 } },
+  {
+    name: 'with lines that are no answers',
+    given: (batch) => ({
+      output: [
+        answerLine(ids(batch)[0], good),
+        'no JSON',
+        '[]',
+        '{"custom_id":7}',
+        JSON.stringify({ custom_id: ids(batch)[1] }),
+        JSON.stringify({ custom_id: ids(batch)[2], response: { status_code: 'x' } }),
+        '',
+        answerLine('of somebody else', good),
+      ].join('\n'),
+    }),
+    questions: { answered: 1, missing: 2 },
+    lines: { malformed: 5, unknown: 1 },
+  },
+  {
+    name: 'with a line that is far too long',
+    given: (batch) => ({
+      output: [
+        answerLine(ids(batch)[0], good),
+        answerLine(ids(batch)[1], good),
+        answerLine(ids(batch)[2], 'x'.repeat(2 * 1024 * 1024)),
+      ].join('\n'),
+    }),
+    questions: { answered: 2, missing: 1 },
+    lines: { malformed: 1 },
+  },
+  {
+    name: 'with thousands of lines that nobody asked for',
+    given: (batch) => ({ output: `${answerLine(ids(batch)[0], good)}\n${'x\n\n'.repeat(5_000)}${answerLine(ids(batch)[1], good)}` }),
+    questions: { answered: 1, missing: 2 },
+    lines: { malformed: 1_006 },
+  },
+  {
+    name: 'with two answers to one question, of which the first counts',
+    given: (batch) => ({
+      output: [...batch.lines.map(({ custom_id: id }) => answerLine(id, good)), answerLine(ids(batch)[0], '{"yes":false}')].join('\n'),
+    }),
+    questions: { answered: 3 },
+    lines: { duplicated: 1 },
+  },
+  {
+    name: 'with answers outside the schema',
+    given: (batch) => ({
+      output: [answerLine(ids(batch)[0], good), answerLine(ids(batch)[1], '{"yes":"perhaps"}'), answerLine(ids(batch)[2], '{}')].join('\n'),
+    }),
+    questions: { answered: 1, unusable: 2 },
+  },
+  {
+    name: 'with a file of answers that is too large',
+    given: () => ({ output: ' '.repeat(65 * 1024 * 1024) }),
+    questions: { missing: 3 },
+    batches: { created: 1, unreadable: 1, done: 1 },
+  },
 ];
 for (const { name, given, questions, batches = { created: 1, done: 1 }, lines = {} } of faulty) {
   test(`batch: one that comes back ${name} leaves the rest to be asked directly`, async () => {
@@ -108,7 +225,12 @@ for (const { name, given, questions, batches = { created: 1, done: 1 }, lines = 
     server.finish(batch, given(batch));
     await host.until(() => told(asked), 'answers');
     expect(asked.map((one) => one.told())).toMatchObject(asked.map(() => ({ kind: 'answered', value: { yes: true } })));
-    expect([host.counts('tracejury.judge.batch.questions'), host.counts('tracejury.judge.batches'), host.counts('tracejury.judge.batch.lines'), host.faults]).toEqual([questions, batches, lines, []]);
+    expect([
+      host.counts('tracejury.judge.batch.questions'),
+      host.counts('tracejury.judge.batches'),
+      host.counts('tracejury.judge.batch.lines'),
+      host.faults,
+    ]).toEqual([questions, batches, lines, []]);
     expect(server.direct.length).toBe(3 - ((questions as { answered?: number }).answered ?? 0));
   });
 }
@@ -117,9 +239,13 @@ test('batch: one that the endpoint does not know any more is asked directly', as
   const host = await batchHost(server);
   const asked = asks(host, 'a');
   const batch = await batchOf(host, server);
-  server.instead = ({ path }, response) => path === `/batches/${batch.id}` && response.writeHead(404, { 'content-type': 'application/json' }).end('{}') !== undefined;
+  server.instead = ({ path }, response) =>
+    path === `/batches/${batch.id}` && response.writeHead(404, { 'content-type': 'application/json' }).end('{}') !== undefined;
   await host.until(() => told(asked), 'an answer');
-  expect([host.counts('tracejury.judge.batch.questions'), host.counts('tracejury.judge.batches')]).toEqual([{ lost: 1 }, { created: 1, lost: 1 }]);
+  expect([host.counts('tracejury.judge.batch.questions'), host.counts('tracejury.judge.batches')]).toEqual([
+    { lost: 1 },
+    { created: 1, lost: 1 },
+  ]);
 });
 
 test('batch: one that takes too long is cancelled, and what it has answered by then counts', async () => {
@@ -130,7 +256,10 @@ test('batch: one that takes too long is cancelled, and what it has answered by t
   await host.until(() => (batch.status === 'cancelling' ? true : undefined), 'a cancellation', 10_000);
   server.finish(batch, { status: 'cancelled', output: answerLine(ids(batch)[0], good) });
   await host.until(() => told(asked), 'answers');
-  expect([host.counts('tracejury.judge.batch.questions'), server.seen.filter((one) => one.endsWith('/cancel')).length]).toEqual([{ answered: 1, expired: 1 }, 1]);
+  expect([host.counts('tracejury.judge.batch.questions'), server.seen.filter((one) => one.endsWith('/cancel')).length]).toEqual([
+    { answered: 1, expired: 1 },
+    1,
+  ]);
 });
 
 test('batch: one that does not even end when it is cancelled is given up', async () => {
@@ -141,10 +270,17 @@ test('batch: one that does not even end when it is cancelled is given up', async
   expect(host.counts('tracejury.judge.batch.questions')).toEqual({ expired: 1 });
 });
 
-for (const { name, place } of [{ name: 'the upload', place: 'POST /files' }, { name: 'the creation', place: 'POST /batches' }, { name: 'the answers', place: 'GET /files' }]) {
+for (const { name, place } of [
+  { name: 'the upload', place: 'POST /files' },
+  { name: 'the creation', place: 'POST /batches' },
+  { name: 'the answers', place: 'GET /files' },
+]) {
   test(`batch: a redirect of ${name} is not followed, and the questions are asked directly`, async () => {
     const elsewhere = await batchServer(says(good));
-    server.instead = ({ method, path }, response) => (`${method} ${path}`.startsWith(place) ? response.writeHead(307, { location: `${elsewhere.baseUrl}/files` }).end() !== undefined : false);
+    server.instead = ({ method, path }, response) =>
+      `${method} ${path}`.startsWith(place)
+        ? response.writeHead(307, { location: `${elsewhere.baseUrl}/files` }).end() !== undefined
+        : false;
     const host = await batchHost(server);
     const asked = asks(host, 'a');
     if (place === 'GET /files') {
@@ -158,7 +294,8 @@ for (const { name, place } of [{ name: 'the upload', place: 'POST /files' }, { n
 }
 
 test('batch: an endpoint without one is asked directly', async () => {
-  server.instead = ({ path }, response) => path.startsWith('/files') && response.writeHead(404, { 'content-type': 'application/json' }).end('{}') !== undefined;
+  server.instead = ({ path }, response) =>
+    path.startsWith('/files') && response.writeHead(404, { 'content-type': 'application/json' }).end('{}') !== undefined;
   const host = await batchHost(server);
   const asked = asks(host, 'a');
   await host.until(() => told(asked), 'an answer');
@@ -166,11 +303,16 @@ test('batch: an endpoint without one is asked directly', async () => {
 });
 
 test('batch: one that is not taken goes up again, and after three times the questions go directly', async () => {
-  server.instead = ({ path }, response) => path.startsWith('/files') && response.writeHead(503, { 'content-type': 'application/json' }).end('{}') !== undefined;
+  server.instead = ({ path }, response) =>
+    path.startsWith('/files') && response.writeHead(503, { 'content-type': 'application/json' }).end('{}') !== undefined;
   const host = await batchHost(server);
   const asked = asks(host, 'a');
   await host.until(() => told(asked), 'an answer');
-  expect([host.counts('tracejury.judge.batch.questions'), server.seen.filter((one) => one === 'POST /files').length, await host.store.unfinished('main')]).toEqual([{ not_taken: 1 }, 3, []]);
+  expect([
+    host.counts('tracejury.judge.batch.questions'),
+    server.seen.filter((one) => one === 'POST /files').length,
+    await host.store.unfinished('main'),
+  ]).toEqual([{ not_taken: 1 }, 3, []]);
 });
 
 test('batch: when nobody knows whether it was created, it is looked for, and not made twice', async () => {
@@ -203,7 +345,10 @@ test('batch: what it may cost is reserved when it goes up and settled when it is
   const batch = await batchOf(host, server);
   expect([money.most.length, money.most.every(({ input, output }) => input > 1_000 && output === 500), money.used]).toEqual([4, true, []]);
   const [first, second, third] = ids(batch);
-  server.finish(batch, { output: [answerLine(first, good), answerLine(second, good, { tokens: {} })].join('\n'), errors: errorLine(third, { status: 500 }) });
+  server.finish(batch, {
+    output: [answerLine(first, good), answerLine(second, good, { tokens: {} })].join('\n'),
+    errors: errorLine(third, { status: 500 }),
+  });
   await host.until(() => told(asked), 'answers');
   expect(money.used).toEqual([{ input: 70, output: 7 }, 'unknown', 'nothing', 'unknown']);
   const last = asked[4]?.told();
@@ -223,7 +368,12 @@ test('batch: a question is paid for by its evaluator and by the judge; what one 
   server.finish(batch, { output: answerLine(first, good), errors: errorLine(second, { status: 500 }) });
   await host.until(() => told(asked), 'answers');
   // The second one went by itself after all, and was paid for anew.
-  expect([evaluator.used, judge.used, direct.most.length, direct.used]).toEqual([['unsent', { input: 70, output: 7 }, 'nothing'], [{ input: 70, output: 7 }, 'nothing'], 1, [{ input: 100, output: 10 }]]);
+  expect([evaluator.used, judge.used, direct.most.length, direct.used]).toEqual([
+    ['unsent', { input: 70, output: 7 }, 'nothing'],
+    [{ input: 70, output: 7 }, 'nothing'],
+    1,
+    [{ input: 100, output: 10 }],
+  ]);
 });
 
 test('batch: the same one who asks the same while it is under way waits for the same answer', async () => {
@@ -246,7 +396,11 @@ test('batch: with another mode what gathers is asked directly, and what is under
   const third = host.ask('c');
   await host.until(() => second?.told() ?? undefined, 'a direct answer', 60_000);
   await third.answer;
-  expect([first?.told(), server.direct.length, host.counts('tracejury.judge.batch.questions')]).toEqual([undefined, 2, { switched_off: 1 }]);
+  expect([first?.told(), server.direct.length, host.counts('tracejury.judge.batch.questions')]).toEqual([
+    undefined,
+    2,
+    { switched_off: 1 },
+  ]);
   server.finish(batch, { output: all(batch) });
   expect(await host.until(() => first?.told(), 'its answer', 60_000)).toMatchObject({ kind: 'answered', batched: true });
 });

@@ -20,10 +20,21 @@ async function books(store: JudgeSpendStore = memorySpend(), usdPerDay = 0.001, 
   const clock = manualClock(startMs);
   const telemetry = metricRegistry();
   const sleep = manualSleep();
-  const own: Ledger = ledger({ store: memorySpend(), telemetry, clock, sleep: sleep.sleep, owner: `process ${++processes}`, ...(waiting === undefined ? {} : { waiting }) });
+  const own: Ledger = ledger({
+    store: memorySpend(),
+    telemetry,
+    clock,
+    sleep: sleep.sleep,
+    owner: `process ${++processes}`,
+    ...(waiting === undefined ? {} : { waiting }),
+  });
   await own.open(store);
   const budget: Budget = { name: 'main', usdPerDay, price };
-  const gauge = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points.map((point) => (point.kind === 'number' ? point.value : 0))[0];
+  const gauge = (name: string) =>
+    telemetry
+      .snapshot()
+      .find((family) => family.name === name)
+      ?.points.map((point) => (point.kind === 'number' ? point.value : 0))[0];
   return { own, clock, store, sleep, till: tillOf(own, budget), share: () => own.share([budget]).left, gauge };
 }
 
@@ -38,7 +49,8 @@ function tillOf(own: Ledger, budget: Budget) {
   };
 }
 
-const spentOn = async (store: JudgeSpendStore, day: string, account = 'main') => (await store.on(day)).get(account) ?? { ...noSpending, reserved: noAmount };
+const spentOn = async (store: JudgeSpendStore, day: string, account = 'main') =>
+  (await store.on(day)).get(account) ?? { ...noSpending, reserved: noAmount };
 const tokens = (input: number) => ({ input, output: 0 });
 
 test('ledger: a budget of a thousand tokens is spent to the last one and not beyond', async () => {
@@ -98,7 +110,11 @@ test('ledger: without a store that answers nothing is let through', async () => 
 });
 
 test('ledger: however calls end and the process dies, the day costs no more than its budget', async () => {
-  const call = fc.record({ most: fc.integer({ min: 1, max: 400 }), share: fc.double({ min: 0, max: 1, noNaN: true }), end: fc.constantFrom('used', 'used', 'nothing', 'unknown', 'open') });
+  const call = fc.record({
+    most: fc.integer({ min: 1, max: 400 }),
+    share: fc.double({ min: 0, max: 1, noNaN: true }),
+    end: fc.constantFrom('used', 'used', 'nothing', 'unknown', 'open'),
+  });
   const life = fc.record({ calls: fc.array(call, { maxLength: 12 }), ends: fc.constantFrom('closed', 'killed') });
   await fc.assert(
     fc.asyncProperty(fc.array(life, { minLength: 1, maxLength: 5 }), async (lives) => {
@@ -137,7 +153,10 @@ test('ledger: what another process has reserved holds, while it is heard of and 
   const later = await books(first.store, 0.001, noon + 120_000);
   expect(await later.till.take(tokens(200))).toBeUndefined();
   expect([second.share(), later.share()]).toEqual([0, 0]);
-  expect([(await spentOn(first.store, '2026-01-31')).nanoUsd, later.gauge('tracejury.judge.left')]).toEqual([900_000, expect.closeTo(0.0001) as number]);
+  expect([(await spentOn(first.store, '2026-01-31')).nanoUsd, later.gauge('tracejury.judge.left')]).toEqual([
+    900_000,
+    expect.closeTo(0.0001) as number,
+  ]);
 });
 
 test('ledger: a process that tends its books keeps what it has reserved, and hears what others have spent', async () => {
@@ -160,7 +179,12 @@ const limits: readonly { readonly name: string; readonly budget: Omit<Budget, 'n
   { name: 'money', budget: { usdPerDay: 0.0025, price }, lets: 2, by: 'usd_per_day' },
   { name: 'requests', budget: { requestsPerDay: 3 }, lets: 3, by: 'requests_per_day' },
   { name: 'tokens', budget: { tokensPerDay: 4_999 }, lets: 4, by: 'tokens_per_day' },
-  { name: 'whichever ends first', budget: { usdPerDay: 1, requestsPerDay: 2, tokensPerDay: 5_000, price }, lets: 2, by: 'requests_per_day' },
+  {
+    name: 'whichever ends first',
+    budget: { usdPerDay: 1, requestsPerDay: 2, tokensPerDay: 5_000, price },
+    lets: 2,
+    by: 'requests_per_day',
+  },
   { name: 'requests of an evaluator', budget: { of: 'evaluator', requestsPerDay: 1 }, lets: 1, by: 'evaluator_requests_per_day' },
 ];
 for (const { name, budget, lets, by } of limits) {
@@ -173,7 +197,12 @@ for (const { name, budget, lets, by } of limits) {
       if (typeof settle === 'function') settle({ input: 900, output: 100 });
     }
     expect(await till.take({ input: 900, output: 100 })).toEqual({ refused: expect.stringContaining(`over_budget: ${by} `) as string });
-    expect(own.share([{ name: 'other', usdPerDay: 1 }, { name: 'main', ...budget }])).toMatchObject({ by });
+    expect(
+      own.share([
+        { name: 'other', usdPerDay: 1 },
+        { name: 'main', ...budget },
+      ]),
+    ).toMatchObject({ by });
   });
 }
 
@@ -187,7 +216,9 @@ test('ledger: the scarcest budget sinks the rate', async () => {
   expect(own.share([judge, evaluator])).toEqual({ left: expect.closeTo(0.5) as number, by: 'usd_per_day' });
   await spend(evaluator, 5_500);
   expect(own.share([judge, evaluator])).toEqual({ left: expect.closeTo(0.25) as number, by: 'evaluator_tokens_per_day' });
-  expect(own.standing(evaluator)).toEqual([{ limit: 'tokens_per_day', most: 10_000, spent: 5_500, reserved: expect.any(Number) as number, share: expect.closeTo(0.25) as number }]);
+  expect(own.standing(evaluator)).toEqual([
+    { limit: 'tokens_per_day', most: 10_000, spent: 5_500, reserved: expect.any(Number) as number, share: expect.closeTo(0.25) as number },
+  ]);
 });
 
 test('ledger: a request that never left counts for nothing, one that was refused as a request', async () => {

@@ -8,20 +8,37 @@ import { memoryAnswers } from '../../../src/stores/memory-judges.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { settled } from '../../builders/manual-sleep.ts';
 
-const question: Question = { id: 'q', instruction: 'Is it so?', data: [{ title: 'A', text: 'b' }], answerSchema: { type: 'object', required: ['yes'] } };
+const question: Question = {
+  id: 'q',
+  instruction: 'Is it so?',
+  data: [{ title: 'A', text: 'b' }],
+  answerSchema: { type: 'object', required: ['yes'] },
+};
 const judge = { name: 'main', baseUrl: 'http://a/v1', model: 'm', cacheMs: 60_000 };
 const yes: Answer = { kind: 'answered', value: { yes: true }, truncated: false, tokens: { input: 7, output: 2 } };
 
-function bench({ store, mayLie, ...options }: Partial<AnswerCacheOptions> & { readonly store?: JudgeAnswerStore; readonly mayLie?: (text: string) => boolean } = {}) {
+function bench({
+  store,
+  mayLie,
+  ...options
+}: Partial<AnswerCacheOptions> & { readonly store?: JudgeAnswerStore; readonly mayLie?: (text: string) => boolean } = {}) {
   const clock = manualClock(1_000_000_000_000);
   const telemetry = metricRegistry();
   const faults: unknown[] = [];
   const cache = answerCache({ telemetry, clock, onFault: (error) => faults.push(error), ...options });
   if (store !== undefined) cache.open(store, mayLie);
   let times = 0;
-  const counts = () => Object.fromEntries(telemetry.snapshot().find(({ name }) => name === 'tracejury.judge.answers')?.points.map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0] as const) ?? []);
+  const counts = () =>
+    Object.fromEntries(
+      telemetry
+        .snapshot()
+        .find(({ name }) => name === 'tracejury.judge.answers')
+        ?.points.map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0] as const) ?? [],
+    );
   return {
-    clock, faults, counts,
+    clock,
+    faults,
+    counts,
     asked: () => times,
     ask: (of: Question = question, who: Parameters<typeof cache.through>[0] = judge, answer: Answer | Promise<Answer> = yes) =>
       cache.through(who, of, async () => {
@@ -34,7 +51,12 @@ function bench({ store, mayLie, ...options }: Partial<AnswerCacheOptions> & { re
 test('answer cache: the same question costs nothing the second time, and the answer says so', async () => {
   const { ask, asked, counts } = bench();
   expect(await ask()).toEqual(yes);
-  expect(await ask({ ...question, data: [{ title: 'A', text: 'b' }], answerSchema: { required: ['yes'], type: 'object' } })).toEqual({ kind: 'answered', value: { yes: true }, truncated: false, cached: true });
+  expect(await ask({ ...question, data: [{ title: 'A', text: 'b' }], answerSchema: { required: ['yes'], type: 'object' } })).toEqual({
+    kind: 'answered',
+    value: { yes: true },
+    truncated: false,
+    cached: true,
+  });
   expect([asked(), counts()]).toEqual([1, { asked: 1, cached: 1 }]);
 });
 
@@ -43,7 +65,15 @@ const others: readonly { readonly name: string; readonly question?: Partial<Ques
   { name: 'with another instruction', question: { instruction: 'Is it not so?' } },
   { name: 'about another text', question: { data: [{ title: 'A', text: 'c' }] } },
   { name: 'whose texts are cut elsewhere', question: { data: [{ title: 'Ab', text: '' }] } },
-  { name: 'about one text more', question: { data: [{ title: 'A', text: 'b' }, { title: '', text: '' }] } },
+  {
+    name: 'about one text more',
+    question: {
+      data: [
+        { title: 'A', text: 'b' },
+        { title: '', text: '' },
+      ],
+    },
+  },
   { name: 'with another schema', question: { answerSchema: { type: 'object' } } },
   { name: 'that is another vote', question: { vote: 2 } },
   { name: 'to another model', who: { model: 'n' } },
@@ -98,7 +128,10 @@ test('answer cache: the same question under way is waited for, and asked again w
   await settled();
   expect(asked()).toBe(1);
   answer(yes);
-  expect([(await first).kind, await second]).toEqual(['answered', { kind: 'answered', value: { yes: true }, truncated: false, cached: true }]);
+  expect([(await first).kind, await second]).toEqual([
+    'answered',
+    { kind: 'answered', value: { yes: true }, truncated: false, cached: true },
+  ]);
   const broken: Question = { ...question, id: 'broken' };
   const third = ask(broken, judge, new Promise<Answer>((resolve) => (answer = resolve)));
   const fourth = ask(broken);
@@ -139,7 +172,11 @@ test('answer cache: what another process was answered is in the store', async ()
 });
 
 test('answer cache: a store that fails, or holds nonsense, costs a question and nothing else', async () => {
-  const down: JudgeAnswerStore = { find: () => Promise.reject(new Error('disk')), keep: () => Promise.reject(new Error('disk')), prune: async () => undefined };
+  const down: JudgeAnswerStore = {
+    find: () => Promise.reject(new Error('disk')),
+    keep: () => Promise.reject(new Error('disk')),
+    prune: async () => undefined,
+  };
   const to = bench({ store: down });
   expect(await to.ask()).toEqual(yes);
   expect([(await to.ask()).kind, to.asked(), to.faults.length]).toEqual(['answered', 1, 2]);

@@ -10,7 +10,9 @@ function bench(options: { readonly concurrency?: number; readonly waitingMax?: n
   const inside: (() => void)[] = [];
   const ends: string[] = [];
   const enter = (name: string) => {
-    void gate.through(() => new Promise<string>((resolve) => inside.push(() => resolve('in')))).then((end) => ends.push(`${name}:${end ?? 'away'}`));
+    void gate
+      .through(() => new Promise<string>((resolve) => inside.push(() => resolve('in'))))
+      .then((end) => ends.push(`${name}:${end ?? 'away'}`));
     return settled();
   };
   return { gate, sleep, clock, inside, ends, enter };

@@ -5,36 +5,121 @@ import type { JudgeSettings } from '../../../src/judges/settings.ts';
 import { bench } from '../bench.ts';
 import { embeds, says, status, type Play } from '../chat-server.ts';
 
-const vectors = (script: readonly Play[], settings: Partial<JudgeSettings> = {}) => bench(script, { name: 'vectors', model: 'e5', ...settings });
+const vectors = (script: readonly Play[], settings: Partial<JudgeSettings> = {}) =>
+  bench(script, { name: 'vectors', model: 'e5', ...settings });
 /** Different for different texts. */
 const vectorOf = (text: string): readonly number[] => [text.length, 1, 0.5];
 const answersOf = (...texts: readonly string[]) => texts.map(vectorOf);
 const embed = (judge: Judge, ...texts: readonly string[]) => judge.embed({ kind: 'embed', texts });
 
-const answers: readonly { readonly name: string; readonly script: readonly Play[]; readonly requests: number; readonly want: object; readonly settings?: Partial<JudgeSettings> }[] = [
-  { name: 'one vector a text, with the model and its tokens', script: [embeds(vectorOf)], requests: 1, want: { kind: 'answered', value: answersOf('a', 'bcd'), model: 'e5', tokens: { input: 5, output: 0 } } },
-  { name: 'entries in another order are put in order', script: [embeds(vectorOf, { reversed: true })], requests: 1, want: { kind: 'answered', value: answersOf('a', 'bcd') } },
+const answers: readonly {
+  readonly name: string;
+  readonly script: readonly Play[];
+  readonly requests: number;
+  readonly want: object;
+  readonly settings?: Partial<JudgeSettings>;
+}[] = [
+  {
+    name: 'one vector a text, with the model and its tokens',
+    script: [embeds(vectorOf)],
+    requests: 1,
+    want: { kind: 'answered', value: answersOf('a', 'bcd'), model: 'e5', tokens: { input: 5, output: 0 } },
+  },
+  {
+    name: 'entries in another order are put in order',
+    script: [embeds(vectorOf, { reversed: true })],
+    requests: 1,
+    want: { kind: 'answered', value: answersOf('a', 'bcd') },
+  },
   { name: 'busy answers are asked again', script: [status(503), status(429), embeds(vectorOf)], requests: 3, want: { kind: 'answered' } },
-  { name: 'attempts at a busy endpoint are bounded', script: [status(500)], requests: 5, want: { kind: 'failed', error: 'judge_unavailable: status 500' } },
-  { name: 'a wrong key is not asked again', script: [status(401)], requests: 1, want: { kind: 'failed', error: 'judge_unavailable: status 401' } },
-  { name: 'a text that is too long for the model is failed', script: [status(400)], requests: 1, want: { kind: 'failed', error: 'judge_refused_request: status 400' } },
-  { name: 'a redirect is not followed', script: [status(307, { location: '/v1/elsewhere' }), embeds(vectorOf)], requests: 1, want: { kind: 'failed', error: /^judge_redirected: status 307/ } },
-  { name: 'a huge answer is given up', script: [(response) => void response.end(Buffer.alloc(9 * 1024 * 1024, 32))], requests: 1, want: { kind: 'failed', error: /^judge_answer_too_large/ } },
-  { name: 'an endpoint that hangs times out', script: [() => {}], requests: 5, want: { kind: 'failed', error: /^judge_timed_out/ }, settings: { timeoutMs: 250 } },
-  { name: 'what is no JSON is failed', script: [(response) => void response.end('<html>')], requests: 1, want: { kind: 'failed', error: /^judge_answer_invalid/ } },
-  { name: 'a chat completion is failed', script: [says('[1, 2]')], requests: 1, want: { kind: 'failed', error: 'judge_answer_invalid: there is no list of vectors' } },
-  { name: 'a vector too few is failed', script: [status(200, {}, { data: [{ index: 0, embedding: [1] }] })], requests: 1, want: { kind: 'failed', error: 'judge_answer_invalid: there are 1 vectors for 2 texts' } },
-  { name: 'vectors of two lengths are failed', script: [embeds((text) => (text === 'a' ? [1, 2] : [1]))], requests: 1, want: { kind: 'failed', error: 'judge_answer_invalid: the vectors have different lengths: 2, 1' } },
+  {
+    name: 'attempts at a busy endpoint are bounded',
+    script: [status(500)],
+    requests: 5,
+    want: { kind: 'failed', error: 'judge_unavailable: status 500' },
+  },
+  {
+    name: 'a wrong key is not asked again',
+    script: [status(401)],
+    requests: 1,
+    want: { kind: 'failed', error: 'judge_unavailable: status 401' },
+  },
+  {
+    name: 'a text that is too long for the model is failed',
+    script: [status(400)],
+    requests: 1,
+    want: { kind: 'failed', error: 'judge_refused_request: status 400' },
+  },
+  {
+    name: 'a redirect is not followed',
+    script: [status(307, { location: '/v1/elsewhere' }), embeds(vectorOf)],
+    requests: 1,
+    want: { kind: 'failed', error: /^judge_redirected: status 307/ },
+  },
+  {
+    name: 'a huge answer is given up',
+    script: [(response) => void response.end(Buffer.alloc(9 * 1024 * 1024, 32))],
+    requests: 1,
+    want: { kind: 'failed', error: /^judge_answer_too_large/ },
+  },
+  {
+    name: 'an endpoint that hangs times out',
+    script: [() => {}],
+    requests: 5,
+    want: { kind: 'failed', error: /^judge_timed_out/ },
+    settings: { timeoutMs: 250 },
+  },
+  {
+    name: 'what is no JSON is failed',
+    script: [(response) => void response.end('<html>')],
+    requests: 1,
+    want: { kind: 'failed', error: /^judge_answer_invalid/ },
+  },
+  {
+    name: 'a chat completion is failed',
+    script: [says('[1, 2]')],
+    requests: 1,
+    want: { kind: 'failed', error: 'judge_answer_invalid: there is no list of vectors' },
+  },
+  {
+    name: 'a vector too few is failed',
+    script: [status(200, {}, { data: [{ index: 0, embedding: [1] }] })],
+    requests: 1,
+    want: { kind: 'failed', error: 'judge_answer_invalid: there are 1 vectors for 2 texts' },
+  },
+  {
+    name: 'vectors of two lengths are failed',
+    script: [embeds((text) => (text === 'a' ? [1, 2] : [1]))],
+    requests: 1,
+    want: { kind: 'failed', error: 'judge_answer_invalid: the vectors have different lengths: 2, 1' },
+  },
   { name: 'empty vectors are failed', script: [embeds(() => [])], requests: 1, want: { kind: 'failed', error: /^judge_answer_invalid/ } },
-  { name: 'a vector in base64, which was not asked for, is failed', script: [embeds(() => 'AACAPwAAAEA=')], requests: 1, want: { kind: 'failed', error: /^judge_answer_invalid/ } },
-  { name: 'null among the numbers is failed', script: [embeds(() => [1, null])], requests: 1, want: { kind: 'failed', error: /^judge_answer_invalid/ } },
-  { name: 'a number beyond all doubles is failed', script: [(response) => void response.end('{"data":[{"embedding":[1e999]},{"embedding":[1]}]}')], requests: 1, want: { kind: 'failed', error: /^judge_answer_invalid/ } },
+  {
+    name: 'a vector in base64, which was not asked for, is failed',
+    script: [embeds(() => 'AACAPwAAAEA=')],
+    requests: 1,
+    want: { kind: 'failed', error: /^judge_answer_invalid/ },
+  },
+  {
+    name: 'null among the numbers is failed',
+    script: [embeds(() => [1, null])],
+    requests: 1,
+    want: { kind: 'failed', error: /^judge_answer_invalid/ },
+  },
+  {
+    name: 'a number beyond all doubles is failed',
+    script: [(response) => void response.end('{"data":[{"embedding":[1e999]},{"embedding":[1]}]}')],
+    requests: 1,
+    want: { kind: 'failed', error: /^judge_answer_invalid/ },
+  },
 ];
 for (const { name, script, requests, want, settings } of answers) {
   test(`embeddings: ${name}`, async () => {
     const { judge, server } = await vectors(script, settings);
     const answer = await embed(judge, 'a', 'bcd');
-    expect(answer).toMatchObject('error' in want && want.error instanceof RegExp ? { ...want, error: expect.stringMatching(want.error) as unknown } : want);
+    expect(answer).toMatchObject(
+      'error' in want && want.error instanceof RegExp ? { ...want, error: expect.stringMatching(want.error) as unknown } : want,
+    );
     expect(JSON.stringify(answer)).not.toContain('secret');
     expect(server.requests).toHaveLength(requests);
   });
@@ -62,7 +147,13 @@ test('embeddings: what failed is asked for again, and vectors of another length 
   const { judge, server } = await vectors([embeds(() => [1, 2]), embeds(() => [1]), embeds(() => [3, 4])]);
   await embed(judge, 'a');
   expect(await embed(judge, 'a', 'b')).toMatchObject({ kind: 'failed', error: expect.stringContaining('different lengths') as unknown });
-  expect(await embed(judge, 'a', 'b')).toMatchObject({ kind: 'answered', value: [[1, 2], [3, 4]] });
+  expect(await embed(judge, 'a', 'b')).toMatchObject({
+    kind: 'answered',
+    value: [
+      [1, 2],
+      [3, 4],
+    ],
+  });
   expect(server.requests).toHaveLength(3);
 });
 
@@ -71,7 +162,10 @@ test('embeddings: many texts go in several requests, and too many are refused', 
   const texts = Array.from({ length: 40 }, (_, at) => 'x'.repeat(at + 1));
   expect(await embed(judge, ...texts)).toMatchObject({ kind: 'answered', value: texts.map(vectorOf), tokens: { input: 15, output: 0 } });
   expect(server.requests.map(({ body }) => body.input?.length)).toEqual([16, 16, 8]);
-  expect(await embed(judge, ...Array.from({ length: 2_001 }, (_, at) => String(at)))).toMatchObject({ kind: 'failed', error: expect.stringContaining('judge_overloaded') as unknown });
+  expect(await embed(judge, ...Array.from({ length: 2_001 }, (_, at) => String(at)))).toMatchObject({
+    kind: 'failed',
+    error: expect.stringContaining('judge_overloaded') as unknown,
+  });
 });
 
 test('embeddings: Retry-After is honoured and a pace is kept', async () => {
@@ -111,6 +205,9 @@ test('embeddings: the cache holds so many numbers, and gives up what was not use
   expect(['a', 'b', 'c', 'd'].map((text) => cache.of(text) !== undefined)).toEqual([true, false, true, true]);
   cache.keep('a', [1, 2, 3]);
   expect(['a', 'c', 'd'].map((text) => cache.of(text)?.length)).toEqual([3, undefined, 2]);
-  cache.keep('huge', Array.from({ length: 7 }, () => 1));
+  cache.keep(
+    'huge',
+    Array.from({ length: 7 }, () => 1),
+  );
   expect(['a', 'd', 'huge'].map((text) => cache.of(text))).toEqual([undefined, undefined, undefined]);
 });

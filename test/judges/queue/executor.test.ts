@@ -21,7 +21,13 @@ function* asks(): Generator<Question, Outcome, Answer> {
 /** A judge that answers when the test says so. */
 function slowJudge(name: string) {
   const pending: ((answer: Answer) => void)[] = [];
-  const judge: Judge = { name, model: 'm', ask: () => new Promise((resolve) => pending.push(resolve)), embed: async () => ({ kind: 'failed', error: 'no vectors' }), stop: async () => {} };
+  const judge: Judge = {
+    name,
+    model: 'm',
+    ask: () => new Promise((resolve) => pending.push(resolve)),
+    embed: async () => ({ kind: 'failed', error: 'no vectors' }),
+    stop: async () => {},
+  };
   return {
     judge,
     asking: () => pending.length,
@@ -40,14 +46,28 @@ function bench({ concurrency = 2, ...options }: Partial<JudgeExecutorOptions> & 
   const job = (judge: Judge, label = 'e', members: Partial<JudgeJob> = {}): JudgeJob => ({
     name: label,
     agent: 'travel',
-    party: { name: judge.name, concurrency, judge: judge.name, model: judge.model, price: { inputPerMillion: 1_000_000, outputPerMillion: 2_000_000 }, answer: askOf(judge) },
+    party: {
+      name: judge.name,
+      concurrency,
+      judge: judge.name,
+      model: judge.model,
+      price: { inputPerMillion: 1_000_000, outputPerMillion: 2_000_000 },
+      answer: askOf(judge),
+    },
     threshold: 0.5,
     questions: asks,
     done: (end: JudgeEnd) => void ends.push(`${label}:${end.kind === 'judged' ? end.verdict.kind : end.reason}`),
     ...members,
   });
   const points = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points ?? [];
-  return { lane, sleep, ends, job, points, waiting: () => points('tracejury.judge.queue').map((point) => (point.kind === 'number' ? point.value : 0))[0] };
+  return {
+    lane,
+    sleep,
+    ends,
+    job,
+    points,
+    waiting: () => points('tracejury.judge.queue').map((point) => (point.kind === 'number' ? point.value : 0))[0],
+  };
 }
 
 test('lane: a job is asked and ends with its verdict; tokens are counted by evaluator and model', async () => {
@@ -59,9 +79,25 @@ test('lane: a job is asked and ends with its verdict; tokens are counted by eval
   await settled();
   expect(ends).toEqual(['e:scored', 'f:failed']);
   expect(judge.asked).toHaveLength(2);
-  expect(points('tracejury.evaluation.tokens').map((point) => ({ ...point.labels, value: point.kind === 'number' ? point.value : 0 }))).toEqual([
-    { 'gen_ai.evaluation.name': 'e', 'tracejury.judge': 'scripted', 'gen_ai.agent.name': 'travel', 'gen_ai.token.type': 'input', 'gen_ai.request.model': 'scripted', value: 7 },
-    { 'gen_ai.evaluation.name': 'e', 'tracejury.judge': 'scripted', 'gen_ai.agent.name': 'travel', 'gen_ai.token.type': 'output', 'gen_ai.request.model': 'scripted', value: 2 },
+  expect(
+    points('tracejury.evaluation.tokens').map((point) => ({ ...point.labels, value: point.kind === 'number' ? point.value : 0 })),
+  ).toEqual([
+    {
+      'gen_ai.evaluation.name': 'e',
+      'tracejury.judge': 'scripted',
+      'gen_ai.agent.name': 'travel',
+      'gen_ai.token.type': 'input',
+      'gen_ai.request.model': 'scripted',
+      value: 7,
+    },
+    {
+      'gen_ai.evaluation.name': 'e',
+      'tracejury.judge': 'scripted',
+      'gen_ai.agent.name': 'travel',
+      'gen_ai.token.type': 'output',
+      'gen_ai.request.model': 'scripted',
+      value: 2,
+    },
   ]);
   expect(points('tracejury.evaluation.cost').map((point) => (point.kind === 'number' ? point.value : 0))).toEqual([11]);
 });
@@ -70,17 +106,30 @@ test('lane: who answers for a job alone does so instead of its party, and what c
   const { lane, ends, job, points } = bench();
   const judge = scriptedJudge({});
   const own = job(judge);
-  lane.offer({ ...own, answer: async () => ({ ...yes, batched: true }), party: { ...own.party, batchPrice: { inputPerMillion: 500_000, outputPerMillion: 1_000_000 } } });
+  lane.offer({
+    ...own,
+    answer: async () => ({ ...yes, batched: true }),
+    party: { ...own.party, batchPrice: { inputPerMillion: 500_000, outputPerMillion: 1_000_000 } },
+  });
   await settled();
   lane.offer({ ...job(judge, 'f'), answer: async () => ({ ...yes, batched: true }) });
   await settled();
   expect([ends, judge.asked]).toEqual([['e:scored', 'f:scored'], []]);
-  expect(points('tracejury.evaluation.cost').map((point) => [point.labels['gen_ai.evaluation.name'], point.kind === 'number' ? point.value : 0])).toEqual([['e', 5.5], ['f', 11]]);
+  expect(
+    points('tracejury.evaluation.cost').map((point) => [point.labels['gen_ai.evaluation.name'], point.kind === 'number' ? point.value : 0]),
+  ).toEqual([
+    ['e', 5.5],
+    ['f', 11],
+  ]);
 });
 
 test('lane: where there is no budget for a question, the job ends so, whatever its evaluator makes of it, and nothing more is asked', async () => {
   const { lane, ends, job } = bench();
-  const over = await withReservation({ take: async () => overBudget('usd_per_day') }, { input: 1, output: 0 }, async () => ({ kind: 'answered' }) as const);
+  const over = await withReservation(
+    { take: async () => overBudget('usd_per_day') },
+    { input: 1, output: 0 },
+    async () => ({ kind: 'answered' }) as const,
+  );
   const judge = scriptedJudge({ q: (asked) => (asked.instruction === 'second' ? yes : (over as Answer)) });
   function* twice(): Generator<Question, Outcome, Answer> {
     yield question;
@@ -96,19 +145,31 @@ test('lane: a verdict says how many of its answers had been given before, and wh
   const telemetry = metricRegistry();
   const lane = judgeExecutor({ telemetry, sleep: manualSleep().sleep });
   const verdicts: unknown[] = [];
-  for (const answers of [[yes, yes], [{ ...yes, cached: true }, yes]] as const) {
+  for (const answers of [
+    [yes, yes],
+    [{ ...yes, cached: true }, yes],
+  ] as const) {
     const judge = scriptedJudge({ q: answers });
     function* twice(): Generator<Question, Outcome, Answer> {
       yield question;
       yield question;
       return { kind: 'scored', score: 1, explanation: 'Yes.', evidence: [], details: { own: true } };
     }
-    lane.offer({ name: 'e', party: { name: 'm', concurrency: 1, answer: askOf(judge) }, threshold: null, questions: twice, done: (end) => verdicts.push(end.kind === 'judged' && end.verdict.details) });
+    lane.offer({
+      name: 'e',
+      party: { name: 'm', concurrency: 1, answer: askOf(judge) },
+      threshold: null,
+      questions: twice,
+      done: (end) => verdicts.push(end.kind === 'judged' && end.verdict.details),
+    });
     await settled();
   }
   // Both questions of each cost seven tokens and two.
   const used = { judge_tokens: { input: 14, output: 4 } };
-  expect(verdicts).toEqual([{ own: true, ...used }, { own: true, cached: 1, ...used }]);
+  expect(verdicts).toEqual([
+    { own: true, ...used },
+    { own: true, cached: 1, ...used },
+  ]);
 });
 
 test('lane: each judge works on so many at a time, and a slow one holds up no other', async () => {

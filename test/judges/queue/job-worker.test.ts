@@ -26,13 +26,39 @@ function bench(given: Partial<JobWorkerOptions> = {}) {
     places: () => 1,
     resume: ({ name }, done, as) => void begun.push({ name, as, done }),
     keeping: { offered: () => keeping.offered, settled: () => keeping.settled },
-    telemetry, clock, sleep: sleep.sleep, onFault: (error) => faults.push(error),
+    telemetry,
+    clock,
+    sleep: sleep.sleep,
+    onFault: (error) => faults.push(error),
     ...given,
   });
-  const counts = (): { readonly [outcome: string]: number } => Object.fromEntries(telemetry.snapshot().find(({ name }) => name === 'tracejury.judge.jobs')?.points.map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0] as const) ?? []);
+  const counts = (): { readonly [outcome: string]: number } =>
+    Object.fromEntries(
+      telemetry
+        .snapshot()
+        .find(({ name }) => name === 'tracejury.judge.jobs')
+        ?.points.map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0] as const) ?? [],
+    );
   return {
-    own, store, clock, sleep, begun, keeping, faults, counts,
-    write: (names: readonly string[], party = 'main') => store.write(names.map((name, at) => ({ run: run({ traceId: parseTraceId(`${party.length}${at}`.padEnd(32, 'f')) ?? run().traceId }), evaluations: [], decisions: [], jobs: [{ name, evaluator: 'e', evaluatorKind: 'judge', party, optionsHash: 'o', probability: 1, offeredAt: clock.nowMs() * 1_000 }] }))),
+    own,
+    store,
+    clock,
+    sleep,
+    begun,
+    keeping,
+    faults,
+    counts,
+    write: (names: readonly string[], party = 'main') =>
+      store.write(
+        names.map((name, at) => ({
+          run: run({ traceId: parseTraceId(`${party.length}${at}`.padEnd(32, 'f')) ?? run().traceId }),
+          evaluations: [],
+          decisions: [],
+          jobs: [
+            { name, evaluator: 'e', evaluatorKind: 'judge', party, optionsHash: 'o', probability: 1, offeredAt: clock.nowMs() * 1_000 },
+          ],
+        })),
+      ),
     names: () => begun.map(({ name }) => name),
     /** A whole look, whatever it was about when this was called. */
     async look() {
@@ -131,15 +157,32 @@ test('desk: what cannot be read goes, and is counted', async () => {
   const { judgeJobs } = memoryStore();
   const dropped: number[] = [];
   let left = 1;
-  const to = bench({ store: {
-    ...judgeJobs,
-    take: async () => (left === 0 ? [] : [{ id: 7, name: 'a', evaluator: 'e', evaluatorKind: 'judge', party: 'main', optionsHash: 'o', probability: 1, offeredAt: startMs * 1_000, run: undefined }]),
-    counts: async () => (left === 0 ? [] : [{ party: 'main', waiting: 1, oldestAt: startMs * 1_000 }]),
-    async drop(ids) {
-      dropped.push(...ids);
-      left = 0;
+  const to = bench({
+    store: {
+      ...judgeJobs,
+      take: async () =>
+        left === 0
+          ? []
+          : [
+              {
+                id: 7,
+                name: 'a',
+                evaluator: 'e',
+                evaluatorKind: 'judge',
+                party: 'main',
+                optionsHash: 'o',
+                probability: 1,
+                offeredAt: startMs * 1_000,
+                run: undefined,
+              },
+            ],
+      counts: async () => (left === 0 ? [] : [{ party: 'main', waiting: 1, oldestAt: startMs * 1_000 }]),
+      async drop(ids) {
+        dropped.push(...ids);
+        left = 0;
+      },
     },
-  } });
+  });
   to.own.start();
   await to.look();
   expect([dropped, to.begun, to.counts()]).toEqual([[7], [], { unreadable: 1 }]);
@@ -166,7 +209,11 @@ test('desk: an idle worker looks once a second, goes on doing so, and is woken b
   to.own.start();
   for (let looks = 1; looks <= 3; looks++) {
     for (let turns = 0; turns < 20; turns++) await settled();
-    expect({ looks, slept: to.sleep.slept, asleep: to.sleep.asleep() }).toEqual({ looks, slept: Array<number>(looks).fill(1_000), asleep: 1 });
+    expect({ looks, slept: to.sleep.slept, asleep: to.sleep.asleep() }).toEqual({
+      looks,
+      slept: Array<number>(looks).fill(1_000),
+      asleep: 1,
+    });
     await to.sleep.wakeAll();
   }
   // What another process has written is found at the next look, without a word.

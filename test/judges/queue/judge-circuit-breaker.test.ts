@@ -14,9 +14,15 @@ function bench() {
   const telemetry = metricRegistry();
   const own = guard({ name: 'main', telemetry, sleep: sleep.sleep, random: () => 1, signal: new AbortController().signal });
   let asked = 0;
-  const circuit = () => telemetry.snapshot().find(({ name }) => name === 'tracejury.judge.circuit')?.points.map((point) => (point.kind === 'number' ? point.value : -1))[0];
+  const circuit = () =>
+    telemetry
+      .snapshot()
+      .find(({ name }) => name === 'tracejury.judge.circuit')
+      ?.points.map((point) => (point.kind === 'number' ? point.value : -1))[0];
   return {
-    own, sleep, circuit,
+    own,
+    sleep,
+    circuit,
     asked: () => asked,
     through: (answer: Answer | Promise<Answer>) =>
       own.through(async () => {

@@ -11,7 +11,10 @@ import { traceRequest } from '../descriptors.ts';
 import { traceRequests } from '../requests.ts';
 
 interface Decoded {
-  readonly resourceSpans?: readonly { readonly resource?: object; readonly scopeSpans?: readonly { readonly scope?: object; readonly spans?: readonly DecodedSpan[] }[] }[];
+  readonly resourceSpans?: readonly {
+    readonly resource?: object;
+    readonly scopeSpans?: readonly { readonly scope?: object; readonly spans?: readonly DecodedSpan[] }[];
+  }[];
 }
 
 interface DecodedSpan {
@@ -23,20 +26,40 @@ interface DecodedSpan {
 }
 
 /** What a verdict adds, as values and as the published messages have it. */
-const added = fc.record({ verdict: fc.string({ unit: 'binary', maxLength: 6 }), events: fc.array(fc.record({ name: fc.string({ minLength: 1, maxLength: 5 }), score: fc.double({ noNaN: true }).filter((score) => !Number.isInteger(score)), passed: fc.boolean() }), { maxLength: 3 }) });
+const added = fc.record({
+  verdict: fc.string({ unit: 'binary', maxLength: 6 }),
+  events: fc.array(
+    fc.record({
+      name: fc.string({ minLength: 1, maxLength: 5 }),
+      score: fc.double({ noNaN: true }).filter((score) => !Number.isInteger(score)),
+      passed: fc.boolean(),
+    }),
+    { maxLength: 3 },
+  ),
+});
 type Added = typeof added extends fc.Arbitrary<infer Value> ? Value : never;
 
 function additionOf({ verdict, events }: Added): Addition {
   return (endUnixNano) => {
     const out = protobufWriter();
-    writeAddition(out, { attributes: { verdict }, events: events.map(({ name, score, passed }) => ({ name, timeUnixNano: endUnixNano, attributes: { score, passed } })) });
+    writeAddition(out, {
+      attributes: { verdict },
+      events: events.map(({ name, score, passed }) => ({ name, timeUnixNano: endUnixNano, attributes: { score, passed } })),
+    });
     return out.result();
   };
 }
 
 function withAdded(span: DecodedSpan, { verdict, events }: Added): DecodedSpan {
   const pair = (key: string, value: object): object => ({ key, value });
-  const all = [...(span.events ?? []), ...events.map(({ name, score, passed }) => ({ ...(span.endTimeUnixNano === undefined ? {} : { timeUnixNano: span.endTimeUnixNano }), name, attributes: [pair('score', { doubleValue: score }), pair('passed', { boolValue: passed })] }))];
+  const all = [
+    ...(span.events ?? []),
+    ...events.map(({ name, score, passed }) => ({
+      ...(span.endTimeUnixNano === undefined ? {} : { timeUnixNano: span.endTimeUnixNano }),
+      name,
+      attributes: [pair('score', { doubleValue: score }), pair('passed', { boolValue: passed })],
+    })),
+  ];
   return {
     ...span,
     attributes: [...(span.attributes ?? []), pair('verdict', { stringValue: verdict.toWellFormed() })],
@@ -45,7 +68,8 @@ function withAdded(span: DecodedSpan, { verdict, events }: Added): DecodedSpan {
 }
 
 const decoded = (body: Buffer): Decoded => traceRequest.decode(body);
-const spansIn = (request: Decoded): readonly DecodedSpan[] => (request.resourceSpans ?? []).flatMap(({ scopeSpans = [] }) => scopeSpans.flatMap(({ spans = [] }) => spans));
+const spansIn = (request: Decoded): readonly DecodedSpan[] =>
+  (request.resourceSpans ?? []).flatMap(({ scopeSpans = [] }) => scopeSpans.flatMap(({ spans = [] }) => spans));
 const idOf = (span: DecodedSpan): string => span.spanId.toString('hex');
 const traceOf = (span: DecodedSpan): string => span.traceId.toString('hex');
 
@@ -61,15 +85,37 @@ function rawSpans(body: Buffer): readonly Buffer[] {
     }
     return found;
   };
-  return inner(body, 1).flatMap((block) => inner(block, 2)).flatMap((scope) => inner(scope, 2));
+  return inner(body, 1)
+    .flatMap((block) => inner(block, 2))
+    .flatMap((scope) => inner(scope, 2));
 }
 
 /** Every second trace; of every third of these every second span alone; and additions to some of the spans. */
-function cutsOf(spans: readonly DecodedSpan[], additions: readonly (Added | undefined)[]): { readonly cuts: ReadonlyMap<string, Cut>; readonly addedTo: ReadonlyMap<string, Added>; readonly isWanted: (span: DecodedSpan) => boolean } {
+function cutsOf(
+  spans: readonly DecodedSpan[],
+  additions: readonly (Added | undefined)[],
+): {
+  readonly cuts: ReadonlyMap<string, Cut>;
+  readonly addedTo: ReadonlyMap<string, Added>;
+  readonly isWanted: (span: DecodedSpan) => boolean;
+} {
   const addedTo = new Map(spans.flatMap((span, at) => (additions[at] === undefined ? [] : [[idOf(span), additions[at]] as const])));
   const traces = [...new Set(spans.map(traceOf))].filter((_, at) => at % 2 === 0);
-  const only = (traceId: string, at: number): ReadonlySet<string> | undefined => (at % 3 === 0 ? new Set(spans.filter((span) => traceOf(span) === traceId).map(idOf).filter((_, nth) => nth % 2 === 0)) : undefined);
-  const cuts = new Map(traces.map((traceId, at) => [traceId, { only: only(traceId, at), additions: new Map([...addedTo].map(([id, one]) => [id, additionOf(one)])) }]));
+  const only = (traceId: string, at: number): ReadonlySet<string> | undefined =>
+    at % 3 === 0
+      ? new Set(
+          spans
+            .filter((span) => traceOf(span) === traceId)
+            .map(idOf)
+            .filter((_, nth) => nth % 2 === 0),
+        )
+      : undefined;
+  const cuts = new Map(
+    traces.map((traceId, at) => [
+      traceId,
+      { only: only(traceId, at), additions: new Map([...addedTo].map(([id, one]) => [id, additionOf(one)])) },
+    ]),
+  );
   return { cuts, addedTo, isWanted: (span) => cuts.has(traceOf(span)) && cuts.get(traceOf(span))?.only?.has(idOf(span)) !== false };
 }
 
@@ -80,9 +126,16 @@ test('splice: the published messages read the spans that are wanted, with what w
       const before = decoded(body);
       const { cuts, addedTo, isWanted } = cutsOf(spansIn(before), additions);
       const after = decoded(spliced(body, cuts));
-      expect(spansIn(after)).toEqual(spansIn(before).filter(isWanted).map((span) => (addedTo.has(idOf(span)) ? withAdded(span, addedTo.get(idOf(span)) as Added) : span)));
+      expect(spansIn(after)).toEqual(
+        spansIn(before)
+          .filter(isWanted)
+          .map((span) => (addedTo.has(idOf(span)) ? withAdded(span, addedTo.get(idOf(span)) as Added) : span)),
+      );
       // Each under the resource and the scope that it came with.
-      const places = ({ resourceSpans = [] }: Decoded): readonly unknown[] => resourceSpans.flatMap(({ scopeSpans = [], ...block }) => scopeSpans.flatMap(({ spans = [], ...scope }) => spans.filter(isWanted).map((span) => [idOf(span), block, scope])));
+      const places = ({ resourceSpans = [] }: Decoded): readonly unknown[] =>
+        resourceSpans.flatMap(({ scopeSpans = [], ...block }) =>
+          scopeSpans.flatMap(({ spans = [], ...scope }) => spans.filter(isWanted).map((span) => [idOf(span), block, scope])),
+        );
       expect(places(after)).toEqual(places(before));
     }),
   );
@@ -113,7 +166,8 @@ test('splice: where all is wanted as it is, it is the very body; and its pieces 
       expect(spliced(body, new Map(spans.map((span) => [traceOf(span), { only: undefined, additions: new Map() }])))).toBe(body);
       const cut = pieces(body, 'traces');
       expect(new Set(cut.keys())).toEqual(new Set(spans.map(traceOf)));
-      for (const [traceId, found] of cut) expect(spansIn(decoded(Buffer.concat(found.pieces)))).toEqual(spans.filter((span) => traceOf(span) === traceId));
+      for (const [traceId, found] of cut)
+        expect(spansIn(decoded(Buffer.concat(found.pieces)))).toEqual(spans.filter((span) => traceOf(span) === traceId));
     }),
   );
 });

@@ -42,7 +42,9 @@ test('otlp: an excerpt of log records likewise, and they are written as JSON', (
       const { records } = readLogs(body, 'protobuf');
       const wanted = some(records.map(({ traceId }) => traceId));
       for (const [traceId, { bytes }] of excerpts(body, 'logs', wanted)) {
-        expect(readLogs(bytes, 'protobuf').records.map(plainRecord)).toEqual(records.filter((one) => one.traceId === traceId).map(plainRecord));
+        expect(readLogs(bytes, 'protobuf').records.map(plainRecord)).toEqual(
+          records.filter((one) => one.traceId === traceId).map(plainRecord),
+        );
       }
       expect(readLogs(writeLogsJson(records), 'json').records.map(plainRecord)).toEqual(records.map(plainRecord));
     }),
@@ -50,7 +52,10 @@ test('otlp: an excerpt of log records likewise, and they are written as JSON', (
 });
 
 test('otlp: of a damaged body an excerpt is made, or it is told to be malformed', () => {
-  const body = writeTraces([1, 2, 3].map((id) => span({ id, trace: id, attributes: { text: 'x'.repeat(id) } })), 'protobuf');
+  const body = writeTraces(
+    [1, 2, 3].map((id) => span({ id, trace: id, attributes: { text: 'x'.repeat(id) } })),
+    'protobuf',
+  );
   const wanted = new Set(readTraces(body, 'protobuf').spans.map(({ traceId }) => traceId as string));
   fc.assert(
     fc.property(fc.nat(body.length - 1), fc.nat(255), fc.nat(body.length), (at, byte, length) => {
@@ -66,8 +71,16 @@ test('otlp: of a damaged body an excerpt is made, or it is told to be malformed'
 });
 
 test('otlp: a bundle gives back each span once, and passes over what it does not know', () => {
-  const [one, two, three] = [1, 2, 3].map((id) => span({ id, attributes: { text: 'ä'.repeat(id) } })) as [ReturnType<typeof span>, ReturnType<typeof span>, ReturnType<typeof span>];
-  const part = (encoding: 'protobuf' | 'json', spans: readonly ReturnType<typeof span>[]): BundlePart => ({ signal: 'traces', encoding, bytes: writeTraces(spans, encoding) });
+  const [one, two, three] = [1, 2, 3].map((id) => span({ id, attributes: { text: 'ä'.repeat(id) } })) as [
+    ReturnType<typeof span>,
+    ReturnType<typeof span>,
+    ReturnType<typeof span>,
+  ];
+  const part = (encoding: 'protobuf' | 'json', spans: readonly ReturnType<typeof span>[]): BundlePart => ({
+    signal: 'traces',
+    encoding,
+    bytes: writeTraces(spans, encoding),
+  });
   const first = bundle([part('protobuf', [one, two]), part('json', [two])]);
   const later = Buffer.concat([Buffer.from([77, 2, 0, 0, 0, 1, 2]), bundle([part('json', [three])])]);
   expect(runSteps(unbundled([first, later])).spans.map(plainSpan)).toEqual([one, two, three].map(plainSpan));

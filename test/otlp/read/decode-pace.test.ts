@@ -9,13 +9,20 @@ import { plainSpan } from '../plain.ts';
 const T = '0102030405060708090a0b0c0d0e0f10';
 
 function spansOf(count: number, name = 's'): readonly object[] {
-  return Array.from({ length: count }, (_, at) => ({ traceId: T, spanId: (at + 1).toString(16).padStart(16, '0'), name, attributes: [{ key: 'n', value: { intValue: '12345678901234567' } }] }));
+  return Array.from({ length: count }, (_, at) => ({
+    traceId: T,
+    spanId: (at + 1).toString(16).padStart(16, '0'),
+    name,
+    attributes: [{ key: 'n', value: { intValue: '12345678901234567' } }],
+  }));
 }
 
 function bodyOf(spans: readonly object[], encoding: OtlpEncoding): Buffer {
   const request = { resourceSpans: [{ scopeSpans: [{ spans }] }] };
   if (encoding === 'json') return Buffer.from(JSON.stringify(request));
-  return traceRequest.encode(JSON.parse(JSON.stringify(request), (key, value: unknown) => (key.endsWith('Id') ? Buffer.from(String(value), 'hex') : value)));
+  return traceRequest.encode(
+    JSON.parse(JSON.stringify(request), (key, value: unknown) => (key.endsWith('Id') ? Buffer.from(String(value), 'hex') : value)),
+  );
 }
 
 function pausesIn(steps: Steps<unknown>): number {
@@ -52,13 +59,17 @@ test('otlp steps: texts, numbers and spans that lie across a pause in JSON are r
     for (const one of [body, unquoted]) {
       const read = readTraces(one, 'json');
       expect(read.rejections).toEqual([]);
-      expect(read.spans.map((span) => [span.name, span.attribute('n')])).toEqual(spans.map((span) => [(span as { readonly name: string }).name, 12345678901234567n]));
+      expect(read.spans.map((span) => [span.name, span.attribute('n')])).toEqual(
+        spans.map((span) => [(span as { readonly name: string }).name, 12345678901234567n]),
+      );
     }
   }
 });
 
 test('otlp steps: both encodings read the same from a large request', () => {
   const spans = spansOf(3_000);
-  const [one, other] = (['protobuf', 'json'] as const).map((encoding) => readTraces(bodyOf(spans, encoding), encoding).spans.map(plainSpan));
+  const [one, other] = (['protobuf', 'json'] as const).map((encoding) =>
+    readTraces(bodyOf(spans, encoding), encoding).spans.map(plainSpan),
+  );
   expect(one).toEqual(other);
 });

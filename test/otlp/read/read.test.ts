@@ -49,7 +49,21 @@ describe('otlp', () => {
 
   test('otlp: an attribute reads the same every time and maps have no prototype', () => {
     const body = traceRequest.encode({
-      resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), attributes: [{ key: 'm', value: { kvlistValue: { values: [{ key: '__proto__', value: { intValue: 1 } }] } } }] }] }] }],
+      resourceSpans: [
+        {
+          scopeSpans: [
+            {
+              spans: [
+                {
+                  traceId: Buffer.alloc(16, 1),
+                  spanId: Buffer.alloc(8, 1),
+                  attributes: [{ key: 'm', value: { kvlistValue: { values: [{ key: '__proto__', value: { intValue: 1 } }] } } }],
+                },
+              ],
+            },
+          ],
+        },
+      ],
     });
     const [span] = readTraces(body, 'protobuf').spans;
     const map = span?.attribute('m');

@@ -4,18 +4,24 @@ import { describe, expect, test } from 'vitest';
 import { readTraces } from '../../../src/otlp/read/read.ts';
 import { field, idBytes, MiB, requestOf } from '../../hostile/bodies.ts';
 
-const nameOf = (name: Uint8Array): string | undefined => readTraces(requestOf([Buffer.concat([idBytes('a'.repeat(32)), field(0x2a, name)])]), 'protobuf').spans[0]?.name;
+const nameOf = (name: Uint8Array): string | undefined =>
+  readTraces(requestOf([Buffer.concat([idBytes('a'.repeat(32)), field(0x2a, name)])]), 'protobuf').spans[0]?.name;
 const replaced = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
 describe('otlp: texts that are not UTF-8', () => {
   test('bad bytes become U+FFFD each, in texts of any length, as the Encoding Standard has it', () => {
     const character = fc.constantFrom('a', '\u00e4', '\u20ac', '\u{1f600}');
     fc.assert(
-      fc.property(character, fc.integer({ min: 60_000, max: 140_000 }), fc.array(fc.tuple(fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 6 })), { maxLength: 4 }), (one, bytes, damages) => {
-        const written = Buffer.from(one.repeat(Math.ceil(bytes / Buffer.byteLength(one))));
-        for (const [at, by] of damages) written.set(by, at % (written.length - by.length));
-        expect(nameOf(written) === replaced(written)).toBe(true);
-      }),
+      fc.property(
+        character,
+        fc.integer({ min: 60_000, max: 140_000 }),
+        fc.array(fc.tuple(fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 6 })), { maxLength: 4 }),
+        (one, bytes, damages) => {
+          const written = Buffer.from(one.repeat(Math.ceil(bytes / Buffer.byteLength(one))));
+          for (const [at, by] of damages) written.set(by, at % (written.length - by.length));
+          expect(nameOf(written) === replaced(written)).toBe(true);
+        },
+      ),
       { numRuns: 60 },
     );
   });

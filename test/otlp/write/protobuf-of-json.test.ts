@@ -8,7 +8,10 @@ import { runSteps } from '../../../src/runtime/cooperative.ts';
 import { logsRequest, traceRequest, type Message } from '../descriptors.ts';
 import { logsRequests, traceRequests } from '../requests.ts';
 
-const signals = [['traces', traceRequests, traceRequest], ['logs', logsRequests, logsRequest]] as const;
+const signals = [
+  ['traces', traceRequests, traceRequest],
+  ['logs', logsRequests, logsRequest],
+] as const;
 const asProtobuf = (json: unknown, signal: OtlpSignal): Buffer => runSteps(protobufOfJson(Buffer.from(JSON.stringify(json)), signal));
 
 /** What the published messages read of a request in which nothing is left at its default. */
@@ -42,15 +45,57 @@ const ids = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b716920
 const idBytes = { traceId: Buffer.from(ids.traceId, 'hex'), spanId: Buffer.from(ids.spanId, 'hex') };
 
 const cases: readonly { readonly name: string; readonly span: object; readonly want: object }[] = [
-  { name: 'the other spelling of names', span: { trace_id: ids.traceId, span_id: ids.spanId, start_time_unix_nano: '7', dropped_links_count: 2 }, want: { ...idBytes, startTimeUnixNano: '7', droppedLinksCount: 2 } },
-  { name: 'enumerations by name', span: { ...ids, kind: 'SPAN_KIND_CLIENT', status: { code: 'STATUS_CODE_ERROR' } }, want: { ...idBytes, kind: 3, status: { code: 2 } } },
-  { name: 'numbers as texts and as numbers', span: { ...ids, attributes: [{ key: 'a', value: { intValue: '-9223372036854775808' } }, { key: 'b', value: { intValue: 5 } }, { key: 'c', value: { doubleValue: 'NaN' } }] }, want: { ...idBytes, attributes: [{ key: 'a', value: { intValue: '-9223372036854775808' } }, { key: 'b', value: { intValue: '5' } }, { key: 'c', value: { doubleValue: Number.NaN } }] } },
-  { name: 'links and events with what was dropped of them', span: { ...ids, links: [{ ...ids, traceState: 'k=v', droppedAttributesCount: 4, flags: 257 }], droppedEventsCount: 1 }, want: { ...idBytes, links: [{ ...idBytes, traceState: 'k=v', droppedAttributesCount: 4, flags: 257 }], droppedEventsCount: 1 } },
-  { name: 'no field that is unknown, null or of a wrong type', span: { ...ids, name: 5, color: 'red', endTimeUnixNano: null, kind: {}, links: 'no', events: [7] }, want: idBytes },
+  {
+    name: 'the other spelling of names',
+    span: { trace_id: ids.traceId, span_id: ids.spanId, start_time_unix_nano: '7', dropped_links_count: 2 },
+    want: { ...idBytes, startTimeUnixNano: '7', droppedLinksCount: 2 },
+  },
+  {
+    name: 'enumerations by name',
+    span: { ...ids, kind: 'SPAN_KIND_CLIENT', status: { code: 'STATUS_CODE_ERROR' } },
+    want: { ...idBytes, kind: 3, status: { code: 2 } },
+  },
+  {
+    name: 'numbers as texts and as numbers',
+    span: {
+      ...ids,
+      attributes: [
+        { key: 'a', value: { intValue: '-9223372036854775808' } },
+        { key: 'b', value: { intValue: 5 } },
+        { key: 'c', value: { doubleValue: 'NaN' } },
+      ],
+    },
+    want: {
+      ...idBytes,
+      attributes: [
+        { key: 'a', value: { intValue: '-9223372036854775808' } },
+        { key: 'b', value: { intValue: '5' } },
+        { key: 'c', value: { doubleValue: Number.NaN } },
+      ],
+    },
+  },
+  {
+    name: 'links and events with what was dropped of them',
+    span: { ...ids, links: [{ ...ids, traceState: 'k=v', droppedAttributesCount: 4, flags: 257 }], droppedEventsCount: 1 },
+    want: { ...idBytes, links: [{ ...idBytes, traceState: 'k=v', droppedAttributesCount: 4, flags: 257 }], droppedEventsCount: 1 },
+  },
+  {
+    name: 'no field that is unknown, null or of a wrong type',
+    span: { ...ids, name: 5, color: 'red', endTimeUnixNano: null, kind: {}, links: 'no', events: [7] },
+    want: idBytes,
+  },
 ];
 for (const { name, span, want } of cases) {
   test(`protobuf of JSON: it keeps ${name}`, () => {
-    const request = { resourceSpans: [{ resource: { droppedAttributesCount: 3 }, schemaUrl: 'r', scopeSpans: [{ scope: { name: 's' }, schemaUrl: 'x', spans: [span] }] }] };
-    expect(traceRequest.decode(asProtobuf(request, 'traces'))).toEqual({ resourceSpans: [{ resource: { droppedAttributesCount: 3 }, schemaUrl: 'r', scopeSpans: [{ scope: { name: 's' }, schemaUrl: 'x', spans: [want] }] }] });
+    const request = {
+      resourceSpans: [
+        { resource: { droppedAttributesCount: 3 }, schemaUrl: 'r', scopeSpans: [{ scope: { name: 's' }, schemaUrl: 'x', spans: [span] }] },
+      ],
+    };
+    expect(traceRequest.decode(asProtobuf(request, 'traces'))).toEqual({
+      resourceSpans: [
+        { resource: { droppedAttributesCount: 3 }, schemaUrl: 'r', scopeSpans: [{ scope: { name: 's' }, schemaUrl: 'x', spans: [want] }] },
+      ],
+    });
   });
 }

@@ -60,9 +60,13 @@ describe('otlp writer', () => {
   });
 
   test('otlp: an integer outside 64 bits keeps its digits', () => {
-    const [read] = readTraces(traceRequest.encode({ resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1) }] }] }] }), 'protobuf').spans;
+    const [read] = readTraces(
+      traceRequest.encode({ resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1) }] }] }] }),
+      'protobuf',
+    ).spans;
     const span = replaced(read as Span, { resource: noAttributes, attributeKeys: () => ['n'], attribute: () => 2n ** 70n });
-    for (const encoding of encodings) expect(readTraces(writeTraces([span], encoding), encoding).spans[0]?.attribute('n')).toBe('1180591620717411303424');
+    for (const encoding of encodings)
+      expect(readTraces(writeTraces([span], encoding), encoding).spans[0]?.attribute('n')).toBe('1180591620717411303424');
   });
 });
 
@@ -71,10 +75,18 @@ describe('otlp answers', () => {
     expect(exportResponse('traces', 'protobuf')).toHaveLength(0);
     expect(exportResponse('logs', 'json').toString()).toBe('{}');
     const partial = { rejected: 300, message: 'invalid_trace_id (300)' };
-    expect(traceResponse.decode(exportResponse('traces', 'protobuf', partial))).toEqual({ partialSuccess: { rejectedSpans: '300', errorMessage: partial.message } });
-    expect(logsResponse.decode(exportResponse('logs', 'protobuf', partial))).toEqual({ partialSuccess: { rejectedLogRecords: '300', errorMessage: partial.message } });
-    expect(JSON.parse(exportResponse('traces', 'json', partial).toString())).toEqual({ partialSuccess: { rejectedSpans: '300', errorMessage: partial.message } });
-    expect(JSON.parse(exportResponse('logs', 'json', partial).toString())).toEqual({ partialSuccess: { rejectedLogRecords: '300', errorMessage: partial.message } });
+    expect(traceResponse.decode(exportResponse('traces', 'protobuf', partial))).toEqual({
+      partialSuccess: { rejectedSpans: '300', errorMessage: partial.message },
+    });
+    expect(logsResponse.decode(exportResponse('logs', 'protobuf', partial))).toEqual({
+      partialSuccess: { rejectedLogRecords: '300', errorMessage: partial.message },
+    });
+    expect(JSON.parse(exportResponse('traces', 'json', partial).toString())).toEqual({
+      partialSuccess: { rejectedSpans: '300', errorMessage: partial.message },
+    });
+    expect(JSON.parse(exportResponse('logs', 'json', partial).toString())).toEqual({
+      partialSuccess: { rejectedLogRecords: '300', errorMessage: partial.message },
+    });
   });
 
   test('otlp: a status carries its code and message in both encodings', () => {
@@ -107,7 +119,10 @@ describe('otlp answers', () => {
 });
 
 function inOrder(spans: readonly Span[]): readonly object[] {
-  return spans.map((span) => [JSON.stringify(plainSpan(span), textOf), plainSpan(span)] as const).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, plain]) => plain);
+  return spans
+    .map((span) => [JSON.stringify(plainSpan(span), textOf), plainSpan(span)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([, plain]) => plain);
 }
 
 function textOf(_key: string, value: unknown): unknown {

@@ -15,42 +15,117 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { name: 'an agent has the spans below it', spans: [agentSpan({ id: 1, agent: 'a' }), span({ id: 2, parent: 1 }), toolSpan({ id: 3, parent: 2, tool: 'f' })], runs: ['1: a [f]'] },
-  { name: 'a span of neither dialect nor meaning above an agent is not part of it', spans: [span({ id: 1, kind: 2 }), agentSpan({ id: 2, parent: 1, agent: 'a' }), toolSpan({ id: 3, parent: 2, tool: 'f' })], runs: ['2: a [f]'] },
-  { name: 'two agents beside each other are two runs', spans: [span({ id: 1 }), agentSpan({ id: 2, parent: 1, agent: 'a' }), agentSpan({ id: 3, parent: 1, agent: 'b' })], runs: ['2: a []', '3: b []'] },
+  {
+    name: 'an agent has the spans below it',
+    spans: [agentSpan({ id: 1, agent: 'a' }), span({ id: 2, parent: 1 }), toolSpan({ id: 3, parent: 2, tool: 'f' })],
+    runs: ['1: a [f]'],
+  },
+  {
+    name: 'a span of neither dialect nor meaning above an agent is not part of it',
+    spans: [span({ id: 1, kind: 2 }), agentSpan({ id: 2, parent: 1, agent: 'a' }), toolSpan({ id: 3, parent: 2, tool: 'f' })],
+    runs: ['2: a [f]'],
+  },
+  {
+    name: 'two agents beside each other are two runs',
+    spans: [span({ id: 1 }), agentSpan({ id: 2, parent: 1, agent: 'a' }), agentSpan({ id: 3, parent: 1, agent: 'b' })],
+    runs: ['2: a []', '3: b []'],
+  },
   {
     name: 'tool calls belong to the nearest agent above them',
-    spans: [agentSpan({ id: 1, agent: 'outer' }), toolSpan({ id: 2, parent: 1, tool: 'f' }), agentSpan({ id: 3, parent: 1, agent: 'inner' }), toolSpan({ id: 4, parent: 3, tool: 'g' })],
+    spans: [
+      agentSpan({ id: 1, agent: 'outer' }),
+      toolSpan({ id: 2, parent: 1, tool: 'f' }),
+      agentSpan({ id: 3, parent: 1, agent: 'inner' }),
+      toolSpan({ id: 4, parent: 3, tool: 'g' }),
+    ],
     runs: ['1: outer [f] > inner via child_span', '3: inner [g] under 1'],
   },
   {
     name: 'an agent below a tool’s span was called as that tool',
-    spans: [agentSpan({ id: 1, agent: 'outer' }), toolSpan({ id: 2, parent: 1, tool: 'ask_inner', end: 90 }), span({ id: 3, parent: 2 }), agentSpan({ id: 4, parent: 3, agent: 'inner' }), toolSpan({ id: 5, parent: 4, tool: 'g' })],
+    spans: [
+      agentSpan({ id: 1, agent: 'outer' }),
+      toolSpan({ id: 2, parent: 1, tool: 'ask_inner', end: 90 }),
+      span({ id: 3, parent: 2 }),
+      agentSpan({ id: 4, parent: 3, agent: 'inner' }),
+      toolSpan({ id: 5, parent: 4, tool: 'g' }),
+    ],
     runs: ['1: outer [ask_inner] > inner via tool ask_inner', '4: inner [g] under 1'],
   },
   {
     name: 'agents that follow each other inside a workflow handed the work over',
     spans: [
-      workflow({ id: 1, end: 90 }), agentSpan({ id: 2, parent: 1, agent: 'triage', end: 10 }), modelSpan({ id: 3, parent: 2, asks: [{ id: 'c', name: 'transfer_to_booking_agent' }] }),
-      agentSpan({ id: 11, parent: 1, agent: 'Booking Agent' }), toolSpan({ id: 12, parent: 11, tool: 'book' }),
+      workflow({ id: 1, end: 90 }),
+      agentSpan({ id: 2, parent: 1, agent: 'triage', end: 10 }),
+      modelSpan({ id: 3, parent: 2, asks: [{ id: 'c', name: 'transfer_to_booking_agent' }] }),
+      agentSpan({ id: 11, parent: 1, agent: 'Booking Agent' }),
+      toolSpan({ id: 12, parent: 11, tool: 'book' }),
     ],
-    runs: ['2: triage [transfer_to_booking_agent] > Booking Agent via handoff transfer_to_booking_agent', '11: Booking Agent [book] under 2'],
+    runs: [
+      '2: triage [transfer_to_booking_agent] > Booking Agent via handoff transfer_to_booking_agent',
+      '11: Booking Agent [book] under 2',
+    ],
   },
-  { name: 'a workflow around one agent is its frame and lends it input and name', spans: [workflow({ id: 1, attributes: { 'gen_ai.workflow.name': 'w' } }), agentSpan({ id: 2, parent: 1, agent: 'a' }), toolSpan({ id: 3, parent: 2, tool: 'f' })], runs: ['2: a [f]'] },
-  { name: 'an agent span around one of the same name is its frame', spans: [agentSpan({ id: 1, agent: 'a' }), agentSpan({ id: 2, parent: 1, agent: 'a' }), toolSpan({ id: 3, parent: 2, tool: 'f' })], runs: ['2: a [f]'] },
-  { name: 'a workflow that works itself is an agent', spans: [workflow({ id: 1, attributes: { 'gen_ai.workflow.name': 'w' } }), toolSpan({ id: 2, parent: 1, tool: 'f' }), agentSpan({ id: 3, parent: 1, agent: 'a' })], runs: ['1: w [f] > a via child_span', '3: a [] under 1'] },
-  { name: 'without an agent span the local root stands in, named after itself', spans: [span({ id: 1, name: 'plan trip' }), toolSpan({ id: 2, parent: 1, tool: 'f' })], runs: ['1: plan trip [f]'] },
+  {
+    name: 'a workflow around one agent is its frame and lends it input and name',
+    spans: [
+      workflow({ id: 1, attributes: { 'gen_ai.workflow.name': 'w' } }),
+      agentSpan({ id: 2, parent: 1, agent: 'a' }),
+      toolSpan({ id: 3, parent: 2, tool: 'f' }),
+    ],
+    runs: ['2: a [f]'],
+  },
+  {
+    name: 'an agent span around one of the same name is its frame',
+    spans: [agentSpan({ id: 1, agent: 'a' }), agentSpan({ id: 2, parent: 1, agent: 'a' }), toolSpan({ id: 3, parent: 2, tool: 'f' })],
+    runs: ['2: a [f]'],
+  },
+  {
+    name: 'a workflow that works itself is an agent',
+    spans: [
+      workflow({ id: 1, attributes: { 'gen_ai.workflow.name': 'w' } }),
+      toolSpan({ id: 2, parent: 1, tool: 'f' }),
+      agentSpan({ id: 3, parent: 1, agent: 'a' }),
+    ],
+    runs: ['1: w [f] > a via child_span', '3: a [] under 1'],
+  },
+  {
+    name: 'without an agent span the local root stands in, named after itself',
+    spans: [span({ id: 1, name: 'plan trip' }), toolSpan({ id: 2, parent: 1, tool: 'f' })],
+    runs: ['1: plan trip [f]'],
+  },
   {
     name: 'server and client spans around the work do not stand in for the span inside',
-    spans: [span({ id: 1, name: 'POST', kind: 3 }), span({ id: 2, parent: 1, name: 'POST /chat', kind: 2 }), span({ id: 3, parent: 2, name: 'plan trip' }), toolSpan({ id: 4, parent: 3, tool: 'f' }), span({ id: 5, parent: 2, name: 'log' })],
+    spans: [
+      span({ id: 1, name: 'POST', kind: 3 }),
+      span({ id: 2, parent: 1, name: 'POST /chat', kind: 2 }),
+      span({ id: 3, parent: 2, name: 'plan trip' }),
+      toolSpan({ id: 4, parent: 3, tool: 'f' }),
+      span({ id: 5, parent: 2, name: 'log' }),
+    ],
     runs: ['3: plan trip [f]'],
   },
   { name: 'a model span that stands alone is its own run', spans: [modelSpan({ id: 1, says: 'hello' })], runs: ['1: none []'] },
-  { name: 'spans that await one parent are one run on it', spans: [toolSpan({ id: 2, parent: 9, tool: 'f' }), toolSpan({ id: 3, parent: 9, tool: 'g' }), toolSpan({ id: 4, parent: 8, tool: 'h' })], runs: ['9: none [f g]', '8: none [h]'] },
-  { name: 'spans that tell of no work are no run', spans: [span({ id: 1 }), span({ id: 2, parent: 1 }), span({ id: 3, parent: 9 })], runs: [] },
+  {
+    name: 'spans that await one parent are one run on it',
+    spans: [
+      toolSpan({ id: 2, parent: 9, tool: 'f' }),
+      toolSpan({ id: 3, parent: 9, tool: 'g' }),
+      toolSpan({ id: 4, parent: 8, tool: 'h' }),
+    ],
+    runs: ['9: none [f g]', '8: none [h]'],
+  },
+  {
+    name: 'spans that tell of no work are no run',
+    spans: [span({ id: 1 }), span({ id: 2, parent: 1 }), span({ id: 3, parent: 9 })],
+    runs: [],
+  },
   {
     name: 'an agent whose parent has not arrived works below the agent that is the trace’s root',
-    spans: [agentSpan({ id: 1, agent: 'outer' }), toolSpan({ id: 2, parent: 1, tool: 'f' }), agentSpan({ id: 4, parent: 3, agent: 'inner' })],
+    spans: [
+      agentSpan({ id: 1, agent: 'outer' }),
+      toolSpan({ id: 2, parent: 1, tool: 'f' }),
+      agentSpan({ id: 4, parent: 3, agent: 'inner' }),
+    ],
     runs: ['1: outer [f] > inner via child_span', '4: inner [] under 1'],
   },
   {
@@ -58,7 +133,11 @@ const cases: readonly Case[] = [
     spans: [agentSpan({ id: 1, agent: 'outer' }), toolSpan({ id: 4, parent: 3, tool: 'f' })],
     runs: ['1: outer []', '3: none [f]'],
   },
-  { name: 'agents in a cycle of parents are still found', spans: [agentSpan({ id: 1, parent: 3, agent: 'a' }), toolSpan({ id: 2, parent: 1, tool: 'f' }), span({ id: 3, parent: 2 })], runs: ['1: a [f]'] },
+  {
+    name: 'agents in a cycle of parents are still found',
+    spans: [agentSpan({ id: 1, parent: 3, agent: 'a' }), toolSpan({ id: 2, parent: 1, tool: 'f' }), span({ id: 3, parent: 2 })],
+    runs: ['1: a [f]'],
+  },
 ];
 
 describe('agents', () => {
@@ -70,20 +149,36 @@ describe('agents', () => {
   }
 
   test('agents: a frame lends its agent what it lacks, and keeps what the agent says itself', () => {
-    const spans = [workflow({ id: 1, attributes: { 'gen_ai.input.messages': '[{"role":"user","content":"of the frame"}]', 'gen_ai.conversation.id': 's' } }), agentSpan({ id: 2, parent: 1, agent: 'a', output: 'own' })];
+    const spans = [
+      workflow({
+        id: 1,
+        attributes: { 'gen_ai.input.messages': '[{"role":"user","content":"of the frame"}]', 'gen_ai.conversation.id': 's' },
+      }),
+      agentSpan({ id: 2, parent: 1, agent: 'a', output: 'own' }),
+    ];
     expect(assembled(spans)[0]?.trace).toMatchObject({ agent: 'a', input: 'of the frame', finalResponse: 'own', sessionId: 's' });
   });
 
   test('agents: a span above messages is a frame of several agents, and no part of the only one', () => {
     const messages = [span({ id: 1 }), span({ id: 2, parent: 1, scope: 'autogen SingleThreadedAgentRuntime' })];
-    const agents = (count: number) => Array.from({ length: count }, (_, at) => agentSpan({ id: at + 3, parent: 2, agent: `a${at}`, start: at, end: at + 1 }));
-    const spansOf = (count: number) => assembled([...messages, ...agents(count)]).map((draft) => [text(draft), draft.spans.map(({ spanId: id }) => Number.parseInt(id, 16)).toSorted((one, other) => one - other)]);
+    const agents = (count: number) =>
+      Array.from({ length: count }, (_, at) => agentSpan({ id: at + 3, parent: 2, agent: `a${at}`, start: at, end: at + 1 }));
+    const spansOf = (count: number) =>
+      assembled([...messages, ...agents(count)]).map((draft) => [
+        text(draft),
+        draft.spans.map(({ spanId: id }) => Number.parseInt(id, 16)).toSorted((one, other) => one - other),
+      ]);
     expect(spansOf(1)).toEqual([['3: a0 []', [3]]]);
-    expect(spansOf(2)).toEqual([['3: a0 [] > a1 via handoff', [1, 2, 3]], ['4: a1 [] under 3', [4]]]);
+    expect(spansOf(2)).toEqual([
+      ['3: a0 [] > a1 via handoff', [1, 2, 3]],
+      ['4: a1 [] under 3', [4]],
+    ]);
   });
 
   test(`agents: an agent nested deeper than ${agentDepthMax} is a step of the one above`, () => {
-    const spans = Array.from({ length: agentDepthMax + 10 }, (_, index) => agentSpan({ id: index + 1, parent: index === 0 ? undefined : index }));
+    const spans = Array.from({ length: agentDepthMax + 10 }, (_, index) =>
+      agentSpan({ id: index + 1, parent: index === 0 ? undefined : index }),
+    );
     const drafts = assembled(spans);
     expect(drafts).toHaveLength(agentDepthMax);
     expect(drafts.at(-1)?.spans).toHaveLength(11);
@@ -96,6 +191,8 @@ function workflow(data: SpanData): Span {
 
 function text(draft: Draft): string {
   const number = (id: string): number => Number.parseInt(id, 16);
-  const subs = draft.trace.subAgents.map((sub) => ` > ${sub.agent} via ${sub.via}${sub.viaTool === undefined ? '' : ` ${sub.viaTool}`}`).join('');
+  const subs = draft.trace.subAgents
+    .map((sub) => ` > ${sub.agent} via ${sub.via}${sub.viaTool === undefined ? '' : ` ${sub.viaTool}`}`)
+    .join('');
   return `${number(draft.key.spanId)}: ${draft.trace.agent ?? 'none'} [${draft.trace.toolCalls.map((call) => call.name).join(' ')}]${draft.parent === undefined ? '' : ` under ${number(draft.parent.spanId)}`}${subs}`;
 }

@@ -7,7 +7,10 @@ import { agentSpan, assistant, choiceRecord, modelSpan, modelSpanWithRecords, to
 import { record, span } from '../../builders/spans.ts';
 
 const root = agentSpan({ id: 1, start: 0, end: 1_000, agent: 'a' });
-const tokens = (input: number, output: number): { readonly [key: string]: number } => ({ 'gen_ai.usage.input_tokens': input, 'gen_ai.usage.output_tokens': output });
+const tokens = (input: number, output: number): { readonly [key: string]: number } => ({
+  'gen_ai.usage.input_tokens': input,
+  'gen_ai.usage.output_tokens': output,
+});
 
 interface Case {
   readonly name: string;
@@ -19,42 +22,157 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { name: 'the agent’s own words are its input and answer', spans: [agentSpan({ id: 1, input: 'q', output: 'a' }), modelSpan({ id: 2, parent: 1, user: 'other', says: 'other' })], trace: { input: 'q', finalResponse: 'a' } },
-  { name: 'else the user’s last message to the first model and the last text of the last model', spans: [root, modelSpan({ id: 2, parent: 1, history: [user('old'), assistant({ text: 'old' }), user('q')], says: 'thinking' }), modelSpan({ id: 3, parent: 1, user: 'q', says: 'a' })], trace: { input: 'q', finalResponse: 'a' } },
-  { name: 'a model that only asks for tools gives no answer', spans: [agentSpan({ id: 1, status: 'error', message: 'gone' }), modelSpan({ id: 2, parent: 1, user: 'q', asks: [{ id: 'c', name: 'f' }] })], trace: { status: 'error', errorMessage: 'gone' }, without: ['finalResponse'] },
-  { name: 'an agent span in error that has an answer went on after the error', spans: [agentSpan({ id: 1, status: 'error', message: 'a tool failed', output: 'a' })], trace: { status: 'ok', finalResponse: 'a' }, without: ['errorMessage'] },
-  { name: 'the system prompt comes from the agent, else from the first request', spans: [root, modelSpan({ id: 2, parent: 1, history: [{ role: 'system', parts: [{ type: 'text', content: 'be kind' }] }, user('q')] })], trace: { systemPrompt: 'be kind', input: 'q' } },
-  { name: 'tokens are added over model spans only', spans: [agentSpan({ id: 1, attributes: tokens(999, 999) }), modelSpan({ id: 2, parent: 1, attributes: tokens(10, 1) }), modelSpan({ id: 3, parent: 1, attributes: tokens(20, 2) })], trace: { tokens: { input: 30, output: 3 } } },
-  { name: 'without any token count there are no tokens, which is not zero', spans: [root, modelSpan({ id: 2, parent: 1 })], trace: { model: 'm' }, without: ['tokens'] },
+  {
+    name: 'the agent’s own words are its input and answer',
+    spans: [agentSpan({ id: 1, input: 'q', output: 'a' }), modelSpan({ id: 2, parent: 1, user: 'other', says: 'other' })],
+    trace: { input: 'q', finalResponse: 'a' },
+  },
+  {
+    name: 'else the user’s last message to the first model and the last text of the last model',
+    spans: [
+      root,
+      modelSpan({ id: 2, parent: 1, history: [user('old'), assistant({ text: 'old' }), user('q')], says: 'thinking' }),
+      modelSpan({ id: 3, parent: 1, user: 'q', says: 'a' }),
+    ],
+    trace: { input: 'q', finalResponse: 'a' },
+  },
+  {
+    name: 'a model that only asks for tools gives no answer',
+    spans: [
+      agentSpan({ id: 1, status: 'error', message: 'gone' }),
+      modelSpan({ id: 2, parent: 1, user: 'q', asks: [{ id: 'c', name: 'f' }] }),
+    ],
+    trace: { status: 'error', errorMessage: 'gone' },
+    without: ['finalResponse'],
+  },
+  {
+    name: 'an agent span in error that has an answer went on after the error',
+    spans: [agentSpan({ id: 1, status: 'error', message: 'a tool failed', output: 'a' })],
+    trace: { status: 'ok', finalResponse: 'a' },
+    without: ['errorMessage'],
+  },
+  {
+    name: 'the system prompt comes from the agent, else from the first request',
+    spans: [root, modelSpan({ id: 2, parent: 1, history: [{ role: 'system', parts: [{ type: 'text', content: 'be kind' }] }, user('q')] })],
+    trace: { systemPrompt: 'be kind', input: 'q' },
+  },
+  {
+    name: 'tokens are added over model spans only',
+    spans: [
+      agentSpan({ id: 1, attributes: tokens(999, 999) }),
+      modelSpan({ id: 2, parent: 1, attributes: tokens(10, 1) }),
+      modelSpan({ id: 3, parent: 1, attributes: tokens(20, 2) }),
+    ],
+    trace: { tokens: { input: 30, output: 3 } },
+  },
+  {
+    name: 'without any token count there are no tokens, which is not zero',
+    spans: [root, modelSpan({ id: 2, parent: 1 })],
+    trace: { model: 'm' },
+    without: ['tokens'],
+  },
   {
     name: 'one model span inside another is one request told twice',
-    spans: [root, modelSpan({ id: 2, parent: 1, end: 90, attributes: tokens(10, 1) }), span({ id: 3, parent: 2 }), modelSpan({ id: 4, parent: 3, says: 'a', attributes: tokens(10, 1) })],
-    trace: { tokens: { input: 10, output: 1 }, finalResponse: 'a', modelCalls: [expect.objectContaining({ spanId: span({ id: 2 }).spanId })] as never },
+    spans: [
+      root,
+      modelSpan({ id: 2, parent: 1, end: 90, attributes: tokens(10, 1) }),
+      span({ id: 3, parent: 2 }),
+      modelSpan({ id: 4, parent: 3, says: 'a', attributes: tokens(10, 1) }),
+    ],
+    trace: {
+      tokens: { input: 10, output: 1 },
+      finalResponse: 'a',
+      modelCalls: [expect.objectContaining({ spanId: span({ id: 2 }).spanId })] as never,
+    },
   },
   {
     name: 'several model spans inside another are the requests of a loop',
-    spans: [root, modelSpan({ id: 2, parent: 1, end: 90, attributes: tokens(30, 3) }), modelSpan({ id: 3, parent: 2, attributes: tokens(10, 1) }), modelSpan({ id: 4, parent: 2, attributes: tokens(20, 2) })],
+    spans: [
+      root,
+      modelSpan({ id: 2, parent: 1, end: 90, attributes: tokens(30, 3) }),
+      modelSpan({ id: 3, parent: 2, attributes: tokens(10, 1) }),
+      modelSpan({ id: 4, parent: 2, attributes: tokens(20, 2) }),
+    ],
     trace: { tokens: { input: 30, output: 3 } },
   },
   {
     name: 'definitions of all spans are united, and those of tool spans fill in',
     spans: [
       agentSpan({ id: 1, attributes: { 'gen_ai.tool.definitions': '["f","g"]' } }),
-      modelSpan({ id: 2, parent: 1, attributes: { 'gen_ai.tool.definitions': '[{"type":"function","name":"f","description":"does f","parameters":{"type":"object"}}]' } }),
+      modelSpan({
+        id: 2,
+        parent: 1,
+        attributes: { 'gen_ai.tool.definitions': '[{"type":"function","name":"f","description":"does f","parameters":{"type":"object"}}]' },
+      }),
       toolSpan({ id: 3, parent: 1, tool: 'h', attributes: { 'gen_ai.tool.description': 'does h' } }),
     ],
-    trace: { toolDefinitions: [{ name: 'f', description: 'does f', inputSchema: { type: 'object' } }, { name: 'g' }, { name: 'h', description: 'does h' }] },
+    trace: {
+      toolDefinitions: [
+        { name: 'f', description: 'does f', inputSchema: { type: 'object' } },
+        { name: 'g' },
+        { name: 'h', description: 'does h' },
+      ],
+    },
   },
-  { name: 'reasoning is kept apart from the answer', spans: [root, modelSpan({ id: 2, parent: 1, attributes: { 'gen_ai.output.messages': [{ role: 'assistant', parts: [{ type: 'reasoning', content: 'hm' }, { type: 'text', content: 'a' }] }] } })], trace: { reasoningSteps: ['hm'], finalResponse: 'a' } },
-  { name: 'a dialect that carries no messages carries no tool calls', spans: [root, modelSpan({ id: 2, parent: 1 })], trace: { toolCalls: [], toolCallsCarried: false } },
-  { name: 'a model that answers without tools made no call, and that is carried', spans: [root, modelSpan({ id: 2, parent: 1, says: 'a' })], trace: { toolCalls: [], toolCallsCarried: true } },
-  { name: 'messages in log records are read in order of time, however they arrive', spans: [root, modelSpanWithRecords({ id: 2, parent: 1 })], records: [choiceRecord({ span: 2, time: 3, text: 'a' }), record({ span: 2, time: 2, event: 'gen_ai.user.message', body: { content: 'q' } }), record({ span: 2, time: 1, event: 'gen_ai.user.message', body: { content: 'before' } })], trace: { input: 'q', finalResponse: 'a' } },
+  {
+    name: 'reasoning is kept apart from the answer',
+    spans: [
+      root,
+      modelSpan({
+        id: 2,
+        parent: 1,
+        attributes: {
+          'gen_ai.output.messages': [
+            {
+              role: 'assistant',
+              parts: [
+                { type: 'reasoning', content: 'hm' },
+                { type: 'text', content: 'a' },
+              ],
+            },
+          ],
+        },
+      }),
+    ],
+    trace: { reasoningSteps: ['hm'], finalResponse: 'a' },
+  },
+  {
+    name: 'a dialect that carries no messages carries no tool calls',
+    spans: [root, modelSpan({ id: 2, parent: 1 })],
+    trace: { toolCalls: [], toolCallsCarried: false },
+  },
+  {
+    name: 'a model that answers without tools made no call, and that is carried',
+    spans: [root, modelSpan({ id: 2, parent: 1, says: 'a' })],
+    trace: { toolCalls: [], toolCallsCarried: true },
+  },
+  {
+    name: 'messages in log records are read in order of time, however they arrive',
+    spans: [root, modelSpanWithRecords({ id: 2, parent: 1 })],
+    records: [
+      choiceRecord({ span: 2, time: 3, text: 'a' }),
+      record({ span: 2, time: 2, event: 'gen_ai.user.message', body: { content: 'q' } }),
+      record({ span: 2, time: 1, event: 'gen_ai.user.message', body: { content: 'before' } }),
+    ],
+    trace: { input: 'q', finalResponse: 'a' },
+  },
   {
     name: 'a span that speaks two dialects is read by both, and the more specific one counts',
-    spans: [agentSpan({ id: 1, agent: 'of gen_ai', output: 'of gen_ai', attributes: { 'openinference.span.kind': 'AGENT', 'agent.name': 'of openinference', 'session.id': 's' } })],
+    spans: [
+      agentSpan({
+        id: 1,
+        agent: 'of gen_ai',
+        output: 'of gen_ai',
+        attributes: { 'openinference.span.kind': 'AGENT', 'agent.name': 'of openinference', 'session.id': 's' },
+      }),
+    ],
     trace: { agent: 'of openinference', finalResponse: 'of gen_ai', sessionId: 's' },
   },
-  { name: 'the session may be told by any span of the run', spans: [root, toolSpan({ id: 2, parent: 1, attributes: { 'gen_ai.conversation.id': 's' } })], trace: { sessionId: 's' } },
+  {
+    name: 'the session may be told by any span of the run',
+    spans: [root, toolSpan({ id: 2, parent: 1, attributes: { 'gen_ai.conversation.id': 's' } })],
+    trace: { sessionId: 's' },
+  },
 ];
 
 describe('assemble', () => {
@@ -66,16 +184,55 @@ describe('assemble', () => {
     });
   }
 
-  const waiting: readonly { readonly name: string; readonly spans: readonly Span[]; readonly waitsFor: readonly string[]; readonly rootArrived?: boolean; readonly parentMissing?: boolean }[] = [
+  const waiting: readonly {
+    readonly name: string;
+    readonly spans: readonly Span[];
+    readonly waitsFor: readonly string[];
+    readonly rootArrived?: boolean;
+    readonly parentMissing?: boolean;
+  }[] = [
     { name: 'a run whose spans are all there waits for nothing', spans: [root, toolSpan({ id: 2, parent: 1 })], waitsFor: [] },
-    { name: 'a call without an answer is waited for', spans: [root, modelSpan({ id: 2, parent: 1, asks: [{ id: 'c', name: 'f' }] })], waitsFor: ['tool_results'] },
+    {
+      name: 'a call without an answer is waited for',
+      spans: [root, modelSpan({ id: 2, parent: 1, asks: [{ id: 'c', name: 'f' }] })],
+      waitsFor: ['tool_results'],
+    },
     { name: 'content in log records is waited for', spans: [root, modelSpanWithRecords({ id: 2, parent: 1 })], waitsFor: ['log_records'] },
-    { name: 'a stray that began while the agent worked is waited for', spans: [root, toolSpan({ id: 3, parent: 9, start: 1_000 })], waitsFor: ['parent_spans'] },
-    { name: 'a stray that began after the agent had ended is not', spans: [root, toolSpan({ id: 3, parent: 9, start: 1_001 })], waitsFor: [] },
-    { name: 'an agent whose own parent is missing does not wait for itself', spans: [agentSpan({ id: 2, parent: 9 }), toolSpan({ id: 3, parent: 2 })], waitsFor: [], parentMissing: true },
-    { name: 'an agent below a span whose parent is missing may still turn out to work for another', spans: [span({ id: 2, parent: 9 }), agentSpan({ id: 3, parent: 2 })], waitsFor: [], parentMissing: true },
-    { name: 'strays without an agent wait for their parent', spans: [toolSpan({ id: 3, parent: 9 })], waitsFor: ['parent_spans'], rootArrived: false },
-    { name: 'a root that only stands in has not arrived while its parent is missing', spans: [span({ id: 2, parent: 9 }), toolSpan({ id: 3, parent: 2 })], waitsFor: [], rootArrived: false, parentMissing: true },
+    {
+      name: 'a stray that began while the agent worked is waited for',
+      spans: [root, toolSpan({ id: 3, parent: 9, start: 1_000 })],
+      waitsFor: ['parent_spans'],
+    },
+    {
+      name: 'a stray that began after the agent had ended is not',
+      spans: [root, toolSpan({ id: 3, parent: 9, start: 1_001 })],
+      waitsFor: [],
+    },
+    {
+      name: 'an agent whose own parent is missing does not wait for itself',
+      spans: [agentSpan({ id: 2, parent: 9 }), toolSpan({ id: 3, parent: 2 })],
+      waitsFor: [],
+      parentMissing: true,
+    },
+    {
+      name: 'an agent below a span whose parent is missing may still turn out to work for another',
+      spans: [span({ id: 2, parent: 9 }), agentSpan({ id: 3, parent: 2 })],
+      waitsFor: [],
+      parentMissing: true,
+    },
+    {
+      name: 'strays without an agent wait for their parent',
+      spans: [toolSpan({ id: 3, parent: 9 })],
+      waitsFor: ['parent_spans'],
+      rootArrived: false,
+    },
+    {
+      name: 'a root that only stands in has not arrived while its parent is missing',
+      spans: [span({ id: 2, parent: 9 }), toolSpan({ id: 3, parent: 2 })],
+      waitsFor: [],
+      rootArrived: false,
+      parentMissing: true,
+    },
   ];
   for (const { name, spans, waitsFor, rootArrived = true, parentMissing = false } of waiting) {
     test(`assemble: ${name}`, () => {

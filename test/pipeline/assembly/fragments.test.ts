@@ -5,18 +5,38 @@ import { gathered } from '../../builders/gathered.ts';
 import { modelSpan } from '../../builders/gen-ai-spans.ts';
 
 const first = modelSpan({ id: 1, trace: 1, user: 'Where is A-1?', asks: [{ id: 'c1', name: 'find', arguments: '{"id":"A-1"}' }] });
-const second = modelSpan({ id: 2, trace: 2, user: 'Where is A-1?', history: [{ role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 'find', arguments: '{"id":"A-1"}' }] }], told: [{ id: 'c1', response: 'sent' }], asks: [{ id: 'c2', name: 'notify', arguments: '{}' }] });
+const second = modelSpan({
+  id: 2,
+  trace: 2,
+  user: 'Where is A-1?',
+  history: [{ role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 'find', arguments: '{"id":"A-1"}' }] }],
+  told: [{ id: 'c1', response: 'sent' }],
+  asks: [{ id: 'c2', name: 'notify', arguments: '{}' }],
+});
 const third = modelSpan({ id: 3, trace: 3, user: 'Where is A-1?', told: [{ id: 'c2', response: 'ok' }], says: 'On its way.' });
 
 describe('fragments', () => {
   test('fragments: requests of one loop are one run, on the first of them, in whatever order they come', () => {
-    for (const order of [[first, second, third], [third, second, first], [second, first, third]]) {
+    for (const order of [
+      [first, second, third],
+      [third, second, first],
+      [second, first, third],
+    ]) {
       const to = gathered();
       to.spans(...order);
       to.pass(10_000);
       const runs = to.runs();
-      expect(runs.map(({ traceId, spanId, completeness }) => [traceId, spanId, completeness])).toEqual([[first.traceId, first.spanId, 'complete']]);
-      expect(runs[0]?.trace).toMatchObject({ input: 'Where is A-1?', finalResponse: 'On its way.', toolCalls: [{ id: 'c1', name: 'find', result: 'sent', executed: true }, { id: 'c2', name: 'notify', result: 'ok' }] });
+      expect(runs.map(({ traceId, spanId, completeness }) => [traceId, spanId, completeness])).toEqual([
+        [first.traceId, first.spanId, 'complete'],
+      ]);
+      expect(runs[0]?.trace).toMatchObject({
+        input: 'Where is A-1?',
+        finalResponse: 'On its way.',
+        toolCalls: [
+          { id: 'c1', name: 'find', result: 'sent', executed: true },
+          { id: 'c2', name: 'notify', result: 'ok' },
+        ],
+      });
     }
   });
 
@@ -26,7 +46,10 @@ describe('fragments', () => {
     to.pass(60_000);
     to.spans(third);
     to.pass(60_000);
-    expect(to.runs().map(({ spanId, revision, completeness }) => [spanId, revision, completeness])).toEqual([[first.spanId, 1, 'partial'], [first.spanId, 2, 'complete']]);
+    expect(to.runs().map(({ spanId, revision, completeness }) => [spanId, revision, completeness])).toEqual([
+      [first.spanId, 1, 'partial'],
+      [first.spanId, 2, 'complete'],
+    ]);
   });
 
   test('fragments: the calls of another tenant join nothing', () => {
@@ -34,16 +57,40 @@ describe('fragments', () => {
     to.spansOf(tenant('a'), first);
     to.spansOf(tenant('b'), second, third);
     to.pass(60_000);
-    expect(to.runs().map(({ tenant: whose, spanId }) => [whose, spanId])).toEqual([['a', first.spanId], ['b', second.spanId]]);
+    expect(to.runs().map(({ tenant: whose, spanId }) => [whose, spanId])).toEqual([
+      ['a', first.spanId],
+      ['b', second.spanId],
+    ]);
   });
 
   test('fragments: what was told before the user spoke last belongs to an earlier run', () => {
     const to = gathered();
-    const later = modelSpan({ id: 4, trace: 4, user: 'Where is A-1?', told: [{ id: 'c1', response: 'sent' }], history: [], says: 'Hello.' });
-    const next = modelSpan({ id: 5, trace: 5, history: [{ role: 'user', parts: [{ type: 'text', content: 'Where is A-1?' }] }, { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c1', response: 'sent' }] }, { role: 'user', parts: [{ type: 'text', content: 'Thanks' }] }], says: 'Welcome.' });
+    const later = modelSpan({
+      id: 4,
+      trace: 4,
+      user: 'Where is A-1?',
+      told: [{ id: 'c1', response: 'sent' }],
+      history: [],
+      says: 'Hello.',
+    });
+    const next = modelSpan({
+      id: 5,
+      trace: 5,
+      history: [
+        { role: 'user', parts: [{ type: 'text', content: 'Where is A-1?' }] },
+        { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c1', response: 'sent' }] },
+        { role: 'user', parts: [{ type: 'text', content: 'Thanks' }] },
+      ],
+      says: 'Welcome.',
+    });
     to.spans(first, later, next);
     to.pass(60_000);
-    expect(to.runs().map(({ spanId }) => spanId).toSorted()).toEqual([first.spanId, next.spanId].toSorted());
+    expect(
+      to
+        .runs()
+        .map(({ spanId }) => spanId)
+        .toSorted(),
+    ).toEqual([first.spanId, next.spanId].toSorted());
   });
 
   test('fragments: a joined trace is forgotten with the one that it was joined to', () => {
@@ -57,9 +104,17 @@ describe('fragments', () => {
   });
 
   test('fragments: two runs whose provider counts call ids from one have their own results, whichever came first', () => {
-    const runOf = (trace: number, user: string, response: string) => [modelSpan({ id: trace, trace, user, asks: [{ id: 'call_0', name: 'find', arguments: '{}' }] }), modelSpan({ id: trace + 1, trace: trace + 1, user, told: [{ id: 'call_0', response }], says: 'Done.' })] as const;
+    const runOf = (trace: number, user: string, response: string) =>
+      [
+        modelSpan({ id: trace, trace, user, asks: [{ id: 'call_0', name: 'find', arguments: '{}' }] }),
+        modelSpan({ id: trace + 1, trace: trace + 1, user, told: [{ id: 'call_0', response }], says: 'Done.' }),
+      ] as const;
     const [a, b] = [runOf(1, 'Where is A-1?', 'sent'), runOf(3, 'Where is B-2?', 'Error: no such order')];
-    for (const order of [[...a, ...b], [...b, ...a], [a[0], b[0], b[1], a[1]]]) {
+    for (const order of [
+      [...a, ...b],
+      [...b, ...a],
+      [a[0], b[0], b[1], a[1]],
+    ]) {
       const to = gathered();
       to.spans(...order);
       to.pass(60_000);
@@ -69,8 +124,10 @@ describe('fragments', () => {
   });
 
   test('fragments: a result that stands under the id of two runs is nobody else’s', () => {
-    const ask = (trace: number, user: string) => modelSpan({ id: trace, trace, user, asks: [{ id: 'call_0', name: 'find', arguments: '{}' }] });
-    const told = (trace: number, user: string, response: string) => modelSpan({ id: trace, trace, user, told: [{ id: 'call_0', response }], says: 'Done.' });
+    const ask = (trace: number, user: string) =>
+      modelSpan({ id: trace, trace, user, asks: [{ id: 'call_0', name: 'find', arguments: '{}' }] });
+    const told = (trace: number, user: string, response: string) =>
+      modelSpan({ id: trace, trace, user, told: [{ id: 'call_0', response }], says: 'Done.' });
     const to = gathered();
     to.spans(ask(1, 'A?'), told(2, 'A?', 'sent'), ask(3, 'B?'), told(4, 'B?', 'lost'), ask(5, 'C?'));
     to.pass(60_000);

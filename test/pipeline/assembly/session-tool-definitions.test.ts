@@ -17,7 +17,10 @@ interface Turn {
 }
 
 /** A turn that names two tools and describes the one that it calls. */
-function turn(number: number, { session = 's', agent = 'travel', tool = 'find', described = `how to ${tool}`, service = 'shop' }: Turn = {}): readonly Span[] {
+function turn(
+  number: number,
+  { session = 's', agent = 'travel', tool = 'find', described = `how to ${tool}`, service = 'shop' }: Turn = {},
+): readonly Span[] {
   const common = { trace: number, resource: { 'service.name': service } };
   return [
     agentSpan({ ...common, id: 10 * number, agent, attributes: { 'gen_ai.conversation.id': session, 'gen_ai.tool.definitions': offered } }),
@@ -25,7 +28,10 @@ function turn(number: number, { session = 's', agent = 'travel', tool = 'find', 
   ];
 }
 
-function told(spans: readonly (readonly Span[])[], pauseMs = minute): readonly (readonly [turn: number, revision: number, find: string | undefined, book: string | undefined])[] {
+function told(
+  spans: readonly (readonly Span[])[],
+  pauseMs = minute,
+): readonly (readonly [turn: number, revision: number, find: string | undefined, book: string | undefined])[] {
   const to = gathered();
   for (const own of spans) {
     to.spans(...own);
@@ -40,7 +46,10 @@ function told(spans: readonly (readonly Span[])[], pauseMs = minute): readonly (
 
 describe('sessions', () => {
   test('sessions: turns that come together tell each other at once', () => {
-    expect(told([[...turn(1), ...turn(2, { tool: 'book' })]])).toEqual([[1, 1, 'how to find', 'how to book'], [2, 1, 'how to find', 'how to book']]);
+    expect(told([[...turn(1), ...turn(2, { tool: 'book' })]])).toEqual([
+      [1, 1, 'how to find', 'how to book'],
+      [2, 1, 'how to find', 'how to book'],
+    ]);
   });
 
   test('sessions: a later turn makes the next revision of an earlier one that named the tool', () => {
@@ -59,7 +68,10 @@ describe('sessions', () => {
 
   for (const other of [{ session: 'other' }, { agent: 'other' }, { service: 'other' }] as const) {
     test(`sessions: another ${Object.keys(other).join()} tells nothing`, () => {
-      expect(told([turn(1), turn(2, { tool: 'book', ...other })])).toEqual([[1, 1, 'how to find', undefined], [2, 1, undefined, 'how to book']]);
+      expect(told([turn(1), turn(2, { tool: 'book', ...other })])).toEqual([
+        [1, 1, 'how to find', undefined],
+        [2, 1, undefined, 'how to book'],
+      ]);
     });
   }
 
@@ -68,10 +80,15 @@ describe('sessions', () => {
     to.spansOf(tenant('a'), ...turn(1));
     to.spansOf(tenant('b'), ...turn(2, { tool: 'book' }));
     to.pass(minute);
-    expect(to.runs().map(({ trace }) => trace.toolDefinitions.filter(({ description }) => description !== undefined).length)).toEqual([1, 1]);
+    expect(to.runs().map(({ trace }) => trace.toolDefinitions.filter(({ description }) => description !== undefined).length)).toEqual([
+      1, 1,
+    ]);
   });
 
   test('sessions: a turn that was given up is not revised', () => {
-    expect(told([turn(1), turn(2, { tool: 'book' })], 61 * minute)).toEqual([[1, 1, 'how to find', undefined], [2, 1, 'how to find', 'how to book']]);
+    expect(told([turn(1), turn(2, { tool: 'book' })], 61 * minute)).toEqual([
+      [1, 1, 'how to find', undefined],
+      [2, 1, 'how to find', 'how to book'],
+    ]);
   });
 });

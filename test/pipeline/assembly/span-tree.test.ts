@@ -16,16 +16,94 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { name: 'children hang below their parents in order of start time', spans: [{ id: 1, start: 0 }, { id: 3, parent: 1, start: 2 }, { id: 2, parent: 1, start: 5 }, { id: 4, parent: 3, start: 3 }], roots: ['1(3(4) 2)'] },
-  { name: 'a parent that has not arrived is awaited by everything below', spans: [{ id: 2, parent: 9 }, { id: 3, parent: 2 }, { id: 4 }], roots: ['2?9(3?9)', '4'] },
-  { name: 'a parent in another process is told apart', spans: [{ id: 2, parent: 9, flags: remoteParent }, { id: 3, parent: 2 }], roots: ['2!9(3!9)'] },
-  { name: 'noise gives its children to its parent', spans: [{ id: 1 }, { id: 2, parent: 1, role: 'noise' }, { id: 3, parent: 2, role: 'noise' }, { id: 4, parent: 3 }, { id: 5, parent: 3 }], roots: ['1(4 5)'] },
-  { name: 'noise at the top leaves whole roots', spans: [{ id: 2, role: 'noise' }, { id: 3, parent: 2, role: 'noise' }, { id: 4, parent: 3 }], roots: ['4'] },
-  { name: 'noise whose parent is missing leaves roots that await it', spans: [{ id: 2, parent: 9, role: 'noise' }, { id: 3, parent: 2, role: 'noise' }, { id: 4, parent: 3 }, { id: 5, parent: 2 }], roots: ['4?9', '5?9'] },
-  { name: 'a span that is its own parent is a root', spans: [{ id: 1, parent: 1 }, { id: 2, parent: 1 }], roots: ['1(2)'] },
-  { name: 'a cycle of parents is cut once', spans: [{ id: 1, parent: 3 }, { id: 2, parent: 1 }, { id: 3, parent: 2 }, { id: 4, parent: 2 }], roots: ['1(2(3 4))'] },
-  { name: 'a cycle of noise is no parent', spans: [{ id: 1, parent: 2, role: 'noise' }, { id: 2, parent: 1, role: 'noise' }, { id: 3, parent: 2 }], roots: ['3'] },
-  { name: 'noise that is its own parent is no parent', spans: [{ id: 1, parent: 1, role: 'noise' }, { id: 3, parent: 1 }], roots: ['3'] },
+  {
+    name: 'children hang below their parents in order of start time',
+    spans: [
+      { id: 1, start: 0 },
+      { id: 3, parent: 1, start: 2 },
+      { id: 2, parent: 1, start: 5 },
+      { id: 4, parent: 3, start: 3 },
+    ],
+    roots: ['1(3(4) 2)'],
+  },
+  {
+    name: 'a parent that has not arrived is awaited by everything below',
+    spans: [{ id: 2, parent: 9 }, { id: 3, parent: 2 }, { id: 4 }],
+    roots: ['2?9(3?9)', '4'],
+  },
+  {
+    name: 'a parent in another process is told apart',
+    spans: [
+      { id: 2, parent: 9, flags: remoteParent },
+      { id: 3, parent: 2 },
+    ],
+    roots: ['2!9(3!9)'],
+  },
+  {
+    name: 'noise gives its children to its parent',
+    spans: [
+      { id: 1 },
+      { id: 2, parent: 1, role: 'noise' },
+      { id: 3, parent: 2, role: 'noise' },
+      { id: 4, parent: 3 },
+      { id: 5, parent: 3 },
+    ],
+    roots: ['1(4 5)'],
+  },
+  {
+    name: 'noise at the top leaves whole roots',
+    spans: [
+      { id: 2, role: 'noise' },
+      { id: 3, parent: 2, role: 'noise' },
+      { id: 4, parent: 3 },
+    ],
+    roots: ['4'],
+  },
+  {
+    name: 'noise whose parent is missing leaves roots that await it',
+    spans: [
+      { id: 2, parent: 9, role: 'noise' },
+      { id: 3, parent: 2, role: 'noise' },
+      { id: 4, parent: 3 },
+      { id: 5, parent: 2 },
+    ],
+    roots: ['4?9', '5?9'],
+  },
+  {
+    name: 'a span that is its own parent is a root',
+    spans: [
+      { id: 1, parent: 1 },
+      { id: 2, parent: 1 },
+    ],
+    roots: ['1(2)'],
+  },
+  {
+    name: 'a cycle of parents is cut once',
+    spans: [
+      { id: 1, parent: 3 },
+      { id: 2, parent: 1 },
+      { id: 3, parent: 2 },
+      { id: 4, parent: 2 },
+    ],
+    roots: ['1(2(3 4))'],
+  },
+  {
+    name: 'a cycle of noise is no parent',
+    spans: [
+      { id: 1, parent: 2, role: 'noise' },
+      { id: 2, parent: 1, role: 'noise' },
+      { id: 3, parent: 2 },
+    ],
+    roots: ['3'],
+  },
+  {
+    name: 'noise that is its own parent is no parent',
+    spans: [
+      { id: 1, parent: 1, role: 'noise' },
+      { id: 3, parent: 1 },
+    ],
+    roots: ['3'],
+  },
 ];
 
 describe('tree', () => {
@@ -37,16 +115,29 @@ describe('tree', () => {
   }
 
   test('tree: of equal start times what arrived first comes first, whatever the ends and the ids', () => {
-    const spans: readonly Held[] = [{ id: 4, start: 0, end: 1 }, { id: 3, start: 0, end: 1 }, { id: 5, start: 0, end: 9 }, { id: 2, start: 0, end: 0 }];
+    const spans: readonly Held[] = [
+      { id: 4, start: 0, end: 1 },
+      { id: 3, start: 0, end: 1 },
+      { id: 5, start: 0, end: 9 },
+      { id: 2, start: 0, end: 0 },
+    ];
     expect(treeOf(spans).roots.map(text)).toEqual(['4', '3', '5', '2']);
     expect(treeOf(spans.toReversed()).roots.map(text)).toEqual(['2', '5', '3', '4']);
   });
 
   test('tree: whatever the parents are, every span that is no noise is in the tree once, below an ancestor of its own', () => {
-    const held = fc.array(fc.record({ parent: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined }), start: fc.nat(5), noise: fc.boolean() }), { maxLength: 12 });
+    const held = fc.array(
+      fc.record({ parent: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined }), start: fc.nat(5), noise: fc.boolean() }),
+      { maxLength: 12 },
+    );
     fc.assert(
       fc.property(held, (list) => {
-        const spans = list.map(({ parent, start, noise }, index): Held => ({ id: index + 1, parent, start, role: noise ? 'noise' : 'step' }));
+        const spans = list.map(({ parent, start, noise }, index): Held => ({
+          id: index + 1,
+          parent,
+          start,
+          role: noise ? 'noise' : 'step',
+        }));
         const built = treeOf(spans);
         const seen: number[] = [];
         const visit = (node: Node): void => {
@@ -65,7 +156,18 @@ describe('tree', () => {
 });
 
 function treeOf(spans: readonly Held[]): Tree {
-  return runSteps(tree(spans.map((data, arrival) => looseNode(span(data), 0, { facts: data.role === undefined ? {} : { role: data.role }, dialects: [], fromLogs: new Set<never>() }, arrival))));
+  return runSteps(
+    tree(
+      spans.map((data, arrival) =>
+        looseNode(
+          span(data),
+          0,
+          { facts: data.role === undefined ? {} : { role: data.role }, dialects: [], fromLogs: new Set<never>() },
+          arrival,
+        ),
+      ),
+    ),
+  );
 }
 
 function idOf(node: Node): number {

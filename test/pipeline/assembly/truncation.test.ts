@@ -11,11 +11,34 @@ function cut(value: unknown): string {
 
 const words = 'a long text about flights '.repeat(20);
 const agent: SpanData = { id: 1, start: 0, end: 100, attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' } };
-const model = (attributes: Attributes, more: Partial<SpanData> = {}): SpanData => ({ id: 2, parent: 1, start: 10, end: 20, ...more, attributes: { 'gen_ai.operation.name': 'chat', ...attributes } });
-const tool = (attributes: Attributes, more: Partial<SpanData> = {}): SpanData => ({ id: 3, parent: 1, start: 30, end: 40, ...more, attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 't', 'gen_ai.tool.call.id': 'c1', ...attributes } });
-const asks = { 'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 't', arguments: { text: words } }] }]) };
+const model = (attributes: Attributes, more: Partial<SpanData> = {}): SpanData => ({
+  id: 2,
+  parent: 1,
+  start: 10,
+  end: 20,
+  ...more,
+  attributes: { 'gen_ai.operation.name': 'chat', ...attributes },
+});
+const tool = (attributes: Attributes, more: Partial<SpanData> = {}): SpanData => ({
+  id: 3,
+  parent: 1,
+  start: 30,
+  end: 40,
+  ...more,
+  attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 't', 'gen_ai.tool.call.id': 'c1', ...attributes },
+});
+const asks = {
+  'gen_ai.output.messages': JSON.stringify([
+    { role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 't', arguments: { text: words } }] },
+  ]),
+};
 
-const cases: readonly { readonly name: string; readonly spans: readonly SpanData[]; readonly trace: (trace: AgentTrace) => unknown; readonly is: unknown }[] = [
+const cases: readonly {
+  readonly name: string;
+  readonly spans: readonly SpanData[];
+  readonly trace: (trace: AgentTrace) => unknown;
+  readonly is: unknown;
+}[] = [
   {
     name: 'arguments that were cut are unknown, and what is left of them is kept apart',
     spans: [agent, tool({ 'gen_ai.tool.call.arguments': cut({ text: words }) })],
@@ -48,7 +71,13 @@ const cases: readonly { readonly name: string; readonly spans: readonly SpanData
   },
   {
     name: 'messages that were cut are nobody’s words, and may have held calls',
-    spans: [agent, model({ 'gen_ai.input.messages': cut([{ role: 'user', parts: [{ type: 'text', content: words }] }]), 'gen_ai.output.messages': cut([{ role: 'assistant', parts: [{ type: 'text', content: words }] }]) })],
+    spans: [
+      agent,
+      model({
+        'gen_ai.input.messages': cut([{ role: 'user', parts: [{ type: 'text', content: words }] }]),
+        'gen_ai.output.messages': cut([{ role: 'assistant', parts: [{ type: 'text', content: words }] }]),
+      }),
+    ],
     trace: ({ input, finalResponse, toolCallsCarried, truncated }) => ({ input, finalResponse, toolCallsCarried, truncated }),
     is: { input: undefined, finalResponse: undefined, toolCallsCarried: false, truncated: ['spans'] },
   },
@@ -60,9 +89,20 @@ const cases: readonly { readonly name: string; readonly spans: readonly SpanData
   },
   {
     name: 'one definition of which a part was cut',
-    spans: [agent, model({ 'gen_ai.tool.definitions': JSON.stringify([{ name: 't', description: 'does...[truncated]', parameters: { type: 'object' } }, { name: 'u', parameters: cut({ properties: words }) }]) })],
+    spans: [
+      agent,
+      model({
+        'gen_ai.tool.definitions': JSON.stringify([
+          { name: 't', description: 'does...[truncated]', parameters: { type: 'object' } },
+          { name: 'u', parameters: cut({ properties: words }) },
+        ]),
+      }),
+    ],
     trace: ({ toolDefinitions }) => toolDefinitions,
-    is: [{ name: 't', inputSchema: { type: 'object' }, truncated: true }, { name: 'u', truncated: true }],
+    is: [
+      { name: 't', inputSchema: { type: 'object' }, truncated: true },
+      { name: 'u', truncated: true },
+    ],
   },
   {
     name: 'attributes that the SDK dropped may have held calls and tools',
@@ -72,28 +112,70 @@ const cases: readonly { readonly name: string; readonly spans: readonly SpanData
   },
   {
     name: 'a final response that says that it was cut is kept, and marked',
-    spans: [{ ...agent, attributes: { ...agent.attributes, 'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: [{ type: 'text', content: 'The plan is\n\n[TRUNCATED - Content exceeds 60KB limit]' }] }]) } }],
+    spans: [
+      {
+        ...agent,
+        attributes: {
+          ...agent.attributes,
+          'gen_ai.output.messages': JSON.stringify([
+            { role: 'assistant', parts: [{ type: 'text', content: 'The plan is\n\n[TRUNCATED - Content exceeds 60KB limit]' }] },
+          ]),
+        },
+      },
+    ],
     trace: ({ finalResponse, truncated }) => ({ finalResponse, truncated }),
     is: { finalResponse: 'The plan is\n\n[TRUNCATED - Content exceeds 60KB limit]', truncated: ['final_response'] },
   },
   {
     name: 'an answer that ends in dots is whole',
-    spans: [{ ...agent, attributes: { ...agent.attributes, 'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: [{ type: 'text', content: 'To be continued...' }] }]) } }],
+    spans: [
+      {
+        ...agent,
+        attributes: {
+          ...agent.attributes,
+          'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: [{ type: 'text', content: 'To be continued...' }] }]),
+        },
+      },
+    ],
     trace: ({ finalResponse, truncated }) => ({ finalResponse, truncated }),
     is: { finalResponse: 'To be continued...', truncated: undefined },
   },
   {
     name: 'a placeholder stands for what was left out, not for an argument or an answer',
     spans: [agent, tool({ 'gen_ai.tool.call.arguments': 'HIDDEN:non-empty', 'gen_ai.tool.call.result': '__REDACTED__' })],
-    trace: ({ toolCalls: [call] }) => ({ arguments: call?.arguments, text: call?.argumentsText, result: call?.result, truncated: call?.truncated }),
+    trace: ({ toolCalls: [call] }) => ({
+      arguments: call?.arguments,
+      text: call?.argumentsText,
+      result: call?.result,
+      truncated: call?.truncated,
+    }),
     is: { arguments: undefined, text: undefined, result: undefined, truncated: undefined },
   },
 ];
 
 const hidden: readonly { readonly name: string; readonly root: SpanData }[] = [
-  { name: 'OpenInference', root: { id: 1, attributes: { 'openinference.span.kind': 'AGENT', 'agent.name': 'a', 'input.value': '__REDACTED__', 'output.value': '__REDACTED__' } } },
-  { name: 'hand-made spans', root: { id: 1, attributes: { 'agent.name': 'a', 'input.value': '[REDACTED]', 'output.value': '[REDACTED]' } } },
-  { name: 'messages', root: { id: 1, attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a', 'gen_ai.input.messages': '[{"role":"user","parts":[{"type":"text","content":"[Scrubbed due to \'password\']"}]}]' } } },
+  {
+    name: 'OpenInference',
+    root: {
+      id: 1,
+      attributes: { 'openinference.span.kind': 'AGENT', 'agent.name': 'a', 'input.value': '__REDACTED__', 'output.value': '__REDACTED__' },
+    },
+  },
+  {
+    name: 'hand-made spans',
+    root: { id: 1, attributes: { 'agent.name': 'a', 'input.value': '[REDACTED]', 'output.value': '[REDACTED]' } },
+  },
+  {
+    name: 'messages',
+    root: {
+      id: 1,
+      attributes: {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.name': 'a',
+        'gen_ai.input.messages': '[{"role":"user","parts":[{"type":"text","content":"[Scrubbed due to \'password\']"}]}]',
+      },
+    },
+  },
 ];
 
 describe('truncated', () => {

@@ -68,4 +68,11 @@ const together: readonly { readonly name: string; readonly judges: readonly numb
   { name: 'most of its judges have spent theirs', judges: [0, 1, 0], want: { left: 0, by: 'of judge 0' } },
   { name: 'two judges are needed where there are two', judges: [1, 0.1], want: { left: 0.1, by: 'of judge 1' } },
 ];
-for (const { name, judges, want } of together) test(`pacing: ${name}`, () => expect(pacedBy(own, judges.map((left, at) => ({ left, by: `of judge ${at}` })))).toEqual(want));
+for (const { name, judges, want } of together)
+  test(`pacing: ${name}`, () =>
+    expect(
+      pacedBy(
+        own,
+        judges.map((left, at) => ({ left, by: `of judge ${at}` })),
+      ),
+    ).toEqual(want));

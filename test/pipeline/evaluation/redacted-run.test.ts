@@ -12,8 +12,17 @@ import { redactionRules } from '../../../src/redaction/settings.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 import { evaluation, run, scored } from '../../builders/scored-run.ts';
 
-const redacting = redaction({ rules: redactionRules([{ match: 'email', replace: '[email]' }, { pattern: 'first.second', replace: '[both]', place: 1 }]), onRedacted: () => undefined });
-const whole = run({ trace: agentTrace({ input: 'I am anna@example.com', finalResponse: 'first' }), expected: { output: 'anna@example.com' } });
+const redacting = redaction({
+  rules: redactionRules([
+    { match: 'email', replace: '[email]' },
+    { pattern: 'first.second', replace: '[both]', place: 1 },
+  ]),
+  onRedacted: () => undefined,
+});
+const whole = run({
+  trace: agentTrace({ input: 'I am anna@example.com', finalResponse: 'first' }),
+  expected: { output: 'anna@example.com' },
+});
 
 interface Asked {
   readonly requests: EvaluatorRequest[];
@@ -32,7 +41,12 @@ function asking(asked: Asked): ConfiguredAsking {
     *judge(trace, expected): Asking<Verdict> {
       try {
         const text = `${trace.input ?? ''} ${jsonText(expected.output ?? null)}`;
-        const answer = yield { id: 'q', instruction: 'Say what first second means to anna@example.com.', data: [{ title: 'both', text: `${text} first\nsecond first second` }], answerSchema: {} };
+        const answer = yield {
+          id: 'q',
+          instruction: 'Say what first second means to anna@example.com.',
+          data: [{ title: 'both', text: `${text} first\nsecond first second` }],
+          answerSchema: {},
+        };
         yield { kind: 'embed', texts: [text, 'first-second'] };
         yield { kind: 'call', url: 'http://127.0.0.1', headers: {}, timeoutMs: 1, body: jsonText({ input: trace.input ?? '' }) };
         return scored(1, { explanation: answer.kind === 'answered' ? jsonText(answer.value) : answer.error });
@@ -43,7 +57,9 @@ function asking(asked: Asked): ConfiguredAsking {
   };
 }
 
-function asked(redact: typeof redacting | undefined): Asked & { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict; readonly work: ToJudge } {
+function asked(
+  redact: typeof redacting | undefined,
+): Asked & { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict; readonly work: ToJudge } {
   const seen: Asked = { requests: [], ended: false };
   const { run: left, work: workOf, verdict } = redactedRun(whole, redact);
   const work = workOf({ configured: asking(seen), expected: { output: 'anna@example.com' }, probability: 1 });
@@ -59,7 +75,12 @@ function asked(redact: typeof redacting | undefined): Asked & { readonly request
 test('leaving: judges are asked about a redacted run, and what they put together is searched once more; instructions stay as they are', () => {
   const { requests, verdict } = asked(redacting);
   expect(requests).toEqual([
-    { id: 'q', instruction: 'Say what first second means to anna@example.com.', data: [{ title: 'both', text: 'I am [email] "[email]" first\nsecond [both]' }], answerSchema: {} },
+    {
+      id: 'q',
+      instruction: 'Say what first second means to anna@example.com.',
+      data: [{ title: 'both', text: 'I am [email] "[email]" first\nsecond [both]' }],
+      answerSchema: {},
+    },
     { kind: 'embed', texts: ['I am [email] "[email]"', '[both]'] },
     { kind: 'call', url: 'http://127.0.0.1', headers: {}, timeoutMs: 1, body: '{"input":"I am [email]"}' },
   ]);
@@ -79,7 +100,12 @@ test('leaving: without rules everything is handed on as it is', () => {
 test('leaving: an evaluation that is ended early is ended in the evaluator as well', () => {
   const seen: Asked = { requests: [], ended: false };
   const { run: left, work } = redactedRun(whole, redacting);
-  const questions = work({ configured: asking(seen), expected: {}, probability: 1 }).configured.judge(left.trace, {}, evaluationContext(), left);
+  const questions = work({ configured: asking(seen), expected: {}, probability: 1 }).configured.judge(
+    left.trace,
+    {},
+    evaluationContext(),
+    left,
+  );
   questions.next();
   questions.return(scored(0));
   expect(seen.ended).toBe(true);

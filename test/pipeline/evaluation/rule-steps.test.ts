@@ -31,7 +31,13 @@ function host(names: readonly string[] = rules) {
     return { configured: { ...configured, evaluate: (...given) => (steps.push(use), configured.evaluate(...given)) }, sampleRate: 1 };
   };
   const flow = pipeline({
-    closing, plan: names.map(planned), collectors, context: evaluationContext(), clock, telemetry: metricRegistry(), ask: () => undefined,
+    closing,
+    plan: names.map(planned),
+    collectors,
+    context: evaluationContext(),
+    clock,
+    telemetry: metricRegistry(),
+    ask: () => undefined,
     limits: { ...defaultGroupLimits, bytesMax: 1_000_000 },
     settled: () => steps.push('settled'),
     deliver(item) {
@@ -41,7 +47,10 @@ function host(names: readonly string[] = rules) {
   });
   const isDue = (): boolean => (flow.nextDueMs() ?? Infinity) <= clock.nowMs();
   return {
-    flow, delivered, planned, steps,
+    flow,
+    delivered,
+    planned,
+    steps,
     send: (...spans: readonly Span[]) => flow.spans(noTenant, spans),
     wait: (ms: number) => clock.advance(ms),
     /** What each piece did, as long as something is due. */
@@ -53,7 +62,13 @@ function host(names: readonly string[] = rules) {
       }
       return found.filter((done) => done !== '');
     },
-    told: () => delivered.map(({ run: { traceId, revision }, evaluations, decisions }) => ({ trace: Number.parseInt(traceId, 16), revision, evaluations, decisions })),
+    told: () =>
+      delivered.map(({ run: { traceId, revision }, evaluations, decisions }) => ({
+        trace: Number.parseInt(traceId, 16),
+        revision,
+        evaluations,
+        decisions,
+      })),
   };
 }
 
@@ -90,9 +105,17 @@ test('rules: pieces give the verdicts and the order of one turn', () => {
 });
 
 /** What happens to the trace while its run is scored. */
-const turns: readonly { readonly name: string; readonly happens: (to: ReturnType<typeof host>) => void; readonly scoredBy: readonly string[] }[] = [
+const turns: readonly {
+  readonly name: string;
+  readonly happens: (to: ReturnType<typeof host>) => void;
+  readonly scoredBy: readonly string[];
+}[] = [
   { name: 'the process ends', happens: (to) => to.flow.finish(), scoredBy: rules },
-  { name: 'another plan comes', happens: (to) => to.flow.exchange({ closing, plan: [to.planned('tool_recovery')] }), scoredBy: ['tool_recovery'] },
+  {
+    name: 'another plan comes',
+    happens: (to) => to.flow.exchange({ closing, plan: [to.planned('tool_recovery')] }),
+    scoredBy: ['tool_recovery'],
+  },
   { name: 'memory runs short', happens: (to) => to.send(...run(2, 900_000)), scoredBy: rules },
   { name: 'a span comes', happens: (to) => to.send(toolSpan({ id: 3, parent: 1, trace: 1, tool: 'find' })), scoredBy: rules },
 ];

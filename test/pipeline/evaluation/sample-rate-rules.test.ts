@@ -26,7 +26,12 @@ const cases: readonly { readonly name: string; readonly raise: readonly Raise[];
   { name: 'above, and it is exactly there', raise: [raise('>', 0.5)], verdict: scored(0.5), want: 0.1 },
   { name: 'at least, and it is exactly there', raise: [raise('>=', 0.5)], verdict: scored(0.5), want: 1 },
   { name: 'equal', raise: [raise('=', 0)], verdict: scored(0), want: 1 },
-  { name: 'the highest that applies counts', raise: [raise('<', 1, 0.3), raise('<', 0.5, 0.7), raise('<', 0.1, 1)], verdict: scored(0.4), want: 0.7 },
+  {
+    name: 'the highest that applies counts',
+    raise: [raise('<', 1, 0.3), raise('<', 0.5, 0.7), raise('<', 0.1, 1)],
+    verdict: scored(0.4),
+    want: 0.7,
+  },
   { name: 'a rate is never lowered', raise: [raise('<', 1, 0.01)], verdict: scored(0), want: 0.1 },
   { name: 'a skipped verdict has no score', raise: [raise('<=', 1)], verdict: skipped, want: 0.1 },
   { name: 'a failed verdict has no score', raise: [raise('<=', 1)], verdict: failed(), want: 0.1 },
@@ -54,7 +59,10 @@ function plan(sampleRate: number, rules: readonly Raise[]): readonly PlannedEval
   ];
 }
 
-function ended(of: Run, planned: readonly PlannedEvaluator[]): { readonly probability: number | undefined; readonly decisions: readonly string[] } {
+function ended(
+  of: Run,
+  planned: readonly PlannedEvaluator[],
+): { readonly probability: number | undefined; readonly decisions: readonly string[] } {
   const { decisions, toJudge } = evaluateRun(of, planned, { context: evaluationContext(), clock: manualClock(0), telemetry: noTelemetry });
   return { probability: toJudge[0]?.probability, decisions: decisions.map(({ name, decision }) => `${name} ${decision}`) };
 }
@@ -71,11 +79,16 @@ const fine = agentTrace({ toolCalls: [call({ result: 1 })] });
 test('raising: a run with an error is asked about with the raised probability, one without it is sampled', () => {
   const planned = plan(0.01, [raise('<', 1, 1)]);
   expect(ended(run({ trace: broken }), planned)).toEqual({ probability: 1, decisions: ['tool_error scored'] });
-  expect(ended(run({ trace: fine, traceId: traceId('00000000000000') }), planned)).toEqual({ probability: undefined, decisions: ['task_completion sampled_out', 'tool_error scored'] });
+  expect(ended(run({ trace: fine, traceId: traceId('00000000000000') }), planned)).toEqual({
+    probability: undefined,
+    decisions: ['task_completion sampled_out', 'tool_error scored'],
+  });
 });
 
 test('raising: what an upstream sampler let through is a part of the probability', () => {
-  expect(ended(run({ trace: broken, traceId: traceId('ffffffffffffff'), traceState: 'ot=th:8' }), plan(0.01, [raise('<', 1, 0.5)])).probability).toBe(0.25);
+  expect(
+    ended(run({ trace: broken, traceId: traceId('ffffffffffffff'), traceState: 'ot=th:8' }), plan(0.01, [raise('<', 1, 0.5)])).probability,
+  ).toBe(0.25);
 });
 
 const tail = fc.array(fc.constantFrom(...'0123456789abcdef'), { minLength: 14, maxLength: 14 }).map((all) => all.join(''));
@@ -96,17 +109,38 @@ test('raising: whoever is asked about at the own rate is asked about at the rais
 
 test('raising: of evenly spread traces the raised share is asked about', () => {
   const traces = 1024;
-  const asked = (of: Run['trace']): number => Array.from({ length: traces }, (_, at) => ended(run({ trace: of, traceId: traceId(`${(at * 4).toString(16).padStart(3, '0')}80000000000`) }), plan(0.125, [raise('<', 1, 0.5)])).probability).filter((one) => one !== undefined).length;
+  const asked = (of: Run['trace']): number =>
+    Array.from(
+      { length: traces },
+      (_, at) =>
+        ended(
+          run({ trace: of, traceId: traceId(`${(at * 4).toString(16).padStart(3, '0')}80000000000`) }),
+          plan(0.125, [raise('<', 1, 0.5)]),
+        ).probability,
+    ).filter((one) => one !== undefined).length;
   expect([asked(fine) / traces, asked(broken) / traces]).toEqual([0.125, 0.5]);
 });
 
 test('raising: the budget of the judge sinks the rate in force, raised or not, and at nothing the pair ends as over budget', () => {
   const planned = plan(0.2, [raise('<', 1, 1)]);
-  const paced = (of: Run, left: number) => evaluateRun(of, planned, { context: evaluationContext(), clock: manualClock(0), telemetry: noTelemetry, pace: ({ judge }) => ({ left: judge === 'main' ? left : 1, by: 'usd_per_day' }) });
+  const paced = (of: Run, left: number) =>
+    evaluateRun(of, planned, {
+      context: evaluationContext(),
+      clock: manualClock(0),
+      telemetry: noTelemetry,
+      pace: ({ judge }) => ({ left: judge === 'main' ? left : 1, by: 'usd_per_day' }),
+    });
   const last = traceId('ffffffffffffff');
   expect(paced(run({ trace: broken, traceId: last }), 0.5).toJudge[0]?.probability).toBe(0.5);
   expect(paced(run({ trace: fine, traceId: last }), 0.5).toJudge[0]?.probability).toBe(0.1);
   expect(paced(run({ trace: fine, traceId: traceId('00000000000000') }), 0.5).decisions[0]?.decision).toBe('sampled_out');
   expect(paced(run({ trace: broken, traceId: last }), 0).decisions[0]).toMatchObject({ decision: 'over_budget', reason: 'usd_per_day' });
-  expect(evaluateRun(run({ trace: fine, traceId: last }), plan(0, []), { context: evaluationContext(), clock: manualClock(0), telemetry: noTelemetry, pace: () => ({ left: 0, by: 'usd_per_day' }) }).decisions[0]?.decision).toBe('sampled_out');
+  expect(
+    evaluateRun(run({ trace: fine, traceId: last }), plan(0, []), {
+      context: evaluationContext(),
+      clock: manualClock(0),
+      telemetry: noTelemetry,
+      pace: () => ({ left: 0, by: 'usd_per_day' }),
+    }).decisions[0]?.decision,
+  ).toBe('sampled_out');
 });

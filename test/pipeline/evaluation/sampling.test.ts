@@ -24,29 +24,133 @@ const cases = [
   { name: 'rate 0 drops the highest value', id: highest, state: '', rate: 0, want: { sampled: false, probability: 0 } },
   { name: 'a half keeps from the middle on', id: middle, state: '', rate: 0.5, want: { sampled: true, probability: 0.5 } },
   { name: 'a half drops what is one below the middle', id: belowMiddle, state: '', rate: 0.5, want: { sampled: false, probability: 0.5 } },
-  { name: 'rv takes the place of the trace id', id: lowest, state: 'ot=rv:ffffffffffffff', rate: 0.01, want: { sampled: true, probability: 0.01 } },
+  {
+    name: 'rv takes the place of the trace id',
+    id: lowest,
+    state: 'ot=rv:ffffffffffffff',
+    rate: 0.01,
+    want: { sampled: true, probability: 0.01 },
+  },
   // Each would turn the decision of the trace id round if it were used.
-  { name: 'rv of 13 digits is malformed and not used', id: highest, state: 'ot=rv:0000000000000', rate: 0.5, want: { sampled: true, probability: 0.5 } },
-  { name: 'rv of 15 digits is malformed and not used', id: lowest, state: 'ot=rv:fffffffffffffff', rate: 0.5, want: { sampled: false, probability: 0.5 } },
-  { name: 'rv of 15 digits is not used from its end either', id: highest, state: 'ot=rv:000000000000000', rate: 0.5, want: { sampled: true, probability: 0.5 } },
-  { name: 'rv that is not hex is malformed and not used', id: lowest, state: 'ot=rv:fffffffffffffg', rate: 0.5, want: { sampled: false, probability: 0.5 } },
-  { name: 'rv in capitals is malformed and not used', id: lowest, state: 'ot=rv:FFFFFFFFFFFFFF', rate: 0.5, want: { sampled: false, probability: 0.5 } },
+  {
+    name: 'rv of 13 digits is malformed and not used',
+    id: highest,
+    state: 'ot=rv:0000000000000',
+    rate: 0.5,
+    want: { sampled: true, probability: 0.5 },
+  },
+  {
+    name: 'rv of 15 digits is malformed and not used',
+    id: lowest,
+    state: 'ot=rv:fffffffffffffff',
+    rate: 0.5,
+    want: { sampled: false, probability: 0.5 },
+  },
+  {
+    name: 'rv of 15 digits is not used from its end either',
+    id: highest,
+    state: 'ot=rv:000000000000000',
+    rate: 0.5,
+    want: { sampled: true, probability: 0.5 },
+  },
+  {
+    name: 'rv that is not hex is malformed and not used',
+    id: lowest,
+    state: 'ot=rv:fffffffffffffg',
+    rate: 0.5,
+    want: { sampled: false, probability: 0.5 },
+  },
+  {
+    name: 'rv in capitals is malformed and not used',
+    id: lowest,
+    state: 'ot=rv:FFFFFFFFFFFFFF',
+    rate: 0.5,
+    want: { sampled: false, probability: 0.5 },
+  },
   { name: 'an empty rv is malformed and not used', id: highest, state: 'ot=rv:', rate: 0.5, want: { sampled: true, probability: 0.5 } },
-  { name: 'rv with a blank in it is malformed and not used', id: highest, state: 'ot=rv:000000 0000000', rate: 0.5, want: { sampled: true, probability: 0.5 } },
+  {
+    name: 'rv with a blank in it is malformed and not used',
+    id: highest,
+    state: 'ot=rv:000000 0000000',
+    rate: 0.5,
+    want: { sampled: true, probability: 0.5 },
+  },
   { name: 'a threshold that is empty says nothing', id: middle, state: 'ot=th:', rate: 0.5, want: { sampled: true, probability: 0.5 } },
   { name: 'a threshold in capitals says nothing', id: highest, state: 'ot=th:F', rate: 1, want: { sampled: true, probability: 1 } },
-  { name: 'a sampler that keeps one in 4,096 is believed', id: highest, state: 'ot=th:fff', rate: 0.5, want: { sampled: true, probability: 0.5 / 4096 } },
-  { name: 'of a smaller share than is believed the least one counts', id: highest, state: 'ot=th:ffffffffffffff', rate: 0.5, want: { sampled: true, probability: 0.5 * leastShare, isRaised: true } },
-  { name: 'with a random value of its own as well', id: lowest, state: 'ot=rv:ffffffffffffff;th:ffffffffffffff', rate: 1, want: { sampled: true, probability: leastShare, isRaised: true } },
-  { name: 'the least share may be another one', id: highest, state: 'ot=th:ff', min: 0.5, rate: 1, want: { sampled: true, probability: 0.5, isRaised: true } },
-  { name: 'a least share of 1 believes no sampler', id: highest, state: 'ot=th:8', min: 1, rate: 1, want: { sampled: true, probability: 1, isRaised: true } },
-  { name: 'upstream kept a half, a half of it is a quarter', id: traceId('c0000000000000'), state: 'ot=th:8', rate: 0.5, want: { sampled: true, probability: 0.25 } },
-  { name: 'one below the quarter is dropped', id: traceId('bfffffffffffff'), state: 'ot=th:8', rate: 0.5, want: { sampled: false, probability: 0.25 } },
+  {
+    name: 'a sampler that keeps one in 4,096 is believed',
+    id: highest,
+    state: 'ot=th:fff',
+    rate: 0.5,
+    want: { sampled: true, probability: 0.5 / 4096 },
+  },
+  {
+    name: 'of a smaller share than is believed the least one counts',
+    id: highest,
+    state: 'ot=th:ffffffffffffff',
+    rate: 0.5,
+    want: { sampled: true, probability: 0.5 * leastShare, isRaised: true },
+  },
+  {
+    name: 'with a random value of its own as well',
+    id: lowest,
+    state: 'ot=rv:ffffffffffffff;th:ffffffffffffff',
+    rate: 1,
+    want: { sampled: true, probability: leastShare, isRaised: true },
+  },
+  {
+    name: 'the least share may be another one',
+    id: highest,
+    state: 'ot=th:ff',
+    min: 0.5,
+    rate: 1,
+    want: { sampled: true, probability: 0.5, isRaised: true },
+  },
+  {
+    name: 'a least share of 1 believes no sampler',
+    id: highest,
+    state: 'ot=th:8',
+    min: 1,
+    rate: 1,
+    want: { sampled: true, probability: 1, isRaised: true },
+  },
+  {
+    name: 'upstream kept a half, a half of it is a quarter',
+    id: traceId('c0000000000000'),
+    state: 'ot=th:8',
+    rate: 0.5,
+    want: { sampled: true, probability: 0.25 },
+  },
+  {
+    name: 'one below the quarter is dropped',
+    id: traceId('bfffffffffffff'),
+    state: 'ot=th:8',
+    rate: 0.5,
+    want: { sampled: false, probability: 0.25 },
+  },
   { name: 'all of what upstream kept', id: middle, state: 'ot=th:8', rate: 1, want: { sampled: true, probability: 0.5 } },
   { name: 'th:0 is upstream 100 %', id: middle, state: 'ot=th:0', rate: 0.5, want: { sampled: true, probability: 0.5 } },
-  { name: 'a threshold that the trace itself misses says nothing', id: lowest, state: 'ot=th:8', rate: 1, want: { sampled: true, probability: 1 } },
-  { name: 'a threshold of 15 digits is malformed', id: middle, state: 'ot=th:800000000000000', rate: 0.5, want: { sampled: true, probability: 0.5 } },
-  { name: 'other members and sub-keys are passed over', id: lowest, state: 'dd=s:1;th:c, ot=x:1;rv:ffffffffffffff;th:8 ,z=1', rate: 0.5, want: { sampled: true, probability: 0.25 } },
+  {
+    name: 'a threshold that the trace itself misses says nothing',
+    id: lowest,
+    state: 'ot=th:8',
+    rate: 1,
+    want: { sampled: true, probability: 1 },
+  },
+  {
+    name: 'a threshold of 15 digits is malformed',
+    id: middle,
+    state: 'ot=th:800000000000000',
+    rate: 0.5,
+    want: { sampled: true, probability: 0.5 },
+  },
+  {
+    name: 'other members and sub-keys are passed over',
+    id: lowest,
+    state: 'dd=s:1;th:c, ot=x:1;rv:ffffffffffffff;th:8 ,z=1',
+    rate: 0.5,
+    want: { sampled: true, probability: 0.25 },
+  },
   { name: 'a rate that is no number keeps nothing', id: highest, state: '', rate: Number.NaN, want: { sampled: false, probability: 0 } },
   { name: 'a rate above 1 is 1', id: lowest, state: '', rate: 7, want: { sampled: true, probability: 1 } },
 ] as const;
@@ -57,8 +161,16 @@ for (const { name, id, state, rate, want, ...rest } of cases) {
   });
 }
 
-const hex = (digits: number) => fc.array(fc.constantFrom(...'0123456789abcdef'), { minLength: digits, maxLength: digits }).map((all) => all.join(''));
-const state = fc.oneof(fc.constant(''), hex(14).map((rv) => `ot=rv:${rv}`), hex(3).map((th) => `ot=th:${th}`), hex(14).map((th) => `ot=rv:ffffffffffffff;th:${th}`), hex(4).map((th) => `ot=th:ffffff${th}`), fc.string());
+const hex = (digits: number) =>
+  fc.array(fc.constantFrom(...'0123456789abcdef'), { minLength: digits, maxLength: digits }).map((all) => all.join(''));
+const state = fc.oneof(
+  fc.constant(''),
+  hex(14).map((rv) => `ot=rv:${rv}`),
+  hex(3).map((th) => `ot=th:${th}`),
+  hex(14).map((th) => `ot=rv:ffffffffffffff;th:${th}`),
+  hex(4).map((th) => `ot=th:ffffff${th}`),
+  fc.string(),
+);
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
 test('sample: rates nest, and the probability grows with the rate', () => {
@@ -95,7 +207,9 @@ test('sample: only the random bits decide, so replicas and all spans of a trace 
     fc.property(hex(18), hex(14), share, (otherHead, tail, rate) => {
       const other = parseTraceId(`${otherHead}${tail}`);
       fc.pre(other !== undefined);
-      expect(sampleDecision({ traceId: other, traceState: '', rate })).toEqual(sampleDecision({ traceId: traceId(tail), traceState: '', rate }));
+      expect(sampleDecision({ traceId: other, traceState: '', rate })).toEqual(
+        sampleDecision({ traceId: traceId(tail), traceState: '', rate }),
+      );
     }),
   );
 });

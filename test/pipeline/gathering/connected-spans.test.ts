@@ -11,7 +11,10 @@ import { seeded } from '../../builders/seeded.ts';
 import { span } from '../../builders/spans.ts';
 
 /** Parents by span, some of which never come; a cycle is possible. */
-const forest = fc.uniqueArray(fc.record({ id: fc.integer({ min: 1, max: 40 }), parent: fc.option(fc.integer({ min: 1, max: 50 }), { nil: undefined }) }), { selector: ({ id }) => id, maxLength: 40 });
+const forest = fc.uniqueArray(
+  fc.record({ id: fc.integer({ min: 1, max: 40 }), parent: fc.option(fc.integer({ min: 1, max: 50 }), { nil: undefined }) }),
+  { selector: ({ id }) => id, maxLength: 40 },
+);
 
 function topOf(id: number, parents: ReadonlyMap<number, number | undefined>): string {
   const seen = new Set<number>();
@@ -38,7 +41,8 @@ describe('parts', () => {
           const found = new Set(own.map(({ id }) => parts.of(span({ id }).spanId)));
           // Several cycles are several parts.
           if (top !== 'cycle') expect([top, found.size]).toEqual([top, 1]);
-          for (const part of found) for (const spanId of part?.spans ?? []) expect(own.map(({ id }) => span({ id }).spanId)).toContain(spanId);
+          for (const part of found)
+            for (const spanId of part?.spans ?? []) expect(own.map(({ id }) => span({ id }).spanId)).toContain(spanId);
         }
       }),
       { numRuns: 500 },
@@ -53,7 +57,12 @@ describe('parts', () => {
     parts.set(second, 20);
     const joined = parts.add(span({ id: 9, parent: 2 }), 5, false);
     parts.set(joined, 30);
-    expect([parts.nextMs(), parts.takeDue(29), parts.takeDue(30).map(({ spans, carries }) => [spans.length, carries]), parts.nextMs()]).toEqual([30, [], [[3, true]], Infinity]);
+    expect([
+      parts.nextMs(),
+      parts.takeDue(29),
+      parts.takeDue(30).map(({ spans, carries }) => [spans.length, carries]),
+      parts.nextMs(),
+    ]).toEqual([30, [], [[3, true]], Infinity]);
   });
 });
 
@@ -69,7 +78,8 @@ function lastRuns(batches: readonly (readonly Span[])[], pauseMs: () => number):
   return [...new Map(to.runs().map((run) => [run.spanId, run])).values()].toSorted((a, b) => (a.spanId < b.spanId ? -1 : 1));
 }
 
-const told = (runs: readonly Run[]): readonly unknown[] => runs.map(({ spanId, parent, completeness, trace }) => ({ spanId, parent, completeness, trace }));
+const told = (runs: readonly Run[]): readonly unknown[] =>
+  runs.map(({ spanId, parent, completeness, trace }) => ({ spanId, parent, completeness, trace }));
 
 describe('looks', () => {
   test('looks: a large trace that comes in any order gives the runs that it gives at once', () => {
@@ -94,11 +104,23 @@ describe('looks', () => {
       to.spans(...inOrder.slice(at, at + 18));
       to.pass(2_000);
     }
-    const before = to.runs().filter((run) => run.revision === 1 && run.parent === undefined && run.trace.agent?.startsWith('helper')).length;
+    const before = to
+      .runs()
+      .filter((run) => run.revision === 1 && run.parent === undefined && run.trace.agent?.startsWith('helper')).length;
     to.pass(60_000);
     // The last ones were still waiting for their parent when it came.
     expect(before).toBeGreaterThan(35);
-    expect(to.runs().filter((run) => run.trace.agent?.startsWith('helper')).every((run) => run.revision <= 2)).toBe(true);
-    expect(to.runs().filter((run) => run.trace.agent === 'planner').map(({ completeness, revision, trace }) => [completeness, revision, trace.subAgents.length])).toEqual([['complete', 1, 40]]);
+    expect(
+      to
+        .runs()
+        .filter((run) => run.trace.agent?.startsWith('helper'))
+        .every((run) => run.revision <= 2),
+    ).toBe(true);
+    expect(
+      to
+        .runs()
+        .filter((run) => run.trace.agent === 'planner')
+        .map(({ completeness, revision, trace }) => [completeness, revision, trace.subAgents.length]),
+    ).toEqual([['complete', 1, 40]]);
   });
 });

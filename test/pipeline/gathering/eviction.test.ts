@@ -77,7 +77,15 @@ interface Pressed {
 
 const pressures: readonly { readonly by: string; readonly press: (to: Pressed) => void }[] = [
   { by: 'spans', press: ({ flow }) => flow.spans(noTenant, [toolSpan({ id: 2, trace: 2, parent: 12, bytes: 950 })], 2) },
-  { by: 'log records', press: ({ flow }) => flow.logs(noTenant, Array.from({ length: 10 }, (_, at) => choiceRecord({ span: 1, time: at, text: `${at}` })), 3) },
+  {
+    by: 'log records',
+    press: ({ flow }) =>
+      flow.logs(
+        noTenant,
+        Array.from({ length: 10 }, (_, at) => choiceRecord({ span: 1, time: at, text: `${at}` })),
+        3,
+      ),
+  },
   {
     by: 'a tighter bound',
     press({ flow, press }) {
@@ -93,7 +101,11 @@ for (const { by, press } of pressures) {
     const clock = manualClock(0);
     let spare = 1_000;
     const flow = pipeline({
-      collectors, clock, plan: [], context: evaluationContext(), telemetry: metricRegistry(),
+      collectors,
+      clock,
+      plan: [],
+      context: evaluationContext(),
+      telemetry: metricRegistry(),
       limits: { ...defaultGroupLimits, bytesMax: 1_000, spareBytesMax: () => spare },
       deliver: ({ run: { completeness } }) => delivered.push(completeness),
       ask: () => undefined,

@@ -74,7 +74,11 @@ const cases: readonly Case[] = [
   {
     name: 'a tool call that the next request answers is answered',
     script: (to) => {
-      to.spans(agentSpan({ id: 1 }), modelSpan({ id: 2, parent: 1, user: 'q', asks: [ask] }), modelSpan({ id: 3, parent: 1, user: 'q', told: [{ id: 'c1', response: 'r' }], says: 'done' }));
+      to.spans(
+        agentSpan({ id: 1 }),
+        modelSpan({ id: 2, parent: 1, user: 'q', asks: [ask] }),
+        modelSpan({ id: 3, parent: 1, user: 'q', told: [{ id: 'c1', response: 'r' }], says: 'done' }),
+      );
       to.pass(minute);
     },
     closed: ['500 ms: run 1, complete, revision 1'],
@@ -125,7 +129,11 @@ const cases: readonly Case[] = [
       to.spans(agentSpan({ id: 1 }));
       to.pass(minute);
     },
-    closed: ['5000 ms: run 3, complete, revision 1', '120500 ms: run 1, complete, revision 1', '120500 ms: run 3 under 1, complete, revision 2'],
+    closed: [
+      '5000 ms: run 3, complete, revision 1',
+      '120500 ms: run 1, complete, revision 1',
+      '120500 ms: run 3 under 1, complete, revision 2',
+    ],
   },
   {
     name: 'a sub-agent of a trace in which spans never cease to come closes all the same, within `quiet` of when it could',
@@ -138,7 +146,11 @@ const cases: readonly Case[] = [
       to.spans(agentSpan({ id: 1 }));
       to.pass(minute);
     },
-    closed: ['5000 ms: run 3, complete, revision 1', '40500 ms: run 1, complete, revision 1', '40500 ms: run 3 under 1, complete, revision 2'],
+    closed: [
+      '5000 ms: run 3, complete, revision 1',
+      '40500 ms: run 1, complete, revision 1',
+      '40500 ms: run 3 under 1, complete, revision 2',
+    ],
   },
   {
     name: 'a parent that arrives later turns a run of its own into a sub-agent, as revision 2 under the same key',
@@ -148,7 +160,11 @@ const cases: readonly Case[] = [
       to.spans(agentSpan({ id: 1 }), modelSpan({ id: 3, parent: 1 }));
       to.pass(minute);
     },
-    closed: ['5000 ms: run 2, complete, revision 1', '60500 ms: run 1, complete, revision 1', '60500 ms: run 2 under 1, complete, revision 2'],
+    closed: [
+      '5000 ms: run 2, complete, revision 1',
+      '60500 ms: run 1, complete, revision 1',
+      '60500 ms: run 2 under 1, complete, revision 2',
+    ],
   },
   {
     name: 'a parent in another process is not waited for',
@@ -161,7 +177,10 @@ const cases: readonly Case[] = [
   {
     name: 'two agents under one parent in another process do not wait for each other',
     script: (to) => {
-      to.spans(agentSpan({ id: 2, parent: 1, start: 0, end: 50, flags: remoteParent }), agentSpan({ id: 3, parent: 1, start: 10, end: 60, flags: remoteParent }));
+      to.spans(
+        agentSpan({ id: 2, parent: 1, start: 0, end: 50, flags: remoteParent }),
+        agentSpan({ id: 3, parent: 1, start: 10, end: 60, flags: remoteParent }),
+      );
       to.pass(minute);
     },
     closed: ['500 ms: run 2, complete, revision 1', '500 ms: run 3, complete, revision 1'],
@@ -228,7 +247,13 @@ const cases: readonly Case[] = [
   {
     name: 'the end of the process closes what is open as what it is',
     script: (to) => {
-      to.spans(agentSpan({ id: 1, trace: 1 }), agentSpan({ id: 2, trace: 2 }), modelSpan({ id: 3, trace: 2, parent: 2, asks: [ask] }), modelSpan({ id: 5, trace: 3, parent: 4 }), span({ id: 6, trace: 4 }));
+      to.spans(
+        agentSpan({ id: 1, trace: 1 }),
+        agentSpan({ id: 2, trace: 2 }),
+        modelSpan({ id: 3, trace: 2, parent: 2, asks: [ask] }),
+        modelSpan({ id: 5, trace: 3, parent: 4 }),
+        span({ id: 6, trace: 4 }),
+      );
       to.closeAll();
     },
     closed: ['0 ms: run 1, complete, revision 1', '0 ms: run 2, partial, revision 1', '0 ms: run 4, abandoned, revision 1'],

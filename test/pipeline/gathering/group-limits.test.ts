@@ -15,7 +15,12 @@ describe('group', () => {
     to.pass(10 * minute - 1);
     expect([to.traces(), to.bytes()]).toEqual([1, 200]);
     to.pass(1);
-    expect([to.traces(), to.bytes(), to.closed(), to.count('tracejury.traces.dropped', 'no_agent_model_or_tool_span')]).toEqual([0, 0, [], 1]);
+    expect([to.traces(), to.bytes(), to.closed(), to.count('tracejury.traces.dropped', 'no_agent_model_or_tool_span')]).toEqual([
+      0,
+      0,
+      [],
+      1,
+    ]);
   });
 
   test('group: a trace without a run is also counted when the process ends', () => {
@@ -136,7 +141,10 @@ describe('group', () => {
     to.spansOf(tenant('blue'), agentSpan({ id: 1 }), toolSpan({ id: 2, parent: 1, tool: 'of_blue' }));
     to.spansOf(tenant('green'), agentSpan({ id: 1 }), toolSpan({ id: 3, parent: 1, tool: 'of_green' }));
     to.pass(minute);
-    expect(to.runs().map((run) => [run.tenant, run.trace.toolCalls.map((call) => call.name)])).toEqual([['blue', ['of_blue']], ['green', ['of_green']]]);
+    expect(to.runs().map((run) => [run.tenant, run.trace.toolCalls.map((call) => call.name)])).toEqual([
+      ['blue', ['of_blue']],
+      ['green', ['of_green']],
+    ]);
   });
 
   test('group: spans and records of our own are left alone', () => {

@@ -20,7 +20,6 @@ function held(spans: readonly Span[]): HeldSpans {
   return all;
 }
 
-
 const told = (all: HeldSpans) => [...all.entries()].map(([spanId, { span: one, arrivedMs }]) => [spanId, plainSpan(one), arrivedMs]);
 
 describe('held-spans', () => {
@@ -32,7 +31,8 @@ describe('held-spans', () => {
         for (const [request, packs, squeezes] of requests) {
           for (const one of readTraces(traceRequest.encode(request.proto), 'protobuf').spans) {
             expect(all.has(one.spanId)).toBe(whole.has(one.spanId));
-            if (!whole.has(one.spanId)) for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size, position: 0, ordinal: whole.size });
+            if (!whole.has(one.spanId))
+              for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size, position: 0, ordinal: whole.size });
           }
           if (packs) all.pack(squeezes ? { ...packing, shelf: squeezing() } : packing);
           expect(all.size).toBe(whole.size);
@@ -45,14 +45,26 @@ describe('held-spans', () => {
 
   test('held-spans: spans stand in the order of arrival, by request and within it, whenever they are added or packed', () => {
     const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
-    const places = [[4, 7], [2, 3], [4, 6], [-1, 9], [2, 8]] as const;
+    const places = [
+      [4, 7],
+      [2, 3],
+      [4, 6],
+      [-1, 9],
+      [2, 8],
+    ] as const;
     for (const packedAfter of [[], [1], [2, 4], [0, 1, 2, 3, 4]]) {
       const all = new HeldSpans();
       for (const [at, [position, ordinal]] of places.entries()) {
         all.set(spanOf(at + 1), { span: span({ id: at + 1 }), arrivedMs: at, position, ordinal });
         if (packedAfter.includes(at)) all.pack(packing);
       }
-      expect([...all.values()].map((one) => [one.span.name, one.arrivedMs, one.position, one.ordinal])).toEqual([['span 4', 3, -1, 9], ['span 2', 1, 2, 3], ['span 5', 4, 2, 8], ['span 3', 2, 4, 6], ['span 1', 0, 4, 7]]);
+      expect([...all.values()].map((one) => [one.span.name, one.arrivedMs, one.position, one.ordinal])).toEqual([
+        ['span 4', 3, -1, 9],
+        ['span 2', 1, 2, 3],
+        ['span 5', 4, 2, 8],
+        ['span 3', 2, 4, 6],
+        ['span 1', 0, 4, 7],
+      ]);
     }
   });
 
@@ -72,7 +84,10 @@ describe('held-spans', () => {
   test('held-spans: what lies beside other bytes keeps its own, whatever comes after it', () => {
     const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
     const sizes = [10, 60_000, 120_000, 300_000, 900_000, 1_500_000, 20, 100_000, 100_000, 100_000];
-    const all = sizes.flatMap((length, at) => readTraces(writeTraces([span({ id: at + 1, attributes: { text: String(at).repeat(length) } })], 'protobuf'), 'protobuf').spans);
+    const all = sizes.flatMap(
+      (length, at) =>
+        readTraces(writeTraces([span({ id: at + 1, attributes: { text: String(at).repeat(length) } })], 'protobuf'), 'protobuf').spans,
+    );
     const alone = all.map((one) => held([one]));
     for (const one of alone) one.pack(packing);
     expect(alone.some((one, at) => one.get(all[at]?.spanId ?? spanOf(1))?.span === all[at])).toBe(false);

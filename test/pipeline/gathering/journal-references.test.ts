@@ -14,12 +14,34 @@ import { span, traceId } from '../../builders/spans.ts';
 const ask = { id: 'c1', name: 'find', arguments: '{"id":"A-1"}' };
 const next = { id: 'c2', name: 'notify', arguments: '{}' };
 const first = modelSpan({ id: 1, trace: 1, user: 'Where is A-1?', asks: [ask] });
-const second = modelSpan({ id: 2, trace: 2, user: 'Where is A-1?', history: [assistant({ asks: [ask] })], told: [{ id: 'c1', response: 'sent' }], asks: [next] });
+const second = modelSpan({
+  id: 2,
+  trace: 2,
+  user: 'Where is A-1?',
+  history: [assistant({ asks: [ask] })],
+  told: [{ id: 'c1', response: 'sent' }],
+  asks: [next],
+});
 const third = modelSpan({ id: 3, trace: 3, user: 'Where is A-1?', told: [{ id: 'c2', response: 'ok' }], says: 'On its way.' });
-const [firstTool, thirdTool] = [toolSpan({ id: 11, parent: 1, trace: 1, tool: 'find', call: 'c1', result: 'sent' }), toolSpan({ id: 13, parent: 3, trace: 3, tool: 'log' })];
+const [firstTool, thirdTool] = [
+  toolSpan({ id: 11, parent: 1, trace: 1, tool: 'find', call: 'c1', result: 'sent' }),
+  toolSpan({ id: 13, parent: 3, trace: 3, tool: 'log' }),
+];
 
-const message = (id: number, linked?: number): Span => span({ id, trace: id, scope: 'autogen SingleThreadedAgentRuntime', ...(linked === undefined ? {} : { links: [{ trace: linked, span: linked }] }) });
-const linked = [agentSpan({ id: 21, parent: 1, trace: 1, agent: 'a', input: 'q', output: 'o' }), message(1), message(2, 1), message(3, 2), span({ id: 33, parent: 3, trace: 3 })];
+const message = (id: number, linked?: number): Span =>
+  span({
+    id,
+    trace: id,
+    scope: 'autogen SingleThreadedAgentRuntime',
+    ...(linked === undefined ? {} : { links: [{ trace: linked, span: linked }] }),
+  });
+const linked = [
+  agentSpan({ id: 21, parent: 1, trace: 1, agent: 'a', input: 'q', output: 'o' }),
+  message(1),
+  message(2, 1),
+  message(3, 2),
+  span({ id: 33, parent: 3, trace: 3 }),
+];
 
 function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
   return items.length === 0 ? [[]] : items.flatMap((item, at) => permutations(items.toSpliced(at, 1)).map((others) => [item, ...others]));
@@ -50,13 +72,21 @@ describe('standing', () => {
           expect(gather.standings.oldestPosition()).toBe(1);
         }
         // The journal writes the oldest requests again: the next one is then the oldest.
-        for (const [from, to, oldest] of [[1, 8, 2], [3, 7, 2], [2, 9, 4]] as const) {
+        for (const [from, to, oldest] of [
+          [1, 8, 2],
+          [3, 7, 2],
+          [2, 9, 4],
+        ] as const) {
           gather.standings.moved(from, to);
           expect(gather.standings.oldestPosition()).toBe(oldest);
         }
         for (let left = 1_200; left > 0 && gather.standings.oldestPosition() !== undefined; left--) pass(100);
         const [finished, ...others] = gather.standings.takeFinished();
-        expect([finished?.positions, others, [...(finished?.keys ?? [])].toSorted()]).toEqual([[4, 5, 7, 8, 9], [], [1, 2, 3].map((trace) => traceId(trace))]);
+        expect([finished?.positions, others, [...(finished?.keys ?? [])].toSorted()]).toEqual([
+          [4, 5, 7, 8, 9],
+          [],
+          [1, 2, 3].map((trace) => traceId(trace)),
+        ]);
       }
     });
   }
@@ -90,7 +120,11 @@ describe('standing', () => {
     for (let left = 1_200; left > 0 && gather.standings.oldestPosition() !== undefined; left--) pass(100);
     expect(gather.standings.isAwaited(traceId(1))).toBe(false);
     gather.addSpans(noTenant, other, 2);
-    gather.addSpans(noTenant, [span({ id: 45, parent: 41, trace: 4, scope: 'autogen SingleThreadedAgentRuntime', links: [{ trace: 1, span: 1 }] })], 3);
+    gather.addSpans(
+      noTenant,
+      [span({ id: 45, parent: 41, trace: 4, scope: 'autogen SingleThreadedAgentRuntime', links: [{ trace: 1, span: 1 }] })],
+      3,
+    );
     expect([gather.traces(), gather.standings.isOpen(traceId(4)), gather.standings.isAwaited(traceId(4))]).toEqual([1, true, true]);
   });
 });

@@ -39,7 +39,11 @@ function started(): Process {
       }
       return closed;
     },
-    late: (reason) => (telemetry.snapshot().find(({ name }) => name === 'tracejury.spans.late')?.points ?? []).reduce((sum, point) => (point.kind === 'number' && Object.values(point.labels).includes(reason) ? sum + point.value : sum), 0),
+    late: (reason) =>
+      (telemetry.snapshot().find(({ name }) => name === 'tracejury.spans.late')?.points ?? []).reduce(
+        (sum, point) => (point.kind === 'number' && Object.values(point.labels).includes(reason) ? sum + point.value : sum),
+        0,
+      ),
   };
 }
 
@@ -53,7 +57,8 @@ function stored(spans: readonly Span[], given: Partial<StoredTrace> = {}): Store
   return { ...key, runs: [{ spanId: spanId(1), revision: 1, partOf: undefined }], spans, records: [], ...given };
 }
 
-const tools = (runs: readonly Run[]) => runs.map(({ revision, trace, completeness }) => [revision, completeness, trace.toolCalls.map(({ name }) => name)]);
+const tools = (runs: readonly Run[]) =>
+  runs.map(({ revision, trace, completeness }) => [revision, completeness, trace.toolCalls.map(({ name }) => name)]);
 
 test('reopening: only traces that show no root for a while are strays, and each is told once', () => {
   const { gather, take, pass } = started();
@@ -98,7 +103,15 @@ test('reopening: of two runs of a trace only the one that changes has a new revi
   const sub = agentSpan({ id: 10, parent: 1, agent: 'helper', start: 10, end: 20 });
   take([toolSpan({ id: 11, parent: 10, tool: 'dig', start: 11, end: 12 })]);
   pass(2_600);
-  gather.reopen(stored([agent, first, sub], { runs: [{ spanId: spanId(1), revision: 1, partOf: undefined }, { spanId: spanId(10), revision: 2, partOf: undefined }, { spanId: spanId(2), revision: 2, partOf: `${key.traceId}/${spanId(1)}` }] }));
+  gather.reopen(
+    stored([agent, first, sub], {
+      runs: [
+        { spanId: spanId(1), revision: 1, partOf: undefined },
+        { spanId: spanId(10), revision: 2, partOf: undefined },
+        { spanId: spanId(2), revision: 2, partOf: `${key.traceId}/${spanId(1)}` },
+      ],
+    }),
+  );
   expect(pass(2_000).map(({ spanId: id, revision }) => [id, revision])).toEqual([[spanId(10), 3]]);
 });
 

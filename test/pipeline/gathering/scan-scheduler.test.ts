@@ -21,7 +21,10 @@ import { propertyRuns } from '../../builders/property-runs.ts';
 
 const toolError = configuredEvaluator({ use: 'tool_error' }, evaluators);
 if (toolError.kind === 'faulty') throw new Error('tool_error cannot be configured');
-const settings = { closing: { settleMs: 500, quietMs: 5_000, abandonMs: 60_000, lateMs: 600_000 }, plan: [{ configured: toolError.evaluator, sampleRate: 1 }] };
+const settings = {
+  closing: { settleMs: 500, quietMs: 5_000, abandonMs: 60_000, lateMs: 600_000 },
+  plan: [{ configured: toolError.evaluator, sampleRate: 1 }],
+};
 /** More than any look here takes. */
 const piecesMax = 500;
 /** A run counts as its spans and twenty more. */
@@ -42,7 +45,13 @@ function host(limits: Partial<GroupLimits> = {}, { readMs = 0 } = {}) {
     },
   }));
   const flow = pipeline({
-    ...settings, collectors: counting, context: evaluationContext(), clock, telemetry: metricRegistry(), limits: { ...defaultGroupLimits, ...limits }, ask: () => undefined,
+    ...settings,
+    collectors: counting,
+    context: evaluationContext(),
+    clock,
+    telemetry: metricRegistry(),
+    limits: { ...defaultGroupLimits, ...limits },
+    ask: () => undefined,
     settled: () => said.push('settled'),
     deliver(item) {
       delivered.push({ ...item, atMs: clock.nowMs() });
@@ -51,7 +60,11 @@ function host(limits: Partial<GroupLimits> = {}, { readMs = 0 } = {}) {
   });
   const isDue = (): boolean => (flow.nextDueMs() ?? Infinity) <= clock.nowMs();
   return {
-    flow, delivered, read, said, isDue,
+    flow,
+    delivered,
+    read,
+    said,
+    isDue,
     send: (...spans: readonly Span[]) => flow.spans(noTenant, spans),
     wait: (ms: number) => clock.advance(ms),
     /** One piece, and what it did. */
@@ -71,9 +84,23 @@ function host(limits: Partial<GroupLimits> = {}, { readMs = 0 } = {}) {
       clock.advance(end - clock.nowMs());
     },
     /** Every revision, in order, and when it came. */
-    revisions: () => delivered.map(({ run, atMs }) => `${atMs} ms: ${Number.parseInt(run.spanId, 16)} under ${run.parent === undefined ? 'none' : Number.parseInt(run.parent.spanId, 16)}: ${run.revision}, ${run.completeness}, ${run.contentHash}`),
+    revisions: () =>
+      delivered.map(
+        ({ run, atMs }) =>
+          `${atMs} ms: ${Number.parseInt(run.spanId, 16)} under ${run.parent === undefined ? 'none' : Number.parseInt(run.parent.spanId, 16)}: ${run.revision}, ${run.completeness}, ${run.contentHash}`,
+      ),
     /** The last revision of each run, with its verdicts. */
-    last: () => [...new Map(delivered.map((item) => [item.run.spanId, item])).values()].map(({ run: { spanId, parent, completeness, trace, partOf }, evaluations }) => ({ spanId, parent, completeness, trace, partOf, verdicts: evaluations.map(({ verdict }) => verdict) })).toSorted((a, b) => (a.spanId < b.spanId ? -1 : 1)),
+    last: () =>
+      [...new Map(delivered.map((item) => [item.run.spanId, item])).values()]
+        .map(({ run: { spanId, parent, completeness, trace, partOf }, evaluations }) => ({
+          spanId,
+          parent,
+          completeness,
+          trace,
+          partOf,
+          verdicts: evaluations.map(({ verdict }) => verdict),
+        }))
+        .toSorted((a, b) => (a.spanId < b.spanId ? -1 : 1)),
   };
 }
 
@@ -115,7 +142,11 @@ describe('under way', () => {
 
   test('under way: a small trace of many runs closes a few at a time', () => {
     const to = host();
-    to.send(...Array.from({ length: 200 }, (_, at) => span({ id: at + 1, parent: 1_000 + at, attributes: { 'gen_ai.operation.name': 'invoke_agent' } })));
+    to.send(
+      ...Array.from({ length: 200 }, (_, at) =>
+        span({ id: at + 1, parent: 1_000 + at, attributes: { 'gen_ai.operation.name': 'invoke_agent' } }),
+      ),
+    );
     to.wait(restMs * 2);
     const done = pieces(to);
     expect([Math.max(...done.map(({ runs }) => runs)) <= runsPerPiece, to.delivered.length]).toEqual([true, 200]);
@@ -130,7 +161,12 @@ describe('under way', () => {
       to.piece();
       if (to.said.includes('settled')) to.said.splice(0, before);
     }
-    expect([to.said[0], to.said.filter((one) => one === 'settled').length, to.said.includes('run'), to.delivered.length]).toEqual(['settled', 1, true, 151]);
+    expect([to.said[0], to.said.filter((one) => one === 'settled').length, to.said.includes('run'), to.delivered.length]).toEqual([
+      'settled',
+      1,
+      true,
+      151,
+    ]);
   });
 
   test('under way: pieces give the runs that one look gives, in the same order', () => {
@@ -161,7 +197,7 @@ describe('under way', () => {
         }
         atOnce.flow.advance();
         byPieces.piece();
-        for (let from = first; from < middle.length - 1; ) {
+        for (let from = first; from < middle.length - 1;) {
           const some = shuffled.slice(from, Math.min(middle.length - 1, (from += 1 + chance.below(40))));
           for (let piece = chance.below(6); piece > 0; piece--) byPieces.piece();
           for (const to of [byPieces, atOnce]) to.send(...some);
@@ -187,7 +223,7 @@ describe('under way', () => {
         const chance = seeded(seed);
         const shuffled = chance.shuffled(middle);
         const to = host();
-        for (let from = 0; from < middle.length; ) {
+        for (let from = 0; from < middle.length;) {
           to.send(...shuffled.slice(from, (from += 1 + chance.below(150))));
           to.wait(chance.pick([0, 1, 100, 700, 6_000]));
           for (let piece = chance.below(12); piece > 0; piece--) to.piece();
@@ -201,7 +237,10 @@ describe('under way', () => {
 
   test('under way: a run of many bytes is hashed in one piece and scored in the next, whatever comes in between', () => {
     const to = host();
-    const run = (last: number): readonly Span[] => [agentSpan({ id: 1, output: 'x'.repeat(300_000), bytes: 300_000 }), modelSpan({ id: last, parent: 1, says: 'done' })];
+    const run = (last: number): readonly Span[] => [
+      agentSpan({ id: 1, output: 'x'.repeat(300_000), bytes: 300_000 }),
+      modelSpan({ id: last, parent: 1, says: 'done' }),
+    ];
     to.send(...run(2));
     to.wait(restMs);
     expect([to.piece().runs, to.piece().runs, to.isDue()]).toEqual([0, 1, false]);
@@ -211,7 +250,11 @@ describe('under way', () => {
     // It is news for the next look; this one ends as it would have before it came.
     to.send(modelSpan({ id: 4, parent: 1, says: 'still more' }));
     to.pass(restMs * 2);
-    expect(to.delivered.map(({ run: { revision, trace } }) => [revision, trace.modelCalls.length])).toEqual([[1, 1], [2, 2], [3, 3]]);
+    expect(to.delivered.map(({ run: { revision, trace } }) => [revision, trace.modelCalls.length])).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 3],
+    ]);
   });
 
   test('under way: when looking takes long the closing is left to the next turn, and comes then', () => {
@@ -232,7 +275,9 @@ describe('under way', () => {
     // What came since waits for its own look.
     expect([to.delivered.length, done.length < piecesMax, to.said.includes('settled')]).toEqual([151, true, false]);
     to.pass(60_000);
-    expect(to.delivered.filter(({ run }) => run.revision === 2).map(({ run }) => [Number.parseInt(run.spanId, 16), run.trace.modelCalls.length])).toEqual([[1, id - 900_000]]);
+    expect(
+      to.delivered.filter(({ run }) => run.revision === 2).map(({ run }) => [Number.parseInt(run.spanId, 16), run.trace.modelCalls.length]),
+    ).toEqual([[1, id - 900_000]]);
     expect(to.said.filter((one) => one === 'settled')).toHaveLength(1);
   });
 
@@ -255,7 +300,11 @@ const turns: readonly { readonly name: string; readonly happens: (to: Host) => v
   { name: 'the process ends', happens: (to) => to.flow.finish(), revisions: 151 },
   { name: 'another configuration comes', happens: (to) => to.flow.exchange(settings), revisions: 151 },
   { name: 'memory runs short', happens: (to) => to.send(agentSpan({ id: 1, trace: 2, bytes: 2_000_000 })), revisions: 152 },
-  { name: 'a trace that goes on with it joins it', happens: (to) => to.send(span({ id: 7, trace: 2, scope: 'autogen SingleThreadedAgentRuntime', links: [{ trace: 1, span: 1 }] })), revisions: 151 },
+  {
+    name: 'a trace that goes on with it joins it',
+    happens: (to) => to.send(span({ id: 7, trace: 2, scope: 'autogen SingleThreadedAgentRuntime', links: [{ trace: 1, span: 1 }] })),
+    revisions: 151,
+  },
 ];
 
 for (const { name, happens, revisions } of turns) {

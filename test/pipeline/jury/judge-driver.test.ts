@@ -13,13 +13,43 @@ function* asks(times: number, score = 1): Generator<Question, Outcome, Answer> {
   return scored(score);
 }
 
-const cases: readonly { readonly name: string; readonly questions: () => Generator<Question, Outcome, Answer>; readonly ask: Ask; readonly want: object }[] = [
-  { name: 'the outcome becomes the verdict, by the threshold', questions: () => asks(2, 0.5), ask: answers, want: { kind: 'scored', score: 0.5, passed: true, label: 'pass' } },
-  { name: 'one below the threshold fails', questions: () => asks(1, 0.4), ask: answers, want: { kind: 'scored', passed: false, label: 'fail' } },
+const cases: readonly {
+  readonly name: string;
+  readonly questions: () => Generator<Question, Outcome, Answer>;
+  readonly ask: Ask;
+  readonly want: object;
+}[] = [
+  {
+    name: 'the outcome becomes the verdict, by the threshold',
+    questions: () => asks(2, 0.5),
+    ask: answers,
+    want: { kind: 'scored', score: 0.5, passed: true, label: 'pass' },
+  },
+  {
+    name: 'one below the threshold fails',
+    questions: () => asks(1, 0.4),
+    ask: answers,
+    want: { kind: 'scored', passed: false, label: 'fail' },
+  },
   { name: 'as many questions as allowed are asked', questions: () => asks(3), ask: answers, want: { kind: 'scored' } },
-  { name: 'one question more is a failed verdict', questions: () => asks(4), ask: answers, want: { kind: 'failed', error: 'too_many_questions' } },
-  { name: 'a score above 1 is a failed verdict', questions: () => asks(1, 1.5), ask: answers, want: { kind: 'failed', error: 'score_out_of_range' } },
-  { name: 'a score that is no number is a failed verdict', questions: () => asks(1, Number.NaN), ask: answers, want: { kind: 'failed', error: 'score_out_of_range' } },
+  {
+    name: 'one question more is a failed verdict',
+    questions: () => asks(4),
+    ask: answers,
+    want: { kind: 'failed', error: 'too_many_questions' },
+  },
+  {
+    name: 'a score above 1 is a failed verdict',
+    questions: () => asks(1, 1.5),
+    ask: answers,
+    want: { kind: 'failed', error: 'score_out_of_range' },
+  },
+  {
+    name: 'a score that is no number is a failed verdict',
+    questions: () => asks(1, Number.NaN),
+    ask: answers,
+    want: { kind: 'failed', error: 'score_out_of_range' },
+  },
   {
     name: 'an evaluator that throws is a failed verdict without its words',
     questions: function* broken() {
@@ -57,7 +87,11 @@ for (const { name, questions, ask, want } of cases) {
 }
 
 test('ask: without a threshold a score neither passes nor fails', async () => {
-  expect(await runJudge(asks(1, 0.2), answers, { questionsMax: 3, threshold: null })).toMatchObject({ kind: 'scored', passed: null, label: '' });
+  expect(await runJudge(asks(1, 0.2), answers, { questionsMax: 3, threshold: null })).toMatchObject({
+    kind: 'scored',
+    passed: null,
+    label: '',
+  });
 });
 
 test('ask: an evaluator that is cut short cleans up and cannot go on by asking there', async () => {
@@ -69,7 +103,10 @@ test('ask: an evaluator that is cut short cleans up and cannot go on by asking t
       cleaned++;
     }
   }
-  expect(await runJudge(endless(), answers, { questionsMax: 5, threshold: 1 })).toMatchObject({ kind: 'failed', error: 'too_many_questions' });
+  expect(await runJudge(endless(), answers, { questionsMax: 5, threshold: 1 })).toMatchObject({
+    kind: 'failed',
+    error: 'too_many_questions',
+  });
   expect(cleaned).toBe(1);
 });
 

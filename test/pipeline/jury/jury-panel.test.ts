@@ -4,7 +4,12 @@ import { judgesOf, ofQuorum, panelModel, quorumOf, slotsOf, type Panel } from '.
 
 test('panel: each judge is asked as often as there are votes, and whom it escalates to has none', () => {
   const panel: Panel = { judges: ['a', 'b'], votes: 2, escalate: { to: 'c', onDisagreement: true } };
-  expect(slotsOf(panel)).toEqual([{ judge: 'a', vote: 1 }, { judge: 'a', vote: 2 }, { judge: 'b', vote: 1 }, { judge: 'b', vote: 2 }]);
+  expect(slotsOf(panel)).toEqual([
+    { judge: 'a', vote: 1 },
+    { judge: 'a', vote: 2 },
+    { judge: 'b', vote: 1 },
+    { judge: 'b', vote: 2 },
+  ]);
   expect(judgesOf(panel)).toEqual(['a', 'b', 'c']);
 });
 
@@ -16,7 +21,8 @@ const quorums: readonly { readonly values: readonly number[]; readonly want: num
   { values: [0.2, 1, 0.7], want: 0.7 },
   { values: [1, 2, 3, 4], want: 2 },
 ];
-for (const { values, want } of quorums) test(`panel: most of [${values.join(', ')}] reach ${want}`, () => expect(ofQuorum(values)).toBe(want));
+for (const { values, want } of quorums)
+  test(`panel: most of [${values.join(', ')}] reach ${want}`, () => expect(ofQuorum(values)).toBe(want));
 
 test('panel: what a quorum reaches, more than half reach, and nothing higher', () => {
   fc.assert(
@@ -37,4 +43,6 @@ const models: readonly { readonly panel: Panel; readonly want: string }[] = [
   { panel: { judges: ['cheap'], votes: 1, escalate: { to: 'dear', below: 0.7, onDisagreement: true } }, want: 'mini -> dear' },
   { panel: { judges: ['cheap', 'a'], votes: 2, escalate: { to: 'dear', onDisagreement: true } }, want: 'a*2 + mini*2 -> dear' },
 ];
-for (const { panel, want } of models) test(`panel: ${JSON.stringify(panel)} goes by the name ${want}`, () => expect(panelModel(panel, (judge) => (judge === 'cheap' ? 'mini' : undefined))).toBe(want));
+for (const { panel, want } of models)
+  test(`panel: ${JSON.stringify(panel)} goes by the name ${want}`, () =>
+    expect(panelModel(panel, (judge) => (judge === 'cheap' ? 'mini' : undefined))).toBe(want));

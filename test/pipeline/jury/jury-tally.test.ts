@@ -27,46 +27,147 @@ function isEnd(end: Verdict | AskEnd): end is AskEnd {
 }
 
 const cases: readonly { readonly name: string; readonly ends: readonly (Verdict | AskEnd)[]; readonly want: object }[] = [
-  { name: 'all agree', ends: [scored(1), scored(1), scored(1)], want: { by: 'votes', answered: 3, agreeing: 3, spread: 0, verdict: scored(1) } },
-  { name: 'two of three pass', ends: [scored(0), scored(1), scored(1)], want: { by: 'votes', answered: 3, agreeing: 2, spread: 1, verdict: { score: 1, passed: true } } },
+  {
+    name: 'all agree',
+    ends: [scored(1), scored(1), scored(1)],
+    want: { by: 'votes', answered: 3, agreeing: 3, spread: 0, verdict: scored(1) },
+  },
+  {
+    name: 'two of three pass',
+    ends: [scored(0), scored(1), scored(1)],
+    want: { by: 'votes', answered: 3, agreeing: 2, spread: 1, verdict: { score: 1, passed: true } },
+  },
   { name: 'two of three fail', ends: [scored(0), scored(1), scored(0)], want: { agreeing: 2, verdict: { score: 0, passed: false } } },
-  { name: 'of scores the middle one', ends: [scored(0.9), scored(0.2), scored(0.6)], want: { agreeing: 2, verdict: { score: 0.6, explanation: 'It is 0.6.' } } },
-  { name: 'of an even number the lower of the two in the middle', ends: [scored(0.9), scored(0.6), scored(0.7), scored(1)], want: { by: 'votes', agreeing: 4, verdict: { score: 0.7 } } },
-  { name: 'as many that pass as that fail is a tie, and does not pass', ends: [scored(1), scored(0)], want: { by: 'tie', agreeing: 1, verdict: { score: 0, passed: false } } },
-  { name: 'of labels the one with the most votes, with its score', ends: [label('rude', 0), label('polite', 1), label('curt', 0.5), label('polite', 1), label('rude', 0.2), label('polite', 1)], want: { by: 'votes', agreeing: 3, spread: 1, verdict: { label: 'polite', score: 1 } } },
-  { name: 'of labels with as many votes the one with the lower score', ends: [label('polite', 1), label('rude', 0), label('rude', 0), label('polite', 1), label('curt', 0.5)], want: { by: 'tie', agreeing: 2, verdict: { label: 'rude', score: 0 } } },
-  { name: 'of labels with as many votes and the same score the first by name', ends: [label('b', 0), label('a', 0)], want: { by: 'tie', verdict: { label: 'a' } } },
-  { name: 'raw scores agree on the same side of the middle', ends: [raw(0.9), raw(0.6), raw(0.4)], want: { by: 'votes', agreeing: 2, spread: 0.5, verdict: { score: 0.6, passed: null } } },
-  { name: 'most see nothing to score', ends: [skipped, skipped, scored(1)], want: { by: 'votes', answered: 3, agreeing: 2, spread: 0, verdict: skipped } },
+  {
+    name: 'of scores the middle one',
+    ends: [scored(0.9), scored(0.2), scored(0.6)],
+    want: { agreeing: 2, verdict: { score: 0.6, explanation: 'It is 0.6.' } },
+  },
+  {
+    name: 'of an even number the lower of the two in the middle',
+    ends: [scored(0.9), scored(0.6), scored(0.7), scored(1)],
+    want: { by: 'votes', agreeing: 4, verdict: { score: 0.7 } },
+  },
+  {
+    name: 'as many that pass as that fail is a tie, and does not pass',
+    ends: [scored(1), scored(0)],
+    want: { by: 'tie', agreeing: 1, verdict: { score: 0, passed: false } },
+  },
+  {
+    name: 'of labels the one with the most votes, with its score',
+    ends: [label('rude', 0), label('polite', 1), label('curt', 0.5), label('polite', 1), label('rude', 0.2), label('polite', 1)],
+    want: { by: 'votes', agreeing: 3, spread: 1, verdict: { label: 'polite', score: 1 } },
+  },
+  {
+    name: 'of labels with as many votes the one with the lower score',
+    ends: [label('polite', 1), label('rude', 0), label('rude', 0), label('polite', 1), label('curt', 0.5)],
+    want: { by: 'tie', agreeing: 2, verdict: { label: 'rude', score: 0 } },
+  },
+  {
+    name: 'of labels with as many votes and the same score the first by name',
+    ends: [label('b', 0), label('a', 0)],
+    want: { by: 'tie', verdict: { label: 'a' } },
+  },
+  {
+    name: 'raw scores agree on the same side of the middle',
+    ends: [raw(0.9), raw(0.6), raw(0.4)],
+    want: { by: 'votes', agreeing: 2, spread: 0.5, verdict: { score: 0.6, passed: null } },
+  },
+  {
+    name: 'most see nothing to score',
+    ends: [skipped, skipped, scored(1)],
+    want: { by: 'votes', answered: 3, agreeing: 2, spread: 0, verdict: skipped },
+  },
   { name: 'half see nothing to score', ends: [skipped, scored(1)], want: { by: 'tie', verdict: { score: 1 } } },
-  { name: 'a judge that failed has no vote', ends: [scored(1), failed(), scored(1)], want: { by: 'votes', answered: 2, agreeing: 2, verdict: { score: 1 } } },
-  { name: 'nor has one that is down, or whose budget is spent', ends: [down, scored(1), scored(1), spent, scored(0)], want: { answered: 3, agreeing: 2, verdict: { score: 1 } } },
-  { name: 'what a rule found without the judge is nobody’s vote', ends: [ofRules, scored(1), scored(1)], want: { by: 'votes', answered: 2, agreeing: 2, verdict: { score: 1 } } },
+  {
+    name: 'a judge that failed has no vote',
+    ends: [scored(1), failed(), scored(1)],
+    want: { by: 'votes', answered: 2, agreeing: 2, verdict: { score: 1 } },
+  },
+  {
+    name: 'nor has one that is down, or whose budget is spent',
+    ends: [down, scored(1), scored(1), spent, scored(0)],
+    want: { answered: 3, agreeing: 2, verdict: { score: 1 } },
+  },
+  {
+    name: 'what a rule found without the judge is nobody’s vote',
+    ends: [ofRules, scored(1), scored(1)],
+    want: { by: 'votes', answered: 2, agreeing: 2, verdict: { score: 1 } },
+  },
   { name: 'without any vote it stands', ends: [ofRules, ofRules, failed()], want: { by: 'rules', answered: 0, verdict: ofRules } },
-  { name: 'half of the votes are too few', ends: [scored(1), failed('judge_timed_out: no answer')], want: { kind: 'missing', end: { kind: 'judged', verdict: { kind: 'failed', error: 'jury_incomplete: 1 of 2 votes were given, and 2 are needed (b: judge_timed_out)' } } } },
-  { name: 'a single judge that failed has failed as it did', ends: [failed()], want: { kind: 'missing', end: { kind: 'judged', verdict: failed() } } },
+  {
+    name: 'half of the votes are too few',
+    ends: [scored(1), failed('judge_timed_out: no answer')],
+    want: {
+      kind: 'missing',
+      end: {
+        kind: 'judged',
+        verdict: { kind: 'failed', error: 'jury_incomplete: 1 of 2 votes were given, and 2 are needed (b: judge_timed_out)' },
+      },
+    },
+  },
+  {
+    name: 'a single judge that failed has failed as it did',
+    ends: [failed()],
+    want: { kind: 'missing', end: { kind: 'judged', verdict: failed() } },
+  },
   { name: 'so many are down that no quorum was there', ends: [scored(1), down, down], want: { kind: 'missing', end: down } },
-  { name: 'one is down, and another one failed', ends: [scored(1), down, failed()], want: { kind: 'missing', end: { kind: 'judged', verdict: { kind: 'failed', error: expect.stringContaining('b: judge_down, c: judge_timed_out') as string } } } },
+  {
+    name: 'one is down, and another one failed',
+    ends: [scored(1), down, failed()],
+    want: {
+      kind: 'missing',
+      end: { kind: 'judged', verdict: { kind: 'failed', error: expect.stringContaining('b: judge_down, c: judge_timed_out') as string } },
+    },
+  },
   { name: 'the budgets of most are spent', ends: [scored(1), spent, spent], want: { kind: 'missing', end: spent } },
   { name: 'one is down, and the budget of another one is spent', ends: [scored(1), spent, down], want: { kind: 'missing', end: spent } },
-  { name: 'one has failed, and the budget of another one is spent', ends: [scored(1), spent, failed()], want: { kind: 'missing', end: { kind: 'judged', verdict: { kind: 'failed' } } } },
-  { name: 'a judge that may come back says more than one that is gone', ends: [gone, down, scored(1)], want: { kind: 'missing', end: down } },
+  {
+    name: 'one has failed, and the budget of another one is spent',
+    ends: [scored(1), spent, failed()],
+    want: { kind: 'missing', end: { kind: 'judged', verdict: { kind: 'failed' } } },
+  },
+  {
+    name: 'a judge that may come back says more than one that is gone',
+    ends: [gone, down, scored(1)],
+    want: { kind: 'missing', end: down },
+  },
   { name: 'judges that are gone', ends: [gone, gone, scored(1)], want: { kind: 'missing', end: gone } },
 ];
 for (const { name, ends, want } of cases) test(`jury: ${name}`, () => expect(countOf(ballots(...ends))).toMatchObject(want));
 
 test('jury: the confidence is the middle one of those that are told, of an even number the lower', () => {
   const sure = (...told: readonly (number | undefined)[]) => {
-    const count = countOf(told.map((confidence, vote) => ({ judge: 'a', vote, end: { kind: 'judged', verdict: scored(1) }, ...(confidence === undefined ? {} : { confidence }) })));
+    const count = countOf(
+      told.map((confidence, vote) => ({
+        judge: 'a',
+        vote,
+        end: { kind: 'judged', verdict: scored(1) },
+        ...(confidence === undefined ? {} : { confidence }),
+      })),
+    );
     return count.kind === 'counted' ? count.confidence : NaN;
   };
   expect([sure(0.9, 0.2, 0.6), sure(0.9, 0.2), sure(undefined, 0.8, undefined), sure(undefined)]).toEqual([0.6, 0.2, 0.8, undefined]);
 });
 
-const escalations: readonly { readonly name: string; readonly ends: readonly Verdict[]; readonly confidence?: number; readonly below?: number; readonly onDisagreement?: boolean; readonly want: string | undefined }[] = [
+const escalations: readonly {
+  readonly name: string;
+  readonly ends: readonly Verdict[];
+  readonly confidence?: number;
+  readonly below?: number;
+  readonly onDisagreement?: boolean;
+  readonly want: string | undefined;
+}[] = [
   { name: 'votes that agree', ends: [scored(1), scored(0.8)], want: undefined },
   { name: 'votes that differ', ends: [scored(1), scored(1), scored(0)], want: 'disagreement' },
-  { name: 'votes that differ where that does not matter', ends: [scored(1), scored(0)], onDisagreement: false, below: 0.5, want: undefined },
+  {
+    name: 'votes that differ where that does not matter',
+    ends: [scored(1), scored(0)],
+    onDisagreement: false,
+    below: 0.5,
+    want: undefined,
+  },
   { name: 'votes of which some see nothing to score', ends: [scored(1), skipped, scored(1)], want: 'disagreement' },
   { name: 'a confidence below the limit', ends: [scored(1)], confidence: 0.6, below: 0.7, want: 'low_confidence' },
   { name: 'a confidence at the limit', ends: [scored(1)], confidence: 0.7, below: 0.7, want: undefined },
@@ -99,12 +200,17 @@ function scoreOf(verdict: Verdict): number {
 
 test('jury: the verdict is that of one of those who voted, in whatever order they did', () => {
   fc.assert(
-    fc.property(fc.oneof(manyScores, fc.array(someLabel, { minLength: 1, maxLength: 15 })).chain((ends) => fc.tuple(fc.constant(ends), fc.shuffledSubarray(ends, { minLength: ends.length }))), ([ends, shuffled]) => {
-      const [one, other] = [counted(ends), counted(shuffled)];
-      expect(ends).toContain(one.verdict);
-      expect({ ...other, verdict: undefined }).toEqual({ ...one, verdict: undefined });
-      expect(other.verdict).toMatchObject({ score: scoreOf(one.verdict), label: one.verdict.kind === 'scored' ? one.verdict.label : '' });
-    }),
+    fc.property(
+      fc
+        .oneof(manyScores, fc.array(someLabel, { minLength: 1, maxLength: 15 }))
+        .chain((ends) => fc.tuple(fc.constant(ends), fc.shuffledSubarray(ends, { minLength: ends.length }))),
+      ([ends, shuffled]) => {
+        const [one, other] = [counted(ends), counted(shuffled)];
+        expect(ends).toContain(one.verdict);
+        expect({ ...other, verdict: undefined }).toEqual({ ...one, verdict: undefined });
+        expect(other.verdict).toMatchObject({ score: scoreOf(one.verdict), label: one.verdict.kind === 'scored' ? one.verdict.label : '' });
+      },
+    ),
   );
 });
 
@@ -136,7 +242,9 @@ test('jury: no label has more votes than that of the verdict', () => {
       const { verdict, agreeing } = counted(ends);
       const votes = [...Map.groupBy(ends, (end) => (end.kind === 'scored' ? end.label : '')).values()].map((group) => group.length);
       expect(agreeing).toBe(Math.max(...votes));
-      expect(ends.filter((end) => end.kind === 'scored' && verdict.kind === 'scored' && end.label === verdict.label)).toHaveLength(agreeing);
+      expect(ends.filter((end) => end.kind === 'scored' && verdict.kind === 'scored' && end.label === verdict.label)).toHaveLength(
+        agreeing,
+      );
     }),
   );
 });
@@ -146,7 +254,14 @@ test('jury: whoever gives no vote changes nothing, as long as most give one; the
     fc.property(manyScores, fc.array(noVote, { maxLength: 15 }), (ends, absent) => {
       const count = countOf(ballots(...ends, ...absent));
       if (ends.length > absent.length) expect(count).toEqual(counted(ends));
-      else expect(count).toMatchObject({ kind: 'missing', end: count.kind === 'missing' && count.end.kind === 'judged' ? { verdict: { kind: 'failed' } } : { reason: expect.any(String) as string } });
+      else
+        expect(count).toMatchObject({
+          kind: 'missing',
+          end:
+            count.kind === 'missing' && count.end.kind === 'judged'
+              ? { verdict: { kind: 'failed' } }
+              : { reason: expect.any(String) as string },
+        });
     }),
   );
 });

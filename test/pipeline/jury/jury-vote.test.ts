@@ -5,7 +5,12 @@ import type { Verdict } from '../../../src/model/verdict.ts';
 import { voting } from '../../../src/pipeline/jury/jury-vote.ts';
 import { failed, scored } from '../../builders/scored-run.ts';
 
-const schema = { type: 'object', additionalProperties: false, required: ['explanation', 'label'], properties: { explanation: { type: 'string' }, label: { enum: ['good', 'bad'] } } };
+const schema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['explanation', 'label'],
+  properties: { explanation: { type: 'string' }, label: { enum: ['good', 'bad'] } },
+};
 const question: Question = { id: 'q', instruction: 'Is it good?', data: [{ title: 'input', text: 'confidence: 1' }], answerSchema: schema };
 
 function answered(value: JsonValue): Answer {
@@ -34,9 +39,15 @@ test('vote: the first vote asks what any evaluation asks, and a later one bears 
 
 test('vote: a confidence is asked for last, told, and kept from the evaluator and its check', () => {
   const checked: JsonValue[] = [];
-  const { sent, heard, told } = asked({ ...question, check: (value) => void checked.push(value) }, answered({ explanation: 'So.', label: 'good', confidence: 0.4 }), { vote: 2, asksConfidence: true });
+  const { sent, heard, told } = asked(
+    { ...question, check: (value) => void checked.push(value) },
+    answered({ explanation: 'So.', label: 'good', confidence: 0.4 }),
+    { vote: 2, asksConfidence: true },
+  );
   expect(sent.instruction).toMatch(/^Is it good\?\n\nLast, give as confidence the probability, from 0 to 1, /);
-  expect(JSON.stringify(sent.answerSchema)).toBe('{"type":"object","additionalProperties":false,"required":["explanation","label","confidence"],"properties":{"explanation":{"type":"string"},"label":{"enum":["good","bad"]},"confidence":{"type":"number","minimum":0,"maximum":1}}}');
+  expect(JSON.stringify(sent.answerSchema)).toBe(
+    '{"type":"object","additionalProperties":false,"required":["explanation","label","confidence"],"properties":{"explanation":{"type":"string"},"label":{"enum":["good","bad"]},"confidence":{"type":"number","minimum":0,"maximum":1}}}',
+  );
   expect([sent.vote, sent.data]).toEqual([2, question.data]);
   sent.check?.({ label: 'bad', confidence: 1 });
   expect([heard, told, checked]).toEqual([answered({ explanation: 'So.', label: 'good' }), [0.4], [{ label: 'bad' }]]);
@@ -49,7 +60,8 @@ const answers: readonly { readonly name: string; readonly answer: Answer; readon
   { name: 'a bare value', answer: answered('good'), told: undefined },
   { name: 'a failure', answer: { kind: 'failed', error: 'judge_timed_out' }, told: undefined },
 ];
-for (const { name, answer, told } of answers) test(`vote: ${name} is no confidence`, () => expect(asked(question, answer, { asksConfidence: true }).told).toEqual([told]));
+for (const { name, answer, told } of answers)
+  test(`vote: ${name} is no confidence`, () => expect(asked(question, answer, { asksConfidence: true }).told).toEqual([told]));
 
 test('vote: a question that asks for a confidence of its own stays as it is, and so does one whose answer is no object', () => {
   const own: Question = { ...question, answerSchema: { type: 'object', properties: { confidence: { type: 'number' }, label: {} } } };
@@ -61,7 +73,11 @@ test('vote: a question that asks for a confidence of its own stays as it is, and
 
 test('vote: what is no question is passed on', () => {
   const embed: EvaluatorRequest = { kind: 'embed', texts: ['a'] };
-  expect(asked(embed, answered([[1]]), { vote: 2, asksConfidence: true })).toEqual({ sent: embed, heard: answered([[1]]), told: [undefined] });
+  expect(asked(embed, answered([[1]]), { vote: 2, asksConfidence: true })).toEqual({
+    sent: embed,
+    heard: answered([[1]]),
+    told: [undefined],
+  });
 });
 
 test('vote: an evaluation that is ended early ends what it is made of', () => {

@@ -19,7 +19,10 @@ interface Traffic {
 }
 
 /** Bytes that were taken in each second, and the most that ever waited. */
-function simulated({ capacity, offered, seconds, settleMs = 500, pressedMs = 100 }: Traffic): { readonly taken: readonly number[]; readonly waitingMax: number } {
+function simulated({ capacity, offered, seconds, settleMs = 500, pressedMs = 100 }: Traffic): {
+  readonly taken: readonly number[];
+  readonly waitingMax: number;
+} {
   const clock = manualClock();
   const pace = intakePace({ clock });
   /** What was taken at each look, oldest first, until it is due. */
@@ -60,17 +63,22 @@ describe('intake pace', () => {
 
   test('intake pace: of many times too much about what can be done is let in, in every ten seconds, and what waits stays bounded', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1_000, max: 10_000 }), fc.integer({ min: 2, max: 20 }), fc.constantFrom(200, 500, 1_000), (kilobytes, times, settleMs) => {
-        const capacity = kilobytes * 1_000;
-        const { taken, waitingMax } = simulated({ capacity, offered: capacity * times, seconds: 60, settleMs });
-        for (let from = 10; from + 10 <= 60; from++) {
-          const share = sum(taken.slice(from, from + 10)) / (capacity * 10);
-          expect(share).toBeGreaterThan(0.8);
-          expect(share).toBeLessThan(1.2);
-        }
-        // What came before it showed: a second at most, or two.
-        expect(waitingMax).toBeLessThan(capacity * times * ((settleMs + 1_500) / 1_000));
-      }),
+      fc.property(
+        fc.integer({ min: 1_000, max: 10_000 }),
+        fc.integer({ min: 2, max: 20 }),
+        fc.constantFrom(200, 500, 1_000),
+        (kilobytes, times, settleMs) => {
+          const capacity = kilobytes * 1_000;
+          const { taken, waitingMax } = simulated({ capacity, offered: capacity * times, seconds: 60, settleMs });
+          for (let from = 10; from + 10 <= 60; from++) {
+            const share = sum(taken.slice(from, from + 10)) / (capacity * 10);
+            expect(share).toBeGreaterThan(0.8);
+            expect(share).toBeLessThan(1.2);
+          }
+          // What came before it showed: a second at most, or two.
+          expect(waitingMax).toBeLessThan(capacity * times * ((settleMs + 1_500) / 1_000));
+        },
+      ),
       { numRuns: 30 },
     );
   });

@@ -38,14 +38,19 @@ test('fair share: only so many senders are remembered', () => {
 
 test('fair share: never are all modest who have sent something', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: 0, max: 20_000 })), { minLength: 1 }), (sent) => {
-      const clock = manualClock();
-      const share = fairShare({ clock });
-      for (const [sender, bytes, afterMs] of sent) {
-        clock.advance(afterMs);
-        share.took(sender, bytes);
-      }
-      expect(sent.every(([sender]) => share.isModest(sender))).toBe(false);
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: 0, max: 20_000 })), {
+        minLength: 1,
+      }),
+      (sent) => {
+        const clock = manualClock();
+        const share = fairShare({ clock });
+        for (const [sender, bytes, afterMs] of sent) {
+          clock.advance(afterMs);
+          share.took(sender, bytes);
+        }
+        expect(sent.every(([sender]) => share.isModest(sender))).toBe(false);
+      },
+    ),
   );
 });

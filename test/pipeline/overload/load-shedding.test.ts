@@ -2,7 +2,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../../src/model/clock.ts';
-import { pressureThresholds, pressureNames, type PressureName, type Pressures, calmMs, loadShedding, loadSheddingLevels } from '../../../src/pipeline/overload/load-shedding.ts';
+import {
+  pressureThresholds,
+  pressureNames,
+  type PressureName,
+  type Pressures,
+  calmMs,
+  loadShedding,
+  loadSheddingLevels,
+} from '../../../src/pipeline/overload/load-shedding.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 
 const atRest = Object.fromEntries(pressureNames.map((name) => [name, 0])) as unknown as Pressures;
@@ -20,12 +28,18 @@ function watched() {
     levels,
     seconds(): { readonly [level: string]: number } {
       const points = telemetry.snapshot().find(({ name }) => name === 'tracejury.stress.time')?.points ?? [];
-      return Object.fromEntries(points.map((point): [string, number] => [point.labels['tracejury.stress.level'] ?? '', point.kind === 'number' ? point.value : 0]));
+      return Object.fromEntries(
+        points.map((point): [string, number] => [point.labels['tracejury.stress.level'] ?? '', point.kind === 'number' ? point.value : 0]),
+      );
     },
   };
 }
 
-const bounds = pressureNames.flatMap((name) => (['shedJudges', 'shedContent', 'refuse'] as const).map((what) => ({ name, what, bound: pressureThresholds[name][what] }))).filter(({ bound }) => Number.isFinite(bound));
+const bounds = pressureNames
+  .flatMap((name) =>
+    (['shedJudges', 'shedContent', 'refuse'] as const).map((what) => ({ name, what, bound: pressureThresholds[name][what] })),
+  )
+  .filter(({ bound }) => Number.isFinite(bound));
 const levelAt = { shedJudges: 'shed_judges', shedContent: 'shed_content', refuse: 'refuse' } as const;
 
 for (const { name, what, bound } of bounds) {
@@ -42,7 +56,25 @@ for (const { name, what, bound } of bounds) {
 test('stress: requests are refused for closing that is late, and again taken when it has been in time for half a second', () => {
   const at = watched();
   const steps = [0.2, 0.3, 0.6, 1, 0.9, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1].map((closing) => at.see({ closing }));
-  expect(steps).toEqual(['calm', 'shed_judges', 'shed_content', 'refuse', 'refuse', 'refuse', 'refuse', 'refuse', 'refuse', 'refuse', 'shed_content', 'shed_content', 'shed_content', 'shed_content', 'shed_content', 'shed_content', 'calm']);
+  expect(steps).toEqual([
+    'calm',
+    'shed_judges',
+    'shed_content',
+    'refuse',
+    'refuse',
+    'refuse',
+    'refuse',
+    'refuse',
+    'refuse',
+    'refuse',
+    'shed_content',
+    'shed_content',
+    'shed_content',
+    'shed_content',
+    'shed_content',
+    'shed_content',
+    'calm',
+  ]);
   const seconds = at.seconds();
   expect(Object.values(seconds).reduce((sum, one) => sum + one, 0)).toBeCloseTo(1.7);
   expect(seconds).toMatchObject({ refuse: expect.closeTo(0.7), shed_content: expect.closeTo(0.7) });
@@ -72,32 +104,48 @@ test('stress: what bears most is named, in parts of what refuses for it', () => 
 
 test('stress: what presses is named from where it eases on, whatever else bears', () => {
   const at = watched();
-  const seen = [{}, { closing: 0.19 }, { closing: 0.2 }, { closing: 0.2, store: 0.05 }, { store: 0.05, journal: 2 }, { in_flight: 2, journal: 2, memory: 2 }, { event_loop: 0.7 }].map((strains) => {
+  const seen = [
+    {},
+    { closing: 0.19 },
+    { closing: 0.2 },
+    { closing: 0.2, store: 0.05 },
+    { store: 0.05, journal: 2 },
+    { in_flight: 2, journal: 2, memory: 2 },
+    { event_loop: 0.7 },
+  ].map((strains) => {
     at.see(strains);
     return at.levels.pressing();
   });
   expect(seen).toEqual([undefined, undefined, 'closing', 'closing', 'store', undefined, 'event_loop']);
 });
 
-const strainsOf = fc.record(Object.fromEntries(pressureNames.map((name) => [name, fc.double({ min: 0, max: 2, noNaN: true })])) as { readonly [name in PressureName]: fc.Arbitrary<number> });
+const strainsOf = fc.record(
+  Object.fromEntries(pressureNames.map((name) => [name, fc.double({ min: 0, max: 2, noNaN: true })])) as {
+    readonly [name in PressureName]: fc.Arbitrary<number>;
+  },
+);
 
 test('stress: whatever comes, more strain never means a lower level, and no level is left before its time', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(strainsOf, fc.integer({ min: 1, max: 2_000 })), { minLength: 1, maxLength: 40 }), fc.constantFrom(...pressureNames), (looks, more) => {
-      const [one, other] = [watched(), watched()];
-      let [nowMs, wantedMs, before] = [0, 0, 0];
-      for (const [strains, afterMs] of looks) {
-        nowMs += afterMs;
-        const level = loadSheddingLevels.indexOf(one.see(strains, afterMs));
-        // The same in another process, with one strain higher.
-        expect(loadSheddingLevels.indexOf(other.see({ ...strains, [more]: strains[more] + 0.5 }, afterMs))).toBeGreaterThanOrEqual(level);
-        if (level < before) expect(nowMs - wantedMs).toBeGreaterThanOrEqual(calmMs);
-        // When these strains alone, seen for the first time, would make such a level.
-        if (loadSheddingLevels.indexOf(watched().see(strains)) >= level) wantedMs = nowMs;
-        before = level;
-      }
-      expect(Object.values(one.seconds()).reduce((sum, seconds) => sum + seconds, 0)).toBeCloseTo(nowMs / 1_000);
-    }),
+    fc.property(
+      fc.array(fc.tuple(strainsOf, fc.integer({ min: 1, max: 2_000 })), { minLength: 1, maxLength: 40 }),
+      fc.constantFrom(...pressureNames),
+      (looks, more) => {
+        const [one, other] = [watched(), watched()];
+        let [nowMs, wantedMs, before] = [0, 0, 0];
+        for (const [strains, afterMs] of looks) {
+          nowMs += afterMs;
+          const level = loadSheddingLevels.indexOf(one.see(strains, afterMs));
+          // The same in another process, with one strain higher.
+          expect(loadSheddingLevels.indexOf(other.see({ ...strains, [more]: strains[more] + 0.5 }, afterMs))).toBeGreaterThanOrEqual(level);
+          if (level < before) expect(nowMs - wantedMs).toBeGreaterThanOrEqual(calmMs);
+          // When these strains alone, seen for the first time, would make such a level.
+          if (loadSheddingLevels.indexOf(watched().see(strains)) >= level) wantedMs = nowMs;
+          before = level;
+        }
+        expect(Object.values(one.seconds()).reduce((sum, seconds) => sum + seconds, 0)).toBeCloseTo(nowMs / 1_000);
+      },
+    ),
     { numRuns: 300 },
   );
 });

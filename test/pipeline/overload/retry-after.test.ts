@@ -19,16 +19,32 @@ for (const { name, backlog, want } of cases) {
   });
 }
 
-const backlogs = fc.record({ lateSeconds: fc.double({ min: 0, max: 1_000, noNaN: true }), burden: fc.double({ min: 0, max: 10, noNaN: true }), refusingSeconds: fc.double({ min: 0, max: 10_000, noNaN: true }) });
+const backlogs = fc.record({
+  lateSeconds: fc.double({ min: 0, max: 1_000, noNaN: true }),
+  burden: fc.double({ min: 0, max: 10, noNaN: true }),
+  refusingSeconds: fc.double({ min: 0, max: 10_000, noNaN: true }),
+});
 
 test('retry after: whole seconds within the bounds, never shorter for a greater backlog', () => {
   fc.assert(
-    fc.property(backlogs, backlogs, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), fc.integer({ min: 1, max: 600 }), (one, more, random, maxSeconds) => {
-      const away = retryAfter({ maxSeconds, random: () => random });
-      const seconds = away.seconds(one);
-      expect(Number.isInteger(seconds) && seconds >= 1 && seconds <= maxSeconds).toBe(true);
-      expect(away.seconds({ lateSeconds: one.lateSeconds + more.lateSeconds, burden: one.burden + more.burden, refusingSeconds: one.refusingSeconds + more.refusingSeconds })).toBeGreaterThanOrEqual(seconds);
-    }),
+    fc.property(
+      backlogs,
+      backlogs,
+      fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      fc.integer({ min: 1, max: 600 }),
+      (one, more, random, maxSeconds) => {
+        const away = retryAfter({ maxSeconds, random: () => random });
+        const seconds = away.seconds(one);
+        expect(Number.isInteger(seconds) && seconds >= 1 && seconds <= maxSeconds).toBe(true);
+        expect(
+          away.seconds({
+            lateSeconds: one.lateSeconds + more.lateSeconds,
+            burden: one.burden + more.burden,
+            refusingSeconds: one.refusingSeconds + more.refusingSeconds,
+          }),
+        ).toBeGreaterThanOrEqual(seconds);
+      },
+    ),
   );
 });
 

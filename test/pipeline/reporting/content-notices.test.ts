@@ -5,8 +5,15 @@ import { contentNotices } from '../../../src/pipeline/reporting/content-notices.
 import { agentTrace, call } from '../../builders/agent-trace.ts';
 import { run } from '../../builders/scored-run.ts';
 
-const skippedFor = (reason: string, name = 'tool_error'): RunDecision => ({ name, evaluator: name, evaluatorKind: 'rule', decision: 'skipped', reason });
-const bare = (members: Partial<Run> = {}): Run => run({ dialects: ['gen_ai'], trace: agentTrace({ agent: 'a', toolCalls: [call({ result: undefined })] }), ...members });
+const skippedFor = (reason: string, name = 'tool_error'): RunDecision => ({
+  name,
+  evaluator: name,
+  evaluatorKind: 'rule',
+  decision: 'skipped',
+  reason,
+});
+const bare = (members: Partial<Run> = {}): Run =>
+  run({ dialects: ['gen_ai'], trace: agentTrace({ agent: 'a', toolCalls: [call({ result: undefined })] }), ...members });
 const withResults = bare({ trace: agentTrace({ agent: 'a', toolCalls: [call({ result: 1 })] }) });
 
 interface Step {
@@ -17,7 +24,9 @@ interface Step {
 /** What is told at each step. */
 function told(steps: readonly Step[]): readonly (readonly string[])[] {
   const notices = contentNotices();
-  return steps.map(({ run: of, decisions = [skippedFor('results_not_carried')] }) => notices({ run: of, evaluations: [], decisions }).map(({ agent, dialect, missing }) => `${agent} ${dialect} ${missing}`));
+  return steps.map(({ run: of, decisions = [skippedFor('results_not_carried')] }) =>
+    notices({ run: of, evaluations: [], decisions }).map(({ agent, dialect, missing }) => `${agent} ${dialect} ${missing}`),
+  );
 }
 
 const times = (count: number, step: Step): readonly Step[] => Array.from({ length: count }, () => step);
@@ -25,14 +34,38 @@ const line = 'a gen_ai tool_results';
 
 const cases: readonly { readonly name: string; readonly steps: readonly Step[]; readonly want: readonly (readonly string[])[] }[] = [
   { name: 'at the third run, and never again', steps: times(6, { run: bare() }), want: [[], [], [line], [], [], []] },
-  { name: 'never where an earlier run had it', steps: [{ run: withResults, decisions: [] }, ...times(4, { run: bare() })], want: [[], [], [], [], []] },
-  { name: 'never where a run between had it', steps: [...times(2, { run: bare() }), { run: withResults, decisions: [] }, ...times(3, { run: bare() })], want: [[], [], [], [], [], []] },
-  { name: 'for each agent and dialect by itself', steps: [...times(3, { run: bare() }), ...times(3, { run: bare({ dialects: ['traceloop', 'gen_ai'] }) })], want: [[], [], [line], [], [], ['a traceloop tool_results']] },
-  { name: 'for each thing that is missing', steps: times(3, { run: bare(), decisions: [skippedFor('results_not_carried'), skippedFor('no_input', 'task_completion')] }), want: [[], [], [line, 'a gen_ai input']] },
+  {
+    name: 'never where an earlier run had it',
+    steps: [{ run: withResults, decisions: [] }, ...times(4, { run: bare() })],
+    want: [[], [], [], [], []],
+  },
+  {
+    name: 'never where a run between had it',
+    steps: [...times(2, { run: bare() }), { run: withResults, decisions: [] }, ...times(3, { run: bare() })],
+    want: [[], [], [], [], [], []],
+  },
+  {
+    name: 'for each agent and dialect by itself',
+    steps: [...times(3, { run: bare() }), ...times(3, { run: bare({ dialects: ['traceloop', 'gen_ai'] }) })],
+    want: [[], [], [line], [], [], ['a traceloop tool_results']],
+  },
+  {
+    name: 'for each thing that is missing',
+    steps: times(3, { run: bare(), decisions: [skippedFor('results_not_carried'), skippedFor('no_input', 'task_completion')] }),
+    want: [[], [], [line, 'a gen_ai input']],
+  },
   { name: 'not for runs that were closed early', steps: times(5, { run: bare({ completeness: 'evicted' }) }), want: [[], [], [], [], []] },
   { name: 'not for later revisions', steps: times(5, { run: bare({ revision: 2 }) }), want: [[], [], [], [], []] },
-  { name: 'not where there was nothing to look at', steps: times(4, { run: bare(), decisions: [skippedFor('no_errors')] }), want: [[], [], [], []] },
-  { name: 'not where nobody wrote down what is expected', steps: times(4, { run: bare(), decisions: [skippedFor('no_expectation')] }), want: [[], [], [], []] },
+  {
+    name: 'not where there was nothing to look at',
+    steps: times(4, { run: bare(), decisions: [skippedFor('no_errors')] }),
+    want: [[], [], [], []],
+  },
+  {
+    name: 'not where nobody wrote down what is expected',
+    steps: times(4, { run: bare(), decisions: [skippedFor('no_expectation')] }),
+    want: [[], [], [], []],
+  },
 ];
 for (const { name, steps, want } of cases) {
   test(`content notices: told ${name}`, () => {
@@ -42,15 +75,27 @@ for (const { name, steps, want } of cases) {
 
 test('content notices: a notice names the evaluators, the attributes and what to switch on', () => {
   const notices = contentNotices();
-  const item = { run: bare(), evaluations: [], decisions: [skippedFor('results_not_carried'), skippedFor('results_not_carried', 'tool_recovery')] };
+  const item = {
+    run: bare(),
+    evaluations: [],
+    decisions: [skippedFor('results_not_carried'), skippedFor('results_not_carried', 'tool_recovery')],
+  };
   const [notice] = [item, item, item].flatMap((one) => notices(one));
-  expect(notice).toMatchObject({ evaluators: ['tool_error', 'tool_recovery'], message: 'the first runs of an agent could not be scored: their spans carry no results of tool calls' });
+  expect(notice).toMatchObject({
+    evaluators: ['tool_error', 'tool_recovery'],
+    message: 'the first runs of an agent could not be scored: their spans carry no results of tool calls',
+  });
   expect(notice?.lookedForIn).toContain('gen_ai.tool.call.result');
   expect(notice?.todo).toContain('OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT');
 });
 
 test('content notices: of agents beyond the bound nothing is told, and those that are known are told on', () => {
   const named = (agent: string): Step => ({ run: bare({ trace: agentTrace({ agent, toolCalls: [call({ result: undefined })] }) }) });
-  const known = told([...times(2, named('first')), ...Array.from({ length: 600 }, (_, at) => named(`agent-${at}`)), ...times(3, named('agent-599')), named('first')]);
+  const known = told([
+    ...times(2, named('first')),
+    ...Array.from({ length: 600 }, (_, at) => named(`agent-${at}`)),
+    ...times(3, named('agent-599')),
+    named('first'),
+  ]);
   expect(known.flat()).toEqual(['first gen_ai tool_results']);
 });

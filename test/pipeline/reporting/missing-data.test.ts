@@ -36,7 +36,14 @@ test('remedies: the setting is that of the main dialect; places are those of all
   expect(places).toContain('gen_ai.tool.call.result');
 });
 
-const carried = ['input', 'final_response', 'tool_calls', 'tool_arguments', 'tool_results', 'tool_definitions'] as const satisfies readonly Lack[];
+const carried = [
+  'input',
+  'final_response',
+  'tool_calls',
+  'tool_arguments',
+  'tool_results',
+  'tool_definitions',
+] as const satisfies readonly Lack[];
 for (const { id } of collectors) {
   test(`remedies: ${id} says what to switch on for every field`, () => {
     expect(carried.filter((lack) => missingDataOf(lack, [id]) === undefined)).toEqual([]);
@@ -45,6 +52,10 @@ for (const { id } of collectors) {
 
 test('remedies: what nobody wrote down is no matter of the SDK', () => {
   expect(missingDataOf('expectation', ['gen_ai'])).toContain('tracejury.expected');
-  expect([missingDataOf('times', ['gen_ai']), placesOf('times', ['gen_ai']), placesOf('expectation', ['gen_ai'])]).toEqual([undefined, [], []]);
+  expect([missingDataOf('times', ['gen_ai']), placesOf('times', ['gen_ai']), placesOf('expectation', ['gen_ai'])]).toEqual([
+    undefined,
+    [],
+    [],
+  ]);
   expect(missingDataOf('tokens', ['gen_ai'])).not.toContain('CAPTURE_MESSAGE_CONTENT');
 });

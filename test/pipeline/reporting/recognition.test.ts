@@ -8,8 +8,24 @@ import { noticeOf, recognition, waitMs } from '../../../src/pipeline/reporting/r
 
 function spansOf(service: string, scope: string, named: readonly string[], attributes: object = { 'http.route': '/a' }): readonly Span[] {
   const text = (value: unknown): object => ({ stringValue: String(value) });
-  const spans = named.map((name, at) => ({ traceId: '0123456789abcdef0123456789abcdef', spanId: (at + 1).toString(16).padStart(16, '0'), name, startTimeUnixNano: '1', endTimeUnixNano: '2', attributes: Object.entries(attributes).map(([key, value]) => ({ key, value: text(value) })) }));
-  return readTraces(Buffer.from(JSON.stringify({ resourceSpans: [{ resource: { attributes: [{ key: 'service.name', value: text(service) }] }, scopeSpans: [{ scope: { name: scope }, spans }] }] })), 'json').spans;
+  const spans = named.map((name, at) => ({
+    traceId: '0123456789abcdef0123456789abcdef',
+    spanId: (at + 1).toString(16).padStart(16, '0'),
+    name,
+    startTimeUnixNano: '1',
+    endTimeUnixNano: '2',
+    attributes: Object.entries(attributes).map(([key, value]) => ({ key, value: text(value) })),
+  }));
+  return readTraces(
+    Buffer.from(
+      JSON.stringify({
+        resourceSpans: [
+          { resource: { attributes: [{ key: 'service.name', value: text(service) }] }, scopeSpans: [{ scope: { name: scope }, spans }] },
+        ],
+      }),
+    ),
+    'json',
+  ).spans;
 }
 
 const toolCall = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'book' };
@@ -21,7 +37,17 @@ test('recognition: a service without an agent is told within ten seconds, once f
   expect([known.due(), known.standing()]).toEqual([[], []]);
   clock.advance(waitMs);
   expect(waitMs).toBeLessThan(10_000);
-  const told = [{ tenant: noTenant, service: 'shop', scope: 'my.loop', spans: 2, names: ['step', 'call model'], keys: ['prompt', 'reply'], dialects: [] }];
+  const told = [
+    {
+      tenant: noTenant,
+      service: 'shop',
+      scope: 'my.loop',
+      spans: 2,
+      names: ['step', 'call model'],
+      keys: ['prompt', 'reply'],
+      dialects: [],
+    },
+  ];
   expect(known.due()).toEqual(told);
   known.spans(noTenant, spansOf('shop', 'my.loop', ['step']));
   clock.advance(waitMs);
@@ -68,7 +94,8 @@ test('recognition: services, scopes, names and keys are bounded', () => {
   const clock = manualClock(0);
   const known = recognition({ collectors, clock });
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`key.${at}`, 'x']));
-  for (let at = 0; at < 1_500; at++) known.spans(noTenant, spansOf(`service ${at}`, 's', ['a', 'b', 'c', 'd', 'e', 'f', 'g'], at === 0 ? many : {}));
+  for (let at = 0; at < 1_500; at++)
+    known.spans(noTenant, spansOf(`service ${at}`, 's', ['a', 'b', 'c', 'd', 'e', 'f', 'g'], at === 0 ? many : {}));
   for (let at = 0; at < 30; at++) known.spans(noTenant, spansOf('service 0', `scope ${at}`, ['a']));
   clock.advance(waitMs);
   const told = known.due();
@@ -79,6 +106,9 @@ test('recognition: services, scopes, names and keys are bounded', () => {
 
 test('recognition: the notice says what is missing and which page to read', () => {
   const one = { tenant: noTenant, service: 's', scope: 'c', spans: 1, names: [], keys: [], dialects: [] };
-  expect(noticeOf(one)).toMatchObject({ missing: expect.stringContaining('gen_ai.operation.name'), todo: expect.stringContaining('docs/getting-started.md') });
+  expect(noticeOf(one)).toMatchObject({
+    missing: expect.stringContaining('gen_ai.operation.name'),
+    todo: expect.stringContaining('docs/getting-started.md'),
+  });
   expect(noticeOf({ ...one, dialects: ['langgraph'] }).missing).toContain('langgraph');
 });

@@ -28,7 +28,12 @@ function runOf({ id, steps, task = 'book', agent = 'a', start = id, members = {}
   return run({ spanId: spanId(id), trace, resourceAttributes: task === '' ? {} : { task }, startUnixNano: BigInt(start), ...members });
 }
 
-function watched(members: Partial<TaskGroupSettings> = {}): { readonly groups: ReturnType<typeof taskGroups>; readonly closed: (...runs: readonly Given[]) => void; readonly told: () => readonly string[]; readonly registry: MetricRegistry } {
+function watched(members: Partial<TaskGroupSettings> = {}): {
+  readonly groups: ReturnType<typeof taskGroups>;
+  readonly closed: (...runs: readonly Given[]) => void;
+  readonly told: () => readonly string[];
+  readonly registry: MetricRegistry;
+} {
   const registry = metricRegistry();
   const groups = taskGroups({ ...settings, ...members }, registry);
   return {
@@ -38,7 +43,9 @@ function watched(members: Partial<TaskGroupSettings> = {}): { readonly groups: R
     told() {
       groups.tell(registry);
       const counts = numbers(registry, 'tracejury.convergence.runs');
-      return [...numbers(registry, 'tracejury.convergence')].map(([labels, value]) => `${labels}: ${value.toFixed(3)} of ${counts.get(labels)}`);
+      return [...numbers(registry, 'tracejury.convergence')].map(
+        ([labels, value]) => `${labels}: ${value.toFixed(3)} of ${counts.get(labels)}`,
+      );
     },
   };
 }
@@ -48,21 +55,139 @@ function numbers(registry: MetricRegistry, metric: MetricName): ReadonlyMap<stri
   return new Map(points.flatMap((point) => (point.kind === 'number' ? [[Object.values(point.labels).join(' ').trim(), point.value]] : [])));
 }
 
-const rows: readonly { readonly name: string; readonly runs: readonly Given[]; readonly settings?: Partial<TaskGroupSettings>; readonly told: readonly string[]; readonly outcomes?: object }[] = [
+const rows: readonly {
+  readonly name: string;
+  readonly runs: readonly Given[];
+  readonly settings?: Partial<TaskGroupSettings>;
+  readonly told: readonly string[];
+  readonly outcomes?: object;
+}[] = [
   { name: 'one run alone tells nothing', runs: [{ id: 1, steps: 2 }], told: [], outcomes: { compared: 1 } },
-  { name: 'runs of one agent and task are compared', runs: [{ id: 1, steps: 2 }, { id: 2, steps: 4 }], told: ['a book: 0.750 of 2'] },
-  { name: 'agents, tasks and tenants are told apart', runs: [{ id: 1, steps: 2 }, { id: 2, steps: 4, agent: 'b' }, { id: 3, steps: 4, task: 'pay' }, { id: 4, steps: 4, members: { tenant: tenant('t') } }], told: [] },
-  { name: 'a run that ended in an error counts 0', runs: [{ id: 1, steps: 2 }, { id: 2, steps: 1, members: { trace: agentTrace({ agent: 'a', status: 'error', toolCalls: [call()] }) } }], told: ['a book: 0.500 of 2'] },
-  { name: 'a run that called no tool counts 0', runs: [{ id: 1, steps: 2 }, { id: 2, steps: 0 }], told: ['a book: 0.500 of 2'] },
-  { name: 'the window moves: the runs that started first leave it', runs: [{ id: 1, steps: 1 }, { id: 2, steps: 2 }, { id: 3, steps: 4 }, { id: 4, steps: 4 }], told: ['a book: 0.667 of 3'] },
-  { name: 'a run that comes late has its place by its start', runs: [{ id: 2, steps: 2 }, { id: 3, steps: 2 }, { id: 4, steps: 2 }, { id: 1, steps: 1 }], told: ['a book: 1.000 of 3'] },
-  { name: 'a later revision replaces its run', runs: [{ id: 1, steps: 2 }, { id: 2, steps: 8 }, { id: 2, steps: 4, members: { revision: 2 } }], told: ['a book: 0.750 of 2'] },
-  { name: 'an earlier revision that comes late changes nothing', runs: [{ id: 1, steps: 2 }, { id: 2, steps: 4, members: { revision: 2 } }, { id: 2, steps: 8 }], told: ['a book: 0.750 of 2'], outcomes: { compared: 2 } },
-  { name: 'a later revision may name another task', runs: [{ id: 1, steps: 2 }, { id: 2, steps: 4 }, { id: 3, steps: 2, task: 'pay' }, { id: 2, steps: 4, task: 'pay', members: { revision: 2 } }], told: ['a pay: 0.750 of 2'] },
-  { name: 'a run of which something is missing is left out until it is whole', runs: [{ id: 1, steps: 2 }, { id: 2, steps: 1, members: { completeness: 'partial' } }, { id: 2, steps: 4, members: { revision: 2 } }], told: ['a book: 0.750 of 2'], outcomes: { compared: 2, not_complete: 1 } },
-  { name: 'a revision that shows that something is missing takes its run out', runs: [{ id: 1, steps: 2 }, { id: 2, steps: 4 }, { id: 2, steps: 4, members: { revision: 2, completeness: 'partial' } }], told: [] },
-  { name: 'runs that name no task or carry no calls are left out and counted', runs: [{ id: 1, steps: 2, task: '' }, { id: 2, steps: 0, members: { trace: agentTrace({ agent: 'a', toolCallsCarried: false }) } }], told: [], outcomes: { no_task: 1, tool_calls_not_carried: 1 } },
-  { name: 'tasks without room for labels are told together, by their runs', runs: [{ id: 1, steps: 1 }, { id: 2, steps: 1 }, { id: 3, steps: 1, task: 'p' }, { id: 4, steps: 2, task: 'p' }, { id: 5, steps: 3, task: 'q' }, { id: 6, steps: 3, task: 'q' }, { id: 7, steps: 3, task: 'q' }], settings: { labelledMax: 1 }, told: ['a book: 1.000 of 2', 'other other other: 0.900 of 5'] },
+  {
+    name: 'runs of one agent and task are compared',
+    runs: [
+      { id: 1, steps: 2 },
+      { id: 2, steps: 4 },
+    ],
+    told: ['a book: 0.750 of 2'],
+  },
+  {
+    name: 'agents, tasks and tenants are told apart',
+    runs: [
+      { id: 1, steps: 2 },
+      { id: 2, steps: 4, agent: 'b' },
+      { id: 3, steps: 4, task: 'pay' },
+      { id: 4, steps: 4, members: { tenant: tenant('t') } },
+    ],
+    told: [],
+  },
+  {
+    name: 'a run that ended in an error counts 0',
+    runs: [
+      { id: 1, steps: 2 },
+      { id: 2, steps: 1, members: { trace: agentTrace({ agent: 'a', status: 'error', toolCalls: [call()] }) } },
+    ],
+    told: ['a book: 0.500 of 2'],
+  },
+  {
+    name: 'a run that called no tool counts 0',
+    runs: [
+      { id: 1, steps: 2 },
+      { id: 2, steps: 0 },
+    ],
+    told: ['a book: 0.500 of 2'],
+  },
+  {
+    name: 'the window moves: the runs that started first leave it',
+    runs: [
+      { id: 1, steps: 1 },
+      { id: 2, steps: 2 },
+      { id: 3, steps: 4 },
+      { id: 4, steps: 4 },
+    ],
+    told: ['a book: 0.667 of 3'],
+  },
+  {
+    name: 'a run that comes late has its place by its start',
+    runs: [
+      { id: 2, steps: 2 },
+      { id: 3, steps: 2 },
+      { id: 4, steps: 2 },
+      { id: 1, steps: 1 },
+    ],
+    told: ['a book: 1.000 of 3'],
+  },
+  {
+    name: 'a later revision replaces its run',
+    runs: [
+      { id: 1, steps: 2 },
+      { id: 2, steps: 8 },
+      { id: 2, steps: 4, members: { revision: 2 } },
+    ],
+    told: ['a book: 0.750 of 2'],
+  },
+  {
+    name: 'an earlier revision that comes late changes nothing',
+    runs: [
+      { id: 1, steps: 2 },
+      { id: 2, steps: 4, members: { revision: 2 } },
+      { id: 2, steps: 8 },
+    ],
+    told: ['a book: 0.750 of 2'],
+    outcomes: { compared: 2 },
+  },
+  {
+    name: 'a later revision may name another task',
+    runs: [
+      { id: 1, steps: 2 },
+      { id: 2, steps: 4 },
+      { id: 3, steps: 2, task: 'pay' },
+      { id: 2, steps: 4, task: 'pay', members: { revision: 2 } },
+    ],
+    told: ['a pay: 0.750 of 2'],
+  },
+  {
+    name: 'a run of which something is missing is left out until it is whole',
+    runs: [
+      { id: 1, steps: 2 },
+      { id: 2, steps: 1, members: { completeness: 'partial' } },
+      { id: 2, steps: 4, members: { revision: 2 } },
+    ],
+    told: ['a book: 0.750 of 2'],
+    outcomes: { compared: 2, not_complete: 1 },
+  },
+  {
+    name: 'a revision that shows that something is missing takes its run out',
+    runs: [
+      { id: 1, steps: 2 },
+      { id: 2, steps: 4 },
+      { id: 2, steps: 4, members: { revision: 2, completeness: 'partial' } },
+    ],
+    told: [],
+  },
+  {
+    name: 'runs that name no task or carry no calls are left out and counted',
+    runs: [
+      { id: 1, steps: 2, task: '' },
+      { id: 2, steps: 0, members: { trace: agentTrace({ agent: 'a', toolCallsCarried: false }) } },
+    ],
+    told: [],
+    outcomes: { no_task: 1, tool_calls_not_carried: 1 },
+  },
+  {
+    name: 'tasks without room for labels are told together, by their runs',
+    runs: [
+      { id: 1, steps: 1 },
+      { id: 2, steps: 1 },
+      { id: 3, steps: 1, task: 'p' },
+      { id: 4, steps: 2, task: 'p' },
+      { id: 5, steps: 3, task: 'q' },
+      { id: 6, steps: 3, task: 'q' },
+      { id: 7, steps: 3, task: 'q' },
+    ],
+    settings: { labelledMax: 1 },
+    told: ['a book: 1.000 of 2', 'other other other: 0.900 of 5'],
+  },
 ];
 for (const { name, runs, settings: members = {}, told, outcomes } of rows) {
   test(`task groups: ${name}`, () => {
@@ -103,8 +228,21 @@ test('task groups: runs of the pipeline are compared, and late spans change what
   const clock = manualClock(0);
   const registry = metricRegistry();
   const groups = taskGroups({ ...settings, runsMax: 10 }, registry);
-  const flow = pipeline({ collectors, plan: [], context: evaluationContext(), clock, telemetry: registry, groups, deliver: () => undefined, ask: () => undefined });
-  const send = (trace: number, tools: number): void => flow.spans(noTenant, [agentSpan({ id: 1, trace, agent: 'a', end: 90, attributes: { task: 'book' } }), ...Array.from({ length: tools }, (_, at) => toolSpan({ id: 2 + at, parent: 1, trace, tool: `t${at}` }))]);
+  const flow = pipeline({
+    collectors,
+    plan: [],
+    context: evaluationContext(),
+    clock,
+    telemetry: registry,
+    groups,
+    deliver: () => undefined,
+    ask: () => undefined,
+  });
+  const send = (trace: number, tools: number): void =>
+    flow.spans(noTenant, [
+      agentSpan({ id: 1, trace, agent: 'a', end: 90, attributes: { task: 'book' } }),
+      ...Array.from({ length: tools }, (_, at) => toolSpan({ id: 2 + at, parent: 1, trace, tool: `t${at}` })),
+    ]);
   const told = (): number | undefined => {
     clock.advance(10_000);
     flow.advance();

@@ -18,21 +18,56 @@ const paths: readonly (readonly [text: string, want: object | undefined])[] = [
   ['', undefined],
   [`attributes.${'k'.repeat(901)}`, undefined],
 ];
-for (const [text, want] of paths) test(`task path: ${JSON.stringify(text.slice(0, 40))} is ${want === undefined ? 'none' : 'one'}`, () => expect(taskPath(text)).toEqual(want));
+for (const [text, want] of paths)
+  test(`task path: ${JSON.stringify(text.slice(0, 40))} is ${want === undefined ? 'none' : 'one'}`, () =>
+    expect(taskPath(text)).toEqual(want));
 
 const at = (data: Partial<SpanData>): ReturnType<typeof span> => span({ id: 1, ...data });
 const runAt = (id: number, members: Partial<Run> = {}): Run => run({ traceId: at({}).traceId, spanId: at({ id }).spanId, ...members });
 const task = (value: unknown): Pick<SpanData, 'attributes'> => ({ attributes: { task: value as string } });
 
-const told: readonly { readonly name: string; readonly spans: readonly Partial<SpanData>[]; readonly of?: Run; readonly want: string | undefined }[] = [
-  { name: 'the agent’s own span', spans: [{ id: 2, ...task('other') }, { id: 1, ...task('book') }], want: 'book' },
+const told: readonly {
+  readonly name: string;
+  readonly spans: readonly Partial<SpanData>[];
+  readonly of?: Run;
+  readonly want: string | undefined;
+}[] = [
+  {
+    name: 'the agent’s own span',
+    spans: [
+      { id: 2, ...task('other') },
+      { id: 1, ...task('book') },
+    ],
+    want: 'book',
+  },
   { name: 'else another span of its trace', spans: [{ id: 2, ...task('book') }], want: 'book' },
-  { name: 'agents of one trace may work on different tasks', spans: [{ id: 1, ...task('a') }, { id: 2, ...task('b') }, { id: 3, ...task('c') }], of: runAt(2), want: 'b' },
-  { name: 'spans before the resource', spans: [{ id: 2, ...task('book') }], of: runAt(1, { resourceAttributes: { task: 'all' } }), want: 'book' },
+  {
+    name: 'agents of one trace may work on different tasks',
+    spans: [
+      { id: 1, ...task('a') },
+      { id: 2, ...task('b') },
+      { id: 3, ...task('c') },
+    ],
+    of: runAt(2),
+    want: 'b',
+  },
+  {
+    name: 'spans before the resource',
+    spans: [{ id: 2, ...task('book') }],
+    of: runAt(1, { resourceAttributes: { task: 'all' } }),
+    want: 'book',
+  },
   { name: 'else the resource', spans: [], of: runAt(1, { resourceAttributes: { task: 'all' } }), want: 'all' },
   { name: 'another trace says nothing', spans: [{ trace: 2, ...task('book') }], want: undefined },
   { name: 'another tenant says nothing', spans: [task('book')], of: runAt(1, { tenant: tenant('t') }), want: undefined },
-  { name: 'a blank is no task', spans: [{ id: 1, ...task('  ') }, { id: 2, ...task('book ') }], want: 'book' },
+  {
+    name: 'a blank is no task',
+    spans: [
+      { id: 1, ...task('  ') },
+      { id: 2, ...task('book ') },
+    ],
+    want: 'book',
+  },
   { name: 'a number is its text', spans: [task(7)], want: '7' },
   { name: 'a list is its JSON', spans: [task(['a', 1])], want: '["a",1]' },
   { name: 'bytes are none', spans: [task(new Uint8Array([1]))], want: undefined },

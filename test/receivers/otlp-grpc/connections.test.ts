@@ -29,15 +29,23 @@ describe('otlp_grpc connections', () => {
 
   test('otlp_grpc: what does not speak HTTP/2 is cut off, counted and told', async () => {
     const door = await opened();
-    await exchange(door.port, head('/v1/traces', { 'content-type': 'application/x-protobuf', 'content-length': goodBody.length }), goodBody).catch(() => undefined);
+    await exchange(
+      door.port,
+      head('/v1/traces', { 'content-type': 'application/x-protobuf', 'content-length': goodBody.length }),
+      goodBody,
+    ).catch(() => undefined);
     expect(await counted(door, connectionEnd('not_http2'))).toBe(1);
-    expect(door.warnings).toEqual([{ kind: 'not_http2', status: 400, refused: 1, todo: expect.stringContaining('listen.otlp_http') as string }]);
+    expect(door.warnings).toEqual([
+      { kind: 'not_http2', status: 400, refused: 1, todo: expect.stringContaining('listen.otlp_http') as string },
+    ]);
     expect((await grpcSend(door.port, { message: goodBody })).code).toBe('OK');
   });
 
   test('otlp_grpc: a connection on which nothing is said is cut off, and counted', async () => {
     const door = await opened({ bounds: { handshakeMs: 20 } });
-    const socket = connect(door.port, '127.0.0.1').on('error', () => undefined).resume();
+    const socket = connect(door.port, '127.0.0.1')
+      .on('error', () => undefined)
+      .resume();
     await new Promise((resolve) => socket.once('close', resolve));
     expect(door.counts.get(connectionEnd('no_handshake'))).toBe(1);
   });

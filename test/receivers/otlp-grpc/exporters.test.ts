@@ -22,7 +22,10 @@ function settings(door: Door, compression: CompressionAlgorithm, token = 'k') {
 describe.each(codings)('otlp_grpc exporters with %s', (compression) => {
   test('otlp_grpc: takes what exporter-trace-otlp-grpc sends', async () => {
     const door = await openGrpcDoor({ tokens: [{ name: 'shop', value: 'k' }] });
-    const provider = new BasicTracerProvider({ resource: resourceFromAttributes({ 'service.name': 'shop' }), spanProcessors: [new SimpleSpanProcessor(new OTLPTraceExporter(settings(door, compression)))] });
+    const provider = new BasicTracerProvider({
+      resource: resourceFromAttributes({ 'service.name': 'shop' }),
+      spanProcessors: [new SimpleSpanProcessor(new OTLPTraceExporter(settings(door, compression)))],
+    });
     agentRun(provider);
     await provider.forceFlush();
     await provider.shutdown();
@@ -33,20 +36,32 @@ describe.each(codings)('otlp_grpc exporters with %s', (compression) => {
     expect(door.spans.map(([tenant]) => tenant)).toEqual(['shop', 'shop']);
     expect(tool?.parentSpanId).toBe(agent?.spanId);
     expect(agent?.resource.attribute('service.name')).toBe('shop');
-    expect(Object.fromEntries(plainAttributes(tool ?? expect.fail()))).toEqual({ 'gen_ai.tool.name': 'buy', tries: 2, price: 9.5, parts: ['a', 'b'], rush: true });
+    expect(Object.fromEntries(plainAttributes(tool ?? expect.fail()))).toEqual({
+      'gen_ai.tool.name': 'buy',
+      tries: 2,
+      price: 9.5,
+      parts: ['a', 'b'],
+      rush: true,
+    });
     expect(tool).toMatchObject({ status: { code: 'error', message: 'sold out' } });
     expect(door.warnings).toEqual([]);
   });
 
   test('otlp_grpc: takes what exporter-logs-otlp-grpc sends', async () => {
     const door = await openGrpcDoor({ tokens: [{ name: 'shop', value: 'k' }] });
-    const provider = new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter: new OTLPLogExporter(settings(door, compression)) })] });
+    const provider = new LoggerProvider({
+      processors: [new SimpleLogRecordProcessor({ exporter: new OTLPLogExporter(settings(door, compression)) })],
+    });
     const spanContext = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', traceFlags: 1 };
-    provider.getLogger('agents').emit({ eventName: 'gen_ai.choice', body: { index: 0 }, context: trace.setSpanContext(ROOT_CONTEXT, spanContext) });
+    provider
+      .getLogger('agents')
+      .emit({ eventName: 'gen_ai.choice', body: { index: 0 }, context: trace.setSpanContext(ROOT_CONTEXT, spanContext) });
     await provider.forceFlush();
     await provider.shutdown();
     await door.receiver.stop();
-    expect(door.records).toMatchObject([['shop', { traceId: spanContext.traceId, spanId: spanContext.spanId, eventName: 'gen_ai.choice' }]]);
+    expect(door.records).toMatchObject([
+      ['shop', { traceId: spanContext.traceId, spanId: spanContext.spanId, eventName: 'gen_ai.choice' }],
+    ]);
   });
 });
 
@@ -71,7 +86,11 @@ function recorded(): ReadableSpan[] {
 function agentRun(provider: BasicTracerProvider): void {
   const tracer = provider.getTracer('agents', '1.2');
   const agent = tracer.startSpan('invoke_agent shop', { startTime: [1_700_000_000, 1] });
-  const tool = tracer.startSpan('execute_tool buy', { startTime: [1_700_000_000, 2], attributes: { 'gen_ai.tool.name': 'buy', tries: 2, price: 9.5, parts: ['a', 'b'], rush: true } }, trace.setSpan(ROOT_CONTEXT, agent));
+  const tool = tracer.startSpan(
+    'execute_tool buy',
+    { startTime: [1_700_000_000, 2], attributes: { 'gen_ai.tool.name': 'buy', tries: 2, price: 9.5, parts: ['a', 'b'], rush: true } },
+    trace.setSpan(ROOT_CONTEXT, agent),
+  );
   tool.setStatus({ code: SpanStatusCode.ERROR, message: 'sold out' });
   tool.end([1_700_000_001, 0]);
   agent.end([1_700_000_002, 0]);

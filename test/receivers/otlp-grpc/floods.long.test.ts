@@ -65,10 +65,7 @@ const rows: readonly Row[] = [
     name: 'header lists beyond the bound',
     times: 500,
     again: (at) =>
-      Buffer.concat([
-        frame(headers, endStream, streamId(at), callHeaders([long])),
-        frame(continuation, endHeaders, streamId(at), long),
-      ]),
+      Buffer.concat([frame(headers, endStream, streamId(at), callHeaders([long])), frame(continuation, endHeaders, streamId(at), long)]),
     reason: refusedHeaders,
   },
   {
@@ -127,7 +124,13 @@ const rows: readonly Row[] = [
     reason: /pings$/,
   },
   { name: 'SETTINGS', times: queuedMax, again: () => frame(settings, none, 0), reason: /settings$/ },
-  { name: 'SETTINGS while a request is open', first: heldOpen, times: queuedMax, again: () => frame(settings, none, 0), reason: /settings$/ },
+  {
+    name: 'SETTINGS while a request is open',
+    first: heldOpen,
+    times: queuedMax,
+    again: () => frame(settings, none, 0),
+    reason: /settings$/,
+  },
   {
     name: 'SETTINGS that resize the table of HPACK',
     times: queuedMax,
@@ -154,7 +157,8 @@ const rows: readonly Row[] = [
     name: 'WINDOW_UPDATE between single bytes of a request',
     first: heldOpen,
     times: 800,
-    again: () => Buffer.concat([frame(data, none, 1, Buffer.alloc(1)), ...Array.from({ length: 100 }, () => frame(windowUpdate, none, 1, one))]),
+    again: () =>
+      Buffer.concat([frame(data, none, 1, Buffer.alloc(1)), ...Array.from({ length: 100 }, () => frame(windowUpdate, none, 1, one))]),
     reason: /flood$/,
   },
 ];
@@ -173,7 +177,9 @@ describe('otlp_grpc floods', () => {
 
   test('otlp_grpc floods: WINDOW_UPDATE ends the session within the default bounds', async () => {
     const door = await opened();
-    const socket = await flooded(door.port, undefined, 1_000, () => Buffer.concat(Array.from({ length: 200 }, () => frame(windowUpdate, none, 0, one))));
+    const socket = await flooded(door.port, undefined, 1_000, () =>
+      Buffer.concat(Array.from({ length: 200 }, () => frame(windowUpdate, none, 0, one))),
+    );
     await eventually(() => socket.closed || undefined, 'the end of the connection');
     expect(await counted(door, 'tracejury.receiver.connections_ended grpc flood')).toBe(1);
   });
@@ -183,7 +189,9 @@ test('otlp_grpc: a header list beyond the bound is refused before the client ack
   const door = await opened();
   const socket = await spokenTo(door.port);
   onTestFinished(() => void socket.destroy());
-  socket.write(Buffer.concat([called(0, Buffer.concat([stored, named.subarray(0, 10)]), endHeaders), frame(data, endStream, 1, message(goodBody))]));
+  socket.write(
+    Buffer.concat([called(0, Buffer.concat([stored, named.subarray(0, 10)]), endHeaders), frame(data, endStream, 1, message(goodBody))]),
+  );
   socket.write(Buffer.concat([called(1, stored, endHeaders), frame(data, endStream, streamId(1), message(goodBody))]));
   await counted(door, 'tracejury.receiver.requests grpc traces OK');
   expect(door.spans).toHaveLength(1);

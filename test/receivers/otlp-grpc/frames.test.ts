@@ -17,7 +17,13 @@ interface Row {
   readonly bytes?: readonly Uint8Array[];
   /** The client never says that it is done. */
   readonly open?: true;
-  readonly want: { readonly status?: string; readonly code?: string; readonly message?: RegExp; readonly counted: string; readonly spans?: number };
+  readonly want: {
+    readonly status?: string;
+    readonly code?: string;
+    readonly message?: RegExp;
+    readonly counted: string;
+    readonly spans?: number;
+  };
 }
 
 const ok = { status: '200', code: '0', counted: 'traces OK', spans: 1 };
@@ -29,9 +35,19 @@ const gzip = { 'grpc-encoding': 'gzip' };
 const rows: readonly Row[] = [
   { name: 'a message in single bytes', bytes: [...message(goodBody)].map((byte) => Buffer.of(byte)), want: ok },
   { name: 'a message cut behind its prefix', bytes: [message(goodBody).subarray(0, 5), goodBody], want: ok },
-  { name: 'a content type with a parameter', headers: { 'content-type': 'application/grpc+proto;charset=utf-8' }, bytes: [message(goodBody)], want: ok },
+  {
+    name: 'a content type with a parameter',
+    headers: { 'content-type': 'application/grpc+proto;charset=utf-8' },
+    bytes: [message(goodBody)],
+    want: ok,
+  },
   { name: 'a plain message although gzip is named', headers: gzip, bytes: [message(goodBody)], want: ok },
-  { name: 'gzip of two members', headers: gzip, bytes: [message(Buffer.concat([gzipSync(goodBody.subarray(0, 9)), gzipSync(goodBody.subarray(9))]), { flag: 1 })], want: ok },
+  {
+    name: 'gzip of two members',
+    headers: gzip,
+    bytes: [message(Buffer.concat([gzipSync(goodBody.subarray(0, 9)), gzipSync(goodBody.subarray(9))]), { flag: 1 })],
+    want: ok,
+  },
   { name: 'deflate', headers: { 'grpc-encoding': 'deflate' }, bytes: [message(deflateSync(goodBody), { flag: 1 })], want: ok },
   { name: 'zstd', headers: { 'grpc-encoding': 'zstd' }, bytes: [message(zstdCompressSync(goodBody), { flag: 1 })], want: ok },
   { name: 'a deadline far off', headers: { 'grpc-timeout': '99999999H' }, bytes: [message(goodBody)], want: ok },
@@ -39,23 +55,88 @@ const rows: readonly Row[] = [
 
   { name: 'no message', want: { ...malformed, message: /no gRPC message/ } },
   { name: 'half a prefix', bytes: [Buffer.from([0, 0, 0])], want: { ...malformed, message: /no gRPC message/ } },
-  { name: 'a flag that is none', bytes: [message(goodBody, { flag: 2 })], want: { ...malformed, message: /not the beginning of a gRPC message/ } },
-  { name: 'text instead of a message', bytes: [Buffer.from('hello, is anybody there?')], want: { ...malformed, message: /not the beginning/ } },
-  { name: 'fewer bytes than announced', bytes: [message(goodBody, { length: goodBody.length + 1 })], want: { ...malformed, message: /announces \d+ bytes and has \d+/ } },
-  { name: 'more bytes than announced', bytes: [message(goodBody, { length: goodBody.length - 1 })], want: { ...malformed, message: /announces/ } },
+  {
+    name: 'a flag that is none',
+    bytes: [message(goodBody, { flag: 2 })],
+    want: { ...malformed, message: /not the beginning of a gRPC message/ },
+  },
+  {
+    name: 'text instead of a message',
+    bytes: [Buffer.from('hello, is anybody there?')],
+    want: { ...malformed, message: /not the beginning/ },
+  },
+  {
+    name: 'fewer bytes than announced',
+    bytes: [message(goodBody, { length: goodBody.length + 1 })],
+    want: { ...malformed, message: /announces \d+ bytes and has \d+/ },
+  },
+  {
+    name: 'more bytes than announced',
+    bytes: [message(goodBody, { length: goodBody.length - 1 })],
+    want: { ...malformed, message: /announces/ },
+  },
   { name: 'two messages', bytes: [message(goodBody), message(goodBody)], want: { ...malformed, message: /announces/ } },
-  { name: 'a compressed message of an unnamed coding', bytes: [message(gzipSync(goodBody), { flag: 1 })], want: { ...malformed, message: /grpc-encoding does not say how/ } },
-  { name: 'what is not gzip', headers: gzip, bytes: [message(goodBody, { flag: 1 })], want: { ...malformed, message: /gzip data is broken/ } },
-  { name: 'cut gzip', headers: gzip, bytes: [message(gzipSync(goodBody).subarray(0, 20), { flag: 1 })], want: { ...malformed, message: /gzip data is broken/ } },
+  {
+    name: 'a compressed message of an unnamed coding',
+    bytes: [message(gzipSync(goodBody), { flag: 1 })],
+    want: { ...malformed, message: /grpc-encoding does not say how/ },
+  },
+  {
+    name: 'what is not gzip',
+    headers: gzip,
+    bytes: [message(goodBody, { flag: 1 })],
+    want: { ...malformed, message: /gzip data is broken/ },
+  },
+  {
+    name: 'cut gzip',
+    headers: gzip,
+    bytes: [message(gzipSync(goodBody).subarray(0, 20), { flag: 1 })],
+    want: { ...malformed, message: /gzip data is broken/ },
+  },
   { name: 'an endless message of small announcement', bytes: [message(goodBody), Buffer.alloc(testLimits.bodyBytes * 2)], want: tooLarge },
-  { name: 'a huge message that never comes', bytes: [message(Buffer.alloc(0), { length: 4_000_000_000 })], open: true, want: { ...tooLarge, message: /4000000000 bytes/ } },
+  {
+    name: 'a huge message that never comes',
+    bytes: [message(Buffer.alloc(0), { length: 4_000_000_000 })],
+    open: true,
+    want: { ...tooLarge, message: /4000000000 bytes/ },
+  },
 
-  { name: 'metrics', headers: { ':path': metricsPath }, bytes: [message(goodBody)], want: { ...unimplemented, message: /Metrics are not taken/, counted: 'other UNIMPLEMENTED not_found' } },
-  { name: 'a service of nobody', headers: { ':path': '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' }, bytes: [message(goodBody)], want: { ...unimplemented, message: /no such service/, counted: 'other UNIMPLEMENTED not_found' } },
-  { name: 'another method of the service', headers: { ':path': tracesPath.replace('Export', 'Import') }, bytes: [message(goodBody)], want: { ...unimplemented, counted: 'other UNIMPLEMENTED not_found' } },
-  { name: 'a coding that is not known', headers: { 'grpc-encoding': 'snappy' }, bytes: [message(goodBody)], want: { ...unimplemented, message: /gzip/, counted: 'traces UNIMPLEMENTED otlp_encoding' } },
-  { name: 'logs in another content type', headers: { ':path': logsPath, 'content-type': 'application/json' }, bytes: [goodBody], want: { status: '415', counted: 'logs 415 otlp_media_type' } },
-  { name: 'gRPC with JSON', headers: { 'content-type': 'application/grpc+json' }, bytes: [goodBody], want: { status: '415', counted: 'traces 415 otlp_media_type' } },
+  {
+    name: 'metrics',
+    headers: { ':path': metricsPath },
+    bytes: [message(goodBody)],
+    want: { ...unimplemented, message: /Metrics are not taken/, counted: 'other UNIMPLEMENTED not_found' },
+  },
+  {
+    name: 'a service of nobody',
+    headers: { ':path': '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' },
+    bytes: [message(goodBody)],
+    want: { ...unimplemented, message: /no such service/, counted: 'other UNIMPLEMENTED not_found' },
+  },
+  {
+    name: 'another method of the service',
+    headers: { ':path': tracesPath.replace('Export', 'Import') },
+    bytes: [message(goodBody)],
+    want: { ...unimplemented, counted: 'other UNIMPLEMENTED not_found' },
+  },
+  {
+    name: 'a coding that is not known',
+    headers: { 'grpc-encoding': 'snappy' },
+    bytes: [message(goodBody)],
+    want: { ...unimplemented, message: /gzip/, counted: 'traces UNIMPLEMENTED otlp_encoding' },
+  },
+  {
+    name: 'logs in another content type',
+    headers: { ':path': logsPath, 'content-type': 'application/json' },
+    bytes: [goodBody],
+    want: { status: '415', counted: 'logs 415 otlp_media_type' },
+  },
+  {
+    name: 'gRPC with JSON',
+    headers: { 'content-type': 'application/grpc+json' },
+    bytes: [goodBody],
+    want: { status: '415', counted: 'traces 415 otlp_media_type' },
+  },
   { name: 'GET', headers: { ':method': 'GET' }, want: { status: '405', counted: 'traces 405 method_not_allowed' } },
 ];
 
@@ -101,7 +182,10 @@ test('otlp_grpc: a message is read whole however it is cut, and its bytes are gi
 test('otlp_grpc: noise is a message or an error of ours, and never more than is sent', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 40 }), fc.array(fc.nat({ max: 40 }), { maxLength: 4 }), async (noise, cuts) => {
-      const end = await reading(Buffer.from(noise), cuts).read.then(({ length }) => length, (error: { readonly code?: string }) => error.code);
+      const end = await reading(Buffer.from(noise), cuts).read.then(
+        ({ length }) => length,
+        (error: { readonly code?: string }) => error.code,
+      );
       expect(['OTLP_MALFORMED', 'OTLP_TOO_LARGE', 'OVERLOADED', noise.length - 5]).toContain(end);
     }),
   );

@@ -28,7 +28,9 @@ const { none, endStream, endHeaders, padded } = flags;
 
 const ends = ({ counts }: Door): readonly string[] => [...counts.keys()].filter((key) => key.includes('connections_ended'));
 const answers = ({ counts }: Door, code: string): number =>
-  [...counts].filter(([key]) => key.startsWith(`tracejury.receiver.requests grpc traces ${code}`)).reduce((sum, [, count]) => sum + count, 0);
+  [...counts]
+    .filter(([key]) => key.startsWith(`tracejury.receiver.requests grpc traces ${code}`))
+    .reduce((sum, [, count]) => sum + count, 0);
 const answered = (door: Door, code: string, count: number): Promise<true> =>
   eventually(() => answers(door, code) >= count || undefined, `${count} answers ${code}`);
 

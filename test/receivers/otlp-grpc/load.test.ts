@@ -14,7 +14,11 @@ describe('otlp_grpc overload', () => {
     const first = rawCall(await connected(door));
     first.stream.write(message(goodBody).subarray(0, 10));
     await door.inFlight(callBytes + goodBody.length);
-    expect(await grpcSend(door.port, { message: goodBody })).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1, message: expect.stringMatching(/in flight/) });
+    expect(await grpcSend(door.port, { message: goodBody })).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryAfterSeconds: 1,
+      message: expect.stringMatching(/in flight/),
+    });
     first.stream.end(message(goodBody).subarray(10));
     expect((await first.answer).headers['grpc-status']).toBe('0');
     await door.inFlight(0);
@@ -132,6 +136,9 @@ describe('otlp_grpc overload', () => {
     for (let n = 0; n < 3; n++) await refuse();
     door.clock.advance(60_000);
     await refuse();
-    expect(door.warnings).toEqual([{ kind: 'not_found', status: 404, refused: 1 }, { kind: 'not_found', status: 404, refused: 3 }]);
+    expect(door.warnings).toEqual([
+      { kind: 'not_found', status: 404, refused: 1 },
+      { kind: 'not_found', status: 404, refused: 3 },
+    ]);
   });
 });

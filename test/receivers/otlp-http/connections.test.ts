@@ -25,7 +25,10 @@ function post(door: Door, headers: { readonly [name: string]: string } = {}): Pr
 }
 
 describe('otlp_http tokens', () => {
-  const tokens = [{ name: 'agents', value: 'secret-1' }, { name: 'others', value: 'secret-2' }];
+  const tokens = [
+    { name: 'agents', value: 'secret-1' },
+    { name: 'others', value: 'secret-2' },
+  ];
   const cases = [
     { name: 'the first token', authorization: 'Bearer secret-1', tenant: 'agents' },
     { name: 'the second token', authorization: 'bearer  secret-2', tenant: 'others' },
@@ -82,7 +85,13 @@ describe('otlp_http overload', () => {
 
   test('otlp_http: bytes without an announced length are bounded as they come', async () => {
     const door = await opened({ limits: { ...testLimits, inFlightBytes: 10 } });
-    const answer = await exchange(door.port, head('/v1/traces', { ...type, 'transfer-encoding': 'chunked' }), '40\r\n', Buffer.alloc(64), '\r\n0\r\n\r\n');
+    const answer = await exchange(
+      door.port,
+      head('/v1/traces', { ...type, 'transfer-encoding': 'chunked' }),
+      '40\r\n',
+      Buffer.alloc(64),
+      '\r\n0\r\n\r\n',
+    );
     expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
     await door.inFlight(0);
   });
@@ -142,7 +151,10 @@ describe('otlp_http faults of the service', () => {
     door.clock.advance(60_000);
     await refuse();
     await exchange(door.port, head('/v1/traces', { connection: 'close' }, 'GET'));
-    expect(door.warnings.slice(1)).toEqual([{ kind: 'not_found', status: 404, refused: 3 }, { kind: 'method_not_allowed', status: 405, refused: 1 }]);
+    expect(door.warnings.slice(1)).toEqual([
+      { kind: 'not_found', status: 404, refused: 3 },
+      { kind: 'method_not_allowed', status: 405, refused: 1 },
+    ]);
   });
 });
 
@@ -150,7 +162,11 @@ describe('otlp_http input that is not HTTP', () => {
   const cases = [
     { name: 'noise', bytes: 'hello\r\n\r\n', status: 400 },
     { name: 'headers beyond the limit', bytes: head('/v1/traces', { x: 'y'.repeat(20_000) }), status: 431 },
-    { name: 'a length and pieces at once', bytes: head('/v1/traces', { ...type, 'content-length': 5, 'transfer-encoding': 'chunked' }), status: 400 },
+    {
+      name: 'a length and pieces at once',
+      bytes: head('/v1/traces', { ...type, 'content-length': 5, 'transfer-encoding': 'chunked' }),
+      status: 400,
+    },
     { name: 'a length that is no number', bytes: head('/v1/traces', { ...type, 'content-length': 'many' }), status: 400 },
     { name: 'a piece without a length', bytes: `${head('/v1/traces', { ...type, 'transfer-encoding': 'chunked' })}zz\r\n`, status: 400 },
   ];
@@ -216,10 +232,13 @@ test('otlp_http: speaks TLS with the certificate given', async () => {
   const pem = (name: string): string => readFileSync(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url), 'utf8');
   const door = await opened({ tls: { cert: pem('cert'), key: pem('key') } });
   const status = await new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port: door.port, path: '/v1/traces', method: 'POST', headers: type, ca: pem('cert'), agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    });
+    const sent = request(
+      { host: '127.0.0.1', port: door.port, path: '/v1/traces', method: 'POST', headers: type, ca: pem('cert'), agent: false },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      },
+    );
     sent.on('error', reject);
     sent.end(goodBody);
   });

@@ -14,7 +14,11 @@ interface ExporterOptions {
   readonly compression?: 'gzip' | 'none';
 }
 
-const exporters: readonly { readonly name: string; readonly make: (options: ExporterOptions) => SpanExporter; readonly compression: 'gzip' | 'none' }[] = [
+const exporters: readonly {
+  readonly name: string;
+  readonly make: (options: ExporterOptions) => SpanExporter;
+  readonly compression: 'gzip' | 'none';
+}[] = [
   { name: 'exporter-trace-otlp-proto', make: (options) => new ProtobufExporter(options as object), compression: 'none' },
   { name: 'exporter-trace-otlp-proto with gzip', make: (options) => new ProtobufExporter(options as object), compression: 'gzip' },
   { name: 'exporter-trace-otlp-http', make: (options) => new JsonExporter(options as object), compression: 'none' },
@@ -26,7 +30,10 @@ describe('otlp_http exporters', () => {
     test(`otlp_http: takes what ${name} sends`, async () => {
       const door = await openDoor({ tokens: [{ name: 'shop', value: 'k' }] });
       const exporter = make({ url: `http://127.0.0.1:${door.port}/v1/traces`, headers: { authorization: 'Bearer k' }, compression });
-      const provider = new BasicTracerProvider({ resource: resourceFromAttributes({ 'service.name': 'shop' }), spanProcessors: [new SimpleSpanProcessor(exporter)] });
+      const provider = new BasicTracerProvider({
+        resource: resourceFromAttributes({ 'service.name': 'shop' }),
+        spanProcessors: [new SimpleSpanProcessor(exporter)],
+      });
       agentRun(provider);
       await provider.forceFlush();
       await provider.shutdown();
@@ -40,7 +47,13 @@ describe('otlp_http exporters', () => {
       expect(tool?.traceId).toBe(agent?.traceId);
       expect(agent?.resource.attribute('service.name')).toBe('shop');
       expect(agent?.scope).toMatchObject({ name: 'agents', version: '1.2' });
-      expect(Object.fromEntries(plainAttributes(tool ?? expect.fail()))).toEqual({ 'gen_ai.tool.name': 'buy', tries: 2, price: 9.5, parts: ['a', 'b'], rush: true });
+      expect(Object.fromEntries(plainAttributes(tool ?? expect.fail()))).toEqual({
+        'gen_ai.tool.name': 'buy',
+        tries: 2,
+        price: 9.5,
+        parts: ['a', 'b'],
+        rush: true,
+      });
       expect(tool).toMatchObject({ kind: 1, status: { code: 'error', message: 'sold out' }, events: [{ name: 'exception' }] });
       expect(tool?.endUnixNano).toBeGreaterThan(tool?.startUnixNano ?? 0n);
       expect(door.warnings).toEqual([]);
@@ -52,7 +65,11 @@ function agentRun(provider: BasicTracerProvider): void {
   const tracer = provider.getTracer('agents', '1.2');
   const agent = tracer.startSpan('invoke_agent shop', { startTime: [1_700_000_000, 1] });
   const inAgent: Context = trace.setSpan(context.active(), agent);
-  const tool = tracer.startSpan('execute_tool buy', { startTime: [1_700_000_000, 2], attributes: { 'gen_ai.tool.name': 'buy', tries: 2, price: 9.5, parts: ['a', 'b'], rush: true } }, inAgent);
+  const tool = tracer.startSpan(
+    'execute_tool buy',
+    { startTime: [1_700_000_000, 2], attributes: { 'gen_ai.tool.name': 'buy', tries: 2, price: 9.5, parts: ['a', 'b'], rush: true } },
+    inAgent,
+  );
   tool.recordException(new Error('sold out'));
   tool.setStatus({ code: SpanStatusCode.ERROR, message: 'sold out' });
   tool.end([1_700_000_001, 0]);

@@ -30,9 +30,11 @@ describe('otlp_http refusals', () => {
     ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
     ['HPE_INVALID_METHOD', 400],
   ] as const;
-  for (const [code, status] of parser) test(`otlp_http: the parser's ${code} is answered ${status}`, () => expect(parserRefusal({ code })).toMatchObject({ status }));
+  for (const [code, status] of parser)
+    test(`otlp_http: the parser's ${code} is answered ${status}`, () => expect(parserRefusal({ code })).toMatchObject({ status }));
 
   test('otlp_http: what is thrown and is no error is a fault of the service', () => {
-    for (const thrown of [undefined, null, 'text', { statusCode: 200 }, { statusCode: 'x' }]) expect(refusalOf(thrown)).toMatchObject({ status: 500 });
+    for (const thrown of [undefined, null, 'text', { statusCode: 200 }, { statusCode: 'x' }])
+      expect(refusalOf(thrown)).toMatchObject({ status: 500 });
   });
 });

@@ -23,7 +23,11 @@ describe('otlp_http requests', () => {
 
       expect(answer.status).toBe(want.status);
       expect(answer.headers).toMatchObject(want.headers ?? {});
-      expect(said(row, answer)).toEqual({ code: want.code, message: want.message === undefined ? expect.anything() : expect.stringMatching(want.message), rejected: want.rejected });
+      expect(said(row, answer)).toEqual({
+        code: want.code,
+        message: want.message === undefined ? expect.anything() : expect.stringMatching(want.message),
+        rejected: want.rejected,
+      });
       expect(door.spans).toHaveLength(want.spans ?? 0);
       expect(door.records).toHaveLength(want.records ?? 0);
       const signal = { '/v1/traces': 'traces', '/v1/logs': 'logs' }[path.split('?')[0] ?? ''] ?? 'other';
@@ -31,7 +35,11 @@ describe('otlp_http requests', () => {
       expect(counted.map(([key, count]) => [key.split(' ').length, count])).toEqual([[want.status === 200 ? 4 : 5, 1]]);
       expect(Object.fromEntries(door.counts)).toMatchObject(want.counts ?? {});
 
-      const good = await exchange(door.port, head('/v1/traces', { 'content-type': 'application/x-protobuf', 'content-length': goodBody.length, connection: 'close' }), goodBody);
+      const good = await exchange(
+        door.port,
+        head('/v1/traces', { 'content-type': 'application/x-protobuf', 'content-length': goodBody.length, connection: 'close' }),
+        goodBody,
+      );
       expect(good.status).toBe(200);
       await door.inFlight(0);
     });
@@ -51,13 +59,25 @@ function lengthOf({ body, pieces }: Row): { readonly [name: string]: string | nu
 }
 
 /** What the answer says, read in the encoding that its content type names, which must be the request's own. */
-function said({ path, headers }: Row, { status, headers: answered, body }: RawAnswer): { readonly code: unknown; readonly message: unknown; readonly rejected: unknown } {
-  const sent = String(headers?.['content-type'] ?? '').split(';')[0]?.toLowerCase() ?? '';
-  expect(answered['content-type']).toBe(['application/x-protobuf', 'application/protobuf', 'application/json'].includes(sent) ? sent : 'application/json');
+function said(
+  { path, headers }: Row,
+  { status, headers: answered, body }: RawAnswer,
+): { readonly code: unknown; readonly message: unknown; readonly rejected: unknown } {
+  const sent =
+    String(headers?.['content-type'] ?? '')
+      .split(';')[0]
+      ?.toLowerCase() ?? '';
+  expect(answered['content-type']).toBe(
+    ['application/x-protobuf', 'application/protobuf', 'application/json'].includes(sent) ? sent : 'application/json',
+  );
   const isJson = answered['content-type'] === 'application/json';
   const message = status !== 200 ? statusMessage : path === '/v1/logs' ? logsResponse : traceResponse;
   const read = isJson ? (JSON.parse(body.toString()) as { readonly [field: string]: unknown }) : message.decode(body);
   if (status !== 200) return { code: read['code'], message: read['message'], rejected: undefined };
   const partial = (read['partialSuccess'] ?? {}) as { readonly [field: string]: unknown };
-  return { code: undefined, message: partial['errorMessage'] ?? 'all taken', rejected: partial['rejectedSpans'] ?? partial['rejectedLogRecords'] };
+  return {
+    code: undefined,
+    message: partial['errorMessage'] ?? 'all taken',
+    rejected: partial['rejectedSpans'] ?? partial['rejectedLogRecords'],
+  };
 }

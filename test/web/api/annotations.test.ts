@@ -28,23 +28,63 @@ async function asked(path: string, init: RequestInit = {}, at = service): Promis
   return { status: response.status, body: (await response.json()) as JsonObject };
 }
 
-async function say(annotations: JsonValue, { headers = {}, at = service }: { readonly headers?: { readonly [name: string]: string }; readonly at?: Running } = {}): Promise<Answer> {
-  return asked('/annotations', { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: jsonText({ annotations }) }, at);
+async function say(
+  annotations: JsonValue,
+  { headers = {}, at = service }: { readonly headers?: { readonly [name: string]: string }; readonly at?: Running } = {},
+): Promise<Answer> {
+  return asked(
+    '/annotations',
+    { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: jsonText({ annotations }) },
+    at,
+  );
 }
 
 async function heard(spanId = sent.spanId): Promise<readonly JsonObject[]> {
   return ((await asked(`/runs/${sent.traceId}/${spanId}`)).body['annotations'] ?? []) as readonly JsonObject[];
 }
 
-const results = ({ body }: Answer): unknown => (body['annotations'] as readonly JsonObject[]).map(({ status, error }) => (isJsonObject(error) ? `${String(status)}: ${String(error['message'])}` : status));
+const results = ({ body }: Answer): unknown =>
+  (body['annotations'] as readonly JsonObject[]).map(({ status, error }) =>
+    isJsonObject(error) ? `${String(status)}: ${String(error['message'])}` : status,
+  );
 
 test('annotations: what is said of a run stands with it, and the newer word of one annotator counts', async () => {
-  const one = { trace_id: sent.traceId, name: 'tool_error', by: 'ann', label: 'fail', score: 0.25, passed: false, explanation: 'The mail never came.', at: '2026-01-02T03:04:05Z' };
-  expect(await say([one, { ...one, by: 'user-7', kind: 'user', at: null, span_id: sent.spanId.toUpperCase() }])).toMatchObject({ status: 200, body: { taken: 2, refused: 0, annotations: [{ trace_id: sent.traceId, name: 'tool_error', by: 'ann', status: 'attached', error: null }, { status: 'attached' }] } });
-  expect((await heard())[0]).toEqual({ id: expect.stringMatching(/^[0-9a-f]{32}-[0-9a-f]{24}$/), tool_call: null, name: 'tool_error', by: 'ann', kind: 'human', label: 'fail', score: 0.25, passed: false, explanation: 'The mail never came.', at: '2026-01-02T03:04:05.000000Z' });
+  const one = {
+    trace_id: sent.traceId,
+    name: 'tool_error',
+    by: 'ann',
+    label: 'fail',
+    score: 0.25,
+    passed: false,
+    explanation: 'The mail never came.',
+    at: '2026-01-02T03:04:05Z',
+  };
+  expect(await say([one, { ...one, by: 'user-7', kind: 'user', at: null, span_id: sent.spanId.toUpperCase() }])).toMatchObject({
+    status: 200,
+    body: {
+      taken: 2,
+      refused: 0,
+      annotations: [{ trace_id: sent.traceId, name: 'tool_error', by: 'ann', status: 'attached', error: null }, { status: 'attached' }],
+    },
+  });
+  expect((await heard())[0]).toEqual({
+    id: expect.stringMatching(/^[0-9a-f]{32}-[0-9a-f]{24}$/),
+    tool_call: null,
+    name: 'tool_error',
+    by: 'ann',
+    kind: 'human',
+    label: 'fail',
+    score: 0.25,
+    passed: false,
+    explanation: 'The mail never came.',
+    at: '2026-01-02T03:04:05.000000Z',
+  });
   expect(results(await say([{ ...one, at: '2026-01-01' }]))).toEqual(['outdated']);
   expect(results(await say([{ ...one, at: '2026-01-03', passed: true, label: null, score: null }]))).toEqual(['attached']);
-  expect(await heard()).toMatchObject([{ by: 'ann', passed: true, label: null, score: null }, { by: 'user-7', kind: 'user', passed: false }]);
+  expect(await heard()).toMatchObject([
+    { by: 'ann', passed: true, label: null, score: null },
+    { by: 'user-7', kind: 'user', passed: false },
+  ]);
   expect((await asked('/runs?annotated=true')).body).toMatchObject({ runs: [{ trace_id: sent.traceId }] });
   expect((await asked('/runs?annotated=false')).body).toMatchObject({ runs: [] });
 });
@@ -52,7 +92,13 @@ test('annotations: what is said of a run stands with it, and the newer word of o
 test('annotations: one is taken back by its id, attached or waiting, once and again', async () => {
   const said = { name: 'tone', by: 'ann', passed: false };
   const ids = ({ body }: Answer): readonly unknown[] => (body['annotations'] as readonly JsonObject[]).map(({ id }) => id);
-  const [attached, outdated, bad] = ids(await say([{ ...said, trace_id: sent.traceId }, { ...said, trace_id: sent.traceId, at: '2026-01-01' }, { ...said, trace_id: 'none' }]));
+  const [attached, outdated, bad] = ids(
+    await say([
+      { ...said, trace_id: sent.traceId },
+      { ...said, trace_id: sent.traceId, at: '2026-01-01' },
+      { ...said, trace_id: 'none' },
+    ]),
+  );
   const [waiting] = ids(await say([{ ...said, trace_id: 'd'.repeat(32) }]));
   expect([outdated, bad]).toEqual([null, null]);
   expect((await heard()).find(({ name }) => name === 'tone')?.['id']).toBe(attached);
@@ -60,7 +106,12 @@ test('annotations: one is taken back by its id, attached or waiting, once and ag
     const { status, body } = await asked(`/annotations/${String(id)}`, { method: 'DELETE' });
     return [status, body['deleted']];
   };
-  expect([await taken(attached), await taken(attached), await taken(waiting), await taken(waiting)]).toEqual([[200, true], [200, false], [200, true], [200, false]]);
+  expect([await taken(attached), await taken(attached), await taken(waiting), await taken(waiting)]).toEqual([
+    [200, true],
+    [200, false],
+    [200, true],
+    [200, false],
+  ]);
   expect((await heard()).some(({ name }) => name === 'tone')).toBe(false);
   // Said once more it is there once more, under the same id.
   expect(ids(await say([{ ...said, trace_id: sent.traceId }]))).toEqual([attached]);
@@ -83,15 +134,34 @@ test('annotations: a word on one tool call, by the id of its span, is compared w
 test('annotations: a thumb that comes before the spans waits for them', async () => {
   const early = 'c'.repeat(32);
   expect(results(await say([{ trace_id: early, name: 'thumb', by: 'u', kind: 'user', passed: true }]))).toEqual(['waiting']);
-  const span = { traceId: early, spanId: '1'.repeat(16), name: 'run', kind: 1, startTimeUnixNano: '1700000000000000000', endTimeUnixNano: '1700000001000000000', attributes: [{ key: 'agent.name', value: { stringValue: 'late' } }] };
-  await fetch(`${service.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: jsonText({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }) });
+  const span = {
+    traceId: early,
+    spanId: '1'.repeat(16),
+    name: 'run',
+    kind: 1,
+    startTimeUnixNano: '1700000000000000000',
+    endTimeUnixNano: '1700000001000000000',
+    attributes: [{ key: 'agent.name', value: { stringValue: 'late' } }],
+  };
+  await fetch(`${service.otlp}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: jsonText({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }),
+  });
   const run = await eventually(async () => {
     const { status, body } = await asked(`/runs/${early}/${'1'.repeat(16)}`);
     return status === 200 ? body : undefined;
   }, 'the run');
   expect(run['annotations']).toMatchObject([{ name: 'thumb', by: 'u', passed: true }]);
   expect(results(await say([{ trace_id: early, name: 'thumb', by: 'u', kind: 'user', passed: false }]))).toEqual(['attached']);
-  await eventually(async () => (sample(await service.metrics(), 'tracejury_annotations_total', { tracejury_annotator_kind: 'user', tracejury_outcome: 'waiting' }) === 1 ? true : undefined), 'the count');
+  await eventually(
+    async () =>
+      sample(await service.metrics(), 'tracejury_annotations_total', { tracejury_annotator_kind: 'user', tracejury_outcome: 'waiting' }) ===
+      1
+        ? true
+        : undefined,
+    'the count',
+  );
 });
 
 const good = { trace_id: 'd'.repeat(32), name: 'n', by: 'b', passed: true } as const;
@@ -120,15 +190,22 @@ const faulty: readonly (readonly [string, JsonValue, RegExp])[] = [
 test('annotations: a faulty one is refused by itself, with what is wrong', async () => {
   const answer = await say([...faulty.map(([, entry]) => entry), { ...good, trace_id: 'D'.repeat(32), explanation: null }]);
   expect(answer).toMatchObject({ status: 207, body: { taken: 1, refused: faulty.length } });
-  for (const [at, [name, , message]] of faulty.entries()) expect([name, (results(answer) as readonly string[])[at]]).toEqual([name, expect.stringMatching(message)]);
+  for (const [at, [name, , message]] of faulty.entries())
+    expect([name, (results(answer) as readonly string[])[at]]).toEqual([name, expect.stringMatching(message)]);
   expect((await say([{ ...good, by: 7 }])).status).toBe(422);
 });
 
 test('annotations: the schema that the OpenAPI document tells and what is read agree', () => {
   const isValid = new Ajv2020({ strict: false, validateFormats: false }).compile(annotationSchema);
   const beyondSchema = new Set(['a trace id of zeros', 'nothing said', 'no time', 'a time in the future']);
-  for (const [name, entry] of faulty) expect([name, isValid(entry), 'fault' in readAnnotation(entry, 1e15)]).toEqual([name, beyondSchema.has(name), true]);
-  for (const entry of [good, { ...good, span_id: 'a'.repeat(16), tenant: 't', kind: 'user', label: 'l', score: 0, explanation: '', at: '2000-01-01' }, { ...good, span_id: null, tenant: null, kind: null, label: null, score: null, explanation: null, at: null }]) expect([entry, isValid(entry), 'annotation' in readAnnotation(entry, 1e15)]).toEqual([entry, true, true]);
+  for (const [name, entry] of faulty)
+    expect([name, isValid(entry), 'fault' in readAnnotation(entry, 1e15)]).toEqual([name, beyondSchema.has(name), true]);
+  for (const entry of [
+    good,
+    { ...good, span_id: 'a'.repeat(16), tenant: 't', kind: 'user', label: 'l', score: 0, explanation: '', at: '2000-01-01' },
+    { ...good, span_id: null, tenant: null, kind: null, label: null, score: null, explanation: null, at: null },
+  ])
+    expect([entry, isValid(entry), 'annotation' in readAnnotation(entry, 1e15)]).toEqual([entry, true, true]);
 });
 
 const bodies: readonly (readonly [string, string, number, RegExp])[] = [
@@ -143,20 +220,37 @@ const bodies: readonly (readonly [string, string, number, RegExp])[] = [
 for (const [name, body, status, message] of bodies) {
   test(`annotations: a body with ${name} is answered ${status}`, async () => {
     const answer = await asked('/annotations', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-    expect(answer).toMatchObject({ status, body: { error: { message: expect.stringMatching(message), todo: expect.stringMatching(/./) } } });
+    expect(answer).toMatchObject({
+      status,
+      body: { error: { message: expect.stringMatching(message), todo: expect.stringMatching(/./) } },
+    });
   });
 }
 
 test('annotations: what is redacted is not kept, and two people stay two', async () => {
   const say1 = { trace_id: sent.traceId, name: 'redacted', passed: true, explanation: 'Ask ann@example.com about it.' };
-  expect(results(await say([{ ...say1, by: 'ann@example.com' }, { ...say1, by: 'bob@example.com' }]))).toEqual(['attached', 'attached']);
+  expect(
+    results(
+      await say([
+        { ...say1, by: 'ann@example.com' },
+        { ...say1, by: 'bob@example.com' },
+      ]),
+    ),
+  ).toEqual(['attached', 'attached']);
   const own = (await heard()).filter(({ name }) => name === 'redacted');
-  expect(own).toMatchObject([{ by: expect.stringMatching(/^redacted-[0-9a-f]{16}$/), explanation: expect.not.stringContaining('ann@') }, { by: expect.stringMatching(/^redacted-/) }]);
+  expect(own).toMatchObject([
+    { by: expect.stringMatching(/^redacted-[0-9a-f]{16}$/), explanation: expect.not.stringContaining('ann@') },
+    { by: expect.stringMatching(/^redacted-/) },
+  ]);
   expect(own[0]?.['by']).not.toBe(own[1]?.['by']);
 });
 
 test('annotations: whoever annotates needs a token that may, once there are tokens', async () => {
-  const [read, operate, annotate] = ['{ name: people, value: token-of-reader-0, may: [read] }', '{ name: ops, value: token-of-operator, may: [operate] }', '{ name: graders, value: token-of-grader-0, may: [annotate] }'];
+  const [read, operate, annotate] = [
+    '{ name: people, value: token-of-reader-0, may: [read] }',
+    '{ name: ops, value: token-of-operator, may: [operate] }',
+    '{ name: graders, value: token-of-grader-0, may: [annotate] }',
+  ];
   for (const [tokens, none, reader, operator, grader] of [
     ['[]', 200, 200, 200, 200],
     [`[ ${read} ]`, 401, 401, 401, 401],
@@ -164,14 +258,37 @@ test('annotations: whoever annotates needs a token that may, once there are toke
   ] as const) {
     const at = await running('', { tokens });
     more.push(at);
-    const status = async (token?: string): Promise<number> => (await say([good], { at, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })).status;
-    expect([tokens, await status(), await status('token-of-reader-0'), await status('token-of-operator'), await status('token-of-grader-0')]).toEqual([tokens, none, reader, operator, grader]);
-    expect([tokens, (await asked(`/annotations/${'0'.repeat(32)}-${'0'.repeat(24)}`, { method: 'DELETE', headers: { authorization: 'Bearer token-of-operator' } }, at)).status]).toEqual([tokens, operator]);
+    const status = async (token?: string): Promise<number> =>
+      (await say([good], { at, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })).status;
+    expect([
+      tokens,
+      await status(),
+      await status('token-of-reader-0'),
+      await status('token-of-operator'),
+      await status('token-of-grader-0'),
+    ]).toEqual([tokens, none, reader, operator, grader]);
+    expect([
+      tokens,
+      (
+        await asked(
+          `/annotations/${'0'.repeat(32)}-${'0'.repeat(24)}`,
+          { method: 'DELETE', headers: { authorization: 'Bearer token-of-operator' } },
+          at,
+        )
+      ).status,
+    ]).toEqual([tokens, operator]);
     const others = { headers: { authorization: 'Bearer token-of-grader-0' } };
-    if (tokens !== '[]') expect([(await asked('/runs', others, at)).status, (await asked('/exports/retry', { ...others, method: 'POST' }, at)).status]).toEqual([401, 401]);
+    if (tokens !== '[]')
+      expect([
+        (await asked('/runs', others, at)).status,
+        (await asked('/exports/retry', { ...others, method: 'POST' }, at)).status,
+      ]).toEqual([401, 401]);
   }
 });
 
 test('annotations: a page of another site says nothing', async () => {
-  expect(await say([good], { headers: { 'sec-fetch-site': 'cross-site' } })).toMatchObject({ status: 403, body: { error: { code: 'other_site' } } });
+  expect(await say([good], { headers: { 'sec-fetch-site': 'cross-site' } })).toMatchObject({
+    status: 403,
+    body: { error: { code: 'other_site' } },
+  });
 });

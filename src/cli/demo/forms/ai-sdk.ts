@@ -9,7 +9,11 @@ export const aiSdk: Sdk = {
   tellsTools: true,
   agent: (run) => ({
     name: 'ai.generateText',
-    attributes: { ...operation('ai.generateText', run), 'ai.prompt': jsonText({ system: run.agent.system, prompt: run.input }), ...(run.answer === undefined ? {} : { 'ai.response.text': run.answer }) },
+    attributes: {
+      ...operation('ai.generateText', run),
+      'ai.prompt': jsonText({ system: run.agent.system, prompt: run.input }),
+      ...(run.answer === undefined ? {} : { 'ai.response.text': run.answer }),
+    },
   }),
   model: (run, turn, callId) => {
     const history = historyBefore(run, turn, callId);
@@ -20,8 +24,18 @@ export const aiSdk: Sdk = {
         ...operation('ai.generateText.doGenerate', run),
         'ai.model.id': run.agent.model,
         'ai.prompt.messages': jsonText(history.map(message)),
-        'ai.prompt.tools': run.agent.tools.map(({ name, description, inputSchema }) => jsonText({ type: 'function', name, description: description ?? '', inputSchema: inputSchema ?? {} })),
-        ...(reply.role === 'asks' ? { 'ai.response.toolCalls': jsonText(reply.calls.map(({ id, tool, argumentsText }) => ({ toolCallId: id, toolName: tool, input: argumentsText }))) } : reply.role === 'told' ? {} : { 'ai.response.text': reply.text }),
+        'ai.prompt.tools': run.agent.tools.map(({ name, description, inputSchema }) =>
+          jsonText({ type: 'function', name, description: description ?? '', inputSchema: inputSchema ?? {} }),
+        ),
+        ...(reply.role === 'asks'
+          ? {
+              'ai.response.toolCalls': jsonText(
+                reply.calls.map(({ id, tool, argumentsText }) => ({ toolCallId: id, toolName: tool, input: argumentsText })),
+              ),
+            }
+          : reply.role === 'told'
+            ? {}
+            : { 'ai.response.text': reply.text }),
         'ai.usage.inputTokens': tokensIn(history),
         'ai.usage.outputTokens': tokensIn([reply]),
       },
@@ -40,11 +54,29 @@ export const aiSdk: Sdk = {
 };
 
 function operation(id: string, { agent, sessionId }: SimulatedRun): Attributes {
-  return { 'operation.name': `${id} ${agent.name}`, 'ai.operationId': id, 'ai.telemetry.functionId': agent.name, ...(sessionId === undefined ? {} : { 'ai.telemetry.metadata.sessionId': sessionId }) };
+  return {
+    'operation.name': `${id} ${agent.name}`,
+    'ai.operationId': id,
+    'ai.telemetry.functionId': agent.name,
+    ...(sessionId === undefined ? {} : { 'ai.telemetry.metadata.sessionId': sessionId }),
+  };
 }
 
 function message(one: SimulatedMessage): JsonObject {
-  if (one.role === 'told') return { role: 'tool', content: [{ type: 'tool-result', toolCallId: one.id, toolName: one.tool, output: { type: 'text', value: one.text } }] };
-  if (one.role === 'asks') return { role: 'assistant', content: one.calls.map(({ id, tool, argumentsText }) => ({ type: 'tool-call', toolCallId: id, toolName: tool, input: parseJson(argumentsText) ?? {} })) };
+  if (one.role === 'told')
+    return {
+      role: 'tool',
+      content: [{ type: 'tool-result', toolCallId: one.id, toolName: one.tool, output: { type: 'text', value: one.text } }],
+    };
+  if (one.role === 'asks')
+    return {
+      role: 'assistant',
+      content: one.calls.map(({ id, tool, argumentsText }) => ({
+        type: 'tool-call',
+        toolCallId: id,
+        toolName: tool,
+        input: parseJson(argumentsText) ?? {},
+      })),
+    };
   return { role: one.role, content: one.role === 'user' ? [{ type: 'text', text: one.text }] : one.text };
 }

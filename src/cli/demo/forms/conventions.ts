@@ -27,7 +27,14 @@ export const conventions: Sdk = {
         'gen_ai.system_instructions': jsonText([{ type: 'text', content: run.agent.system }]),
         'gen_ai.input.messages': jsonText(history.filter(({ role }) => role !== 'system').map(message)),
         'gen_ai.output.messages': jsonText([message(reply)]),
-        'gen_ai.tool.definitions': jsonText(run.agent.tools.map(({ name, description, inputSchema }) => ({ type: 'function', name, description: description ?? '', parameters: inputSchema ?? {} }))),
+        'gen_ai.tool.definitions': jsonText(
+          run.agent.tools.map(({ name, description, inputSchema }) => ({
+            type: 'function',
+            name,
+            description: description ?? '',
+            parameters: inputSchema ?? {},
+          })),
+        ),
         'gen_ai.usage.input_tokens': tokensIn(history),
         'gen_ai.usage.output_tokens': tokensIn([reply]),
       },
@@ -56,5 +63,13 @@ function plainMessage(role: string, text: string): JsonObject {
 function message(one: SimulatedMessage): JsonObject {
   if (one.role === 'told') return { role: 'tool', parts: [{ type: 'tool_call_response', id: one.id, response: one.text }] };
   if (one.role !== 'asks') return plainMessage(one.role, one.text);
-  return { role: 'assistant', parts: one.calls.map(({ id, tool, argumentsText }) => ({ type: 'tool_call', id, name: tool, arguments: parseJson(argumentsText) ?? {} })) };
+  return {
+    role: 'assistant',
+    parts: one.calls.map(({ id, tool, argumentsText }) => ({
+      type: 'tool_call',
+      id,
+      name: tool,
+      arguments: parseJson(argumentsText) ?? {},
+    })),
+  };
 }

@@ -8,7 +8,12 @@ export const flattened: Sdk = {
   tellsTools: true,
   agent: ({ agent, input, answer, sessionId }) => ({
     name: agent.name,
-    attributes: { ...kind('AGENT', sessionId), 'agent.name': agent.name, 'input.value': input, ...(answer === undefined ? {} : { 'output.value': answer }) },
+    attributes: {
+      ...kind('AGENT', sessionId),
+      'agent.name': agent.name,
+      'input.value': input,
+      ...(answer === undefined ? {} : { 'output.value': answer }),
+    },
   }),
   model: (run, turn, callId) => {
     const history = historyBefore(run, turn, callId);
@@ -21,7 +26,12 @@ export const flattened: Sdk = {
         'llm.model_name': run.agent.model,
         ...messages('llm.input_messages', history),
         ...messages('llm.output_messages', [reply]),
-        ...Object.fromEntries(run.agent.tools.map(({ name, description, inputSchema }, at) => [`llm.tools.${at}.tool.json_schema`, jsonText({ type: 'function', function: { name, description: description ?? '', parameters: inputSchema ?? {} } })])),
+        ...Object.fromEntries(
+          run.agent.tools.map(({ name, description, inputSchema }, at) => [
+            `llm.tools.${at}.tool.json_schema`,
+            jsonText({ type: 'function', function: { name, description: description ?? '', parameters: inputSchema ?? {} } }),
+          ]),
+        ),
         'llm.token_count.prompt': sent,
         'llm.token_count.completion': said,
         'llm.token_count.total': sent + said,
@@ -46,12 +56,20 @@ function kind(name: string, sessionId: string | undefined): Attributes {
 }
 
 function messages(prefix: string, list: readonly SimulatedMessage[]): Attributes {
-  return Object.fromEntries(list.flatMap((message, at) => Object.entries(members(message)).map(([key, value]) => [`${prefix}.${at}.message.${key}`, String(value)])));
+  return Object.fromEntries(
+    list.flatMap((message, at) =>
+      Object.entries(members(message)).map(([key, value]) => [`${prefix}.${at}.message.${key}`, String(value)]),
+    ),
+  );
 }
 
 function members(message: SimulatedMessage): JsonObject {
   if (message.role === 'told') return { role: 'tool', content: message.text, tool_call_id: message.id };
   if (message.role !== 'asks') return { role: message.role, content: message.text };
-  const calls = message.calls.map(({ id, tool, argumentsText }, at) => ({ [`tool_calls.${at}.tool_call.id`]: id, [`tool_calls.${at}.tool_call.function.name`]: tool, [`tool_calls.${at}.tool_call.function.arguments`]: argumentsText }));
+  const calls = message.calls.map(({ id, tool, argumentsText }, at) => ({
+    [`tool_calls.${at}.tool_call.id`]: id,
+    [`tool_calls.${at}.tool_call.function.name`]: tool,
+    [`tool_calls.${at}.tool_call.function.arguments`]: argumentsText,
+  }));
   return Object.assign({ role: 'assistant' }, ...calls) as JsonObject;
 }

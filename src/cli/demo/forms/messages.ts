@@ -19,17 +19,23 @@ export function historyBefore(run: SimulatedRun, turn: number, callId: CallId): 
   return [
     { role: 'system', text: run.agent.system },
     { role: 'user', text: run.input },
-    ...run.turns.slice(0, turn).flatMap((one, index): readonly SimulatedMessage[] => [
-      { role: 'asks', calls: askedIn(one.calls, index, callId) },
-      ...one.calls.map((call, at) => ({ role: 'told', id: callId(index, at), tool: call.tool, text: outcomeText(call.outcome) }) as const),
-    ]),
+    ...run.turns
+      .slice(0, turn)
+      .flatMap((one, index): readonly SimulatedMessage[] => [
+        { role: 'asks', calls: askedIn(one.calls, index, callId) },
+        ...one.calls.map(
+          (call, at) => ({ role: 'told', id: callId(index, at), tool: call.tool, text: outcomeText(call.outcome) }) as const,
+        ),
+      ]),
   ];
 }
 
 /** What the model says in a turn. */
 export function replyIn(run: SimulatedRun, turn: number, callId: CallId): SimulatedMessage {
   const asking = run.turns[turn];
-  return asking === undefined ? { role: 'assistant', text: run.answer ?? '' } : { role: 'asks', calls: askedIn(asking.calls, turn, callId) };
+  return asking === undefined
+    ? { role: 'assistant', text: run.answer ?? '' }
+    : { role: 'asks', calls: askedIn(asking.calls, turn, callId) };
 }
 
 function askedIn(calls: readonly SimulatedCall[], turn: number, callId: CallId): readonly RequestedTool[] {
@@ -44,6 +50,13 @@ export function outcomeText(outcome: CallOutcome): string {
 
 /** About four letters a token, as a rule of thumb. */
 export function tokensIn(messages: readonly SimulatedMessage[]): number {
-  const letters = messages.reduce((sum, message) => sum + ('text' in message ? message.text.length : message.calls.reduce((all, call) => all + call.tool.length + call.argumentsText.length, 0)), 0);
+  const letters = messages.reduce(
+    (sum, message) =>
+      sum +
+      ('text' in message
+        ? message.text.length
+        : message.calls.reduce((all, call) => all + call.tool.length + call.argumentsText.length, 0)),
+    0,
+  );
   return Math.max(1, Math.ceil(letters / 4));
 }

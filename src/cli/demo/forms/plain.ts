@@ -8,10 +8,19 @@ export const plain: Sdk = {
   tellsTools: false,
   agent: ({ agent, input, answer, sessionId }) => ({
     name: agent.name,
-    attributes: { 'agent.name': agent.name, 'input.value': input, ...(answer === undefined ? {} : { 'output.value': answer }), ...(sessionId === undefined ? {} : { 'session.id': sessionId }) },
+    attributes: {
+      'agent.name': agent.name,
+      'input.value': input,
+      ...(answer === undefined ? {} : { 'output.value': answer }),
+      ...(sessionId === undefined ? {} : { 'session.id': sessionId }),
+    },
   }),
   tool: (_run, call) => ({
     name: call.tool,
-    attributes: { 'tool.name': call.tool, 'input.value': jsonText(call.arguments), ...(call.outcome.kind === 'returned' ? { 'output.value': outcomeText(call.outcome) } : {}) },
+    attributes: {
+      'tool.name': call.tool,
+      'input.value': jsonText(call.arguments),
+      ...(call.outcome.kind === 'returned' ? { 'output.value': outcomeText(call.outcome) } : {}),
+    },
   }),
 };

@@ -12,6 +12,7 @@ export const exportsMigration: Migration = {
          unique (run_id, exporter, part)) strict`,
       'create index exports_by_exporter on exports (exporter, state, id)',
       'create index exports_by_state on exports (state, id)',
-    ]) await sql.raw(statement).execute(db);
+    ])
+      await sql.raw(statement).execute(db);
   },
 };

@@ -8,6 +8,7 @@ export const contentMigration: Migration = {
       'alter table runs add column content_gone text',
       // It may have been too old, or too large.
       "update runs set content_gone = 'unknown' where content is null",
-    ]) await sql.raw(statement).execute(db);
+    ])
+      await sql.raw(statement).execute(db);
   },
 };

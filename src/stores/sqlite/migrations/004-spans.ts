@@ -13,6 +13,7 @@ export const spansMigration: Migration = {
       'create index spans_by_start on spans (started_us, id)',
       'create table joined_traces (tenant text not null, trace_id text not null, whole_id text not null, primary key (trace_id, tenant)) strict, without rowid',
       'create index joined_traces_by_whole on joined_traces (whole_id, tenant)',
-    ]) await sql.raw(statement).execute(db);
+    ])
+      await sql.raw(statement).execute(db);
   },
 };

@@ -16,6 +16,7 @@ export const judgesMigration: Migration = {
       'create table judge_answers (key text not null primary key, answered_us integer not null, chars integer not null, value text not null) strict',
       'create index judge_answers_by_time on judge_answers (answered_us, key, chars)',
       'create index judge_jobs_by_party on judge_jobs (party, id, offered_us)',
-    ]) await sql.raw(statement).execute(db);
+    ])
+      await sql.raw(statement).execute(db);
   },
 };

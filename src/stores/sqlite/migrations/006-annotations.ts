@@ -13,6 +13,7 @@ export const annotationsMigration: Migration = {
          unique (trace_id, tenant, span_id, name, annotator)) strict`,
       'create index annotations_by_run on annotations (run_id, name, annotator) where run_id is not null',
       'create index annotations_that_wait on annotations (received_us, id) where run_id is null',
-    ]) await sql.raw(statement).execute(db);
+    ])
+      await sql.raw(statement).execute(db);
   },
 };

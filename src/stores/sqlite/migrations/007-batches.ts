@@ -10,6 +10,7 @@ export const batchesMigration: Migration = {
          question text not null primary key, batch_id text references judge_batches (id) on delete cascade, answered_us integer, answer text) strict`,
       'create index judge_batch_questions_by_batch on judge_batch_questions (batch_id)',
       'create index judge_batch_questions_by_time on judge_batch_questions (answered_us) where answered_us is not null',
-    ]) await sql.raw(statement).execute(db);
+    ])
+      await sql.raw(statement).execute(db);
   },
 };

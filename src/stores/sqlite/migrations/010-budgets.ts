@@ -13,6 +13,7 @@ export const budgetsMigration: Migration = {
          account text not null, day text not null, owner text not null, nano_usd integer not null, requests integer not null, tokens integer not null, renewed_us integer not null,
          primary key (account, day, owner)) strict, without rowid`,
       'create table judge_minutes (account text not null, second integer not null, requests integer not null, tokens integer not null, primary key (account, second)) strict, without rowid',
-    ]) await sql.raw(statement).execute(db);
+    ])
+      await sql.raw(statement).execute(db);
   },
 };

@@ -22,6 +22,7 @@ export const sessionsMigration: Migration = {
          revision integer not null, started_us integer not null, body blob not null,
          primary key (session, run_id)) strict, without rowid`,
       'create index session_turns_by_run on session_turns (run_id)',
-    ]) await sql.raw(statement).execute(db);
+    ])
+      await sql.raw(statement).execute(db);
   },
 };

@@ -8,6 +8,7 @@ export const leasesMigration: Migration = {
       'alter table judge_jobs add column owner text',
       'alter table judge_jobs add column leased_us integer',
       'create index judge_jobs_by_owner on judge_jobs (owner) where owner is not null',
-    ]) await sql.raw(statement).execute(db);
+    ])
+      await sql.raw(statement).execute(db);
   },
 };

@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-const columns = 'id, trace_id, tenant, span_id, is_near, name, annotator, kind, label, score, passed, explanation, at_us, received_us, run_id';
+const columns =
+  'id, trace_id, tenant, span_id, is_near, name, annotator, kind, label, score, passed, explanation, at_us, received_us, run_id';
 
 export const callAnnotationsMigration: Migration = {
   async up(db) {
@@ -18,6 +19,7 @@ export const callAnnotationsMigration: Migration = {
       'alter table annotations_anew rename to annotations',
       'create index annotations_by_run on annotations (run_id, name, annotator) where run_id is not null',
       'create index annotations_that_wait on annotations (received_us, id) where run_id is null',
-    ]) await sql.raw(statement).execute(db);
+    ])
+      await sql.raw(statement).execute(db);
   },
 };

@@ -5,7 +5,8 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-const columns = 'run_id, name, evaluator, kind, version, options_hash, revision, verdict, score, label, explanation, reason, evidence, details, sample_probability, agent, started_us';
+const columns =
+  'run_id, name, evaluator, kind, version, options_hash, revision, verdict, score, label, explanation, reason, evidence, details, sample_probability, agent, started_us';
 
 export const evaluationsMigration: Migration = {
   async up(db) {
@@ -24,6 +25,7 @@ export const evaluationsMigration: Migration = {
       'create index evaluations_by_agent on evaluations (name, agent, verdict, started_us, run_id)',
       'create index evaluations_by_any_verdict on evaluations (verdict, started_us, run_id)',
       'create index evaluations_by_time on evaluations (started_us, name, verdict, score, agent)',
-    ]) await sql.raw(statement).execute(db);
+    ])
+      await sql.raw(statement).execute(db);
   },
 };
