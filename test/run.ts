@@ -18,7 +18,11 @@ interface VitestReport {
   readonly numFailedTests: number;
   readonly numPendingTests: number;
   readonly numTodoTests: number;
-  readonly testResults: readonly { readonly name: string; readonly status: string; readonly assertionResults: readonly { readonly status: string }[] }[];
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly { readonly status: string }[];
+  }[];
 }
 
 const project = process.argv[2] === 'long' ? 'long' : 'short';
@@ -26,6 +30,7 @@ const checks: readonly { readonly name: string; readonly command: readonly strin
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
   { name: 'types of the package', command: ['tsc', '-p', 'tsconfig.build.json', '--noEmit'] },
   { name: 'lint', command: ['oxlint', '--format=unix'] },
+  { name: 'format', command: ['oxfmt', '--check'] },
   { name: 'unused code', command: ['knip', '--no-progress'] },
 ];
 
@@ -45,7 +50,14 @@ async function tests(): Promise<Count> {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-test-'));
   const report = join(folder, 'report.json');
   try {
-    const status = await run(['vitest', 'run', `--project=${project}`, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]);
+    const status = await run([
+      'vitest',
+      'run',
+      `--project=${project}`,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+    ]);
     return countOf(JSON.parse(readFileSync(report, 'utf8')) as VitestReport, status);
   } catch (error) {
     say(`FAILED  tests: ${String(error)}`);
@@ -58,7 +70,9 @@ async function tests(): Promise<Count> {
 /** A skipped test is a failed one: nothing here may be left out in silence. So is a file that could not be loaded. */
 function countOf(report: VitestReport, status: number): Count {
   const skipped = report.numPendingTests + report.numTodoTests;
-  const broken = report.testResults.filter((file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'));
+  const broken = report.testResults.filter(
+    (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
+  );
   for (const file of broken) say(`FAILED  ${file.name}`);
   if (skipped > 0) say(`FAILED  ${skipped} tests were skipped`);
   const failedTests = report.numFailedTests + skipped + broken.length;

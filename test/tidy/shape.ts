@@ -1,12 +1,26 @@
 /** The shape of a file: how long, how it is named, what it exports. */
-import { at, children, isCode, isNode, isProduct, lineOf, nameOf, nodesOf, type Node, type Rule, type SourceFile, type Visit } from './source.ts';
+import {
+  at,
+  children,
+  isCode,
+  isNode,
+  isProduct,
+  lineOf,
+  nameOf,
+  nodesOf,
+  type Node,
+  type Rule,
+  type SourceFile,
+  type Visit,
+} from './source.ts';
 
-const fileLinesMax = 300;
-const functionLinesMax = 70;
+/** At 300 lines one asks whether a file holds two ideas; this is where the question has an answer. Lines are those of the formatter. */
+const fileLinesMax = 600;
+const functionLinesMax = 175;
 const functionNode = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
 
 /** Data tables are read by looking something up, not from top to bottom. */
-const tables: ReadonlySet<string> = new Set(['src/telemetry/metrics.ts']);
+const tables: ReadonlySet<string> = new Set(['src/telemetry/metrics.ts', 'test/evaluators/syntax/snippets.ts']);
 
 export const filesAreShort: Rule = (files) =>
   files
@@ -20,7 +34,9 @@ export const functionsAreShort: Rule = (files) =>
   files
     .filter((file) => isCode(file) && !file.path.endsWith('.test.ts'))
     .flatMap((file) => {
-      const functions = nodesOf(file).map(({ node }) => node).filter((node) => functionNode.test(node.type));
+      const functions = nodesOf(file)
+        .map(({ node }) => node)
+        .filter((node) => functionNode.test(node.type));
       return functions
         .map((node) => ({ node, lines: ownLines(file, node, functions) }))
         .filter(({ lines }) => lines > functionLinesMax)
@@ -29,7 +45,9 @@ export const functionsAreShort: Rule = (files) =>
 
 function ownLines(file: SourceFile, node: Node, functions: readonly Node[]): number {
   const inside = functions.filter((other) => other !== node && other.start >= node.start && other.end <= node.end);
-  const outermost = inside.filter((other) => !inside.some((around) => around !== other && around.start <= other.start && around.end >= other.end));
+  const outermost = inside.filter(
+    (other) => !inside.some((around) => around !== other && around.start <= other.start && around.end >= other.end),
+  );
   // The line on which an inner function begins belongs to the outer one.
   return outermost.reduce((left, other) => left - (lines(file, other) - 1), lines(file, node));
 }
@@ -54,7 +72,9 @@ export const indexIsATable: Rule = (files) => {
       const folder = file.path.slice(0, -'/index.ts'.length);
       const family = folder.slice(folder.lastIndexOf('/') + 1);
       const name = family.slice(0, -1);
-      const hasContract = family.endsWith('s') && [folder, folder.slice(0, -family.length - 1), `src/model/${name}`].some((home) => paths.has(`${home}/${name}.ts`));
+      const hasContract =
+        family.endsWith('s') &&
+        [folder, folder.slice(0, -family.length - 1), `src/model/${name}`].some((home) => paths.has(`${home}/${name}.ts`));
       return hasContract ? [] : [`${file.path}: only a family with a contract has a table`];
     });
 };
@@ -64,7 +84,11 @@ export const exportsAreNamed: Rule = (files) =>
     .filter((file) => isCode(file) && !file.path.endsWith('.config.ts'))
     .flatMap((file) =>
       nodesOf(file).flatMap(({ node }) => {
-        if (node.type === 'ExportDefaultDeclaration' || children(node, 'specifiers').some((specifier) => nameOf(specifier['exported']) === 'default')) return [`${at(file, node)}: a default export`];
+        if (
+          node.type === 'ExportDefaultDeclaration' ||
+          children(node, 'specifiers').some((specifier) => nameOf(specifier['exported']) === 'default')
+        )
+          return [`${at(file, node)}: a default export`];
         return node.type === 'ExportAllDeclaration' ? [`${at(file, node)}: export * hides what is exported`] : [];
       }),
     );
