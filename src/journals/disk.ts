@@ -1,4 +1,4 @@
-/** The journal in files of this machine: the default. `docs/journal.md` describes the format and what it promises. */
+/** The journal in files of this machine: the default. `docs/explanation/journal.md` describes the format and what it promises. */
 import { dirname, join } from 'node:path';
 import { journalAccount } from './journal-metrics.ts';
 import { findSegments } from './disk/segment-recovery.ts';

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-const rules = join(import.meta.dirname, '../../docs/alerts.yaml');
+const rules = join(import.meta.dirname, '../../docs/reference/alerts.yaml');
 const cases = join(import.meta.dirname, 'cases.yaml');
 let failed = 0;
 

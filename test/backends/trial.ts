@@ -26,7 +26,7 @@ export interface Found {
 }
 
 export interface Backend {
-  /** In docs; its first file is the configuration. */
+  /** In docs/guides; its first file is the configuration. */
   readonly page: string;
   readonly url: string;
   /** Of requests with spans. */
@@ -42,7 +42,7 @@ export const patient: Patience = { everyMs: 250, looksMax: 240 };
 
 /** The first file of a page, with another address. */
 export function pageConfig(page: string, url: string): string {
-  const [, text = ''] = /```yaml\n(.*?)```/s.exec(readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8')) ?? [];
+  const [, text = ''] = /```yaml\n(.*?)```/s.exec(readFileSync(join(import.meta.dirname, '../../docs/guides', page), 'utf8')) ?? [];
   return text.replace(/endpoint: \S+/, `endpoint: "${url}"`);
 }
 

@@ -1,5 +1,5 @@
 /**
- * `npm run test:collector`: the two files of docs/collector.md, on free ports, with a real Collector (`otelcol` on the path, or OTELCOL names it) in front of the service and
+ * `npm run test:collector`: the two files of docs/guides/collector.md, on free ports, with a real Collector (`otelcol` on the path, or OTELCOL names it) in front of the service and
  * behind it, under the traffic of the demonstration. The last line is `N passed, M failed`.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -15,7 +15,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { backend, type Backend } from './backend.ts';
 
 const root = join(import.meta.dirname, '../..');
-const page = readFileSync(join(root, 'docs/collector.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/guides/collector.md'), 'utf8');
 const runs = 200;
 const lookEveryMs = 250;
 const withinMs = 60_000;
@@ -69,7 +69,7 @@ function tell(what: string, measured: number, wanted: number): void {
 
 function blockOf(name: string): string {
   const block = new RegExp(`^\`\`\`yaml\\n(# ${name}\\n[\\s\\S]*?)\`\`\``, 'm').exec(page)?.[1];
-  if (block === undefined) throw new Error(`docs/collector.md shows no ${name}`);
+  if (block === undefined) throw new Error(`docs/guides/collector.md shows no ${name}`);
   return block;
 }
 

@@ -62,7 +62,7 @@ export: [ { to: span_events, endpoint: "${backend}" } ]
 
 async function started(folder: string, target: string): Promise<{ readonly child: ChildProcess; readonly url: string }> {
   const file = join(folder, 'prometheus.yaml');
-  const rules = join(root, 'docs/alerts.yaml');
+  const rules = join(root, 'docs/reference/alerts.yaml');
   writeFileSync(
     file,
     `global: { scrape_interval: 1s, evaluation_interval: 2s }\nscrape_configs: [ { job_name: tracejury, static_configs: [ { targets: ["${target}"] } ] } ]\nrule_files: [ "${rules}" ]\n`,

@@ -53,7 +53,7 @@ describe('compose', () => {
   });
 
   test('the service has the time to stop that the documentation asks for', () => {
-    const documented = /`stop_grace_period: (\d+)s`/.exec(text('docs/operations.md'))?.[1];
+    const documented = /`stop_grace_period: (\d+)s`/.exec(text('docs/guides/operations.md'))?.[1];
     expect(compose.services['tracejury']?.stop_grace_period).toBe(`${documented}s`);
     // Six waits of ten seconds.
     expect(Number(documented)).toBeGreaterThan(60);

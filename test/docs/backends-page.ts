@@ -1,4 +1,4 @@
-/** `docs/backends.md`, from what each backend with scores of its own says of itself. */
+/** `docs/reference/backends.md`, from what each backend with scores of its own says of itself. */
 import { natives } from '../../src/exporters/index.ts';
 import { nativeKeyNames, type NativeBackend, type NativeKey } from '../../src/exporters/scores/score-api-backend.ts';
 
@@ -11,7 +11,7 @@ const opening = `# Backends with scores of their own
 <!-- Written by npm run docs from src/exporters. -->
 
 \`to: span_events\` reaches every backend that takes OTLP. These have tables for scores besides, which their lists, filters and charts read, and each has an
-exporter that writes there. It goes the way of [all exporters](exports.md): what a backend does not take waits in the store.
+exporter that writes there. It goes the way of [all exporters](../explanation/exports.md): what a backend does not take waits in the store.
 
 A score is known by its evaluation key: tenant, run and name of the evaluator. The same score again, after a crash or a revision of the run, takes the place of
 the one before. A verdict that was skipped is not sent; where a revision ends a verdict, or a run turns out to be part of another one, what was written is taken back.`;

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands/index.ts';
 
 const top = join(import.meta.dirname, '../..');
-const files = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: top }), ...globSync('examples/**/*.{yaml,md}', { cwd: top })];
+const files = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/{tutorial,guides,reference,explanation}/*.md', { cwd: top }), ...globSync('examples/**/*.{yaml,md}', { cwd: top })];
 const names = commands.map(({ name }) => name);
 const { scripts } = JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as { readonly scripts: object };
 

@@ -1,4 +1,4 @@
-/** `docs/configuration.md`, from the configuration's schema. */
+/** `docs/reference/configuration.md`, from the configuration's schema. */
 import { evaluators } from '../../evaluators/index.ts';
 import { configVariables } from '../../src/config/overrides.ts';
 import { referenceRows, rowOf, type ReferenceRow } from '../../src/config/reference.ts';
@@ -28,7 +28,7 @@ for one that is not set, and \`$$\` is a dollar sign. A value that is nothing bu
 or not, unless a text is wanted; it never becomes a list or a mapping. Inside \`{ }\` and \`[ ]\` it must be quoted. Anchors and aliases
 work, merge keys (\`<<\`) do not.
 
-The service reads the file again on SIGHUP, and when it or a file that it names changes ([operations](operations.md#changing-the-configuration)).
+The service reads the file again on SIGHUP, and when it or a file that it names changes ([operations](../guides/operations.md#changing-the-configuration)).
 Keys that are marked with ↻ hold only after a restart; everything else is in force at once, or not at all when the file has a fault.`;
 
 const closing = `## Environment

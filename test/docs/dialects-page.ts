@@ -1,4 +1,4 @@
-/** `docs/dialects.md`, from the collectors' own data and from what is read out of the recordings. */
+/** `docs/reference/dialects.md`, from the collectors' own data and from what is read out of the recordings. */
 import { fileURLToPath } from 'node:url';
 import type { Collector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/index.ts';

@@ -1,4 +1,4 @@
-/** `docs/errors.md`, from the catalogue of errors. */
+/** `docs/reference/errors.md`, from the catalogue of errors. */
 import { errorCatalogue, JuryError, type ErrorCode } from '../../src/model/errors.ts';
 import { statusText } from '../../src/receivers/grpc/grpc-answer.ts';
 import { refusalOf } from '../../src/receivers/rejection.ts';

@@ -1,4 +1,4 @@
-/** `docs/evaluability.md`: the question, the queries, and what to switch on, from the collectors' own data and the table of metrics. */
+/** `docs/reference/evaluability.md`: the question, the queries, and what to switch on, from the collectors' own data and the table of metrics. */
 import { collectors } from '../../collectors/index.ts';
 import { agentsWatchedMax, runsBeforeNotice } from '../../src/pipeline/reporting/content-notices.ts';
 import { lackByReason, lackTexts, missingDataOf, type Lack } from '../../src/pipeline/reporting/missing-data.ts';

@@ -1,4 +1,4 @@
-/** `docs/evaluators.md`, from the evaluators' own data. */
+/** `docs/reference/evaluators.md`, from the evaluators' own data. */
 import { evaluators } from '../../evaluators/index.ts';
 import type { AnyEvaluator, JsonSchema, Need } from '../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, jsonText, member } from '../../src/model/json.ts';
@@ -64,7 +64,7 @@ message of the assistant a turn. The details have the score of each turn, the wo
 expected and never came has no calls. A run that tells no messages is one turn, as the runs of a session are.
 
 The label of a score is \`pass\` or \`fail\`, and none for a raw metric. A judge that gives labels of its own gives the label of the verdict: for the run
-as a whole, or the worst among its calls, documents, turns or blocks. [Judges](judges.md#what-they-are-asked) lists them.
+as a whole, or the worst among its calls, documents, turns or blocks. [Judges](../guides/judges.md#what-they-are-asked) lists them.
 
 A rule that can ask \`more with a judge\` looks at every run by its rules alone until its entry names a judge (\`judge: NAME\`); then it asks
 about a sample of the runs, like a judge evaluator. Where the judge gives no usable answer, what the rules found remains, and the
@@ -74,7 +74,7 @@ const closing = `## Groups of runs
 
 \`convergence\` looks at several runs of one task, so it is a function and no entry of \`evaluators:\`: the mean over all runs of least
 steps / own steps, where the least is that of the runs that succeeded, or a known optimum. A run that failed or took no step counts 0,
-and the number of runs is always told: one run alone is its own optimum. [Several runs of one task](tasks.md) says where it is shown.`;
+and the number of runs is always told: one run alone is its own optimum. [Several runs of one task](../guides/tasks.md) says where it is shown.`;
 
 function table(): string {
   const rows = evaluators.map((one) => `| [${one.id}](#${one.id}) | ${one.summary} | ${kind(one)} | ${one.onByDefault ? 'yes' : 'no'} | ${threshold(one)} |`);
@@ -90,7 +90,7 @@ function section(one: AnyEvaluator): string {
     `## ${one.id}`,
     `${one.summary} Version ${one.version}, threshold ${threshold(one)}, ${one.onByDefault ? 'on' : 'off'} by default; after ${one.source}.`,
     `Looks at: ${needs === '' ? (one.kind === 'http' ? 'whatever the endpoint wants' : 'whatever its options name') : needs}.`,
-    ...(on.length === 0 ? [] : [`A dataset that expects ${on.map((part) => `\`${part}\``).join(' or ')} [switches it on](ci.md#what-checks-an-expectation) where no other evaluator checks that.`]),
+    ...(on.length === 0 ? [] : [`A dataset that expects ${on.map((part) => `\`${part}\``).join(' or ')} [switches it on](../guides/ci.md#what-checks-an-expectation) where no other evaluator checks that.`]),
     ...(expected.length === 0 ? [] : [['| under `expect` | meaning |', '|---|---|', ...expected].join('\n')]),
     ...(options.length === 0 ? [] : [['| option | default | meaning |', '|---|---|---|', ...options].join('\n')]),
   ].join('\n\n');

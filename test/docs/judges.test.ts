@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/judges.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docs/guides/judges.md'), 'utf8');
 const configurations = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text).filter((text) => text.includes('evaluators:'));
 const rows = [...page.matchAll(/^\| .*\[`(\w+)`\]/gm)].map(([, id = '']) => ({ id }));
 

@@ -1,4 +1,4 @@
-/** `docs/metrics.md`, from the table of our own metrics. */
+/** `docs/reference/metrics.md`, from the table of our own metrics. */
 import { openMetricsName } from '../../src/telemetry/openmetrics.ts';
 import { metricRows, type Metric } from '../../src/telemetry/metrics.ts';
 

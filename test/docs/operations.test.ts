@@ -18,8 +18,9 @@ interface Rule {
 }
 
 const docs = join(import.meta.dirname, '../../docs');
-const page = readFileSync(join(docs, 'operations.md'), 'utf8');
-const rulesText = readFileSync(join(docs, 'alerts.yaml'), 'utf8');
+const guides = join(docs, 'guides');
+const page = readFileSync(join(guides, 'operations.md'), 'utf8');
+const rulesText = readFileSync(join(docs, 'reference/alerts.yaml'), 'utf8');
 const { groups } = parse(rulesText) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 
@@ -50,8 +51,8 @@ function unknownLabels(text: string): readonly string[] {
   );
 }
 
-const runbook = readFileSync(join(docs, 'runbook.md'), 'utf8');
-const texts = { 'docs/operations.md': page, 'docs/runbook.md': runbook, 'docs/alerts.yaml': rulesText, 'docs/grafana-dashboard.json': readFileSync(join(docs, 'grafana-dashboard.json'), 'utf8') };
+const runbook = readFileSync(join(guides, 'runbook.md'), 'utf8');
+const texts = { 'docs/guides/operations.md': page, 'docs/guides/runbook.md': runbook, 'docs/reference/alerts.yaml': rulesText, 'docs/reference/grafana-dashboard.json': readFileSync(join(docs, 'reference/grafana-dashboard.json'), 'utf8') };
 for (const [path, text] of Object.entries(texts)) {
   test(`docs: every metric and label in ${path} is on the metrics page`, () => {
     expect([...text.matchAll(/\btracejury_\w+/g)].length).toBeGreaterThan(30);
@@ -60,7 +61,7 @@ for (const [path, text] of Object.entries(texts)) {
   });
 }
 
-for (const path of ['collector.md', 'dashboards.md', 'exports.md', 'getting-started.md', 'judging.md', 'webhooks.md']) {
+for (const path of ['guides/collector.md', 'guides/dashboards.md', 'explanation/exports.md', 'tutorial/getting-started.md', 'guides/judging.md', 'guides/webhooks.md']) {
   test(`docs: every metric in docs/${path} is on the metrics page`, () => {
     const text = readFileSync(join(docs, path), 'utf8');
     expect(text).toMatch(/\btracejury_\w+/);
@@ -112,7 +113,7 @@ test.each(alerts)('docs: $alert has a summary, a description and its part of the
   const { summary = '', description = '', runbook_url: url = '' } = annotations;
   expect(summary.length).toBeGreaterThan(15);
   expect(description).toMatch(/^[A-Z].{10,}\.$/s);
-  const [, page_ = '', anchor = ''] = /^https:\/\/[^#]+\/docs\/([\w-]+\.md)#(.+)$/.exec(url) ?? [];
+  const [, page_ = '', anchor = ''] = /^https:\/\/[^#]+\/docs\/([\w/-]+\.md)#(.+)$/.exec(url) ?? [];
   expect(anchor).toBe(alert.toLowerCase());
   expect([...anchorsOf(readFileSync(join(docs, page_), 'utf8'))]).toContain(anchor);
   // A label that its expression does not give is shown as nothing.
@@ -126,7 +127,7 @@ test.each(alerts)('docs: $alert has a summary, a description and its part of the
 
 test('docs: what pages of operations link to is there', () => {
   const dangling = Object.entries({ 'operations.md': page, 'runbook.md': runbook }).flatMap(([file, text]) =>
-    [...text.matchAll(/\]\(([\w-]+\.md)?#([^)]+)\)/g)].filter(([, other = file, anchor = '']) => !anchorsOf(readFileSync(join(docs, other), 'utf8')).has(anchor)).map(([link]) => `${file}: ${link}`),
+    [...text.matchAll(/\]\(([\w./-]+\.md)?#([^)]+)\)/g)].filter(([, other = file, anchor = '']) => !anchorsOf(readFileSync(join(guides, other), 'utf8')).has(anchor)).map(([link]) => `${file}: ${link}`),
   );
   expect(dangling).toEqual([]);
 });

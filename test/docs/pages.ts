@@ -16,13 +16,13 @@ export interface Page {
 }
 
 export const pages: readonly Page[] = [
-  { path: 'docs/dialects.md', text: dialectsPage },
-  { path: 'docs/evaluators.md', text: evaluatorsPage },
-  { path: 'docs/configuration.md', text: configurationPage },
-  { path: 'docs/errors.md', text: errorsPage },
-  { path: 'docs/api.md', text: apiPage },
-  { path: 'docs/metrics.md', text: metricsPage },
-  { path: 'docs/grafana-dashboard.json', text: dashboard },
-  { path: 'docs/backends.md', text: backendsPage },
-  { path: 'docs/evaluability.md', text: evaluabilityPage },
+  { path: 'docs/reference/dialects.md', text: dialectsPage },
+  { path: 'docs/reference/evaluators.md', text: evaluatorsPage },
+  { path: 'docs/reference/configuration.md', text: configurationPage },
+  { path: 'docs/reference/errors.md', text: errorsPage },
+  { path: 'docs/reference/api.md', text: apiPage },
+  { path: 'docs/reference/metrics.md', text: metricsPage },
+  { path: 'docs/reference/grafana-dashboard.json', text: dashboard },
+  { path: 'docs/reference/backends.md', text: backendsPage },
+  { path: 'docs/reference/evaluability.md', text: evaluabilityPage },
 ];

@@ -1,4 +1,4 @@
-/** The sums of docs/operations.md, checked on one metrics page: no other source is needed. Gives those that do not hold. */
+/** The sums of docs/guides/operations.md, checked on one metrics page: no other source is needed. Gives those that do not hold. */
 
 interface Sample {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** The examples of docs/library.md compile as they stand, against the entries that they import. */
+/** The examples of docs/guides/library.md compile as they stand, against the entries that they import. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ function compiled(examples: readonly string[]): { readonly code: number | null; 
   return { code: status, out: stdout.toString() };
 }
 
-const examples = [...readFileSync(join(root, 'docs/library.md'), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
+const examples = [...readFileSync(join(root, 'docs/guides/library.md'), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
   ([, text = '']) => text,
 );
 

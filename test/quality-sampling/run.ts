@@ -1,5 +1,5 @@
 /**
- * `npm run test:quality-sampling -- --collector PATH [--runs N (2000)]`: the two files of docs/quality-sampling.md at work, with other addresses. PATH: a Collector with `otlp`,
+ * `npm run test:quality-sampling -- --collector PATH [--runs N (2000)]`: the two files of docs/guides/quality-sampling.md at work, with other addresses. PATH: a Collector with `otlp`,
  * `tail_sampling` and `otlp_http`. Of the runs one in twenty fails: every one of these must reach the backend whole, with its verdict, and of the others about the share that the page says.
  */
 import { readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ function filesOf(page: string): ReadonlyMap<string, string> {
   return new Map([...page.matchAll(/```yaml\n# (\S+)\n(.*?)```/gs)].map(([, name = '', text = '']) => [name, text]));
 }
 
-const files = filesOf(readFileSync(join(import.meta.dirname, '../../docs/quality-sampling.md'), 'utf8'));
+const files = filesOf(readFileSync(join(import.meta.dirname, '../../docs/guides/quality-sampling.md'), 'utf8'));
 const [ours = '', theirs = ''] = [files.get('tracejury.yaml'), files.get('collector.yaml')];
 
 /** Spread over all bits, as ids are: the sampler decides by them. */

@@ -13,11 +13,16 @@ interface Family {
 }
 
 const families: readonly Family[] = [
-  { folder: 'evaluators', contract: /(?:satisfies|: )\s*(?:Rule|Judge|Http)Evaluator\b/, page: 'docs/evaluators.md', heading: true },
-  { folder: 'collectors', contract: /(?:satisfies|: )\s*Collector\b(?! *\|)/, page: 'docs/dialects.md' },
+  {
+    folder: 'evaluators',
+    contract: /(?:satisfies|: )\s*(?:Rule|Judge|Http)Evaluator\b/,
+    page: 'docs/reference/evaluators.md',
+    heading: true,
+  },
+  { folder: 'collectors', contract: /(?:satisfies|: )\s*Collector\b(?! *\|)/, page: 'docs/reference/dialects.md' },
   { folder: 'src/exporters', contract: /(?:satisfies|\):) (?:Exporter|NativeBackend)\b/ },
   { folder: 'src/judges', contract: /(?:satisfies|\):) Judge\b/ },
-  { folder: 'src/journals', contract: /(?:satisfies|\):) (?:Promise<)?Journal\b/, page: 'docs/journal.md', heading: true },
+  { folder: 'src/journals', contract: /(?:satisfies|\):) (?:Promise<)?Journal\b/, page: 'docs/explanation/journal.md', heading: true },
   { folder: 'src/receivers', contract: /(?:satisfies|\):) (?:Promise<)?Receiver\b/ },
 ];
 

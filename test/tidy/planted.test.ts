@@ -418,17 +418,17 @@ const planted: readonly Planted[] = [
   {
     rule: 'members are documented',
     name: 'a mention is not a heading',
-    files: { 'evaluators/tool-error.ts': member, 'docs/evaluators.md': 'tool_error\n## tool_error_rate' },
-    want: ['docs/evaluators.md'],
+    files: { 'evaluators/tool-error.ts': member, 'docs/reference/evaluators.md': 'tool_error\n## tool_error_rate' },
+    want: ['docs/reference/evaluators.md'],
   },
   {
     rule: 'members are documented',
     name: 'sound',
     files: {
       'evaluators/tool-error.ts': member,
-      'docs/evaluators.md': '## `tool_error`',
+      'docs/reference/evaluators.md': '## `tool_error`',
       'collectors/gen-ai.ts': dialect,
-      'docs/dialects.md': '| gen_ai |',
+      'docs/reference/dialects.md': '| gen_ai |',
       'src/judges/scripted.ts': 'export function scripted(): Judge {}',
       'docs/judges.md': 'the scripted judge',
     },

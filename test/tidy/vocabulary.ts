@@ -1,4 +1,4 @@
-/** One word, one meaning, and it is the field's own: `docs/glossary.md` lists the words. These stood for the same things once. */
+/** One word, one meaning, and it is the field's own: `docs/reference/glossary.md` lists the words. These stood for the same things once. */
 import { at, children, isCode, isNode, isProduct, nameOf, nodesOf, type Node, type Rule } from './source.ts';
 
 const instead: { readonly [word: string]: string } = {

@@ -24,7 +24,7 @@ const forms: { readonly [problem: string]: string } = {
 /** `value`: what the path of the fault begins at. */
 export function wordedFault({ path, problem }: Fault, value: JsonValue): WordedFault {
   const [, head = '', names = ''] = listed.exec(problem) ?? [];
-  if (head === '') return { at: 'value', problem, todo: forms[problem] ?? 'docs/ci.md shows the form of a dataset.' };
+  if (head === '') return { at: 'value', problem, todo: forms[problem] ?? 'docs/guides/ci.md shows the form of a dataset.' };
   const known = names.split(', ');
   const key = String(path.at(-1) ?? '');
   const isKey = head === 'is not known';

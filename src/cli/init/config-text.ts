@@ -71,7 +71,7 @@ function exportText(backend: NativeBackend): string {
   const keys = Object.fromEntries(requiredKeys(backend).map(({ key, variable }) => [key, `\${env:${variable}}`]));
   const { preset } = backend.endpoint;
   const entry = { to: backend.id, ...(preset === undefined ? {} : { endpoint: preset }), ...keys };
-  return `# Scores in ${backend.title}, on the agent's own spans. The spans must reach it too: docs/getting-started.md.\n${stringify({ export: [entry] }).trimEnd()}`;
+  return `# Scores in ${backend.title}, on the agent's own spans. The spans must reach it too: docs/tutorial/getting-started.md.\n${stringify({ export: [entry] }).trimEnd()}`;
 }
 
 function requiredKeys(backend: NativeBackend): readonly { readonly key: string; readonly variable: string }[] {

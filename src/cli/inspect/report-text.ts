@@ -55,7 +55,7 @@ function headLines(
       ? []
       : [
           '',
-          'There is no agent run in it: no span tells of an agent, a model call or a tool call in a form that is read. docs/dialects.md lists the forms.',
+          'There is no agent run in it: no span tells of an agent, a model call or a tool call in a form that is read. docs/reference/dialects.md lists the forms.',
         ]),
   ];
 }

@@ -60,7 +60,7 @@ export function moduleEvaluator(exports: ModuleExports, table: readonly AnyEvalu
   }
 }
 
-const contractTodo = 'See docs/custom-evaluators.md.';
+const contractTodo = 'See docs/guides/custom-evaluators.md.';
 
 function faulty(problem: string, todo: string): ModuleEvaluator {
   return { kind: 'faulty', problem, todo };
@@ -72,7 +72,7 @@ function absent(exports: ModuleExports): ModuleEvaluator {
   const names = Object.keys(exports).slice(0, namesShown).join(', ');
   return faulty(
     `exports no evaluator${names === '' ? '' : `, only ${names}`}`,
-    'Export one object with kind, id and evaluate: see docs/custom-evaluators.md.',
+    'Export one object with kind, id and evaluate: see docs/guides/custom-evaluators.md.',
   );
 }
 

@@ -154,7 +154,7 @@ export const exportSection: Section = {
           description:
             '`json` for programs, `slack` for a channel: the text that incoming webhooks of Slack, Mattermost and Rocket.Chat take. Of `webhook` alone, as the five keys below.',
         },
-        secret: secretText('Signs every message: a text of at least 24 bytes, or `whsec_` and base64 (exports.md).'),
+        secret: secretText('Signs every message: a text of at least 24 bytes, or `whsec_` and base64 (docs/explanation/exports.md).'),
         only: {
           type: 'object',
           description: 'What is told. A run without such a verdict is not.',

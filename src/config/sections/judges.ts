@@ -198,7 +198,7 @@ export const prices: Section = {
     ...priceTableSchema,
     maxProperties: 1000,
     description:
-      'Prices in US dollars of the models that agents use, for the cost of their own model calls. A model that no entry is for has the list price of its vendor, where [the table](costs.md#list-prices) knows one. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
+      'Prices in US dollars of the models that agents use, for the cost of their own model calls. A model that no entry is for has the list price of its vendor, where [the table](../guides/costs.md#list-prices) knows one. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
     default: {},
   },
 };

@@ -7,7 +7,7 @@ export const log: Section = {
   key: 'log',
   schema: {
     type: 'object',
-    description: 'What the service says while it runs, on standard output ([the log](operations.md#the-log)).',
+    description: 'What the service says while it runs, on standard output ([the log](../guides/operations.md#the-log)).',
     additionalProperties: false,
     default: {},
     properties: {

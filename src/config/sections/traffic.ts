@@ -8,7 +8,7 @@ export const redact: Section = {
   schema: {
     type: 'array',
     description:
-      'What is blotted out before anything is stored, judged, exported or logged; rules look at the true values. Where matches overlap, what stands first in the list says what stands in their place. docs/redaction.md says more.',
+      'What is blotted out before anything is stored, judged, exported or logged; rules look at the true values. Where matches overlap, what stands first in the list says what stands in their place. docs/guides/redaction.md says more.',
     default: [],
     maxItems: 100,
     items: {

@@ -67,7 +67,7 @@ function notice(
     ...told,
     missing,
     lookedForIn: placesOf(missing, run.dialects).slice(0, placesToldMax),
-    todo: missingDataOf(missing, run.dialects) ?? 'docs/dialects.md says which attributes are read.',
+    todo: missingDataOf(missing, run.dialects) ?? 'docs/reference/dialects.md says which attributes are read.',
     message: `the first runs of an agent could not be scored: their spans carry no ${lackTexts[missing].replace(/^the /, '')}`,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run trial:mlflow -- [--url URL | --mlflow COMMAND] [--python COMMAND]`: docs/mlflow.md with a real MLflow; one that runs, or one that is started with the command (`mlflow`). What
+ * `npm run trial:mlflow -- [--url URL | --mlflow COMMAND] [--python COMMAND]`: docs/guides/mlflow.md with a real MLflow; one that runs, or one that is started with the command (`mlflow`). What
  * stands there is read with MLflow's own client, by a Python (`python3`) that can import it: `pip install mlflow`. Exit code 1 when a condition is missed.
  */
 import { execFile } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * `npm run trial:phoenix -- [--url URL | --phoenix COMMAND]`: docs/phoenix.md and docs/forward.md with a real Phoenix; one that runs, or one that is started with the command (`phoenix`). `pip
+ * `npm run trial:phoenix -- [--url URL | --phoenix COMMAND]`: docs/guides/phoenix.md and docs/guides/forward.md with a real Phoenix; one that runs, or one that is started with the command (`phoenix`). `pip
  * install arize-phoenix` has it. Exit code 1 when a condition is missed.
  */
 import { parseArgs } from 'node:util';

@@ -67,8 +67,8 @@ for (const { name, content } of forms) {
   });
 }
 
-test('dataset: the example of docs/ci.md is one', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/ci.md'), 'utf8');
+test('dataset: the example of docs/guides/ci.md is one', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/guides/ci.md'), 'utf8');
   const [, example = ''] = /^```yaml\n(# dataset[\s\S]*?)^```$/m.exec(page) ?? [];
   expect(read(example).map(({ id, plan }) => [id, plan?.map(({ configured }) => configured.name)])).toEqual([
     ['paris', undefined],

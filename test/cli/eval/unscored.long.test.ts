@@ -248,8 +248,8 @@ describe('an expectation switches on what checks it', () => {
   }
 });
 
-test('docs/ci.md has the table of what switches on what', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/ci.md'), 'utf8');
+test('docs/guides/ci.md has the table of what switches on what', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/guides/ci.md'), 'utf8');
   const [, told = ''] = /^\| expectation \| switches on \|\n\|---\|---\|\n((?:\|.*\n)+)/m.exec(page) ?? [];
   const rows = evaluators.flatMap(({ id, kind, switchedOnBy = {} }) =>
     Object.entries(switchedOnBy).map(

@@ -108,7 +108,7 @@ test('recognition: the notice says what is missing and which page to read', () =
   const one = { tenant: noTenant, service: 's', scope: 'c', spans: 1, names: [], keys: [], dialects: [] };
   expect(noticeOf(one)).toMatchObject({
     missing: expect.stringContaining('gen_ai.operation.name'),
-    todo: expect.stringContaining('docs/getting-started.md'),
+    todo: expect.stringContaining('docs/tutorial/getting-started.md'),
   });
   expect(noticeOf({ ...one, dialects: ['langgraph'] }).missing).toContain('langgraph');
 });
