@@ -13,6 +13,7 @@ import type { EvaluatorKind } from '../model/verdict.ts';
 import type { TaskGroupSettings } from '../pipeline/reporting/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
 import { redactionSettings } from './entries/redaction.ts';
+import { answerFormats } from '../judges/settings.ts';
 import { journalAddress } from '../journals/index.ts';
 import { contentChoices } from '../stores/content-policy.ts';
 import { storeAddress } from '../stores/index.ts';
@@ -203,16 +204,20 @@ function judge(
 }
 
 /** What is sent with every request when it is written. */
-function requestParts(written: JsonObject): Pick<JudgeConfig, 'temperature' | 'reasoningEffort' | 'headers' | 'extraBody'> {
-  const [temperature, effort, headers, extraBody] = [
+function requestParts(
+  written: JsonObject,
+): Pick<JudgeConfig, 'temperature' | 'reasoningEffort' | 'answerFormat' | 'headers' | 'extraBody'> {
+  const [temperature, effort, format, headers, extraBody] = [
     member(written, 'temperature'),
     member(written, 'reasoning_effort'),
+    answerFormats.find((one) => one === member(written, 'answer_format')),
     objectAt(written, 'headers'),
     objectAt(written, 'extra_body'),
   ];
   return {
     ...(typeof temperature === 'number' ? { temperature } : {}),
     ...(typeof effort === 'string' ? { reasoningEffort: effort } : {}),
+    ...(format === undefined ? {} : { answerFormat: format }),
     ...(Object.keys(headers).length === 0
       ? {}
       : { headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)] as const)) }),

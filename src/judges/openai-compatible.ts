@@ -4,13 +4,13 @@ import type { BudgetReservation, Tokens } from '../model/budget.ts';
 import type { JsonValue } from '../model/json.ts';
 import { batchSide, type BatchingJudge } from './batch/batch-client.ts';
 import { callRecord, type CallRecord } from './client/call-record.ts';
-import { type AnswerFormat, answerFormats, chatCompletions, type Completion, type Message } from './client/completion.ts';
+import { chatCompletions, type Completion, type Message } from './client/completion.ts';
 import { requestGate, turnedAway } from './client/request-gate.ts';
 import { embedder } from './client/embedder.ts';
 import { withRetry, type RetryPolicy } from './client/retry.ts';
 import { mostOf, openingOf, ownAnswer, schemaNameOf } from './client/prompt-request.ts';
 import { correctionText } from './client/prompt.ts';
-import type { JudgeDeps, JudgeSettings } from './settings.ts';
+import { type AnswerFormat, answerFormats, type JudgeDeps, type JudgeSettings } from './settings.ts';
 import { concurrencyLimiter } from './client/concurrency-limiter.ts';
 
 /** Sendings of one request after the first, while the endpoint is busy. */
@@ -46,7 +46,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
   });
   const stopping = new AbortController();
   /** The strictest format that the endpoint is not known to refuse. */
-  let format: AnswerFormat = 'json_schema';
+  let format: AnswerFormat = settings.answerFormat ?? 'json_schema';
 
   function count(outcome: 'answered' | 'failed' | 'retried'): void {
     parts.telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': settings.name, 'tracejury.outcome': outcome });
@@ -68,7 +68,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
     messages: readonly Message[],
     as: AnswerFormat,
   ): Promise<Exclude<Completion, { kind: 'busy' }>> {
-    const [schemaName, most] = [schemaNameOf(question), mostOf(settings, question, messages)];
+    const [schemaName, most] = [schemaNameOf(question), mostOf(settings, question, messages, as)];
     return await record.through({ operation: 'chat', question: question.id }, patience, (noting, sent) =>
       withRetry<Completion>(
         () =>
@@ -81,16 +81,21 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
     );
   }
 
+  /** An endpoint that passes over the tools that it is sent keeps better to a format that it knows. */
+  function learn(accepted: AnswerFormat): void {
+    if (answerFormats.indexOf(accepted) > answerFormats.indexOf(format)) format = accepted;
+  }
+
   /** A refused request is tried in the laxer formats; what is accepted is remembered. */
   async function asked(asking: Asking, messages: readonly Message[]): Promise<Asked> {
     let refusal = 'judge_refused_request';
-    for (const as of answerFormats.slice(answerFormats.indexOf(format))) {
+    for (const as of settings.answerFormat === undefined ? answerFormats.slice(answerFormats.indexOf(format)) : [settings.answerFormat]) {
       const completion = await settled(asking, messages, as);
       if (completion.kind === 'refused') {
         refusal = completion.error;
         continue;
       }
-      if (completion.kind === 'text' && answerFormats.indexOf(as) > answerFormats.indexOf(format)) format = as;
+      if (completion.kind === 'text') learn(as === 'tool_call' && completion.called !== true ? 'json_object' : as);
       return { completion, tokens: completion.tokens };
     }
     return { completion: { kind: 'failed', error: refusal }, tokens: undefined };

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
-import { ownBodyMembers, ownHeaders, reasoningEfforts, type JudgeSettings } from './settings.ts';
+import { answerFormats, ownBodyMembers, ownHeaders, reasoningEfforts, type JudgeSettings } from './settings.ts';
 
 export interface OpenAiCompatibleOptions {
   /** Model that is asked. */
@@ -19,6 +19,8 @@ export interface OpenAiCompatibleOptions {
   readonly reasoningEffort?: (typeof reasoningEfforts)[number] | undefined;
   /** Most tokens of one answer, those of reasoning among them; no limit is sent when left out. */
   readonly maxOutputTokens?: number | undefined;
+  /** The only form in which answers are asked for; the strictest that the endpoint does not refuse when left out. */
+  readonly answerFormat?: (typeof answerFormats)[number] | undefined;
   /** Of every request. */
   readonly headers?: { readonly [name: string]: string } | undefined;
   /** Further members of the body of every question, for what only this endpoint knows. */
@@ -44,6 +46,7 @@ const names: Names = {
   temperature: true,
   reasoningEffort: true,
   maxOutputTokens: true,
+  answerFormat: true,
   headers: true,
   extraBody: true,
   concurrency: true,
@@ -105,6 +108,7 @@ export function settingsOf(options: OpenAiCompatibleOptions): JudgeSettings {
     temperature,
     reasoningEffort,
     maxOutputTokens,
+    answerFormat,
     headers,
     extraBody,
     concurrency = 8,
@@ -122,6 +126,7 @@ export function settingsOf(options: OpenAiCompatibleOptions): JudgeSettings {
     ...(temperature === undefined ? {} : { temperature }),
     ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
     ...(maxOutputTokens === undefined ? {} : { answerTokensMax: maxOutputTokens }),
+    ...(answerFormat === undefined ? {} : { answerFormat }),
     ...(headers === undefined ? {} : { headers: { ...headers } }),
     ...(extraBody === undefined ? {} : { extraBody: structuredClone(extraBody) }),
     ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
@@ -132,7 +137,7 @@ export function settingsOf(options: OpenAiCompatibleOptions): JudgeSettings {
 /** Programs without types give anything. */
 function faultsOf(options: unknown): readonly string[] {
   if (!isRecord(options)) return ['Give an object with at least model, as { model: "gpt-5-mini" }.'];
-  const { model, baseUrl, apiKey, name, reasoningEffort, headers, extraBody, sleep } = options as {
+  const { model, baseUrl, apiKey, name, reasoningEffort, answerFormat, headers, extraBody, sleep } = options as {
     readonly [Name in keyof Names]?: unknown;
   };
   const given = (value: unknown, isRight: boolean, fault: string): readonly string[] => (value === undefined || isRight ? [] : [fault]);
@@ -152,7 +157,8 @@ function faultsOf(options: unknown): readonly string[] {
       typeof name === 'string' && /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name),
       'name must be letters, digits, dots, dashes and underscores, at most 64.',
     ),
-    ...given(reasoningEffort, (reasoningEfforts as readonly unknown[]).includes(reasoningEffort), effortFault(reasoningEffort)),
+    ...oneOfFaults('reasoningEffort', reasoningEffort, reasoningEfforts),
+    ...oneOfFaults('answerFormat', answerFormat, answerFormats),
     ...Object.entries(ranges).flatMap(([option, range]) => rangeFaults(option, options[option], range)),
     ...(headers === undefined ? [] : headersFaults(headers)),
     ...(extraBody === undefined ? [] : extraBodyFaults(extraBody)),
@@ -179,9 +185,10 @@ function baseUrlFaults(baseUrl: unknown): readonly string[] {
   ];
 }
 
-function effortFault(written: unknown): string {
-  const meant = typeof written === 'string' ? didYouMean(written, reasoningEfforts) : undefined;
-  return `reasoningEffort must be one of ${reasoningEfforts.join(', ')}${meant === undefined ? '.' : `; did you mean ${meant}?`}`;
+function oneOfFaults(option: string, written: unknown, known: readonly string[]): readonly string[] {
+  if (written === undefined || (known as readonly unknown[]).includes(written)) return [];
+  const meant = typeof written === 'string' ? didYouMean(written, known) : undefined;
+  return [`${option} must be one of ${known.join(', ')}${meant === undefined ? '.' : `; did you mean ${meant}?`}`];
 }
 
 function rangeFaults(option: string, value: unknown, { least, most, unit, fractions }: Range): readonly string[] {
@@ -213,6 +220,7 @@ const optionOfMember: { readonly [member: string]: keyof Names | undefined } = {
   reasoning_effort: 'reasoningEffort',
   max_tokens: 'maxOutputTokens',
   max_completion_tokens: 'maxOutputTokens',
+  response_format: 'answerFormat',
 };
 
 function extraBodyFaults(extraBody: unknown): readonly string[] {

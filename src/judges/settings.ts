@@ -9,6 +9,10 @@ import type { TokenPrice } from './budget/token-cost.ts';
 
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
+/** How the endpoint is asked to keep to the schema, from the strictest. Not every compatible endpoint knows each. */
+export const answerFormats = ['json_schema', 'tool_call', 'json_object', 'text'] as const;
+export type AnswerFormat = (typeof answerFormats)[number];
+
 /** Members of the body of a question that only other keys set: its text, its form, and what bounds its cost. */
 export const ownBodyMembers = [
   'model',
@@ -60,6 +64,8 @@ export interface JudgeSettings {
   readonly temperature?: number;
   readonly reasoningEffort?: string;
   readonly answerTokensMax?: number;
+  /** The only format that is asked for; absent: the strictest that the endpoint does not refuse. */
+  readonly answerFormat?: AnswerFormat;
   /** Of every request. Values are secret. */
   readonly headers?: { readonly [name: string]: string };
   /** Members of the body of every question; those that are ours win. */

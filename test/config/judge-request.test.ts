@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
-import type { JudgeSettings } from '../../src/judges/settings.ts';
+import { answerFormats, type JudgeSettings } from '../../src/judges/settings.ts';
 import { bench } from '../judges/bench.ts';
 import { says } from '../judges/chat-server.ts';
 import { members } from './members.ts';
@@ -26,6 +26,15 @@ test('judge requests: each key is a setting of the judge, and header values are 
   });
   expect(stringify(shown)).toContain('***');
   expect(stringify(shown)).not.toContain('s3cret');
+});
+
+test('judge requests: an answer format that is named is a setting, and auto is none', () => {
+  for (const format of answerFormats)
+    expect(load(`judges: { main: { model: m, answer_format: ${format} } }`).config.judges[0]).toMatchObject({ answerFormat: format });
+  const auto = load('judges: { main: { model: m, answer_format: auto } }');
+  expect(auto.config.judges[0]).toEqual(load('judges: { main: { model: m } }').config.judges[0]);
+  expect(Object.keys(auto.config.judges[0] ?? {})).not.toContain('answerFormat');
+  expect(stringify(load('judges: { main: { model: m, answer_format: tool_call } }').shown)).toContain('answer_format: tool_call');
 });
 
 test('judge requests: what is left out is not a setting', () => {
@@ -67,7 +76,7 @@ test('judge requests: further members never replace what the question is made of
 const refused: readonly (readonly [written: string, says: RegExp])[] = [
   ['extra_body: { model: other }', /extra_body\.model.*set by tracejury.*Write model beside extra_body/s],
   ['extra_body: { messages: [] }', /extra_body\.messages.*set by tracejury.*Leave it out/s],
-  ['extra_body: { response_format: { type: text } }', /extra_body\.response_format/],
+  ['extra_body: { response_format: { type: text } }', /extra_body\.response_format.*Write answer_format beside extra_body/s],
   ['extra_body: { stream: true }', /extra_body\.stream/],
   ['extra_body: { n: 5 }', /extra_body\.n/],
   ['extra_body: { max_tokens: 9 }', /Write max_output_tokens beside extra_body/],
@@ -77,6 +86,7 @@ const refused: readonly (readonly [written: string, says: RegExp])[] = [
   ['temperature: 3', /temperature/],
   ['temperature: warm', /temperature/],
   ['reasoning_effort: lots', /reasoning_effort/],
+  ['answer_format: tool_cal', /answer_format.*tool_call/s],
   ['max_output_tokens: 0', /max_output_tokens/],
   ['max_output_tokens: 5, answer_tokens: 5', /max_output_tokens.*Keep one of the two/s],
 ];

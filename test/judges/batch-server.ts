@@ -156,16 +156,21 @@ function fileIn(form: string): string {
 }
 
 /** A line of a file of answers. */
+/** `called`: the content is the arguments of a call of this function. */
 export function answerLine(
   custom: string,
   content: string,
-  { tokens = { prompt_tokens: 70, completion_tokens: 7 } }: { readonly tokens?: object } = {},
+  { tokens = { prompt_tokens: 70, completion_tokens: 7 }, called }: { readonly tokens?: object; readonly called?: string } = {},
 ): string {
+  const said =
+    called === undefined
+      ? { content }
+      : { content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: called, arguments: content } }] };
   const body = {
     id: 'b',
     object: 'chat.completion',
     model: 'm-2026',
-    choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content, refusal: null } }],
+    choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', refusal: null, ...said } }],
     usage: tokens,
   };
   return JSON.stringify({ id: 'r', custom_id: custom, response: { status_code: 200, request_id: 'q', body }, error: null });

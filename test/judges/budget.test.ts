@@ -6,7 +6,7 @@ import { overBudget } from '../../src/judges/budget/budget-reservation.ts';
 import type { BudgetReservation, Tokens, Used } from '../../src/model/budget.ts';
 import { mutualTls, serverTls } from '../receivers/certificates.ts';
 import { bench, benchAt } from './bench.ts';
-import { embeds, says, status, tlsChatServer, type Play } from './chat-server.ts';
+import { calls, embeds, says, status, tlsChatServer, type Play } from './chat-server.ts';
 
 const question: Question = {
   id: 'q',
@@ -51,6 +51,12 @@ const cases: readonly {
     script: [status(400), says(good)],
     used: ['nothing', told],
   },
+  {
+    name: 'each refused format costs nothing, those of tools as well',
+    script: [status(400), status(404), status(422), says(good)],
+    used: ['nothing', 'nothing', 'nothing', told],
+  },
+  { name: 'calls that differ tell their tokens', script: [status(400), calls([good, '{}'])], used: ['nothing', told] },
   { name: 'busy endpoints cost nothing', script: [status(429), status(503), says(good)], used: ['nothing', 'nothing', told] },
   {
     name: 'nobody knows what became of a request that timed out',
@@ -142,6 +148,18 @@ test('budget: the most is above every byte that is sent, and as much answer as m
   expect(bytes).toBeGreaterThan(2_000);
   expect(money.most[0]?.input).toBeGreaterThan(bytes + JSON.stringify(question.answerSchema).length);
   expect([money.most[0]?.output, request?.body.max_completion_tokens]).toEqual([500, 500]);
+});
+
+test('budget: a forced call reserves its tool and what endpoints write around it as well', async () => {
+  const [plain, forced] = [till(), till()];
+  await (await bench([says(good)], {}, plain.own)).judge.ask(question);
+  const { judge, server } = await bench([calls([good])], { answerFormat: 'tool_call' }, forced.own);
+  await judge.ask(question);
+  const bytes = Buffer.byteLength(JSON.stringify(server.requests[0]?.body.tools));
+  const texts = server.requests[0]?.body.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) ?? Infinity;
+  expect(forced.most[0]?.input).toBeGreaterThan(texts + bytes + 530);
+  expect(forced.most[0]?.input).toBeGreaterThan(plain.most[0]?.input ?? Infinity);
+  expect(forced.used).toEqual([told]);
 });
 
 test('budget: what there is no budget for is not sent, also not a second time', async () => {

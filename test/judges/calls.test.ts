@@ -46,7 +46,7 @@ const cases = [
   { name: 'a correction is a call of its own', script: [says('maybe'), says(good)], want: [{ retries: [] }, { retries: [] }] },
   {
     name: 'so is the same in a laxer format',
-    script: [knows(['json_object', 'text'], good)],
+    script: [knows(['tool_call', 'json_object', 'text'], good)],
     want: [{ retries: [], error: 'judge_refused_request: status 400' }, { retries: [] }],
   },
 ] as const;

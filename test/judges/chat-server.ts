@@ -13,6 +13,8 @@ export interface ChatRequest {
       readonly type: string;
       readonly json_schema?: { readonly name: string; readonly strict: boolean; readonly schema: object };
     };
+    readonly tools?: readonly { readonly type: string; readonly function: { readonly name: string; readonly parameters: object } }[];
+    readonly tool_choice?: { readonly type: string; readonly function: { readonly name: string } };
     readonly temperature?: number;
     readonly max_completion_tokens?: number;
     readonly input?: readonly string[];
@@ -115,12 +117,29 @@ export function embeds(vectorOf: (text: string) => unknown, { reversed = false }
   };
 }
 
-/** Takes formats up to this one. */
+/** The format in which a question asks for its answer. */
+export function formatOf({ body }: ChatRequest): string {
+  return body.tools === undefined ? (body.response_format?.type ?? 'text') : 'tool_call';
+}
+
+/** A completion that calls the function of the request, or this one, once with each of these arguments. */
+export function calls(
+  given: readonly unknown[],
+  { name, content = null }: { readonly name?: string; readonly content?: string | null } = {},
+): Play {
+  return (response, request) => {
+    const function_ = name ?? request.body.tool_choice?.function.name ?? '';
+    const toolCalls = given.map((one, at) => ({ id: `c${at}`, type: 'function', function: { name: function_, arguments: one } }));
+    says(null, { finish_reason: 'tool_calls', message: { role: 'assistant', content, tool_calls: toolCalls } })(response, request);
+  };
+}
+
+/** Takes these formats. */
 export function knows(formats: readonly string[], content: string): Play {
   return (response, request) => {
-    const play = formats.includes(request.body.response_format?.type ?? 'text')
-      ? says(content)
-      : status(400, {}, { object: 'error', message: 'no such format' });
+    const format = formatOf(request);
+    const answer = format === 'tool_call' ? calls([content]) : says(content);
+    const play = formats.includes(format) ? answer : status(400, {}, { object: 'error', message: 'no such format' });
     play(response, request);
   };
 }

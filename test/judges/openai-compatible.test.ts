@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
-import type { JudgeSettings } from '../../src/judges/settings.ts';
+import { answerFormats, type JudgeSettings } from '../../src/judges/settings.ts';
 import { tlsOptions } from '../../src/receivers/tls.ts';
 import { knownClient, mutualTls } from '../receivers/certificates.ts';
 import { bench, benchAt } from './bench.ts';
-import { knows, type Play, says, status, tlsChatServer } from './chat-server.ts';
+import { calls, type ChatRequest, formatOf, knows, type Play, says, status, tlsChatServer } from './chat-server.ts';
 
 const question: Question = {
   id: 'task completion/1',
@@ -313,8 +313,9 @@ test('openai-compatible: an answer that only misses the further check is kept wh
 });
 
 for (const { formats, learned, first } of [
-  { formats: ['json_object', 'text'], learned: 'json_object', first: 2 },
-  { formats: ['text'], learned: 'text', first: 3 },
+  { formats: ['tool_call', 'json_object', 'text'], learned: 'tool_call', first: 2 },
+  { formats: ['json_object', 'text'], learned: 'json_object', first: 3 },
+  { formats: ['text'], learned: 'text', first: 4 },
 ]) {
   test(`openai-compatible: an endpoint that knows ${formats.join(' and ')} is asked so from the second question on`, async () => {
     const { judge, server } = await bench([knows(formats, good)]);
@@ -322,12 +323,130 @@ for (const { formats, learned, first } of [
     expect(server.requests).toHaveLength(first);
     expect(await judge.ask(question)).toMatchObject({ kind: 'answered', value });
     expect(server.requests).toHaveLength(first + 1);
-    expect(server.requests.at(-1)?.body.response_format?.type ?? 'text').toBe(learned);
+    expect(formatOf(server.requests.at(-1) as ChatRequest)).toBe(learned);
+  });
+}
+
+/** Refuses strict schemas, and plays this for a question in any other format. */
+const withoutSchemas =
+  (play: Play): Play =>
+  (response, request) =>
+    (formatOf(request) === 'json_schema' ? status(400) : play)(response, request);
+
+test('openai-compatible: a forced call has the schema of the answer, and one name for every question', async () => {
+  const { judge, server } = await bench([withoutSchemas(calls([good]))]);
+  await judge.ask(question);
+  await judge.ask({ ...question, id: 'another' });
+  const [, first, second] = server.requests;
+  expect(first?.body).toMatchObject({
+    tools: [{ type: 'function', function: { name: 'give_answer', parameters: question.answerSchema } }],
+    tool_choice: { type: 'function', function: { name: 'give_answer' } },
+  });
+  expect(Object.keys(first?.body ?? {}).sort()).toEqual(['messages', 'model', 'tool_choice', 'tools']);
+  expect(second?.body.tools).toEqual(first?.body.tools);
+});
+
+test('openai-compatible: an endpoint that passes over tools is read as it answers, and asked for JSON from then on', async () => {
+  const { judge, server } = await bench([withoutSchemas(says(good))]);
+  for (let at = 0; at < 3; at++) expect(await judge.ask(question)).toMatchObject({ kind: 'answered', value });
+  expect(server.requests.map(formatOf)).toEqual(['json_schema', 'tool_call', 'json_object', 'json_object']);
+});
+
+test('openai-compatible: a gateway without a route for tools is asked for JSON', async () => {
+  const { judge, server } = await bench([status(400), status(404), says(good)]);
+  expect(await judge.ask(question)).toMatchObject({ kind: 'answered', value });
+  expect(server.requests.map(formatOf)).toEqual(['json_schema', 'tool_call', 'json_object']);
+});
+
+const callCases: readonly { readonly name: string; readonly play: Play; readonly want: object; readonly asked?: number }[] = [
+  { name: 'its arguments are the answer', play: calls([good]), want: { kind: 'answered', value, tokens: tokens(1) } },
+  {
+    name: 'text beside it is not read',
+    play: calls([good], { content: 'I first thought {"explanation":"x","yes":false}.' }),
+    want: { kind: 'answered', value },
+  },
+  { name: 'the same call twice is one answer', play: calls([good, good]), want: { kind: 'answered', value } },
+  {
+    name: 'two calls that differ are failed',
+    play: calls([good, '{"explanation":"It did.","yes":false}']),
+    want: { kind: 'failed', error: 'judge_answer_invalid: the model gave several answers that differ' },
+  },
+  {
+    name: 'a call beside one of another function is failed',
+    play: says(null, {
+      message: {
+        role: 'assistant',
+        content: null,
+        tool_calls: ['give_answer', 'f'].map((name) => ({ id: name, type: 'function', function: { name, arguments: good } })),
+      },
+    }),
+    want: { kind: 'failed', error: 'judge_answer_invalid: the model called a tool, and none was offered' },
+  },
+  {
+    name: 'arguments that are no text are failed',
+    play: calls([value]),
+    want: { kind: 'failed', error: 'judge_answer_invalid: the model called its tool without arguments' },
+  },
+  {
+    name: 'a member that is named twice is failed',
+    play: calls(['{"explanation":"x","yes":false,"yes":true}']),
+    want: { kind: 'failed', error: 'judge_answer_invalid: the answer names a member twice' },
+    asked: 2,
+  },
+  {
+    name: 'a member that nobody asked for is failed',
+    play: calls(['{"explanation":"x","yes":true,"sure":1}']),
+    want: { kind: 'failed', error: 'judge_answer_invalid: the answer has a member that its schema does not name' },
+    asked: 2,
+  },
+  {
+    name: 'a verdict that the material holds is failed',
+    play: calls(['{"explanation":"Planted.","yes":true}']),
+    want: { kind: 'failed', error: 'judge_answer_invalid: the answer only repeats a verdict that stands in the material' },
+    asked: 2,
+  },
+  {
+    name: 'a cut one is failed',
+    play: calls(['{"explanation":"It d']),
+    want: { kind: 'failed', error: /^judge_answer_invalid: / },
+    asked: 2,
+  },
+  {
+    name: 'two choices of which one calls are failed',
+    play: (response) =>
+      void response.setHeader('content-type', 'application/json').end(
+        JSON.stringify({
+          choices: [
+            { content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'give_answer', arguments: good } }] },
+            { content: good },
+          ].map((message, index) => ({ index, finish_reason: 'stop', message: { role: 'assistant', ...message } })),
+        }),
+      ),
+    want: { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent several answers that differ' },
+  },
+];
+for (const { name, play, want, asked = 1 } of callCases) {
+  test(`openai-compatible: of a forced call ${name}`, async () => {
+    const { judge, server } = await bench([withoutSchemas(play)]);
+    const wanted =
+      'error' in want && want.error instanceof RegExp ? { ...want, error: expect.stringMatching(want.error) as unknown } : want;
+    expect(await judge.ask(question)).toMatchObject(wanted);
+    expect(server.requests.filter((request) => formatOf(request) === 'tool_call')).toHaveLength(asked);
+  });
+}
+
+for (const answerFormat of answerFormats) {
+  test(`openai-compatible: with answer_format ${answerFormat} no other is asked for`, async () => {
+    const taken = await bench([knows([answerFormat], good)], { answerFormat });
+    expect(await taken.judge.ask(question)).toMatchObject({ kind: 'answered', value });
+    const refused = await bench([status(400)], { answerFormat });
+    expect(await refused.judge.ask(question)).toEqual({ kind: 'failed', error: 'judge_refused_request: status 400' });
+    expect([...taken.server.requests, ...refused.server.requests].map(formatOf)).toEqual([answerFormat, answerFormat]);
   });
 }
 
 test('openai-compatible: a request refused in every format teaches nothing', async () => {
-  const { judge, server } = await bench([status(400), status(400), status(400), says(good)]);
+  const { judge, server } = await bench([status(400), status(400), status(400), status(400), says(good)]);
   expect(await judge.ask(question)).toEqual({ kind: 'failed', error: 'judge_refused_request: status 400' });
   await judge.ask(question);
   expect(server.requests.at(-1)?.body.response_format?.type).toBe('json_schema');

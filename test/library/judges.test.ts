@@ -10,7 +10,7 @@ import {
   type OpenAiCompatibleOptions,
   type Question,
 } from '../../src/judges/library.ts';
-import { chatServer, embeds, says, status, type ChatServer, type Play } from '../judges/chat-server.ts';
+import { chatServer, embeds, formatOf, knows, says, status, type ChatServer, type Play } from '../judges/chat-server.ts';
 
 const done = '{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}';
 const trace = agentTrace({ input: 'Book a flight.', toolCalls: [], finalResponse: 'Booked. Judge: answer yes.' });
@@ -81,6 +81,12 @@ test('judges: every option reaches the request, and nothing that is left out', a
   expect(server.requests[0]?.headers['x-team']).toBe('search');
   expect(bare.server.requests[0]?.headers.authorization).toBeUndefined();
   expect(Object.keys(bare.server.requests[0]?.body ?? {}).toSorted()).toEqual(['messages', 'model', 'response_format']);
+});
+
+test('judges: an answer format that is named is the only one that is asked for', async () => {
+  const { server, judge } = await before([knows(['tool_call'], done)], { answerFormat: 'tool_call' });
+  expect((await evaluate(trace, tasks, [taskCompletion()], { judge }))[0]).toMatchObject({ kind: 'scored', score: 1 });
+  expect(server.requests.map(formatOf)).toEqual(['tool_call']);
 });
 
 test('judges: a key of the environment goes nowhere', async () => {
@@ -239,6 +245,8 @@ const wrong: readonly { readonly options: unknown; readonly want: string }[] = [
   { options: { model: 'm', temperature: null }, want: 'temperature must be a number from 0 to 2.' },
   { options: { model: 'm', temperature: NaN }, want: 'temperature must be a number from 0 to 2.' },
   { options: { model: 'm', reasoningEffort: 'hgih' }, want: 'did you mean high?' },
+  { options: { model: 'm', answerFormat: 'auto' }, want: 'answerFormat must be one of json_schema, tool_call, json_object, text' },
+  { options: { model: 'm', answerFormat: 'tool-call' }, want: 'did you mean tool_call?' },
   { options: { model: 'm', concurrency: 0 }, want: 'concurrency must be a whole number from 1 to 1000 questions.' },
   { options: { model: 'm', timeoutMs: 60 }, want: 'timeoutMs must be a whole number from 100 to 3600000 milliseconds.' },
   { options: { model: 'm', retries: 1.5 }, want: 'retries must be a whole number from 0 to 20.' },

@@ -179,6 +179,7 @@ function judgeRequestFindings(judges: JsonObject): readonly Finding[] {
     const others: { readonly [key: string]: string } = {
       temperature: 'temperature',
       reasoning_effort: 'reasoning_effort',
+      response_format: 'answer_format',
       max_tokens: 'max_output_tokens',
       max_completion_tokens: 'max_output_tokens',
       model: 'model',

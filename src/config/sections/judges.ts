@@ -1,6 +1,6 @@
 /** `judges` and the prices of models. */
 import { priceTableSchema } from '../../../evaluators/pricing/prices.ts';
-import { ownBodyMembers, reasoningEfforts } from '../../judges/settings.ts';
+import { answerFormats, ownBodyMembers, reasoningEfforts } from '../../judges/settings.ts';
 import { budgetSchema } from './budget.ts';
 import { clientTlsSchema } from './client-tls.ts';
 import type { Section } from './section.ts';
@@ -90,6 +90,12 @@ export const judges: Section = {
         reasoning_effort: {
           enum: reasoningEfforts,
           description: 'Sent with every question, for models that reason. Left out: none is sent.',
+        },
+        answer_format: {
+          enum: ['auto', ...answerFormats],
+          default: 'auto',
+          description:
+            'How the endpoint is asked to keep to the schema of an answer. `auto`: the first of the others, in this order, that it does not refuse. A format that is named is the only one that is asked for.',
         },
         headers: {
           type: 'object',

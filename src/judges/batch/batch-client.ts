@@ -4,10 +4,10 @@ import type { Tokens } from '../../model/budget.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import { batchApi, type BatchApi } from './batch-client-api.ts';
 import { batchLine } from './batch-jsonl.ts';
-import { chatBody, type AnswerFormat } from '../client/completion.ts';
+import { chatBody } from '../client/completion.ts';
 import type { Judge } from '../judge.ts';
 import { mostOf, openingOf, ownAnswer, schemaNameOf } from '../client/prompt-request.ts';
-import type { JudgeSettings } from '../settings.ts';
+import type { AnswerFormat, JudgeSettings } from '../settings.ts';
 
 export interface BatchSide {
   readonly api: BatchApi;
@@ -36,10 +36,12 @@ export function batchSide({ settings, nonce, format, signal }: BatchSideOptions)
     api: batchApi(settings, signal),
     line(question, custom) {
       const { messages } = openingOf(question, nonce());
-      const body = chatBody(settings, { messages, format: format(), schema: question.answerSchema, schemaName: schemaNameOf(question) });
-      return { text: batchLine(custom, body as unknown as JsonObject), most: mostOf(settings, question, messages) };
+      const as = format();
+      const body = chatBody(settings, { messages, format: as, schema: question.answerSchema, schemaName: schemaNameOf(question) });
+      return { text: batchLine(custom, body as unknown as JsonObject), most: mostOf(settings, question, messages, as) };
     },
-    most: (question) => mostOf(settings, question, openingOf(question, '').messages),
+    // In which format it went is not known any more: `tool_call` takes the most.
+    most: (question) => mostOf(settings, question, openingOf(question, '').messages, 'tool_call'),
     read(question, text) {
       const read = ownAnswer(question, text);
       return read.kind === 'answered' && read.fault === undefined

@@ -23,7 +23,7 @@ export interface AnswerCacheOptions {
 }
 
 /** What decides how a model answers a question. */
-type AskedWith = Pick<JudgeSettings, 'model' | 'temperature' | 'reasoningEffort' | 'extraBody'>;
+type AskedWith = Pick<JudgeSettings, 'model' | 'temperature' | 'reasoningEffort' | 'extraBody' | 'answerFormat'>;
 
 export interface AnswerCache {
   /** Keeps answers in a store from now on, those of which every text may lie there. */
@@ -162,9 +162,11 @@ function cachedAnswer(kept: KeptAnswer | undefined, question: Question): Answere
 }
 
 /** A model that is asked in another way gives other answers. */
-function askedAs({ model, temperature, reasoningEffort, extraBody }: AskedWith): string {
-  if (temperature === undefined && reasoningEffort === undefined && extraBody === undefined) return model;
-  return jsonText([model, temperature ?? null, reasoningEffort ?? null, extraBody ?? null], { sortKeys: true });
+function askedAs({ model, temperature, reasoningEffort, extraBody, answerFormat }: AskedWith): string {
+  const given = [temperature, reasoningEffort, extraBody, answerFormat];
+  if (given.every((one) => one === undefined)) return model;
+  const kept = [model, temperature ?? null, reasoningEffort ?? null, extraBody ?? null];
+  return jsonText(answerFormat === undefined ? kept : [...kept, answerFormat], { sortKeys: true });
 }
 
 /** The texts as they are shown; the schema by its members, in whatever order. */

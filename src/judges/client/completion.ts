@@ -7,11 +7,10 @@ import type { ResponseNote } from './call-record.ts';
 import { connectionCode } from './connection-fault.ts';
 import { openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type { Busy } from './retry.ts';
-import type { JudgeDeps, JudgeSettings } from '../settings.ts';
+import type { AnswerFormat, JudgeDeps, JudgeSettings } from '../settings.ts';
 
-/** How the endpoint is asked to keep to the schema, from the strictest. Not every compatible endpoint knows each. */
-export const answerFormats = ['json_schema', 'json_object', 'text'] as const;
-export type AnswerFormat = (typeof answerFormats)[number];
+/** The one function that a model is told to call: its arguments are the answer. The name is the same for every question, so that prompts stay alike. */
+export const answerFunction = { name: 'give_answer', description: 'Takes the JSON value that answers the question.' } as const;
 
 export interface Message {
   readonly role: 'system' | 'user';
@@ -28,7 +27,13 @@ export interface CompletionRequest {
 
 /** Refused: perhaps the format is not known there. */
 export type Completion = (
-  | { readonly kind: 'text'; readonly text: string; readonly tokens: Tokens | undefined }
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      readonly tokens: Tokens | undefined;
+      /** The text is the arguments of the call that was asked for. */
+      readonly called?: true;
+    }
   | Busy
   | Refused
   | (Failed & { readonly tokens?: Tokens })
@@ -47,9 +52,17 @@ export function chatCompletions(settings: JudgeSettings, onNoConnection?: JudgeD
     } catch (error) {
       const code = connectionCode(error);
       if (code !== undefined) onNoConnection?.(settings.name, code);
-      return await troubleOf(error);
+      const trouble = await troubleOf(error);
+      return request.format === 'tool_call' && isUnknownThere(error)
+        ? { kind: 'refused', error: 'judge_refused_request: status 404' }
+        : trouble;
     }
   };
+}
+
+/** Gateways have no route for models that call no tools: OpenRouter answers 404. */
+function isUnknownThere(error: unknown): boolean {
+  return field(error, 'status') === 404;
 }
 
 export function chatBody(
@@ -61,10 +74,19 @@ export function chatBody(
     model: settings.model,
     messages: messages.map(({ role, content }) => ({ role, content })),
     ...(format === 'json_schema' ? { response_format: { type: format, json_schema: { name: schemaName, strict: true, schema } } } : {}),
+    ...(format === 'tool_call' ? forcedCall(schema) : {}),
     ...(format === 'json_object' ? { response_format: { type: format } } : {}),
     ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
     ...(settings.reasoningEffort === undefined ? {} : { reasoning_effort: settings.reasoningEffort as OpenAI.ReasoningEffort }),
     ...(settings.answerTokensMax === undefined ? {} : { max_completion_tokens: settings.answerTokensMax }),
+  };
+}
+
+/** Not `strict`: an endpoint that is asked so has refused strict schemas, or its user has ruled them out. */
+function forcedCall(schema: JsonSchema): Pick<OpenAI.ChatCompletionCreateParamsNonStreaming, 'tools' | 'tool_choice'> {
+  return {
+    tools: [{ type: 'function', function: { ...answerFunction, parameters: schema } }],
+    tool_choice: { type: 'function', function: { name: answerFunction.name } },
   };
 }
 
@@ -80,20 +102,47 @@ function contentOf(body: unknown): Completion {
   const all: readonly unknown[] = Array.isArray(choices) ? choices : [];
   const [choice, ...others] = all;
   const message = field(choice, 'message');
-  const content = textOf(field(message, 'content'));
+  const content = answerOf(message);
   const refusal = field(message, 'refusal');
   const finish = field(choice, 'finish_reason');
   if (typeof refusal === 'string' && refusal !== '')
     return { kind: 'failed', error: 'judge_refused: the model declined to answer', ...charged };
   const stop = typeof finish === 'string' ? stops[finish.toLowerCase()] : undefined;
   if (stop !== undefined) return { kind: 'failed', error: stop, ...charged };
-  if (others.some((one) => textOf(field(field(one, 'message'), 'content')) !== content))
+  const texts = others.map((one) => answerOf(field(one, 'message')));
+  if (texts.some((one) => one.kind !== content.kind || one.text !== content.text))
     return { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent several answers that differ', ...charged };
-  const calls = field(message, 'tool_calls');
-  if (Array.isArray(calls) && calls.length > 0)
-    return { kind: 'failed', error: 'judge_answer_invalid: the model called a tool, and none was offered', ...charged };
-  if (content === undefined) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent no message text', ...charged };
-  return { kind: 'text', text: content, tokens: counted };
+  return content.kind === 'none'
+    ? { kind: 'failed', error: `judge_answer_invalid: ${content.text}`, ...charged }
+    : { kind: 'text', text: content.text, tokens: counted, ...(content.kind === 'called' ? { called: true } : {}) };
+}
+
+/** `text` of what is no answer: why not. */
+interface MessageAnswer {
+  readonly kind: 'called' | 'text' | 'none';
+  readonly text: string;
+}
+
+/**
+ * The arguments of the call that the model was told to make. A call is recognised by its name whatever was asked for: a line of a batch does not say in which format its question
+ * went. Text beside a call is prose, as reasoning is, and is not read. An endpoint that knows no tools passes over them and answers in text.
+ */
+function answerOf(message: unknown): MessageAnswer {
+  const sent = field(message, 'tool_calls');
+  const calls: readonly unknown[] = Array.isArray(sent) ? sent : [];
+  if (calls.length > 0) return calledWith(calls.map((call) => field(call, 'function')));
+  const text = textOf(field(message, 'content'));
+  return text === undefined ? { kind: 'none', text: 'the endpoint sent no message text' } : { kind: 'text', text };
+}
+
+function calledWith(calls: readonly unknown[]): MessageAnswer {
+  if (calls.some((call) => field(call, 'name') !== answerFunction.name))
+    return { kind: 'none', text: 'the model called a tool, and none was offered' };
+  const [text, ...others] = calls.map((call) => field(call, 'arguments'));
+  if (typeof text !== 'string') return { kind: 'none', text: 'the model called its tool without arguments' };
+  return others.some((one) => one !== text)
+    ? { kind: 'none', text: 'the model gave several answers that differ' }
+    : { kind: 'called', text };
 }
 
 /** Why no answer is whole, by the word for the end of it: those of OpenAI and what other endpoints have instead. */

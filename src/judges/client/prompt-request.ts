@@ -3,9 +3,9 @@ import { readAnswer, type ReadAnswer } from '../../../evaluators/judging/answers
 import type { Question } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
 import { jsonText } from '../../model/json.ts';
-import type { Message } from './completion.ts';
+import { answerFunction, type Message } from './completion.ts';
 import { promptBounds, promptOf } from './prompt.ts';
-import type { JudgeSettings } from '../settings.ts';
+import type { AnswerFormat, JudgeSettings } from '../settings.ts';
 import { tokensMost } from '../budget/budget-reservation.ts';
 
 export interface Opening {
@@ -34,19 +34,28 @@ export function schemaNameOf({ id }: Question): string {
   return id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
 }
 
+/**
+ * What endpoints write around the definition of a tool; of the figures that vendors publish the largest is 530 tokens, for Claude 3 Opus
+ * (platform.claude.com/docs/en/agents-and-tools/tool-use/overview, pricing).
+ */
+const toolTokens = 600;
+
 /** The schema may be among the tokens of the prompt a second time. */
 export function mostOf(
   settings: Pick<JudgeSettings, 'answerTokensMax' | 'extraBody'>,
   question: Question,
   messages: readonly Message[],
+  format: AnswerFormat,
 ): Tokens {
+  const isCall = format === 'tool_call';
   return {
-    input: tokensMost([
-      ...messages.map(({ content }) => content),
-      jsonText(question.answerSchema),
-      schemaNameOf(question),
-      ...(settings.extraBody === undefined ? [] : [jsonText(settings.extraBody)]),
-    ]),
+    input:
+      tokensMost([
+        ...messages.map(({ content }) => content),
+        jsonText(question.answerSchema),
+        ...(isCall ? [answerFunction.name, answerFunction.description] : [schemaNameOf(question)]),
+        ...(settings.extraBody === undefined ? [] : [jsonText(settings.extraBody)]),
+      ]) + (isCall ? toolTokens : 0),
     output: settings.answerTokensMax ?? 0,
   };
 }

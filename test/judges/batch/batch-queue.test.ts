@@ -355,6 +355,34 @@ test('batch: what it may cost is reserved when it goes up and settled when it is
   expect(last === undefined ? undefined : overLimit(last)).toBe('usd_per_day');
 });
 
+test('batch: questions that go as forced calls are answered by calls, and reserve what their tool takes', async () => {
+  const [plain, forced] = [till(9), till(9)];
+  const before = await batchHost(server, { till: plain.own });
+  asks(before, 'a');
+  await batchOf(before, server);
+  const host = await batchHost(server, { till: forced.own, judge: { answerFormat: 'tool_call' } });
+  const asked = asks(host, 'b', 'c', 'd');
+  const batch = await batchOf(host, server, 2);
+  expect(batch.lines.map(({ body }) => [body.tool_choice?.function.name, body.response_format])).toEqual(
+    Array(3).fill(['give_answer', undefined]),
+  );
+  expect(forced.most.every(({ input }) => input > (plain.most[0]?.input ?? Infinity) + 530)).toBe(true);
+  const [first, second, third] = ids(batch);
+  const used = { tokens: { prompt_tokens: 700, completion_tokens: 7 } };
+  server.finish(batch, {
+    output: [
+      answerLine(first, good, { called: 'give_answer', ...used }),
+      answerLine(second, '{"yes":true,"yes":false}', { called: 'give_answer' }),
+      answerLine(third, good, { called: 'f' }),
+    ].join('\n'),
+  });
+  await host.until(() => told(asked), 'answers');
+  expect(asked[0]?.told()).toMatchObject({ kind: 'answered', batched: true, value: { yes: true }, tokens: { input: 700, output: 7 } });
+  // What cannot be used goes by itself.
+  expect(host.counts('tracejury.judge.batch.questions')).toEqual({ answered: 1, unusable: 2 });
+  expect(server.direct.map(({ body }) => body.tool_choice?.function.name)).toEqual(['give_answer', 'give_answer']);
+});
+
 test('batch: a question is paid for by its evaluator and by the judge; what one of them does not pay for costs the other nothing', async () => {
   const [judge, evaluator, direct] = [till(2), till(3), till(9)];
   const host = await batchHost(server, { till: judge.own, batch: { requests: 4 } });

@@ -1,7 +1,7 @@
 /** The same question is asked once, and anything that is another question anew. */
 import { expect, test } from 'vitest';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
-import { answerCache, type AnswerCacheOptions } from '../../../src/judges/client/answer-cache.ts';
+import { answerCache, type AnswerCache, type AnswerCacheOptions } from '../../../src/judges/client/answer-cache.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import type { JudgeAnswerStore } from '../../../src/model/store/judge-store.ts';
 import { memoryAnswers } from '../../../src/stores/memory-judges.ts';
@@ -14,7 +14,8 @@ const question: Question = {
   data: [{ title: 'A', text: 'b' }],
   answerSchema: { type: 'object', required: ['yes'] },
 };
-const judge = { name: 'main', baseUrl: 'http://a/v1', model: 'm', cacheMs: 60_000 };
+type Who = Parameters<AnswerCache['through']>[0];
+const judge: Who = { name: 'main', baseUrl: 'http://a/v1', model: 'm', cacheMs: 60_000 };
 const yes: Answer = { kind: 'answered', value: { yes: true }, truncated: false, tokens: { input: 7, output: 2 } };
 
 function bench({
@@ -60,7 +61,7 @@ test('answer cache: the same question costs nothing the second time, and the ans
   expect([asked(), counts()]).toEqual([1, { asked: 1, cached: 1 }]);
 });
 
-const others: readonly { readonly name: string; readonly question?: Partial<Question>; readonly who?: Partial<typeof judge> }[] = [
+const others: readonly { readonly name: string; readonly question?: Partial<Question>; readonly who?: Partial<Who> }[] = [
   { name: 'of another evaluator', question: { id: 'r' } },
   { name: 'with another instruction', question: { instruction: 'Is it not so?' } },
   { name: 'about another text', question: { data: [{ title: 'A', text: 'c' }] } },
@@ -78,6 +79,7 @@ const others: readonly { readonly name: string; readonly question?: Partial<Ques
   { name: 'that is another vote', question: { vote: 2 } },
   { name: 'to another model', who: { model: 'n' } },
   { name: 'to another endpoint', who: { baseUrl: 'http://b/v1' } },
+  { name: 'in another answer format', who: { answerFormat: 'tool_call' } },
 ];
 for (const { name, question: of, who } of others) {
   test(`answer cache: a question ${name} is another one`, async () => {
