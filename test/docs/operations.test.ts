@@ -141,7 +141,7 @@ test('docs: recorded names in the rules are recorded there', () => {
 
 /** Messages of the log in the guide, and where the service writes them. */
 test('docs: the log lines in the guide are those that the service writes', () => {
-  const sources = ['src/service.ts', 'src/service/listeners.ts', 'src/service/exporter-set.ts', 'src/service/recognition-watch.ts', 'src/service/reloading.ts', 'src/journals/journal-metrics.ts', 'src/receivers/rejection-log.ts', 'src/exporters/delivery/outage-log.ts', 'src/pipeline/reporting/content-notices.ts'].map((file) => readFileSync(join(docs, '..', file), 'utf8')).join('\n');
+  const sources = ['src/service.ts', 'src/service/parts.ts', 'src/service/listeners.ts', 'src/service/exporter-set.ts', 'src/service/recognition-watch.ts', 'src/service/reloading.ts', 'src/journals/journal-metrics.ts', 'src/receivers/rejection-log.ts', 'src/exporters/delivery/outage-log.ts', 'src/pipeline/reporting/content-notices.ts'].map((file) => readFileSync(join(docs, '..', file), 'utf8')).join('\n');
   const told = [...page.matchAll(/^\| [345]0 \| `(.+?)(?: …)?` \|/gm)].map(([, message = '']) => message);
   expect(told.length).toBeGreaterThan(8);
   expect(told.filter((message) => !sources.includes(message))).toEqual([]);

@@ -294,15 +294,15 @@ const planted: readonly Planted[] = [
   },
   {
     rule: 'functions are short',
-    name: '176 lines',
-    files: { 'src/cli/a.ts': `export function a() {${'\n'.repeat(175)}}\nexport const b = () => {${'\n'.repeat(174)}};` },
-    want: ['src/cli/a.ts:1: a function of 176 lines'],
+    name: '101 lines',
+    files: { 'src/cli/a.ts': `export function a() {${'\n'.repeat(100)}}\nexport const b = () => {${'\n'.repeat(99)}};` },
+    want: ['src/cli/a.ts:1: a function of 101 lines'],
   },
   {
     rule: 'functions are short',
     name: 'a factory of short functions',
     files: {
-      'src/cli/a.ts': `export function a() {${`\n  function b() {${'\n'.repeat(80)}  }`.repeat(3)}\n  return [1].map(() => {${'\n'.repeat(50)}});\n}`,
+      'src/cli/a.ts': `export function a() {${`\n  function b() {${'\n'.repeat(60)}  }`.repeat(3)}\n  return [1].map(() => {${'\n'.repeat(50)}});\n}`,
     },
     want: [],
   },

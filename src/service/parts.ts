@@ -1,0 +1,337 @@
+/**
+ * How the parts of a service are connected. Each function builds one part; it may call the parts above it in `Parts` while it builds,
+ * and those below it only later, when the built part is called.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import { collectors } from '../../collectors/index.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
+import type { Config } from '../config/config.ts';
+import type { FileLayer } from '../journals/disk/file-system.ts';
+import { journaling, type Journaling } from '../journals/journal-runner.ts';
+import { journalledIngest } from '../journals/journaled-ingest.ts';
+import type { Ingest } from '../model/ingest.ts';
+import type { ScoredRun } from '../model/scored-run.ts';
+import { roughBytes } from '../model/size-estimate.ts';
+import type { Store } from '../model/store/store.ts';
+import { defaultGroupLimits } from '../pipeline/gathering/close-policy.ts';
+import { pipeline, type Pipeline } from '../pipeline/pipeline.ts';
+import { contentNotices } from '../pipeline/reporting/content-notices.ts';
+import { inFlightBytes, type ByteLeases } from '../receivers/byte-budget.ts';
+import { withoutContent } from '../stores/content-policy.ts';
+import { reopener, type Reopener } from '../stores/late-span-lookup.ts';
+import { keeper, type Keeper } from '../stores/run-writer.ts';
+import { lightItem } from '../stores/slim-item.ts';
+import { spanKeeper, type SpanKeeper } from '../stores/span-archiver.ts';
+import { openMetricsPieces } from '../telemetry/openmetrics.ts';
+import type { MetricRegistry } from '../telemetry/registry.ts';
+import { annotatedIngest } from './annotation-ingest.ts';
+import { annotating, type Annotating } from './annotation-writer.ts';
+import { tickerOf, type Ticker } from './close-scheduler.ts';
+import type { ConnectionShares, Descriptors } from './descriptors.ts';
+import { driftWatch } from './drift-watch.ts';
+import { outboxes, type Outboxes } from './exporter-set.ts';
+import { inLine, type InLine } from './forward-setup.ts';
+import { idlePacking, squeezing, type IdlePacking } from './idle-compactor.ts';
+import { judgeQueue, type JudgeQueue } from './judge-admission.ts';
+import { judgePool, type JudgePool } from './judge-pool.ts';
+import { consoleOf } from './listeners.ts';
+import type { ListenState } from './listening.ts';
+import type { Memory } from './memory-guard.ts';
+import { metricsPushing, type MetricsPushing } from './metrics-pushing.ts';
+import { clock, sleep } from './node-runtime.ts';
+import { grpcReserveShare, inFlightShare, journalShare, overload, tracesShare, type Overload } from './overload.ts';
+import type { Repeating } from './periodic-task.ts';
+import { judgesInForce } from './queue-keys.ts';
+import type { RaisedProbabilities } from './raised-probabilities.ts';
+import { figures } from './rate-gauges.ts';
+import { recognitionWatch, type RecognitionWatch } from './recognition-watch.ts';
+import { keepOf } from './retention.ts';
+import { metricsSnapshot, type SettingsInForce } from './settings-in-force.ts';
+import { storeRoom, type StoreRoom } from './store-room.ts';
+
+export interface Parts {
+  /** As it was at the start: `settings` has what may change. */
+  readonly config: Config;
+  readonly telemetry: MetricRegistry;
+  readonly settings: SettingsInForce;
+  readonly logger: Logger;
+  readonly state: ListenState;
+  readonly descriptors: Descriptors;
+  readonly connections: ConnectionShares;
+  readonly leases: ByteLeases;
+  readonly storeRoom: StoreRoom;
+  readonly upstream: RaisedProbabilities;
+  readonly recognition: RecognitionWatch;
+  readonly exporters: Outboxes;
+  readonly metricsPush: MetricsPushing;
+  readonly judges: JudgePool;
+  readonly judgeQueue: JudgeQueue;
+  readonly forward: InLine;
+  readonly pipeline: Pipeline;
+  readonly idleCompactor: IdlePacking;
+  readonly closeScheduler: Ticker;
+  readonly journal: Journaling;
+  readonly overload: Overload;
+  /** Parts on the store. `undefined` until it is open. */
+  readonly stored: StoreParts | undefined;
+}
+
+export interface StoreParts {
+  readonly store: Store;
+  readonly runWriter: Keeper;
+  readonly spanArchiver: SpanKeeper;
+  readonly annotations: Annotating;
+}
+
+/** A receiver answers a request during a stop with this Retry-After. */
+const stoppingRetryAfterSeconds = 5;
+
+/** Logs a fault of a part under a message of its own. */
+export function faultLog({ logger }: Pick<Parts, 'logger'>, message: string): (error: unknown) => void {
+  return (error) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
+}
+
+export function byteLeases({ config: { limits }, telemetry }: Parts): ByteLeases {
+  const { bodyBytes, inflatedBytes, memoryBytes } = limits;
+  // One request of the largest size must always find room.
+  const bytesMax = Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + memoryBytes * grpcReserveShare;
+  return inFlightBytes({ bytesMax, telemetry });
+}
+
+export function storeDisk({ config, telemetry, logger }: Parts): StoreRoom {
+  return storeRoom({ file: config.store.address.rest, clock, telemetry, logger });
+}
+
+export function recognition({ telemetry, settings, logger }: Parts): RecognitionWatch {
+  return recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown: settings.redactedText });
+}
+
+export function exporterSet({ config, telemetry, logger }: Parts): Outboxes {
+  const onGivenUp = (exporter: string, items: number): void =>
+    logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured');
+  return outboxes({ entries: config.exporters, telemetry, logger, onGivenUp });
+}
+
+export function metricsPush({ config, telemetry, settings, logger }: Parts): MetricsPushing {
+  const instance = String(config.listen.otlpHttp.port);
+  return metricsPushing({ snapshot: () => metricsSnapshot(telemetry, settings), telemetry, clock, sleep, logger, instance });
+}
+
+export function judges(parts: Parts): JudgePool {
+  return judgePool(parts.config.judges, parts.telemetry, {
+    onFault: faultLog(parts, 'what judges may spend, or what is in batches, could not be read or written'),
+    waiting: (payer) => parts.judgeQueue.waiting(payer),
+  });
+}
+
+export function judgeAdmission(parts: Parts): JudgeQueue {
+  return judgeQueue({
+    bench: parts.judges,
+    telemetry: parts.telemetry,
+    config: parts.settings.config,
+    flow: () => parts.pipeline,
+    keeper: () => parts.stored?.runWriter,
+    pressed: () => parts.overload,
+    onFault: faultLog(parts, 'what waits for judges could not be read'),
+  });
+}
+
+export function forwarder(parts: Parts): InLine {
+  const { config, telemetry, logger } = parts;
+  const read: Journaling['body'] = (position) => parts.journal.body(position);
+  return inLine({ config, flow: () => parts.pipeline, read, telemetry, logger, clock, sleep, random: Math.random });
+}
+
+export function runPipeline(parts: Parts, onScored: (item: ScoredRun) => void): Pipeline {
+  const { config, telemetry, settings, judges: pool, judgeQueue: queue, upstream, forward } = parts;
+  return pipeline({
+    collectors,
+    ...settings.rules(),
+    context: evaluationContext(),
+    clock,
+    telemetry,
+    limits: {
+      ...defaultGroupLimits,
+      bytesMax: config.limits.memoryBytes * tracesShare,
+      spareBytesMax: () => parts.overload.spareBytesMax(),
+      spansPerTraceMax: config.limits.spansPerTrace,
+    },
+    squeeze: squeezing(),
+    settled: forward.settled,
+    deliver: delivery(parts, onScored),
+    upstreamMin: upstream.probabilityMin,
+    upstreamRaised: upstream.add,
+    pace: pool.pace,
+    queue: queue.place,
+    sessions: queue.sessions,
+    ask: pool.ask,
+  });
+}
+
+/** Hands a scored run to everything that takes it: notices, exporters, the forwarder, the store. */
+function delivery(parts: Parts, onScored: (item: ScoredRun) => void): (item: ScoredRun) => void {
+  const { settings, exporters, forward, logger } = parts;
+  const notices = contentNotices();
+  return (item) => {
+    for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
+    onScored(item);
+    const without = withoutContent(item, settings.config().store.content, parts.overload.keepsContent);
+    // One object for both: by it the exporters know, when a run is written, what they have not sent of it.
+    const stored = lightItem(without === undefined ? item : { ...item, withoutContent: without });
+    const bytes = roughBytes(stored);
+    exporters.offer(stored, bytes, forward.scored(item) ? 'forward' : undefined);
+    if (without === undefined) parts.stored?.spanArchiver.want(item);
+    parts.stored?.runWriter.offer(stored, bytes);
+  };
+}
+
+export function idleCompactor(parts: Parts): IdlePacking {
+  return idlePacking({ flow: parts.pipeline, sleep, mayWork: () => parts.stored?.runWriter.isBehind() !== true });
+}
+
+export function closeScheduler(parts: Parts): Ticker {
+  const onFault = (error: unknown): void =>
+    parts.logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed');
+  return tickerOf({ flow: parts.pipeline, clock, mustWait: () => parts.stored?.runWriter.isBehind() === true, onFault });
+}
+
+export function journal(parts: Parts, files: FileLayer | undefined): Journaling {
+  const { config, telemetry, logger, leases, exporters, settings } = parts;
+  const { limits } = config;
+  return journaling({
+    address: config.journal,
+    settings: {
+      bytesMax: limits.journalBytes,
+      recordBytesMax: limits.bodyBytes,
+      waitingBytesMax: leases.bytesMax,
+      memoryBytesMax: Math.max(limits.memoryBytes * journalShare, limits.bodyBytes * 2),
+    },
+    parts: { telemetry, clock, sleep, logger, randomBytes, ...(files === undefined ? {} : { files }) },
+    flow: parts.pipeline,
+    keeping: {
+      offered: () => parts.stored?.runWriter.offered() ?? 0,
+      stored: () => parts.stored?.runWriter.settled() ?? 0,
+      sent: exporters.settled,
+    },
+    inflatedBytesMax: limits.inflatedBytes,
+    redaction: settings.redaction,
+    passing: parts.forward,
+    archive: { keep: (trace) => parts.stored?.spanArchiver.keep(trace) },
+  });
+}
+
+export function overloadControl(parts: Parts, memory: Memory): Overload {
+  const { config, leases, telemetry } = parts;
+  return overload({
+    limits: config.limits,
+    flow: parts.pipeline,
+    leases,
+    telemetry,
+    clock,
+    sleep,
+    random: Math.random,
+    memory,
+    wake: parts.closeScheduler.wake,
+    journalFill: () => parts.journal.intake()?.fill() ?? 0,
+    storeFill: () => parts.stored?.runWriter.fill() ?? 0,
+    forwardFill: parts.forward.fill,
+  });
+}
+
+/** What receivers hand their requests to: admission, the journal, annotations of others, recognition of agents. */
+export function ingest(parts: Parts): Ingest {
+  const { overload: control, state, recognition } = parts;
+  const journaled = journalledIngest({
+    journaling: parts.journal,
+    takesAllLogs: parts.forward.wants,
+    clock,
+    wake: parts.closeScheduler.wake,
+    ...control.shares,
+    putOff: control.putOff,
+    admission: (isModest) =>
+      state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : control.admission(isModest),
+  });
+  return recognition.watched(annotatedIngest({ ingest: journaled, annotating: () => parts.stored?.annotations, clock }));
+}
+
+export function storeParts(parts: Parts, store: Store): StoreParts {
+  const { telemetry, settings, exporters } = parts;
+  const shared = { store, telemetry, clock, sleep };
+  return {
+    store,
+    runWriter: keeper({
+      ...shared,
+      keep: keepOf(settings.config),
+      unsent: exporters,
+      onFault: faultLog(parts, 'the store could not be written'),
+    }),
+    spanArchiver: spanKeeper({ ...shared, read: parts.journal.readBack, onFault: faultLog(parts, 'spans could not be kept') }),
+    annotations: annotating({
+      ...shared,
+      redaction: settings.redaction,
+      waitMs: () => settings.config().store.annotationsWaitMs,
+      onFault: faultLog(parts, 'annotations could not be tended'),
+    }),
+  };
+}
+
+export function rateGauges(parts: Parts, { store }: StoreParts): Repeating {
+  return figures({ store, telemetry: parts.telemetry, clock, sleep, onFault: faultLog(parts, 'rates could not be reckoned') });
+}
+
+export function driftMeasurement(parts: Parts, { store }: StoreParts): Pick<Repeating, 'stop'> {
+  const { telemetry, settings, judges: pool, overload: control } = parts;
+  return driftWatch({
+    store,
+    config: settings.config,
+    redaction: settings.redaction,
+    ask: pool.askAnew,
+    isCalm: control.isCalm,
+    telemetry,
+    clock,
+    sleep,
+    onFault: faultLog(parts, 'a fixed set of runs could not be looked at'),
+  });
+}
+
+export function lateSpanLookup(parts: Parts, { store }: StoreParts): Reopener {
+  return reopener({
+    store,
+    flow: parts.pipeline,
+    telemetry: parts.telemetry,
+    clock,
+    sleep,
+    closing: () => parts.settings.config().closing,
+    wake: parts.closeScheduler.wake,
+    onFault: faultLog(parts, 'the store could not be asked'),
+  });
+}
+
+export function consoleServer(parts: Parts, { store, annotations }: StoreParts): ReturnType<typeof consoleOf> {
+  const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition } = parts;
+  return consoleOf(config, state, {
+    connectionsMax: parts.connections.console,
+    lease: parts.leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }),
+    telemetry,
+    logger,
+    store,
+    exporters: {
+      standings: () => [...exporters.standings(), ...forward.standings(), ...parts.metricsPush.standings()],
+      recount: exporters.recount,
+    },
+    annotate: annotations.take,
+    unannotate: annotations.remove,
+    budgets: () => parts.judges.budgets(settings.config().evaluators),
+    judges: () => judgesInForce(settings.config()),
+    upstream,
+    unrecognised: () => recognition.standing(),
+    fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder(),
+    metricsPage: () => openMetricsPieces(metricsSnapshot(telemetry, settings)),
+  });
+}
+
+/** How the listeners share the descriptors of the process. */
+export function connectionBounds({ descriptors, connections: { reserved, http, grpc, console } }: Parts): object {
+  return { descriptors: descriptors.max, open: descriptors.open, reserved, http, grpc, console };
+}
