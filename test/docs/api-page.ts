@@ -32,22 +32,41 @@ the trace in which [calls to the judge](../guides/judges.md#what-is-told-of-a-ca
 }
 
 function routeText({ method, path, summary, body, statuses, path_parameters: inPath, query_parameters: inQuery }: Route): string {
-  const rows = [...Object.entries(inPath).map(([name, schema]) => parameterRow(`{${name}}`, schema)), ...Object.entries(inQuery).map(([name, schema]) => parameterRow(name, schema))];
+  const rows = [
+    ...Object.entries(inPath).map(([name, schema]) => parameterRow(`{${name}}`, schema)),
+    ...Object.entries(inQuery).map(([name, schema]) => parameterRow(name, schema)),
+  ];
   return `## \`${method === 'get' ? '' : `${method.toUpperCase()} `}/api/v1${path}\`
 
-${summary}${rows.length === 0 ? '' : `\n\n| parameter | type | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}`}${body === undefined ? '' : `\n\n${bodyText(body.schema)}`}${statuses === undefined ? '' : `\n\n${Object.entries(statuses.meanings).map(([status, meaning]) => `- ${status}: ${meaning}`).join('\n')}`}`;
+${summary}${rows.length === 0 ? '' : `\n\n| parameter | type | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}`}${body === undefined ? '' : `\n\n${bodyText(body.schema)}`}${
+    statuses === undefined
+      ? ''
+      : `\n\n${Object.entries(statuses.meanings)
+          .map(([status, meaning]) => `- ${status}: ${meaning}`)
+          .join('\n')}`
+  }`;
 }
 
 /** Of a body that is a list of objects under one key. */
 function bodyText(schema: JsonObject): string {
   const [[key, list] = ['', {}]] = Object.entries(schema['properties'] as { readonly [key: string]: JsonObject });
-  const { properties, required } = list['items'] as { readonly properties: { readonly [name: string]: JsonObject }; readonly required: readonly string[] };
-  const rows = Object.entries(properties).map(([name, one]) => `| \`${name}\`${required.includes(name) ? '' : ' (may be left out)'} | ${memberType(one)} | ${String(one['description'] ?? '')} |`);
+  const { properties, required } = list['items'] as {
+    readonly properties: { readonly [name: string]: JsonObject };
+    readonly required: readonly string[];
+  };
+  const rows = Object.entries(properties).map(
+    ([name, one]) =>
+      `| \`${name}\`${required.includes(name) ? '' : ' (may be left out)'} | ${memberType(one)} | ${String(one['description'] ?? '')} |`,
+  );
   return `The body is \`{ "${key}": […] }\` with ${String(list['minItems'])} to ${String(list['maxItems'])} entries of:\n\n| member | type | meaning |\n|---|---|---|\n${rows.join('\n')}`;
 }
 
 function memberType({ enum: values, type, minimum, maximum, format }: JsonObject): string {
-  if (Array.isArray(values)) return values.filter((value) => value !== null).map((value) => `\`${String(value)}\``).join(', ');
+  if (Array.isArray(values))
+    return values
+      .filter((value) => value !== null)
+      .map((value) => `\`${String(value)}\``)
+      .join(', ');
   const name = [type].flat()[0];
   if (name === 'number') return `number, ${rangeText({ minimum, maximum })}`;
   return name === 'boolean' ? '`true`, `false`' : format === undefined ? 'text' : 'time';
@@ -60,6 +79,10 @@ function rangeText({ minimum, maximum }: { readonly minimum?: JsonValue | undefi
 
 function parameterRow(name: string, schema: JsonObject): string {
   const values = schema['enum'];
-  const type = Array.isArray(values) ? values.map((value) => `\`${String(value)}\``).join(', ') : schema['type'] === 'integer' ? `whole number, ${rangeText(schema)}` : 'text';
+  const type = Array.isArray(values)
+    ? values.map((value) => `\`${String(value)}\``).join(', ')
+    : schema['type'] === 'integer'
+      ? `whole number, ${rangeText(schema)}`
+      : 'text';
   return `| \`${name}\` | ${type} | ${schema['default'] === undefined ? '' : `\`${jsonText(schema['default'])}\``} | ${String(schema['description'] ?? '')} |`;
 }

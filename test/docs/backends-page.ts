@@ -17,7 +17,10 @@ A score is known by its evaluation key: tenant, run and name of the evaluator. T
 the one before. A verdict that was skipped is not sent; where a revision ends a verdict, or a run turns out to be part of another one, what was written is taken back.`;
 
 function places(backends: readonly NativeBackend[]): string {
-  return table(['backend', '`to`', 'a verdict on a run', 'its part on a tool call', 'a verdict on a session', 'a revision'], backends.map(({ title, id, places: at, revisions }) => [title, `\`${id}\``, at.run, at.toolCall, at.session, revisions]));
+  return table(
+    ['backend', '`to`', 'a verdict on a run', 'its part on a tool call', 'a verdict on a session', 'a revision'],
+    backends.map(({ title, id, places: at, revisions }) => [title, `\`${id}\``, at.run, at.toolCall, at.session, revisions]),
+  );
 }
 
 function losses(backends: readonly NativeBackend[]): string {
@@ -25,7 +28,10 @@ function losses(backends: readonly NativeBackend[]): string {
 }
 
 function keys(backends: readonly NativeBackend[]): string {
-  const rows = backends.flatMap(({ id, endpoint, keys: own }: NativeBackend) => [row(id, 'endpoint', endpoint), ...nativeKeyNames.flatMap((name) => (own[name] === undefined ? [] : [row(id, name, own[name])]))]);
+  const rows = backends.flatMap(({ id, endpoint, keys: own }: NativeBackend) => [
+    row(id, 'endpoint', endpoint),
+    ...nativeKeyNames.flatMap((name) => (own[name] === undefined ? [] : [row(id, name, own[name])])),
+  ]);
   return table(['`to`', 'key', 'when left out', 'needed'], rows);
 }
 
@@ -35,5 +41,9 @@ function row(id: string, name: string, { variables, preset, isRequired }: Native
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n').replaceAll('| --- ', '|---').replaceAll('--- |', '---|');
+  return [head, head.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n')
+    .replaceAll('| --- ', '|---')
+    .replaceAll('--- |', '---|');
 }

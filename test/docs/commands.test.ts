@@ -5,7 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands/index.ts';
 
 const top = join(import.meta.dirname, '../..');
-const files = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/{tutorial,guides,reference,explanation}/*.md', { cwd: top }), ...globSync('examples/**/*.{yaml,md}', { cwd: top })];
+const files = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...globSync('docs/{tutorial,guides,reference,explanation}/*.md', { cwd: top }),
+  ...globSync('examples/**/*.{yaml,md}', { cwd: top }),
+];
 const names = commands.map(({ name }) => name);
 const { scripts } = JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as { readonly scripts: object };
 
@@ -13,7 +18,9 @@ describe.each(files)('%s', (file) => {
   const text = readFileSync(join(top, file), 'utf8');
 
   test('names no command and no script that does not exist', () => {
-    const shown = [...text.matchAll(/(?:^ {4}|`|\$ )(?:npx tracejury|npm run (?:--silent |-s )?tracejury --|tracejury) ([a-z]+)/gm)].map(([, name = '']) => name);
+    const shown = [...text.matchAll(/(?:^ {4}|`|\$ )(?:npx tracejury|npm run (?:--silent |-s )?tracejury --|tracejury) ([a-z]+)/gm)].map(
+      ([, name = '']) => name,
+    );
     expect(shown.filter((name) => !names.includes(name))).toEqual([]);
     const run = [...text.matchAll(/(?:^ {4}|`)npm run (?:--silent |-s )?([a-z][a-z:-]*)/gm)].map(([, name = '']) => name);
     // Of the agent's own project, in a workflow.

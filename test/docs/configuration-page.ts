@@ -47,11 +47,17 @@ function sectionText({ key, schema }: Section): string {
   const preset = member(schema, 'default');
   const facts = [own.meaning, isEmpty(preset) ? '' : `Default: \`${jsonText(preset ?? null)}\`.`].filter((text) => text !== '');
   const table = rows.filter(isLeaf).map((row) => tableRow(row));
-  return [`## ${key}`, facts.join(' '), ...(table.length === 0 ? [] : [['| key | type | default | meaning |', '|---|---|---|---|', ...table].join('\n')])].join('\n\n');
+  return [
+    `## ${key}`,
+    facts.join(' '),
+    ...(table.length === 0 ? [] : [['| key | type | default | meaning |', '|---|---|---|---|', ...table].join('\n')]),
+  ].join('\n\n');
 
   /** A mapping is told by its members, unless it has something to say of itself. */
   function isLeaf(row: ReferenceRow): boolean {
-    const isParent = rows.some((other) => other.path.length > row.path.length && row.path.every((part, index) => part === other.path[index]));
+    const isParent = rows.some(
+      (other) => other.path.length > row.path.length && row.path.every((part, index) => part === other.path[index]),
+    );
     return !isParent || row.meaning !== '';
   }
 }

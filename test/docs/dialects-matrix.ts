@@ -26,15 +26,64 @@ interface Row {
   readonly cells: readonly Cell[];
 }
 
-const words: { readonly [provenance in Provenance]: string } = { tool_span: 'span', span_event: 'span', agent_span: 'span', given: 'span', model_message: '*messages*', log_record: '*log*' };
+const words: { readonly [provenance in Provenance]: string } = {
+  tool_span: 'span',
+  span_event: 'span',
+  agent_span: 'span',
+  given: 'span',
+  model_message: '*messages*',
+  log_record: '*log*',
+};
 
 const fields: readonly Field[] = [
-  { title: 'agent', cell: ofTrace('agent_name', ({ agent_name }) => agent_name, ({ trace }) => trace.agent) },
-  { title: 'session', cell: ofTrace('session_id', ({ session_id }) => session_id, ({ trace }) => trace.sessionId) },
-  { title: 'input', cell: ofTrace('input', ({ input }) => input, ({ trace }) => trace.input) },
-  { title: 'final response', cell: ofTrace('final_response', ({ final_response }) => final_response, ({ trace }) => trace.finalResponse) },
-  { title: 'model', cell: ofTrace('model', ({ model }) => model, ({ trace }) => trace.model) },
-  { title: 'tokens', cell: ofTrace('tokens', ({ tokens }) => tokens, ({ trace }) => trace.tokens) },
+  {
+    title: 'agent',
+    cell: ofTrace(
+      'agent_name',
+      ({ agent_name }) => agent_name,
+      ({ trace }) => trace.agent,
+    ),
+  },
+  {
+    title: 'session',
+    cell: ofTrace(
+      'session_id',
+      ({ session_id }) => session_id,
+      ({ trace }) => trace.sessionId,
+    ),
+  },
+  {
+    title: 'input',
+    cell: ofTrace(
+      'input',
+      ({ input }) => input,
+      ({ trace }) => trace.input,
+    ),
+  },
+  {
+    title: 'final response',
+    cell: ofTrace(
+      'final_response',
+      ({ final_response }) => final_response,
+      ({ trace }) => trace.finalResponse,
+    ),
+  },
+  {
+    title: 'model',
+    cell: ofTrace(
+      'model',
+      ({ model }) => model,
+      ({ trace }) => trace.model,
+    ),
+  },
+  {
+    title: 'tokens',
+    cell: ofTrace(
+      'tokens',
+      ({ tokens }) => tokens,
+      ({ trace }) => trace.tokens,
+    ),
+  },
   { title: 'tool names', cell: ofCalls('name', () => true) },
   { title: 'call ids', cell: ofCalls('id', ({ id }) => id !== undefined) },
   { title: 'arguments', cell: ofCalls('arguments', () => true) },
@@ -54,7 +103,11 @@ function ofTrace(path: string, wanted: (trace: ExpectedTrace) => unknown, carrie
 function ofCalls(field: 'name' | 'id' | 'arguments' | 'result' | 'error', wanted: (call: ExpectedCall) => boolean): Field['cell'] {
   return ({ expected, runs }) => {
     const calls = expected.traces.flatMap((trace) => [...trace.tool_calls, ...trace.sub_agents.flatMap((sub) => sub.tool_calls)]);
-    const from = runs.flatMap(({ trace }) => trace.toolCalls.flatMap(({ provenance, executed }) => (executed && provenance?.[field] !== undefined ? [words[provenance[field]]] : [])));
+    const from = runs.flatMap(({ trace }) =>
+      trace.toolCalls.flatMap(({ provenance, executed }) =>
+        executed && provenance?.[field] !== undefined ? [words[provenance[field]]] : [],
+      ),
+    );
     return from.length === 0 && !calls.some(wanted) ? undefined : [...new Set(from)].sort().reverse();
   };
 }
@@ -114,7 +167,13 @@ function rowsOf(recordings: readonly Recording[]): readonly Row[] {
     const at = rows.findIndex((row) => row.cells.every((cell, index) => goTogether(cell, cells[index])));
     const row = rows[at];
     if (row === undefined) rows.push({ folder, source: expected.source, dialects, names: [scenario], cells });
-    else rows[at] = { ...row, dialects: [...row.dialects, ...dialects], names: [...row.names, scenario], cells: row.cells.map((cell, index) => both(cell, cells[index])) };
+    else
+      rows[at] = {
+        ...row,
+        dialects: [...row.dialects, ...dialects],
+        names: [...row.names, scenario],
+        cells: row.cells.map((cell, index) => both(cell, cells[index])),
+      };
   }
   return rows;
 }
@@ -128,7 +187,10 @@ function both(left: Cell, right: Cell): Cell {
 }
 
 function rowText({ folder, source, dialects, names, cells }: Row): string {
-  const framework = source.framework === null || source.framework === source.package ? '' : [source.framework, source.framework_version ?? ''].join(' ').trim();
+  const framework =
+    source.framework === null || source.framework === source.package
+      ? ''
+      : [source.framework, source.framework_version ?? ''].join(' ').trim();
   const collectors = [...new Set(dialects)].map((id) => `[${id}](#${id})`).join(', ');
   return `| ${source.package} ${source.version} | ${framework} | ${collectors} | ${folder}: ${names.join(', ')} | ${cells.map(cellText).join(' | ')} |`;
 }

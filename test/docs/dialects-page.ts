@@ -24,7 +24,9 @@ two, and every collector that recognises a span reads it, in the order of this t
 \`tracejury inspect FILE\` shows which collectors read recorded spans, what they found in them, and what is missing.`;
 
 function table(): string {
-  return ['| collector | reads |', '|---|---|', ...collectors.map(({ id, summary }) => `| [${id}](#${id}) | ${cell(summary)} |`)].join('\n');
+  return ['| collector | reads |', '|---|---|', ...collectors.map(({ id, summary }) => `| [${id}](#${id}) | ${cell(summary)} |`)].join(
+    '\n',
+  );
 }
 
 function section({ id, summary, recognisedBy: by, wants, logs, captureHints, carriedBy, documentedAt }: Collector): string {
@@ -40,17 +42,42 @@ function section({ id, summary, recognisedBy: by, wants, logs, captureHints, car
     `## ${id}`,
     summary,
     `Recognised by ${signs.join(', or ')}${unless}.`,
-    ...(documentedAt === undefined ? [] : [`From documentation, no recording: ${documentedAt.map((page) => `<${page}>`).join(', ')}. It is read as these say; what the SDK really sends may differ.`]),
-    ...(captureHints === undefined ? [] : [[`- Content: ${captureHints.content}`, ...(captureHints.tools === undefined ? [] : [`- Tool definitions: ${captureHints.tools}`])].join('\n')]),
+    ...(documentedAt === undefined
+      ? []
+      : [
+          `From documentation, no recording: ${documentedAt.map((page) => `<${page}>`).join(', ')}. It is read as these say; what the SDK really sends may differ.`,
+        ]),
+    ...(captureHints === undefined
+      ? []
+      : [
+          [
+            `- Content: ${captureHints.content}`,
+            ...(captureHints.tools === undefined ? [] : [`- Tool definitions: ${captureHints.tools}`]),
+          ].join('\n'),
+        ]),
     ...(logs === undefined ? [] : [`Also reads log records with the event names ${listed(logs.events)}.`]),
-    ...(carriedBy === undefined ? [] : [['| what | where it stands |', '|---|---|', ...Object.entries(carriedBy).map(([field, places]) => `| ${isLack(field) ? lackTexts[field] : field} | ${places.map(placeText).join(', ')} |`)].join('\n')]),
-    ...(wants.keys.length === 0 && wants.prefixes.length === 0 ? ['Attributes read: none of its own.'] : [`Attributes read: ${listed([...wants.keys, ...wants.prefixes.map((prefix) => `${prefix}*`)])}.`]),
+    ...(carriedBy === undefined
+      ? []
+      : [
+          [
+            '| what | where it stands |',
+            '|---|---|',
+            ...Object.entries(carriedBy).map(
+              ([field, places]) => `| ${isLack(field) ? lackTexts[field] : field} | ${places.map(placeText).join(', ')} |`,
+            ),
+          ].join('\n'),
+        ]),
+    ...(wants.keys.length === 0 && wants.prefixes.length === 0
+      ? ['Attributes read: none of its own.']
+      : [`Attributes read: ${listed([...wants.keys, ...wants.prefixes.map((prefix) => `${prefix}*`)])}.`]),
   ].join('\n\n');
 }
 
 /** Parts of dialects, or whole ones, that only documentation shows. */
 function fromDocumentation(): string {
-  const rows = recordingsIn(documented).map(({ name, expected }) => `| ${name} | ${(expected.source.pages ?? []).map((page) => `<${page}>`).join(', ')} |`);
+  const rows = recordingsIn(documented).map(
+    ({ name, expected }) => `| ${name} | ${(expected.source.pages ?? []).map((page) => `<${page}>`).join(', ')} |`,
+  );
   return [
     `## What is read from documentation only
 

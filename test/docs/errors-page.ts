@@ -4,7 +4,10 @@ import { statusText } from '../../src/receivers/grpc/grpc-answer.ts';
 import { refusalOf } from '../../src/receivers/rejection.ts';
 
 export function errorsPage(): string {
-  const rows = Object.entries(errorCatalogue).map(([code, { what, todo, status, retryable }]) => `| \`${code}\` | ${what} | ${todo} | ${status} | ${grpcStatus(code as ErrorCode)} | ${retryable ? 'yes' : 'no'} |`);
+  const rows = Object.entries(errorCatalogue).map(
+    ([code, { what, todo, status, retryable }]) =>
+      `| \`${code}\` | ${what} | ${todo} | ${status} | ${grpcStatus(code as ErrorCode)} | ${retryable ? 'yes' : 'no'} |`,
+  );
   return `${[opening, ['| code | what it means | what to do | HTTP status | over gRPC | try again |', '|---|---|---|---|---|---|', ...rows].join('\n')].join('\n\n')}\n`;
 }
 

@@ -60,7 +60,9 @@ these may be of one version or one service only. The need says what to switch on
 }
 
 function lacks(): string {
-  const rows = [...Map.groupBy(Object.entries(lackByReason), ([, lack]) => lack)].map(([lack, own]) => `| \`${lack}\` | ${lackTexts[lack]} | ${own.map(([one]) => `\`${one}\``).join(', ')} | ${helps(lack)} |`);
+  const rows = [...Map.groupBy(Object.entries(lackByReason), ([, lack]) => lack)].map(
+    ([lack, own]) => `| \`${lack}\` | ${lackTexts[lack]} | ${own.map(([one]) => `\`${one}\``).join(', ')} | ${helps(lack)} |`,
+  );
   return ['## What may be missing', '', '| need | what it is | reasons | what helps |', '|---|---|---|---|', ...rows].join('\n');
 }
 
@@ -68,13 +70,23 @@ function lacks(): string {
 function helps(lack: Lack): string {
   const general = missingDataOf(lack, []);
   if (general !== undefined) return general;
-  if (lack === 'tool_definitions') return 'what the SDK’s row below says of definitions, or `tools` in the [configuration](configuration.md#tools)';
+  if (lack === 'tool_definitions')
+    return 'what the SDK’s row below says of definitions, or `tools` in the [configuration](configuration.md#tools)';
   return lack === 'times' ? '' : 'what the SDK’s row below says of content';
 }
 
 function settings(): string {
-  const rows = collectors.map(({ id, summary, captureHints }) => `| [${id}](dialects.md#${id}) | ${cell(summary)} | ${cell(captureHints?.content ?? '')} | ${cell(captureHints?.tools ?? '')} |`);
-  return ['## What to switch on', '', '| dialect | of | content: inputs, answers, arguments, results | tool definitions |', '|---|---|---|---|', ...rows].join('\n');
+  const rows = collectors.map(
+    ({ id, summary, captureHints }) =>
+      `| [${id}](dialects.md#${id}) | ${cell(summary)} | ${cell(captureHints?.content ?? '')} | ${cell(captureHints?.tools ?? '')} |`,
+  );
+  return [
+    '## What to switch on',
+    '',
+    '| dialect | of | content: inputs, answers, arguments, results | tool definitions |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
 }
 
 const warning = `## One warning

@@ -77,7 +77,9 @@ steps / own steps, where the least is that of the runs that succeeded, or a know
 and the number of runs is always told: one run alone is its own optimum. [Several runs of one task](../guides/tasks.md) says where it is shown.`;
 
 function table(): string {
-  const rows = evaluators.map((one) => `| [${one.id}](#${one.id}) | ${one.summary} | ${kind(one)} | ${one.onByDefault ? 'yes' : 'no'} | ${threshold(one)} |`);
+  const rows = evaluators.map(
+    (one) => `| [${one.id}](#${one.id}) | ${one.summary} | ${kind(one)} | ${one.onByDefault ? 'yes' : 'no'} | ${threshold(one)} |`,
+  );
   return ['| evaluator | what it finds | kind | on by default | threshold |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
@@ -90,7 +92,11 @@ function section(one: AnyEvaluator): string {
     `## ${one.id}`,
     `${one.summary} Version ${one.version}, threshold ${threshold(one)}, ${one.onByDefault ? 'on' : 'off'} by default; after ${one.source}.`,
     `Looks at: ${needs === '' ? (one.kind === 'http' ? 'whatever the endpoint wants' : 'whatever its options name') : needs}.`,
-    ...(on.length === 0 ? [] : [`A dataset that expects ${on.map((part) => `\`${part}\``).join(' or ')} [switches it on](../guides/ci.md#what-checks-an-expectation) where no other evaluator checks that.`]),
+    ...(on.length === 0
+      ? []
+      : [
+          `A dataset that expects ${on.map((part) => `\`${part}\``).join(' or ')} [switches it on](../guides/ci.md#what-checks-an-expectation) where no other evaluator checks that.`,
+        ]),
     ...(expected.length === 0 ? [] : [['| under `expect` | meaning |', '|---|---|', ...expected].join('\n')]),
     ...(options.length === 0 ? [] : [['| option | default | meaning |', '|---|---|---|', ...options].join('\n')]),
   ].join('\n\n');

@@ -6,7 +6,9 @@ import { evaluators } from '../../evaluators/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/guides/judges.md'), 'utf8');
-const configurations = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text).filter((text) => text.includes('evaluators:'));
+const configurations = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)]
+  .map(([, text = '']) => text)
+  .filter((text) => text.includes('evaluators:'));
 const rows = [...page.matchAll(/^\| .*\[`(\w+)`\]/gm)].map(([, id = '']) => ({ id }));
 
 test('docs: every configuration on the page on judges can be loaded, and asks the judge that it names', () => {

@@ -22,6 +22,8 @@ Each metric keeps a bounded number of label sets. Beyond it the names of agents 
 \`tracejury.evaluability\`: [Which runs could be scored](evaluability.md).`;
 
 function histograms(): string {
-  const withBuckets = Object.entries<Metric>(metricRows).flatMap(([name, { buckets }]) => (buckets === undefined ? [] : [`- \`${name}\`: ${buckets.join(', ')}`]));
+  const withBuckets = Object.entries<Metric>(metricRows).flatMap(([name, { buckets }]) =>
+    buckets === undefined ? [] : [`- \`${name}\`: ${buckets.join(', ')}`],
+  );
   return ['Upper edges of the histograms, inclusive:', '', ...withBuckets].join('\n');
 }

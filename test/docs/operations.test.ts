@@ -36,7 +36,15 @@ const labels = new Set([...samples.values()].flatMap((own) => [...own]));
 function counted(name: string, row: MetricFamily['row']): MetricFamily {
   const own = Object.fromEntries(row.labels.map((label) => [label, 'x']));
   const counts = Array.from({ length: (row.buckets?.length ?? 0) + 1 }, () => 1);
-  return { name, row, points: [row.kind === 'histogram' ? { kind: 'histogram', labels: own, counts, sum: 1, exemplars: [] } : { kind: 'number', labels: own, value: 1 }] };
+  return {
+    name,
+    row,
+    points: [
+      row.kind === 'histogram'
+        ? { kind: 'histogram', labels: own, counts, sum: 1, exemplars: [] }
+        : { kind: 'number', labels: own, value: 1 },
+    ],
+  };
 }
 
 /** What looks like a name of ours and is neither a sample nor a label. */
@@ -47,12 +55,19 @@ function unknownNames(text: string): readonly string[] {
 /** Labels of selectors that their metric does not have. */
 function unknownLabels(text: string): readonly string[] {
   return [...text.matchAll(/\b(tracejury_\w+)\{([^}]*)\}/g)].flatMap(([, name = '', inside = '']) =>
-    [...inside.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].flatMap(([, label = '']) => (samples.get(name)?.has(label) === true ? [] : [`${name}{${label}}`])),
+    [...inside.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].flatMap(([, label = '']) =>
+      samples.get(name)?.has(label) === true ? [] : [`${name}{${label}}`],
+    ),
   );
 }
 
 const runbook = readFileSync(join(guides, 'runbook.md'), 'utf8');
-const texts = { 'docs/guides/operations.md': page, 'docs/guides/runbook.md': runbook, 'docs/reference/alerts.yaml': rulesText, 'docs/reference/grafana-dashboard.json': readFileSync(join(docs, 'reference/grafana-dashboard.json'), 'utf8') };
+const texts = {
+  'docs/guides/operations.md': page,
+  'docs/guides/runbook.md': runbook,
+  'docs/reference/alerts.yaml': rulesText,
+  'docs/reference/grafana-dashboard.json': readFileSync(join(docs, 'reference/grafana-dashboard.json'), 'utf8'),
+};
 for (const [path, text] of Object.entries(texts)) {
   test(`docs: every metric and label in ${path} is on the metrics page`, () => {
     expect([...text.matchAll(/\btracejury_\w+/g)].length).toBeGreaterThan(30);
@@ -61,7 +76,14 @@ for (const [path, text] of Object.entries(texts)) {
   });
 }
 
-for (const path of ['guides/collector.md', 'guides/dashboards.md', 'explanation/exports.md', 'tutorial/getting-started.md', 'guides/judging.md', 'guides/webhooks.md']) {
+for (const path of [
+  'guides/collector.md',
+  'guides/dashboards.md',
+  'explanation/exports.md',
+  'tutorial/getting-started.md',
+  'guides/judging.md',
+  'guides/webhooks.md',
+]) {
   test(`docs: every metric in docs/${path} is on the metrics page`, () => {
     const text = readFileSync(join(docs, path), 'utf8');
     expect(text).toMatch(/\btracejury_\w+/);
@@ -74,22 +96,42 @@ for (const path of ['guides/collector.md', 'guides/dashboards.md', 'explanation/
 /** What a query groups by, or shows in a legend, and none of its metrics has. */
 function strangeGroups({ expr, legend }: { readonly expr: string; readonly legend: string }): readonly string[] {
   const own = new Set([...expr.matchAll(/\btracejury_\w+/g)].flatMap(([name]) => [...(samples.get(name) ?? [])]));
-  const used = [...[...expr.matchAll(/\b(?:by|ignoring) \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */)), ...[...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name)];
+  const used = [
+    ...[...expr.matchAll(/\b(?:by|ignoring) \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */)),
+    ...[...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name),
+  ];
   return used.filter((label) => !own.has(label));
 }
 
 test('docs: what the dashboard groups by and shows is a label of a metric of the same query', () => {
   expect(shown.flatMap(({ panels }) => panels.flatMap(({ queries }) => queries.flatMap(strangeGroups)))).toEqual([]);
-  expect(strangeGroups({ expr: 'sum by (le, tracejury_judge) (rate(tracejury_runs_total[5m]))', legend: '{{gen_ai_agent_name}} {{gen_ai_tool_name}}' })).toEqual(['le', 'tracejury_judge', 'gen_ai_tool_name']);
+  expect(
+    strangeGroups({
+      expr: 'sum by (le, tracejury_judge) (rate(tracejury_runs_total[5m]))',
+      legend: '{{gen_ai_agent_name}} {{gen_ai_tool_name}}',
+    }),
+  ).toEqual(['le', 'tracejury_judge', 'gen_ai_tool_name']);
 });
 
 test('docs: a metric without its suffix, a label of another metric and an old name are found', () => {
-  expect(unknownNames('rate(tracejury_journal_refused[5m]) tracejury_store_queue_total tracejury_store_queue')).toEqual(['tracejury_journal_refused', 'tracejury_store_queue_total']);
-  expect(unknownLabels('tracejury_store_items_total{tracejury_outcome="dropped", tracejury_reason!=""}')).toEqual(['tracejury_store_items_total{tracejury_reason}']);
+  expect(unknownNames('rate(tracejury_journal_refused[5m]) tracejury_store_queue_total tracejury_store_queue')).toEqual([
+    'tracejury_journal_refused',
+    'tracejury_store_queue_total',
+  ]);
+  expect(unknownLabels('tracejury_store_items_total{tracejury_outcome="dropped", tracejury_reason!=""}')).toEqual([
+    'tracejury_store_items_total{tracejury_reason}',
+  ]);
 });
 
 /** Sections of the runbook: name, expression, severity, how long. */
-const sections = [...runbook.matchAll(/^## (Tracejury\w+)\n\n {4}(.+)\n\nSeverity `(\w+)`(?:, for (\d+) min)?\. .+\n\n\*\*What to do\.\*\* .+$/gm)].map(([, alert = '', expr = '', severity = '', minutes]) => ({ alert, expr, severity, for: minutes === undefined ? undefined : `${minutes}m` }));
+const sections = [
+  ...runbook.matchAll(/^## (Tracejury\w+)\n\n {4}(.+)\n\nSeverity `(\w+)`(?:, for (\d+) min)?\. .+\n\n\*\*What to do\.\*\* .+$/gm),
+].map(([, alert = '', expr = '', severity = '', minutes]) => ({
+  alert,
+  expr,
+  severity,
+  for: minutes === undefined ? undefined : `${minutes}m`,
+}));
 const alerts = rules.flatMap(({ alert, ...rule }) => (alert === undefined ? [] : [{ alert, ...rule }]));
 
 test('docs: the runbook has a section for each alert, with its expression, its severity and how long it holds', () => {
@@ -97,7 +139,9 @@ test('docs: the runbook has a section for each alert, with its expression, its s
   const differing = alerts.filter(({ expr, labels: { severity }, for: lasting }, at) => {
     const section = sections[at];
     // The rules may say besides that a count which appears for the first time is one as well.
-    const isSame = section !== undefined && (expr === section.expr || expr.startsWith(`${section.expr} or (`) || expr.startsWith(`${section.expr} or sum`));
+    const isSame =
+      section !== undefined &&
+      (expr === section.expr || expr.startsWith(`${section.expr} or (`) || expr.startsWith(`${section.expr} or sum`));
     return !isSame || section.severity !== severity || section.for !== lasting;
   });
   expect(differing).toEqual([]);
@@ -105,7 +149,14 @@ test('docs: the runbook has a section for each alert, with its expression, its s
 
 /** As a page of Markdown is shown: lower case, spaces as hyphens, no other punctuation. */
 function anchorsOf(text: string): ReadonlySet<string> {
-  return new Set([...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')));
+  return new Set(
+    [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
 }
 
 test.each(alerts)('docs: $alert has a summary, a description and its part of the runbook', ({ alert, expr, annotations = {} }) => {
@@ -127,7 +178,9 @@ test.each(alerts)('docs: $alert has a summary, a description and its part of the
 
 test('docs: what pages of operations link to is there', () => {
   const dangling = Object.entries({ 'operations.md': page, 'runbook.md': runbook }).flatMap(([file, text]) =>
-    [...text.matchAll(/\]\(([\w./-]+\.md)?#([^)]+)\)/g)].filter(([, other = file, anchor = '']) => !anchorsOf(readFileSync(join(guides, other), 'utf8')).has(anchor)).map(([link]) => `${file}: ${link}`),
+    [...text.matchAll(/\]\(([\w./-]+\.md)?#([^)]+)\)/g)]
+      .filter(([, other = file, anchor = '']) => !anchorsOf(readFileSync(join(guides, other), 'utf8')).has(anchor))
+      .map(([link]) => `${file}: ${link}`),
   );
   expect(dangling).toEqual([]);
 });
@@ -141,7 +194,20 @@ test('docs: recorded names in the rules are recorded there', () => {
 
 /** Messages of the log in the guide, and where the service writes them. */
 test('docs: the log lines in the guide are those that the service writes', () => {
-  const sources = ['src/service.ts', 'src/service/parts.ts', 'src/service/listeners.ts', 'src/service/exporter-set.ts', 'src/service/recognition-watch.ts', 'src/service/reloading.ts', 'src/journals/journal-metrics.ts', 'src/receivers/rejection-log.ts', 'src/exporters/delivery/outage-log.ts', 'src/pipeline/reporting/content-notices.ts'].map((file) => readFileSync(join(docs, '..', file), 'utf8')).join('\n');
+  const sources = [
+    'src/service.ts',
+    'src/service/parts.ts',
+    'src/service/listeners.ts',
+    'src/service/exporter-set.ts',
+    'src/service/recognition-watch.ts',
+    'src/service/reloading.ts',
+    'src/journals/journal-metrics.ts',
+    'src/receivers/rejection-log.ts',
+    'src/exporters/delivery/outage-log.ts',
+    'src/pipeline/reporting/content-notices.ts',
+  ]
+    .map((file) => readFileSync(join(docs, '..', file), 'utf8'))
+    .join('\n');
   const told = [...page.matchAll(/^\| [345]0 \| `(.+?)(?: …)?` \|/gm)].map(([, message = '']) => message);
   expect(told.length).toBeGreaterThan(8);
   expect(told.filter((message) => !sources.includes(message))).toEqual([]);

@@ -9,7 +9,14 @@ export function dashboard(): string {
   const panels: object[] = [];
   let y = 0;
   for (const row of rows) {
-    panels.push({ type: 'row', title: row.title, collapsed: false, id: panels.length + 1, gridPos: { x: 0, y, w: across, h: 1 }, panels: [] });
+    panels.push({
+      type: 'row',
+      title: row.title,
+      collapsed: false,
+      id: panels.length + 1,
+      gridPos: { x: 0, y, w: across, h: 1 },
+      panels: [],
+    });
     const placed = places(row, y + 1);
     for (const { panel, gridPos } of placed) panels.push({ id: panels.length + 1, gridPos, ...panelJson(panel) });
     y = Math.max(...placed.map(({ gridPos }) => gridPos.y + gridPos.h));
@@ -17,7 +24,20 @@ export function dashboard(): string {
   return `${JSON.stringify({ ...head, panels }, undefined, 1)}\n`;
 }
 
-const variable = (name: string, label: string, query: string): object => ({ name, label, type: 'query', datasource: source, query: { query, refId: name }, definition: query, refresh: 2, sort: 1, multi: true, includeAll: true, allValue: '.*', current: { text: ['All'], value: ['$__all'] } });
+const variable = (name: string, label: string, query: string): object => ({
+  name,
+  label,
+  type: 'query',
+  datasource: source,
+  query: { query, refId: name },
+  definition: query,
+  refresh: 2,
+  sort: 1,
+  multi: true,
+  includeAll: true,
+  allValue: '.*',
+  current: { text: ['All'], value: ['$__all'] },
+});
 
 const head = {
   title: 'Tracejury',
@@ -66,7 +86,10 @@ function panelJson(panel: Panel): object {
     description: panel.description,
     datasource: source,
     targets: panel.queries.map((query, at) => target(panel, query, at)),
-    fieldConfig: { defaults: { unit: panel.unit, min: panel.min ?? 0, ...(panel.max === undefined ? {} : { max: panel.max }), custom: custom(panel) }, overrides: [] },
+    fieldConfig: {
+      defaults: { unit: panel.unit, min: panel.min ?? 0, ...(panel.max === undefined ? {} : { max: panel.max }), custom: custom(panel) },
+      overrides: [],
+    },
     options: options[panel.kind],
     ...(panel.kind === 'table' ? { transformations: [{ id: 'organize', options: { excludeByName: { Time: true } } }] } : {}),
   };
@@ -74,12 +97,28 @@ function panelJson(panel: Panel): object {
 
 function target({ kind, hasExemplars }: Panel, { expr, legend }: Query, at: number): object {
   const isInstant = kind === 'stat' || kind === 'table';
-  return { refId: String.fromCharCode(65 + at), datasource: source, expr, legendFormat: legend === '' ? '__auto' : legend, instant: isInstant, range: !isInstant, exemplar: hasExemplars === true, ...(kind === 'table' ? { format: 'table' } : kind === 'heatmap' ? { format: 'heatmap' } : {}) };
+  return {
+    refId: String.fromCharCode(65 + at),
+    datasource: source,
+    expr,
+    legendFormat: legend === '' ? '__auto' : legend,
+    instant: isInstant,
+    range: !isInstant,
+    exemplar: hasExemplars === true,
+    ...(kind === 'table' ? { format: 'table' } : kind === 'heatmap' ? { format: 'heatmap' } : {}),
+  };
 }
 
 function custom({ kind, isStacked }: Panel): object {
   if (kind !== 'timeseries') return {};
-  return { drawStyle: 'line', lineInterpolation: 'linear', showPoints: 'never', spanNulls: false, fillOpacity: isStacked === true ? 30 : 0, stacking: { mode: isStacked === true ? 'normal' : 'none', group: 'A' } };
+  return {
+    drawStyle: 'line',
+    lineInterpolation: 'linear',
+    showPoints: 'never',
+    spanNulls: false,
+    fillOpacity: isStacked === true ? 30 : 0,
+    stacking: { mode: isStacked === true ? 'normal' : 'none', group: 'A' },
+  };
 }
 
 const options: { readonly [kind in Panel['kind']]: object } = {
