@@ -1,6 +1,7 @@
 /** `docs/reference/evaluators.md`, from the evaluators' own data. */
 import { evaluators } from '../../evaluators/index.ts';
 import type { AnyEvaluator, JsonSchema, Need } from '../../evaluators/evaluator.ts';
+import { exampleText } from './evaluator-examples.ts';
 import { isJsonArray, isJsonObject, jsonText, member } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 
@@ -30,19 +31,12 @@ export function evaluatorsPage(): string {
 
 const opening = `# Evaluators
 
-<!-- Written by npm run docs from the evaluators' own data. -->
-
-An evaluator looks at one run of an agent and ends in exactly one of three outcomes:
-
-- **scored**: a score from 0 to 1, higher is better, with one sentence that says what to do and the ids of the spans that prove it.
-  It passes when the score is at least the threshold; with \`threshold: null\` it is a raw metric that neither passes nor fails.
-- **skipped**: there was nothing to score, and the reason says what was missing. That is never 0 and never 1.
-- **failed**: the judge, or the evaluator itself, broke off. That says nothing about the agent.
-
-An entry of \`evaluators:\` is a name, or:
+<!-- Written by npm run docs from the evaluators' own data and examples/evaluators.yaml. -->
 
 \`\`\`yaml
 evaluators:
+  - defaults                      # the rules that are on without a list
+  - tool_recovery                 # a name alone: with its defaults
   - use: tool_trajectory
     name: booking_path            # the name that the scores carry
     expect: { tool_calls: [ { name: search_flights }, { name: book_hotel } ] }
@@ -50,31 +44,58 @@ evaluators:
     threshold: 1
 \`\`\`
 
-What is expected can also come with the run, as JSON in the attribute \`tracejury.expected\`; a member given there wins over the same
-member in the configuration. An expected call without \`arguments\` accepts any. Values are compared as JSON: 1 equals 1.0, a boolean is
-no number, null differs from a missing key, and whole numbers of any length are exact.
+An evaluator scores one run of an agent. Each evaluation ends in exactly one of three outcomes:
 
-Calls that a model asked for and that nothing shows to have run count where the model's decision is judged (\`tool_call_validity\`,
-\`tool_permission\` and all that compare calls with expected ones) and are left out where the execution is (\`tool_error\`, \`tool_recovery\`,
-\`tool_efficiency\`, \`loop_detection\`, \`step_count\`, \`tool_call_output\`).
+- **scored**: a score from 0 to 1, where higher is better. A sentence says what to do, and span ids prove it.
+  The run passes when the score is at least the threshold. With \`threshold: null\` the score is a raw metric, which neither passes nor fails.
+- **skipped**: the run had nothing to score, and the reason says what was missing. A skipped evaluation never counts as 0 or as 1.
+- **failed**: the judge or the evaluator itself broke off. This says nothing about the agent.
 
-With \`turns: user_turn\` an entry of a rule scores a conversation turn by turn, and its worst turn is the verdict; \`assistant_message\` makes each
-message of the assistant a turn. The details have the score of each turn, the worst one (\`worst_turn\`, from 1) and what the whole would get
-(\`whole\`). \`expect.by_turn\` lists what is expected of each turn, null for nothing; otherwise each is held against the common expectation. A turn that is
-expected and never came has no calls. A run that tells no messages is one turn, as the runs of a session are.
+## How to read the examples
 
-The label of a score is \`pass\` or \`fail\`, and none for a raw metric. A judge that gives labels of its own gives the label of the verdict: for the run
-as a whole, or the worst among its calls, documents, turns or blocks. [Judges](../guides/judges.md#what-they-are-asked) lists them.
+Each evaluator below has an example with its verdict. \`run\` is an agent trace or a list of messages, as \`tracejury eval\` reads them.
+\`entry\` stands beside \`use:\` in the configuration. \`answers\` are what the judge or the endpoint answered, and \`vectors\` what an embedding model answered.
+A test scores every example again. All of them stand in [\`examples/evaluators.yaml\`](../../examples/evaluators.yaml).
 
-A rule that can ask \`more with a judge\` looks at every run by its rules alone until its entry names a judge (\`judge: NAME\`); then it asks
-about a sample of the runs, like a judge evaluator. Where the judge gives no usable answer, what the rules found remains, and the
-details say \`judge_error\`.`;
+## Expectations
+
+An expectation comes from the entry, from a dataset, or with the run as JSON in the attribute \`tracejury.expected\`. A member that comes with the run
+replaces the same member of the configuration. An expected call without \`arguments\` accepts any arguments.
+
+Evaluators compare values as JSON. The number 1 equals 1.0, a boolean is no number, and null differs from a missing key. Whole numbers of any length are exact.
+
+## Calls that never ran
+
+A model may ask for a call that nothing shows to have run. Evaluators of the model's decision count such a call: \`tool_call_validity\`, \`tool_permission\`
+and all that compare calls with expected ones. Evaluators of the execution leave it out: \`tool_error\`, \`tool_recovery\`, \`tool_efficiency\`,
+\`loop_detection\`, \`step_count\`, \`tool_call_output\`.
+
+## Conversations
+
+With \`turns: user_turn\` a rule scores a conversation turn by turn, and the worst turn gives the verdict. With \`turns: assistant_message\` each
+message of the assistant is a turn. The details hold the score of each turn, the number of the worst one (\`worst_turn\`, from 1) and the score of the
+whole conversation (\`whole\`).
+
+\`expect.by_turn\` lists what is expected of each turn; null expects nothing. Without it each turn is compared with the common expectation. An expected
+turn that never came has no calls. A run without messages is one turn, and so is each run of a session.
+
+## Labels
+
+The label of a score is \`pass\` or \`fail\`. A raw metric has no label. A judge with labels of its own gives the label of the verdict: the label of the
+whole run, or the worst label among its calls, documents, turns or blocks. [Judges](../guides/judges.md#what-they-are-asked) lists them.
+
+## Rules that can ask a judge
+
+The kind \`rule, more with a judge\` scores every run by rules until its entry names a judge (\`judge: NAME\`). Then it asks about a sample of the runs,
+like a judge evaluator. When the judge gives no usable answer, the findings of the rules remain, and the details hold \`judge_error\`.
+
+## All evaluators`;
 
 const closing = `## Groups of runs
 
-\`convergence\` looks at several runs of one task, so it is a function and no entry of \`evaluators:\`: the mean over all runs of least
-steps / own steps, where the least is that of the runs that succeeded, or a known optimum. A run that failed or took no step counts 0,
-and the number of runs is always told: one run alone is its own optimum. [Several runs of one task](../guides/tasks.md) says where it is shown.`;
+\`convergence\` compares several runs of one task. It is a function of the library and no entry of \`evaluators:\`. Its value is the mean of least steps
+divided by own steps over all runs. The least number comes from the runs that succeeded, or from a known optimum. A run that failed or took no step counts 0.
+The result always names the number of runs, because one run alone is its own optimum. [Several runs of one task](../guides/tasks.md) says where it appears.`;
 
 function table(): string {
   const rows = evaluators.map(
@@ -90,12 +111,17 @@ function section(one: AnyEvaluator): string {
   const on = Object.keys(one.switchedOnBy ?? {});
   return [
     `## ${one.id}`,
-    `${one.summary} Version ${one.version}, threshold ${threshold(one)}, ${one.onByDefault ? 'on' : 'off'} by default; after ${one.source}.`,
-    `Looks at: ${needs === '' ? (one.kind === 'http' ? 'whatever the endpoint wants' : 'whatever its options name') : needs}.`,
+    one.summary,
+    exampleText(one),
+    [
+      `- Looks at: ${needs === '' ? (one.kind === 'http' ? 'whatever the endpoint wants' : 'whatever its options name') : needs}`,
+      `- Kind: ${kind(one)}, ${one.onByDefault ? 'on' : 'off'} by default, threshold ${threshold(one)}, version ${one.version}`,
+      `- Source: ${one.source}`,
+    ].join('\n'),
     ...(on.length === 0
       ? []
       : [
-          `A dataset that expects ${on.map((part) => `\`${part}\``).join(' or ')} [switches it on](../guides/ci.md#what-checks-an-expectation) where no other evaluator checks that.`,
+          `A dataset that expects ${on.map((part) => `\`${part}\``).join(' or ')} [switches it on](../guides/ci.md#what-checks-an-expectation), unless another evaluator checks that part.`,
         ]),
     ...(expected.length === 0 ? [] : [['| under `expect` | meaning |', '|---|---|', ...expected].join('\n')]),
     ...(options.length === 0 ? [] : [['| option | default | meaning |', '|---|---|---|', ...options].join('\n')]),

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { metricRows } from '../../src/telemetry/metrics.ts';
 import type { MetricFamily } from '../../src/telemetry/registry.ts';
+import { anchorsOf } from './anchors.ts';
 import { rows as shown } from './grafana/panels.ts';
 import { wholePage } from '../telemetry/whole-page.ts';
 
@@ -147,18 +148,6 @@ test('docs: the runbook has a section for each alert, with its expression, its s
   expect(differing).toEqual([]);
 });
 
-/** As a page of Markdown is shown: lower case, spaces as hyphens, no other punctuation. */
-function anchorsOf(text: string): ReadonlySet<string> {
-  return new Set(
-    [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-      heading
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
-}
-
 test.each(alerts)('docs: $alert has a summary, a description and its part of the runbook', ({ alert, expr, annotations = {} }) => {
   expect(Object.keys(annotations)).toEqual(['summary', 'description', 'runbook_url']);
   const { summary = '', description = '', runbook_url: url = '' } = annotations;
@@ -174,15 +163,6 @@ test.each(alerts)('docs: $alert has a summary, a description and its part of the
   const given = by.length > 0 ? by : ['instance', 'job', ...own, ...recorded];
   const used = [...summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
   expect(used.filter((label) => !given.includes(label))).toEqual([]);
-});
-
-test('docs: what pages of operations link to is there', () => {
-  const dangling = Object.entries({ 'operations.md': page, 'runbook.md': runbook }).flatMap(([file, text]) =>
-    [...text.matchAll(/\]\(([\w./-]+\.md)?#([^)]+)\)/g)]
-      .filter(([, other = file, anchor = '']) => !anchorsOf(readFileSync(join(guides, other), 'utf8')).has(anchor))
-      .map(([link]) => `${file}: ${link}`),
-  );
-  expect(dangling).toEqual([]);
 });
 
 test('docs: recorded names in the rules are recorded there', () => {

@@ -32,7 +32,7 @@ for (const [at, block] of blocks.entries()) {
     else
       for (const { command, output } of commandsOf(block.text)) {
         const outcome = run(command, status);
-        expect(outcome.output, command).toMatch(output);
+        expect(`$ ${command}\n${outcome.output}`).toMatch(output);
         status = outcome.status;
       }
   });
@@ -91,11 +91,15 @@ function commandsOf(text: string): readonly { readonly command: string; readonly
           ? '(?:.*\\n)*?'
           : `${line
               .split('…')
-              .map((piece) => RegExp.escape(piece))
+              .map((piece) => escaped(piece))
               .join('.+')} *\\n`,
       );
-      return { command, output: new RegExp(`^${pattern.join('')}$`) };
+      return { command, output: new RegExp(`^\\$ .*\\n${pattern.join('')}$`) };
     });
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
 /** `npx` looks for the command for a second each time; here it is on the path. */

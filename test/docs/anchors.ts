@@ -1,0 +1,11 @@
+/** The anchors of a page of Markdown as it is shown: lower case, spaces as hyphens, no other punctuation. */
+export function anchorsOf(text: string): ReadonlySet<string> {
+  return new Set(
+    [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
