@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { commandsOf } from './console-block.ts';
 
 const top = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-tutorial-'));
@@ -77,29 +78,6 @@ function change({ file, text }: Block): void {
     join(folder, file),
     whole.replace(before, () => after),
   );
-}
-
-/** `…` stands for the rest of a word or line, on a line of its own for any lines. */
-function commandsOf(text: string): readonly { readonly command: string; readonly output: RegExp }[] {
-  return text
-    .split(/^\$ /m)
-    .slice(1)
-    .map((part) => {
-      const [command = '', ...lines] = part.trimEnd().split('\n');
-      const pattern = lines.map((line) =>
-        line === '…'
-          ? '(?:.*\\n)*?'
-          : `${line
-              .split('…')
-              .map((piece) => escaped(piece))
-              .join('.+')} *\\n`,
-      );
-      return { command, output: new RegExp(`^\\$ .*\\n${pattern.join('')}$`) };
-    });
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
 /** `npx` looks for the command for a second each time; here it is on the path. */
