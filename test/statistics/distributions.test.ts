@@ -1,4 +1,4 @@
-/** Against printed tables, closed forms, and one another. */
+/** Against printed tables, closed forms, values of scipy, and one another. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { betaBelow, betaQuantile, logGamma } from '../../src/statistics/beta.ts';
@@ -23,6 +23,18 @@ const values: readonly { readonly name: string; readonly found: number; readonly
   { name: 'beta(10, 1) likewise', found: betaQuantile(0.025, { a: 10, b: 1 }), want: 0.025 ** 0.1 },
   { name: 't below −1 with 1 degree', found: studentBelow(-1, 1), want: 0.25 },
   { name: 't below 2 with 2 degrees', found: studentBelow(2, 2), want: 0.5 + 2 / (2 * Math.sqrt(6)) },
+  // Of scipy 1.17.1: special.betainc, betaincinv, stdtr, stdtrit, gammaln, and stats.norm.
+  { name: 'scipy: normal below −6', found: normalBelow(-6), want: 9.865_876_450_376_946e-10 },
+  { name: 'scipy: normal quantile of 0.0001', found: normalQuantile(0.0001), want: -3.719_016_485_455_680_4 },
+  { name: 'scipy: log-gamma of 12345.678', found: logGamma(12_345.678), want: 103_959.919_905_546_06 },
+  { name: 'scipy: beta(3.5, 7.25) below 0.3', found: betaBelow(0.3, { a: 3.5, b: 7.25 }), want: 0.459_949_877_216_503_43 },
+  { name: 'scipy: beta(200, 12) below 0.95', found: betaBelow(0.95, { a: 200, b: 12 }), want: 0.634_228_467_164_071_4 },
+  { name: 'scipy: beta(0.1, 1000) below 0.0001', found: betaBelow(0.0001, { a: 0.1, b: 1000 }), want: 0.827_521_535_813_791_3 },
+  { name: 'scipy: beta(200, 12) quantile of 0.025', found: betaQuantile(0.025, { a: 200, b: 12 }), want: 0.908_636_335_985_862_5 },
+  { name: 'scipy: beta(1/2, 30) quantile of 0.975', found: betaQuantile(0.975, { a: 0.5, b: 30 }), want: 0.080_961_341_104_265_96 },
+  { name: 'scipy: t below −2.2 with 12.5 degrees', found: studentBelow(-2.2, 12.5), want: 0.023_641_591_451_071_933 },
+  { name: 'scipy: t quantile of 0.975 with 7.3 degrees', found: studentQuantile(0.975, 7.3), want: 2.345_066_736_547_703 },
+  { name: 'scipy: t quantile of 0.995 with 400 degrees', found: studentQuantile(0.995, 400), want: 2.588_176_080_034_739_5 },
 ];
 
 for (const { name, found, want } of values) {
