@@ -1,7 +1,8 @@
-/** The reference pages that are written from the product's own data. A new page is a line here. */
+/** The pages that are written from the product's own data. A new page is a line here. */
 import { apiPage } from './api-page.ts';
 import { backendsPage } from './backends-page.ts';
 import { configurationPage } from './configuration-page.ts';
+import { decisionsPage } from './decisions-page.ts';
 import { dialectsPage } from './dialects-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { evaluabilityPage } from './evaluability-page.ts';
@@ -16,6 +17,7 @@ export interface Page {
 }
 
 export const pages: readonly Page[] = [
+  { path: 'docs/decisions/README.md', text: decisionsPage },
   { path: 'docs/reference/dialects.md', text: dialectsPage },
   { path: 'docs/reference/evaluators.md', text: evaluatorsPage },
   { path: 'docs/reference/configuration.md', text: configurationPage },

@@ -1,0 +1,22 @@
+/** `docs/decisions/README.md`, from the titles of the pages. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const folder = join(import.meta.dirname, '../../docs/decisions');
+
+export function decisionsPage(): string {
+  const rows = globSync('[0-9]*.md', { cwd: folder })
+    .toSorted()
+    .map((file) => {
+      const [, number = '', title = ''] = /^# (\d+)\. (.+)\n/.exec(readFileSync(join(folder, file), 'utf8')) ?? [];
+      return `| ${number} | [${title}](${file}) |`;
+    });
+  return `${opening}\n\n${['| | topic |', '|---|---|', ...rows].join('\n')}\n`;
+}
+
+const opening = `# Decisions
+
+<!-- Written by npm run docs from the titles of the pages. -->
+
+Each page describes one decision that is hard to take back: \`<number>-<topic>.md\`. Its headings are Context, Decision, Alternatives and Consequences.
+The last heading also says what would make us decide again. A decision is never rewritten: a later page replaces it and says so.`;
