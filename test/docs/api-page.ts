@@ -27,7 +27,7 @@ ${routes.map(routeText).join('\n\n')}
 The filter \`verdict\` takes \`pass\` and \`fail\` (a score with a threshold), \`raw\` (a score without one), \`skipped\` (there was nothing to score) and
 \`error\` (no verdict was reached). In a verdict, \`status\` is \`scored\`, \`skipped\` or \`failed\`, and \`passed\` is null unless there is a score and a threshold.
 \`revision\` is that of the run the verdict is about: while a judge has not seen a newer revision, the verdict on the older one stays. \`judge_trace\` names
-the trace in which [calls to the judge](../guides/judges.md#what-is-told-of-a-call) are told to a backend.
+the trace in which [calls to the judge](../guides/judges.md#spans-of-judge-calls) are told to a backend.
 `;
 }
 
