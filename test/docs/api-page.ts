@@ -10,13 +10,12 @@ export function apiPage(): string {
 <!-- Written by npm run docs from the routes that are served. -->
 
 The console listener serves runs and verdicts as JSON under \`/api/v1\`; \`/api/v1/openapi.json\` is the same as this page for programs (OpenAPI
-${String(document['openapi'])}). Where \`listen.tokens\` names tokens, one that may \`read\` goes along as \`Authorization: Bearer\`;
-a POST or DELETE changes something and wants one that may do that, where there are tokens to read or to do it: \`operate\`, or \`annotate\`. It has no body
-but where one is named.
+${String(document['openapi'])}). Where \`listen.tokens\` names tokens, send one that may \`read\` as \`Authorization: Bearer\`.
+A POST or DELETE needs a token that may \`operate\` or \`annotate\`. It has a body only where this page names one.
 
-Names are in snake_case, ids in lower-case hex, times as RFC 3339 writes them with microseconds; what is not known is null. Lists have the form
-\`{ "runs": […], "next": cursor | null }\`: a cursor given back as \`cursor\`, with the same filters, goes on behind the last entry, whatever was added
-meanwhile. Errors are \`{ "error": { "code", "message", "todo" } }\`; a parameter that is not known is an error.
+Names are in snake_case, ids in lower-case hex, times in RFC 3339 with microseconds. An unknown value is null. Lists have the form
+\`{ "runs": […], "next": cursor | null }\`. Send the cursor as \`cursor\`, with the same filters, to continue behind the last entry. Entries that were added
+meanwhile change nothing. Errors are \`{ "error": { "code", "message", "todo" } }\`. An unknown parameter is an error.
 
     curl 'http://127.0.0.1:4380/api/v1/runs?evaluator=tool_error&verdict=fail&limit=10'
 
@@ -24,10 +23,18 @@ ${routes.map(routeText).join('\n\n')}
 
 ## Verdicts
 
-The filter \`verdict\` takes \`pass\` and \`fail\` (a score with a threshold), \`raw\` (a score without one), \`skipped\` (there was nothing to score) and
-\`error\` (no verdict was reached). In a verdict, \`status\` is \`scored\`, \`skipped\` or \`failed\`, and \`passed\` is null unless there is a score and a threshold.
-\`revision\` is that of the run the verdict is about: while a judge has not seen a newer revision, the verdict on the older one stays. \`judge_trace\` names
-the trace in which [calls to the judge](../guides/judges.md#spans-of-judge-calls) are told to a backend.
+The filter \`verdict\` takes these values:
+
+| value | meaning |
+|---|---|
+| \`pass\`, \`fail\` | a score with a threshold |
+| \`raw\` | a score without a threshold |
+| \`skipped\` | the run had nothing to score |
+| \`error\` | the evaluation reached no verdict |
+
+In a verdict, \`status\` is \`scored\`, \`skipped\` or \`failed\`. \`passed\` is null unless there is a score and a threshold.
+\`revision\` is the revision of the run that the verdict is about. While a judge has not seen a newer revision, its verdict on the older one stays. \`judge_trace\` is
+the trace with the [calls to the judge](../guides/judges.md#spans-of-judge-calls).
 `;
 }
 

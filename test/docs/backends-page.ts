@@ -6,15 +6,15 @@ export function backendsPage(): string {
   return `${[opening, places(natives), '## What they cannot take', losses(natives), '## What an entry names', keys(natives)].join('\n\n')}\n`;
 }
 
-const opening = `# Backends with scores of their own
+const opening = `# Backends with a score API
 
 <!-- Written by npm run docs from src/exporters. -->
 
-\`to: span_events\` reaches every backend that takes OTLP. These have tables for scores besides, which their lists, filters and charts read, and each has an
-exporter that writes there. It goes the way of [all exporters](../explanation/exports.md): what a backend does not take waits in the store.
+\`to: span_events\` reaches every backend that takes OTLP. The backends on this page also have scores of their own, which their lists, filters and charts read. Each has an
+exporter that writes these scores. As with [all exporters](../explanation/exports.md), scores that a backend does not take wait in the store.
 
-A score is known by its evaluation key: tenant, run and name of the evaluator. The same score again, after a crash or a revision of the run, takes the place of
-the one before. A verdict that was skipped is not sent; where a revision ends a verdict, or a run turns out to be part of another one, what was written is taken back.`;
+The evaluation key identifies a score: tenant, run and name of the evaluator. The same score again, after a crash or a revision of the run, replaces
+the one before. Skipped verdicts are not sent. When a revision ends a verdict, or a run proves to be part of another one, the exporter deletes the score.`;
 
 function places(backends: readonly NativeBackend[]): string {
   return table(

@@ -14,7 +14,15 @@ const opening = `# Configuration
 
 <!-- Written by npm run docs from the configuration's schema. -->
 
-A configuration is one YAML file, given with \`tracejury serve -c FILE\`. Every key has a default; with no file all of them hold.
+\`\`\`yaml
+evaluators: [ defaults, tool_recovery ]
+judges:
+  main: { base_url: https://api.openai.com/v1, model: gpt-5-mini, api_key: "\${env:OPENAI_API_KEY}" }
+export:
+  - { to: phoenix, endpoint: http://127.0.0.1:6006 }
+\`\`\`
+
+A configuration is one YAML file, given with \`tracejury serve -c FILE\`. Every key has a default, and without a file all defaults hold.
 
 - \`tracejury config check FILE\` names all faults at once, each with line and column; \`--try\` asks the backends of \`export\` whether they take the credentials.
 - \`tracejury config print FILE\` shows the effective configuration, secrets masked.
@@ -23,23 +31,29 @@ A configuration is one YAML file, given with \`tracejury serve -c FILE\`. Every 
 Durations are written with a unit: \`500ms\`, \`5s\`, \`10m\`, \`1h\`, \`7d\`. Sizes are written in binary units or plain bytes: \`512KiB\`,
 \`16MiB\`, \`4GiB\`, \`1048576\`. Unknown keys are refused.
 
-\`\${env:NAME}\` in a value stands for an environment variable, as in the OpenTelemetry Collector; \`\${env:NAME:-default}\` gives a value
-for one that is not set, and \`$$\` is a dollar sign. A value that is nothing but one substitution is typed by the rules of YAML, quoted
-or not, unless a text is wanted; it never becomes a list or a mapping. Inside \`{ }\` and \`[ ]\` it must be quoted. Anchors and aliases
+\`\${env:NAME}\` in a value stands for an environment variable, as in the OpenTelemetry Collector. \`\${env:NAME:-default}\` has a value
+for a variable that is not set, and \`$$\` is a dollar sign. A value that is one substitution and nothing else gets its type by the rules of YAML, quoted
+or not, unless the key takes a text. It never becomes a list or a mapping. Inside \`{ }\` and \`[ ]\` it must be quoted. Anchors and aliases
 work, merge keys (\`<<\`) do not.
 
 The service reads the file again on SIGHUP, and when it or a file that it names changes ([operations](../guides/operations.md#changing-the-configuration)).
-Keys that are marked with ↻ hold only after a restart; everything else is in force at once, or not at all when the file has a fault.`;
+Keys with ↻ need a restart. All other keys are in force at once. A file with a fault changes nothing.`;
 
 const closing = `## Environment
 
-\`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT\` and \`OTEL_EXPORTER_OTLP_ENDPOINT\` are used by \`to: span_events\` without an \`endpoint\`,
-\`OTEL_EXPORTER_OTLP_TRACES_HEADERS\` and \`OTEL_EXPORTER_OTLP_HEADERS\` by one without \`headers\`, and \`OTEL_EXPORTER_OTLP_CERTIFICATE\`, \`OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE\` and
-\`OTEL_EXPORTER_OTLP_CLIENT_KEY\` by one without \`tls\` whose endpoint begins with https://; paths in them are relative to the folder in which the service starts. \`log_events\`, \`metrics\` and \`forward\` use those of
+\`to: span_events\` reads the standard variables for keys that its entry leaves out:
+
+| key | variables |
+|---|---|
+| \`endpoint\` | \`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT\`, \`OTEL_EXPORTER_OTLP_ENDPOINT\` |
+| \`headers\` | \`OTEL_EXPORTER_OTLP_TRACES_HEADERS\`, \`OTEL_EXPORTER_OTLP_HEADERS\` |
+| \`tls\`, for an endpoint that begins with https:// | \`OTEL_EXPORTER_OTLP_CERTIFICATE\`, \`OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE\`, \`OTEL_EXPORTER_OTLP_CLIENT_KEY\` |
+
+Paths in variables are relative to the folder in which the service starts. \`log_events\`, \`metrics\` and \`forward\` use the variables of
 their signal (\`LOGS\`, \`METRICS\`, \`TRACES\`) in the same way.
 
 These variables beat the file, for containers: ${configVariables.map(({ name, path }) => `\`${name}\` (\`${path.join('.')}\`)`).join(', ')}. The flags \`--port\` and \`--log-level\` of
-\`tracejury serve\` beat both. \`OTEL_LOG_LEVEL\` gives the level where none of them does: \`none\` is \`silent\`, \`verbose\` and \`all\` are \`trace\`. An empty variable counts as not set.`;
+\`tracejury serve\` beat both. \`OTEL_LOG_LEVEL\` sets the level where none of them does: \`none\` is \`silent\`, \`verbose\` and \`all\` are \`trace\`. An empty variable counts as not set.`;
 
 function sectionText({ key, schema }: Section): string {
   const rows = referenceRows({ properties: { [key]: schema } }, [], '').slice(1);

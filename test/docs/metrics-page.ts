@@ -14,12 +14,12 @@ const opening = `# Metrics
 
 <!-- Written by npm run docs from the table of metrics. -->
 
-What the service counts about runs, verdicts and itself, at \`/metrics\` on the console listener. Names and units are OpenTelemetry's
-(units in UCUM); the page has names of its own by the rules of Prometheus, and underscores for the dots of labels.
+The service counts runs, verdicts and its own work. The page is \`/metrics\` on the console listener. Names and units are those of OpenTelemetry
+(units in UCUM). On the page names follow the rules of Prometheus, and labels have underscores for dots.
 
-Each metric keeps a bounded number of label sets. Beyond it the names of agents and services fold into \`other\`, then all labels of a set;
-\`tracejury.metrics.folded\` counts it. Which share of runs could be scored, and what the others lacked, is a query on
-\`tracejury.evaluability\`: [Which runs could be scored](evaluability.md).`;
+Each metric keeps a bounded number of label sets. Beyond it the names of agents and services fold into \`other\`, then all labels of a set.
+\`tracejury.metrics.folded\` counts this. \`tracejury.evaluability\` counts which runs could be scored and what the others lacked:
+[Which runs could be scored](evaluability.md).`;
 
 function histograms(): string {
   const withBuckets = Object.entries<Metric>(metricRows).flatMap(([name, { buckets }]) =>

@@ -32,7 +32,7 @@ const textCondition = {
 const when = {
   type: 'object',
   description:
-    'Runs that it looks at; all named conditions must hold. A condition is a text (the whole value), a list (one of these), or a mapping of `equals`, `in`, `contains`, `matches` (a regular expression, searched anywhere) and `not`.',
+    'Runs that it looks at. All named conditions must hold. A condition is a text (the whole value), a list (one of its texts), or a mapping of `equals`, `in`, `contains`, `matches` (a regular expression, searched anywhere) and `not`.',
   additionalProperties: false,
   minProperties: 1,
   properties: {
@@ -98,7 +98,7 @@ const judgeName = { type: 'string', maxLength: 100 } as const;
 
 /** Who is asked, and how often. */
 export const whoIsAskedSchema = {
-  judge: { ...judgeName, description: 'Name under `judges`. For judge evaluators, and for rules that can ask one besides.' },
+  judge: { ...judgeName, description: 'Name under `judges`. For judge evaluators, and for rules that can ask a judge.' },
   judges: {
     type: 'array',
     minItems: 1,
@@ -183,7 +183,7 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
     schema: {
       type: 'array',
       description:
-        'What runs are scored by. An entry is the name of an evaluator, a mapping with the keys below, or `defaults`: every evaluator that is on without a list, except those that another entry names. Left out: `[ defaults ]`.',
+        'The evaluators of runs. An entry is the name of an evaluator, a mapping with the keys below, or `defaults`. `defaults` stands for every evaluator that is on without a list, except those that another entry names. Left out: `[ defaults ]`.',
       default: byDefault,
       maxItems: evaluatorEntriesMax,
       items: {

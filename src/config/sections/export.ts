@@ -39,7 +39,7 @@ const keys: { readonly [name in NativeKeyName]: JsonObject } = {
   scores: {
     enum: ['all', 'numeric', 'boolean'],
     description:
-      'What a verdict becomes where a backend has several types of scores: its number, whether it passes, and a label of its own; or one of the first two alone, and the number where nothing passes or fails. `all` when left out.',
+      'What a verdict becomes where a backend has several types of scores. `all` sends its number, whether it passes, and a label of its own. The others send one of the first two, and the number where nothing passes or fails. `all` when left out.',
   },
   workspace: plainText(`Workspace in which the project is.${variablesOf('workspace')}`),
 };
@@ -75,14 +75,14 @@ export const exportSection: Section = {
           pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$',
           'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.',
           description:
-            'Name of the entry in metrics, in the API and in the store, where scores wait for a backend that is down; that of `to` when left out. No two entries may share one. Under another name an entry begins anew.',
+            'Name of the entry in metrics, in the API and in the rows of waiting scores. The value of `to` when left out. No two entries may share one. Under another name an entry begins anew.',
         },
         endpoint: {
           type: 'string',
           'x-url': true,
           'x-secret': 'url',
           description:
-            'Base URL of the backend; the path of the signal, for example `/v1/traces`, is added, as with `OTEL_EXPORTER_OTLP_ENDPOINT`, which is used when this is left out. Metrics are pushed only where this, or `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, names a backend. Of a backend with scores of its own the base URL of its API, or its usual variable.',
+            'Base URL of the backend. The path of the signal, for example `/v1/traces`, is added. `OTEL_EXPORTER_OTLP_ENDPOINT` when left out. Metrics are pushed only where this, or `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, names a backend. For a backend with a score API, the base URL of that API, or its usual variable when left out.',
         },
         ...keys,
         headers: {
@@ -157,7 +157,7 @@ export const exportSection: Section = {
         secret: secretText('Signs every message: a text of at least 24 bytes, or `whsec_` and base64 (docs/explanation/exports.md).'),
         only: {
           type: 'object',
-          description: 'What is told. A run without such a verdict is not.',
+          description: 'The verdicts that send a message. A run without them sends none.',
           additionalProperties: false,
           default: {},
           properties: {
@@ -167,14 +167,14 @@ export const exportSection: Section = {
               items: { enum: ['fail', 'pass', 'error'] },
               default: [...webhookDefaults.verdicts],
               description:
-                'Outcomes; `error` is an evaluation that failed itself. With `fail` or `error`, a run that is too large for an evaluator that guards (permissions, injections) is told as well.',
+                'Outcomes. `error` is an evaluation that failed itself. With `fail` or `error`, a run that is too large for a guard (permissions, injections) sends a message too.',
             },
             labels: {
               type: 'array',
               maxItems: 100,
               items: { type: 'string', minLength: 1, maxLength: 200 },
               default: [],
-              description: 'Labels that are told as well, whatever the outcome.',
+              description: 'Labels that send a message too, with any outcome.',
             },
             evaluators: {
               type: 'array',

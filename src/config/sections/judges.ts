@@ -128,7 +128,7 @@ export const judges: Section = {
           enum: ['direct', 'batch'],
           default: 'direct',
           description:
-            '`direct`: each question by itself, at once. `batch`: many together through the Batch API of the endpoint, which answers within hours and for less; a question whose batch does not answer it is asked directly. Vectors are always asked for directly.',
+            '`direct`: each question by itself, at once. `batch`: many together through the Batch API of the endpoint, which answers within hours and costs less. A question that the batch does not answer is asked directly. Vectors are always asked for directly.',
         },
         batch: {
           type: 'object',
@@ -204,7 +204,7 @@ export const prices: Section = {
     ...priceTableSchema,
     maxProperties: 1000,
     description:
-      'Prices in US dollars of the models that agents use, for the cost of their own model calls. A model that no entry is for has the list price of its vendor, where [the table](../guides/costs.md#list-prices) knows one. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
+      'Prices in US dollars of the models that agents use, for the cost of their own model calls. A model without an entry has the list price of its vendor, where [the table](../guides/costs.md#list-prices) has one. A price also holds for the name with a provider before it, and with a date or revision behind it. A name that ends in `*` stands for every model that begins with it.',
     default: {},
   },
 };

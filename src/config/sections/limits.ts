@@ -5,7 +5,7 @@ export const limits: Section = {
   key: 'limits',
   schema: {
     type: 'object',
-    description: 'Upper bounds. At a bound the client is told to come back later, or the rest is counted; nothing grows without end.',
+    description: 'Upper bounds. At a bound the client is refused and may come back, or the rest is counted. Nothing grows without end.',
     additionalProperties: false,
     default: {},
     properties: {
@@ -15,7 +15,7 @@ export const limits: Section = {
         '512MiB',
         '1MiB',
         '1TiB',
-        'Memory of the process. It keeps within it by letting closed runs go, then by answering requests with 429. It needs some 200 MiB for itself; with less than 320 MiB it takes that all the same. At least `inflated_bytes`.',
+        'Memory of the process. The service keeps within it by evicting closed runs, then by answering requests with 429. It needs some 200 MiB for itself, and 320 MiB at least. At least `inflated_bytes`.',
       ),
       journal_bytes: bytes(
         '4GiB',
@@ -27,7 +27,7 @@ export const limits: Section = {
         '5s',
         '100ms',
         '10m',
-        'How late the closing of runs may be. From a fifth of it on no more is taken than gets done, at a quarter no judge is asked, at half the store gets no content, beyond it requests are answered with 429.',
+        'How late the closing of runs may be. From a fifth of it on the service admits no more than it gets done. At a quarter it asks no judge. At half the store gets no content. Beyond it requests are answered with 429.',
       ),
       retry_after: duration('30s', '1s', '1h', 'The longest that a client is asked to stay away. How long it is grows with what waits.'),
       metric_agents: {
@@ -37,7 +37,7 @@ export const limits: Section = {
         maximum: 100_000,
         'x-unit': 'agents',
         description:
-          'Names of agents that metrics tell apart in each tenant, and names of services likewise; 200 when left out. Those that come later count together as `other`, and `tracejury_metrics_folded_total` says how often.',
+          'Names of agents that metrics distinguish in each tenant, and as many names of services; 200 when left out. Later names count together as `other`, and `tracejury_metrics_folded_total` says how often.',
       },
       connections: {
         type: 'integer',

@@ -88,7 +88,7 @@ export const listen: Section = {
             'x-restart': 'presence',
             minLength: 1,
             description:
-              'Path of certificate authorities in PEM. With it the OTLP listeners take only clients that show a certificate of one of these; the console asks for none, since browsers have a token. To begin or end with asking needs a restart.',
+              'Path of certificate authorities in PEM. The OTLP listeners then take only clients with a certificate of one of them. The console asks for none, because browsers have a token. Adding or removing the key needs a restart.',
           },
         },
       },
@@ -97,7 +97,7 @@ export const listen: Section = {
         'x-restart': true,
         default: false,
         description:
-          'True, in so many words, to listen beyond loopback although nothing tells callers apart: neither a token nor, for OTLP, `listen.tls.client_ca_file`. It also allows tokens of fewer than 16 characters. TLS alone hides what is said and lets everybody in.',
+          '`true` allows a listener beyond loopback without tokens and, for OTLP, without `listen.tls.client_ca_file`. It also allows tokens of fewer than 16 characters. TLS alone encrypts the traffic and lets everybody in.',
       },
       allowed_hosts: {
         type: 'array',
@@ -111,7 +111,7 @@ export const listen: Section = {
           'x-words': 'Write a name without port, as in tracejury.example.org, or *.example.org for all below it.',
         },
         description:
-          'Names under which the listeners are asked, in `Host` and `:authority`, beside `localhost` and addresses; other names are answered 403. Left out: listeners with tokens or TLS take every name; the others none that a stranger could have lead here, that is names without a dot and those of `.internal`, `.svc` and `.svc.cluster.local`, and a console on loopback none but loopback.',
+          'Names under which the listeners are asked, in `Host` and `:authority`, beside `localhost` and addresses; other names are answered 403. Left out: listeners with tokens or TLS take every name. The others take names that a stranger cannot point here: names without a dot and those of `.internal`, `.svc` and `.svc.cluster.local`, and a console on loopback none but loopback.',
       },
       allowed_origins: {
         type: 'array',

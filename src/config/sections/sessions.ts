@@ -16,7 +16,7 @@ export const sessions: Section = {
         '7d',
         'Without a further turn for so long, a session is judged; a turn that comes later has it judged again.',
       ),
-      latest: duration('6h', '1m', '30d', 'A session that goes on and on is judged as often as this all the same. At least `quiet`.'),
+      latest: duration('6h', '1m', '30d', 'A session that never pauses is judged as often as this. At least `quiet`.'),
       keep: duration(
         '1d',
         '1m',

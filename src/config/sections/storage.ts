@@ -23,7 +23,7 @@ export const store: Section = {
         enum: contentChoices,
         default: 'failed_and_sampled',
         description:
-          'Of which runs texts, arguments, results and spans are kept. `failed_and_sampled`: of those that failed a verdict, ended in an error, are not complete or were put before a judge, and of a sample of the others. Verdicts are kept of all runs.',
+          'The runs whose texts, arguments, results and spans are kept. `failed_and_sampled`: runs that failed a verdict, ended in an error, are not complete or were judged, and a sample of the others. The verdicts of all runs are kept.',
       },
       content_sample: {
         type: 'number',
@@ -43,7 +43,7 @@ export const store: Section = {
             'x-quantity': { kind: 'duration', minimum: '1h', maximum: '3650d' },
             default: '30d',
             description:
-              'Age of runs and verdicts, by the start of the run. A run of which a backend still waits for scores stays until it has them, or they are older than `exports`; one that a judge is to be asked about, alone or as a turn of a session, until that has ended.',
+              'Age of runs and verdicts, by the start of the run. A run with waiting scores stays until the backend has them, or until they are older than `exports`. A run that waits for a judge, alone or in a session, stays until that has ended.',
           },
           content: {
             type: 'string',
@@ -89,7 +89,7 @@ export const store: Section = {
             maximum: 100_000_000,
             default: 1_000_000,
             'x-unit': 'scores',
-            description: 'How many of these; beyond it the oldest go, dead letters first.',
+            description: 'How many rows. Beyond it the oldest go, dead letters first.',
           },
         },
       },

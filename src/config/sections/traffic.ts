@@ -41,7 +41,7 @@ export const tools: Section = {
       additionalProperties: false,
       properties: {
         name: { type: 'string', minLength: 1, maxLength: 1000, description: 'Name of the tool, as the spans tell it.' },
-        description: { type: 'string', default: '', description: 'What the model is told about it.' },
+        description: { type: 'string', default: '', description: 'What the model reads about it.' },
         input_schema: { type: 'object', description: 'JSON Schema of its arguments.' },
         file: {
           type: 'string',
