@@ -33,7 +33,7 @@ export const tokenUsage = {
       input_budget: budget('Input tokens of all model calls of the run, cached ones among them.'),
       output_budget: budget('Output tokens of all model calls of the run.'),
       total_budget: budget(
-        'Both together. The score is the least over the budgets that are set: 1 up to the budget, budget / actual beyond it; without any it is skipped, and the details tell the tokens. Where a call tells no number, the known ones can show that a budget is exceeded, never that it is kept.',
+        'Both together. Each budget scores 1 up to the budget and budget / actual beyond it. The least score counts. Without any budget the run is skipped, and the details have the tokens. Where a call tells no number, the known ones can show that a budget is exceeded, never that it is kept.',
       ),
     },
   },

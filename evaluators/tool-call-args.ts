@@ -71,7 +71,7 @@ export const toolCallArgs = {
       partial: {
         type: 'boolean',
         description:
-          'A call of the right tool with other arguments counts with the share of its arguments that agree, by key, over the keys of both sides.',
+          'A call of the right tool with other arguments counts in part: the share of equal arguments among the keys of both sides.',
       },
       only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
       normalize_tool_names: normalizeToolNamesSchema,

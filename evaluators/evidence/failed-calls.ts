@@ -42,7 +42,7 @@ export const failureProperties: JsonObject = {
   detect_error_field: {
     type: 'boolean',
     description:
-      'A result that is an object with an error member is a failure; false, 0, an empty text and an empty list there mean no error.',
+      'A result that is an object with an error member is a failure. The values false, 0, an empty text and an empty list mean no error.',
   },
   use_span_status: { type: 'boolean', description: 'A tool span with status ERROR, an exception event or error.type is a failure.' },
   use_is_error: {
@@ -52,7 +52,7 @@ export const failureProperties: JsonObject = {
   use_error_signs: {
     type: 'boolean',
     description:
-      'Where no span states the outcome, a result that reads as an error is a failure: tracebacks, `Error:` at the beginning, envelopes such as `{"status":"error"}`, HTTP status objects, and what SDKs write in place of a result.',
+      'A result that reads as an error is a failure, where no span states the outcome. Signs are tracebacks, `Error:` at the beginning, `{"status":"error"}`, HTTP status objects, and texts that SDKs write in place of a result.',
   },
   error_patterns: {
     type: 'array',

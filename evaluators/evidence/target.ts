@@ -25,7 +25,7 @@ export const targetDefaults: TargetOptions = { on: 'final_response', onEmpty: 's
 export const targetProperties: JsonObject = {
   on: {
     description:
-      'What it looks at: `final_response`, `input`, `{ tool: NAME }` (each output of that tool, the score is their mean), `{ retriever: true }` (each retrieved document), or `{ sub_agent: NAME }` (what a sub-agent that was called as a tool gave back).',
+      'The text that it checks: `final_response`, `input`, `{ tool: NAME }`, `{ retriever: true }` or `{ sub_agent: NAME }`. `tool` checks each output of that tool, `retriever` each retrieved document, and the score is the mean. `sub_agent` checks what a sub-agent returned that was called as a tool.',
     anyOf: [
       { enum: ['final_response', 'input'] },
       {

@@ -17,11 +17,11 @@ const opening = `# Dialects
 
 <!-- Written by npm run docs from the collectors' own data and the recordings. -->
 
-A dialect is the form in which an SDK tells a run in spans. Each has a collector that says how its spans are recognised, which attributes
-it reads, and what to switch on so that content is there. Recognition goes span by span: one trace may mix dialects, one span may speak
-two, and every collector that recognises a span reads it, in the order of this table.
+A dialect is the form in which an SDK writes a run as spans. Each dialect has a collector. The collector knows how to recognise its spans, which attributes
+to read, and which setting of the SDK brings content. Recognition goes span by span: one trace may mix dialects, and one span may match
+two. Every collector that recognises a span reads it, in the order of this table.
 
-\`tracejury inspect FILE\` shows which collectors read recorded spans, what they found in them, and what is missing.`;
+\`tracejury inspect FILE\` shows which collectors read recorded spans, what they found, and what is missing.`;
 
 function table(): string {
   return ['| collector | reads |', '|---|---|', ...collectors.map(({ id, summary }) => `| [${id}](#${id}) | ${cell(summary)} |`)].join(
@@ -45,7 +45,7 @@ function section({ id, summary, recognisedBy: by, wants, logs, captureHints, car
     ...(documentedAt === undefined
       ? []
       : [
-          `From documentation, no recording: ${documentedAt.map((page) => `<${page}>`).join(', ')}. It is read as these say; what the SDK really sends may differ.`,
+          `From documentation, no recording: ${documentedAt.map((page) => `<${page}>`).join(', ')}. The collector follows these pages, and the SDK may send something else.`,
         ]),
     ...(captureHints === undefined
       ? []
@@ -60,7 +60,7 @@ function section({ id, summary, recognisedBy: by, wants, logs, captureHints, car
       ? []
       : [
           [
-            '| what | where it stands |',
+            '| what | where |',
             '|---|---|',
             ...Object.entries(carriedBy).map(
               ([field, places]) => `| ${isLack(field) ? lackTexts[field] : field} | ${places.map(placeText).join(', ')} |`,
@@ -79,9 +79,9 @@ function fromDocumentation(): string {
     ({ name, expected }) => `| ${name} | ${(expected.source.pages ?? []).map((page) => `<${page}>`).join(', ')} |`,
   );
   return [
-    `## What is read from documentation only
+    `## Dialects from documentation only
 
-Each row is a run in \`test/fixtures/documented\`, written from the pages beside it and read as they say. No recording shows that an SDK really sends it so.`,
+Each row is a run in \`test/fixtures/documented\`, written from the pages beside it. No recording shows that an SDK sends such spans.`,
     ['| run | written from |', '|---|---|', ...rows].join('\n'),
   ].join('\n\n');
 }

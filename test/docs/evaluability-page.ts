@@ -19,27 +19,27 @@ function opening(): string {
 
 <!-- Written by npm run docs from the collectors' own data and the table of metrics. -->
 
-An evaluator that lacks evidence skips the run; that is neither a 0 nor a 1. So a good mean may rest on a tenth of the runs. The service
-counts, for every evaluator that looked at a run, whether it could score it, and if not, what was missing:
+An evaluator that lacks evidence skips the run. A skipped run is neither a 0 nor a 1, so a good mean may rest on a tenth of the runs. The service
+counts for every evaluator and run whether it could score the run, and if not, what was missing:
 
     ${counter}{${agent}="travel-agent",${dialect}="gen_ai",${evaluator}="tool_error",
       ${outcome}="skipped",${reason}="results_not_carried",${need}="tool_results"} 12
 
-- \`${outcome}\` is \`scored\`, \`skipped\` or \`failed\`. Runs that a condition, sampling or a budget kept away from an evaluator are not
-  counted here; \`${onPage('tracejury.decisions')}\` has them.
-- \`${need}\` says what was missing. It is absent where nothing was: a run without a failed call has nothing for \`tool_recovery\` to look at.
-- \`${dialect}\` is the collector that read the run ([Dialects](dialects.md)). Of a run that several read it is the one that their table lists first,
+- \`${outcome}\` is \`scored\`, \`skipped\` or \`failed\`. Runs that a condition, sampling or a budget kept away from an evaluator do not
+  count here; \`${onPage('tracejury.decisions')}\` has them.
+- \`${need}\` names what was missing. It is absent where nothing was missing: a run without a failed call has nothing for \`tool_recovery\` to look at.
+- \`${dialect}\` is the collector that read the run ([Dialects](dialects.md)). When several read a run, it is the first of them in their table,
   which is the most specific.
-- First revisions of runs are counted. Content that comes later than that does not change the count.
-- Agents beyond the bound of the metric are counted together as \`other\`; \`${onPage('tracejury.metrics.folded')}\` counts how often.
+- Only first revisions of runs count. Later content does not change the count.
+- Agents beyond the bound of the metric count together as \`other\`; \`${onPage('tracejury.metrics.folded')}\` counts how often.
 
-\`tracejury inspect FILE\` tells the same of recorded spans, with no service: a table by agent and dialect, then each run by itself.`;
+\`tracejury inspect FILE\` shows the same for recorded spans, without a service: a table by agent and dialect, then each run.`;
 }
 
 function queries(): string {
-  return `## Asking
+  return `## Queries
 
-The share of runs that each evaluator could score in the last day, of those in which it had something to look at:
+This query gives the share of runs that each evaluator could score in the last day, among those in which it had something to check:
 
     sum by (${each}) (
       increase(${counter}{${outcome}="scored"}[1d])
@@ -47,7 +47,7 @@ The share of runs that each evaluator could score in the last day, of those in w
       increase(${counter}{${outcome}!="skipped"}[1d]) or increase(${counter}{${need}!=""}[1d])
     )
 
-It has no value where nothing at all could be scored. What was missing, as a share of the runs that were looked at:
+It has no value where nothing could be scored. This query gives what was missing, as a share of the runs:
 
     sum by (${each}, ${need}) (
       increase(${counter}{${need}!=""}[1d])
@@ -55,8 +55,8 @@ It has no value where nothing at all could be scored. What was missing, as a sha
       increase(${counter}[1d])
     )
 
-A low share of scored runs is about the instrumentation, not about the agent: its scores speak for the runs that carry the evidence, and
-these may be of one version or one service only. The need says what to switch on.`;
+A low share of scored runs is about the instrumentation, not about the agent. Its scores speak for the runs that carry the evidence, and
+these may come from one version or one service. The need says which setting helps.`;
 }
 
 function lacks(): string {
@@ -71,8 +71,8 @@ function helps(lack: Lack): string {
   const general = missingDataOf(lack, []);
   if (general !== undefined) return general;
   if (lack === 'tool_definitions')
-    return 'what the SDK’s row below says of definitions, or `tools` in the [configuration](configuration.md#tools)';
-  return lack === 'times' ? '' : 'what the SDK’s row below says of content';
+    return 'the setting for definitions in the SDK’s row below, or `tools` in the [configuration](configuration.md#tools)';
+  return lack === 'times' ? '' : 'the setting for content in the SDK’s row below';
 }
 
 function settings(): string {
@@ -81,7 +81,7 @@ function settings(): string {
       `| [${id}](dialects.md#${id}) | ${cell(summary)} | ${cell(captureHints?.content ?? '')} | ${cell(captureHints?.tools ?? '')} |`,
   );
   return [
-    '## What to switch on',
+    '## Settings of SDKs',
     '',
     '| dialect | of | content: inputs, answers, arguments, results | tool definitions |',
     '|---|---|---|---|',
@@ -91,9 +91,9 @@ function settings(): string {
 
 const warning = `## One warning
 
-When the first ${runsBeforeNotice} runs of an agent that an evaluator skipped lack the same thing, and no run of that agent had it, the service says so in one
-line at level \`warn\`: the agent, the dialect, what is missing (\`missing\`), the evaluators that wait for it, where it was looked for and what to
-switch on (\`todo\`). It says so once for each agent, dialect and thing that is missing, and watches the first ${agentsWatchedMax} pairs of
+The service writes one line at level \`warn\` when the first ${runsBeforeNotice} skipped runs of an agent lack the same thing, and no run of that agent had it. The
+line names the agent, the dialect, what is missing (\`missing\`), the evaluators that need it, where the service looked for it, and the setting that
+helps (\`todo\`). It comes once for each agent, dialect and missing thing. The service watches the first ${agentsWatchedMax} pairs of
 agent and dialect; the metric counts all.`;
 
 function onPage(name: MetricName): string {
