@@ -116,20 +116,20 @@ export const metrics = {
     unit: '{call}',
     labels: [...agent, 'gen_ai.tool.name', 'tracejury.outcome'],
     meaning:
-      'Tool calls of agents by how they ended: failed (their span states it, or their result reads as an error and no span states success), returned, or not_executed (asked for, and nothing shows that they ran). First revisions only.',
+      'Tool calls of agents by outcome: returned, failed, or not_executed. failed: the span states it, or the result reads as an error and no span states success. not_executed: a model asked for the call, and nothing shows that it ran. First revisions only.',
   },
   'tracejury.agent.tool_call.duration': {
     kind: 'histogram',
     unit: 's',
     labels: ['gen_ai.agent.name', 'gen_ai.tool.name'],
     buckets: durationBuckets,
-    meaning: 'Time of tool calls whose spans tell it, first revisions only. The exemplar of a bucket is a call that failed.',
+    meaning: 'Time of tool calls with times on their spans, first revisions only. The exemplar of a bucket is a failed call.',
   },
   'tracejury.agent.tokens': {
     kind: 'counter',
     unit: '{token}',
     labels: [...agent, 'gen_ai.request.model', 'gen_ai.token.type'],
-    meaning: 'Tokens that the model calls of agents used, as far as the spans tell, first revisions only: input and output.',
+    meaning: 'Tokens of the model calls of agents, as far as the spans have them: input and output. First revisions only.',
   },
   'tracejury.agent.cost': {
     kind: 'counter',
@@ -143,16 +143,21 @@ export const metrics = {
     unit: '{call}',
     labels: [...agent, 'gen_ai.request.model', 'tracejury.outcome'],
     meaning:
-      'Model calls of agents by whether their cost is known: priced, no_price (the model has none), no_tokens (the spans do not tell enough). Counted when there are prices.',
+      'Model calls of agents by whether their cost is known: priced, no_price (the model has none), no_tokens (the spans lack a number). Counted when there are prices.',
   },
   'tracejury.convergence': {
     kind: 'gauge',
     unit: '1',
     labels: group,
     meaning:
-      'How near the last runs of a task come to its shortest way: the mean of least steps / own steps, 0 for a run that failed. Told from two runs on; tasks without labels of their own are told together as other.',
+      'How near the last runs of a task come to its shortest way: the mean of least steps / own steps. A failed run counts 0. From two runs on. Tasks without labels of their own count together as other.',
   },
-  'tracejury.convergence.optimal': { kind: 'gauge', unit: '1', labels: group, meaning: 'Share of these runs that took the shortest way.' },
+  'tracejury.convergence.optimal': {
+    kind: 'gauge',
+    unit: '1',
+    labels: group,
+    meaning: 'Share of the last runs of a task that took the shortest way.',
+  },
   'tracejury.convergence.runs': { kind: 'gauge', unit: '{run}', labels: group, meaning: 'How many runs that is.' },
   'tracejury.tasks': { kind: 'gauge', unit: '{task}', labels: [], meaning: 'Pairs of agent and task whose last runs are remembered.' },
   'tracejury.tasks.forgotten': {
@@ -253,7 +258,7 @@ export const metrics = {
     unit: '{connection}',
     labels: ['tracejury.transport', 'tracejury.reason'],
     meaning:
-      'Connections that the service did not accept or ended by itself, by reason: over_limit (no room), evicted (it did nothing and made room for another), no_descriptor (the process has no descriptor left), and what the client did or left undone.',
+      'Connections that the service refused or ended, by reason. over_limit: no room. evicted: an idle one made room for another. no_descriptor: the process has no descriptor left. The other reasons name what the client did or failed to do.',
   },
   'tracejury.receiver.bytes': {
     kind: 'counter',
@@ -279,13 +284,13 @@ export const metrics = {
     unit: '1',
     labels: ['tracejury.strain'],
     meaning:
-      'What bears on the service, as a share of what it can bear: in_flight (bytes of requests), open_traces (their bytes), closing (how late it is, of limits.closing_lag), event_loop (how late it is, of a second), journal (its room), store (runs that wait for it), forward (requests that wait for the target of `forward`), memory (of the process, of limits.memory_bytes).',
+      'Load of the service, as a share of what it can bear. in_flight: bytes of requests. open_traces: their bytes. closing: its lateness, of limits.closing_lag. event_loop: its lateness, of a second. journal: its used room. store: waiting runs. forward: requests that wait for the target of `forward`. memory: the process, of limits.memory_bytes.',
   },
   'tracejury.stress.refused': {
     kind: 'counter',
     unit: '{request}',
     labels: ['tracejury.strain'],
-    meaning: 'Requests that were told to come back later, by what bore most.',
+    meaning: 'Requests that were refused and may come back, by the highest load.',
   },
   'tracejury.stress.shed': {
     kind: 'counter',
@@ -304,13 +309,13 @@ export const metrics = {
     unit: '{record}',
     labels: ['tracejury.record'],
     meaning:
-      'Records that the journal made durable: traces and logs (requests), copy (requests that were there before), and notes of its own: done (which traces need it no more), forwarded (which requests have gone on).',
+      'Records that the journal made durable, by kind. traces, logs: requests. copy: requests written again. done: notes of finished traces. forwarded: notes of requests that have gone on.',
   },
   'tracejury.journal.bytes': {
     kind: 'counter',
     unit: 'By',
     labels: [],
-    meaning: 'Bytes of these records in the journal, with head and padding.',
+    meaning: 'Bytes of the journal’s records, with head and padding.',
   },
   'tracejury.journal.refused': {
     kind: 'counter',
@@ -373,14 +378,14 @@ export const metrics = {
     unit: '{item}',
     labels: ['tracejury.exporter', 'tracejury.outcome'],
     meaning:
-      'Items sent, retried, failed (given up: a dead letter), replaced by a newer revision before they were sent, or dropped at a bound; passed (of `forward`: the verdicts went on the run’s own spans); and resumed: found waiting in the store at the start.',
+      'Items by outcome: sent, retried, failed (a dead letter), replaced by a newer revision before they were sent, or dropped at a bound. passed: with `forward`, the verdicts went on the run’s own spans. resumed: found in the store at the start.',
   },
   'tracejury.exporter.failures': {
     kind: 'counter',
     unit: '{failure}',
     labels: ['tracejury.exporter', 'tracejury.reason'],
     meaning:
-      'Attempts that failed: http_ and the status, timeout, dns, connection, tls, protocol (what answers speaks another one), page (a page of HTML came instead of an answer), missing (what a score is about is not there yet), rejected (a partial success refuses it), or other. Of `forward` its requests with spans, too.',
+      'Failed attempts by reason: http_ and the status, timeout, dns, connection, tls, protocol, page, missing, rejected, or other. protocol: the endpoint speaks another one. page: HTML came instead of an answer. missing: the span or trace is not there yet. rejected: a partial success refuses it. Requests of `forward` with spans count too.',
   },
   'tracejury.exporter.queue': {
     kind: 'gauge',
@@ -411,14 +416,14 @@ export const metrics = {
     unit: '{run}',
     labels: ['tracejury.exporter', 'tracejury.outcome'],
     meaning:
-      'Runs in messages that a webhook took: told one by one, or folded (counted in a message, because more were ready than one tells of, or than messages may go in a minute).',
+      'Runs in messages that a webhook took: told one by one, or folded into a count. Runs fold when more are ready than one message or one minute takes.',
   },
   'tracejury.forward.spans': {
     kind: 'counter',
     unit: '{span}',
     labels: ['tracejury.outcome'],
     meaning:
-      'Spans of agents that go on to the target of `forward`: forwarded, refused (the target does not want them), unreadable (the journal has lost them), or own (made by tracejury, and left out). log_request counts requests with log records that went on.',
+      'Spans of agents for the target of `forward`: forwarded, refused by the target, unreadable (lost in the journal), or own (made by tracejury, and left out). log_request counts requests with log records that went on.',
   },
   'tracejury.forward.unscored': {
     kind: 'counter',
@@ -470,14 +475,14 @@ export const metrics = {
     unit: '{batch}',
     labels: ['tracejury.judge', 'tracejury.outcome'],
     meaning:
-      'Batches of questions at the endpoints of judges: created, not_taken (it was not created), adopted (created by a process that did not live to note it), done, expired (not all of it was answered in time), failed (the endpoint refused it), lost (the endpoint does not know it), unreadable (a file of answers).',
+      'Batches of questions at the endpoints of judges: created, not_taken, adopted, done, expired, failed, lost, or unreadable. not_taken: the endpoint did not create it. adopted: created by a process that died before it noted so. expired: not answered whole in time. failed: refused. lost: unknown to the endpoint. unreadable: its file of answers.',
   },
   'tracejury.judge.batch.questions': {
     kind: 'counter',
     unit: '{question}',
     labels: ['tracejury.judge', 'tracejury.outcome'],
     meaning:
-      'Questions of batches: answered; known (from an earlier process); or asked by themselves after all, because their batch expired, failed, was lost, not_taken, or unreachable, or their answer was missing, refused or unusable, or `mode` was switched_off.',
+      'Questions of batches: answered, known (from an earlier process), or asked directly by reason. The batch expired, failed, was lost, not_taken or unreachable; the answer was missing, refused or unusable; or `mode` was switched_off.',
   },
   'tracejury.judge.usage.disbelieved': {
     kind: 'counter',
@@ -510,7 +515,7 @@ export const metrics = {
     unit: '{unit}',
     labels: budget,
     meaning:
-      'What is spent on this day (UTC) of each limit of a judge’s or an evaluator’s budget, in its unit: US dollars, requests or tokens. A request that nobody knows the end of counts with the most that it may have used.',
+      'What is spent on this day (UTC) of each limit of a judge’s or an evaluator’s budget, in its unit: US dollars, requests or tokens. A request with an unknown end counts with the most that it may have used.',
   },
   'tracejury.judge.reserved': {
     kind: 'gauge',
@@ -543,14 +548,14 @@ export const metrics = {
     unit: '{job}',
     labels: ['tracejury.outcome'],
     meaning:
-      'Pairs of run and evaluator for the queue of judges in the store: kept, refused (it was full), too_old (it waited longer than store.keep.judge_age), dropped (its run went, mostly by store.keep.bytes), or unreadable (written by another release).',
+      'Pairs of run and evaluator for the queue of judges in the store: kept, refused, too_old, dropped, or unreadable. refused: the queue was full. too_old: older than store.keep.judge_age. dropped: the run went, mostly by store.keep.bytes. unreadable: of another release.',
   },
   'tracejury.judge.jobs.waiting': {
     kind: 'gauge',
     unit: '{job}',
     labels: ['tracejury.judge'],
     meaning:
-      'Pairs that wait in the store, by judge, of an evaluator with a budget of its own by judge and evaluator (`main courtesy`), under jury:NAME by evaluator with several judges, or under http:NAME by evaluator over HTTP; those that are being asked among them.',
+      'Pairs that wait in the store or are being asked, by judge. An evaluator with its own budget has judge and evaluator (`main courtesy`), one with several judges jury:NAME, and one over HTTP http:NAME.',
   },
   'tracejury.judge.jobs.age': { kind: 'gauge', unit: 's', labels: ['tracejury.judge'], meaning: 'Age of the oldest of them.' },
   'tracejury.judge.sessions': {
@@ -558,7 +563,7 @@ export const metrics = {
     unit: '{session}',
     labels: ['gen_ai.evaluation.name', 'tracejury.outcome'],
     meaning:
-      'Sessions that evaluators judge as a whole: judged (handed on to the queue of judges; again when a turn came later), unreadable (no turn of it could be read), or refused (chosen, and `sessions.rows` were remembered already).',
+      'Sessions that evaluators judge as a whole: judged, unreadable, or refused. judged: handed to the queue of judges, again after a later turn. unreadable: no turn could be read. refused: chosen beyond `sessions.rows`.',
   },
   'tracejury.judge.sessions.left_out': {
     kind: 'counter',
@@ -583,7 +588,7 @@ export const metrics = {
     unit: '{verdict}',
     labels: ['gen_ai.evaluation.name', 'tracejury.outcome'],
     meaning:
-      'Verdicts of evaluators with several votes, by how they came about: unanimous, majority, tie (it went to the lower score), escalated (another judge decided), rules (no judge gave a vote to a rule that can do without), or incomplete (too few votes: failed).',
+      'Verdicts of evaluators with several votes: unanimous, majority, tie, escalated, rules, or incomplete. tie: the lower score counts. escalated: another judge decided. rules: no judge voted, and the rule decides alone. incomplete: too few votes, so the verdict failed.',
   },
   'tracejury.jury.votes': {
     kind: 'counter',
@@ -632,20 +637,20 @@ export const metrics = {
     unit: '{trace}',
     labels: ['tracejury.outcome'],
     meaning:
-      'Traces without a root that the store was asked about: new, reopened (late spans of a stored run, with its spans), not_kept (late spans of a run that cannot be scored again), not_asked (too many at once), or failed.',
+      'Traces without a root that were looked up in the store: new, reopened, not_kept, not_asked, or failed. reopened: late spans of a run with stored spans. not_kept: late spans of a run that cannot be scored again. not_asked: too many at once.',
   },
   'tracejury.store.pruned': {
     kind: 'counter',
     unit: '{run}',
     labels: ['tracejury.what'],
-    meaning: 'What was let go by store.keep: whole runs, their content, or spans (pieces of traces).',
+    meaning: 'Deleted by store.keep: whole runs, their content, or spans (pieces of traces).',
   },
   'tracejury.annotations': {
     kind: 'counter',
     unit: '{annotation}',
     labels: ['tracejury.annotator.kind', 'tracejury.outcome'],
     meaning:
-      'Verdicts of people and other programs on runs: attached to their run, waiting for it, outdated (a newer one of the same annotator is there), refused (no room, or too many on one trace), expired (the run did not come), or deleted.',
+      'Verdicts of people and other programs on runs: attached, waiting, outdated, refused, expired, or deleted. outdated: the annotator has a newer one. refused: no room, or too many on one trace. expired: the run did not come.',
   },
   'tracejury.annotations.waiting': { kind: 'gauge', unit: '{annotation}', labels: [], meaning: 'Annotations that wait for their run.' },
   'tracejury.rate': {
@@ -653,7 +658,7 @@ export const metrics = {
     unit: '1',
     labels: [...rate, 'tracejury.corrected', 'tracejury.bound'],
     meaning:
-      'Pass rate (or mean score) of an evaluator that asks somebody, over all traffic of the last day: weighted by the probabilities with which runs were chosen, and corrected by people’s labels where there are enough. point, and low and high of its 95 % interval; without an agent: of all agents; without a tenant: of all tenants. Reckoned once a minute from the newest 20,000 runs; absent where it cannot be told.',
+      'Pass rate (or mean score) of an evaluator with a judge, over all traffic of the last day. Weighted by the sample probabilities, and corrected by people’s labels where there are enough. point, low and high of its 95 % interval. Without an agent: all agents. Without a tenant: all tenants. Computed once a minute from the newest 20,000 runs; absent where it cannot be estimated.',
   },
   'tracejury.rate.judged': {
     kind: 'gauge',
@@ -674,21 +679,21 @@ export const metrics = {
     unit: '1',
     labels: ['gen_ai.evaluation.name', 'tracejury.evaluator.version', 'gen_ai.request.model', 'tracejury.figure', 'tracejury.bound'],
     meaning:
-      'How far an evaluator agrees with people on the same runs of the last thirty days: precision and recall of failures, and Cohen’s kappa; point, and low and high of the 95 % interval.',
+      'Agreement of an evaluator with people on runs of the last thirty days: precision and recall of failures, and Cohen’s kappa. point, low and high of the 95 % interval.',
   },
   'tracejury.judge.drift': {
     kind: 'gauge',
     unit: '1',
     labels: drift,
     meaning:
-      'Whether a judge has changed on its fixed set of runs since the baseline: 0 no change is shown, 1 it passes more, −1 it passes less. Once shown it stays until the next baseline.',
+      'Change of a judge on its fixed set of runs since the baseline: 0 not shown, 1 passes more, −1 passes less. A shown change stays until the next baseline.',
   },
   'tracejury.judge.drift.flipped': {
     kind: 'gauge',
     unit: '1',
     labels: [...drift, 'tracejury.bound'],
     meaning:
-      'Share of the runs of the set whose verdict, at the last look, is another one than at the baseline, in either direction; with the ends of its interval as low and high.',
+      'Share of the runs of the set whose verdict at the last look differs from the baseline, in either direction. point, low and high of its interval.',
   },
   'tracejury.judge.drift.looked': {
     kind: 'gauge',
@@ -713,7 +718,7 @@ export const metrics = {
     unit: '{text}',
     labels: ['tracejury.rule'],
     meaning:
-      'Parts of texts that were blotted out by `redact`, by the rule: a ready pattern by its name, an own one by its place in the list. not_searched: whole texts that were too long or too many to be searched.',
+      'Replacements by `redact`, by rule: a ready pattern by its name, an own one by its place in the list. not_searched: whole texts beyond the limits of searching.',
   },
   'tracejury.config.reloads': {
     kind: 'counter',
@@ -731,7 +736,7 @@ export const metrics = {
     kind: 'gauge',
     unit: '{flag}',
     labels: [],
-    meaning: '1 when the file was last read with a fault, so that an older configuration is in force; else 0.',
+    meaning: '1 when the last reading of the file found a fault, so that an older configuration is in force; otherwise 0.',
   },
   'tracejury.config.waiting': {
     kind: 'gauge',
