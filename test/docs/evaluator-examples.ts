@@ -27,7 +27,10 @@ export const exampleIds: readonly string[] = Object.keys(examples);
 
 /** The example as its file has it, and its verdict. */
 export function exampleText(one: AnyEvaluator): string {
-  return `\`\`\`yaml\n${sourceOf(one.id)}\n\`\`\`\n\n${verdictText(exampleOutcome(one).verdict)}`;
+  const text = sourceOf(one.id);
+  // A fence ends at the next one that is as long.
+  const fence = text.includes('```') ? '````' : '```';
+  return `${fence}yaml\n${text}\n${fence}\n\n${verdictText(exampleOutcome(one).verdict)}`;
 }
 
 export function exampleOutcome({ id, kind }: AnyEvaluator): {
