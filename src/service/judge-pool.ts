@@ -29,7 +29,7 @@ import { askOf, type Ask } from '../pipeline/jury/judge-driver.ts';
 import type { Pace, ToJudge } from '../pipeline/evaluation/evaluate.ts';
 import { judgesOf, panelModel, type Panel } from '../pipeline/jury/jury-panel.ts';
 import type { AskEnd } from '../pipeline/jury/judge-driver.ts';
-import { memorySpend } from '../stores/memory-spend.ts';
+import { memorySpend } from '../judges/budget/memory-spend.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { exchangeable, type Exchangeable } from './hot-swap.ts';

@@ -5,8 +5,11 @@ import type { Keep } from '../stores/run-writer.ts';
 /** The queue of judges ends a pair for its age within this, and its run is still there. */
 const endedWithinMs = 10 * 60_000;
 
+/** Of `memory_bytes`, for a store that lies in memory. */
+const memoryShare = 1 / 8;
+
 /** Read again whenever old runs are let go. */
-export function keepOf(config: () => Pick<Config, 'store' | 'sessions' | 'judges'>): Keep {
+export function keepOf(config: () => Pick<Config, 'store' | 'sessions' | 'judges' | 'limits'>): Keep {
   const written = (): Config['store']['keep'] => config().store.keep;
   /** Whoever waits for a batch may wait longer. */
   const waitMs = (): number =>
@@ -19,7 +22,10 @@ export function keepOf(config: () => Pick<Config, 'store' | 'sessions' | 'judges
       return written().contentMs;
     },
     get bytes() {
-      return written().bytes;
+      const { store, limits } = config();
+      return store.address.scheme === 'memory'
+        ? Math.min(store.keep.bytes, Math.floor(limits.memoryBytes * memoryShare))
+        : store.keep.bytes;
     },
     get exportsMs() {
       return written().exportsMs;

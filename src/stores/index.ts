@@ -1,5 +1,4 @@
 /** The stores by the scheme of `store.url`. A new one is a file or folder of its own and a line here. */
-import { memoryStore } from './memory.ts';
 import { sqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from '../model/store/store.ts';
 
@@ -10,7 +9,7 @@ export interface StoreEvents {
 
 export const stores = {
   sqlite: (path: string, events?: StoreEvents) => sqliteStore(path, events),
-  memory: async () => memoryStore(),
+  memory: (_: string, events?: StoreEvents) => sqliteStore(':memory:', events),
 } as const satisfies { readonly [scheme: string]: (rest: string, events?: StoreEvents) => Promise<Store> };
 
 export interface StoreAddress {

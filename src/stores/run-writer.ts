@@ -68,6 +68,8 @@ const batchItems = 200;
 const firstRestMs = 500;
 const longestRestMs = 30_000;
 const pruneEveryMs = 60_000;
+/** Share of what is kept that may be written before old runs are let go, even if that minute is not over. */
+const pruneShare = 1 / 16;
 const pruneStepRuns = 200;
 const restBetweenStepsMs = 20;
 /** Share of what may wait from which on the store is behind: a scored run takes more memory than the spans of one that is still open. */
@@ -87,6 +89,9 @@ export function keeper(options: KeeperOptions): Keeper {
   let bytes = 0;
   let offered = 0;
   let settled = 0;
+  /** Of what was written since old runs were last let go. */
+  let writtenBytes = 0;
+  let surge = new AbortController();
   /** Writing fails. */
   let failing = false;
   const ended = new AbortController();
@@ -116,6 +121,8 @@ export function keeper(options: KeeperOptions): Keeper {
       if (fault === undefined) {
         failures = 0;
         left(batch, 'written');
+        writtenBytes += batch.reduce((sum, { bytes: own }) => sum + own, 0);
+        if (writtenBytes > keep.bytes * pruneShare) surge.abort();
       } else {
         onFault(fault.error);
         waiting = [...batch, ...waiting];
@@ -154,7 +161,9 @@ export function keeper(options: KeeperOptions): Keeper {
 
   async function pruning(): Promise<void> {
     while (!ended.signal.aborted) {
-      await sleep(pruneEveryMs, ended.signal);
+      await sleep(pruneEveryMs, AbortSignal.any([ended.signal, surge.signal]));
+      writtenBytes = 0;
+      surge = new AbortController();
       try {
         for (let more = true; more && !ended.signal.aborted;) {
           const before = (ageMs: number): number => Math.floor((clock.nowMs() - ageMs) * 1_000);

@@ -7,13 +7,15 @@ export interface ManualSleep {
   readonly slept: readonly number[];
   /** How many are asleep. */
   asleep(): number;
+  /** Ends the sleeps of this length alone. */
+  wakeOf(ms: number): Promise<void>;
   /** Ends every sleep there is, and lets what waited for it run. */
   wakeAll(): Promise<void>;
 }
 
 export function manualSleep(): ManualSleep {
   const slept: number[] = [];
-  const sleepers = new Set<() => void>();
+  const sleepers = new Map<() => void, number>();
   return {
     slept,
     asleep: () => sleepers.size,
@@ -25,11 +27,15 @@ export function manualSleep(): ManualSleep {
           resolve();
         };
         if (signal?.aborted === true) return wake();
-        sleepers.add(wake);
+        sleepers.set(wake, ms);
         signal?.addEventListener('abort', wake);
       }),
+    async wakeOf(ms) {
+      for (const [wake, length] of sleepers) if (length === ms) wake();
+      await settled();
+    },
     async wakeAll() {
-      for (const wake of sleepers) wake();
+      for (const wake of sleepers.keys()) wake();
       await settled();
     },
   };

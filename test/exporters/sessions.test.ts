@@ -11,7 +11,7 @@ import { wire } from '../../src/model/attributes.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { exportText, parsedExport } from '../../src/stores/outbox-codec.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { evaluation, run, scored, skipped } from '../builders/scored-run.ts';
@@ -70,7 +70,7 @@ test('sessions: each time that a session is judged there are a carrier and a tra
 });
 
 test('sessions: of two verdicts on a session with the same last turn the newer one is sent, whichever row is found first', async () => {
-  const store = memoryStore();
+  const store = await memoryStore();
   const items = [judged(2, scored(0), 1), judged(1, scored(1), 1)];
   for (const item of items)
     await store.write(

@@ -3,7 +3,7 @@ import type { Exporter, ExportOutcome } from '../../src/exporters/exporter.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { outbox, type Outbox, type OutboxOptions } from '../../src/exporters/delivery/delivery-queue.ts';
 import { manualClock } from '../../src/model/clock.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { spanId } from '../builders/agent-trace.ts';
@@ -27,8 +27,8 @@ export interface Shelf {
   breaks: boolean;
 }
 
-export function shelf({ isDurable = true } = {}): Shelf {
-  const inner = memoryStore();
+export async function shelf({ isDurable = true } = {}): Promise<Shelf> {
+  const inner = await memoryStore();
   const own: { store: Store; breaks: boolean } = { store: inner, breaks: false };
   const whole = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (own.breaks) throw new Error('disk full');

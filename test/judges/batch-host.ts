@@ -10,7 +10,7 @@ import type { JudgeBatchStore } from '../../src/model/store/batch-store.ts';
 import type { BudgetReservation } from '../../src/model/budget.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
-import { memoryBatches } from '../../src/stores/memory-batches.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
 import { eventually } from '../service/running.ts';
@@ -51,15 +51,9 @@ export interface HostOptions {
 /** The first one of a test over a server and a store, or the next process over the same. */
 export async function batchHost(
   server: BatchServer,
-  {
-    batch,
-    judge,
-    store = memoryBatches(),
-    clock = manualClock(Date.parse('2026-01-01T00:00:00Z')),
-    till,
-    mayLie = () => true,
-  }: HostOptions = {},
+  { batch, judge, store: given, clock = manualClock(Date.parse('2026-01-01T00:00:00Z')), till, mayLie = () => true }: HostOptions = {},
 ): Promise<BatchHost> {
+  const store = given ?? (await memoryStore()).judgeBatches;
   const [telemetry, nap] = [metricRegistry(), manualSleep()];
   const [faults, calls]: [unknown[], JudgeCall[]] = [[], []];
   let ids = clock.nowMs();

@@ -6,7 +6,7 @@ import { JuryError } from '../../src/model/errors.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { annotatedIngest } from '../../src/service/annotation-ingest.ts';
 import { annotating } from '../../src/service/annotation-writer.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
 import { record, span, traceId } from '../builders/spans.ts';
@@ -26,7 +26,7 @@ const said: Annotation = {
 };
 
 test('annotating: what waits for too long goes, and is counted', async () => {
-  const [store, telemetry, clock, sleep] = [memoryStore(), metricRegistry(), manualClock(1_000_000), manualSleep()];
+  const [store, telemetry, clock, sleep] = [await memoryStore(), metricRegistry(), manualClock(1_000_000), manualSleep()];
   const own = annotating({
     store,
     telemetry,

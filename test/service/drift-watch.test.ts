@@ -12,7 +12,7 @@ import { manualClock } from '../../src/model/clock.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import type { AskEnd } from '../../src/pipeline/jury/judge-driver.ts';
 import { driftWatch, type DriftWatch } from '../../src/service/drift-watch.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
@@ -135,7 +135,7 @@ const brief = (looks: readonly DriftMeasurement[]): readonly string[] =>
   );
 
 test('drift watch: the set is asked about at once, one run after the other, and again when it is due', async () => {
-  const to = host(memoryStore(), await configured());
+  const to = host(await memoryStore(), await configured());
   const first = await to.until(hourMs / 2);
   expect(first.map(({ at }) => at)).toEqual(Array.from({ length: runs }, (_, at) => at));
   // A tenth of an hour for twenty runs would be eighteen seconds each: ten is the most.
@@ -152,7 +152,7 @@ test('drift watch: the set is asked about at once, one run after the other, and 
 });
 
 test('drift watch: a judge that fails what it passed is told of, and stays told of until the next baseline', async () => {
-  const to = host(memoryStore(), await configured());
+  const to = host(await memoryStore(), await configured());
   await to.until(hourMs / 2);
   to.use((at) => (at < 10 ? fails : passes));
   await to.until(1.5 * hourMs);
@@ -174,7 +174,7 @@ test('drift watch: a judge that fails what it passed is told of, and stays told 
 });
 
 test('drift watch: one that wavers in both directions flips and does not drift', async () => {
-  const to = host(memoryStore(), await configured());
+  const to = host(await memoryStore(), await configured());
   to.use((at) => (at % 2 === 0 ? fails : passes));
   await to.until(hourMs / 2);
   to.use((at) => (at % 2 === 0 ? passes : fails));
@@ -196,7 +196,7 @@ for (const { name, given, because } of [
   },
 ]) {
   test(`drift watch: ${name} begins a new baseline, and says so`, async () => {
-    const to = host(memoryStore(), await configured());
+    const to = host(await memoryStore(), await configured());
     await to.until(hourMs / 2);
     to.configure(await configured(given));
     const asked = await to.until(hourMs);
@@ -209,7 +209,7 @@ for (const { name, given, because } of [
 }
 
 test('drift watch: when the planned looks are over a new baseline begins', async () => {
-  const to = host(memoryStore(), await configured({ drift: 'dataset: set.jsonl, every: 1h, looks: 1' }));
+  const to = host(await memoryStore(), await configured({ drift: 'dataset: set.jsonl, every: 1h, looks: 1' }));
   for (const hours of [0.5, 1.5, 2.5]) await to.until(hours * hourMs);
   const looks = await to.looks();
   expect(brief(looks)).toEqual(['2.0 kept', '1.1 kept no_change_shown no_change_shown', '1.0 kept']);
@@ -228,7 +228,7 @@ test('drift watch: a look goes on after a restart where it was', async () => {
 });
 
 test('drift watch: a judge without money or that is down is asked again later, and what it has said stays', async () => {
-  const to = host(memoryStore(), await configured());
+  const to = host(await memoryStore(), await configured());
   to.use((at) => (at < 3 ? passes : { kind: 'over_budget', reason: 'usd_per_day' }));
   expect((await to.until(5 * 60_000)).map(({ at }) => at)).toEqual([0, 1, 2, 3, 3, 3, 3, 3]);
   to.use(() => passes);
@@ -237,7 +237,7 @@ test('drift watch: a judge without money or that is down is asked again later, a
 });
 
 test('drift watch: what failed is asked about once more, and a look with too few verdicts counts for nothing', async () => {
-  const to = host(memoryStore(), await configured());
+  const to = host(await memoryStore(), await configured());
   to.use((at) => (at < 3 ? breaks : passes));
   expect(await to.until(hourMs / 2)).toHaveLength(runs + 3);
   expect(brief(await to.looks())).toEqual(['1.0 unfinished']);
@@ -250,7 +250,7 @@ test('drift watch: what failed is asked about once more, and a look with too few
 });
 
 test('drift watch: a look that takes longer than the time to the next one ends', async () => {
-  const to = host(memoryStore(), await configured());
+  const to = host(await memoryStore(), await configured());
   await to.until(hourMs / 2);
   to.use((at) => (at < 5 ? passes : { kind: 'overload', reason: 'judge_down' }));
   await to.until(2.9 * hourMs);
@@ -263,7 +263,7 @@ test('drift watch: a look that takes longer than the time to the next one ends',
 
 test('drift watch: while there is too much to do nothing is asked', async () => {
   let calm = false;
-  const to = host(memoryStore(), await configured(), { calm: () => calm });
+  const to = host(await memoryStore(), await configured(), { calm: () => calm });
   expect(await to.until(hourMs)).toEqual([]);
   calm = true;
   expect(await to.until(1.5 * hourMs)).toHaveLength(runs);

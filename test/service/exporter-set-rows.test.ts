@@ -70,7 +70,7 @@ const counts = async ({ store }: Shelf): Promise<readonly string[]> =>
   (await store.exports.counts()).map(({ exporter, waiting }) => `${exporter} ${waiting}`);
 
 test('outboxes: each exporter has rows of its own, the metrics page has none, and a run whose rows are there counts as settled', async () => {
-  const of = shelf();
+  const of = await shelf();
   const down = await backend(503);
   const own = await host([entry('a', down), entry('b', down)], of);
   await written(own, of, [1, 2]);
@@ -81,14 +81,14 @@ test('outboxes: each exporter has rows of its own, the metrics page has none, an
 });
 
 test('outboxes: without a durable store a run waits for its backend', async () => {
-  const of = shelf({ isDurable: false });
+  const of = await shelf({ isDurable: false });
   const own = await host([entry('a', await backend(503))], of);
   await written(own, of, [1, 2]);
   expect(own.boxes.settled()).toBe(0);
 });
 
 test('outboxes: what waits for entries that are gone is told once, and stays', async () => {
-  const of = shelf();
+  const of = await shelf();
   const down = await backend(503);
   const first = await host([entry('old', down), entry('other', down)], of);
   await written(first, of, [1, 2]);
@@ -98,7 +98,7 @@ test('outboxes: what waits for entries that are gone is told once, and stays', a
 });
 
 test('outboxes: an entry that goes elsewhere takes along what the old place has not taken, written or not', async () => {
-  const of = shelf();
+  const of = await shelf();
   const [down, up] = [await backend(503), await backend(200)];
   const own = await host([entry('a', down)], of);
   await written(own, of, [1, 2]);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { figures } from '../../src/service/rate-gauges.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import type { StoreItem } from '../../src/model/store/store.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
 import { metricRegistry, type MetricFamily } from '../../src/telemetry/registry.ts';
@@ -36,7 +36,7 @@ function item(number: number, passes: boolean): StoreItem {
 }
 
 test('figures: gauges hold what the store tells, and change with it', async () => {
-  const [store, telemetry, clock, sleep] = [memoryStore(), metricRegistry(), manualClock(nowMs), manualSleep()];
+  const [store, telemetry, clock, sleep] = [await memoryStore(), metricRegistry(), manualClock(nowMs), manualSleep()];
   await store.write(Array.from({ length: 100 }, (_, at) => item(at + 1, at % 10 !== 0)));
   const own = figures({ store, telemetry, clock, sleep: sleep.sleep, onFault: (error) => expect.unreachable(String(error)) });
   const turn = async (): Promise<Snapshot> => {
@@ -91,7 +91,7 @@ test('figures: gauges hold what the store tells, and change with it', async () =
 });
 
 test('figures: a store that cannot be asked is told of, and asked again', async () => {
-  const [store, sleep, faults] = [memoryStore(), manualSleep(), [] as unknown[]];
+  const [store, sleep, faults] = [await memoryStore(), manualSleep(), [] as unknown[]];
   const fail = { on: true };
   const verdicts = {
     ...store.verdicts,

@@ -30,3 +30,12 @@ test('retention: a changed configuration holds from the next time on', () => {
   text = 'store: { keep: { runs: 3h } }';
   expect(keep.runsMs).toBe(3 * hour);
 });
+
+for (const { text, bytes } of [
+  { text: 'limits: { memory_bytes: 512MiB }', bytes: 20 * 1024 ** 3 },
+  { text: 'limits: { memory_bytes: 512MiB }\nstore: { url: "memory:" }', bytes: 64 * 1024 ** 2 },
+  { text: 'limits: { memory_bytes: 512MiB }\nstore: { url: "memory:", keep: { bytes: 16MiB } }', bytes: 16 * 1024 ** 2 },
+])
+  test(`retention: ${JSON.stringify(text)} keeps ${bytes} bytes`, () => {
+    expect(keepOf(() => loadConfig({ file: 'a.yaml', text, env: {}, evaluators: members }).config).bytes).toBe(bytes);
+  });

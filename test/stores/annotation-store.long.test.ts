@@ -1,10 +1,9 @@
 /** What people say of runs, in every store. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { annotationId, annotationsPerTraceMax, type Annotation } from '../../src/model/store/annotation-store.ts';
+import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type Annotation } from '../../src/model/store/annotation-store.ts';
 import { noTenant, parseTraceId, tenant, type TraceId } from '../../src/model/ids.ts';
-import { memoryAnnotations } from '../../src/stores/memory-annotations.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store, StoreItem } from '../../src/model/store/store.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
@@ -329,32 +328,18 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   });
 });
 
-test('annotations: in memory there is room for so many, and what waits for nobody finds some when those that wait do not', async () => {
-  const { row, verdicts } = { row: item(1).run, verdicts: new Map() };
-  const stored = {
-    id: 1,
-    row: {
-      ...row,
-      agent: undefined,
-      service: undefined,
-      version: undefined,
-      sessionId: undefined,
-      model: undefined,
-      startedAt: 0,
-      endedAt: 0,
-      status: 'ok',
-      partOf: undefined,
-    },
-    verdicts,
-    kinds: new Map<string, string>(),
-  };
-  const annotations = memoryAnnotations((trace) => (trace === first ? [stored] : []), { waitingMax: 2, heldMax: 4 });
+test('annotations: room is for so many that wait for their run, and those that expire make room again', async () => {
+  const store = await memoryStore();
   const waits = (trace: number): Annotation => said({ traceId: traceId(trace) });
-  expect(await annotations.write([waits(2), waits(3), waits(4), said(), waits(5), said({ by: 'bob' }), said({ by: 'cid' })], base)).toEqual(
-    ['waiting', 'waiting', 'full', 'attached', 'full', 'attached', 'full'],
-  );
-  expect(await annotations.expire({ before: base + 1, limit: 10 })).toBe(2);
-  expect(await annotations.write([waits(4), said({ by: 'cid' })], base)).toEqual(['waiting', 'attached']);
+  const batch = 1_000;
+  for (let from = 0; from < annotationsWaitingMax - 1; from += batch) {
+    const some = Array.from({ length: Math.min(batch, annotationsWaitingMax - 1 - from) }, (_, at) => waits(10 + from + at));
+    expect(new Set(await store.annotations.write(some, base))).toEqual(new Set(['waiting']));
+  }
+  await store.write([item(1)]);
+  expect(await store.annotations.write([waits(2), waits(3), said(), waits(4)], base + 1)).toEqual(['waiting', 'full', 'attached', 'full']);
+  expect(await store.annotations.expire({ before: base + 1, limit: 3 })).toBe(3);
+  expect(await store.annotations.write([waits(3), said({ by: 'cid' })], base + 1)).toEqual(['waiting', 'attached']);
 });
 
 test('annotations: a copy of the file has them', async () => {
@@ -381,8 +366,8 @@ const anyStep = fc.oneof(
   }),
 );
 
-test('annotations: all members tell the same after the same steps', async () => {
-  const stores = [memoryStore(), closedLater(await sqliteStore(':memory:'))];
+test('annotations: a store in memory and one in a file tell the same after the same steps', async () => {
+  const stores = [await memoryStore(), await open('sqlite in a file')];
   let traces = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { maxLength: 12 }), async (steps) => {

@@ -5,7 +5,6 @@ import type { Run } from '../../src/model/agent-trace.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { runJson } from '../../src/model/run-json.ts';
 import { lightItem } from '../../src/stores/slim-item.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/model/store/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
@@ -331,7 +330,7 @@ const anyPiece: fc.Arbitrary<SpanPiece> = fc
   .record({ at: fc.nat(3), digest: fc.constantFrom('a', 'b'), spans: fc.nat(9) })
   .map(({ at, ...more }) => piece(at, more));
 
-test('stores: all members tell the same after the same writes, also of items that were made light', async () => {
+test('stores: a store with a thread and one without tell the same after the same writes, also of items that were made light', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 4 }),
@@ -339,7 +338,7 @@ test('stores: all members tell the same after the same writes, also of items tha
       fc.nat(5),
       fc.boolean(),
       async (batches, pieces, contentUntil, isLight) => {
-        const [one, other] = [memoryStore(), await sqliteStore(':memory:')];
+        const [one, other] = [await sqliteStore(':memory:', { inThread: false }), await sqliteStore(':memory:')];
         for (const batch of batches) {
           await one.write(batch);
           await other.write(isLight ? batch.map(lightItem) : batch);
@@ -365,7 +364,7 @@ test('stores: all members tell the same after the same writes, also of items tha
           tools: await store.tools({ from: 0, to: base * 2 }),
         });
         expect(await told(other)).toEqual(await told(one));
-        await other.stop();
+        await Promise.all([one.stop(), other.stop()]);
       },
     ),
     { numRuns: propertyRuns({ short: 3, long: 30 }) },

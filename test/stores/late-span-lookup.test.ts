@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { TraceName } from '../../src/pipeline/gathering/late-spans.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import { reopener } from '../../src/stores/late-span-lookup.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
@@ -62,7 +62,7 @@ async function turned(strays: readonly TraceName[], store: Store) {
 }
 
 test('reopener: traces are asked about together, and not more than so many in one turn', async () => {
-  const store = memoryStore();
+  const store = await memoryStore();
   await store.write([scoredRun({}, run({ traceId: traceId(7) }))]);
   const { asked, dismissed, counts } = await turned(names(2_050), store);
   expect([asked.length, Math.max(...asked), asked.reduce((sum, one) => sum + one, 0)]).toEqual([10, 200, 2_000]);
@@ -71,7 +71,10 @@ test('reopener: traces are asked about together, and not more than so many in on
 });
 
 test('reopener: a store that cannot be asked is told of, and the traces go on as new ones', async () => {
-  const { dismissed, faults, counts } = await turned(names(3), { ...memoryStore(), known: () => Promise.reject(new Error('locked')) });
+  const { dismissed, faults, counts } = await turned(names(3), {
+    ...(await memoryStore()),
+    known: () => Promise.reject(new Error('locked')),
+  });
   expect([dismissed, faults.length, counts['failed'], counts['new']]).toEqual([[], 1, 3, 0]);
 });
 
@@ -83,7 +86,7 @@ const gone: readonly { readonly name: string; readonly piece: object }[] = [
 ];
 for (const { name, piece } of gone) {
   test(`reopener: a run whose spans ${name} is not opened again`, async () => {
-    const store = memoryStore();
+    const store = await memoryStore();
     await store.write([scoredRun({}, run({ traceId: traceId(1) }))]);
     await store.writeSpans([
       {

@@ -3,13 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
 
 export const members = {
-  memory: async () => memoryStore(),
-  'sqlite in memory': () => sqliteStore(':memory:'),
+  'sqlite in memory': () => sqliteStore(':memory:', { inThread: false }),
   'sqlite in a file': () => sqliteStore(join(folder(), 'deeper', 'tracejury.db')),
 } as const satisfies { readonly [name: string]: () => Promise<Store> };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { keeper, type Keeper, type KeeperOptions } from '../../src/stores/run-writer.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import type { Retention, Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { spanId } from '../builders/agent-trace.ts';
@@ -24,8 +24,8 @@ interface Bench {
   count(outcome: string, metric?: string): number;
 }
 
-function bench(options: Partial<KeeperOptions> = {}): Bench {
-  const inner = memoryStore();
+async function bench(options: Partial<KeeperOptions> = {}): Promise<Bench> {
+  const inner = await memoryStore();
   const batches: number[] = [];
   const pruned: Retention[] = [];
   const faults: unknown[] = [];
@@ -84,7 +84,7 @@ async function turns(): Promise<void> {
 }
 
 test('keeper: items gather and are written in batches', async () => {
-  const { keeping, sleep, batches, stored, count } = bench();
+  const { keeping, sleep, batches, stored, count } = await bench();
   for (let number = 1; number <= 480; number++) keeping.offer(item(number));
   expect([batches, keeping.held()]).toEqual([[], 480]);
   await sleep.wakeAll();
@@ -99,7 +99,7 @@ test('keeper: items gather and are written in batches', async () => {
 });
 
 test('keeper: a batch that failed is written again, after longer and longer rests', async () => {
-  const { keeping, sleep, fail, stored, faults, count } = bench();
+  const { keeping, sleep, fail, stored, faults, count } = await bench();
   fail(3);
   keeping.offer(item(1));
   keeping.offer(item(2));
@@ -113,7 +113,7 @@ test('keeper: a batch that failed is written again, after longer and longer rest
 });
 
 test('keeper: a store that takes nothing costs the oldest, which are counted', async () => {
-  const { keeping, sleep, fail, count, stored } = bench({ itemsMax: 10 });
+  const { keeping, sleep, fail, count, stored } = await bench({ itemsMax: 10 });
   fail(1);
   for (let number = 1; number <= 25; number++) keeping.offer(item(number));
   expect([keeping.held(), count('dropped')]).toEqual([10, 15]);
@@ -126,7 +126,7 @@ test('keeper: a store that takes nothing costs the oldest, which are counted', a
 });
 
 test('keeper: it tells how full it is, by items or by bytes', async () => {
-  const { keeping, sleep } = bench({ itemsMax: 10, bytesMax: 1_000 });
+  const { keeping, sleep } = await bench({ itemsMax: 10, bytesMax: 1_000 });
   keeping.offer(item(1), 10);
   expect(keeping.fill()).toBe(0.1);
   keeping.offer(item(2), 490);
@@ -136,14 +136,14 @@ test('keeper: it tells how full it is, by items or by bytes', async () => {
 });
 
 test('keeper: a stop writes what is there, tries once more, and then gives it up', async () => {
-  const good = bench();
+  const good = await bench();
   good.keeping.offer(item(1));
   await good.keeping.stop(1_000);
   expect([await good.stored(), good.stopped()]).toEqual([1, true]);
   good.keeping.offer(item(2));
   expect([good.keeping.held(), good.count('dropped')]).toEqual([0, 1]);
 
-  const bad = bench();
+  const bad = await bench();
   bad.fail(Infinity);
   bad.keeping.offer(item(1));
   await bad.keeping.stop(1_000);
@@ -155,7 +155,7 @@ test('keeper: a stop writes what is there, tries once more, and then gives it up
 });
 
 test('keeper: what is old is let go, in steps, by the clock', async () => {
-  const { keeping, sleep, pruned, batches, count } = bench();
+  const { keeping, sleep, pruned, batches, count } = await bench();
   for (let round = 0; round < 4; round++) {
     await sleep.wakeAll();
     await turns();
@@ -176,8 +176,23 @@ test('keeper: what is old is let go, in steps, by the clock', async () => {
   await keeping.stop(1_000);
 });
 
+test('keeper: old runs go early when much is written, and the minute goes on when little is', async () => {
+  const keep = { runsMs: 1_000, contentMs: 500, exportsMs: 2_000, exports: 33, jobsMs: 3_000, turnsMs: 4_000 };
+  const prunedAfter = async (bytes: number): Promise<number> => {
+    const { keeping, sleep, pruned } = await bench({ keep: { ...keep, bytes } });
+    keeping.offer(item(1), 1_000);
+    // Items gather; the minute of old runs is not over.
+    await sleep.wakeOf(100);
+    await turns();
+    const count = pruned.length;
+    await keeping.stop(1_000);
+    return count;
+  };
+  expect([(await prunedAfter(15_999)) > 0, await prunedAfter(16_000)]).toEqual([true, 0]);
+});
+
 test('keeper: it is behind when much waits for a store that writes, not for one that fails', async () => {
-  const { keeping, sleep, fail } = bench({ itemsMax: 100 });
+  const { keeping, sleep, fail } = await bench({ itemsMax: 100 });
   for (let number = 1; number <= 10; number++) keeping.offer(item(number));
   expect(keeping.isBehind()).toBe(false);
   keeping.offer(item(11));

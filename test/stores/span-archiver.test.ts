@@ -2,7 +2,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { FinishedTrace } from '../../src/pipeline/gathering/journal-references.ts';
 import { manualClock } from '../../src/model/clock.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import { spanKeeper, type SpanKeeper, type SpanKeeperOptions, type TraceSpans } from '../../src/stores/span-archiver.ts';
 import type { SpanPiece } from '../../src/model/store/store.ts';
 import { noTenant } from '../../src/model/ids.ts';
@@ -21,7 +21,7 @@ interface Bench {
   count(outcome: string): number;
 }
 
-function bench(
+async function bench(
   found: (trace: FinishedTrace) => TraceSpans = (trace) => ({
     bundle: Buffer.from(`spans at ${trace.positions.join(' ')}`),
     spans: 2,
@@ -30,8 +30,8 @@ function bench(
     isLater: false,
   }),
   options: Partial<SpanKeeperOptions> = {},
-): Bench {
-  const inner = memoryStore();
+): Promise<Bench> {
+  const inner = await memoryStore();
   const telemetry = metricRegistry();
   const sleep = manualSleep();
   const read: string[][] = [];
@@ -100,7 +100,7 @@ async function eventually(isTrue: () => boolean): Promise<void> {
 }
 
 test('span keeper: what is wanted is read together, compressed and stored; the others are not even read', async () => {
-  const { keeping, sleep, read, pieces, count } = bench();
+  const { keeping, sleep, read, pieces, count } = await bench();
   for (const trace of [1, 3]) keeping.want(closed(trace));
   const all = [finished(1, [5, 6]), finished(2, [6]), finished(3, [7], 4)].map((trace) => keeping.keep(trace));
   expect(all.map((one) => one !== undefined)).toEqual([true, false, true]);
@@ -121,7 +121,7 @@ test('span keeper: what is wanted is read together, compressed and stored; the o
 });
 
 test('span keeper: late spans of a trace that is kept follow it, and those of one that was let go are not the whole', async () => {
-  const { keeping, sleep, pieces } = bench();
+  const { keeping, sleep, pieces } = await bench();
   keeping.want(closed(1));
   // Both are told of together; a judge's verdict asks for nothing.
   const kept = [
@@ -145,7 +145,7 @@ test('span keeper: late spans of a trace that is kept follow it, and those of on
 });
 
 test('span keeper: a batch that failed is written again, and the journal keeps its requests until then', async () => {
-  const { keeping, sleep, fail, pieces, count } = bench();
+  const { keeping, sleep, fail, pieces, count } = await bench();
   fail(2);
   keeping.want(closed(1));
   const isOver = over(keeping.keep(finished(1, [1])));
@@ -161,7 +161,7 @@ test('span keeper: a batch that failed is written again, and the journal keeps i
 });
 
 test('span keeper: beyond its bound the oldest are given up, counted, and hold nothing any more', async () => {
-  const { keeping, count, sleep } = bench(undefined, { tracesMax: 3 });
+  const { keeping, count, sleep } = await bench(undefined, { tracesMax: 3 });
   const all = [1, 2, 3, 4, 5].map((trace) => {
     keeping.want(closed(trace));
     return over(keeping.keep(finished(trace, [trace])));
@@ -175,7 +175,7 @@ test('span keeper: beyond its bound the oldest are given up, counted, and hold n
 
 test('span keeper: what found no room beside others is read again before what came after it', async () => {
   let reads = 0;
-  const { keeping, sleep, read, pieces } = bench(({ positions: [at] }) => ({
+  const { keeping, sleep, read, pieces } = await bench(({ positions: [at] }) => ({
     bundle: Buffer.from('x'),
     spans: 1,
     isWhole: true,
@@ -191,7 +191,7 @@ test('span keeper: what found no room beside others is read again before what ca
 });
 
 test('span keeper: a journal that cannot be read holds nothing up', async () => {
-  const { keeping, sleep, count } = bench(() => {
+  const { keeping, sleep, count } = await bench(() => {
     throw new Error('no such disk');
   });
   keeping.want(closed(1));
@@ -203,7 +203,7 @@ test('span keeper: a journal that cannot be read holds nothing up', async () => 
 });
 
 test('span keeper: a store that stays down costs spans, and lets the journal go', async () => {
-  const { keeping, sleep, fail, count, pieces } = bench();
+  const { keeping, sleep, fail, count, pieces } = await bench();
   fail(11);
   const all = [1, 2, 3].map((trace) => {
     keeping.want(closed(trace));
@@ -228,7 +228,7 @@ test('span keeper: a store that stays down costs spans, and lets the journal go'
 });
 
 test('span keeper: what is too large or cannot be read again is counted', async () => {
-  const { keeping, sleep, pieces, count } = bench(({ positions: [at] }) =>
+  const { keeping, sleep, pieces, count } = await bench(({ positions: [at] }) =>
     at === 1
       ? { bundle: undefined, spans: 9, isWhole: true, isRedacted: false, isLater: false }
       : { bundle: Buffer.from(at === 2 ? 'half' : ''), spans: 1, isWhole: false, isRedacted: false, isLater: false },
@@ -243,7 +243,7 @@ test('span keeper: what is too large or cannot be read again is counted', async 
 });
 
 test('span keeper: what a stop gives up stays in the journal for the next process', async () => {
-  const { keeping, sleep, fail, count } = bench();
+  const { keeping, sleep, fail, count } = await bench();
   fail(Infinity);
   keeping.want(closed(1));
   const isOver = over(keeping.keep(finished(1, [1])));

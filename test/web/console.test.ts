@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import { consoleListener, type ConsoleListener } from '../../src/web/console.ts';
 import { inPieces } from '../../src/web/chunked-body.ts';
 
@@ -31,7 +31,7 @@ async function listening(
     onFault: (error) => faults.push(error),
     readBody: async () => Buffer.alloc(0),
     api: {
-      store: memoryStore(),
+      store: await memoryStore(),
       clock: manualClock(0),
       spans: async () => undefined,
       exporters: { standings: () => [], recount: async () => undefined },

@@ -5,7 +5,7 @@ import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
 import { inFlightBytes } from '../../src/receivers/byte-budget.ts';
 import { consoleBody } from '../../src/service/console-body.ts';
-import { memoryStore } from '../../src/stores/memory.ts';
+import { memoryStore } from '../builders/memory-store.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { consoleListener, type ConsoleOptions } from '../../src/web/console.ts';
 import { eventually } from '../service/running.ts';
@@ -51,7 +51,7 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
     responses,
     readBody: consoleBody(inFlightBytes({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
     api: {
-      store: memoryStore(),
+      store: await memoryStore(),
       clock: manualClock(0),
       spans: async () => undefined,
       exporters: { standings: () => [], recount: async () => undefined },

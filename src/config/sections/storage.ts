@@ -17,7 +17,7 @@ export const store: Section = {
         'x-restart': true,
         default: 'sqlite:./tracejury-data/tracejury.db',
         description:
-          '`sqlite:` and the path of a file, from the folder in which the service starts; `memory:` keeps the newest 10,000 runs until the process ends.',
+          '`sqlite:` and the path of a file, from the folder in which the service starts; `memory:` keeps the newest runs until the process ends, in an eighth of `limits.memory_bytes` at most.',
       },
       content: {
         enum: contentChoices,
@@ -55,7 +55,7 @@ export const store: Section = {
             type: ['string', 'integer'],
             'x-quantity': { kind: 'bytes', minimum: '16MiB', maximum: '64TiB' },
             default: '20GiB',
-            description: 'Size of the whole: of the file, or roughly of what `memory:` holds of runs. Beyond it the oldest runs go.',
+            description: 'Size of the whole: of the file, or of what `memory:` holds. Beyond it the oldest runs go.',
           },
           exports: {
             type: 'string',

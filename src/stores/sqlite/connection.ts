@@ -16,6 +16,7 @@ import { JuryError } from '../../model/errors.ts';
 import { diskFullText } from '../../model/full-disk.ts';
 import type { SpanPiece } from '../../model/store/store.ts';
 import type { Batch } from './batch.ts';
+import { database } from './database.ts';
 import type { Tables } from './tables.ts';
 import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
 
@@ -34,8 +35,9 @@ export interface Connection {
 const fileMode = 0o600;
 const folderMode = 0o700;
 
-/** Of a connection. */
-export interface SqliteEvents {
+export interface SqliteOptions {
+  /** Default: true. Without a thread, questions are answered between two turns of the caller's: for tests under a manual clock. */
+  readonly inThread?: boolean;
   /** A thread was started. */
   readonly onThread?: (thread: Worker) => void;
   /** SQLite refused because the disk is full. */
@@ -43,10 +45,10 @@ export interface SqliteEvents {
 }
 
 /** Rejects with a JuryError. */
-export async function connected(file: string, events: SqliteEvents = {}): Promise<Connection> {
+export async function connected(file: string, options: SqliteOptions = {}): Promise<Connection> {
   try {
     if (file !== ':memory:') ownersOnly(file);
-    const thread = await sqliteThread(file, events);
+    const thread = await (options.inThread === false ? sqliteHere(file) : sqliteThread(file, options));
     const db = new Kysely<Tables>({
       dialect: {
         createDriver: () => driver(thread),
@@ -94,8 +96,27 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+async function sqliteHere(file: string): Promise<SqliteThread> {
+  const { answer } = database(file);
+  let isOpen = true;
+  async function ask(question: Question): Promise<Answered> {
+    if (!isOpen) throw new Error('the store is closed');
+    const given = await answer({ ...question, id: openedId });
+    if (given.kind === 'failed') throw new Error(given.message);
+    return given;
+  }
+  return {
+    ask,
+    async stop() {
+      if (!isOpen) return;
+      await ask({ kind: 'close' });
+      isOpen = false;
+    },
+  };
+}
+
 /** Rejects when the file cannot be opened. A thread that dies has its questions rejected, and the next one starts it anew. */
-async function sqliteThread(file: string, { onThread, onDiskFull }: SqliteEvents): Promise<SqliteThread> {
+async function sqliteThread(file: string, { onThread, onDiskFull }: SqliteOptions): Promise<SqliteThread> {
   let worker: Promise<Worker> | undefined;
   const waiting = new Map<number, Waiting>();
   let lastId = openedId;
@@ -142,6 +163,9 @@ async function sqliteThread(file: string, { onThread, onDiskFull }: SqliteEvents
 
   async function ask(question: Question): Promise<Answered> {
     if (stopped) throw new Error('the store is closed');
+    // A file is opened again; what lay in memory went with its thread.
+    if (worker === undefined && file === ':memory:')
+      throw new Error('the thread of the store has ended, and what it held in memory is gone');
     worker ??= started();
     return await asked(await worker, { ...question, id: ++lastId });
   }

@@ -16,7 +16,10 @@ export async function writeExports(tx: Tx, to: Rows, exports: readonly RunExport
   const newest = new Map<string, RunExport>();
   for (const one of exports) {
     const before = newest.get(keyText(one));
-    if (before === undefined || one.revision >= before.revision) newest.set(keyText(one), one);
+    if (before !== undefined && one.revision < before.revision) continue;
+    // A newer revision stands at its own place in the order, as it does when a batch of its own brings it.
+    newest.delete(keyText(one));
+    newest.set(keyText(one), one);
   }
   await giveWay(tx, newest);
   const ids = new Map<string, number>();

@@ -7,7 +7,7 @@ import { annotationStore } from './annotations.ts';
 import { isNotAwaited } from './retention-predicate.ts';
 import { batchOf } from './batch.ts';
 import { batchStore } from './batches.ts';
-import { connected, ownersOnly, type Connection, type SqliteEvents } from './connection.ts';
+import { connected, ownersOnly, type Connection, type SqliteOptions } from './connection.ts';
 import { driftStore } from './drift.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './outbox-read.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
@@ -21,8 +21,8 @@ import type { Tables } from './tables.ts';
 import { verdictRows } from './verdict-rows.ts';
 
 /** `file`: a path, or `:memory:`. Rejects with a JuryError. */
-export async function sqliteStore(file: string, events: SqliteEvents = {}): Promise<Store> {
-  const connection = await connected(file, events);
+export async function sqliteStore(file: string, options: SqliteOptions = {}): Promise<Store> {
+  const connection = await connected(file, options);
   const { db } = connection;
   try {
     await migrated(db, file);

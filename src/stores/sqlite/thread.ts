@@ -1,141 +1,17 @@
 /**
  * The thread that has the file. A transaction waits for the disk, and a question about a million runs takes its time: neither is to hold up a request.
  */
-import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
-import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
-import { isDiskFull } from '../../model/full-disk.ts';
-import type { Tables } from './tables.ts';
-import { rows, type Rows } from './rows.ts';
+import { parentPort, workerData } from 'node:worker_threads';
+import { database, failed } from './database.ts';
 import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
-import { writePieces } from './spans.ts';
-import { writeBatch } from './write.ts';
 
-/** How long another process may hold the file. */
-const busyMs = 5_000;
-/**
- * Trace ids are random: each run of a batch has its own pages in the indexes. With the two megabytes that SQLite takes by default these are written and read
- * again within one transaction.
- */
-const cacheKib = 32 * 1024;
-/** A page that changes again before it goes into the file goes there once. The log beside the file grows to about as many, of 4 KiB each. */
-const checkpointPages = 8_000;
-/** Prepared statements that are kept: the service has a few dozen forms. */
-const statementsMax = 200;
-const done = { kind: 'done', rows: [], changes: 0, lastRowId: 0 } as const;
-
-type Content = Answer extends infer One ? (One extends Answer ? Omit<One, 'id'> : never) : never;
-
-interface Statement {
-  readonly prepared: StatementSync;
-  readonly reads: boolean;
-}
-
-function opened(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: busyMs, enableForeignKeyConstraints: true });
-  // The way of giving space back must stand before the first table.
-  database.exec(
-    `pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory; pragma cache_size = -${cacheKib}; pragma wal_autocheckpoint = ${checkpointPages};`,
-  );
-  return database;
-}
-
-/** Statements are prepared once for each text. */
-function statements(database: DatabaseSync): (sql: string) => Statement {
-  const known = new Map<string, Statement>();
-  return (sql) => {
-    const found = known.get(sql) ?? prepared(database, sql);
-    // The one that was used last goes to the end; the first is the one that was used longest ago.
-    known.delete(sql);
-    known.set(sql, found);
-    const [oldest] = known.keys();
-    if (known.size > statementsMax && oldest !== undefined) known.delete(oldest);
-    return found;
-  };
-}
-
-function prepared(database: DatabaseSync, sql: string): Statement {
-  const statement = database.prepare(sql);
-  return { prepared: statement, reads: statement.columns().length > 0 };
-}
-
-/** As Kysely takes a statement. */
-function adapted({ prepared: statement, reads }: Statement): SqliteStatement {
-  return {
-    reader: reads,
-    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
-    run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
-    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])) as IterableIterator<unknown>,
-  };
-}
-
-function served(port: MessagePort, file: string): void {
-  const database = opened(file);
-  const statement = statements(database);
-  const db = new Kysely<Tables>({
-    dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => database.close() } }),
-  });
-  let to: Rows | undefined;
-  /** Made when the tables are there. */
-  const preparedRows = (): Rows => (to ??= rows((text) => database.prepare(text)));
-  /** Each question waits for the one before it. */
-  let last: Promise<unknown> = Promise.resolve();
-
-  async function answered(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content> {
-    switch (ask.kind) {
-      case 'query': {
-        const { prepared: ready, reads } = statement(ask.sql);
-        if (reads) return { ...done, rows: ready.all(...ask.parameters) };
-        const { changes, lastInsertRowid } = ready.run(...ask.parameters);
-        return { ...done, changes, lastRowId: lastInsertRowid };
-      }
-      case 'write':
-        return { kind: 'written', exports: await db.transaction().execute((tx) => writeBatch(tx, preparedRows(), ask.batch)) };
-      case 'pieces': {
-        const { pieces } = ask;
-        await db.transaction().execute(async () => writePieces(preparedRows(), pieces));
-        return done;
-      }
-      case 'exec':
-        database.exec(ask.sql);
-        return done;
-      default:
-        database.close();
-        return done;
-    }
-  }
-
-  port.on('message', (ask: Ask) => {
-    const answer = ask.kind === 'backup' ? copied(file, ask.to) : last.then(() => answered(ask));
-    if (ask.kind !== 'backup') last = answer.catch(() => undefined);
-    answer.then(
-      (content) => port.postMessage({ id: ask.id, ...content } satisfies Answer),
-      (error: unknown) => port.postMessage(failed(ask.id, error)),
-    );
-  });
-}
-
-/** From a connection of its own that stays at one point in time: a copy cannot be made from one that is writing, and begins anew when another one writes. */
-async function copied(file: string, to: string): Promise<Content> {
-  const source = new DatabaseSync(file, { timeout: busyMs, readOnly: true });
+const port = parentPort;
+if (port !== null) {
   try {
-    source.exec('begin; select count(*) from sqlite_master;');
-    await backup(source, to);
-    return done;
-  } finally {
-    source.close();
-  }
-}
-
-function failed(id: number, error: unknown): Answer {
-  return { id, kind: 'failed', message: error instanceof Error ? error.message : 'unknown error', isDiskFull: isDiskFull(error) };
-}
-
-if (parentPort !== null) {
-  try {
-    served(parentPort, (workerData as ThreadData).file);
-    parentPort.postMessage({ id: openedId, ...done } satisfies Answer);
+    const { answer } = database((workerData as ThreadData).file);
+    port.on('message', (ask: Ask) => void answer(ask).then((given) => port.postMessage(given)));
+    port.postMessage({ id: openedId, kind: 'done', rows: [], changes: 0, lastRowId: 0 } satisfies Answer);
   } catch (error) {
-    parentPort.postMessage(failed(openedId, error));
+    port.postMessage(failed(openedId, error));
   }
 }

@@ -28,7 +28,7 @@ const given = 'scores were given up: they are dead letters';
 
 test('backend-news: an outage is two lines, whatever lies between, and what is given up is a third', async () => {
   const { lines, logger } = told();
-  const own = await started(shelf(), { logger, name: 'traces', failuresMax: 2, sendingMax: 1 });
+  const own = await started(await shelf(), { logger, name: 'traces', failuresMax: 2, sendingMax: 1 });
   for (let run = 1; run <= 4; run++) own.offer(item(run));
   await own.write();
   const refused: ExportOutcome = { kind: 'failed', retryable: true, error: 'status 401: api_key is refused' };
@@ -63,7 +63,7 @@ test('backend-news: an outage is two lines, whatever lies between, and what is g
 
 test('backend-news: what is not there yet is no outage, and is told when it is given up', async () => {
   const { lines, logger } = told();
-  const own = await started(shelf(), { logger, failuresMax: 1, missingMs: 1_000, sendingMax: 1 });
+  const own = await started(await shelf(), { logger, failuresMax: 1, missingMs: 1_000, sendingMax: 1 });
   const missing: ExportOutcome = { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there' };
   own.offer(item(1));
   await own.answer(missing);
@@ -88,7 +88,7 @@ test('backend-news: what is not there yet is no outage, and is told when it is g
 
 test('backend-news: where nothing is left to try it with, nobody says that it is back', async () => {
   const { lines, logger } = told();
-  const own = await started(shelf(), { logger, failuresMax: 1, giveUpMs: 10, sendingMax: 1 });
+  const own = await started(await shelf(), { logger, failuresMax: 1, giveUpMs: 10, sendingMax: 1 });
   own.offer(item(1));
   await own.answer(later);
   own.clock.advance(60_000);

@@ -17,7 +17,7 @@ const step = fc.oneof(
 test('outbox: whatever fails, every item is sent, a dead letter, counted, or outdone by a later revision of its run', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), fc.constantFrom(4, 1_000), async (steps, itemsMax) => {
-      const of = shelf();
+      const of = await shelf();
       const options = { itemsMax, sendingMax: 2, attemptsMax: 3 };
       let own = await started(of, options);
       const delivered = new Map<string, string[]>();

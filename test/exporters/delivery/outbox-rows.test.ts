@@ -7,7 +7,7 @@ import { evaluation, run, scored, scoredRun } from '../../builders/scored-run.ts
 import { fine, item, later, never, rowsOf, shelf, started, type Shelf } from '../shelf.ts';
 
 test('outbox: what is sent before its run is written needs no row', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of);
   own.offer(item(1));
   await own.answer(fine);
@@ -20,7 +20,7 @@ test('outbox: what is sent before its run is written needs no row', async () => 
 });
 
 test('outbox: a row is sent by the next process, with the runs in order and no item twice in one process', async () => {
-  const of = shelf();
+  const of = await shelf();
   const first = await started(of);
   for (const [run_, revision] of [
     [1, 1],
@@ -38,7 +38,7 @@ test('outbox: a row is sent by the next process, with the runs in order and no i
 });
 
 test('outbox: sent while its run was being written, its row goes again', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of);
   const one = item(1);
   own.offer(one);
@@ -51,7 +51,7 @@ test('outbox: sent while its run was being written, its row goes again', async (
 });
 
 test('outbox: a backend that is down costs rows and no memory, is tried with one item at a time, and gets everything when it is back', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of, { sendingMax: 2 });
   for (let run_ = 1; run_ <= 300; run_++) own.offer(item(run_));
   for (let at = 0; at < 3; at++) await own.answer(later);
@@ -94,7 +94,7 @@ test('outbox: a backend that is down costs rows and no memory, is tried with one
 });
 
 test('outbox: an item that the backend refuses is a dead letter, whether its run is written or not, and goes again when it is retried', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of);
   own.offer(item(1));
   await own.answer(never);
@@ -119,7 +119,7 @@ test('outbox: one item that always fails while others are taken is given up afte
     [{ attemptsMax: 3 }, 'tried 3 times: busy'],
     [{ giveUpMs: 1_500 }, 'too old: busy'],
   ] as const) {
-    const of = shelf();
+    const of = await shelf();
     const own = await started(of, { ...options, failuresMax: 100 });
     own.offer(item(1));
     await own.write();
@@ -137,7 +137,7 @@ test('outbox: one item that always fails while others are taken is given up afte
 });
 
 test('outbox: an older revision in the store gives way to a newer one, sent or not', async () => {
-  const of = shelf();
+  const of = await shelf();
   const first = await started(of);
   first.offer(item(1));
   first.offer(item(2));
@@ -156,7 +156,7 @@ test('outbox: an older revision in the store gives way to a newer one, sent or n
 });
 
 test('outbox: judges’ verdicts do not replace those of rules', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of, { sendingMax: 1 });
   own.offer(item(9));
   own.offer(item(1));
@@ -169,7 +169,7 @@ test('outbox: judges’ verdicts do not replace those of rules', async () => {
 });
 
 test('outbox: a store that breaks holds up nothing; what it has not taken stays in memory, and counts as unsafe', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of);
   own.offer(item(1));
   of.breaks = true;
@@ -189,7 +189,7 @@ test('outbox: a store that breaks holds up nothing; what it has not taken stays 
 });
 
 test('outbox: notes that a broken store has not taken are written later', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of);
   own.offer(item(1));
   await own.write();
@@ -203,7 +203,7 @@ test('outbox: notes that a broken store has not taken are written later', async 
 });
 
 test('outbox: a stop does not wait for a backend that is down when the store has everything', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of, { sendingMax: 1 });
   for (let run_ = 1; run_ <= 5; run_++) own.offer(item(run_));
   await own.write();
@@ -216,7 +216,7 @@ test('outbox: a stop does not wait for a backend that is down when the store has
 });
 
 test('outbox: an answer that comes after a stop starts nothing, and what it is about is still written with its run', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of);
   own.offer(item(1));
   const stop = own.box.stop(1_000);
@@ -229,7 +229,7 @@ test('outbox: an answer that comes after a stop starts nothing, and what it is a
 });
 
 test('outbox: a stop of a store that ends with the process sends its rows as well, and counts what is left', async () => {
-  const of = shelf({ isDurable: false });
+  const of = await shelf({ isDurable: false });
   const first = await started(of, { sendingMax: 1 });
   for (let run_ = 1; run_ <= 5; run_++) first.offer(item(run_));
   await first.write();
@@ -242,7 +242,7 @@ test('outbox: a stop of a store that ends with the process sends its rows as wel
 });
 
 test('outbox: a row that cannot be read is a dead letter', async () => {
-  const of = shelf();
+  const of = await shelf();
   const first = await started(of);
   first.offer(item(1));
   await first.write();
@@ -261,7 +261,7 @@ test('outbox: a row that cannot be read is a dead letter', async () => {
 });
 
 test('outbox: a backend that is left alone is tried at once when something has changed', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of);
   own.offer(item(1));
   await own.write();
@@ -275,7 +275,7 @@ test('outbox: a backend that is left alone is tried at once when something has c
 });
 
 test('outbox: a circuit with nothing left to try it with is closed, and nothing is said against the backend any more', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of, { sendingMax: 1 });
   for (let run_ = 1; run_ <= 3; run_++) own.offer(item(run_));
   await own.write();
@@ -295,7 +295,7 @@ test('outbox: a circuit with nothing left to try it with is closed, and nothing 
 });
 
 test('outbox: rows that were replaced after a restart, or by a newer revision, are soon no longer counted', async () => {
-  const of = shelf();
+  const of = await shelf();
   const first = await started(of, { failuresMax: 1 });
   for (let run_ = 1; run_ <= 5; run_++) first.offer(item(run_));
   await first.answer(later);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { fine, item, later, never, shelf, started } from '../shelf.ts';
 
 test('outbox: what is to be sent is told with what waits in the store and was not read from there', async () => {
-  const of = shelf();
+  const of = await shelf();
   const first = await started(of, { sendingMax: 1, failuresMax: 1 });
   for (let run = 1; run <= 5; run++) first.offer(item(run));
   expect(first.box.standing()).toMatchObject({ toSend: 5, notStored: 5, sending: 1 });
@@ -21,7 +21,7 @@ test('outbox: what is to be sent is told with what waits in the store and was no
 });
 
 test('outbox: when a backend is tried again, when it took something and how it last failed is told, also after it is well', async () => {
-  const of = shelf();
+  const of = await shelf();
   const own = await started(of, { sendingMax: 1, failuresMax: 1 });
   expect(own.box.standing()).toMatchObject({
     circuit: 'closed',

@@ -4,7 +4,7 @@ import type { Answer, Question } from '../../../evaluators/evaluator.ts';
 import { answerCache, type AnswerCache, type AnswerCacheOptions } from '../../../src/judges/client/answer-cache.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import type { JudgeAnswerStore } from '../../../src/model/store/judge-store.ts';
-import { memoryAnswers } from '../../../src/stores/memory-judges.ts';
+import { memoryStore } from '../../builders/memory-store.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { settled } from '../../builders/manual-sleep.ts';
 
@@ -166,7 +166,7 @@ test('answer cache: by length too, and a huge answer is not kept at all', async 
 });
 
 test('answer cache: what another process was answered is in the store', async () => {
-  const store = memoryAnswers();
+  const store = (await memoryStore()).judgeAnswers;
   const [one, other] = [bench({ store }), bench({ store })];
   await one.ask();
   expect(await other.ask()).toMatchObject({ cached: true });
@@ -182,7 +182,7 @@ test('answer cache: a store that fails, or holds nonsense, costs a question and 
   const to = bench({ store: down });
   expect(await to.ask()).toEqual(yes);
   expect([(await to.ask()).kind, to.asked(), to.faults.length]).toEqual(['answered', 1, 2]);
-  const odd = bench({ store: { ...memoryAnswers(), find: async (key) => ({ key, value: '[', answeredAt: 1e18 }) } });
+  const odd = bench({ store: { ...(await memoryStore()).judgeAnswers, find: async (key) => ({ key, value: '[', answeredAt: 1e18 }) } });
   expect(await odd.ask()).toEqual(yes);
 });
 
@@ -192,7 +192,7 @@ for (const { name, value } of [
   { name: 'the name of a member', value: { 'a secret': 1 } },
 ]) {
   test(`answer cache: an answer with ${name} that may not lie in the store is held in memory only`, async () => {
-    const store = memoryAnswers();
+    const store = (await memoryStore()).judgeAnswers;
     const mayLie = (text: string): boolean => !text.includes('secret');
     const [one, other] = [bench({ store, mayLie }), bench({ store, mayLie })];
     const answer: Answer = { kind: 'answered', value, truncated: false };

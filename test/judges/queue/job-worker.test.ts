@@ -4,15 +4,15 @@ import { jobWorker, type JobWorkerOptions } from '../../../src/judges/queue/job-
 import { manualClock } from '../../../src/model/clock.ts';
 import { parseTraceId } from '../../../src/model/ids.ts';
 import type { AskEnd } from '../../../src/pipeline/jury/judge-driver.ts';
-import { memoryStore } from '../../../src/stores/memory.ts';
+import { memoryStore } from '../../builders/memory-store.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../../builders/manual-sleep.ts';
 import { run } from '../../builders/scored-run.ts';
 
 const startMs = 1_700_000_000_000;
 
-function bench(given: Partial<JobWorkerOptions> = {}) {
-  const store = memoryStore();
+async function bench(given: Partial<JobWorkerOptions> = {}) {
+  const store = await memoryStore();
   const clock = manualClock(startMs);
   const telemetry = metricRegistry();
   const sleep = manualSleep();
@@ -70,7 +70,7 @@ function bench(given: Partial<JobWorkerOptions> = {}) {
 }
 
 test('desk: each party has its places, the oldest first, and a little more so that none stands empty', async () => {
-  const to = bench();
+  const to = await bench();
   await to.write(['a', 'b', 'c']);
   await to.write(['d'], 'http:x');
   to.own.start();
@@ -86,7 +86,7 @@ test('desk: each party has its places, the oldest first, and a little more so th
 });
 
 test('desk: what has ended is not taken again before its verdict is written, and is when that was lost', async () => {
-  const to = bench();
+  const to = await bench();
   await to.write(['a']);
   to.own.start();
   await to.look();
@@ -102,7 +102,7 @@ test('desk: what has ended is not taken again before its verdict is written, and
 });
 
 test('desk: what found no room is taken again', async () => {
-  const to = bench();
+  const to = await bench();
   await to.write(['a']);
   to.own.start();
   await to.look();
@@ -113,7 +113,7 @@ test('desk: what found no room is taken again', async () => {
 });
 
 test('desk: those of a party that answers late may wait for longer', async () => {
-  const to = bench({ places: () => 0, moreMs: (party) => (party === 'slow' ? 60_000 : 0) });
+  const to = await bench({ places: () => 0, moreMs: (party) => (party === 'slow' ? 60_000 : 0) });
   await to.write(['a']);
   await to.write(['b'], 'slow');
   to.clock.advance(60_001);
@@ -127,7 +127,7 @@ test('desk: those of a party that answers late may wait for longer', async () =>
 });
 
 test('desk: what is too old ends as overload, although nobody has a place for it', async () => {
-  const to = bench({ places: () => 0 });
+  const to = await bench({ places: () => 0 });
   await to.write(['a']);
   to.clock.advance(60_001);
   to.own.start();
@@ -138,7 +138,7 @@ test('desk: what is too old ends as overload, although nobody has a place for it
 });
 
 test('desk: beyond the bound nothing is let in, counting what is not written yet, until there is room', async () => {
-  const to = bench({ keep: { rows: 2, ageMs: 60_000 }, places: () => 0 });
+  const to = await bench({ keep: { rows: 2, ageMs: 60_000 }, places: () => 0 });
   to.own.start();
   await to.look();
   expect([to.own.admits('main'), to.own.admits('main'), to.own.admits('main')]).toEqual([true, true, false]);
@@ -154,10 +154,10 @@ test('desk: beyond the bound nothing is let in, counting what is not written yet
 });
 
 test('desk: what cannot be read goes, and is counted', async () => {
-  const { judgeJobs } = memoryStore();
+  const { judgeJobs } = await memoryStore();
   const dropped: number[] = [];
   let left = 1;
-  const to = bench({
+  const to = await bench({
     store: {
       ...judgeJobs,
       take: async () =>
@@ -190,9 +190,9 @@ test('desk: what cannot be read goes, and is counted', async () => {
 });
 
 test('desk: a store that cannot be read is told of, and asked again', async () => {
-  const { judgeJobs } = memoryStore();
+  const { judgeJobs } = await memoryStore();
   let isDown = true;
-  const to = bench({ store: { ...judgeJobs, counts: () => (isDown ? Promise.reject(new Error('disk')) : judgeJobs.counts()) } });
+  const to = await bench({ store: { ...judgeJobs, counts: () => (isDown ? Promise.reject(new Error('disk')) : judgeJobs.counts()) } });
   to.own.start();
   await to.look();
   expect(to.faults.length).toBeGreaterThan(0);
@@ -205,7 +205,7 @@ test('desk: a store that cannot be read is told of, and asked again', async () =
 });
 
 test('desk: an idle worker looks once a second, goes on doing so, and is woken by what is let in', async () => {
-  const to = bench();
+  const to = await bench();
   to.own.start();
   for (let looks = 1; looks <= 3; looks++) {
     for (let turns = 0; turns < 20; turns++) await settled();
@@ -226,7 +226,7 @@ test('desk: an idle worker looks once a second, goes on doing so, and is woken b
 });
 
 test('desk: what is let in wakes an idle worker at once, which then looks often until it is written', async () => {
-  const to = bench();
+  const to = await bench();
   to.own.start();
   for (let turns = 0; turns < 20; turns++) await settled();
   expect(to.sleep.slept).toEqual([1_000]);

@@ -1,5 +1,5 @@
-/** What judges have cost, and what is reserved for calls under way, in a store that ends with the process. */
-import { isNothing, noAmount, sumOfAmounts, leftOf, type Amount } from '../model/budget.ts';
+/** What judges have cost, and what is reserved for calls in flight: the account of a process that has no store, or has not opened it yet. */
+import { isNothing, noAmount, sumOfAmounts, leftOf, type Amount } from '../../model/budget.ts';
 import {
   adopted,
   fitsMinute,
@@ -10,8 +10,8 @@ import {
   type Day,
   type JudgeSpendStore,
   type Spending,
-} from '../model/store/judge-store.ts';
-import type { Micros } from '../model/timestamp.ts';
+} from '../../model/store/judge-store.ts';
+import type { Micros } from '../../model/timestamp.ts';
 
 /** Days of accounts. */
 const daysMax = 10_000;
