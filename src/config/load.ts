@@ -1,6 +1,6 @@
 /** The one way from a file to a configuration: read, substitute, check, fill in. All faults come at once. */
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, isJsonArray, jsonText, member } from '../model/json.ts';
 import { checker, type SchemaCheck } from './checks/check.ts';
 import { clientTlsFiles, clientTlsUnread, type ClientTlsFiles } from './files/client-tls-files.ts';
 import type { Config } from './config.ts';
@@ -9,7 +9,7 @@ import { configFileText } from './files/file.ts';
 import { parseConfigText, type ConfigDocument } from './document.ts';
 import { driftFaults, driftFiles, type DriftFiles } from './files/drift-files.ts';
 import { resolveConfig, resolveValue } from './resolve.ts';
-import { placedEntries } from './entries/evaluator-entry.ts';
+import { placedEntries, entryOf } from './entries/evaluator-entry.ts';
 import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './files/evaluator-files.ts';
 import type { EvaluatorModules } from './files/evaluator-modules.ts';
 import { withListPrices, withOwnPrices } from './entries/list-prices.ts';
@@ -24,9 +24,10 @@ import type { Environment } from './substitution.ts';
 import { tlsFiles, tlsUnread, type TlsFiles } from './files/tls-files.ts';
 import { tlsPlaces } from './entries/tls-places.ts';
 import { toolDefinitions, toolFiles, toolFindings, type ToolFiles } from './files/tool-files.ts';
-import { configWarnings } from './checks/warnings.ts';
+import { isRule } from './checks/cross-checks-juries.ts';
+import { defaultsEntry } from './sections/evaluators.ts';
 
-export interface ConfigSource {
+interface ConfigSource {
   /** As it is named in faults. */
   readonly file: string;
   readonly text: string;
@@ -220,4 +221,51 @@ function located(
     return [at(finding.at === 'key' ? place.key : place.value, key, finding.problem, finding.todo)];
   });
   return [...syntax, ...rest].toSorted((a, b) => a.line - b.line || a.column - b.column);
+}
+
+// What a configuration without a fault says that its author may not mean.
+
+interface Warned {
+  /** The schema of the whole configuration. */
+  readonly schema: JsonObject;
+  /** As it stands in the file. */
+  readonly written: JsonValue;
+  readonly members: readonly AnyEvaluator[];
+}
+
+function configWarnings({ schema, written, members }: Warned): readonly Finding[] {
+  if (!isJsonObject(written)) return [];
+  return [...withoutRules(written, members), ...plannedKeys(schema, written)];
+}
+
+/** A list replaces the defaults: one that names a judge alone leaves every rule out. */
+function withoutRules(written: JsonObject, members: readonly AnyEvaluator[]): readonly Finding[] {
+  if (!isJsonArray(member(written, 'evaluators'))) return [];
+  const entries = placedEntries(written, members).map(({ entry }) => entryOf(entry));
+  const place = { path: ['evaluators'], at: 'key' } as const;
+  if (entries.length === 0)
+    return [{ ...place, problem: 'is empty, so no run is scored', todo: `Add ${defaultsEntry}, or leave evaluators out.` }];
+  const used = entries.map((entry) => ({ entry, evaluator: members.find(({ id }) => id === member(entry, 'use')) }));
+  if (used.some(({ entry, evaluator }) => isRule(evaluator, entry))) return [];
+  const off = members.filter(({ onByDefault }) => onByDefault).map(({ id }) => id);
+  return [
+    {
+      ...place,
+      problem: `names no rule, so the rules that are on without a list are off: ${off.join(', ')}`,
+      todo: `Add the entry ${defaultsEntry} to keep them.`,
+    },
+  ];
+}
+
+function plannedKeys(schema: JsonObject, written: JsonObject): readonly Finding[] {
+  const properties = member(schema, 'properties');
+  return Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([key, section]): readonly Finding[] => {
+    const value = member(written, key);
+    if (!isJsonObject(section) || member(section, 'x-planned') !== true || value === undefined) return [];
+    const preset = withDefaults(section, member(section, 'default') ?? null);
+    const isPreset = jsonText(withDefaults(section, value), { sortKeys: true }) === jsonText(preset, { sortKeys: true });
+    return isPreset
+      ? []
+      : [{ path: [key], at: 'key', problem: 'is not in this release, so it does nothing', todo: 'Leave it out until a release has it.' }];
+  });
 }

@@ -19,11 +19,13 @@ import { evaluabilityRows } from '../web/api/json.ts';
 import type { ApiDeps, ExporterQueues } from '../web/api/route.ts';
 import { consoleListener, type ConsoleOptions } from '../web/console.ts';
 import type { Annotating } from './annotation-writer.ts';
-import { consoleBody } from './console-body.ts';
 import type { ConnectionShares } from './descriptors.ts';
 import { notReady, type ListenState } from './listening.ts';
 import { clock } from './node-runtime.ts';
 import { grpcReserveShare } from './overload.ts';
+import type { IncomingMessage } from 'node:http';
+import { JuryError } from '../model/errors.ts';
+import { readBody } from '../receivers/body.ts';
 
 export function receiversOf(
   config: Config,
@@ -140,4 +142,28 @@ export function consoleOf(
     },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
+}
+
+// Bodies of requests to the console, under the account of all requests in flight.
+
+/** Rejects with an error that has the status of its answer. */
+export function consoleBody(lease: ByteLease): (request: IncomingMessage, bytesMax: number) => Promise<Buffer> {
+  return async (request, bytesMax) => {
+    const taken = lease();
+    try {
+      const { body } = await readBody(request, {
+        encoding: 'identity',
+        bodyBytesMax: bytesMax,
+        inflatedBytesMax: bytesMax,
+        leasedBytes: 0,
+        lease: taken,
+        received: () => undefined,
+      });
+      return body;
+    } catch (error) {
+      throw Object.assign(new Error('the body could not be read'), { statusCode: error instanceof JuryError ? error.status : 400 });
+    } finally {
+      taken.release();
+    }
+  };
 }

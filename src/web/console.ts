@@ -9,8 +9,9 @@ import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiDeps } from './api/route.ts';
 import { consoleServer } from './console-server.ts';
 import { firstPage, isOtlpPath, otlpText, reachable, type OtlpAddresses } from './first-page.ts';
-import { inPieces } from './chunked-body.ts';
 import { defaultResponseBounds, responseGate, type ResponseBounds } from './response-gate.ts';
+import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 
 export interface ConsoleOptions extends AccessOptions {
   readonly host: string;
@@ -208,4 +209,19 @@ function queryFault({ validation = [], message }: FastifyError): string {
 
 function isHealth(url: string): boolean {
   return url === '/livez' || url === '/readyz';
+}
+
+// A long text, made and sent between other work.
+
+/** A piece is made in a turn of the event loop of its own, when the client has taken those before. None is made for a client that is gone. */
+export function inPieces(pieces: Iterable<string>): Readable {
+  return Readable.from(eachInItsTurn(pieces));
+}
+
+async function* eachInItsTurn(pieces: Iterable<string>): AsyncGenerator<string, void, undefined> {
+  await turn();
+  for (const piece of pieces) {
+    yield piece;
+    await turn();
+  }
 }

@@ -2,8 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
 import { memoryStore } from '../builders/memory-store.ts';
-import { consoleListener, type ConsoleListener } from '../../src/web/console.ts';
-import { inPieces } from '../../src/web/chunked-body.ts';
+import { consoleListener, type ConsoleListener, inPieces } from '../../src/web/console.ts';
 
 const listeners: ConsoleListener[] = [];
 

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
 import { inFlightBytes } from '../../src/receivers/byte-budget.ts';
-import { consoleBody } from '../../src/service/console-body.ts';
+import { consoleBody } from '../../src/service/listeners.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { consoleListener, type ConsoleOptions } from '../../src/web/console.ts';

@@ -12,16 +12,14 @@ import { UsageError, type Command, type CommandInput, type ExitCode } from '../c
 import { readDataset } from '../eval/dataset.ts';
 import { gateResults, parseGate, talliesOf, withoutVerdicts, type Gate } from '../eval/gates.ts';
 import { readInputs } from '../eval/inputs.ts';
-import type { EvalOutcome } from '../eval/item.ts';
+import { type EvalOutcome, redactedNames } from '../eval/item.ts';
 import { junitXml } from '../eval/junit.ts';
 import { markdownText } from '../eval/markdown.ts';
-import { matched } from '../eval/matching.ts';
+import { matched, sampledItems } from '../eval/matching.ts';
 import { progressBar } from '../eval/progress.ts';
-import { redactedNames } from '../eval/redacted.ts';
 import { reportJson } from '../eval/report-json.ts';
 import { covered, refuseFaultyExpectations, unverified } from '../eval/expectations.ts';
 import { hasPassed, type EvalReport } from '../eval/report.ts';
-import { sampledItems } from '../eval/sampled.ts';
 import { scored } from '../eval/scoring.ts';
 import { tableText } from '../eval/table.ts';
 import { taskResults } from '../eval/tasks.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { evaluators } from '../../../evaluators/index.ts';
 import type { Config, ExporterConfig } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
-import type { Exporter } from '../../exporters/exporter.ts';
+import type { Exporter, PlannedRequest } from '../../exporters/exporter.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import { failureReason } from '../../exporters/delivery/failure-reason.ts';
 import { chunks } from '../../model/chunks.ts';
@@ -14,9 +14,10 @@ import { openStore } from '../../stores/index.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { readInputs } from '../eval/inputs.ts';
-import { requestsJson, requestsText } from '../export/requests.ts';
 import { scoredRuns, storedRuns, type ScoredRuns } from '../export/scored-runs.ts';
 import { readBodies } from '../inspect/bodies.ts';
+import { mask, maskedUrl } from '../../config/secrets.ts';
+import { jsonText, type JsonObject } from '../../model/json.ts';
 
 const inputsMax = 1_000;
 /** Of exporters that do not say how many they are given at one time. */
@@ -158,4 +159,58 @@ function text({ options }: CommandInput, name: string): string | undefined {
   const given = options[name];
   if (given !== undefined && typeof given !== 'string') throw new UsageError(`--${name} takes one value.`);
   return given;
+}
+
+// Requests as a person may see them: who is allowed to send them is hidden.
+
+/** Headers that say nothing of an account. Any other may be a key, or be named by the configuration, whose headers are secret. */
+const plainHeaders: ReadonlySet<string> = new Set(['accept', 'content-type', 'user-agent']);
+
+interface ExporterRequests {
+  readonly exporter: string;
+  /** Undefined: it does not tell. */
+  readonly requests: readonly PlannedRequest[] | undefined;
+}
+
+function requestsJson(all: readonly ExporterRequests[]): string {
+  const list = all.flatMap(({ exporter, requests = [] }) =>
+    requests.map((request): JsonObject => ({
+      exporter,
+      method: request.method,
+      url: hiddenUrl(request),
+      headers: hiddenHeaders(request),
+      ...(request.body === undefined ? {} : { body: request.body }),
+    })),
+  );
+  return indented({ requests: list });
+}
+
+function requestsText(all: readonly ExporterRequests[]): string {
+  return all
+    .map(({ exporter, requests }) => [`# ${exporter}: ${countText(requests)}`, ...(requests ?? []).map(requestText)].join('\n\n'))
+    .join('\n\n');
+}
+
+function countText(requests: readonly PlannedRequest[] | undefined): string {
+  if (requests === undefined) return 'sends nothing that could be shown';
+  return requests.length === 1 ? '1 request' : `${requests.length} requests`;
+}
+
+function requestText(request: PlannedRequest): string {
+  const headers = Object.entries(hiddenHeaders(request)).map(([name, value]) => `${name}: ${value}`);
+  return [`${request.method} ${hiddenUrl(request)}`, ...headers, ...(request.body === undefined ? [] : ['', indented(request.body)])].join(
+    '\n',
+  );
+}
+
+function hiddenHeaders({ headers }: PlannedRequest): { readonly [name: string]: string } {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, plainHeaders.has(name.toLowerCase()) ? value : mask]));
+}
+
+function hiddenUrl({ url, query }: PlannedRequest): string {
+  return query === undefined ? maskedUrl(url) : `${maskedUrl(url)}?${query}`;
+}
+
+function indented(value: Parameters<typeof jsonText>[0]): string {
+  return JSON.stringify(JSON.parse(jsonText(value)), undefined, 2);
 }

@@ -12,10 +12,10 @@ import { clock, sleep } from '../../service/node-runtime.ts';
 import { giveWay } from '../../service/thread-priorities.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { warningsText } from '../faults-text.ts';
-import { listenFault } from '../listen-fault.ts';
 import { hasColours, logLine } from '../serve/log-lines.ts';
 import { runLines } from '../serve/run-lines.ts';
 import { dataText, whatIsOn } from '../serve/started-text.ts';
+import { JuryError } from '../../model/errors.ts';
 
 function flagsOf({ port, 'log-level': level }: CommandInput['options']): ConfigFlags {
   if (port !== undefined && (typeof port !== 'string' || !/^\d{1,5}$/.test(port) || Number(port) > 65_535))
@@ -89,3 +89,19 @@ export const serve: Command = {
     return 0;
   },
 };
+
+// An address that cannot be listened on, in words: the most common reason why a first start fails.
+
+const keys = [
+  ['otlpHttp', 'listen.otlp_http'],
+  ['otlpGrpc', 'listen.otlp_grpc'],
+  ['console', 'listen.console'],
+] as const;
+
+/** The error itself when it is about something else. */
+function listenFault(error: unknown, listen: Config['listen']): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || error.syscall !== 'listen' || !('code' in error)) return error;
+  const port = 'port' in error ? error.port : undefined;
+  const key = keys.find(([name]) => listen[name].port === port)?.[1] ?? 'listen';
+  return new JuryError('LISTEN_FAILED', `${key}: ${error.message}.`, error);
+}

@@ -5,9 +5,10 @@ import type { Run } from '../../model/agent-trace.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
+import type { Redaction } from '../../redaction/redaction.ts';
 
 /** A key in a file. */
-export type KeyPlace = Omit<ConfigFault, 'problem' | 'todo'>;
+type KeyPlace = Omit<ConfigFault, 'problem' | 'todo'>;
 
 export interface EvalItem {
   readonly run: Run;
@@ -60,4 +61,18 @@ export interface EvalOutcome {
   readonly notBegun: number;
   /** Examples that no run belongs to. */
   readonly missing: readonly string[];
+}
+
+// What reports name runs, examples and tasks by, without what the configuration redacts. Runs and verdicts have left it behind before.
+
+export function redactedNames(outcome: EvalOutcome, redaction: Redaction | undefined): EvalOutcome {
+  if (redaction === undefined) return outcome;
+  const { text } = redaction;
+  const example = (one: DatasetExample | undefined): DatasetExample | undefined =>
+    one === undefined ? undefined : { ...one, id: text(one.id), tags: one.tags.map(text) };
+  const result = ({ item, ...rest }: EvalResult): EvalResult => ({
+    ...rest,
+    item: { ...item, label: text(item.label), example: example(item.example), task: item.task === undefined ? undefined : text(item.task) },
+  });
+  return { ...outcome, results: outcome.results.map(result), missing: outcome.missing.map(text) };
 }

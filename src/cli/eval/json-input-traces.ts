@@ -2,12 +2,12 @@
 import { readDefinitions } from '../../../collectors/parsing/definitions.ts';
 import { fromMessages } from '../../library/from-messages.ts';
 import { agentTrace, toolCall } from '../../library/agent-trace.ts';
-import type { AgentTrace, ToolCall, TruncatedPart } from '../../model/agent-trace.ts';
+import type { AgentTrace, ToolCall, TruncatedPart, ModelCall } from '../../model/agent-trace.ts';
 import type { Path } from '../../config/diagnostic.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { unreadable } from '../inspect/bodies.ts';
-import { givenTokens } from './json-input-tokens.ts';
+import { tokensOf } from '../../pipeline/assembly/model-calls.ts';
 
 export interface GivenTrace {
   readonly trace: AgentTrace;
@@ -168,4 +168,38 @@ function either(value: JsonObject, name: string): JsonValue | undefined {
 
 function snake(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+// Tokens of a run that is given as JSON: of its model calls, else as a whole. Numbers that are none are left out.
+
+/** `model_calls`: a list of `model`, `input_tokens`, `output_tokens`, `cached_input_tokens`; `tokens`: `input` and `output`. In camelCase as well. */
+function givenTokens(value: JsonObject): Pick<AgentTrace, 'modelCalls' | 'tokens'> {
+  const calls = member(value, 'model_calls') ?? member(value, 'modelCalls');
+  const modelCalls = isJsonArray(calls) ? calls.filter(isJsonObject).map(modelCall) : [];
+  const whole = member(value, 'tokens');
+  const tokens = tokensOf(
+    modelCalls.length > 0 || !isJsonObject(whole)
+      ? modelCalls
+      : [{ ...count('inputTokens', member(whole, 'input')), ...count('outputTokens', member(whole, 'output')) }],
+  );
+  return { modelCalls, ...(tokens === undefined ? {} : { tokens }) };
+}
+
+function modelCall(given: JsonObject): ModelCall {
+  const model = member(given, 'model');
+  return {
+    ...(typeof model === 'string' ? { model } : {}),
+    ...count('inputTokens', member(given, 'input_tokens') ?? member(given, 'inputTokens')),
+    ...count('outputTokens', member(given, 'output_tokens') ?? member(given, 'outputTokens')),
+    ...count('cachedInputTokens', member(given, 'cached_input_tokens') ?? member(given, 'cachedInputTokens')),
+  };
+}
+
+function count<Name extends 'inputTokens' | 'outputTokens' | 'cachedInputTokens'>(
+  name: Name,
+  value: JsonValue | undefined,
+): { readonly [Key in Name]?: number } {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+    ? ({ [name]: value } as { readonly [Key in Name]: number })
+    : {};
 }

@@ -5,8 +5,9 @@
 import { unitedDefinitions, readDefinitions } from '../../../collectors/parsing/definitions.ts';
 import { isJsonObject } from '../../model/json.ts';
 import type { DatasetExample, EvalItem, MatchedItem } from './item.ts';
+import { sampleDecision } from '../../pipeline/evaluation/sampling.ts';
 
-export interface Matching {
+interface Matching {
   readonly items: readonly MatchedItem[];
   readonly missing: readonly string[];
 }
@@ -64,4 +65,21 @@ function withExample(item: EvalItem, example: DatasetExample | undefined): Match
       ...(example.expect === undefined ? {} : { expected: { ...own, ...example.expect } }),
     },
   };
+}
+
+// A share of the runs by their trace ids: the same ones each time, and a larger share holds all of a smaller one.
+
+/** Never none of them: a gate over nothing would say nothing. */
+export function sampledItems<Item extends MatchedItem>(items: readonly Item[], percent: number): readonly Item[] {
+  const kept = items.filter(({ run: { traceId } }) => sampleDecision({ traceId, traceState: '', rate: percent / 100 }).sampled);
+  if (kept.length > 0) return kept;
+  const first = items
+    .map(({ run }) => run.traceId)
+    .reduce((best, id) => (randomPart(id) > randomPart(best) ? id : best), items[0]?.run.traceId ?? '');
+  return items.filter(({ run }) => run.traceId === first);
+}
+
+/** The bits that the sampler looks at. */
+function randomPart(traceId: string): string {
+  return traceId.slice(-14);
 }

@@ -1,18 +1,19 @@
 /** What exporters are given of recorded runs, and of runs that a store has: as the service would, with nobody asked. */
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
-import type { Config } from '../../config/config.ts';
+import type { Config, EvaluatorConfig } from '../../config/config.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
-import type { Run, RunKey } from '../../model/agent-trace.ts';
-import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import type { Evaluation } from '../../model/verdict.ts';
+import type { Run, RunKey, SessionSoFar } from '../../model/agent-trace.ts';
+import { type SpanId, type Tenant, type TraceId, parseSpanId } from '../../model/ids.ts';
+import type { Evaluation, PartVerdict, Verdict } from '../../model/verdict.ts';
 import { evaluateRun } from '../../pipeline/evaluation/evaluate.ts';
 import { redactedRun } from '../../pipeline/evaluation/redacted-run.ts';
 import { keptSpans } from '../../stores/span-decoder.ts';
-import type { Store } from '../../model/store/store.ts';
+import type { Store, StoredVerdict } from '../../model/store/store.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { played } from '../inspect/replay.ts';
-import { asStored, storedEvaluations } from './stored-evaluations.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { targetKey } from '../../model/evaluation-key.ts';
 
 export interface ScoredRuns {
   readonly items: readonly ScoredRun[];
@@ -42,7 +43,7 @@ function itemOf(item: ScoredRun, { key, revision }: Evaluation): ScoredRun {
   return key.targetKind === 'session' ? { ...item, run: { ...item.run, session: asStored({ revision }) } } : item;
 }
 
-export interface StoredPlace {
+interface StoredPlace {
   readonly tenant: Tenant;
   readonly traceId: TraceId;
   /** Undefined: all runs of the trace. */
@@ -63,4 +64,77 @@ export async function storedRuns(store: Store, place: StoredPlace, config: Confi
   const judged = new Map<RunKey, ReturnType<typeof storedEvaluations>>();
   for (const run of wanted) judged.set(run, storedEvaluations(run, (await store.run(run))?.verdicts ?? [], config.evaluators));
   return scoredRuns(wanted, config, (run) => judged.get(run) ?? []);
+}
+
+// Verdicts that a store has of judges, as they were when they were reached; rules are looked up again.
+
+function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: readonly EvaluatorConfig[]): readonly Evaluation[] {
+  return verdicts.flatMap((stored) => {
+    const planned = plan.find(({ configured }) => configured.name === stored.name);
+    if (planned === undefined || planned.configured.kind === 'rule') return [];
+    const { tenant, traceId, spanId } = run;
+    return [
+      {
+        key: targetKey(member(stored.details, 'session') === undefined ? run : { ...run, session: asStored(stored) }, stored.name),
+        run: { tenant, traceId, spanId },
+        evaluator: stored.evaluator,
+        evaluatorKind: planned.configured.kind,
+        evaluatorVersion: stored.version,
+        optionsHash: '',
+        revision: stored.revision,
+        completeness: run.completeness,
+        verdict: verdictOf(stored, planned.configured.threshold),
+        sampleProbability: stored.sampleProbability,
+      },
+    ];
+  });
+}
+
+/** What is told of a session once it was judged. */
+function asStored({ revision }: Pick<StoredVerdict, 'revision'>): SessionSoFar {
+  return { revision, turns: 0, leftOut: 0 };
+}
+
+function verdictOf(
+  { verdict, score = 0, label, explanation, reason = '', evidence, details }: StoredVerdict,
+  threshold: number | null,
+): Verdict {
+  if (verdict === 'error') return { kind: 'failed', error: reason, explanation, details };
+  // The word comes out of a store that wrote it.
+  if (verdict === 'skipped')
+    return { kind: 'skipped', reason: reason as Extract<Verdict, { kind: 'skipped' }>['reason'], explanation, details };
+  const parts = member(details, 'parts');
+  return {
+    kind: 'scored',
+    score,
+    threshold,
+    passed: verdict === 'raw' ? null : verdict === 'pass',
+    label,
+    explanation,
+    evidence: evidence.flatMap((id) => parseSpanId(id) ?? []),
+    parts: parts !== undefined && isJsonArray(parts) ? parts.flatMap(partOf) : [],
+    details,
+  };
+}
+
+function partOf(written: JsonValue): readonly PartVerdict[] {
+  if (!isJsonObject(written)) return [];
+  const text = (key: string): string | undefined => textAt(written, key);
+  const [spanId, callId] = [parseSpanId(text('span_id') ?? ''), text('call_id')];
+  return [
+    {
+      index: Number(member(written, 'index')),
+      tool: text('tool') ?? '',
+      ...(callId === undefined ? {} : { callId }),
+      ...(spanId === undefined ? {} : { spanId }),
+      score: Number(member(written, 'score')),
+      passed: member(written, 'passed') === true,
+      explanation: text('explanation') ?? '',
+    },
+  ];
+}
+
+function textAt(object: JsonObject, key: string): string | undefined {
+  const value = member(object, key);
+  return typeof value === 'string' ? value : undefined;
 }

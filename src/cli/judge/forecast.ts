@@ -1,16 +1,16 @@
 /** `tracejury judge forecast`: what a configuration's judges would cost a day on the traffic that is stored. */
 import { existsSync } from 'node:fs';
 import { evaluators } from '../../../evaluators/index.ts';
-import type { Config } from '../../config/config.ts';
+import type { Config, JudgeConfig } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import { jsonText } from '../../model/json.ts';
 import { openStore } from '../../stores/index.ts';
 import type { Store } from '../../model/store/store.ts';
 import { UsageError, type CommandInput, type ExitCode } from '../command.ts';
-import { forecastOf, storedTraffic, type Forecast, type ScarceLimit, type Traffic } from './cost-model.ts';
-import { judgeBills, type JudgeBill } from './judge-bills.ts';
+import { forecastOf, storedTraffic, type Forecast, type ScarceLimit, type Traffic, scarcest } from './cost-model.ts';
+import { usdOf } from '../../judges/budget/token-cost.ts';
 
-export interface ForecastSettings {
+interface ForecastSettings {
   readonly config: string;
   readonly format: 'text' | 'json';
   readonly inputTokens: number | undefined;
@@ -18,6 +18,7 @@ export interface ForecastSettings {
 }
 
 const dayMicros = 86_400_000_000;
+/** Whole days before this one. */
 const daysMax = 7;
 
 export async function forecastCost(
@@ -144,4 +145,67 @@ function forecastJson({ runs, days, sampled }: Traffic, forecasts: readonly Fore
       spent_days: counted,
     })),
   });
+}
+
+// What each judge would cost beside what it may cost, and what it has cost.
+
+interface JudgeBill {
+  readonly judge: string;
+  /** Of all its evaluators that have a price, each within its own budget, US dollars a day; undefined: none has. */
+  readonly usd: number | undefined;
+  readonly budget: number | undefined;
+  /** Undefined: its budget leaves room for all of them. */
+  readonly limit: ScarceLimit | undefined;
+  /** US dollars a day, of the days with any; undefined: nothing is booked, as of a judge without a budget. */
+  readonly spent: number | undefined;
+  readonly days: number;
+}
+
+const dayMs = 86_400_000;
+
+async function judgeBills(
+  store: Pick<Store, 'judgeSpend'>,
+  {
+    forecasts,
+    judges,
+    nowMs,
+  }: { readonly forecasts: readonly Forecast[]; readonly judges: readonly JudgeConfig[]; readonly nowMs: number },
+): Promise<readonly JudgeBill[]> {
+  const bills: JudgeBill[] = [];
+  const votes = forecasts.flatMap(({ bills: own, limit: { left } = { left: 1 } }) =>
+    own.map(({ judge, usd, requests, tokens }) => ({
+      judge,
+      usd: usd === undefined ? undefined : usd * left,
+      requests: requests * left,
+      tokens: tokens * left,
+    })),
+  );
+  for (const judge of new Set(votes.map((one) => one.judge))) {
+    const own = votes.filter((one) => one.judge === judge);
+    const priced = own.flatMap(({ usd }) => usd ?? []);
+    const budget = judges.find(({ name }) => name === judge)?.budget;
+    const used = {
+      usd: priced.length === 0 ? undefined : sum(priced),
+      requests: sum(own.map(({ requests }) => requests)),
+      tokens: sum(own.map(({ tokens }) => tokens)),
+    };
+    const booked: number[] = [];
+    for (let back = 1; back <= daysMax; back++) {
+      const spent = (await store.judgeSpend.on(new Date(nowMs - back * dayMs).toISOString().slice(0, 10))).get(judge);
+      if (spent !== undefined && spent.requests > 0) booked.push(usdOf(spent.nanoUsd));
+    }
+    bills.push({
+      judge,
+      usd: used.usd,
+      budget: budget?.usdPerDay,
+      limit: scarcest(budget, used),
+      spent: booked.length === 0 ? undefined : sum(booked) / booked.length,
+      days: booked.length,
+    });
+  }
+  return bills;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }

@@ -1,10 +1,9 @@
 /** The embedded store: one SQLite file. */
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type ExpressionBuilder, type ExpressionWrapper, type SqlBool } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import type { ContentGone, Pruned, Retention, Store } from '../../model/store/store.ts';
 import { surplusRuns } from '../row-mapping.ts';
 import { annotationStore } from './annotations.ts';
-import { isNotAwaited } from './retention-predicate.ts';
 import { batchOf } from './batch.ts';
 import { batchStore } from './batches.ts';
 import { connected, ownersOnly, type Connection, type SqliteOptions } from './connection.ts';
@@ -12,7 +11,7 @@ import { driftStore } from './drift.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './outbox-read.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
 import { answerStore } from './judge-answers.ts';
-import { countGoneTurns, sessionStore } from './sessions.ts';
+import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
 import { spendStore } from './judge-spend.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
@@ -139,4 +138,36 @@ async function usedBytes(db: Kysely<Tables>): Promise<number> {
     db,
   );
   return found.rows[0]?.used ?? 0;
+}
+
+// Which runs stay although they are too old: those that somebody still waits for.
+
+/** Of a run: no backend waits for its scores, and no judge is to be asked about it or its session. */
+function isNotAwaited({ jobsBefore, turnsBefore }: Pick<Retention, 'jobsBefore' | 'turnsBefore'>) {
+  return ({ and, exists, not, selectFrom }: ExpressionBuilder<Tables, 'runs'>): ExpressionWrapper<Tables, 'runs', SqlBool> =>
+    and([
+      not(
+        exists(
+          selectFrom('exports').select('exports.id').whereRef('exports.run_id', '=', 'runs.id').where('exports.state', '=', 'waiting'),
+        ),
+      ),
+      not(
+        exists(
+          selectFrom('judge_jobs')
+            .select('judge_jobs.id')
+            .whereRef('judge_jobs.run_id', '=', 'runs.id')
+            .where('judge_jobs.offered_us', '>=', jobsBefore),
+        ),
+      ),
+      not(
+        exists(
+          selectFrom('session_turns as t')
+            .innerJoin('sessions as s', 's.id', 't.session')
+            .select('s.id')
+            .whereRef('t.run_id', '=', 'runs.id')
+            .where('t.noted_us', '>=', turnsBefore)
+            .where(isUnjudged('s')),
+        ),
+      ),
+    ]);
 }
