@@ -126,6 +126,7 @@ export function consoleOf(
     metricsPage,
     metricsContentType: openMetricsContentType,
     readBody: consoleBody(lease),
+    onBusy: () => telemetry.add('tracejury.console.busy', 1),
     connections: openConnections({ transport: 'console', max: connectionsMax, telemetry, clock }),
     api: {
       store,

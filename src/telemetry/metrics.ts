@@ -260,6 +260,12 @@ export const metrics = {
     meaning:
       'Connections that the service refused or ended, by reason. over_limit: no room. evicted: an idle one made room for another. no_descriptor: the process has no descriptor left. The other reasons name what the client did or failed to do.',
   },
+  'tracejury.console.busy': {
+    kind: 'counter',
+    unit: '{request}',
+    labels: [],
+    meaning: 'Requests to the console that got 503, because other answers, or their bytes, took all room.',
+  },
   'tracejury.receiver.bytes': {
     kind: 'counter',
     unit: 'By',

@@ -35,6 +35,8 @@ export interface ConsoleOptions extends AccessOptions {
     readonly ended: (reason: string) => void;
   };
   readonly responses?: Partial<ResponseBounds>;
+  /** Called when a request is answered with 503 for want of room. */
+  readonly onBusy?: () => void;
   /** Reads a body of at most so many bytes; what it rejects with has a `statusCode`. */
   readonly readBody: (request: IncomingMessage, bytesMax: number) => Promise<Buffer>;
   readonly api: ApiDeps;
@@ -53,7 +55,7 @@ const bodyBytesMax = 1_024;
 /** Of one part of a path: session ids are as long as their SDK makes them. */
 const paramCharsMax = 1_000;
 
-const busy = failure('busy', 'Too many requests are under way.', 'Try again soon, and read answers as they come.');
+const busy = failure('busy', 'Too many requests are in flight.', 'Try again soon, and read answers as they come.');
 
 export function consoleListener(options: ConsoleOptions): ConsoleListener {
   const app = fastify({
@@ -88,10 +90,20 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
       options.connections?.admitted(request.raw.socket);
       const room = await gate.room(request.raw, reply.raw);
       if (room === 'gone') return reply.hijack();
-      return room === 'go' ? undefined : reply.code(503).header('retry-after', '1').send(busy);
+      if (room === 'go') return undefined;
+      options.onBusy?.();
+      return reply.code(503).header('retry-after', '1').send(busy);
     }
     if (denied.status === 401) reply.header('www-authenticate', 'Bearer');
     return reply.code(denied.status).send(denied.body);
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    // Pages in pieces hold one piece at a time.
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
+    if (isHealth(request.url) || gate.fits(reply.raw, Buffer.byteLength(payload))) return payload;
+    options.onBusy?.();
+    reply.code(503).header('retry-after', '1').header('content-length', undefined).type('application/json; charset=utf-8');
+    return JSON.stringify(busy);
   });
   const parsed = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();

@@ -1,6 +1,6 @@
 /**
- * Bounds the answers that are under way. Requests of one connection are answered one after the other; over all connections so many at a time that their
- * texts fit into memory, and a client that does not read its answer gives its place to one that waits.
+ * Bounds the answers in flight. The gate lets a connection have one answer at a time. Over all connections it bounds the number of answers and their bytes.
+ * A client that does not read its answer loses its place to one that waits.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,6 +10,8 @@ export interface ResponseGate {
   inTurn(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
   /** Resolves when there is room for one more answer: `go`; `busy`: there will be none soon; `gone`: nobody is there any more. */
   room(request: IncomingMessage, response: ServerResponse): Promise<'go' | 'busy' | 'gone'>;
+  /** Whether an answer of this size may be sent: its bytes count until the client has read it. One answer always may, whatever its size. */
+  fits(response: ServerResponse, bytes: number): boolean;
 }
 
 export interface ResponseBounds {
@@ -17,6 +19,8 @@ export interface ResponseBounds {
   readonly pipelinedMax: number;
   /** Answers that are made or sent at a time. */
   readonly answersMax: number;
+  /** Bytes of answers that are made and not read. */
+  readonly bytesMax: number;
   /** Requests that wait for room, over all connections. */
   readonly waitingMax: number;
   /** How long one waits. */
@@ -30,6 +34,7 @@ export interface ResponseBounds {
 export const defaultResponseBounds: ResponseBounds = {
   pipelinedMax: 16,
   answersMax: 8,
+  bytesMax: 64 * 1024 * 1024,
   waitingMax: 256,
   waitMs: 8_000,
   stallMs: 2_000,
@@ -45,6 +50,8 @@ interface Answer {
 export function responseGate(bounds: ResponseBounds, now: () => number, ended: (reason: 'pipelined' | 'unread') => void): ResponseGate {
   const turns = new WeakMap<Socket, { waiting: number; last: Promise<void> }>();
   const answers = new Set<Answer>();
+  /** By the answers that hold them. */
+  const unread = new Map<ServerResponse, number>();
   const waiting: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
 
@@ -124,6 +131,14 @@ export function responseGate(bounds: ResponseBounds, now: () => number, ended: (
       }
       begin(socket, response);
       return 'go';
+    },
+    fits(response, bytes) {
+      const held = [...unread.values()].reduce((sum, own) => sum + own, 0);
+      if (unread.size > 0 && held + bytes > bounds.bytesMax) return false;
+      if (response.socket === null || response.socket.destroyed) return true;
+      unread.set(response, bytes);
+      void closed(response.socket, response).then(() => unread.delete(response));
+      return true;
     },
   };
 }

@@ -20,12 +20,15 @@ interface Listening {
   /** Pages that were begun and not ended, and the most of them at a time. */
   readonly pages: { begun: number; open: number; most: number };
   readonly ended: string[];
+  /** Requests that got 503 for want of room. */
+  readonly busy: () => number;
 }
 
 /** Its metrics page is larger than what a socket takes unread. */
 async function listening(responses: ConsoleOptions['responses'] = {}): Promise<Listening> {
   const pages = { begun: 0, open: 0, most: 0 };
   const ended: string[] = [];
+  let busy = 0;
   const page = function* (): Generator<string> {
     pages.begun++;
     pages.most = Math.max(pages.most, ++pages.open);
@@ -49,6 +52,7 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
     onFault: () => undefined,
     connections: { watch: () => undefined, admitted: () => undefined, closeIdle: () => undefined, ended: (reason) => ended.push(reason) },
     responses,
+    onBusy: () => busy++,
     readBody: consoleBody(inFlightBytes({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
     api: {
       store: await memoryStore(),
@@ -61,12 +65,13 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
       upstream: { probabilityMin: 0.0001, raised: () => 0 },
       judges: () => [],
       unrecognised: () => [],
-      evaluability: () => [],
+      // Larger than what two sockets take unread.
+      evaluability: () => Array.from({ length: 200 }, () => ({ reason: 'x'.repeat(64 * 1024) })),
     },
   });
   const { address } = await listener.listen();
   ending.push(() => listener.stop());
-  return { port: Number(new URL(address).port), pages, ended };
+  return { port: Number(new URL(address).port), pages, ended, busy: () => busy };
 }
 
 /** Sends the text and reads nothing. */
@@ -127,4 +132,21 @@ test('responses: an answer that is never read is ended in time', async () => {
   await unread(port, ask);
   await eventually(() => (ended.length === 1 && pages.open === 0) || undefined, 'the end of the page');
   expect(ended).toEqual(['unread']);
+});
+
+test('responses: answers that nobody reads hold so many bytes at most, and one goes whatever its size', async () => {
+  const { port, busy } = await listening({ bytesMax: 1_000, answersMax: 100, stallMs: 60_000 });
+  const path = '/api/v1/evaluability';
+  const asked = async (): Promise<number> => {
+    const { status, body } = await fetch(`http://127.0.0.1:${port}${path}`);
+    await body?.cancel();
+    return status;
+  };
+  expect([await asked(), busy()]).toEqual([200, 0]);
+  const first = await unread(port, `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+  await eventually(async () => (await asked()) === 503 || undefined, 'a refusal');
+  expect(busy()).toBe(1);
+  expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
+  first.destroy();
+  await eventually(async () => (await asked()) === 200 || undefined, 'room again');
 });
