@@ -126,6 +126,14 @@ const isTls: Refusal = {
   headers: {},
 };
 
+export const isPlain: Refusal = {
+  status: 400,
+  kind: 'is_plain',
+  message: 'TLS is spoken here.',
+  todo: 'Write https:// in the endpoint of the exporter, and give it the authority of the certificate: OTEL_EXPORTER_OTLP_CERTIFICATE.',
+  headers: {},
+};
+
 const quotedCharsMax = 100;
 
 /** The request was sent to a name that the listener does not go by. */

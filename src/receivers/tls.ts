@@ -41,3 +41,15 @@ export function handshakeEnd(error: NodeJS.ErrnoException, socket: Pick<TLSSocke
   // A certificate of a stranger ends the connection without an error of its own.
   return error.code === 'ECONNRESET' && !socket.authorizationError ? undefined : 'tls_handshake';
 }
+
+/** What OpenSSL says of a first record that is a request of HTTP/1.1, or of another protocol without TLS such as HTTP/2. */
+const plainCodes: ReadonlySet<string | undefined> = new Set([
+  'ERR_SSL_HTTP_REQUEST',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+]);
+
+/** Whether a client spoke without TLS, from `tlsClientError`. It gets no answer: its connection is gone by then. */
+export function spokePlain(error: NodeJS.ErrnoException): boolean {
+  return plainCodes.has(error.code);
+}

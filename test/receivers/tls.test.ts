@@ -144,6 +144,19 @@ describe.each(kinds)('TLS over $transport', ({ transport, open, alpn, exporters 
     expect([...door.counts.keys()].filter((key) => key.startsWith('tracejury.receiver.requests'))).toEqual([]);
   });
 
+  test(`otlp_${transport}: the log tells what to change in a client that speaks without TLS`, async () => {
+    for (const words of ['POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n']) {
+      const door = await opened({ tls: serverTls });
+      const socket = connectPlain(door.port, '127.0.0.1').on('error', () => undefined);
+      socket.resume().write(words);
+      await once(socket, 'close');
+      await counted(door, ends('tls_handshake'));
+      expect(door.warnings).toEqual([
+        { kind: 'is_plain', status: 400, refused: 1, todo: expect.stringMatching(/^Write https:/) as string },
+      ]);
+    }
+  });
+
   test(`otlp_${transport}: who connects and leaves without a word is not counted`, async () => {
     const door = await opened({ tls: serverTls });
     const probe = connectPlain(door.port, '127.0.0.1');

@@ -15,7 +15,7 @@ import type { Connections } from '../connection-tracker.ts';
 import { endAnswered, wholeAnswer } from '../http/otlp-http-server.ts';
 import { notHttp2 } from '../rejection.ts';
 import { boundedSession, type SessionEnd } from './grpc-session.ts';
-import { handshakeEnd, renewTls, tlsOptions, type HandshakeEnd, type Tls } from '../tls.ts';
+import { handshakeEnd, spokePlain, renewTls, tlsOptions, type HandshakeEnd, type Tls } from '../tls.ts';
 
 export const defaultGrpcBounds: GrpcBounds = {
   connectionsMax: 1_024,
@@ -58,7 +58,7 @@ export interface GrpcServerOptions {
   readonly clock: Clock;
   readonly connections: Connections;
   /** Called for each connection that is ended by us for what it said. */
-  readonly ended: (reason: ConnectionEnd) => void;
+  readonly ended: (reason: ConnectionEnd, spokePlain?: boolean) => void;
   readonly call: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 }
 
@@ -68,7 +68,7 @@ export function grpcServer({ tls, bounds, clock, connections, ended, call }: Grp
   connections.watchSockets(server);
   server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
     const reason = handshakeEnd(error, socket);
-    if (reason !== undefined) ended(reason);
+    if (reason !== undefined) ended(reason, spokePlain(error));
   });
   // Over TLS a client says whether it speaks HTTP/2 before its first words. Node would answer 403 with a page about its own options.
   server.on('unknownProtocol', (socket: TLSSocket) => {

@@ -22,6 +22,7 @@ import {
   foreignOrigin,
   methodNotAllowed,
   noRoom,
+  isPlain,
   notHttp2,
   notInTime,
   noSuchService,
@@ -67,10 +68,11 @@ export function otlpGrpcReceiver(options: OtlpGrpcOptions): Receiver {
     bounds,
     clock: options.clock,
     connections,
-    ended(reason) {
+    ended(reason, isPlainText) {
       options.telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'grpc', 'tracejury.reason': reason });
       // Most often an exporter of OTLP over HTTP that was given this address: without TLS it gets no answer that it could read.
       if (reason === 'not_http2') warn(notHttp2);
+      if (isPlainText === true) warn(isPlain);
     },
     call: (stream, headers) => void answered({ door, ingest: options.ingest, bounds, connections }, stream, headers),
   });

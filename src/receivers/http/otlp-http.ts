@@ -34,6 +34,7 @@ import {
   noRoom,
   noSuchPath,
   notOpen,
+  isPlain,
   parserRefusal,
   refusalFor,
   refusalOf,
@@ -42,7 +43,7 @@ import {
   type Refusal,
 } from '../rejection.ts';
 import { takeLogs, takeTraces } from '../ingest-request.ts';
-import { handshakeEnd, renewTls, type Tls } from '../tls.ts';
+import { handshakeEnd, spokePlain, renewTls, type Tls } from '../tls.ts';
 import { tenantByToken, type Token } from '../bearer-auth.ts';
 
 export interface OtlpHttpLimits {
@@ -91,6 +92,7 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
       server.removeAllListeners('tlsClientError').on('tlsClientError', (error: Error, socket: TLSSocket) => {
         const reason = handshakeEnd(error, socket);
         if (reason !== undefined) ended(reason);
+        if (spokePlain(error)) warn(isPlain);
         socket.destroy();
       });
       return server;
