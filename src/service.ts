@@ -18,6 +18,8 @@ import * as build from './service/parts.ts';
 import type { Repeating } from './service/periodic-task.ts';
 import { raisedProbabilities } from './service/raised-probabilities.ts';
 import { reloading, type ReloadSource } from './service/reloading.ts';
+import type { SelfTracingDeps } from './service/self-tracing/open.ts';
+import { noSelfTracing, type SelfTracing } from './service/self-tracing/self-tracing.ts';
 import { redactedLogger, settingsInForce } from './service/settings-in-force.ts';
 
 /** How long a stop waits for judges, and then again for backends. */
@@ -46,6 +48,8 @@ export interface ServiceOptions {
   readonly memory?: Memory;
   /** Told of each run as it is scored, and of each verdict of a judge, after redaction. It must not throw. */
   readonly onScored?: (item: ScoredRun) => void;
+  /** Makes spans of the service itself; absent: none are made. */
+  readonly tracing?: (deps: SelfTracingDeps) => SelfTracing;
   readonly descriptors?: Descriptors;
 }
 
@@ -143,7 +147,7 @@ export function service(options: ServiceOptions): Service {
     // After the exporters: the writer stores what they have not sent with its run.
     await parts.stored?.runWriter.stop(stopMs);
     await journal.stop();
-    await Promise.all([judges.stop(), metricsPush.stop(stopMs)]);
+    await Promise.all([judges.stop(), metricsPush.stop(stopMs), parts.tracing.stop(stopMs)]);
     await consoleServer?.stop();
     logger.info({ unsent, unforwarded }, 'stopped');
   }
@@ -159,6 +163,7 @@ function connectedParts(options: ServiceOptions): build.Parts & { stored: build.
     files,
     memory = machineMemory(),
     onScored = () => undefined,
+    tracing = () => noSelfTracing,
     descriptors = machineDescriptors(),
   } = options;
   const { metricAgents } = config.limits;
@@ -167,6 +172,10 @@ function connectedParts(options: ServiceOptions): build.Parts & { stored: build.
     readonly telemetry = metricRegistry({ clock, ...(metricAgents === undefined ? {} : { agentsMax: metricAgents }) });
     readonly settings = settingsInForce(config, this.telemetry);
     readonly logger = redactedLogger(logger, this.settings);
+    readonly tracing = tracing({
+      telemetry: this.telemetry,
+      onFault: build.faultLog(this, 'spans of the service itself could not be sent'),
+    });
     readonly state: ListenState = { ready: false, stopping: false, otlp: undefined };
     readonly descriptors = descriptors;
     readonly connections = connectionShares(descriptors, config.limits.connections);

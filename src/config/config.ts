@@ -22,6 +22,7 @@ import type { Keep } from '../stores/run-writer.ts';
 import type { StoreAddress } from '../stores/index.ts';
 import type { Address } from './entries/address.ts';
 import type { RunCondition } from './entries/conditions.ts';
+import type { OwnTraces } from './entries/own-traces.ts';
 import type { logFormats, logLevels } from './sections/log.ts';
 
 export interface Config {
@@ -84,6 +85,8 @@ export interface Config {
     readonly format: (typeof logFormats)[number];
     readonly level: (typeof logLevels)[number];
   };
+  /** Spans of the service itself; absent: none. */
+  readonly ownTraces?: OwnTraces;
   /** In US dollars, of the models that the agents use. */
   readonly prices: PriceTable;
   /** Which runs are compared with one another. */

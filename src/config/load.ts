@@ -5,6 +5,8 @@ import { checker, type SchemaCheck } from './checks/check.ts';
 import { clientTlsFiles, clientTlsUnread, type ClientTlsFiles } from './files/client-tls-files.ts';
 import type { Config } from './config.ts';
 import { crossCheck } from './checks/cross-checks.ts';
+import { leadsBack } from './entries/address.ts';
+import { ownTraces } from './entries/own-traces.ts';
 import { configFileText } from './files/file.ts';
 import { parseConfigText, type ConfigDocument } from './document.ts';
 import { driftFaults, driftFiles, type DriftFiles } from './files/drift-files.ts';
@@ -143,7 +145,7 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
     ),
     warnings: [
       ...overridden.warnings,
-      ...located(source, overridden, schema, value, configWarnings({ schema, written: value, members: evaluators })),
+      ...located(source, overridden, schema, value, configWarnings({ schema, written: value, members: evaluators, filled: usable, env })),
     ],
     shared: sharedSections(evaluators, priced),
     prints: fingerprintsOf({
@@ -231,11 +233,14 @@ interface Warned {
   /** As it stands in the file. */
   readonly written: JsonValue;
   readonly members: readonly AnyEvaluator[];
+  /** The same with its defaults. */
+  readonly filled: JsonObject;
+  readonly env: Environment;
 }
 
-function configWarnings({ schema, written, members }: Warned): readonly Finding[] {
-  if (!isJsonObject(written)) return [];
-  return [...withoutRules(written, members), ...plannedKeys(schema, written)];
+function configWarnings({ schema, written, members, filled, env }: Warned): readonly Finding[] {
+  const { warnings } = ownTraces(filled, env, leadsBack(filled));
+  return isJsonObject(written) ? [...withoutRules(written, members), ...plannedKeys(schema, written), ...warnings] : warnings;
 }
 
 /** A list replaces the defaults: one that names a judge alone leaves every rule out. */

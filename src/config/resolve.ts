@@ -1,4 +1,5 @@
 /** A checked configuration in its two forms: what the service reads, and what `config print` shows. */
+import { ownTraces } from './entries/own-traces.ts';
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { snakeMembers } from '../../evaluators/configuration/option-names.ts';
@@ -18,7 +19,7 @@ import { journalAddress } from '../journals/index.ts';
 import { contentChoices } from '../stores/content-policy.ts';
 import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/reporting/task-keys.ts';
-import { addressOf, type Address } from './entries/address.ts';
+import { addressOf, leadsBack, type Address } from './entries/address.ts';
 import type { ClientTlsFiles } from './files/client-tls-files.ts';
 import { parseScoreCondition, runCondition } from './entries/conditions.ts';
 import type { Config, DriftConfig, EvaluatorConfig, JudgeConfig } from './config.ts';
@@ -48,6 +49,7 @@ interface Checked {
 
 export function resolveConfig({ value, members, entryIndexes, env, tools, drift, tls, clientTls }: Checked): Config {
   const ofEntry = (...path: Path): ClientTls | undefined => clientTls.get(pathText(path));
+  const { traces } = ownTraces(value, env, leadsBack(value));
   const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
     listen: {
@@ -93,6 +95,7 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
     store: store(objectAt(value, 'store')),
     journal: journal(objectAt(value, 'journal')),
     log: log(objectAt(value, 'log')),
+    ...(traces === undefined ? {} : { ownTraces: traces }),
   };
 }
 

@@ -59,6 +59,12 @@ export const wire = {
   /** On a result of others: `human`, `user` or `evaluator`, and an opaque id. */
   annotatorKind: 'tracejury.annotator.kind',
   annotatorId: 'tracejury.annotator.id',
+  /** On spans of the service itself: seconds between the close of a run and the first question to a judge; whether judges were asked; sizes. */
+  judgeWait: 'tracejury.judge.wait',
+  judgesAsked: 'tracejury.judges.asked',
+  requestBytes: 'tracejury.request.bytes',
+  requestItems: 'tracejury.request.items',
+  batchRuns: 'tracejury.batch.runs',
   threshold: 'tracejury.threshold',
   passed: 'tracejury.passed',
   sampleProbability: 'tracejury.sample.probability',

@@ -24,6 +24,8 @@ export interface OutboxesOptions {
   /** Told of scores that were given up because their exporter is no longer configured. */
   readonly onGivenUp: (exporter: string, items: number) => void;
   readonly leavingMs?: number;
+  /** Wraps each exporter that is made. */
+  readonly traced?: (exporter: Exporter) => Exporter;
 }
 
 export interface Outboxes {
@@ -68,7 +70,14 @@ interface Leaving {
   readonly drained: Promise<number>;
 }
 
-export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = drainMsDefault }: OutboxesOptions): Outboxes {
+export function outboxes({
+  entries,
+  telemetry,
+  logger,
+  onGivenUp,
+  leavingMs = drainMsDefault,
+  traced = (exporter) => exporter,
+}: OutboxesOptions): Outboxes {
   const ending = new AbortController();
   const leaving = new Set<Leaving>();
   /** Left, but runs of theirs are not written yet: what they have not sent goes with them. */
@@ -83,7 +92,7 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = dr
   const untilEnd: Sleep = (ms, signal) => sleep(ms, signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]));
 
   function placeOf(config: ExporterConfig): Place {
-    const first = configuredExporter(config, { telemetry, clock, sleep: untilEnd });
+    const first = traced(configuredExporter(config, { telemetry, clock, sleep: untilEnd }));
     const exporter = exchangeable(first);
     const sends: Exporter = {
       id: first.id,
@@ -138,7 +147,7 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = dr
     const ready = placed(withMetrics(next)).map(({ config, before }) => {
       if (before === undefined) return { place: placeOf(config), take: () => undefined };
       if (textOf(before.config) === textOf(config)) return { place: before, take: () => undefined };
-      const exporter = configuredExporter(config, { telemetry, clock, sleep: untilEnd });
+      const exporter = traced(configuredExporter(config, { telemetry, clock, sleep: untilEnd }));
       const take = (): void => {
         before.config = config;
         before.exporter.exchange(exporter);

@@ -48,12 +48,14 @@ import { figures } from './rate-gauges.ts';
 import { recognitionWatch, type RecognitionWatch } from './recognition-watch.ts';
 import { keepOf } from './retention.ts';
 import { metricsSnapshot, type SettingsInForce } from './settings-in-force.ts';
+import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import { storeRoom, type StoreRoom } from './store-room.ts';
 
 export interface Parts {
   /** As it was at the start: `settings` has what may change. */
   readonly config: Config;
   readonly telemetry: MetricRegistry;
+  readonly tracing: SelfTracing;
   readonly settings: SettingsInForce;
   readonly logger: Logger;
   readonly state: ListenState;
@@ -107,10 +109,10 @@ export function recognition({ telemetry, settings, logger }: Parts): Recognition
   return recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown: settings.redactedText });
 }
 
-export function exporterSet({ config, telemetry, logger }: Parts): Outboxes {
+export function exporterSet({ config, telemetry, logger, tracing }: Parts): Outboxes {
   const onGivenUp = (exporter: string, items: number): void =>
     logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured');
-  return outboxes({ entries: config.exporters, telemetry, logger, onGivenUp });
+  return outboxes({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter });
 }
 
 export function metricsPush({ config, telemetry, settings, logger }: Parts): MetricsPushing {
@@ -171,11 +173,12 @@ export function runPipeline(parts: Parts, onScored: (item: ScoredRun) => void): 
 
 /** Hands a scored run to everything that takes it: notices, exporters, the forwarder, the store. */
 function delivery(parts: Parts, onScored: (item: ScoredRun) => void): (item: ScoredRun) => void {
-  const { settings, exporters, forward, logger } = parts;
+  const { settings, exporters, forward, logger, tracing } = parts;
   const notices = contentNotices();
   return (item) => {
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     onScored(item);
+    tracing.scored(item);
     const without = withoutContent(item, settings.config().store.content, parts.overload.keepsContent);
     // One object for both: by it the exporters know, when a run is written, what they have not sent of it.
     const stored = lightItem(without === undefined ? item : { ...item, withoutContent: without });
@@ -241,7 +244,7 @@ export function overloadControl(parts: Parts, memory: Memory): Overload {
 
 /** What receivers hand their requests to: admission, the journal, annotations of others, recognition of agents. */
 export function ingest(parts: Parts): Ingest {
-  const { overload: control, state, recognition } = parts;
+  const { overload: control, state, recognition, tracing } = parts;
   const journaled = journalledIngest({
     journaling: parts.journal,
     takesAllLogs: parts.forward.wants,
@@ -252,11 +255,12 @@ export function ingest(parts: Parts): Ingest {
     admission: (isModest) =>
       state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : control.admission(isModest),
   });
-  return recognition.watched(annotatedIngest({ ingest: journaled, annotating: () => parts.stored?.annotations, clock }));
+  return recognition.watched(annotatedIngest({ ingest: tracing.ingest(journaled), annotating: () => parts.stored?.annotations, clock }));
 }
 
-export function storeParts(parts: Parts, store: Store): StoreParts {
-  const { telemetry, settings, exporters } = parts;
+export function storeParts(parts: Parts, opened: Store): StoreParts {
+  const { telemetry, settings, exporters, tracing } = parts;
+  const store = tracing.store(opened);
   const shared = { store, telemetry, clock, sleep };
   return {
     store,

@@ -260,6 +260,12 @@ export const metrics = {
     meaning:
       'Connections that the service refused or ended, by reason. over_limit: no room. evicted: an idle one made room for another. no_descriptor: the process has no descriptor left. The other reasons name what the client did or failed to do.',
   },
+  'tracejury.own_spans': {
+    kind: 'counter',
+    unit: '{span}',
+    labels: ['tracejury.outcome'],
+    meaning: 'Spans of the service itself: sent, failed (the backend did not take them), or dropped (too many waited).',
+  },
   'tracejury.console.busy': {
     kind: 'counter',
     unit: '{request}',

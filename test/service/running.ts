@@ -8,6 +8,7 @@ import { pino, type Logger } from 'pino';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
 import { service } from '../../src/service.ts';
+import { openSelfTracing } from '../../src/service/self-tracing/open.ts';
 import type { FileLayer } from '../../src/journals/disk/file-system.ts';
 import type { Memory } from '../../src/service/memory-guard.ts';
 
@@ -52,6 +53,7 @@ export async function running(
     config,
     logger,
     stopMs: 500,
+    tracing: await openSelfTracing(config, {}),
     ...(memory === undefined ? {} : { memory }),
     ...(files === undefined ? {} : { files }),
   });

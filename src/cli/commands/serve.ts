@@ -9,6 +9,7 @@ import type { Environment } from '../../config/substitution.ts';
 import { watchedFile } from '../../config/files/watched-file.ts';
 import { service } from '../../service.ts';
 import { clock, sleep } from '../../service/node-runtime.ts';
+import { openSelfTracing } from '../../service/self-tracing/open.ts';
 import { giveWay } from '../../service/thread-priorities.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { warningsText } from '../faults-text.ts';
@@ -61,6 +62,7 @@ export const serve: Command = {
     const running = service({
       config,
       prints,
+      tracing: await openSelfTracing(config, env),
       logger: loggerOf(config, isReadable, env),
       ...(isReadable && process.stdout.isTTY ? { onScored: runLines(terminal).scored } : {}),
       ...(source === undefined ? {} : { source }),

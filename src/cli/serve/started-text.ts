@@ -14,11 +14,14 @@ export function dataText({ store, journal }: Config): string {
 }
 
 /** One line a judge, and one for all exporters. */
-export function whatIsOn({ judges, evaluators, exporters }: Config): readonly string[] {
+export function whatIsOn({ judges, evaluators, exporters, ownTraces }: Config): readonly string[] {
   const names = exporters.map(({ name }) => oneLine(name, chars));
   return [
     ...(judges.length === 0 ? ['Judges       none'] : judges.map((judge) => `Judges       ${judgeText(judge, evaluators)}`)),
     `Exporters    ${names.length === 0 ? 'none' : names.join(', ')}`,
+    ...(ownTraces === undefined
+      ? []
+      : [`Own traces   ${Number((ownTraces.sample * 100).toPrecision(3))} % to ${oneLine(originOf(ownTraces.url), chars)}`]),
   ];
 }
 
@@ -46,4 +49,9 @@ function budgetText(budget: JudgeConfig['budget']): string {
   ] as const;
   const given = bounds.flatMap(([bound, unit]) => (bound === undefined ? [] : [`${bound} ${unit}`]));
   return given.length === 0 ? 'no budget' : `at most ${given.join(', ')}`;
+}
+
+/** A URL may hold a secret in its user, its path and its query. */
+function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? 'an address that is no URL';
 }

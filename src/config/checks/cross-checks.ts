@@ -10,9 +10,10 @@ import { storeAddress } from '../../stores/index.ts';
 import { evaluatorFindings } from './cross-checks-evaluators.ts';
 import { evaluatorNames } from '../entries/evaluator-entry.ts';
 import { missingPrices } from '../entries/list-prices.ts';
-import { addressOf, isLoopback } from '../entries/address.ts';
+import { addressOf, isLoopback, isOwn, leadsBack } from '../entries/address.ts';
 import { clientTlsFindings } from '../files/client-tls-files.ts';
 import { signalEndpoint } from '../entries/endpoint.ts';
+import { ownTraces } from '../entries/own-traces.ts';
 import { exportUrl } from '../entries/export-address.ts';
 import { exporterName } from '../entries/exporter-entry.ts';
 import type { Finding, Path } from '../diagnostic.ts';
@@ -46,6 +47,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ),
     ...evaluatorFindings(check),
     ...exportFindings(check),
+    ...ownTraces(value, check.env, leadsBack(value)).findings,
   ];
 }
 
@@ -480,17 +482,4 @@ function isGiven(item: JsonObject, key: string): boolean {
     return isJsonObject(value) && Object.entries(giveUpDefaults).some(([name, preset]) => (member(value, name) ?? preset) !== preset);
   const preset = Object.hasOwn(presets, key) ? presets[key] : undefined;
   return value !== undefined && value !== preset;
-}
-
-function isOwn(url: string, listen: JsonObject, key: 'otlp_http' | 'otlp_grpc' = 'otlp_http'): boolean {
-  const written = member(listen, key);
-  const own = typeof written === 'string' ? addressOf(written) : undefined;
-  const target = URL.parse(url);
-  const protocol = member(listen, 'tls') === undefined ? 'http:' : 'https:';
-  if (own === undefined || target === null || target.protocol !== protocol) return false;
-  const host = target.hostname.replace(/^\[|\]$/g, '');
-  return (
-    Number(target.port === '' ? { 'http:': 80, 'https:': 443 }[protocol] : target.port) === own.port &&
-    (host === own.host || (isLoopback(host) && isLoopback(own.host)))
-  );
 }

@@ -7,6 +7,7 @@ import { judges, prices } from './judges.ts';
 import { limits } from './limits.ts';
 import { listen } from './listen.ts';
 import { log } from './log.ts';
+import { telemetry } from './telemetry.ts';
 import { sessions } from './sessions.ts';
 import { planned } from './planned.ts';
 import type { Section } from './section.ts';
@@ -29,6 +30,7 @@ export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
     store,
     journal,
     log,
+    telemetry,
     ...planned,
   ];
 }

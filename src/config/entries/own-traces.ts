@@ -1,0 +1,99 @@
+/** Whether and where the service sends spans of itself: the configuration first, then the variables that every OpenTelemetry SDK knows. */
+import { isJsonObject, member, type JsonObject } from '../../model/json.ts';
+import type { Finding } from '../diagnostic.ts';
+import { objectAt } from '../partial-value.ts';
+import type { Environment } from '../substitution.ts';
+import { environmentHeaders, signalEndpoint } from './endpoint.ts';
+
+export interface OwnTraces {
+  /** The whole URL, with the path of the trace signal. */
+  readonly url: string;
+  /** Values are secret. */
+  readonly headers: { readonly [name: string]: string };
+  readonly protocol: 'http/protobuf' | 'http/json';
+  /** Share of requests and of runs that get spans, 0 to 1. */
+  readonly sample: number;
+}
+
+export interface OwnTracesRead {
+  /** `undefined` when the service sends none. */
+  readonly traces?: OwnTraces;
+  /** Of what the file says. */
+  readonly findings: readonly Finding[];
+  /** Of what the environment alone asks for, and does not get. */
+  readonly warnings: readonly Finding[];
+}
+
+const sampleDefault = 0.01;
+const none: OwnTracesRead = { findings: [], warnings: [] };
+
+/** `leadsBack`: whether a URL is one of this service's own listeners. */
+export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: string) => boolean): OwnTracesRead {
+  const written = objectAt(objectAt(value, 'telemetry'), 'traces');
+  const exporter = member(written, 'exporter');
+  const isAsked = exporter === 'otlp' || (exporter === undefined && exporterNames(env).includes('otlp'));
+  if (!isAsked) return none;
+  const url = signalEndpoint('traces', member(written, 'endpoint'), env);
+  const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? env['OTEL_EXPORTER_OTLP_PROTOCOL'] ?? 'http/protobuf';
+  const sample = sampleOf(written, env);
+  const said = (key: string, problem: string, todo: string): OwnTracesRead => {
+    const finding: Finding = {
+      path: ['telemetry', 'traces', ...(member(written, key) === undefined ? [] : [key])],
+      at: 'value',
+      problem,
+      todo,
+    };
+    return exporter === undefined
+      ? { findings: [], warnings: [{ ...finding, problem: `is asked for by OTEL_TRACES_EXPORTER and stays off: it ${problem}` }] }
+      : { findings: [finding], warnings: [] };
+  };
+  if (url === undefined)
+    return said('endpoint', 'lacks endpoint', 'Add the base URL of the tracing backend, or set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT.');
+  if (leadsBack(url)) return said('endpoint', 'leads back to this service', 'Name the tracing backend.');
+  if (protocol !== 'http/protobuf' && protocol !== 'http/json')
+    return said('exporter', `cannot speak ${protocol}`, 'Set OTEL_EXPORTER_OTLP_TRACES_PROTOCOL to http/protobuf or http/json.');
+  if (sample === undefined)
+    return said(
+      'sample',
+      'has a sampler that is not known',
+      'Set OTEL_TRACES_SAMPLER to always_on, always_off, traceidratio or one of these with parentbased_ before it, and OTEL_TRACES_SAMPLER_ARG to a share from 0 to 1.',
+    );
+  const headers = member(written, 'headers');
+  return {
+    traces: {
+      url,
+      headers: isJsonObject(headers)
+        ? Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, String(text)]))
+        : environmentHeaders('traces', env),
+      protocol,
+      sample,
+    },
+    findings: [],
+    warnings: [],
+  };
+}
+
+function exporterNames(env: Environment): readonly string[] {
+  return (env['OTEL_TRACES_EXPORTER'] ?? '').split(',').map((name) => name.trim());
+}
+
+/** `undefined` when the variables name a sampler that is not known, or no share. */
+function sampleOf(written: JsonObject, env: Environment): number | undefined {
+  const given = member(written, 'sample');
+  if (typeof given === 'number') return given;
+  const sampler = env['OTEL_TRACES_SAMPLER'] ?? '';
+  switch (sampler.replace(/^parentbased_/, '')) {
+    case '':
+      return sampleDefault;
+    case 'always_on':
+      return 1;
+    case 'always_off':
+      return 0;
+    case 'traceidratio': {
+      const share = Number(env['OTEL_TRACES_SAMPLER_ARG'] ?? '1');
+      return share >= 0 && share <= 1 ? share : undefined;
+    }
+    default:
+      return undefined;
+  }
+}

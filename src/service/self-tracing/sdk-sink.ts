@@ -1,0 +1,145 @@
+/** Spans of the service itself, by the OpenTelemetry SDK. Imported only when the configuration asks for them. */
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace, type Attributes } from '@opentelemetry/api';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  SamplingDecision,
+  TraceIdRatioBasedSampler,
+  type ReadableSpan,
+  type SpanExporter,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import type { Config } from '../../config/config.ts';
+import { wire } from '../../model/attributes.ts';
+import type { Sleep } from '../../model/clock.ts';
+import { scopeName } from '../../otlp/write/outgoing-items.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { repeating } from '../periodic-task.ts';
+import type { SpanSink } from './self-tracing.ts';
+
+export interface SdkSinkOptions {
+  readonly traces: NonNullable<Config['ownTraces']>;
+  /** Attributes of the resource beside `service.name`, as `OTEL_RESOURCE_ATTRIBUTES` gives them. */
+  readonly resource: { readonly [name: string]: string };
+  readonly telemetry: Telemetry;
+  readonly sleep: Sleep;
+  /** Called when spans could not be sent, at most once a minute. */
+  readonly onFault: (error: unknown) => void;
+  /** Default: OTLP over HTTP, as `traces` says. */
+  readonly exporter?: SpanExporter;
+}
+
+/** Spans that wait to be sent; later ones are dropped and counted. */
+const waitingMax = 2_048;
+const batchMax = 512;
+const sendEveryMs = 5_000;
+const faultEveryMs = 60_000;
+
+const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
+
+export function sdkSink({ traces, resource, telemetry, sleep, onFault, exporter = otlpExporter(traces) }: SdkSinkOptions): SpanSink {
+  const sampler = new TraceIdRatioBasedSampler(traces.sample);
+  const waiting = waitingSpans({ exporter, telemetry, onFault });
+  // The ids are known before the span is made; making one is synchronous, so nothing comes in between.
+  let ids = { traceId: '', spanId: '' };
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({ [wire.serviceName]: scopeName, [wire.openInferenceProject]: scopeName, ...resource }),
+    sampler: new AlwaysOnSampler(),
+    idGenerator: { generateTraceId: () => ids.traceId, generateSpanId: () => ids.spanId },
+    spanProcessors: [waiting.processor],
+  });
+  const tracer = provider.getTracer(scopeName);
+  const sending = repeating({ everyMs: sendEveryMs, sleep, work: waiting.send, onFault });
+
+  return {
+    isSampled: (traceId) => sampler.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED,
+    end(span) {
+      ids = span;
+      const { parentSpanId } = span;
+      const parent =
+        parentSpanId === undefined
+          ? ROOT_CONTEXT
+          : trace.setSpanContext(ROOT_CONTEXT, { traceId: span.traceId, spanId: parentSpanId, traceFlags: TraceFlags.SAMPLED });
+      const made = tracer.startSpan(
+        span.name,
+        {
+          kind: kinds[span.kind],
+          startTime: span.startMs,
+          attributes: {
+            ...(span.attributes as Attributes),
+            [wire.generated]: true,
+            ...(span.fault === undefined ? {} : { [wire.errorType]: span.fault }),
+          },
+          links: span.links.map(({ traceId, spanId }) => ({ context: { traceId, spanId, traceFlags: TraceFlags.NONE } })),
+        },
+        parent,
+      );
+      for (const { name, atMs, attributes } of span.events) made.addEvent(name, attributes as Attributes, atMs);
+      if (span.fault !== undefined) made.setStatus({ code: SpanStatusCode.ERROR });
+      made.end(span.endMs);
+    },
+    async stop(deadlineMs) {
+      const deadline = new AbortController();
+      await Promise.race([sending.stop().then(waiting.send), sleep(deadlineMs, deadline.signal)]);
+      deadline.abort();
+      await Promise.race([exporter.shutdown().catch(onFault), sleep(deadlineMs, deadline.signal)]);
+    },
+  };
+}
+
+interface WaitingSpans {
+  readonly processor: SpanProcessor;
+  /** All that waits, until a batch fails. Never rejects. */
+  readonly send: () => Promise<void>;
+}
+
+function waitingSpans({
+  exporter,
+  telemetry,
+  onFault,
+}: Required<Pick<SdkSinkOptions, 'exporter' | 'telemetry' | 'onFault'>>): WaitingSpans {
+  let spans: ReadableSpan[] = [];
+  let toldAtMs = -Infinity;
+  const count = (outcome: 'sent' | 'failed' | 'dropped', number: number): void =>
+    telemetry.add('tracejury.own_spans', number, { 'tracejury.outcome': outcome });
+
+  async function send(): Promise<void> {
+    while (spans.length > 0) {
+      const batch = spans.splice(0, batchMax);
+      const error = await new Promise<Error | undefined>((resolve) =>
+        exporter.export(batch, (result) => resolve(result.code === 0 ? undefined : (result.error ?? new Error('refused')))),
+      );
+      count(error === undefined ? 'sent' : 'failed', batch.length);
+      if (error === undefined) continue;
+      if (performance.now() - toldAtMs >= faultEveryMs) {
+        toldAtMs = performance.now();
+        onFault(error);
+      }
+      return;
+    }
+  }
+
+  return {
+    processor: {
+      onStart: () => undefined,
+      onEnd(span) {
+        if (spans.length >= waitingMax) count('dropped', 1);
+        else spans.push(span);
+      },
+      forceFlush: send,
+      async shutdown() {
+        spans = [];
+      },
+    },
+    send,
+  };
+}
+
+function otlpExporter({ url, headers, protocol }: SdkSinkOptions['traces']): SpanExporter {
+  return protocol === 'http/json'
+    ? new JsonExporter({ url, headers: { ...headers } })
+    : new ProtobufExporter({ url, headers: { ...headers } });
+}
