@@ -48,7 +48,6 @@ export function tickerOf({ flow, clock, mustWait = () => false, onFault }: Ticke
   }
 
   function tick(): void {
-    timer = undefined;
     turn = undefined;
     dueMs = Infinity;
     const startMs = clock.nowMs();

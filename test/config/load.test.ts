@@ -3,6 +3,7 @@ import { parse, stringify } from 'yaml';
 import { noTenant, parseSpanId, parseTraceId } from '../../src/model/ids.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import type { Config } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig, readConfig, type LoadedConfig } from '../../src/config/load.ts';
 import type { Environment } from '../../src/config/substitution.ts';
 import { members } from './members.ts';
@@ -430,6 +431,11 @@ const accepted: readonly (readonly [name: string, text: string])[] = [
   ['a journal bound', 'limits: { journal_bytes: 1GiB }\ngroups: { task_key: input }'],
 ];
 for (const [name, text] of accepted) test(`config: accepts ${name}`, () => expect(() => load(text)).not.toThrow());
+
+test('config: an empty entry of a list is a fault, and no crash', () => {
+  for (const key of ['redact', 'tools'])
+    expect(() => loadConfig({ file: 'a.yaml', text: `${key}:\n  -\n`, env: {}, evaluators: members })).toThrow(ConfigError);
+});
 
 test('config: what is shown is a configuration again, with the same effect', () => {
   const text = `${judge}closing: { settle: 1s }\nevaluators: [ tool_error, { use: tool_trajectory, name: p, when: { agent: a }, options: { arguments: { trim_strings: true, overrides: { some_tool: subset } } } } ]`;

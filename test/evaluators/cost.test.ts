@@ -116,6 +116,12 @@ const rows: readonly {
     },
   },
   {
+    name: 'one call that lacks a number of tokens is told as one',
+    trace: { modelCalls: [{ model: 'm-1' }, modelCall('m-1', 1_000_000, 0)] },
+    options: { budget: 1 },
+    want: { kind: 'skipped', reason: 'no_tokens', explanation: '1 of 2 model calls lacks a number of tokens. The other call cost 0.1.' },
+  },
+  {
     name: 'a call that lacks a number of tokens leaves the cost unknown',
     trace: {
       modelCalls: [{ model: 'm-1', inputTokens: 5 }, { model: 'm-1' }, modelCall('m-1', 1_000_000, 0), modelCall('m-1', 1_000_000, 0)],

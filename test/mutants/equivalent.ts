@@ -1,5 +1,10 @@
 /** Changes that no behaviour can show, by their description, each with the reason. */
 export const equivalents: ReadonlyMap<string, string> = new Map([
+  ['collectors/parsing/truncation.ts › mayBeContainer: first >= 0x80 → first > 0x80', 'No text in UTF-8 begins with the byte 0x80.'],
+  [
+    'evaluators/prompt-injection-in-tool-result.ts › scanned: characters >= searchedMax → characters > searchedMax',
+    'At the bound no character of a further result is searched, so it counts as not searched all the same.',
+  ],
   ['src/analytics/judge-agreement.ts › agreementOf.names: one < other → one <= other', 'The names are keys of groups: no two are equal.'],
   ['src/stores/sqlite/outbox-read.ts › surplus: count <= rowsMax → count < rowsMax', 'At the bound the query below asks for no row.'],
 ]);

@@ -190,6 +190,17 @@ describe.each(transports)('otlp over $name', ({ name: transport, open, send }) =
     expect((await send(door.port, { body: good, token })).status).toBe(transport === 'http' ? '200' : 'OK');
     await door.inFlight(0);
   });
+
+  test('a sender that takes little is let in while others are put off', async () => {
+    const busy: Admission = { refuse: 'overloaded', retryAfterSeconds: 7 };
+    door.admission = busy;
+    expect((await send(door.port, { body: good, token })).status).toBe(transport === 'http' ? '429' : 'UNAVAILABLE');
+    const asked: string[] = [];
+    door.modest = (sender) => asked.push(sender) > 0;
+    expect((await send(door.port, { body: good, token })).status).toBe(transport === 'http' ? '200' : 'OK');
+    // Its address, and the tenant that its token names.
+    expect(asked).toEqual([expect.stringMatching(/127\.0\.0\.1 \S+$/)]);
+  });
 });
 
 /** As both transports compress it. */

@@ -21,6 +21,8 @@ export interface Door {
   /** Bodies as they came. */
   readonly bodies: { readonly body: Buffer; readonly contentEncoding: string }[];
   admission: Admission;
+  /** Whether a sender takes little; it is let in whatever `admission` says. */
+  modest?: (sender: string) => boolean;
   /** Thrown by the next delivery. */
   fault: Error | undefined;
   /** Resolves when the bytes in flight are as asked for. */
@@ -106,7 +108,8 @@ function unopened({ limits = testLimits, ...options }: DoorOptions, receiverOf: 
         door.records.push(...records.map((record) => [tenant, record] as const));
         door.bodies.push({ body, contentEncoding });
       },
-      admission: () => door.admission,
+      admission: (isModest) => (isModest ? 'open' : door.admission),
+      isModest: (sender) => door.modest?.(sender) ?? false,
     },
     telemetry,
     logger: { warn: (fields) => door.warnings.push(fields) },
