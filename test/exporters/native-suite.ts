@@ -205,6 +205,15 @@ export function nativeSuite(suite: NativeSuite): void {
       });
     }
 
+    for (const body of [{}, [], null, 'ok', { data: 1, trace: 1 }])
+      test(`${backend.id}: a backend that answers ${JSON.stringify(body)} to everything breaks nothing`, async () => {
+        const server = await nativeServer({ ...suite.rules(), answer: () => ({ status: 200, body }) });
+        const exporter = nativeExporter(backend)({ endpoint: server.url, keys, timeoutMs: 5_000 }, { sleep: () => Promise.resolve() });
+        open.push({ close: () => exporter.stop() }, server);
+        const { kind, error = '' } = { error: undefined, ...(await exporter.send(first)) };
+        expect([kind === 'sent' || error !== '', server.requests.length > 0]).toEqual([true, true]);
+      });
+
     test(`${backend.id}: spans that are not there yet are ${suite.looksForSpans ? 'told apart from a backend that fails' : 'none of its business'}`, async () => {
       const { exporter, rules } = await started();
       rules.hasSpans = false;
