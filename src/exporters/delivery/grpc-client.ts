@@ -6,7 +6,7 @@
  */
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import { setImmediate as turn } from 'node:timers/promises';
-import { retryDelayMs } from '../../otlp/write/responses.ts';
+import { retryDelayMs } from '../../otlp/read/responses.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { noGrpcFault } from './failure-reason.ts';
 import type { Answer } from './http-request.ts';

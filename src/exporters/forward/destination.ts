@@ -1,11 +1,9 @@
 /** Where spans and log records go on to: OTLP over HTTP or gRPC. */
-import { JsonLogsSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { OtlpEncoding } from '../../otlp/read/read.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { logsUrl, otlpWire } from '../otlp/otlp-transport.ts';
-import type { Answer } from '../delivery/http-request.ts';
+import { logsUrl, otlpWire, rejectedIn } from '../otlp/otlp-transport.ts';
 
 export type TargetSettings = {
   /** The whole URL for spans; log records go to `/v1/logs` beside it. Of gRPC only the host and the port count. */
@@ -46,18 +44,4 @@ export function target(settings: TargetSettings): Target {
     },
     stop: wire.stop,
   };
-}
-
-/** What cannot be read has taken everything. */
-function rejectedIn(answer: Answer, signal: 'traces' | 'logs', encoding: OtlpEncoding): number {
-  if (answer.kind === 'unanswered' || answer.status >= 300 || answer.isPage === true || answer.body.length === 0) return 0;
-  try {
-    if (signal === 'traces') return Number(ProtobufTraceSerializer.deserializeResponse(answer.body).partialSuccess?.rejectedSpans ?? 0);
-    return Number(
-      (encoding === 'json' ? JsonLogsSerializer : ProtobufLogsSerializer).deserializeResponse(answer.body).partialSuccess
-        ?.rejectedLogRecords ?? 0,
-    );
-  } catch {
-    return 0;
-  }
 }

@@ -1,7 +1,7 @@
 /** Our metrics over OTLP/HTTP, under the names of the table. What a push could not bring, the next one does: counters count on, and nothing waits. */
-import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import type { Clock } from '../../model/clock.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { rejectedItems } from '../../otlp/read/responses.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
 import { since } from '../../telemetry/metric-delta.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
@@ -130,14 +130,5 @@ function inParts(families: readonly MetricFamily[], pointsMax: number): readonly
 function outcomeOf(answer: Answer): PushOutcome {
   const outcome = refusalNamed(exportOutcome(answer), ['a key in headers']);
   if (outcome.kind === 'failed') return { outcome: 'failed', fault: outcome.error, ...failureReason(outcome) };
-  return { outcome: answer.kind === 'answered' && rejectedPoints(answer.body) > 0 ? 'rejected' : 'sent' };
-}
-
-/** An answer that cannot be read is that of a backend which has taken them. */
-function rejectedPoints(body: Buffer): number {
-  try {
-    return Number(ProtobufMetricsSerializer.deserializeResponse(body)?.partialSuccess?.rejectedDataPoints ?? 0);
-  } catch {
-    return 0;
-  }
+  return { outcome: answer.kind === 'answered' && rejectedItems(answer.body, 'metrics', 'protobuf') > 0 ? 'rejected' : 'sent' };
 }

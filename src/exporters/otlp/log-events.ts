@@ -1,13 +1,13 @@
 /** Verdicts as log records, for every logs backend that takes OTLP; those of several runs in a request when there are several. */
 import { JuryError } from '../../model/errors.ts';
 import type { Exporter } from '../exporter.ts';
-import { itemsAtOnce, otlpExporter, recordEncodings } from './otlp-exporter.ts';
+import { itemsAtOnce, otlpExporter, recordWriters } from './otlp-exporter.ts';
 import { resultRecords } from './evaluation-log-record.ts';
 import type { ExporterSettings } from '../settings.ts';
 
 export function logEventsExporter(settings: ExporterSettings): Exporter {
   if (settings.logsEndpoint === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter log_events has no endpoint.');
-  const exporter = otlpExporter(settings.logsEndpoint, settings, recordEncodings);
+  const exporter = otlpExporter(settings.logsEndpoint, settings, recordWriters);
   return {
     id: 'log_events',
     itemsAtOnce,

@@ -1,12 +1,10 @@
 /** Spans and records over OTLP. Whether and when to send again is the queue's to say. */
-import { JsonLogsSerializer, JsonTraceSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { OtlpSignal } from '../../otlp/write/responses.ts';
 import type { ExportOutcome, PlannedRequest } from '../exporter.ts';
 import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
 import { rejectedFault } from '../delivery/failure-reason.ts';
-import type { OtlpProtocol, ExporterSettings } from '../settings.ts';
-import { otlpWire } from './otlp-transport.ts';
-import type { Answer } from '../delivery/http-request.ts';
+import type { ExporterSettings } from '../settings.ts';
+import { otlpWire, rejectedIn } from './otlp-transport.ts';
 import type { SentRecord, OtlpWriter, SentSpan } from '../../otlp/write/outgoing-items.ts';
 import { microBatcher } from '../delivery/micro-batcher.ts';
 import { jsonRecords, jsonSpans } from '../../otlp/write/write-outgoing-json.ts';
@@ -31,48 +29,26 @@ const requestsMax = 4;
 /** Under way at one time: a backlog fills every request. */
 export const itemsAtOnce = itemsPerRequest * requestsMax;
 
-/** How a signal is written, and how many of its items an answer says were not taken. */
-interface Encoding<Item> {
-  readonly writer: () => OtlpWriter<Item>;
-  readonly rejected: (answer: Buffer) => number | string | undefined;
+/** How the items of a signal are written, by encoding. */
+interface Writers<Item> {
+  readonly signal: OtlpSignal;
+  readonly protobuf: () => OtlpWriter<Item>;
+  readonly json: () => OtlpWriter<Item>;
 }
 
-type Encodings<Item> = { readonly [protocol in OtlpProtocol]: Encoding<Item> } & { readonly signal: OtlpSignal };
+export const spanWriters: Writers<SentSpan> = { signal: 'traces', protobuf: protobufSpans, json: jsonSpans };
+export const recordWriters: Writers<SentRecord> = { signal: 'logs', protobuf: protobufRecords, json: jsonRecords };
 
-const spansInProtobuf: Encoding<SentSpan> = {
-  writer: protobufSpans,
-  rejected: (answer) => ProtobufTraceSerializer.deserializeResponse(answer).partialSuccess?.rejectedSpans,
-};
-const recordsInProtobuf: Encoding<SentRecord> = {
-  writer: protobufRecords,
-  rejected: (answer) => ProtobufLogsSerializer.deserializeResponse(answer).partialSuccess?.rejectedLogRecords,
-};
-
-export const spanEncodings: Encodings<SentSpan> = {
-  signal: 'traces',
-  'http/protobuf': spansInProtobuf,
-  grpc: spansInProtobuf,
-  'http/json': { writer: jsonSpans, rejected: (answer) => JsonTraceSerializer.deserializeResponse(answer).partialSuccess?.rejectedSpans },
-};
-
-export const recordEncodings: Encodings<SentRecord> = {
-  signal: 'logs',
-  'http/protobuf': recordsInProtobuf,
-  grpc: recordsInProtobuf,
-  'http/json': {
-    writer: jsonRecords,
-    rejected: (answer) => JsonLogsSerializer.deserializeResponse(answer).partialSuccess?.rejectedLogRecords,
-  },
-};
-
-export function otlpExporter<Item>(url: string, settings: ExporterSettings, encodings: Encodings<Item>): OtlpExporter<Item> {
-  const { writer: made, rejected } = encodings[settings.protocol ?? 'http/protobuf'];
-  const writer = made();
+export function otlpExporter<Item>(url: string, settings: ExporterSettings, writers: Writers<Item>): OtlpExporter<Item> {
+  const { signal } = writers;
+  const encoding = settings.protocol === 'http/json' ? 'json' : 'protobuf';
+  const writer = writers[encoding]();
   const wire = otlpWire({ ...settings, urls: { traces: url, logs: url } });
 
   async function send(parts: readonly Buffer[]): Promise<ExportOutcome> {
-    const answer = await wire.send(encodings.signal, writer.contentType, writer.request(parts));
-    return isRefused(answer, rejected)
+    const answer = await wire.send(signal, writer.contentType, writer.request(parts));
+    // A backend that takes the request and not the item says so in its answer.
+    return rejectedIn(answer, signal, encoding) > 0
       ? { kind: 'failed', retryable: false, error: rejectedFault }
       : refusalNamed(exportOutcome(answer), ['a key in headers']);
   }
@@ -83,24 +59,14 @@ export function otlpExporter<Item>(url: string, settings: ExporterSettings, enco
     probe: () => send([]),
     plan: (runs) =>
       otlpPlan({
-        url: wire.url(encodings.signal),
+        url: wire.url(signal),
         headers: { ...settings.headers, 'content-type': writer.contentType },
         runs,
         runsMax: itemsPerRequest,
-        json: encodings['http/json'].writer(),
+        json: writers.json(),
       }),
     stop: wire.stop,
   };
-}
-
-/** A backend that has taken the request and not the item says so in its answer. One whose answer cannot be read has taken it. */
-function isRefused(answer: Answer, rejected: Encoding<unknown>['rejected']): boolean {
-  if (answer.kind === 'unanswered' || answer.status >= 300 || answer.isPage === true || answer.body.length === 0) return false;
-  try {
-    return Number(rejected(answer.body) ?? 0) > 0;
-  } catch {
-    return false;
-  }
 }
 
 /** Requests over OTLP as they would be sent, their bodies as JSON whatever the encoding. */

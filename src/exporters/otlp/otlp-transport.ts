@@ -1,5 +1,7 @@
 /** Requests over OTLP: to a URL of each signal, or to methods of gRPC at one host. */
 import { gzip } from 'node:zlib';
+import type { OtlpEncoding } from '../../otlp/read/read.ts';
+import { rejectedItems } from '../../otlp/read/responses.ts';
 import type { OtlpSignal } from '../../otlp/write/responses.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { grpcClient } from '../delivery/grpc-client.ts';
@@ -69,6 +71,12 @@ const methods: { readonly [signal in OtlpSignal]: string } = {
 function overGrpc({ urls, headers = {}, tls, timeoutMs = timeoutMsDefault }: OtlpWireSettings): Carried {
   const client = grpcClient({ origin: new URL(urls.traces).origin, headers, timeoutMs, ...(tls === undefined ? {} : { tls }) });
   return { send: ({ signal, isGzip }, body) => client.call({ method: methods[signal], isGzip }, body), stop: client.stop };
+}
+
+/** How many items the backend rejected in an answer that takes the request. */
+export function rejectedIn(answer: Answer, signal: OtlpSignal, encoding: OtlpEncoding): number {
+  if (answer.kind === 'unanswered' || answer.status >= 300 || answer.isPage === true) return 0;
+  return rejectedItems(answer.body, signal, encoding);
 }
 
 /** Where log records go, beside the spans. A URL that does not end as that of spans does is taken for both. */

@@ -5,12 +5,12 @@ import { type Carrier, carrierOf } from './evaluation-span.ts';
 import type { Exporter } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import { judgeSpans, judgeTraceOf } from './judge-spans.ts';
-import { itemsAtOnce, otlpExporter, spanEncodings } from './otlp-exporter.ts';
+import { itemsAtOnce, otlpExporter, spanWriters } from './otlp-exporter.ts';
 import type { SentLink, SentSpan } from '../../otlp/write/outgoing-items.ts';
 import type { ExporterSettings } from '../settings.ts';
 
 export function spanEventsExporter(settings: ExporterSettings): Exporter {
-  const exporter = otlpExporter(tracesUrl(settings), settings, spanEncodings);
+  const exporter = otlpExporter(tracesUrl(settings), settings, spanWriters);
   return {
     id: 'span_events',
     itemsAtOnce,

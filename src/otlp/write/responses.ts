@@ -1,14 +1,12 @@
 /**
- * What an OTLP receiver answers.
+ * What an OTLP receiver answers; `read/responses.ts` reads it.
  *
- *     ExportTraceServiceResponse, ExportLogsServiceResponse = partial success = 1
+ *     ExportTraceServiceResponse, ExportLogsServiceResponse, ExportMetricsServiceResponse = partial success = 1
  *     partial success   = rejected count: int64 = 1, error message = 2
  *     google.rpc.Status = code: int32 = 1, message = 2, details = 3
  *     detail            = type URL = 1, value = 2
  *     RetryInfo         = retry delay = 1, a Duration = seconds: int64 = 1, nanoseconds: int32 = 2
  */
-import { inBlocks } from '../cut/trace-extract.ts';
-import { cursorOver, enter, leave, readInt64, readTag, readText, skip, type Cursor } from '../read/protobuf.ts';
 import { protobufWriter } from './protobuf-writer.ts';
 import type { OtlpEncoding } from '../read/read.ts';
 
@@ -54,41 +52,7 @@ export function retryStatus(code: number, message: string, retryAfterSeconds: nu
   return out.result();
 }
 
-/** What a google.rpc.Status in protobuf tells of when to try again, in milliseconds. Undefined: nothing, or it cannot be read. */
-export function retryDelayMs(status: Buffer): number | undefined {
-  const cursor = cursorOver(status);
-  let delayMs: number | undefined;
-  try {
-    inBlocks(cursor, 3, () => {
-      let type = '';
-      while (cursor.at < cursor.end) {
-        const tag = readTag(cursor);
-        if (tag >>> 3 === 1) type = readText(cursor, tag);
-        else if (tag >>> 3 === 2 && type === retryInfoType) {
-          const outerEnd = enter(cursor, tag);
-          inBlocks(cursor, 1, () => (delayMs = durationMs(cursor)));
-          leave(cursor, outerEnd);
-        } else skip(cursor, tag);
-      }
-    });
-    return delayMs;
-  } catch {
-    return undefined;
-  }
-}
-
-function durationMs(cursor: Cursor): number {
-  let [seconds, nanos] = [0, 0];
-  while (cursor.at < cursor.end) {
-    const tag = readTag(cursor);
-    if (tag >>> 3 === 1) seconds = Number(readInt64(cursor, tag));
-    else if (tag >>> 3 === 2) nanos = Number(readInt64(cursor, tag));
-    else skip(cursor, tag);
-  }
-  return seconds * 1_000 + nanos / 1e6;
-}
-
-const retryInfoType = 'type.googleapis.com/google.rpc.RetryInfo';
+export const retryInfoType = 'type.googleapis.com/google.rpc.RetryInfo';
 
 /** The gRPC code that says what an HTTP status says. */
 export function grpcCode(httpStatus: number): number {
