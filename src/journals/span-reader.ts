@@ -6,7 +6,7 @@ import type { LogRecord, Span } from '../model/span.ts';
 import { bundle, type BundlePart } from '../otlp/cut/bundle.ts';
 import { excerpts, type OtlpSignal } from '../otlp/cut/trace-extract.ts';
 import { logsInSteps, tracesInSteps } from '../otlp/read/read.ts';
-import type { Steps } from '../runtime/cooperative.ts';
+import { runInTurns } from '../runtime/cooperative.ts';
 import { writeLogsJson } from '../otlp/write/write-logs-json.ts';
 import { writeTraces } from '../otlp/write/write.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
@@ -150,8 +150,8 @@ interface Decoding {
 
 /** What cannot be cut out as it is, is read and written anew. */
 async function written(body: Buffer, { signal, encoding, wanted, redaction }: Decoding): Promise<ReadonlyMap<string, Part>> {
-  const spans: readonly Span[] = signal === 'traces' ? (await inTurns(tracesInSteps(body, encoding))).spans : [];
-  const records: readonly LogRecord[] = signal === 'logs' ? (await inTurns(logsInSteps(body, encoding))).records : [];
+  const spans: readonly Span[] = signal === 'traces' ? (await runInTurns(tracesInSteps(body, encoding), turn)).spans : [];
+  const records: readonly LogRecord[] = signal === 'logs' ? (await runInTurns(logsInSteps(body, encoding), turn)).records : [];
   const found = new Map<string, Part>();
   for (const traceId of wanted) {
     const own = { spans: spans.filter((span) => span.traceId === traceId), records: records.filter((one) => one.traceId === traceId) };
@@ -167,14 +167,6 @@ async function written(body: Buffer, { signal, encoding, wanted, redaction }: De
     await turn();
   }
   return found;
-}
-
-async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await turn();
-  }
 }
 
 const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate), zstd: promisify(zstdDecompress) } as const;

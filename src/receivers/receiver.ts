@@ -1,12 +1,50 @@
 /** The contract of a receiver: it takes spans and log records from outside and hands them on, or refuses before anything is accepted. */
+import type { Clock } from '../model/clock.ts';
+import type { HostRule } from '../model/http-hosts.ts';
+import type { Ingest } from '../model/ingest.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { ByteLease } from './byte-budget.ts';
+import type { Tls } from './tls.ts';
 
 export interface Receiver {
   /** Resolves with the address that clients send to. */
   listen(): Promise<{ readonly address: string }>;
   /** For the next handshakes, where it listens over TLS; whether clients show a certificate stays as it is. */
   renew(tls: { readonly cert: string; readonly key: string; readonly clientCa?: string }): void;
-  /** Refuses new requests, answers those under way, then closes. May be called twice, and without `listen`. */
+  /** Refuses new requests, answers the admitted ones, then closes. May be called twice, and without `listen`. */
   stop(): Promise<void>;
+}
+
+/** What every receiver is built from. */
+export interface ReceiverOptions {
+  readonly host: string;
+  /** 0: any free port; the address of `listen` names it. */
+  readonly port: number;
+  readonly tls?: Tls;
+  readonly limits: RequestLimits;
+  /** Of the bytes of all requests that are not answered yet. */
+  readonly lease: ByteLease;
+  /** Empty: everybody may send. */
+  readonly tokens: readonly Token[];
+  /** Absent: requests to any name and from any page are taken. */
+  readonly hosts?: HostRule;
+  readonly ingest: Ingest;
+  readonly telemetry: Telemetry;
+  readonly logger: ReceiverLogger;
+  readonly clock: Clock;
+}
+
+/** The token of a request decides its tenant. */
+export interface Token {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface RequestLimits {
+  /** Of one body, as it is sent. */
+  readonly bodyBytes: number;
+  /** Of one body, inflated. */
+  readonly inflatedBytes: number;
 }
 
 /** The part of a logger that receivers use. */

@@ -1,5 +1,7 @@
 /** What a request is answered when it is not taken, in the protocol's words. */
+import type { ReceiverLogger } from './receiver.ts';
 import { errorCatalogue, JuryError } from '../model/errors.ts';
+import type { Clock } from '../model/clock.ts';
 import type { Ingest } from '../model/ingest.ts';
 
 export interface Refusal {
@@ -195,3 +197,29 @@ const messages: ReadonlyMap<number, string> = new Map([
   [431, 'The request headers are too large.'],
   [503, errorCatalogue.STOPPING.what],
 ]);
+
+/** Logs the first refusal of a kind at once, later ones at most once a minute with their number. */
+export function refusalLog(options: { readonly logger: ReceiverLogger; readonly clock: Clock }): (refusal: Refusal) => void {
+  const kinds = new Map<string, { loggedAtMs: number; silent: number }>();
+  return (refusal) => {
+    const nowMs = options.clock.nowMs();
+    const known = kinds.get(refusal.kind);
+    if (known !== undefined && nowMs - known.loggedAtMs < silenceMs) {
+      known.silent++;
+      return;
+    }
+    kinds.set(refusal.kind, { loggedAtMs: nowMs, silent: 0 });
+    options.logger.warn(
+      {
+        kind: refusal.kind,
+        status: refusal.status,
+        refused: 1 + (known?.silent ?? 0),
+        ...(refusal.todo === undefined ? {} : { todo: refusal.todo }),
+      },
+      'requests were refused',
+    );
+  };
+}
+
+/** A client that is refused keeps sending; its hundredth refusal says nothing new. Kinds are a fixed set, so the map is bounded. */
+const silenceMs = 60_000;

@@ -10,3 +10,12 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
     if (step.done === true) return step.value;
   }
 }
+
+/** Runs `turn` between two steps: it resolves when the event loop has run other work, or rejects to give the work up. */
+export async function runInTurns<Result>(steps: Steps<Result>, turn: () => Promise<unknown>): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await turn();
+  }
+}

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import { unbundled } from '../otlp/cut/bundle.ts';
+import { runInTurns } from '../runtime/cooperative.ts';
 import type { KeptSpans, SpanPiece } from '../model/store/store.ts';
 
 /** Of all pieces of a trace, decompressed. */
@@ -21,10 +22,6 @@ export async function keptSpans(pieces: readonly SpanPiece[]): Promise<KeptSpans
     left -= bytes?.length ?? left;
     if (bytes !== undefined) bundles.push(bytes);
   }
-  const steps = unbundled(bundles);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return { ...step.value, isWhole: bundles.length === pieces.length && pieces.every(({ isWhole }) => isWhole) };
-    await turn();
-  }
+  const found = await runInTurns(unbundled(bundles), turn);
+  return { ...found, isWhole: bundles.length === pieces.length && pieces.every(({ isWhole }) => isWhole) };
 }

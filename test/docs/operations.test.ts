@@ -182,7 +182,7 @@ test('docs: the log lines in the guide are those that the service writes', () =>
     'src/service/recognition-watch.ts',
     'src/service/reloading.ts',
     'src/journals/journal-metrics.ts',
-    'src/receivers/rejection-log.ts',
+    'src/receivers/rejection.ts',
     'src/exporters/delivery/outage-log.ts',
     'src/pipeline/reporting/content-notices.ts',
   ]

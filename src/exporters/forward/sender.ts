@@ -5,7 +5,7 @@ import type { SpansStatus } from '../../model/exporter-status.ts';
 import { protobufOfJson } from '../../otlp/write/protobuf-of-json.ts';
 import { pieces } from '../../otlp/cut/trace-extract.ts';
 import { spliced, type Cut } from '../../otlp/cut/span-append.ts';
-import type { Steps } from '../../runtime/cooperative.ts';
+import { runInTurns } from '../../runtime/cooperative.ts';
 import { breaker, restMs, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { BackendNews } from '../delivery/outage-log.ts';
@@ -196,7 +196,7 @@ export function sending(options: SendingOptions): Sending {
       // Log records in JSON stay what they are where they may.
       if (plain.encoding === 'json' && request.signal === 'logs' && options.target()?.isProtobufOnly !== true)
         return { encoding: 'json', body: plain.bytes };
-      const bytes = plain.encoding === 'json' ? await inTurns(protobufOfJson(plain.bytes, request.signal)) : plain.bytes;
+      const bytes = plain.encoding === 'json' ? await runInTurns(protobufOfJson(plain.bytes, request.signal), turn) : plain.bytes;
       if (bytes !== plain.bytes) held.rewritten(request, { bytes, encoding: 'protobuf' });
       return { encoding: 'protobuf', body: request.signal === 'logs' ? bytes : bodyOf(request, bytes, own) };
     } catch {
@@ -246,14 +246,6 @@ function isOfLogs({ request }: Parcel): boolean {
 
 function bytesOf(parcels: readonly Parcel[]): number {
   return parcels.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await turn();
-  }
 }
 
 /** What comes in the order of the body, and whole, is the body. Of a request with many traces each goes in its own time: it is cut once. */

@@ -1,0 +1,182 @@
+/** One request handler for all transports: admits a request before its body is read, then hands what the body carries to the service. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import { JuryError } from '../model/errors.ts';
+import { noTenant, tenant as tenantNamed, type Tenant } from '../model/ids.ts';
+import { senderOf } from '../model/ingest.ts';
+import { keyShapes } from '../otlp/read/key-shapes.ts';
+import { logsInSteps, tracesInSteps, type OtlpEncoding, type Rejection } from '../otlp/read/read.ts';
+import { exportResponse, type OtlpSignal, type PartialSuccess } from '../otlp/write/responses.ts';
+import { runInTurns, type Steps } from '../runtime/cooperative.ts';
+import type { MetricName } from '../telemetry/metrics.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { aborted, contentEncoding, type ContentEncoding, type ReceivedBody } from './body.ts';
+import type { Lease } from './byte-budget.ts';
+import type { ReceiverOptions, Token } from './receiver.ts';
+import {
+  foreignHost,
+  foreignOrigin,
+  noRoom,
+  notOpen,
+  refusalLog,
+  refusalOf,
+  retryAfterSeconds,
+  unauthenticated,
+  type Refusal,
+} from './rejection.ts';
+
+/** What a transport knows of a request before its body comes. */
+export interface RequestHead {
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  /** The signal of the path, or why the path and the method are refused. */
+  readonly route: OtlpSignal | Refusal;
+  readonly authorization: string | undefined;
+  /** Of the client. */
+  readonly address: string | undefined;
+  readonly mediaType: string;
+  readonly contentEncoding: string | undefined;
+  /** Bytes of the body as the client announces them; 0 when it announces none. */
+  readonly bodyBytes: number;
+  /** What the request holds beside its body. */
+  readonly overheadBytes: number;
+}
+
+export interface AdmittedRequest {
+  readonly signal: OtlpSignal;
+  readonly mediaType: string;
+  readonly encoding: OtlpEncoding;
+  readonly contentEncoding: ContentEncoding;
+  readonly tenant: Tenant;
+  readonly sender: string;
+  /** Holds the announced bytes already. */
+  readonly lease: Lease;
+  readonly bodyBytes: number;
+}
+
+export interface RequestHandler {
+  /** Decides by what is known before the body is read. */
+  admit(head: RequestHead): AdmittedRequest | Refusal;
+  /** Counts bytes of a body as they were sent. */
+  received(signal: OtlpSignal, bytes: number): void;
+  /** Reads the body and has the service accept what it carries; resolves with the body of the answer. Rejects with `aborted` when the client goes away first. */
+  accept(request: AdmittedRequest, body: ReceivedBody, isGone: () => boolean): Promise<Buffer>;
+  /** Counts an answer; `status`: as the transport says it. */
+  answered(signal: OtlpSignal | 'other', status: string, refusal?: Refusal): void;
+  /** Logs a refusal that is no answer to a request. */
+  warn(refusal: Refusal): void;
+  /** Refuses all later requests. */
+  stop(): void;
+  isStopping(): boolean;
+}
+
+export const encodings: ReadonlyMap<string, OtlpEncoding> = new Map([
+  ['application/x-protobuf', 'protobuf'],
+  ['application/protobuf', 'protobuf'],
+  ['application/json', 'json'],
+]);
+
+export function requestHandler(options: ReceiverOptions, transport: 'http' | 'grpc'): RequestHandler {
+  const { limits, lease, hosts, ingest, telemetry } = options;
+  const tenantOf = tenantByToken(options.tokens);
+  const shapes = keyShapes();
+  const warn = refusalLog(options);
+  let stopping = false;
+
+  return {
+    admit({ host, origin, route, authorization, address, mediaType, bodyBytes, overheadBytes, ...head }) {
+      if (host !== undefined && hosts?.allowsHost(host) === false) return foreignHost(host);
+      if (origin !== undefined && hosts?.allowsOrigin(origin, host) === false) return foreignOrigin(origin);
+      if (typeof route === 'object') return route;
+      const tenant = tenantOf(authorization);
+      if (tenant === undefined) return unauthenticated;
+      const sender = senderOf(tenant, address);
+      const isModest = ingest.isModest?.(sender) ?? false;
+      const admission = stopping ? { refuse: 'stopping' as const, retryAfterSeconds } : ingest.admission(isModest);
+      if (admission !== 'open') return notOpen(admission.refuse, admission.retryAfterSeconds);
+      const encoding = encodings.get(mediaType);
+      if (encoding === undefined) return refusalOf(new JuryError('OTLP_MEDIA_TYPE', ''));
+      const coding = contentEncoding(head.contentEncoding);
+      if (coding === undefined) return refusalOf(new JuryError('OTLP_ENCODING', ''));
+      if (bodyBytes > limits.bodyBytes)
+        return refusalOf(new JuryError('OTLP_TOO_LARGE', `It has ${bodyBytes} bytes, the limit is ${limits.bodyBytes}.`));
+      const own = lease(isModest);
+      if (!own.take(bodyBytes + overheadBytes)) return noRoom(ingest);
+      return { signal: route, mediaType, encoding, contentEncoding: coding, tenant, sender, lease: own, bodyBytes };
+    },
+    received: (signal, bytes) =>
+      telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': transport, 'tracejury.signal': signal }),
+    async accept({ signal, encoding, tenant, sender, mediaType: contentType, contentEncoding: coding }, { body, sent }, isGone) {
+      ingest.took?.(sender, body.length);
+      const request = { contentType, contentEncoding: coding === 'identity' ? '' : coding, body: sent, plain: body };
+      let partial: PartialSuccess | undefined;
+      if (signal === 'traces') {
+        const { spans, rejections } = await whileThere(tracesInSteps(body, encoding, undefined, shapes), isGone);
+        if (spans.length === 0) telemetry.add('tracejury.receiver.empty', 1, { 'tracejury.signal': signal });
+        else await ingest.spans(tenant, spans, { ...request, isWhole: rejections.length === 0 });
+        partial = counted(telemetry, 'tracejury.receiver.spans', spans.length, rejections);
+      } else {
+        const { records, ignored, rejections } = await whileThere(logsInSteps(body, encoding, undefined, shapes), isGone);
+        if (records.length > 0 || (ignored > 0 && ingest.takesAllLogs?.() === true)) await ingest.logs(tenant, records, request);
+        else telemetry.add('tracejury.receiver.empty', 1, { 'tracejury.signal': signal });
+        if (ignored > 0)
+          telemetry.add('tracejury.receiver.log_records', ignored, { 'tracejury.outcome': 'ignored', 'tracejury.reason': 'no_trace_id' });
+        partial = counted(telemetry, 'tracejury.receiver.log_records', records.length, rejections);
+      }
+      return exportResponse(signal, encoding, partial);
+    },
+    answered(signal, status, refusal) {
+      if (refusal !== undefined) warn(refusal);
+      telemetry.add('tracejury.receiver.requests', 1, {
+        'tracejury.transport': transport,
+        'tracejury.signal': signal,
+        'tracejury.status': status,
+        'tracejury.reason': refusal?.kind ?? '',
+      });
+    },
+    warn,
+    stop() {
+      stopping = true;
+    },
+    isStopping: () => stopping,
+  };
+}
+
+/** Reads a request between other work: a large one does not keep the small ones waiting. No lease holds what a client that is gone has sent. */
+async function whileThere<Result>(steps: Steps<Result>, isGone: () => boolean): Promise<Result> {
+  const go = (): Promise<void> => (isGone() ? Promise.reject(aborted) : Promise.resolve());
+  await go();
+  return await runInTurns(steps, async () => {
+    await turn();
+    await go();
+  });
+}
+
+function counted(telemetry: Telemetry, metric: MetricName, accepted: number, rejections: readonly Rejection[]): PartialSuccess | undefined {
+  if (accepted > 0) telemetry.add(metric, accepted, { 'tracejury.outcome': 'accepted', 'tracejury.reason': '' });
+  for (const { reason, count } of rejections) telemetry.add(metric, count, { 'tracejury.outcome': 'rejected', 'tracejury.reason': reason });
+  const [first] = rejections;
+  if (first === undefined) return undefined;
+  const rejected = rejections.reduce((sum, { count }) => sum + count, 0);
+  const reasons = rejections.map(({ reason, count }) => `${reason} (${count})`).join(', ');
+  return { rejected, message: `${reasons}; first ${first.reason}: ${first.example}` };
+}
+
+/** The tenant of an Authorization header; `undefined` when it carries no valid token. Without tokens everybody is `noTenant`. */
+function tenantByToken(tokens: readonly Token[]): (authorization: string | undefined) => Tenant | undefined {
+  const known = tokens.map(({ name, value }) => ({ tenant: tenantNamed(name), digest: digest(value) }));
+  if (known.length === 0) return () => noTenant;
+  return (authorization) => {
+    const sent = digest(BEARER.exec(authorization ?? '')?.[1] ?? '');
+    let found: Tenant | undefined;
+    // Every token is compared, so that the time tells nothing about which one was close; equal digests hide the lengths.
+    for (const row of known) if (timingSafeEqual(row.digest, sent)) found = row.tenant;
+    return found;
+  };
+}
+
+const BEARER = /^Bearer +(\S+) *$/i;
+
+function digest(value: string): Buffer {
+  return createHash('sha256').update(value).digest();
+}
