@@ -4,7 +4,7 @@
  */
 import { jsonEqual } from './matching/equality.ts';
 import type { JsonObject } from '../src/model/json.ts';
-import { callEnd } from '../src/model/tool-call-outcome.ts';
+import { callEnd } from '../src/model/error-signs.ts';
 import { errorMember } from '../src/model/error-objects.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {
@@ -19,10 +19,10 @@ import {
   partOf,
   partsOf,
   skipped,
+  type OnEmpty,
+  type PlacedCall,
 } from './evidence/calls.ts';
-import type { OnEmpty, PlacedCall } from './evidence/calls.ts';
-import { longestCycle } from './evidence/cycles.ts';
-import type { Cycle } from './evidence/cycles.ts';
+import { longestCycle, type Cycle } from './evidence/cycles.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './matching/expected-calls.ts';
 import { isBlank } from './evidence/failures.ts';
@@ -34,8 +34,10 @@ import {
   argumentsMatch,
   matcherPaths,
   preparedArguments,
+  type ArgumentOptions,
+  type ArgumentRule,
+  type PreparedArguments,
 } from './matching/arguments.ts';
-import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './matching/arguments.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
 import { callName, count, listed, listedMax } from './explain/explanation.ts';
 

@@ -1,12 +1,10 @@
 /** Which calls failed, by what spans state and by signs in results. A call of which the spans carry neither is left out and counted. */
 import type { ToolCall } from '../../src/model/agent-trace.ts';
-import { failureSign, signInResult } from '../../src/model/tool-call-outcome.ts';
+import { failureSign, signInResult } from '../../src/model/error-signs.ts';
 import { errorMember } from '../../src/model/error-objects.ts';
-import { plainText } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { plainText, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
-import { skipped } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
+import { skipped, type PlacedCall } from './calls.ts';
 import { searchedTextMax } from '../configuration/context.ts';
 import type { EvaluationContext, Pattern } from '../evaluator.ts';
 import { isBlank } from './failures.ts';

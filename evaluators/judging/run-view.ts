@@ -4,7 +4,7 @@
  * middle are left out and counted. Every gap says so in its place.
  */
 import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
-import { callEnd } from '../../src/model/tool-call-outcome.ts';
+import { callEnd } from '../../src/model/error-signs.ts';
 import { jsonText, plainText } from '../../src/model/json.ts';
 import { blockMax } from './truncate.ts';
 import { count } from '../explain/explanation.ts';

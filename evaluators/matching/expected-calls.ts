@@ -1,13 +1,20 @@
 /** Which expected calls the calls of a run match: equal names, and arguments as the rule of the expected tool has it. */
-import { callEnd } from '../../src/model/tool-call-outcome.ts';
+import { callEnd } from '../../src/model/error-signs.ts';
 import type { ToolCall } from '../../src/model/agent-trace.ts';
 import type { ExpectedToolCall } from '../../src/model/expectation.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { callDetails, namedIn } from '../evidence/calls.ts';
-import type { PlacedCall } from '../evidence/calls.ts';
+import { callDetails, namedIn, type PlacedCall } from '../evidence/calls.ts';
 import type { JsonSchema } from '../evaluator.ts';
-import { argumentDifference, argumentRule, argumentsAgree, argumentsMatch, preparedArguments } from './arguments.ts';
-import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './arguments.ts';
+import {
+  argumentDifference,
+  argumentRule,
+  argumentsAgree,
+  argumentsMatch,
+  preparedArguments,
+  type ArgumentOptions,
+  type ArgumentRule,
+  type PreparedArguments,
+} from './arguments.ts';
 import { sameTool } from './names.ts';
 import type { Pair } from './sequences.ts';
 import { callName, quoted } from '../explain/explanation.ts';

@@ -11,7 +11,7 @@ import type { JudgeSettings } from '../judges/settings.ts';
 import type { Run, ToolDefinition } from '../model/agent-trace.ts';
 import type { BudgetLimits } from '../model/budget.ts';
 import type { Panel } from '../pipeline/jury/jury-panel.ts';
-import type { Raise } from '../pipeline/evaluation/sample-rate-rules.ts';
+import type { Raise } from '../pipeline/evaluation/sampling.ts';
 import type { TaskGroupSettings } from '../pipeline/reporting/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
 import type { RedactionSettings } from '../redaction/settings.ts';

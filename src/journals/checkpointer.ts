@@ -11,12 +11,12 @@ import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import type { FinishedTrace, JournalReferences } from '../pipeline/gathering/journal-references.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Received } from '../model/ingest.ts';
-import { passAgain, passedRequest, type ForwardPort } from './forward-port.ts';
-import { doneRecord, forwardedBelow, forwardedRecord, keysOf, readRequest, type Request } from './records.ts';
-import type { Appended, Journal, JournalRecord, Position, Recovery } from './journal.ts';
+import { doneRecord, forwardedBelow, forwardedRecord, keysOf, readRequest, type Request, encodingOf } from './records.ts';
+import type { Appended, Journal, JournalRecord, Position, Recovery, JournalEntry } from './journal.ts';
+import type { OtlpEncoding } from '../otlp/read/read.ts';
 
 /** What of the pipeline is needed here. */
-export interface Flow {
+interface Flow {
   /** `origin`: where the journal had their request first, if it is not there any more. */
   spans(tenant: Tenant, spans: readonly Span[], position: number, origin?: number): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position: number): void;
@@ -24,7 +24,7 @@ export interface Flow {
 }
 
 /** How far those have come who take scored runs; all three only grow. */
-export interface Keeping {
+interface Keeping {
   /** Scored runs that were handed over. */
   offered(): number;
   /** So many of the first of these are stored or given up. */
@@ -50,7 +50,7 @@ export interface IntakeOptions {
 /** Of what came, beside what is written down. */
 type Plain = Pick<Received, 'plain' | 'isWhole'>;
 
-export interface Archive {
+interface Archive {
   /** Undefined: it does not want this one. Until it resolves, the journal has the requests at its positions. */
   keep(trace: FinishedTrace): Promise<void> | undefined;
 }
@@ -304,4 +304,47 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
     },
     fill: () => journal.bytesUsed() / journal.bytesMax,
   };
+}
+
+/** What goes on to somebody else, as far as the journal must know it: what it has not got rid of is read again at the next start. */
+interface PassedRequest {
+  readonly position: number;
+  readonly tenant: Tenant;
+  /** Inflated; undefined: it is to be read from the journal. */
+  readonly body: { readonly bytes: Buffer; readonly encoding: OtlpEncoding } | undefined;
+  /** False: something in it was rejected. */
+  readonly isWhole: boolean;
+}
+
+interface ForwardPort {
+  /** False: nothing goes on. */
+  wants(): boolean;
+  /** When they are gathered. */
+  spans(request: PassedRequest & { readonly spans: readonly Span[] }): void;
+  logs(request: PassedRequest & { readonly records: readonly LogRecord[] }): void;
+  /** The lowest position of what has not gone on. */
+  oldest(): number | undefined;
+  /** True: something of the trace with this key has not. */
+  isHeld(key: string): boolean;
+}
+
+/** Of a request that has just come. */
+function passedRequest(
+  position: Position,
+  record: JournalRecord,
+  { plain, isWhole = true }: Pick<Received, 'plain' | 'isWhole'>,
+): PassedRequest {
+  return {
+    position,
+    tenant: record.tenant,
+    body: plain === undefined ? undefined : { bytes: plain, encoding: encodingOf(record) },
+    isWhole,
+  };
+}
+
+/** Of one that an earlier process took. */
+function passAgain(passing: ForwardPort, { position, record }: JournalEntry, request: Request): void {
+  const passed = { position, tenant: record.tenant, body: undefined, isWhole: request.isWhole };
+  if (request.kind === 'traces') passing.spans({ ...passed, spans: request.spans });
+  else passing.logs({ ...passed, records: request.records });
 }

@@ -8,12 +8,11 @@ import { nodeFiles } from './disk/node-files.ts';
 import { quarantineIn } from './disk/quarantine.ts';
 import { readerOf } from './disk/reader.ts';
 import { segments } from './disk/segments.ts';
-import { sizesOf } from './disk/sizes.ts';
 import { doubleBufferedFile } from './disk/double-buffered-file.ts';
 import { writerOf } from './disk/writer.ts';
-import type { Journal } from './journal.ts';
+import type { Journal, JournalDeps, JournalSettings } from './journal.ts';
 import { newCursor, parsedCursor, recovery } from './poison-records.ts';
-import type { JournalDeps, JournalSettings } from './settings.ts';
+import { pageBytes, segmentBytesMin } from './disk/segment-header.ts';
 
 /** Rejects with JOURNAL_LOCKED, or with the disk's error; then nothing is held. */
 export async function diskJournal(
@@ -114,5 +113,45 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
     isDiskFull: writer.isDiskFull,
     tryRoom: writer.tryRoom,
     stop: () => (stopped ??= stop()),
+  };
+}
+
+/** How a journal of so many bytes is cut up. */
+interface Sizes {
+  readonly segmentBytes: number;
+  readonly segmentsMax: number;
+  /** Of these, kept for records from the reserve. */
+  readonly segmentsReserved: number;
+  readonly waitingBytesMax: number;
+  readonly groupBytesMax: number;
+  readonly quarantineBytesMax: number;
+}
+
+const mebibyte = 1024 * 1024;
+const segmentBytesUsual = 64 * mebibyte;
+/** Each segment is an open file. A larger journal has larger segments. */
+const segmentsMaxMax = 512;
+/** A smaller journal has smaller segments, so that parts of it can be freed while others are filled. */
+const segmentsWanted = 4;
+/** One to write to while another is needed. */
+const segmentsMaxMin = 2;
+
+function sizesOf({
+  bytesMax,
+  segmentBytes,
+  waitingBytesMax = 64 * mebibyte,
+  groupBytesMax = 8 * mebibyte,
+  quarantineBytesMax = 256 * mebibyte,
+}: JournalSettings): Sizes {
+  const chosen = Math.max(segmentBytes ?? Math.min(segmentBytesUsual, bytesMax / segmentsWanted), bytesMax / segmentsMaxMax);
+  const whole = Math.max(segmentBytesMin, Math.floor(chosen / pageBytes) * pageBytes);
+  const segmentsMax = Math.max(segmentsMaxMin, Math.floor(bytesMax / whole));
+  return {
+    segmentBytes: whole,
+    segmentsMax,
+    segmentsReserved: segmentsMax < segmentsWanted ? 0 : 1,
+    waitingBytesMax,
+    groupBytesMax,
+    quarantineBytesMax,
   };
 }

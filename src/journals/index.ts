@@ -1,10 +1,8 @@
 /** The journals by the scheme of `journal.url`. */
-import { JuryError } from '../model/errors.ts';
-import { diskFullText, isDiskFull } from '../model/full-disk.ts';
+import { JuryError, diskFullText, isDiskFull } from '../model/errors.ts';
 import { diskJournal } from './disk.ts';
-import type { Journal } from './journal.ts';
+import type { Journal, JournalDeps, JournalSettings } from './journal.ts';
 import { memoryJournal } from './memory.ts';
-import type { JournalDeps, JournalSettings } from './settings.ts';
 
 export const journals = {
   disk: diskJournal,

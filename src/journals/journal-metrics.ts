@@ -1,8 +1,7 @@
 /** What a journal counts and tells. Logs name positions and causes, never what a record holds. */
-import { diskFullText, isDiskFull } from '../model/full-disk.ts';
+import { diskFullText, isDiskFull } from '../model/errors.ts';
 import { grain } from './disk/frame.ts';
-import type { JournalRecord, JournalRefusal, Position } from './journal.ts';
-import type { JournalDeps } from './settings.ts';
+import type { JournalRecord, JournalRefusal, Position, JournalDeps } from './journal.ts';
 
 /** `copy`: a request that was there before. */
 export type CountedKind = JournalRecord['kind'] | 'copy';

@@ -1,9 +1,8 @@
 /** The journal without a disk: for tests, and for whoever would rather lose spans than write prompts down. It ends with the process. */
 import { countedKind, journalAccount } from './journal-metrics.ts';
 import { frameBytes } from './disk/frame.ts';
-import type { Appended, Journal, JournalEntry, JournalRecord, JournalRefusal, Position } from './journal.ts';
+import type { Appended, Journal, JournalEntry, JournalRecord, JournalRefusal, Position, JournalDeps, JournalSettings } from './journal.ts';
 import { newCursor, recovery, type RecoveryCursor } from './poison-records.ts';
-import type { JournalDeps, JournalSettings } from './settings.ts';
 
 /** What a journal in memory holds. Handed to a second journal, it is as if a process had come back. */
 export interface MemoryRecords {

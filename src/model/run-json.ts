@@ -1,6 +1,6 @@
 /** A run in the machine-readable form: snake_case, times in RFC 3339 with microseconds; the run object of every interface, without verdicts. */
 import type { AgentTrace, Run, ToolCall } from './agent-trace.ts';
-import { callEnd } from './tool-call-outcome.ts';
+import { callEnd } from './error-signs.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { timeText } from './timestamp.ts';
 

@@ -1,7 +1,8 @@
 /** Three outcomes: scored, skipped, failed. Missing evidence is never 0 and never 1, and a broken judge is not a bad agent. */
-import type { Completeness, RunKey } from './agent-trace.ts';
+import type { Completeness, RunKey, AgentTrace, Run } from './agent-trace.ts';
 import type { SpanId, Tenant } from './ids.ts';
 import type { JsonObject } from './json.ts';
+import { hash } from 'node:crypto';
 
 /** What an error's text begins with when it names its kind: `rate_limit: …`. */
 const errorWord = /^[A-Za-z][A-Za-z0-9_.]{0,63}$/;
@@ -143,3 +144,21 @@ export function verdictOf(outcome: Outcome, threshold: number | null): Verdict {
 /** pass and fail where there is a threshold, raw where there is none; skipped: there was nothing to score; error: no verdict was reached. */
 export const verdictWords = ['pass', 'fail', 'raw', 'skipped', 'error'] as const;
 export type VerdictWord = (typeof verdictWords)[number];
+
+/** 32 hex digits, the same for every revision. */
+export function evaluationId(key: EvaluationKey): string {
+  return hash('sha256', evaluationKeyText(key), 'hex').slice(0, 32);
+}
+
+export function targetKey(
+  run: RunKey & Pick<Run, 'session'> & { readonly trace: Pick<AgentTrace, 'sessionId'> },
+  name: string,
+): EvaluationKey {
+  const {
+    tenant,
+    session,
+    trace: { sessionId },
+  } = run;
+  if (session === undefined || sessionId === undefined) return { tenant, targetKind: 'run', targetId: runTargetId(run), name };
+  return { tenant, targetKind: 'session', targetId: sessionId, name };
+}

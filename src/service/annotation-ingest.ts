@@ -1,8 +1,7 @@
 /** Requests whose spans and records tell verdicts of others: these are kept as well, before the request counts as taken. */
 import type { Annotation } from '../model/store/annotation-store.ts';
 import type { Clock } from '../model/clock.ts';
-import { JuryError } from '../model/errors.ts';
-import { isDiskFull } from '../model/full-disk.ts';
+import { JuryError, isDiskFull } from '../model/errors.ts';
 import { annotationsOfRecords, annotationsOfSpans } from '../pipeline/evaluation/foreign-annotations.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { Annotating } from './annotation-writer.ts';

@@ -5,7 +5,7 @@ import type { Budget } from '../judges/budget/budgets.ts';
 import type { Ledger, LimitStatus } from '../judges/budget/ledger.ts';
 import type { BudgetReservation } from '../model/budget.ts';
 import type { Pace, PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';
-import { pacedBy } from '../pipeline/evaluation/budget-pacing.ts';
+import { pacedBy } from '../pipeline/evaluation/sampling.ts';
 import { slotsOf } from '../pipeline/jury/jury-panel.ts';
 
 export type Planned = Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>;

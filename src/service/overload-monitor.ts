@@ -1,7 +1,6 @@
 /** Looks at what bears on the service, ten times a second, and says what is given up for it. */
 import type { Clock, Sleep } from '../model/clock.ts';
-import { intakePace } from '../pipeline/overload/admission-rate.ts';
-import { retryAfter } from '../pipeline/overload/retry-after.ts';
+import { intakePace, retryAfter } from '../pipeline/overload/admission-rate.ts';
 import {
   type PressureName,
   type Pressures,

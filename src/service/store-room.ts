@@ -1,7 +1,7 @@
 /** Whether the disk of the store is full. Whoever writes tries again by itself, so a disk that stays full is noticed again in time. */
 import { dirname } from 'node:path';
 import type { Clock } from '../model/clock.ts';
-import { diskFullText } from '../model/full-disk.ts';
+import { diskFullText } from '../model/errors.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 export interface StoreRoomOptions {

@@ -1,7 +1,7 @@
 /** What stores keep of a scored run. */
 import type { ScoredRun } from '../model/scored-run.ts';
 import type { Run, RunKey, ToolCall } from '../model/agent-trace.ts';
-import { tookNano } from '../model/tool-call-outcome.ts';
+import { tookNano } from '../model/error-signs.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { runTargetId, type Evaluation, type Verdict, type VerdictWord } from '../model/verdict.ts';
 import type { StoredDecision, StoredVerdict } from '../model/store/store.ts';

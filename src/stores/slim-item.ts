@@ -3,7 +3,7 @@
  * lives for so long is what the garbage collector is slowest with.
  */
 import type { AgentTrace } from '../model/agent-trace.ts';
-import { callEnd } from '../model/tool-call-outcome.ts';
+import { callEnd } from '../model/error-signs.ts';
 import { contentOf } from './content-codec.ts';
 import type { StoreItem } from '../model/store/store.ts';
 

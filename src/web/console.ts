@@ -3,7 +3,7 @@ import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server, type SecureContextOptions, type TlsOptions } from 'node:tls';
 import { fastify, type FastifyError } from 'fastify';
-import { isDiskFull } from '../model/full-disk.ts';
+import { isDiskFull } from '../model/errors.ts';
 import { accessControl, tenantsSeen, type AccessOptions } from './access.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiDeps } from './api/route.ts';

@@ -1,6 +1,6 @@
 /** `docs/reference/errors.md`, from the catalogue of errors. */
 import { errorCatalogue, JuryError, type ErrorCode } from '../../src/model/errors.ts';
-import { statusText } from '../../src/receivers/grpc/grpc-answer.ts';
+import { statusText } from '../../src/receivers/grpc/grpc-message.ts';
 import { refusalOf } from '../../src/receivers/rejection.ts';
 
 export function errorsPage(): string {

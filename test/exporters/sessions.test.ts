@@ -1,7 +1,7 @@
 /** Verdicts on sessions on their way out: they are of the session, and stand with its last turn. */
 import { expect, test } from 'vitest';
 import { carrierOf } from '../../src/exporters/otlp/evaluation-span.ts';
-import { evaluationId, targetKey } from '../../src/model/evaluation-key.ts';
+import { evaluationId, targetKey, type Verdict } from '../../src/model/verdict.ts';
 import type { ExportItem } from '../../src/model/scored-run.ts';
 import { queueKey } from '../../src/exporters/delivery/per-run-queue.ts';
 import { judgeTraceOf } from '../../src/exporters/otlp/judge-spans.ts';
@@ -9,7 +9,6 @@ import { metricsExporter } from '../../src/exporters/metrics/metrics.ts';
 import { nativeScores } from '../../src/exporters/scores/score-api-score.ts';
 import { wire } from '../../src/model/attributes.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
-import type { Verdict } from '../../src/model/verdict.ts';
 import { exportText, parsedExport } from '../../src/stores/outbox-codec.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';

@@ -1,7 +1,6 @@
 /** What every journal does. A member gives a way to open it, and to open it again as if the process had come back. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Journal, JournalEntry, JournalRecord, Position } from '../../src/journals/journal.ts';
-import type { JournalSettings } from '../../src/journals/settings.ts';
+import type { Journal, JournalEntry, JournalRecord, Position, JournalSettings } from '../../src/journals/journal.ts';
 import { tenant } from '../../src/model/ids.ts';
 import { appended, entriesIn, entriesOf, idOf, idsIn, recordOf, smallSettings, testParts, type TestParts } from './parts.ts';
 

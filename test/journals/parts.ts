@@ -1,7 +1,6 @@
 /** Journals for tests: their parts, records that tell which they are, and what is read back. */
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Journal, JournalEntry, JournalRecord, Position } from '../../src/journals/journal.ts';
-import type { JournalDeps, JournalSettings } from '../../src/journals/settings.ts';
+import type { Journal, JournalEntry, JournalRecord, Position, JournalDeps, JournalSettings } from '../../src/journals/journal.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import { tenant } from '../../src/model/ids.ts';
 import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';

@@ -6,8 +6,7 @@ import { readBack, type ReadBackOptions } from '../../src/journals/span-reader.t
 import { noTenant, tenant } from '../../src/model/ids.ts';
 import { unbundled } from '../../src/otlp/cut/bundle.ts';
 import { runSteps } from '../../src/runtime/cooperative.ts';
-import { writeLogsJson } from '../../src/otlp/write/write-logs-json.ts';
-import { writeTraces } from '../../src/otlp/write/write.ts';
+import { writeLogsJson, writeTraces } from '../../src/otlp/write/write.ts';
 import { span, record, traceId } from '../builders/spans.ts';
 
 const base: Omit<JournalRecord, 'body'> = {

@@ -6,7 +6,7 @@ import { batchRoom, type BatchRoom } from '../../src/judges/batch/batch-queue.ts
 import type { BatchSettings } from '../../src/judges/batch/batch-settings.ts';
 import { judges } from '../../src/judges/index.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
-import type { JudgeBatchStore } from '../../src/model/store/batch-store.ts';
+import type { JudgeBatchStore } from '../../src/model/store/judge-store.ts';
 import type { BudgetReservation } from '../../src/model/budget.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';

@@ -1,7 +1,7 @@
 /** Batches across processes: a second room over the same SQLite file, as after a kill at each step. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { JudgeBatchStore } from '../../src/model/store/batch-store.ts';
+import type { JudgeBatchStore } from '../../src/model/store/judge-store.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { closedLater, folder } from '../stores/members.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDiskFull } from '../../src/model/full-disk.ts';
+import { isDiskFull } from '../../src/model/errors.ts';
 
 const errors: readonly { readonly name: string; readonly error: unknown; readonly want: boolean }[] = [
   { name: 'no space', error: Object.assign(new Error('write'), { code: 'ENOSPC' }), want: true },

@@ -1,8 +1,7 @@
 /** Verdicts of others that come along with spans and records, through a whole service. */
 import { afterEach, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { writeTraces } from '../../src/otlp/write/write.ts';
-import { writeLogsJson } from '../../src/otlp/write/write-logs-json.ts';
+import { writeTraces, writeLogsJson } from '../../src/otlp/write/write.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { record, span } from '../builders/spans.ts';
 import { otlpSink } from '../exporters/otlp-sink.ts';

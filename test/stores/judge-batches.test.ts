@@ -1,7 +1,7 @@
 /** Which questions are in batches, in every store. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { NewBatch } from '../../src/model/store/batch-store.ts';
+import type { NewBatch } from '../../src/model/store/judge-store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { closedLater, folder, members, open } from './members.ts';
 

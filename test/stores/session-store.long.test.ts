@@ -5,7 +5,7 @@ import type { Run } from '../../src/model/agent-trace.ts';
 import { parseTraceId } from '../../src/model/ids.ts';
 import { sessionTurnsMax } from '../../src/model/store/session-store.ts';
 import type { SessionChoice } from '../../src/model/judge-work.ts';
-import { targetKey } from '../../src/model/evaluation-key.ts';
+import { targetKey } from '../../src/model/verdict.ts';
 import { withoutEarlier } from '../../src/pipeline/evaluation/session-turns.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store, StoreItem } from '../../src/model/store/store.ts';

@@ -1,6 +1,6 @@
 /** Runs of one task beside one another: of one example of a dataset, or of what the configuration names as the task. */
 import { convergence } from '../../../evaluators/evidence/convergence.ts';
-import { comparedRun, type Comparing } from '../../pipeline/reporting/task-comparison.ts';
+import { comparedRun, type Comparing } from '../../pipeline/reporting/task-groups.ts';
 import type { EvalResult } from './item.ts';
 
 export interface TaskResult {

@@ -5,7 +5,7 @@ import { configuredRedaction } from '../../config/entries/redaction.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { Run, RunKey, SessionSoFar } from '../../model/agent-trace.ts';
 import { type SpanId, type Tenant, type TraceId, parseSpanId } from '../../model/ids.ts';
-import type { Evaluation, PartVerdict, Verdict } from '../../model/verdict.ts';
+import { type Evaluation, type PartVerdict, type Verdict, targetKey } from '../../model/verdict.ts';
 import { evaluateRun } from '../../pipeline/evaluation/evaluate.ts';
 import { redactedRun } from '../../pipeline/evaluation/redacted-run.ts';
 import { keptSpans } from '../../stores/span-decoder.ts';
@@ -13,7 +13,6 @@ import type { Store, StoredVerdict } from '../../model/store/store.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { played } from '../inspect/replay.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { targetKey } from '../../model/evaluation-key.ts';
 
 export interface ScoredRuns {
   readonly items: readonly ScoredRun[];

@@ -10,7 +10,7 @@ import { promptBounds, promptOf } from '../../judges/client/prompt.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { isOfSession } from '../../pipeline/evaluation/evaluate.ts';
 import { panelModel, slotsOf, type Panel } from '../../pipeline/jury/jury-panel.ts';
-import { rateByScores } from '../../pipeline/evaluation/sample-rate-rules.ts';
+import { rateByScores } from '../../pipeline/evaluation/sampling.ts';
 import type { RunPlace, RunRow, Store } from '../../model/store/store.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import { givenTraces } from '../eval/json-input-traces.ts';

@@ -1,7 +1,6 @@
 /** OTLP receivers that write every request they take to a file, one JSON request a line, as the Collector's file exporter does. */
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { writeTracesJson } from '../../otlp/write/write-json.ts';
-import { writeLogsJson } from '../../otlp/write/write-logs-json.ts';
+import { writeTracesJson, writeLogsJson } from '../../otlp/write/write.ts';
 import { inFlightBytes } from '../../receivers/byte-budget.ts';
 import { otlpGrpcReceiver } from '../../receivers/grpc/otlp-grpc.ts';
 import { otlpHttpReceiver } from '../../receivers/http/otlp-http.ts';

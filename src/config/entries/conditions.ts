@@ -1,7 +1,7 @@
 /** `when` of an evaluator as a test of runs, and the condition of a raised sample rate. */
 import type { Run } from '../../model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../../model/json.ts';
-import type { ScoreCondition } from '../../pipeline/evaluation/sample-rate-rules.ts';
+import type { ScoreCondition } from '../../pipeline/evaluation/sampling.ts';
 import { linearPattern } from '../checks/pattern.ts';
 
 export type RunCondition = (run: Run) => boolean;

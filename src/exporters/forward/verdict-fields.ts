@@ -5,7 +5,7 @@ import { protobufWriter, type ProtobufWriter } from '../../otlp/write/protobuf-w
 import type { Addition } from '../../otlp/cut/span-append.ts';
 import { resultsOf, type CarrierAttributes } from '../otlp/evaluation-span.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
-import { writeAddition } from '../../otlp/write/write-outgoing-protobuf.ts';
+import { writeAddition } from '../../otlp/write/outgoing-items.ts';
 
 /** By span id. `isHere`: whether a span can still be added to; what belongs to another one goes to the agent's, and names its own. */
 export type Additions = (item: ExportItem, isHere: (spanId: SpanId) => boolean) => ReadonlyMap<SpanId, Addition>;

@@ -4,9 +4,8 @@
  */
 import { wire } from '../../model/attributes.ts';
 import { parseSpanId } from '../../model/ids.ts';
-import { type Evaluation, type PartVerdict, runTargetId } from '../../model/verdict.ts';
+import { type Evaluation, type PartVerdict, runTargetId, evaluationId } from '../../model/verdict.ts';
 import { carrierEventsMax, partEvent, resultEvent, type CarrierAttributes } from './evaluation-span.ts';
-import { evaluationId } from '../../model/evaluation-key.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 import type { SentRecord } from '../../otlp/write/outgoing-items.ts';
 

@@ -6,8 +6,7 @@ import { wire } from '../../model/attributes.ts';
 import { unixNano } from '../../model/clock.ts';
 import { judgeCallSpanId, judgeTrace, type JudgeCall, type JudgeTrace } from '../../model/judge-call.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { type EvaluationKey, errorType } from '../../model/verdict.ts';
-import { targetKey } from '../../model/evaluation-key.ts';
+import { type EvaluationKey, errorType, targetKey } from '../../model/verdict.ts';
 import { itemRevision, type ExportItem, type RunDecision } from '../../model/scored-run.ts';
 import { scopeName, type SentLink, type SentSpan } from '../../otlp/write/outgoing-items.ts';
 

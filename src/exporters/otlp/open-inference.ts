@@ -2,11 +2,10 @@
  * Verdicts as OpenInference's page on annotations has them: `evaluations.N.evaluation.*` of the span that the carrier links to, and
  * `session.evaluations.N.evaluation.*` of the session that it names. Numbers are contiguous in each.
  */
-import { evaluationId } from '../../model/evaluation-key.ts';
+import { evaluationId, type Evaluation, type Verdict } from '../../model/verdict.ts';
 import type { NewAttributes } from '../../otlp/write/attributes.ts';
 import { wire } from '../../model/attributes.ts';
 import { jsonText } from '../../model/json.ts';
-import { type Evaluation, type Verdict } from '../../model/verdict.ts';
 import { cutText } from '../delivery/cut-text.ts';
 
 interface Keys {

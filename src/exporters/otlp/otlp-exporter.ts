@@ -5,10 +5,16 @@ import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
 import { rejectedFault } from '../delivery/failure-reason.ts';
 import type { ExporterSettings } from '../settings.ts';
 import { otlpWire, rejectedIn } from './otlp-transport.ts';
-import type { SentRecord, OtlpWriter, SentSpan } from '../../otlp/write/outgoing-items.ts';
+import {
+  type SentRecord,
+  type OtlpWriter,
+  type SentSpan,
+  jsonRecords,
+  jsonSpans,
+  protobufRecords,
+  protobufSpans,
+} from '../../otlp/write/outgoing-items.ts';
 import { microBatcher } from '../delivery/micro-batcher.ts';
-import { jsonRecords, jsonSpans } from '../../otlp/write/write-outgoing-json.ts';
-import { protobufRecords, protobufSpans } from '../../otlp/write/write-outgoing-protobuf.ts';
 import { chunks } from '../../model/chunks.ts';
 import { parseJson } from '../../model/json.ts';
 

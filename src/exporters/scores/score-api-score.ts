@@ -1,9 +1,8 @@
 /** Verdicts as scores that backends keep in tables of their own. Pure: the same item gives the same scores, ids included. */
 import { wire } from '../../model/attributes.ts';
 import { member } from '../../model/json.ts';
-import { type Evaluation, type EvaluatorKind, type PartVerdict, errorType } from '../../model/verdict.ts';
+import { type Evaluation, type EvaluatorKind, type PartVerdict, errorType, evaluationId } from '../../model/verdict.ts';
 import { cutText } from '../delivery/cut-text.ts';
-import { evaluationId } from '../../model/evaluation-key.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 
 /** What a score is about. `isOutermost`: no other agent called the one that ran, so the run stands for its trace. */

@@ -1,8 +1,10 @@
 /** The files of this machine. */
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
-import type { FileLayer, LayerFile, OpenMode } from './file-system.ts';
-import { lockFolder } from './folder-lock.ts';
+import { mkdir, open, readdir, rename, rm, type FileHandle, readFile, writeFile } from 'node:fs/promises';
+import type { FileLayer, LayerFile, OpenMode, FolderLock } from './file-system.ts';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { JuryError } from '../../model/errors.ts';
 
 /** What is journalled are prompts and answers: nobody else's to read. */
 const fileMode = 0o600;
@@ -65,5 +67,36 @@ function fileOf(handle: FileHandle): LayerFile {
       return (await handle.stat()).size;
     },
     close: () => handle.close(),
+  };
+}
+
+/** SQLITE_BUSY and SQLITE_LOCKED. */
+const held: ReadonlySet<unknown> = new Set([5, 6]);
+
+/**
+ * One process a folder. The operating system gives the lock to SQLite on an empty file: it ends with the process, so it cannot grow
+ * stale, and no process id is mistaken for another one's (in a container every service is process 1).
+ */
+async function lockFolder(folder: string): Promise<FolderLock> {
+  const holder = join(folder, 'holder');
+  // SQLite would make it readable for everybody, and gives the file beside it the same rights.
+  await (await open(join(folder, 'lock'), 'a', fileMode)).close();
+  const database = new DatabaseSync(join(folder, 'lock'), { timeout: 0 });
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (!(error instanceof Error) || !('errcode' in error) || !held.has(error.errcode)) throw error;
+    const who = await readFile(holder, 'utf8').catch(() => 'another process');
+    throw new JuryError('JOURNAL_LOCKED', `${folder} belongs to ${who.trim()}.`, error);
+  }
+  // Only for the sentence above: the lock does not depend on it.
+  await writeFile(holder, `process ${process.pid}\n`, { mode: fileMode }).catch(() => undefined);
+  let isOpen = true;
+  return {
+    async release() {
+      if (isOpen) database.close();
+      isOpen = false;
+    },
   };
 }

@@ -9,7 +9,7 @@ import { readRecord } from './record-bytes.ts';
 import { dataFrom, offsetOf, positionAt } from './segment-header.ts';
 import type { Segment, Segments } from './segments.ts';
 
-export interface Reader {
+interface Reader {
   /** Up to, and without, the position. */
   read(from: Position, to: Position): AsyncIterable<JournalEntry>;
   at(position: Position): Promise<JournalRecord | undefined>;

@@ -4,17 +4,16 @@ import type { JournalAccount } from '../journal-metrics.ts';
 import type { Position } from '../journal.ts';
 import { writeAll, type FileLayer, type LayerFile } from './file-system.ts';
 import { frameBytes, grain } from './frame.ts';
-import { headAt, type FrameSource } from './frame-scanner.ts';
+import { headAt, type FrameSource, frames, hasTraces } from './frame-scanner.ts';
 import { readExactly, readPages } from './read-pages.ts';
 import { dataFrom, dataTo, newerHeader, offsetOf, pageBytes, positionAt, segmentBytesMin, type SegmentHeader } from './segment-header.ts';
 import { damagedMax, type FoundSegments, type Segment } from './segments.ts';
 import { damagedEnding, isSlotName, openSlot, removeSlot, setSlotAside, unfinished, type Slot } from './segment-files.ts';
-import { tailOf } from './tail.ts';
 
 /** Read at one time where a whole file is looked through. */
 const pieceBytes = 1024 * 1024;
 
-export interface FindOptions {
+interface FindOptions {
   readonly files: FileLayer;
   readonly folder: string;
   readonly segmentBytes: number;
@@ -246,4 +245,35 @@ async function usable(
   const free = fitting.slice(0, Math.max(0, segmentsMax - needed));
   for (const slot of slots) if (!free.includes(slot)) await removeSlot(files, folder, slot);
   return free;
+}
+
+/** Where the records of the newest segment end: nothing behind it says so. */
+interface Tail {
+  /** Offset behind the last record. */
+  readonly end: number;
+  /** Offset of the last group: what lies before it is known to be durable. */
+  readonly lastGroup: number;
+  /** A group that was never acknowledged had come to the disk in part, and was cut off. */
+  readonly torn: boolean;
+}
+
+/**
+ * Groups are written one after another, each when the one before is durable, and each frame names the beginning of its group. So a hole is
+ * damage when a later group stands behind it, and the torn end of the last group when none does. `to`: offset behind which there are no records.
+ */
+async function tailOf(source: FrameSource, to: number): Promise<Tail> {
+  const stretches: { readonly from: number; to: number }[] = [];
+  let durableBelow = positionAt(source.base, dataFrom);
+  for await (const { offset, bytes, group } of frames(source, dataFrom, to)) {
+    const last = stretches.at(-1);
+    if (last?.to === offset) last.to += bytes;
+    else stretches.push({ from: offset, to: offset + bytes });
+    durableBelow = Math.max(durableBelow, group) as Position;
+  }
+  let end = dataFrom;
+  for (const stretch of stretches) {
+    if (stretch.from > end && positionAt(source.base, end) >= durableBelow) break;
+    end = stretch.to;
+  }
+  return { end, lastGroup: Math.min(end, offsetOf(source.base, durableBelow)), torn: await hasTraces(source, end, to) };
 }

@@ -2,8 +2,8 @@
 import type { JournalAccount } from '../journal-metrics.ts';
 import type { Position } from '../journal.ts';
 import { writeAll, type FileLayer } from './file-system.ts';
-import type { FrameSource } from './frame-scanner.ts';
 import { generationBytes } from './frame.ts';
+import { type FrameSource } from './frame-scanner.ts';
 import { dataFrom, headerPage, pageBytes, positionAt, type SegmentHeader } from './segment-header.ts';
 import { makeSlot, newSlotName, removeSlot, setSlotAside, type Slot } from './segment-files.ts';
 
@@ -34,7 +34,7 @@ export interface FoundSegments {
   readonly keptAside: readonly string[];
 }
 
-export interface SegmentsOptions {
+interface SegmentsOptions {
   readonly files: FileLayer;
   readonly folder: string;
   readonly segmentBytes: number;

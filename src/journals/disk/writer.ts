@@ -3,7 +3,7 @@
  * refused as a whole and its segment is given up: after a failed sync nobody knows what is on the disk, and a second one may lie.
  */
 import type { Clock } from '../../model/clock.ts';
-import { isDiskFull } from '../../model/full-disk.ts';
+import { isDiskFull } from '../../model/errors.ts';
 import { countedKind, type CountedKind, type JournalAccount } from '../journal-metrics.ts';
 import type { Appended, JournalRecord, JournalRefusal } from '../journal.ts';
 import { writeAll } from './file-system.ts';
@@ -12,7 +12,7 @@ import { recordHead } from './record-bytes.ts';
 import { dataBytes, dataTo, positionAt } from './segment-header.ts';
 import type { Segment, Segments } from './segments.ts';
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly log: Segments;
   readonly clock: Clock;
   readonly account: JournalAccount;
@@ -23,7 +23,7 @@ export interface WriterOptions {
   readonly sealed: () => Promise<void>;
 }
 
-export interface Writer {
+interface Writer {
   append(record: JournalRecord, from?: 'reserve'): Promise<Appended>;
   isDiskFull(): boolean;
   tryRoom(): Promise<void>;

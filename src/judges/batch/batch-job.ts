@@ -1,6 +1,6 @@
 /** One batch on its way: sent up, looked after, and taken down when it is done. Which of its steps are known in the store is what a restart goes on from. */
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
-import type { BatchAnswer, JudgeBatchStore } from '../../model/store/batch-store.ts';
+import type { BatchAnswer, JudgeBatchStore } from '../../model/store/judge-store.ts';
 import type { Refusal, Settle, BudgetReservation, Tokens, Used } from '../../model/budget.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { NoteCall } from '../../model/judge-call.ts';

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
-import type { JudgeBatchStore } from '../../model/store/batch-store.ts';
+import type { JudgeBatchStore } from '../../model/store/judge-store.ts';
 import type { BudgetReservation } from '../../model/budget.ts';
 import { parseJson } from '../../model/json.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';

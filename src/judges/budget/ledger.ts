@@ -26,7 +26,7 @@ import {
   type JudgeSpendStore,
   type Spending,
 } from '../../model/store/judge-store.ts';
-import { pacedShare, unpaced, type Paced } from '../../pipeline/evaluation/budget-pacing.ts';
+import { pacedShare, unpaced, type Paced } from '../../pipeline/evaluation/sampling.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { accountOf, amountUsed, counted, inUnit, limitName, limitsOfDay, reasonOf, type Budget } from './budgets.ts';
 import { minutes } from './rate-window.ts';

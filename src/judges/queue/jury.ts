@@ -2,8 +2,18 @@
 import type { Answer, Asking } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
 import type { Verdict } from '../../model/verdict.ts';
-import { agrees, countOf, isVote, reasonToEscalate, type Ballot, type Count } from '../../pipeline/jury/jury-tally.ts';
-import { juryVerdict, verdictOfEscalation, type Escalated, type JuryCosts } from '../../pipeline/jury/jury-verdict.ts';
+import {
+  agrees,
+  countOf,
+  isVote,
+  reasonToEscalate,
+  type Ballot,
+  type Count,
+  juryVerdict,
+  verdictOfEscalation,
+  type Escalated,
+  type JuryCosts,
+} from '../../pipeline/jury/jury-tally.ts';
 import { slotsOf, type Panel, type Slot } from '../../pipeline/jury/jury-panel.ts';
 import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
 import { voting } from '../../pipeline/jury/jury-vote.ts';

@@ -12,10 +12,9 @@ import type { VerdictWord } from '../verdict.ts';
 import type { AnnotationStore, IdentifiedAnnotation } from './annotation-store.ts';
 import type { ExportStore, NewExport } from './export-store.ts';
 import type { VerdictRows } from './verdict-rows.ts';
-import type { JudgeBatchStore } from './batch-store.ts';
+import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
 import type { DriftStore } from './drift-store.ts';
 import type { JudgeSessionStore } from './session-store.ts';
-import type { JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
 
 export interface Store {
   /** True: what is written is there after the process has ended. */

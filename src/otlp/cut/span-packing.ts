@@ -5,7 +5,7 @@ import { defaultOtlpLimits } from '../read/limits.ts';
 import { protobufWriter, type ProtobufWriter } from '../write/protobuf-writer.ts';
 import { tracesInSteps } from '../read/read.ts';
 import { runSteps } from '../../runtime/cooperative.ts';
-import { isEmptyScope, writeResource, writeScope } from '../write/write-protobuf.ts';
+import { isEmptyScope, writeResource, writeScope } from '../write/write.ts';
 
 export interface SpanPacker {
   /** Lent: the next call uses the same memory. Undefined: some of them do not lie in a protobuf body. */

@@ -4,7 +4,7 @@
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { Attributed, AttributeValue } from '../../model/span.ts';
-import { emptyMap, lazyAttributes, noAttributes } from './attributes.ts';
+import { emptyMap, lazyAttributes, noAttributes } from './attribute-table.ts';
 import { field, integer, objects, text } from './json-fields.ts';
 import { note, takeItem, type Scan } from './decode-state.ts';
 

@@ -8,10 +8,9 @@
  *
  * Of repeated members of one AnyValue, and of equal keys, the last one counts.
  */
-import type { Scanned } from './decode-state.ts';
+import { type Scanned, note, takeItem, type Scan } from './decode-state.ts';
 import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttributes, WrittenText } from '../../model/span.ts';
-import { addRanges, pushRange, type AttributeRanges, type AttributeTable } from './attribute-table.ts';
-import { emptyMap } from './attributes.ts';
+import { addRanges, pushRange, type AttributeRanges, type AttributeTable, emptyMap } from './attribute-table.ts';
 import type { KeyShapes } from './key-shapes.ts';
 import {
   cursorAt,
@@ -29,7 +28,6 @@ import {
   type Body,
   type Cursor,
 } from './protobuf.ts';
-import { note, takeItem, type Scan } from './decode-state.ts';
 import { utf8Text } from './utf8.ts';
 
 /** Checks one attribute as deep as it goes and notes where it lies. */

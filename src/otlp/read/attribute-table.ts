@@ -1,3 +1,5 @@
+import type { Attributed, AttributeMap, AttributeValue } from '../../model/span.ts';
+
 /**
  * Where the attributes of a whole request lie in its body, four numbers each: key start, key end, value start, value end. One table a request:
  * most of what is held of a span would else be lists of numbers.
@@ -62,4 +64,33 @@ function larger(numbers: Int32Array, length: number): Int32Array {
   const grown = new Int32Array(Math.max(length, numbers.length * 2));
   grown.set(numbers);
   return grown;
+}
+
+/** `places` is called once, on first use; of equal keys it holds the last. `valueAt` may not throw: what it reads was checked in the walk. */
+export function lazyAttributes<Place>(places: () => ReadonlyMap<string, Place>, valueAt: (place: Place) => AttributeValue): Attributed {
+  let table: ReadonlyMap<string, Place> | undefined;
+  let keys: readonly string[] | undefined;
+  return {
+    attribute(key) {
+      table ??= places();
+      const place = table.get(key);
+      return place === undefined ? undefined : valueAt(place);
+    },
+    attributeKeys() {
+      table ??= places();
+      keys ??= [...table.keys()];
+      return keys;
+    },
+  };
+}
+
+export const noAttributes: Attributed = { attribute: () => undefined, attributeKeys: () => [] };
+
+export function isValueList(value: readonly AttributeValue[] | AttributeMap): value is readonly AttributeValue[] {
+  return Array.isArray(value);
+}
+
+/** A map without a prototype: any key is an ordinary one. */
+export function emptyMap(): { [key: string]: AttributeValue } {
+  return Object.create(null) as { [key: string]: AttributeValue };
 }

@@ -2,14 +2,13 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { Resource, Scope } from '../../model/span.ts';
 import { attributesOf } from './any-value-json.ts';
-import { noAttributes } from './attributes.ts';
+import { noAttributes } from './attribute-table.ts';
 import { parseBody, type ParsedItem } from './json-body.ts';
 import { blocks, list, object, text } from './json-fields.ts';
-import { reject, takeBlock, takeFault, type Fault, type Scan } from './decode-state.ts';
-import { isPauseDue, newPace, stepBytes } from './decode-pace.ts';
+import { reject, takeBlock, takeFault, type Fault, type Scan, isPauseDue, newPace, stepBytes } from './decode-state.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 
-export interface JsonItemKind<Item> {
+interface JsonItemKind<Item> {
   /** Both spellings of each list. */
   readonly resourceBlocks: readonly [string, string];
   readonly scopeBlocks: readonly [string, string];

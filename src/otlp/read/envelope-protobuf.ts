@@ -14,17 +14,15 @@
 import { JuryError } from '../../model/errors.ts';
 import type { Resource, Scope } from '../../model/span.ts';
 import { ProtobufAttributes, scanAttribute } from './any-value-protobuf.ts';
-import { type Scanned, note, reject, takeBlock, takeFault, type Fault, type Scan } from './decode-state.ts';
-import { closeTable, emptied, type AttributeRanges } from './attribute-table.ts';
-import { noAttributes } from './attributes.ts';
+import { type Scanned, note, reject, takeBlock, takeFault, type Fault, type Scan, isPauseDue, newPace } from './decode-state.ts';
+import { closeTable, emptied, type AttributeRanges, noAttributes } from './attribute-table.ts';
 import { cursorAt, enter, leave, readTag, readText, skip, type Cursor } from './protobuf.ts';
-import { isPauseDue, newPace } from './decode-pace.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 
 /** Reads one item; the cursor has entered it. Undefined: it is not wanted, or it has a fault, which `scan.fault` tells. */
-export type ReadItem<Item> = (cursor: Cursor, scan: Scan, resource: Resource, scope: Scope) => Item | undefined;
+type ReadItem<Item> = (cursor: Cursor, scan: Scan, resource: Resource, scope: Scope) => Item | undefined;
 
-export interface ItemKind<Item> {
+interface ItemKind<Item> {
   readonly itemsMax: number;
   readonly tooMany: Fault;
   readonly read: ReadItem<Item>;

@@ -1,14 +1,12 @@
 /** A JSON body as plain data, within limits, with every integer exact: first all that stands around its items, then each item by itself. */
-import type { JsonObject, JsonValue } from '../../model/json.ts';
-import { isJsonObject } from '../../model/json.ts';
-import { outlineOf, type OutlinedItem, type Replacement } from './json-prescan.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '../../model/json.ts';
 import type { OtlpLimits } from './limits.ts';
 import { malformed } from './protobuf.ts';
-import type { Fault } from './decode-state.ts';
+import { type Fault, stepBytes } from './decode-state.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 import { utf8Text } from './utf8.ts';
 
-export interface JsonBody {
+interface JsonBody {
   /** Lists of items in it hold stand-ins, to be given to `itemsOf`. */
   readonly envelope: JsonObject;
   /** Numbers of the items that stand in a list; undefined for what is no object. */
@@ -72,4 +70,232 @@ function textOf(
   }
   parts.push(utf8Text(body, from, end));
   return parts.join('');
+}
+
+/**
+ * A walk over the bytes of a JSON body that finds what must be known before it is parsed: how deep it goes, how many values it has, where
+ * its items lie and where its long integers. Whether it is JSON at all, the parse decides.
+ *
+ *     { resource blocks [ { scope blocks [ { items [ {
+ */
+
+/** A part of the body that is not parsed as it stands: an integer, or items with nothing but commas between them. */
+interface Replacement {
+  readonly start: number;
+  end: number;
+  readonly items: { readonly first: number; count: number } | undefined;
+}
+
+interface OutlinedItem {
+  readonly start: number;
+  end: number;
+  /** Long integers in it. */
+  replacements: Replacement[] | undefined;
+  /** It may not be parsed. */
+  fault: Fault | undefined;
+}
+
+interface Outline {
+  /** Objects where items stand, up to the limit. Some may stand under a name that nobody asks for; those are never parsed. */
+  readonly items: readonly OutlinedItem[];
+  /** Items, and long integers outside of them. */
+  readonly replacements: readonly Replacement[];
+}
+
+interface Walk {
+  readonly body: Buffer;
+  readonly limits: OtlpLimits;
+  at: number;
+  depth: number;
+  /** The brackets around this place, from the outermost on, that are those around an item. */
+  aligned: number;
+  isInText: boolean;
+  /** Of those that are parsed. */
+  valuesLeft: number;
+  envelopeValuesLeft: number;
+  itemValues: number;
+  /** The item that is open. */
+  item: OutlinedItem | undefined;
+  itemsSeen: number;
+  readonly itemsMax: number;
+  readonly items: OutlinedItem[];
+  readonly replacements: Replacement[];
+}
+
+/** Objects and lists in turn; the item itself is the last. */
+const itemDepth = 7;
+
+function* outlineOf(
+  body: Buffer,
+  { start, itemsMax, limits }: { readonly start: number; readonly itemsMax: number; readonly limits: OtlpLimits },
+): Steps<Outline> {
+  const walk: Walk = {
+    body,
+    limits,
+    at: start,
+    depth: 0,
+    aligned: 0,
+    isInText: false,
+    valuesLeft: limits.jsonValues,
+    envelopeValuesLeft: limits.jsonEnvelopeValues,
+    itemValues: 0,
+    item: undefined,
+    itemsSeen: 0,
+    itemsMax,
+    items: [],
+    replacements: [],
+  };
+  while (walk.at < body.length) {
+    walkTo(walk, Math.min(body.length, walk.at + stepBytes));
+    if (walk.at < body.length) yield;
+  }
+  return walk;
+}
+
+/** Goes on to a place in the body, or a little behind it. */
+function walkTo(walk: Walk, end: number): void {
+  const { body } = walk;
+  while (walk.at < end) {
+    const byte = body[walk.at] ?? 0;
+    if (walk.isInText || byte === quote) {
+      walk.isInText = true;
+      leaveText(walk, end);
+      continue;
+    }
+    if (byte === openBrace || byte === openBracket) open(walk, byte);
+    else if (byte === closeBrace || byte === closeBracket) close(walk);
+    else if (byte === comma) countValue(walk);
+    else if (byte === minus || (byte >= digit0 && byte <= digit9)) {
+      passNumber(walk);
+      continue;
+    }
+    walk.at++;
+  }
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const minus = 0x2d;
+const dot = 0x2e;
+const digit0 = 0x30;
+const digit1 = 0x31;
+const digit9 = 0x39;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+function open(walk: Walk, byte: number): void {
+  walk.depth++;
+  if (walk.aligned === walk.depth - 1 && walk.depth <= itemDepth && byte === (walk.depth % 2 === 1 ? openBrace : openBracket))
+    walk.aligned++;
+  if (walk.depth === itemDepth && walk.aligned === itemDepth) {
+    walk.item = { start: walk.at, end: walk.at, replacements: undefined, fault: undefined };
+    walk.itemValues = 0;
+  }
+  countValue(walk);
+  if (walk.depth <= walk.limits.jsonNesting) return;
+  const detail = `nested deeper than ${walk.limits.jsonNesting}`;
+  if (walk.item === undefined) throw malformed(`The JSON body is ${detail}.`);
+  walk.item.fault ??= { reason: 'nesting_too_deep', detail };
+}
+
+function close(walk: Walk): void {
+  const { item } = walk;
+  if (walk.depth === itemDepth && item !== undefined) endItem(walk, item);
+  walk.depth--;
+  walk.aligned = Math.min(walk.aligned, Math.max(0, walk.depth));
+}
+
+function endItem(walk: Walk, item: OutlinedItem): void {
+  const { bytesPerSpan } = walk.limits;
+  item.end = walk.at + 1;
+  walk.item = undefined;
+  if (item.fault === undefined) walk.valuesLeft -= walk.itemValues;
+  if (item.end - item.start > bytesPerSpan) item.fault ??= { reason: 'too_large', detail: `more than ${bytesPerSpan} bytes` };
+  const last = walk.replacements.at(-1);
+  if (last?.items !== undefined && isComma(walk.body, last.end, item.start)) {
+    last.end = item.end;
+    last.items.count++;
+  } else walk.replacements.push({ start: item.start, end: item.end, items: { first: walk.itemsSeen, count: 1 } });
+  walk.itemsSeen++;
+  if (walk.items.length < walk.itemsMax) walk.items.push(item);
+}
+
+/** True for one comma, with or without blanks; it may be counted on to be valid between two items. */
+function isComma(body: Buffer, start: number, end: number): boolean {
+  if (end - start === 1) return body[start] === comma;
+  return end - start <= blanksMax && /^[ \t\r\n]*,[ \t\r\n]*$/.test(body.toString('latin1', start, end));
+}
+
+/** Of indented text. */
+const blanksMax = 100;
+
+/** An item with too many values is left out by itself; too many around items refuse the body. */
+function countValue(walk: Walk): void {
+  const { item, limits } = walk;
+  if (item === undefined) {
+    if (--walk.envelopeValuesLeft < 0) throw malformed(`The JSON body has more than ${limits.jsonEnvelopeValues} values around its items.`);
+  } else if (++walk.itemValues > limits.valuesPerSpan)
+    item.fault ??= { reason: 'too_many_items', detail: `more than ${limits.valuesPerSpan} values` };
+  else if (walk.itemValues > walk.valuesLeft)
+    item.fault ??= { reason: 'too_many_items', detail: `more than ${limits.jsonValues} values in one request` };
+}
+
+/** Behind the closing quote, or to `end`. */
+function leaveText(walk: Walk, end: number): void {
+  const { body } = walk;
+  while (walk.at < end) {
+    // The walk stands on the opening quote, or on one that is part of the text.
+    const at = body.indexOf(quote, walk.at + 1);
+    if (at < 0) {
+      walk.at = body.length;
+      return;
+    }
+    walk.at = at;
+    let backslashes = 0;
+    while (body[at - 1 - backslashes] === backslash) backslashes++;
+    if (backslashes % 2 === 0) {
+      walk.isInText = false;
+      walk.at++;
+      return;
+    }
+  }
+}
+
+function passNumber(walk: Walk): void {
+  const start = walk.at;
+  const end = numberEnd(walk.body, start);
+  walk.at = end;
+  if (end - start >= longDigits && isInteger(walk.body, start, end)) {
+    const { item } = walk;
+    const replacements = item === undefined ? walk.replacements : (item.replacements ??= []);
+    replacements.push({ start, end, items: undefined });
+  }
+}
+
+/** Below 16 digits every integer is exact in a double. */
+const longDigits = 16;
+
+/** Behind the last byte that a number may have. Whether it is one, the parse decides. */
+function numberEnd(body: Buffer, start: number): number {
+  let at = start + 1;
+  while (at < body.length && isNumberByte(body[at] ?? 0)) at++;
+  return at;
+}
+
+function isNumberByte(byte: number): boolean {
+  return (byte >= digit0 && byte <= digit9) || byte === dot || byte === minus || byte === 0x2b || byte === 0x45 || byte === 0x65;
+}
+
+/** As JSON writes one: a minus or a digit other than 0, then digits only. */
+function isInteger(body: Buffer, start: number, end: number): boolean {
+  const first = body[start] === minus ? start + 1 : start;
+  if ((body[first] ?? 0) < digit1) return false;
+  for (let at = first; at < end; at++) {
+    const byte = body[at] ?? 0;
+    if (byte < digit0 || byte > digit9) return false;
+  }
+  return true;
 }

@@ -1,7 +1,7 @@
 /** Spans out of protobuf bodies. Structure is checked here, once, all the way down; attribute values are decoded later. */
-import { parseSpanId, parseTraceId } from '../../model/ids.ts';
+import { parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';
 import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../../model/span.ts';
-import { scanAttribute } from './any-value-protobuf.ts';
+import { scanAttribute, ProtobufAttributes } from './any-value-protobuf.ts';
 import { emptied, type AttributeRanges } from './attribute-table.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
 import { optionalSpanId, requiredIds } from './span-ids.ts';
@@ -18,8 +18,7 @@ import {
   skip,
   type Cursor,
 } from './protobuf.ts';
-import { ProtobufEvent, ProtobufLink, ProtobufSpan } from './protobuf-items.ts';
-import { note, takeItem, type Scan } from './decode-state.ts';
+import { note, takeItem, type Scan, type Scanned } from './decode-state.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 
 export function readTracesProtobuf(scan: Scan): Steps<readonly Span[]> {
@@ -224,4 +223,77 @@ function readLink(cursor: Cursor, tag: number, links: SpanLink[], scan: Scan): v
   const traceId = parseTraceId(traceIdHex);
   const spanId = parseSpanId(spanIdHex);
   if (traceId !== undefined && spanId !== undefined) links.push(new ProtobufLink(traceId, spanId, scan.scanned, ranges));
+}
+
+/** Everything of a span but its attributes. */
+interface SpanFields extends Omit<Span, 'attribute' | 'attributeKeys' | 'written' | 'droppedAttributes' | 'asWritten'> {
+  /** Where the span starts in the body. */
+  readonly at: number;
+}
+
+class ProtobufSpan extends ProtobufAttributes implements Span {
+  readonly resource: Resource;
+  readonly scope: Scope;
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+  readonly parentSpanId: SpanId | undefined;
+  readonly traceState: string;
+  readonly flags: number;
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly startUnixNano: bigint;
+  readonly endUnixNano: bigint;
+  readonly status: SpanStatus;
+  readonly events: readonly SpanEvent[];
+  readonly links: readonly SpanLink[];
+  declare readonly droppedAttributes?: number;
+  readonly wireBytes: number;
+  readonly #at: number;
+
+  constructor(fields: SpanFields, droppedAttributes: number, scanned: Scanned, ranges: AttributeRanges) {
+    super(scanned, ranges);
+    this.resource = fields.resource;
+    this.scope = fields.scope;
+    this.traceId = fields.traceId;
+    this.spanId = fields.spanId;
+    this.parentSpanId = fields.parentSpanId;
+    this.traceState = fields.traceState;
+    this.flags = fields.flags;
+    this.name = fields.name;
+    this.kind = fields.kind;
+    this.startUnixNano = fields.startUnixNano;
+    this.endUnixNano = fields.endUnixNano;
+    this.status = fields.status;
+    this.events = fields.events;
+    this.links = fields.links;
+    if (droppedAttributes > 0) this.droppedAttributes = droppedAttributes;
+    this.wireBytes = fields.wireBytes;
+    this.#at = fields.at;
+  }
+
+  asWritten(): Uint8Array {
+    return this.bytesBetween(this.#at, this.#at + this.wireBytes);
+  }
+}
+
+class ProtobufEvent extends ProtobufAttributes implements SpanEvent {
+  readonly name: string;
+  readonly timeUnixNano: bigint;
+
+  constructor(name: string, timeUnixNano: bigint, scanned: Scanned, ranges: AttributeRanges) {
+    super(scanned, ranges);
+    this.name = name;
+    this.timeUnixNano = timeUnixNano;
+  }
+}
+
+class ProtobufLink extends ProtobufAttributes implements SpanLink {
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+
+  constructor(traceId: TraceId, spanId: SpanId, scanned: Scanned, ranges: AttributeRanges) {
+    super(scanned, ranges);
+    this.traceId = traceId;
+    this.spanId = spanId;
+  }
 }

@@ -2,14 +2,23 @@
 import type { Message, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
 import { unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
 import { lastText, systemText } from '../../../collectors/parsing/messages.ts';
-import type { AgentTrace, ModelCall, RetrievedDocument, SubAgent, ToolCall, ToolDefinition } from '../../model/agent-trace.ts';
+import type {
+  AgentTrace,
+  ModelCall,
+  RetrievedDocument,
+  SubAgent,
+  ToolCall,
+  ToolDefinition,
+  TruncatedPart,
+  RunKey,
+} from '../../model/agent-trace.ts';
 import type { Drafted } from '../../model/mutable.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { AgentScope } from './agent-scopes.ts';
-import { reportedByMessages } from './linked-runs.ts';
 import { tokensOf } from './model-calls.ts';
-import type { Node } from './span-tree.ts';
-import { truncatedParts } from './truncation.ts';
+import { type Node, byStart } from './span-tree.ts';
+import { isCutShort } from '../../../collectors/parsing/truncation.ts';
+import type { TraceId } from '../../model/ids.ts';
 
 export interface AgentSpans {
   readonly scope: AgentScope;
@@ -209,4 +218,59 @@ function handoverTo(agent: string, tools: readonly { readonly name: string; read
 
 function lettersOf(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** What the spans of a run carry in part only, because an SDK or a length limit cut it short. */
+
+/** `telling` are the agent's span, its frames and its requests to models. */
+function truncatedParts(
+  { input, finalResponse, systemPrompt }: Pick<AgentTrace, 'input' | 'finalResponse' | 'systemPrompt'>,
+  ...telling: readonly (readonly Node[])[]
+): readonly TruncatedPart[] {
+  const parts: TruncatedPart[] = [];
+  if (isCut(input)) parts.push('input');
+  if (isCut(finalResponse)) parts.push('final_response');
+  if (isCut(systemPrompt)) parts.push('system_prompt');
+  if (telling.some((nodes) => nodes.some(isTruncated))) parts.push('spans');
+  return parts;
+}
+
+function isTruncated({ told: { facts } }: Node): boolean {
+  return facts.truncated === true;
+}
+
+function isCut(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && isCutShort(value);
+}
+
+/** Runs over several traces that span links join: agents that talk over a message bus, each message a trace of its own. */
+
+/**
+ * Such a run has no span around it. It is known by the span that told its answer, the one place that all of its traces led to, and its
+ * sub-agents under the same trace id; until there is an answer it is known by its first agent's span.
+ */
+export function keyPlace(
+  scope: AgentScope,
+  parent: RunKey | undefined,
+): Pick<RunKey, 'traceId' | 'spanId'> & { readonly spanTraceId: TraceId } {
+  const { traceId, spanId } = scope;
+  if (parent !== undefined) return { traceId: parent.traceId, spanId, spanTraceId: traceId };
+  const answer = answersIn(scope, []).sort(byStart).at(-1)?.span;
+  return answer === undefined
+    ? { traceId, spanId, spanTraceId: traceId }
+    : { traceId: answer.traceId, spanId: answer.spanId, spanTraceId: answer.traceId };
+}
+
+/** What the first span that passes messages on and knows the input tells. */
+function reportedByMessages(own: readonly Node[]): SpanFacts | undefined {
+  return own.find(({ told: { facts } }) => facts.followsLinks === true && facts.input !== undefined)?.told.facts;
+}
+
+/** Adds them to what is found. */
+function answersIn({ own, subAgents }: AgentScope, found: Node[]): Node[] {
+  for (const node of own)
+    if (node.told.facts.followsLinks === true && lastText(node.told.facts.outputMessages ?? [], 'assistant') !== undefined)
+      found.push(node);
+  for (const sub of subAgents) answersIn(sub, found);
+  return found;
 }

@@ -2,18 +2,16 @@
 import type { AgentTrace, RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
-import { agentTrace, type AgentSpans } from './agent-trace.ts';
+import { agentTrace, type AgentSpans, keyPlace } from './agent-trace.ts';
 import { agentScopes, type AgentScope } from './agent-scopes.ts';
 import { tracedReadings, type TracedReadings } from './requested-calls.ts';
 import { spanReadingOf, type Reading } from './span-facts.ts';
 import type { Fragment } from './fragments.ts';
-import { keyPlace } from './linked-runs.ts';
 import { modelSpans, withoutNestedModels } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
-import { spansPerStep } from './span-tree.ts';
+import { spansPerStep, byStart, looseNode, tree, type Node } from './span-tree.ts';
 import { countBelow } from '../../model/nano-time.ts';
-import { byStart, looseNode, tree, type Node } from './span-tree.ts';
 
 export interface Held {
   readonly span: Span;
@@ -44,7 +42,7 @@ export interface Draft {
   readonly fragment?: Fragment;
 }
 
-export interface AssembleInput extends Reading {
+interface AssembleInput extends Reading {
   readonly tenant: Tenant;
   /** In the order in which they arrived. */
   readonly held: readonly Held[];

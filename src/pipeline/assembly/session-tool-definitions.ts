@@ -10,12 +10,12 @@ import type { Draft } from './assemble.ts';
 import { fingerprint } from './fingerprint.ts';
 
 /** Sessions that are remembered; beyond, the one that was heard of longest ago is forgotten. */
-export const sessionsMax = 10_000;
+const sessionsMax = 10_000;
 const toolsPerSessionMax = 200;
 /** Turns that are told what later ones know. */
 const turnsPerSessionMax = 100;
 
-export interface SessionTools<Trace> {
+interface SessionTools<Trace> {
   /** Notes what the runs of a trace tell of their tools; gives the traces of other turns that can now be told more. */
   learn(trace: Trace, drafts: readonly Draft[]): readonly Trace[];
   /** The drafts, with what other turns of their sessions told of the tools that they name. */
@@ -125,4 +125,14 @@ function isSame(a: JsonValue, b: JsonValue): boolean {
 function completed(definition: ToolDefinition, known: KnownTool | undefined): ToolDefinition {
   const { description = null, inputSchema = null } = known ?? {};
   return { ...(description === null ? {} : { description }), ...(inputSchema === null ? {} : { inputSchema }), ...definition };
+}
+
+/**
+ * What a run's spans tell comes first. Where they name tools, these were offered, and the configuration only fills in what the spans
+ * lack; it adds no tool to them, for a call of a tool that was not offered must show. Where they name none, the configuration's list
+ * was offered.
+ */
+export function offeredTools(told: readonly ToolDefinition[], configured: ReadonlyMap<string, ToolDefinition>): readonly ToolDefinition[] {
+  if (told.length === 0) return [...configured.values()];
+  return told.map((definition) => ({ ...configured.get(definition.name), ...definition }));
 }

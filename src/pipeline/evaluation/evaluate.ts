@@ -8,15 +8,12 @@ import type { BudgetLimits } from '../../model/budget.ts';
 import type { Drafted } from '../../model/mutable.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import { wire } from '../../model/attributes.ts';
-import { targetKey } from '../../model/evaluation-key.ts';
+import { targetKey, runTargetId, type Decision, type Evaluation, type Verdict } from '../../model/verdict.ts';
 import type { Clock } from '../../model/clock.ts';
-import { runTargetId, type Decision, type Evaluation, type Verdict } from '../../model/verdict.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { unpaced, type Paced } from './budget-pacing.ts';
+import { unpaced, type Paced, sampleDecision, raisedRate, type Raise } from './sampling.ts';
 import type { Panel } from '../jury/jury-panel.ts';
-import { raisedRate, type Raise } from './sample-rate-rules.ts';
-import { sampleDecision } from './sampling.ts';
 
 /** A configured evaluator with the runs that it is for. */
 export interface PlannedEvaluator {
@@ -48,7 +45,7 @@ export interface ToJudge {
   readonly probability: number;
 }
 
-export interface Evaluated {
+interface Evaluated {
   readonly evaluations: readonly Evaluation[];
   readonly decisions: readonly RunDecision[];
   readonly toJudge: readonly ToJudge[];
@@ -56,7 +53,7 @@ export interface Evaluated {
   readonly isRaised?: true;
 }
 
-export interface EvaluateWith {
+interface EvaluateWith {
   readonly context: EvaluationContext;
   readonly clock: Clock;
   readonly telemetry: Telemetry;

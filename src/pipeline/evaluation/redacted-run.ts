@@ -9,10 +9,10 @@ import type { ScoredRun } from '../../model/scored-run.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import type { Redaction } from '../../redaction/redaction.ts';
-import { changedRequests } from '../jury/request-interceptor.ts';
+import { changedRequests } from '../jury/judge-driver.ts';
 import type { ToJudge } from './evaluate.ts';
 
-export interface RedactedRun {
+interface RedactedRun {
   readonly run: Run;
   item(item: Omit<ScoredRun, 'run'>): ScoredRun;
   /** What is asked about the run. */

@@ -4,8 +4,10 @@
  * keeps. Within what an upstream sampler has let through (`th`), the rate is a share of that.
  */
 import type { TraceId } from '../../model/ids.ts';
+import { ofQuorum } from '../jury/jury-panel.ts';
+import type { Verdict } from '../../model/verdict.ts';
 
-export interface SampleInput {
+interface SampleInput {
   readonly traceId: TraceId;
   readonly traceState: string;
   /** A share 0..1 of the received runs. */
@@ -76,4 +78,89 @@ function openTelemetryMember(traceState: string): { readonly th?: string; readon
     ...(th !== undefined && THRESHOLD.test(th) ? { th } : {}),
     ...(rv !== undefined && RANDOM_VALUE.test(rv) ? { rv } : {}),
   };
+}
+
+/** How a budget is spread over the day: sampled less in time, it is not spent by noon. */
+
+/** Of the budget; so much may be spent at once, and from there to the line below it the rate sinks. */
+const headStart = 0.2;
+/** Less than this is nothing: a verdict that stands for thousands of runs tells little of them, and it is better said that nobody was asked. */
+const shareLeast = 0.02;
+
+interface DayShares {
+  /** Of the day (UTC) that has passed, 0..1. */
+  readonly dayShare: number;
+  /** Of the day's budget that is spent; above 1 when a call cost more than it could be expected to. */
+  readonly spentShare: number;
+}
+
+/**
+ * What is left of a sample rate, 0..1. A line rises from the head start at midnight to the whole budget at the next: with as much spent as it allows nothing is
+ * left of the rate, a head start below it everything, and between them the rate sinks evenly. Traffic that would cost n times
+ * the budget settles at one part in n of its rate, down to a fiftieth; traffic that would cost less than the budget without its head start is not held back.
+ */
+export function pacedShare({ dayShare, spentShare }: DayShares): number {
+  const allowed = headStart + (1 - headStart) * dayShare;
+  const share = Math.min(1, (allowed - spentShare) / headStart);
+  return share < shareLeast ? 0 : share;
+}
+
+/** What budgets leave of a sample rate. */
+export interface Paced {
+  /** 0..1. */
+  readonly left: number;
+  /** Reason of a decision when nothing is left: the limit that is scarcest. */
+  readonly by: string;
+}
+
+export const unpaced: Paced = { left: 1, by: '' };
+
+/**
+ * What the budget of an evaluator and those of its judges, one for each vote, leave together. Of several judges it is what a quorum of them can keep up: one whose budget is
+ * spent gives no vote, and the others go on.
+ */
+export function pacedBy(own: Paced, judges: readonly Paced[]): Paced {
+  const left = ofQuorum(judges.map((one) => one.left));
+  const theirs = judges.find((one) => one.left === left);
+  return theirs === undefined || own.left <= left ? own : theirs;
+}
+
+/** The share of runs that an evaluator asks about: its own rate, or the highest of those that the rules' verdicts on the run raise it to. */
+
+/** `tool_error < 1`: it holds on a run that this evaluator has scored so. */
+export interface ScoreCondition {
+  readonly evaluator: string;
+  readonly comparison: '<' | '<=' | '>' | '>=' | '=';
+  readonly score: number;
+}
+
+export interface Raise {
+  readonly when: ScoreCondition;
+  /** A share 0..1 of the received runs. */
+  readonly to: number;
+}
+
+const comparisons: { readonly [sign in ScoreCondition['comparison']]: (one: number, other: number) => boolean } = {
+  '<': (one, other) => one < other,
+  '<=': (one, other) => one <= other,
+  '>': (one, other) => one > other,
+  '>=': (one, other) => one >= other,
+  '=': (one, other) => one === other,
+};
+
+/** `verdicts` by the names of the evaluators. A verdict without a score raises nothing. */
+export function raisedRate(rate: number, raise: readonly Raise[], verdicts: ReadonlyMap<string, Verdict>): number {
+  return rateByScores(rate, raise, (evaluator) => {
+    const verdict = verdicts.get(evaluator);
+    return verdict?.kind === 'scored' ? verdict.score : undefined;
+  });
+}
+
+/** `scoreOf` tells what an evaluator scored the run; undefined: nothing. */
+export function rateByScores(rate: number, raise: readonly Raise[], scoreOf: (evaluator: string) => number | undefined): number {
+  const raised = raise.filter(({ when: { evaluator, comparison, score: limit } }) => {
+    const score = scoreOf(evaluator);
+    return score !== undefined && comparisons[comparison](score, limit);
+  });
+  return Math.max(rate, ...raised.map(({ to }) => to));
 }

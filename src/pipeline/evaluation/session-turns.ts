@@ -9,8 +9,7 @@ import type { TraceId } from '../../model/ids.ts';
 import { plainText } from '../../model/json.ts';
 import type { NewTurn, SessionChoice } from '../../model/judge-work.ts';
 import { isOfSession, whoIsAsked, type Pace, type PlannedEvaluator } from './evaluate.ts';
-import { unpaced } from './budget-pacing.ts';
-import { sampleDecision, type SampleDecision } from './sampling.ts';
+import { unpaced, sampleDecision, type SampleDecision } from './sampling.ts';
 
 export interface TurnsWith {
   readonly clock: Clock;

@@ -5,7 +5,7 @@
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { contentHash, expectedOf } from './run.ts';
+import { contentHash, expectedOf } from './revisions.ts';
 import type { Draft } from '../assembly/assemble.ts';
 import type { JournalReference } from './journal-references.ts';
 import type { Trace, TraceTable } from './trace-table.ts';
@@ -16,7 +16,7 @@ export interface TraceName {
 }
 
 /** A run that was scored and stored. */
-export interface StoredKey {
+interface StoredKey {
   readonly spanId: SpanId;
   readonly revision: number;
   /** The run that it turned out to be a part of, as `trace/span`. */
@@ -40,7 +40,7 @@ export interface Reopening {
 }
 
 /** Parts of the gathering. */
-export interface LateSpansDeps {
+interface LateSpansDeps {
   readonly traces: TraceTable;
   readonly standings: Pick<JournalReference, 'finish'>;
   readonly telemetry: Telemetry;

@@ -1,20 +1,23 @@
 /** Closing a run under its key: the next revision, if it says anything new. */
-import type { Completeness, Run } from '../../model/agent-trace.ts';
-import type { SpanId } from '../../model/ids.ts';
+import type { Completeness, Run, AgentTrace, RunKey } from '../../model/agent-trace.ts';
+import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Draft } from '../assembly/assemble.ts';
 import type { Lasting } from './run-identity.ts';
-import { contentHash, expectedOf, partOf, runOf } from './run.ts';
 import { spansPerStep } from '../assembly/span-tree.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 import type { Trace } from './trace-table.ts';
+import { wire } from '../../model/attributes.ts';
+import { parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { textAttribute, type Attributed, type AttributeValue, type Resource } from '../../model/span.ts';
+import { fingerprint, type Printable } from '../assembly/fingerprint.ts';
 
 /** What closing a run costs beside its spans, in spans: it is scored and handed on. */
 const spansPerRun = 20;
 /** Hashing the content of a larger run takes milliseconds, and so does each rule that scores it: each is a piece of its own. */
 const bytesPerStep = 256 * 1024;
 
-export interface ClosingTo {
+interface ClosingTo {
   /** Takes what closes. */
   readonly ready: Run[];
   readonly telemetry: Telemetry;
@@ -88,4 +91,92 @@ function remember(
   { revision, contentHash: hash }: Pick<Run, 'revision' | 'contentHash'>,
 ): void {
   (trace.closed ??= new Map()).set(spanId, { traceId, spanTraceId, revision, contentHash: hash });
+}
+
+/** A draft that closes becomes a run: its place in the stream, its resource and the hash of its content. */
+
+/** Hash of everything that a verdict can depend on: a revision with the same hash says nothing new. `expected` is what `expectedOf` finds. */
+export function contentHash({ trace, parent }: Draft, expected: JsonValue | undefined): string {
+  const content: object = { trace, parent, expected };
+  return fingerprint(content as Printable);
+}
+
+function runOf(
+  draft: Draft,
+  closed: { readonly completeness: Completeness; readonly revision: number; readonly contentHash: string },
+  expected: JsonValue | undefined,
+): Run {
+  const resource = draft.span.resource;
+  const service = textAttribute(resource, wire.serviceName);
+  const serviceVersion = textAttribute(resource, wire.serviceVersion);
+  return {
+    ...draft.key,
+    ...(draft.spanTraceId === draft.key.traceId ? {} : { spanTraceId: draft.spanTraceId }),
+    trace: draft.trace,
+    dialects: draft.dialects,
+    ...(service === undefined ? {} : { service }),
+    ...(serviceVersion === undefined ? {} : { serviceVersion }),
+    resourceAttributes: resourceAttributes(resource),
+    traceState: draft.span.traceState,
+    ...(draft.parent === undefined ? {} : { parent: draft.parent }),
+    startUnixNano: draft.startUnixNano,
+    endUnixNano: draft.endUnixNano,
+    ...closed,
+    ...(expected === undefined ? {} : { expected }),
+  };
+}
+
+/** The last revision of a run that turned out to be part of another one: what it said is in that one now. */
+function partOf(
+  whole: Draft,
+  part: Pick<RunKey, 'traceId' | 'spanId'> & { readonly spanTraceId: TraceId; readonly revision: number; readonly contentHash: string },
+): Run {
+  const { agent, sessionId, status } = whole.trace;
+  const trace: AgentTrace = {
+    ...(agent === undefined ? {} : { agent }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...nothing,
+    status,
+  };
+  const { spanTraceId, revision, contentHash: hash, ...place } = part;
+  const run = runOf(
+    { ...whole, key: { ...whole.key, ...place }, spanTraceId, parent: undefined, trace },
+    { completeness: 'complete', revision, contentHash: hash },
+    undefined,
+  );
+  return { ...run, partOf: whole.key };
+}
+
+const nothing = {
+  toolCalls: [],
+  toolDefinitions: [],
+  modelCalls: [],
+  documents: [],
+  reasoningSteps: [],
+  subAgents: [],
+  toolCallsCarried: false,
+} as const;
+
+/** What the agent's span, its frames or its resource say is expected of the run. */
+export function expectedOf({ spans, span: { resource } }: Draft): JsonValue | undefined {
+  const told = toldIn(spans) ?? resource.attribute(wire.expected) ?? undefined;
+  if (told === undefined) return undefined;
+  return typeof told === 'string' ? (parseJson(told) ?? told) : (told as JsonValue);
+}
+
+function toldIn(spans: readonly Attributed[]): AttributeValue | undefined {
+  for (const span of spans) {
+    const value = span.attribute(wire.expected) ?? undefined;
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function resourceAttributes(resource: Resource): JsonObject {
+  const found = Object.create(null) as { [key: string]: JsonValue };
+  for (const key of resource.attributeKeys()) {
+    const value = resource.attribute(key);
+    if (value !== undefined) found[key] = value instanceof Uint8Array ? Buffer.from(value).toString('base64') : (value as JsonValue);
+  }
+  return found;
 }

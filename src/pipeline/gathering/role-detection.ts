@@ -4,12 +4,11 @@ import { repeats } from '../../../collectors/parsing/repeats.ts';
 import { sharedValues } from '../../../collectors/parsing/shared-values.ts';
 import type { Span } from '../../model/span.ts';
 import type { SpanId } from '../../model/ids.ts';
-import { spanReadingOf, type Reading, type SpanReading } from '../assembly/span-facts.ts';
-import { readersOf } from '../assembly/collector-match.ts';
+import { spanReadingOf, type Reading, type SpanReading, readersOf } from '../assembly/span-facts.ts';
 import type { Trace } from './trace-table.ts';
 import { isRoot } from '../assembly/span-tree.ts';
 
-export interface RoleDetection {
+interface RoleDetection {
   /** For one look. What it finds is kept only when the trace is told to keep it: most traces are looked at once, and what hangs on an old object outlives its use. */
   reading(trace: Trace): Reading;
   /** Undefined: the span cannot be read. */

@@ -3,16 +3,14 @@
  * on with what was there when it began: were it begun again for every span that comes, a trace that never goes quiet would never be looked at. It
  * closes what it would have closed just before they came, and they are news for the next look.
  */
-import type { ScanProgress } from './scan-planner.ts';
+import type { ScanProgress, ScanResult } from './scan-planner.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Deadlines } from '../../runtime/deadline-queue.ts';
-import type { ScanResult } from './scan-planner.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 import { earlier } from '../../model/nano-time.ts';
-import { joinWindow } from './join-window.ts';
 import type { Trace } from './trace-table.ts';
 
-export interface ScanScheduler {
+interface ScanScheduler {
   /** Does so many pieces of looking at most, and as many of closing. */
   goOn(piecesMax: number): void;
   /** What was looked at waits for those that are due with it. */
@@ -29,7 +27,7 @@ export interface ScanScheduler {
   giveUpAll(): readonly Trace[];
 }
 
-export interface ScanSchedulerDeps {
+interface ScanSchedulerDeps {
   readonly clock: Clock;
   readonly queue: Deadlines<Trace>;
   /** When a step of it fails nothing goes on with the trace. */
@@ -124,5 +122,44 @@ export function scanScheduler({ clock, queue, guarded, look, settle }: ScanSched
       work = undefined;
       return trace === undefined ? all : [...all, trace];
     },
+  };
+}
+
+/** Traces that were looked at and wait for those that are due with them: one of these may show that it holds other parts of one of their runs. */
+
+/** Traces that are due within so short a time may hold parts of one run: none of them closes before all were looked at. */
+const togetherMs = 50;
+
+interface JoinWindow {
+  add(trace: Trace, look: ScanResult): void;
+  remove(trace: Trace): void;
+  /** Undefined: it does not wait here. */
+  courseOf(trace: Trace): ScanProgress | undefined;
+  /** The first one, if it need not wait any more while the next one to be looked at is due at `nextMs`. It is no longer among them. */
+  take(nowMs: number, nextMs: number): readonly [Trace, ScanResult] | undefined;
+  takeAll(): readonly Trace[];
+  /** When the first one of them was due. */
+  sinceMs(): number | undefined;
+}
+
+function joinWindow(): JoinWindow {
+  /** In the order in which they were due. */
+  const looked = new Map<Trace, ScanResult>();
+  return {
+    add: (trace, look) => void looked.set(trace, look),
+    remove: (trace) => void looked.delete(trace),
+    courseOf: (trace) => looked.get(trace)?.course,
+    take(nowMs, nextMs) {
+      const first = looked.entries().next().value;
+      if (first === undefined || (nextMs <= nowMs && nextMs <= first[1].course.dueMs + togetherMs)) return undefined;
+      looked.delete(first[0]);
+      return first;
+    },
+    takeAll() {
+      const all = [...looked.keys()];
+      looked.clear();
+      return all;
+    },
+    sinceMs: () => looked.values().next().value?.course.dueMs,
   };
 }

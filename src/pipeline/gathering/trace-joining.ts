@@ -2,15 +2,15 @@
 import type { Span } from '../../model/span.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Draft } from '../assembly/assemble.ts';
-import { fragmentIndex } from './fragment-index.ts';
 import type { Trace, TraceTable } from './trace-table.ts';
+import type { Fragment } from '../assembly/fragments.ts';
 
 /** Parts of one run. An agent loop seldom goes beyond some hundred requests, and each part that comes has the whole looked at. */
 export const tracesPerRunMax = 1_000;
 /** A message answers one message, or a few. */
 const linksPerSpanMax = 8;
 
-export interface Joining {
+interface Joining {
   /** The trace that now holds `trace` and those that the span's links name. Those may come later: their spans will go there too. */
   byLinks(trace: Trace, span: Span, nowMs: number): Trace;
   /** Joins a trace to those that hold other parts of its runs. Undefined: nothing to join, or no room. */
@@ -18,7 +18,7 @@ export interface Joining {
   forget(trace: Trace): void;
 }
 
-export interface JoiningOptions {
+interface JoiningOptions {
   readonly traces: TraceTable;
   readonly telemetry: Telemetry;
   readonly spansMax: number;
@@ -66,5 +66,73 @@ export function joining({ traces, telemetry, spansMax, gone }: JoiningOptions): 
       return whole;
     },
     forget: (trace) => fragments.forget(trace),
+  };
+}
+
+/** Which traces hold parts of one run, by the keys of their fragments. */
+interface FragmentIndex<Trace> {
+  /** Keeps the keys of a trace; gives the traces that it goes on from, or that go on from it. */
+  remember(trace: Trace, tenant: string, fragment: Fragment): readonly Trace[];
+  forget(trace: Trace): void;
+}
+
+/** A key that more traces than this share tells nothing: call ids are counted from one, or everybody asks the same. */
+const tracesPerKeyMax = 8;
+
+function fragmentIndex<Trace>(): FragmentIndex<Trace> {
+  const offered = keyIndex<Trace>();
+  const sought = keyIndex<Trace>();
+  return {
+    remember(trace, tenant, { offers, seeks }) {
+      const own = (keys: readonly string[]): readonly string[] => keys.map((key) => `${tenant} ${key}`);
+      const [offersOf, seeksOf] = [own(offers), own(seeks)];
+      offered.add(trace, offersOf);
+      sought.add(trace, seeksOf);
+      const found = new Set([...offered.traces(seeksOf), ...sought.traces(offersOf)]);
+      found.delete(trace);
+      return [...found];
+    },
+    forget(trace) {
+      offered.remove(trace);
+      sought.remove(trace);
+    },
+  };
+}
+
+interface KeyIndex<Trace> {
+  add(trace: Trace, keys: readonly string[]): void;
+  traces(keys: readonly string[]): readonly Trace[];
+  remove(trace: Trace): void;
+}
+
+function keyIndex<Trace>(): KeyIndex<Trace> {
+  const byKey = new Map<string, Set<Trace>>();
+  const byTrace = new Map<Trace, Set<string>>();
+  return {
+    add(trace, keys) {
+      const own = byTrace.get(trace) ?? new Set();
+      for (const key of keys) {
+        if (own.has(key)) continue;
+        const sharing = byKey.get(key) ?? new Set();
+        // One more than the bound, so that the key is known to be worthless.
+        if (sharing.size > tracesPerKeyMax) continue;
+        byKey.set(key, sharing.add(trace));
+        own.add(key);
+      }
+      if (own.size > 0) byTrace.set(trace, own);
+    },
+    traces: (keys) =>
+      keys.flatMap((key) => {
+        const sharing = byKey.get(key);
+        return sharing === undefined || sharing.size > tracesPerKeyMax ? [] : [...sharing];
+      }),
+    remove(trace) {
+      for (const key of byTrace.get(trace) ?? []) {
+        const sharing = byKey.get(key);
+        sharing?.delete(trace);
+        if (sharing?.size === 0) byKey.delete(key);
+      }
+      byTrace.delete(trace);
+    },
   };
 }

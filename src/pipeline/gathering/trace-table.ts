@@ -2,9 +2,8 @@
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { recentMap } from '../../model/recent-map.ts';
 import type { Reading } from '../assembly/span-facts.ts';
-import { HeldSpans } from './held-spans.ts';
+import { HeldSpans, HeldRecords } from './held-spans.ts';
 import type { KeyPlace } from './run-identity.ts';
-import { HeldRecords } from './held-records.ts';
 import type { Parts } from './connected-spans.ts';
 
 /** Adds a position, once, where it belongs: mostly at the end, and mostly it is there already. */
@@ -15,7 +14,7 @@ export function inOrder(positions: number[], position: number): void {
 }
 
 /** A run that closed, by its key's span. */
-export interface Closed extends KeyPlace {
+interface Closed extends KeyPlace {
   readonly revision: number;
   readonly contentHash: string;
 }

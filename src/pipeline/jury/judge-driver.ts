@@ -8,7 +8,7 @@ import { type Outcome, type Verdict, verdictOf } from '../../model/verdict.ts';
 export type Ask = (request: EvaluatorRequest, note?: NoteCall) => Promise<Answer>;
 
 /** A judge, as far as there is one. */
-export interface Respondent {
+interface Respondent {
   ask?(question: Question, note?: NoteCall): Promise<Answer>;
   embed?(request: EmbeddingRequest, note?: NoteCall): Promise<Answer>;
 }
@@ -21,7 +21,7 @@ export type AskEnd = (
   | { readonly kind: 'overload' | 'over_budget'; readonly reason: string }
 ) & { readonly calls?: readonly JudgeCall[] };
 
-export interface RunJudgeOptions {
+interface RunJudgeOptions {
   /** An evaluator that asks more than this has gone astray. */
   readonly questionsMax: number;
   /** Null: a raw metric. */
@@ -94,4 +94,25 @@ function failed(error: string, explanation: string): Outcome {
 /** The kind of error only: a message may quote the run. */
 function errorName(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
+}
+
+/** An evaluation between whose requests and those who answer them something stands: neither it nor they know. */
+export interface ChangedRequest {
+  readonly request: EvaluatorRequest;
+  /** What the evaluation hears; absent: the answer as it came. */
+  readonly heard?: (answer: Answer) => Answer;
+}
+
+export function* changedRequests(asking: Asking<Verdict>, change: (request: EvaluatorRequest) => ChangedRequest): Asking<Verdict> {
+  try {
+    let step = asking.next();
+    while (step.done !== true) {
+      const { request, heard = (answer) => answer } = change(step.value);
+      step = asking.next(heard(yield request));
+    }
+    return step.value;
+  } finally {
+    // Whoever drives this one may end it early; a generator that is done does not mind.
+    asking.return({ kind: 'failed', error: 'not_asked', explanation: '', details: {} });
+  }
 }

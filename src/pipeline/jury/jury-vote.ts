@@ -2,9 +2,9 @@
 import type { Answer, Asking, JsonSchema, Question } from '../../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { Verdict } from '../../model/verdict.ts';
-import { changedRequests, type ChangedRequest } from './request-interceptor.ts';
+import { changedRequests, type ChangedRequest } from './judge-driver.ts';
 
-export interface VoteOptions {
+interface VoteOptions {
   /** 1 is answered as the question of any evaluation is: what is known already need not be asked again. */
   readonly vote: number;
   readonly asksConfidence: boolean;

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../model/clock.ts';
 
-export interface IntakePace {
+interface IntakePace {
   /** A request was taken, of so many bytes. */
   took(bytes: number): void;
   /** Called regularly. `openBytes`: of what was taken, what is not done. */
@@ -83,6 +83,46 @@ export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
       if (room <= 0) return false;
       room -= requestBytes;
       return true;
+    },
+  };
+}
+
+/** How long a client that is refused is asked to stay away. */
+interface RetryAfter {
+  /** Whole seconds, from 1 to the bound. */
+  seconds(backlog: Backlog): number;
+}
+
+interface Backlog {
+  /** Seconds of work that is accepted and not done. */
+  readonly lateSeconds: number;
+  /** The strain that refuses, in parts of what it takes to refuse: 1 and more. */
+  readonly burden: number;
+  /** For how long requests have been refused without a pause. */
+  readonly refusingSeconds: number;
+}
+
+interface RetryAfterOptions {
+  readonly maxSeconds: number;
+  /** 0..1, excluding 1. */
+  readonly random: () => number;
+}
+
+/** A strain that is half as large again as what refuses adds five seconds. */
+const secondsPerBurden = 10;
+/** Ten seconds of refusing add one: who comes back meanwhile comes on top of who sends anyway. */
+const secondsPerRefusing = 0.1;
+
+/**
+ * Grows with the backlog, up to a bound. Whoever was refused together must not come back together: the answer lies anywhere between half of the
+ * time and one and a half of it.
+ */
+export function retryAfter({ maxSeconds, random }: RetryAfterOptions): RetryAfter {
+  return {
+    seconds({ lateSeconds, burden, refusingSeconds }) {
+      const mean =
+        1 + Math.max(0, lateSeconds) + Math.max(0, burden - 1) * secondsPerBurden + Math.max(0, refusingSeconds) * secondsPerRefusing;
+      return Math.max(1, Math.min(maxSeconds, Math.round(mean * (0.5 + random()))));
     },
   };
 }

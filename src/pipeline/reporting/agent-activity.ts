@@ -1,6 +1,6 @@
 /** What agents did, counted for dashboards: how long runs and tool calls took, how the calls ended, and the tokens of model calls. */
 import type { ModelCall, Run, ToolCall } from '../../model/agent-trace.ts';
-import { callEnd, tookNano } from '../../model/tool-call-outcome.ts';
+import { callEnd, tookNano } from '../../model/error-signs.ts';
 import type { Labels, Telemetry } from '../../telemetry/telemetry.ts';
 import { callCosts, type PriceTable } from '../../../evaluators/pricing/prices.ts';
 import { numberOf } from '../../../evaluators/matching/rational.ts';

@@ -4,11 +4,11 @@ import type { Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Tenant } from '../../model/ids.ts';
 import type { Span } from '../../model/span.ts';
-import type { Evaluation } from '../../model/verdict.ts';
+import type { Evaluation, Verdict } from '../../model/verdict.ts';
 import type { MetricName } from '../../telemetry/metrics.ts';
 import type { Labels, Telemetry } from '../../telemetry/telemetry.ts';
-import { comparedRun, type Comparing } from './task-comparison.ts';
 import { taskKeys, type TaskKeyOptions, type TaskPath } from './task-keys.ts';
+import { groupRun, type GroupRunOptions } from '../../../evaluators/evidence/group-run.ts';
 
 export interface TaskGroupSettings extends Comparing {
   readonly taskKey: TaskPath;
@@ -21,7 +21,7 @@ export interface TaskGroupSettings extends Comparing {
 }
 
 /** All values of a gauge at once. */
-export interface Gauges {
+interface Gauges {
   replace(metric: MetricName, points: readonly { readonly labels: Labels; readonly value: number }[]): void;
 }
 
@@ -174,4 +174,25 @@ function measured({ entries }: Group): Measured {
 
 function runIdOf({ tenant, traceId, spanId }: Run): string {
   return JSON.stringify([tenant, traceId, spanId]);
+}
+
+/** What makes a run one of several that are compared: it is whole, its steps are known, and so is whether it arrived. */
+export interface Comparing extends GroupRunOptions {
+  /** Name of a configured evaluator whose pass is success; left out: a run succeeds unless it ends in an error. */
+  readonly success?: string;
+}
+
+type Compared =
+  | { readonly kind: 'compared'; readonly run: GroupRun }
+  | { readonly kind: 'left_out'; readonly reason: 'not_complete' | 'tool_calls_not_carried' | 'no_verdict' };
+
+/** A run of which a part is missing would look shorter than it was, and might set the least number of steps for all others. */
+export function comparedRun(run: Run, { success, ...options }: Comparing, verdictOf: (name: string) => Verdict | undefined): Compared {
+  if (run.completeness !== 'complete') return { kind: 'left_out', reason: 'not_complete' };
+  const found = groupRun(run.trace, options);
+  if (found === undefined) return { kind: 'left_out', reason: 'tool_calls_not_carried' };
+  if (success === undefined) return { kind: 'compared', run: found };
+  const verdict = verdictOf(success);
+  if (verdict?.kind !== 'scored' || verdict.passed === null) return { kind: 'left_out', reason: 'no_verdict' };
+  return { kind: 'compared', run: { ...found, success: verdict.passed } };
 }

@@ -1,9 +1,16 @@
 /** The socket side of the OTLP door: time limits, header limits, and answers to what is not even HTTP. */
-import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { grpcCode, statusResponse } from '../../otlp/write/responses.ts';
-import type { RestLimits } from './http-answer.ts';
 import { isHttp2, type Refusal } from '../rejection.ts';
 import { tlsOptions, type Tls } from '../tls.ts';
 
@@ -100,4 +107,57 @@ export function endAnswered(socket: Socket): void {
   socket.end();
   const timer = setTimeout(() => socket.destroy(), restTimeoutMs);
   socket.once('close', () => clearTimeout(timer));
+}
+
+/** Puts an answer on the wire so that it reaches the client, also while the client is still sending. */
+interface Answer {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: Buffer;
+}
+
+/** What is read away of a body that is refused; a client that sends more than this after its answer is cut off. */
+interface RestLimits {
+  readonly restBytes: number;
+  readonly restTimeoutMs: number;
+}
+
+/**
+ * Closing a socket with unread bytes resets the connection and takes the answer with it. So a request that is still being sent is
+ * answered first, completely, then its rest is read away within limits, and only then the connection is closed.
+ */
+export function sendAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer, limits: RestLimits): void {
+  const complete = isComplete(request);
+  const close = complete ? {} : { connection: 'close' };
+  response.writeHead(answer.status, { ...answer.headers, ...close, 'content-length': String(answer.body.length) });
+  if (complete) {
+    response.end(answer.body);
+    return;
+  }
+  response.write(answer.body);
+  readAway(request, limits, () => response.end());
+}
+
+function isComplete(request: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': transfer } = request.headers;
+  return request.complete || (transfer === undefined && (length === undefined || length === '0'));
+}
+
+function readAway(request: IncomingMessage, { restBytes, restTimeoutMs }: RestLimits, then: () => void): void {
+  let rest = restBytes;
+  let done = false;
+  const finish = (): void => {
+    if (done) return;
+    done = true;
+    clearTimeout(timer);
+    request.off('data', onData);
+    then();
+  };
+  const onData = (chunk: Buffer): void => {
+    rest -= chunk.length;
+    if (rest < 0) finish();
+  };
+  const timer = setTimeout(finish, restTimeoutMs);
+  request.on('data', onData).once('end', finish).once('close', finish).on('error', finish);
+  request.resume();
 }

@@ -3,10 +3,8 @@ import type { TLSSocket } from 'node:tls';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HostRule } from '../../model/http-hosts.ts';
 import { grpcCode, statusResponse, type OtlpSignal } from '../../otlp/write/responses.ts';
-import { sendAnswer } from './http-answer.ts';
-import { aborted, readBody, type ReceivedBody } from '../body.ts';
-import { openConnections, type Connections } from '../connection-tracker.ts';
 import {
+  sendAnswer,
   answerUnparsed,
   defaultHttpBounds,
   endAnswered,
@@ -16,6 +14,8 @@ import {
   wholeAnswer,
   type HttpBounds,
 } from './otlp-http-server.ts';
+import { aborted, readBody, type ReceivedBody } from '../body.ts';
+import { openConnections, type Connections } from '../connection-tracker.ts';
 import type { Receiver, ReceiverOptions } from '../receiver.ts';
 import { isPlain, methodNotAllowed, noConnection, noSuchPath, parserRefusal, refusalFor, refusalOf, type Refusal } from '../rejection.ts';
 import { encodings, requestHandler, type AdmittedRequest, type RequestHandler, type RequestHead } from '../request-handler.ts';

@@ -7,7 +7,7 @@ import { jsonText } from '../../model/json.ts';
 import type { Evaluation } from '../../model/verdict.ts';
 import { brief } from '../compression.ts';
 import { exportText } from '../outbox-codec.ts';
-import { callEnd } from '../../model/tool-call-outcome.ts';
+import { callEnd } from '../../model/error-signs.ts';
 import { runColumns, storedVerdict, tookMicros } from '../row-mapping.ts';
 import { jobBody } from '../judge-job-codec.ts';
 import { contentOf } from '../content-codec.ts';

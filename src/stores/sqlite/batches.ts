@@ -1,6 +1,6 @@
 /** Which questions are in batches, and what came back, in the SQLite store. */
 import { sql, type Kysely } from 'kysely';
-import type { JudgeBatchStore } from '../../model/store/batch-store.ts';
+import type { JudgeBatchStore } from '../../model/store/judge-store.ts';
 import { chunks } from './chunks.ts';
 import type { Tables } from './tables.ts';
 

@@ -12,8 +12,7 @@ import {
   type DatabaseConnection,
   type Driver,
 } from 'kysely';
-import { JuryError } from '../../model/errors.ts';
-import { diskFullText } from '../../model/full-disk.ts';
+import { JuryError, diskFullText } from '../../model/errors.ts';
 import type { SpanPiece } from '../../model/store/store.ts';
 import type { Batch } from './batch.ts';
 import { database } from './database.ts';

@@ -1,7 +1,7 @@
 /** SQLite as one connection that answers questions in their order. */
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
-import { isDiskFull } from '../../model/full-disk.ts';
+import { isDiskFull } from '../../model/errors.ts';
 import type { Tables } from './tables.ts';
 import { rows, type Rows } from './rows.ts';
 import type { Answer, Ask } from './thread-protocol.ts';

@@ -4,8 +4,7 @@ import { jsonText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { Attributed, AttributeValue, Span } from '../../model/span.ts';
 import { timeText } from '../../model/timestamp.ts';
 import type { Unbundled } from '../../otlp/cut/bundle.ts';
-import { writeLogsJson } from '../../otlp/write/write-logs-json.ts';
-import { writeTraces } from '../../otlp/write/write.ts';
+import { writeLogsJson, writeTraces } from '../../otlp/write/write.ts';
 
 /** One OTLP/JSON request a line, as the Collector's file exporter writes them: traces, then logs where there are any. */
 export function otlpLines({ spans, records }: Unbundled): string {

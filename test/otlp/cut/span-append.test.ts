@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { expect, test } from 'vitest';
-import { writeAddition } from '../../../src/otlp/write/write-outgoing-protobuf.ts';
+import { writeAddition } from '../../../src/otlp/write/outgoing-items.ts';
 import { JuryError } from '../../../src/model/errors.ts';
 import { pieces } from '../../../src/otlp/cut/trace-extract.ts';
 import { protobufWriter } from '../../../src/otlp/write/protobuf-writer.ts';

@@ -6,8 +6,7 @@ import { bundle, unbundled, type BundlePart } from '../../../src/otlp/cut/bundle
 import { excerpts } from '../../../src/otlp/cut/trace-extract.ts';
 import { readLogs, readTraces } from '../../../src/otlp/read/read.ts';
 import { runSteps } from '../../../src/runtime/cooperative.ts';
-import { writeLogsJson } from '../../../src/otlp/write/write-logs-json.ts';
-import { writeTraces } from '../../../src/otlp/write/write.ts';
+import { writeLogsJson, writeTraces } from '../../../src/otlp/write/write.ts';
 import { span } from '../../builders/spans.ts';
 import { logsRequest, traceRequest } from '../descriptors.ts';
 import { plainRecord, plainSpan } from '../plain.ts';

@@ -1,7 +1,7 @@
 /** Large requests are read with pauses, and what is read does not depend on where the pauses lie. */
 import { expect, test } from 'vitest';
 import { logsInSteps, readTraces, tracesInSteps, type OtlpEncoding } from '../../../src/otlp/read/read.ts';
-import { stepBytes } from '../../../src/otlp/read/decode-pace.ts';
+import { stepBytes } from '../../../src/otlp/read/decode-state.ts';
 import type { Steps } from '../../../src/runtime/cooperative.ts';
 import { traceRequest } from '../descriptors.ts';
 import { plainSpan } from '../plain.ts';

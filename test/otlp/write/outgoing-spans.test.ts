@@ -1,9 +1,7 @@
 /** Spans of ours on the wire: both encodings say the same, and others can read them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonSpans } from '../../../src/otlp/write/write-outgoing-json.ts';
-import { protobufSpans } from '../../../src/otlp/write/write-outgoing-protobuf.ts';
-import type { SentSpan } from '../../../src/otlp/write/outgoing-items.ts';
+import { jsonSpans, type SentSpan, protobufSpans } from '../../../src/otlp/write/outgoing-items.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
 import { spanId } from '../../builders/agent-trace.ts';

@@ -1,7 +1,7 @@
 /** Writing: what we write, others read; what we read back is what was written. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { noAttributes } from '../../../src/otlp/read/attributes.ts';
+import { noAttributes } from '../../../src/otlp/read/attribute-table.ts';
 import { readTraces, type OtlpEncoding } from '../../../src/otlp/read/read.ts';
 import { exportResponse, grpcCode, statusResponse } from '../../../src/otlp/write/responses.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';

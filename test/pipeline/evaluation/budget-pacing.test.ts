@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pacedBy, pacedShare } from '../../../src/pipeline/evaluation/budget-pacing.ts';
+import { pacedBy, pacedShare } from '../../../src/pipeline/evaluation/sampling.ts';
 
 const cases = [
   { name: 'nothing is spent at midnight', dayShare: 0, spentShare: 0, want: 1 },

@@ -9,7 +9,7 @@ import { manualClock } from '../../../src/model/clock.ts';
 import { parseTraceId, type TraceId } from '../../../src/model/ids.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
 import { evaluateRun, type PlannedEvaluator } from '../../../src/pipeline/evaluation/evaluate.ts';
-import { raisedRate, type Raise, type ScoreCondition } from '../../../src/pipeline/evaluation/sample-rate-rules.ts';
+import { raisedRate, type Raise, type ScoreCondition } from '../../../src/pipeline/evaluation/sampling.ts';
 import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
 import { agentTrace, call } from '../../builders/agent-trace.ts';
 import { failed, run, scored, skipped } from '../../builders/scored-run.ts';

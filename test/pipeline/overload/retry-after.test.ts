@@ -1,7 +1,7 @@
 /** How long clients stay away: at least a second, never beyond the bound, longer for more, and not all for the same time. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { retryAfter } from '../../../src/pipeline/overload/retry-after.ts';
+import { retryAfter } from '../../../src/pipeline/overload/admission-rate.ts';
 
 const calm = { lateSeconds: 0, burden: 1, refusingSeconds: 0 };
 const cases = [
