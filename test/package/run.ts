@@ -3,7 +3,7 @@
  * Packages come from npm's cache where it has them. The last line is `N passed, M failed`.
  */
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -74,6 +74,13 @@ async function onThisNode(version: string): Promise<void> {
     "import { evaluate, toolError } from 'tracejury/evaluators'; import { agentTrace } from 'tracejury/agent-trace'; import { openAiCompatibleJudge } from 'tracejury/judges'; openAiCompatibleJudge({ model: 'm' }); const [verdict] = await evaluate(agentTrace({ input: 'x', toolCalls: [], finalResponse: 'y' }), {}, [toolError()]); process.stdout.write(verdict.kind);";
   const library = await ran(process.execPath, ['--input-type=module', '-e', source]);
   probe('its library can be imported', library.code === 0 && library.out === 'skipped', library);
+  writeFileSync(join(project, 'agent.ts'), readFileSync(join(top, 'examples/span-processor/agent.ts')));
+  const agent = await ran(process.execPath, ['agent.ts']);
+  probe(
+    'an agent with its span processor prints an evaluation span',
+    agent.code === 0 && agent.out.includes("'tracejury.verdict': 'fail'") && agent.out.includes('"sent":1'),
+    agent,
+  );
   probe('the service starts, answers and ends in order', await serves());
 }
 

@@ -30,6 +30,8 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   // The public entries: hosts of the engine like the others, so they stand above the pipeline; decision 5 says why.
   ['src/library', 4],
   ['src/config', 5],
+  // A host as the service is one, in an agent's own process.
+  ['src/span-processor', 5],
   // What the service is put together from.
   ['src/service', 5],
   ['src/cli', 5],

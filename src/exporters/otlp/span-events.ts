@@ -39,8 +39,8 @@ export function tracesUrl({ endpoint, tracesEndpoint }: ExporterSettings): strin
   return url.href;
 }
 
-/** The carrier, and the trace of what judges were asked, where that goes along: it links to the carrier, which names it. */
-function spansOf(item: ExportItem, tellsCalls: boolean): readonly SentSpan[] {
+/** The evaluation span, and the trace of what judges were asked, where that goes along: it links to the evaluation span, which names it. */
+export function spansOf(item: ExportItem, tellsCalls: boolean): readonly SentSpan[] {
   const carrier = carrierOf(item);
   const asked = tellsCalls ? judgeTraceOf(item) : undefined;
   const carriers = carrier === undefined ? [] : [carrierSpan(carrier, item, asked)];

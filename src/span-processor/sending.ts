@@ -1,0 +1,133 @@
+/** Evaluation spans on their way to an exporter of the SDK. */
+import { context, SpanStatusCode, TraceFlags, type Attributes, type HrTime, type SpanContext } from '@opentelemetry/api';
+import { suppressTracing } from '@opentelemetry/core';
+import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { scopeName, type SentSpan } from '../otlp/write/outgoing-items.ts';
+import type { ProcessTimers } from './timers.ts';
+
+export interface SentSpansOptions {
+  readonly exporter: SpanExporter;
+  readonly waitingMax: number;
+  readonly timers: ProcessTimers;
+}
+
+export interface SentSpans {
+  /** Never throws. */
+  add(spans: readonly SentSpan[]): void;
+  isBusy(): boolean;
+  /** Calls back once when nothing waits any more. */
+  onIdle(callback: () => void): void;
+  counts(): { readonly sent: number; readonly failed: number; readonly dropped: number };
+}
+
+const batchMax = 128;
+/** An exporter that does not call back by then has failed. The OTLP exporters end after 10 s by themselves. */
+const exportMs = 30_000;
+
+export function sentSpans({ exporter, waitingMax, timers }: SentSpansOptions): SentSpans {
+  const counts = { sent: 0, failed: 0, dropped: 0 };
+  const waiting: ReadableSpan[] = [];
+  let isSending = false;
+  let idle: (() => void) | undefined;
+
+  function send(): void {
+    if (isSending) return;
+    const batch = waiting.splice(0, batchMax);
+    if (batch.length === 0) {
+      const callback = idle;
+      idle = undefined;
+      callback?.();
+      return;
+    }
+    isSending = true;
+    let isOver = false;
+    const over = (isSent: boolean): void => {
+      if (isOver) return;
+      isOver = true;
+      cancel();
+      counts[isSent ? 'sent' : 'failed'] += batch.length;
+      isSending = false;
+      send();
+    };
+    const cancel = timers.after(exportMs, () => over(false));
+    try {
+      // Instrumentations of the agent make no spans of these requests.
+      context.with(suppressTracing(context.active()), () => exporter.export(batch, ({ code }) => over(code === 0)));
+    } catch {
+      over(false);
+    }
+  }
+
+  return {
+    add(spans) {
+      const room = waitingMax - waiting.length;
+      counts.dropped += Math.max(0, spans.length - room);
+      waiting.push(...spans.slice(0, Math.max(0, room)).map(readable));
+      timers.soon(send);
+    },
+    isBusy: () => isSending || waiting.length > 0,
+    onIdle(callback) {
+      idle = callback;
+      if (!isSending) send();
+    },
+    counts: () => ({ ...counts }),
+  };
+}
+
+/** As the SDK has a span that has ended. */
+function readable(span: SentSpan): ReadableSpan {
+  const [startTime, endTime] = [timeOf(span.startUnixNano), timeOf(span.endUnixNano)];
+  const context = contextOf(span.traceId, span.spanId);
+  return {
+    name: span.name,
+    kind: span.kind === 'client' ? 2 : 0,
+    spanContext: () => context,
+    ...(span.parentSpanId === undefined ? {} : { parentSpanContext: contextOf(span.traceId, span.parentSpanId) }),
+    startTime,
+    endTime,
+    duration: [endTime[0] - startTime[0], endTime[1] - startTime[1]],
+    ended: true,
+    status: span.fault === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: span.fault },
+    attributes: attributesOf(span.attributes),
+    links: span.links.map(({ traceId, spanId }) => ({ context: contextOf(traceId, spanId) })),
+    events: span.events.map(({ name, timeUnixNano, attributes }) => ({
+      name,
+      time: timeOf(timeUnixNano),
+      attributes: attributesOf(attributes),
+    })),
+    resource: resourceOf(span),
+    instrumentationScope: { name: scopeName },
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+}
+
+function resourceOf({ resource }: SentSpan): Resource {
+  return resourceFromAttributes(attributesOf(resource));
+}
+
+function contextOf(traceId: string, spanId: string): SpanContext {
+  return { traceId, spanId, traceFlags: TraceFlags.SAMPLED };
+}
+
+/** The SDK has no objects as values. */
+function attributesOf(values: SentSpan['attributes']): Attributes {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      typeof value === 'bigint'
+        ? Number(value)
+        : typeof value !== 'object' || value === null || Array.isArray(value)
+          ? (value ?? undefined)
+          : JSON.stringify(value),
+    ]),
+  ) as Attributes;
+}
+
+const nanosPerSecond = 1_000_000_000n;
+
+function timeOf(unixNano: bigint): HrTime {
+  return [Number(unixNano / nanosPerSecond), Number(unixNano % nanosPerSecond)];
+}

@@ -1,0 +1,43 @@
+/** `tracejury/span-processor`: scores the runs of agents in their own process, by the spans that the OpenTelemetry SDK makes there. No service is needed. */
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { processScoring, type SpanProcessorOptions, type SpanProcessorStats } from './scoring.ts';
+import { machineTimers } from './timers.ts';
+
+/**
+ * A span processor of the SDK. It gathers ended spans, closes runs as the service does, scores them, and sends the evaluation span by the exporter.
+ * It never throws into the agent and works between the agent's turns. Throws a TypeError from its constructor when an option is wrong.
+ */
+export class TracejurySpanProcessor implements SpanProcessor {
+  readonly #scoring: ReturnType<typeof processScoring>;
+
+  constructor(options: SpanProcessorOptions = {}) {
+    const exporter = options.exporter ?? new OTLPTraceExporter();
+    this.#scoring = processScoring({ ...options, exporter }, { clock: { nowMs: () => Date.now() }, timers: machineTimers });
+  }
+
+  onStart(): void {
+    // A span counts when it has ended.
+  }
+
+  onEnd(span: ReadableSpan): void {
+    this.#scoring.ended(span);
+  }
+
+  /** Scores what is complete, and resolves when its scores are sent or the deadline is over. */
+  async forceFlush(): Promise<void> {
+    await this.#scoring.flush();
+  }
+
+  /** Scores everything, complete or not, sends it, and shuts the exporter down. May be called twice. */
+  async shutdown(): Promise<void> {
+    await this.#scoring.shutdown();
+  }
+
+  /** Counts since the start of the process. */
+  stats(): SpanProcessorStats {
+    return this.#scoring.stats();
+  }
+}
+
+export type { SpanProcessorOptions, SpanProcessorStats } from './scoring.ts';
