@@ -16,4 +16,4 @@ call.end();
 run.end();
 
 await provider.shutdown();
-console.log(JSON.stringify(scoring.stats()));
+process.stdout.write(`${JSON.stringify(scoring.stats())}\n`);

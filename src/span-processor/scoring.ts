@@ -90,7 +90,7 @@ export function processScoring(
   const ask = askOf(options.judge ?? {}, options.call);
   const toAsk: (() => Promise<void>)[] = [];
   let asking = 0;
-  let waiting: SdkSpan[] = [];
+  const waiting: SdkSpan[] = [];
   let isPlanned = false;
   let cancelDue: (() => void) | undefined;
   let stopped: Promise<void> | undefined;

@@ -3,6 +3,7 @@ import { context, SpanStatusCode, TraceFlags, type Attributes, type HrTime, type
 import { suppressTracing } from '@opentelemetry/core';
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { isJsonArray, jsonText, type JsonValue } from '../model/json.ts';
 import { scopeName, type SentSpan } from '../otlp/write/outgoing-items.ts';
 import type { ProcessTimers } from './timers.ts';
 
@@ -114,16 +115,14 @@ function contextOf(traceId: string, spanId: string): SpanContext {
 
 /** The SDK has no objects as values. */
 function attributesOf(values: SentSpan['attributes']): Attributes {
-  return Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [
-      key,
-      typeof value === 'bigint'
-        ? Number(value)
-        : typeof value !== 'object' || value === null || Array.isArray(value)
-          ? (value ?? undefined)
-          : JSON.stringify(value),
-    ]),
-  ) as Attributes;
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, attributeOf(value)]));
+}
+
+function attributeOf(value: JsonValue): Attributes[string] {
+  if (value === null) return undefined;
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value !== 'object') return value;
+  return isJsonArray(value) && value.every((item) => typeof item === 'string') ? [...value] : jsonText(value);
 }
 
 const nanosPerSecond = 1_000_000_000n;

@@ -41,7 +41,7 @@ test('span processor: an evaluation span that comes in again is left alone', asy
   const { scoring, advance, spans, scored } = started();
   for (const span of await agentSpans()) scoring.ended(span);
   await advance(600);
-  for (const span of [...spans]) scoring.ended(span);
+  for (const span of spans.slice()) scoring.ended(span);
   await advance(10_000);
   expect([scored.length, spans.length, scoring.stats().spans.invalid]).toEqual([1, 1, 1]);
 });
