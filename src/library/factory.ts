@@ -11,6 +11,7 @@ import { partedOptions } from '../../evaluators/configuration/option-functions.t
 import { snakeMembers } from '../../evaluators/configuration/option-names.ts';
 import type { TurnGrouping } from '../../evaluators/evidence/turns.ts';
 import { writtenExpectation } from '../../evaluators/expectation/written-expectation.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 
@@ -56,8 +57,7 @@ export interface RuleOrJudgeFactory<Options> {
 
 /** The factory of an evaluator: one of ours, or one that satisfies the same contract. */
 export function factory<Member extends AnyEvaluator>(evaluator: Member): Factory<Member> {
-  const make = (options: object = {}, setting: EvaluatorSetting & { readonly withJudge?: true } = {}): ConfiguredEvaluator =>
-    configured(evaluator, options, setting);
+  const make = (options: object = {}, setting: Setting = {}): ConfiguredEvaluator => configured(evaluator, options, setting);
   return make as Factory<Member>;
 }
 
@@ -66,11 +66,19 @@ export function readyEvaluator(evaluator: ConfiguredEvaluator | AnyEvaluator): C
   return 'evaluator' in evaluator ? evaluator : configured(evaluator, {}, {});
 }
 
-function configured(
-  evaluator: AnyEvaluator,
-  options: object,
-  { name, threshold, expect, includeExplanation, turns, withJudge }: EvaluatorSetting & { readonly withJudge?: true },
-): ConfiguredEvaluator {
+type Setting = EvaluatorSetting & { readonly withJudge?: true };
+
+const settingNames: { readonly [Name in keyof Required<Setting>]: true } = {
+  name: true,
+  threshold: true,
+  expect: true,
+  includeExplanation: true,
+  turns: true,
+  withJudge: true,
+};
+
+function configured(evaluator: AnyEvaluator, options: object, setting: Setting): ConfiguredEvaluator {
+  const { name, threshold, expect, includeExplanation, turns, withJudge } = setting;
   const { data, functions } = partedOptions(options, evaluator.functions ?? []);
   const given: JsonObject = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
   const written = snakeMembers(evaluator.optionsSchema, given);
@@ -88,6 +96,19 @@ function configured(
     [evaluator],
     functions,
   );
-  if (configuration.kind === 'ready') return configuration.evaluator;
-  throw new TypeError(`${evaluator.id}: ${configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; ')}`);
+  const unknown = unknownSettings(setting);
+  if (configuration.kind === 'ready' && unknown.length === 0) return configuration.evaluator;
+  const faults = configuration.kind === 'ready' ? [] : configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`);
+  throw new TypeError(`${evaluator.id}: ${[...unknown, ...faults].join('; ')}`);
+}
+
+/** A misspelled threshold would leave the default in force. */
+function unknownSettings(setting: object): readonly string[] {
+  const known = Object.keys(settingNames);
+  return Object.keys(setting)
+    .filter((name) => !Object.hasOwn(settingNames, name))
+    .map((name) => {
+      const meant = didYouMean(name, known);
+      return `setting ${JSON.stringify(name)} is not known; ${meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`}`;
+    });
 }

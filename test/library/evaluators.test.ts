@@ -79,6 +79,16 @@ const faulty: readonly { readonly name: string; readonly make: () => unknown; re
     make: () => toolTrajectory({ mode: 'backwards' } as object),
     says: 'options.mode must be one of strict',
   },
+  {
+    name: 'an unknown setting',
+    make: () => toolError({}, { thresold: 0.5 } as object),
+    says: 'tool_error: setting "thresold" is not known; did you mean threshold?',
+  },
+  {
+    name: 'every fault of options and setting',
+    make: () => toolTrajectory({ speed: 2 } as object, { when: {} } as object),
+    says: 'tool_trajectory: setting "when" is not known; known are name, threshold, expect, includeExplanation, turns, withJudge; options.speed',
+  },
   { name: 'a threshold above 1', make: () => toolError({}, { threshold: 2 }), says: 'threshold must be a number from 0 to 1' },
   {
     name: 'an expectation where none is taken',
