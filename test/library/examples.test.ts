@@ -1,6 +1,6 @@
-/** The examples of docs/guides/library.md compile as they stand, against the entries that they import. */
+/** The examples of docs/guides/library.md compile as they stand, and run, against the entries that they import. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -49,4 +49,44 @@ test('library.md: an example with a wrong option would be found', () => {
   const { code, out } = compiled([`import { toolTrajectory } from 'tracejury/evaluators';\ntoolTrajectory({ mode: 'backwards' });\n`]);
   expect(code).not.toBe(0);
   expect(out).toContain('backwards');
+}, 60_000);
+
+/** Examples that a program runs as they stand: matchers need Vitest, and an address may have somebody behind it. */
+const programs = examples.filter((example) => !/from 'vitest'|http:\/\//.test(example));
+
+/** Runs the examples one after the other in a project that has the package, whose entries are the sources. */
+function ran(sources: readonly string[]): { readonly code: number | null; readonly lines: readonly string[]; readonly err: string } {
+  const project = mkdtempSync(join(folder, 'project-'));
+  const installed = join(project, 'node_modules/tracejury');
+  mkdirSync(installed, { recursive: true });
+  for (const part of ['src', 'collectors', 'evaluators']) symlinkSync(join(root, part), join(installed, part));
+  symlinkSync(join(root, 'node_modules/@opentelemetry'), join(project, 'node_modules/@opentelemetry'));
+  const entries = Object.entries(paths).map(([entry, [source = '']]) => [
+    `.${entry.slice('tracejury'.length)}`,
+    `.${source.slice(root.length)}`,
+  ]);
+  writeFileSync(
+    join(installed, 'package.json'),
+    JSON.stringify({ name: 'tracejury', type: 'module', exports: Object.fromEntries(entries) }),
+  );
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
+  sources.forEach((source, at) => writeFileSync(join(project, `example-${at + 1}.ts`), source));
+  writeFileSync(join(project, 'all.ts'), sources.map((_, at) => `await import('./example-${at + 1}.ts');\n`).join(''));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(project, 'all.ts')], { cwd: project });
+  return { code: status, lines: stdout.toString().split('\n'), err: stderr.toString() };
+}
+
+test('library.md: the examples that need no endpoint run, and the experiment passes', () => {
+  expect(programs.length).toBeGreaterThanOrEqual(10);
+  const { code, lines, err } = ran(programs);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(lines).toContain('1/1');
+  expect(lines).toContainEqual(expect.stringMatching(/^1 0 0 0 /));
+}, 60_000);
+
+test('library.md: an example that throws would be found', () => {
+  expect(ran([`import { factory } from 'tracejury/evaluators';\nthrow new Error(typeof factory);\n`])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('Error: function') as string,
+  });
 }, 60_000);
