@@ -34,7 +34,7 @@ export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: 
   const isAsked = exporter === 'otlp' || (exporter === undefined && exporterNames(env).includes('otlp'));
   if (!isAsked) return none;
   const url = signalEndpoint('traces', member(written, 'endpoint'), env);
-  const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? env['OTEL_EXPORTER_OTLP_PROTOCOL'] ?? 'http/protobuf';
+  const protocol = given(env, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? given(env, 'OTEL_EXPORTER_OTLP_PROTOCOL') ?? 'http/protobuf';
   const sample = sampleOf(written, env);
   const said = (key: string, problem: string, todo: string): OwnTracesRead => {
     const finding: Finding = {
@@ -73,14 +73,19 @@ export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: 
   };
 }
 
+/** Empty counts as not set, as OpenTelemetry has it. */
+function given(env: Environment, name: string): string | undefined {
+  return env[name] === '' ? undefined : env[name];
+}
+
 function exporterNames(env: Environment): readonly string[] {
   return (env['OTEL_TRACES_EXPORTER'] ?? '').split(',').map((name) => name.trim());
 }
 
 /** `undefined` when the variables name a sampler that is not known, or no share. */
 function sampleOf(written: JsonObject, env: Environment): number | undefined {
-  const given = member(written, 'sample');
-  if (typeof given === 'number') return given;
+  const own = member(written, 'sample');
+  if (typeof own === 'number') return own;
   const sampler = env['OTEL_TRACES_SAMPLER'] ?? '';
   switch (sampler.replace(/^parentbased_/, '')) {
     case '':
@@ -90,7 +95,7 @@ function sampleOf(written: JsonObject, env: Environment): number | undefined {
     case 'always_off':
       return 0;
     case 'traceidratio': {
-      const share = Number(env['OTEL_TRACES_SAMPLER_ARG'] ?? '1');
+      const share = Number(given(env, 'OTEL_TRACES_SAMPLER_ARG') ?? '1');
       return share >= 0 && share <= 1 ? share : undefined;
     }
     default:

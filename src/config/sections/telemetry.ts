@@ -24,6 +24,7 @@ export const telemetry: Section = {
             type: 'string',
             minLength: 1,
             maxLength: 2000,
+            'x-url': true,
             'x-restart': true,
             'x-secret': 'url',
             description:
@@ -32,7 +33,14 @@ export const telemetry: Section = {
           headers: {
             type: 'object',
             maxProperties: 50,
-            additionalProperties: { type: 'string', maxLength: 10_000, 'x-secret': true },
+            propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 'x-words': 'Write the name of an HTTP header.' },
+            additionalProperties: {
+              type: 'string',
+              maxLength: 10_000,
+              pattern: '^[ -~]*$',
+              'x-words': 'Use ASCII characters in one line.',
+              'x-secret': true,
+            },
             'x-restart': true,
             description: 'Headers of every request. When left out, those of `OTEL_EXPORTER_OTLP_HEADERS`.',
           },

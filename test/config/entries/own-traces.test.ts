@@ -41,6 +41,18 @@ const taken: readonly {
     env: { ...on, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://x/y', OTEL_EXPORTER_OTLP_HEADERS: 'a=b%20c' },
     want: { url: 'http://x/y', headers: { a: 'b c' } },
   },
+  {
+    name: 'empty variables count as not set',
+    text: '',
+    env: {
+      ...on,
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: '',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '',
+    },
+    want: { protocol: 'http/json', sample: 1 },
+  },
   { name: 'JSON by variable', text: asked, env: { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }, want: { protocol: 'http/json' } },
 ];
 
@@ -64,6 +76,19 @@ const refused: readonly {
     file: '{ exporter: otlp, endpoint: "http://localhost:4318" }',
     env: {},
     says: /leads back to this service/,
+  },
+  { name: 'an endpoint that is no URL', file: '{ exporter: otlp, endpoint: "phoenix:6006" }', env: {}, says: /endpoint/ },
+  {
+    name: 'a header that cannot be sent',
+    file: `{ exporter: otlp, endpoint: "${backend}", headers: { key: "a\\nb" } }`,
+    env: {},
+    says: /headers.key/,
+  },
+  {
+    name: 'a name of a header that cannot be sent',
+    file: `{ exporter: otlp, endpoint: "${backend}", headers: { "a key": b } }`,
+    env: {},
+    says: /headers/,
   },
   {
     name: 'gRPC',
