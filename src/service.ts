@@ -4,6 +4,7 @@ import type { Config } from './config/config.ts';
 import type { Fingerprints } from './config/fingerprint.ts';
 import type { FileLayer } from './journals/disk/file-system.ts';
 import type { ScoredRun } from './model/scored-run.ts';
+import { traceKey } from './pipeline/gathering/trace-table.ts';
 import { tlsOptions } from './receivers/tls.ts';
 import { openStore } from './stores/index.ts';
 import type { Reopener } from './stores/late-span-lookup.ts';
@@ -76,6 +77,9 @@ export function service(options: ServiceOptions): Service {
 
   async function start(): ReturnType<Service['start']> {
     await freeAddresses(config.listen);
+    const { ownTraces } = config;
+    if (options.tracing !== undefined && ownTraces !== undefined)
+      logger.info({ backend: URL.parse(ownTraces.url)?.origin, sample: ownTraces.sample }, 'the service traces itself');
     const stored = build.storeParts(parts, await openStore(config.store.address, { onDiskFull: parts.storeRoom.full }));
     parts.stored = stored;
     background.push(build.rateGauges(parts, stored));
@@ -175,6 +179,7 @@ function connectedParts(options: ServiceOptions): build.Parts & { stored: build.
     readonly tracing = tracing({
       telemetry: this.telemetry,
       onFault: build.faultLog(this, 'spans of the service itself could not be sent'),
+      isOpen: (tenant, traceId) => this.pipeline.standings.isOpen(traceKey(tenant, traceId)),
     });
     readonly state: ListenState = { ready: false, stopping: false, otlp: undefined };
     readonly descriptors = descriptors;

@@ -6,7 +6,7 @@ import { clientTlsFiles, clientTlsUnread, type ClientTlsFiles } from './files/cl
 import type { Config } from './config.ts';
 import { crossCheck } from './checks/cross-checks.ts';
 import { leadsBack } from './entries/address.ts';
-import { ownTraces } from './entries/own-traces.ts';
+import { ownTraces, withOwnTraces } from './entries/own-traces.ts';
 import { configFileText } from './files/file.ts';
 import { parseConfigText, type ConfigDocument } from './document.ts';
 import { driftFaults, driftFiles, type DriftFiles } from './files/drift-files.ts';
@@ -127,6 +127,7 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
   const priced = withListPrices(usable);
   const whole = withSharedOptions(priced, evaluators);
   const [tools, tls] = [toolDefinitions(usable, files.tools), files.tls.tls];
+  const { traces } = ownTraces(usable, env, leadsBack(usable));
   return {
     config: resolveConfig({
       value: whole,
@@ -140,7 +141,7 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
     }),
     evaluators,
     shown: withEvaluatorPaths(
-      asObject(masked(schema, resolveValue({ value: withOwnPrices(whole, usable), members: evaluators }))),
+      asObject(masked(schema, resolveValue({ value: withOwnTraces(withOwnPrices(whole, usable), traces), members: evaluators }))),
       files.evaluators,
     ),
     warnings: [

@@ -64,7 +64,10 @@ export const wire = {
   judgesAsked: 'tracejury.judges.asked',
   requestBytes: 'tracejury.request.bytes',
   requestItems: 'tracejury.request.items',
+  /** Spans or records of the trace that the span is about. */
+  traceItems: 'tracejury.request.trace_items',
   batchRuns: 'tracejury.batch.runs',
+  exporter: 'tracejury.exporter',
   threshold: 'tracejury.threshold',
   passed: 'tracejury.passed',
   sampleProbability: 'tracejury.sample.probability',

@@ -25,7 +25,7 @@ export interface OutboxesOptions {
   readonly onGivenUp: (exporter: string, items: number) => void;
   readonly leavingMs?: number;
   /** Wraps each exporter that is made. */
-  readonly traced?: (exporter: Exporter) => Exporter;
+  readonly traced?: (exporter: Exporter, name: string) => Exporter;
 }
 
 export interface Outboxes {
@@ -92,7 +92,7 @@ export function outboxes({
   const untilEnd: Sleep = (ms, signal) => sleep(ms, signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]));
 
   function placeOf(config: ExporterConfig): Place {
-    const first = traced(configuredExporter(config, { telemetry, clock, sleep: untilEnd }));
+    const first = traced(configuredExporter(config, { telemetry, clock, sleep: untilEnd }), config.name);
     const exporter = exchangeable(first);
     const sends: Exporter = {
       id: first.id,
@@ -147,7 +147,7 @@ export function outboxes({
     const ready = placed(withMetrics(next)).map(({ config, before }) => {
       if (before === undefined) return { place: placeOf(config), take: () => undefined };
       if (textOf(before.config) === textOf(config)) return { place: before, take: () => undefined };
-      const exporter = traced(configuredExporter(config, { telemetry, clock, sleep: untilEnd }));
+      const exporter = traced(configuredExporter(config, { telemetry, clock, sleep: untilEnd }), config.name);
       const take = (): void => {
         before.config = config;
         before.exporter.exchange(exporter);

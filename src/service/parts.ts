@@ -131,7 +131,7 @@ export function judgeAdmission(parts: Parts): JudgeQueue {
     bench: parts.judges,
     telemetry: parts.telemetry,
     config: parts.settings.config,
-    flow: () => parts.pipeline,
+    flow: () => parts.tracing.resumer(parts.pipeline),
     keeper: () => parts.stored?.runWriter,
     pressed: () => parts.overload,
     onFault: faultLog(parts, 'what waits for judges could not be read'),
@@ -195,11 +195,16 @@ export function idleCompactor(parts: Parts): IdlePacking {
 export function closeScheduler(parts: Parts): Ticker {
   const onFault = (error: unknown): void =>
     parts.logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed');
-  return tickerOf({ flow: parts.pipeline, clock, mustWait: () => parts.stored?.runWriter.isBehind() === true, onFault });
+  return tickerOf({
+    flow: parts.tracing.closer(parts.pipeline),
+    clock,
+    mustWait: () => parts.stored?.runWriter.isBehind() === true,
+    onFault,
+  });
 }
 
 export function journal(parts: Parts, files: FileLayer | undefined): Journaling {
-  const { config, telemetry, logger, leases, exporters, settings } = parts;
+  const { config, telemetry, logger, leases, exporters, settings, tracing } = parts;
   const { limits } = config;
   return journaling({
     address: config.journal,
@@ -210,7 +215,7 @@ export function journal(parts: Parts, files: FileLayer | undefined): Journaling 
       memoryBytesMax: Math.max(limits.memoryBytes * journalShare, limits.bodyBytes * 2),
     },
     parts: { telemetry, clock, sleep, logger, randomBytes, ...(files === undefined ? {} : { files }) },
-    flow: parts.pipeline,
+    flow: tracing.gatherer(parts.pipeline),
     keeping: {
       offered: () => parts.stored?.runWriter.offered() ?? 0,
       stored: () => parts.stored?.runWriter.settled() ?? 0,

@@ -2,6 +2,7 @@
 import { isJsonObject, member, type JsonObject } from '../../model/json.ts';
 import type { Finding } from '../diagnostic.ts';
 import { objectAt } from '../partial-value.ts';
+import { ownMembers } from '../schema.ts';
 import type { Environment } from '../substitution.ts';
 import { environmentHeaders, signalEndpoint } from './endpoint.ts';
 
@@ -71,6 +72,15 @@ export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: 
     findings: [],
     warnings: [],
   };
+}
+
+/** The whole configuration with what holds of own traces, whoever said it. */
+export function withOwnTraces(value: JsonObject, traces: OwnTraces | undefined): JsonObject {
+  const telemetry = objectAt(value, 'telemetry');
+  const written = objectAt(telemetry, 'traces');
+  const held: JsonObject =
+    traces === undefined ? { ...written, exporter: 'none' } : { ...written, exporter: 'otlp', endpoint: traces.url, sample: traces.sample };
+  return ownMembers(Object.entries({ ...value, telemetry: { ...telemetry, traces: held } }));
 }
 
 /** Empty counts as not set, as OpenTelemetry has it. */

@@ -4,11 +4,12 @@ import type { Config } from '../../config/config.ts';
 import type { Environment } from '../../config/substitution.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { clock, sleep } from '../node-runtime.ts';
-import { noSelfTracing, selfTracing, type SelfTracing } from './self-tracing.ts';
+import { noSelfTracing, selfTracing, type SelfTracing, type SelfTracingOptions } from './self-tracing.ts';
 
 export interface SelfTracingDeps {
   readonly telemetry: Telemetry;
   readonly onFault: (error: unknown) => void;
+  readonly isOpen: SelfTracingOptions['isOpen'];
 }
 
 /** Makes the tracing once the parts of the service are there. The SDK is loaded here, and only when it is asked for. */
@@ -16,7 +17,8 @@ export async function openSelfTracing({ ownTraces }: Config, env: Environment): 
   if (ownTraces === undefined || ownTraces.sample === 0) return () => noSelfTracing;
   const { sdkSink } = await import('./sdk-sink.ts');
   const resource = resourceOf(env);
-  return (deps) => selfTracing({ sink: sdkSink({ traces: ownTraces, resource, sleep, ...deps }), clock, randomBytes });
+  return ({ isOpen, ...deps }) =>
+    selfTracing({ sink: sdkSink({ traces: ownTraces, resource, clock, sleep, ...deps }), clock, randomBytes, isOpen });
 }
 
 /** `OTEL_RESOURCE_ATTRIBUTES`, `key=value,key=value` with percent-encoded values, and `OTEL_SERVICE_NAME`, which wins. */

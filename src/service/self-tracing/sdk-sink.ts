@@ -14,17 +14,18 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import type { Config } from '../../config/config.ts';
 import { wire } from '../../model/attributes.ts';
-import type { Sleep } from '../../model/clock.ts';
+import type { Clock, Sleep } from '../../model/clock.ts';
 import { scopeName } from '../../otlp/write/outgoing-items.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { repeating } from '../periodic-task.ts';
-import type { SpanSink } from './self-tracing.ts';
+import type { OwnSpan, SpanSink } from './self-tracing.ts';
 
 export interface SdkSinkOptions {
   readonly traces: NonNullable<Config['ownTraces']>;
   /** Attributes of the resource beside `service.name`, as `OTEL_RESOURCE_ATTRIBUTES` gives them. */
   readonly resource: { readonly [name: string]: string };
   readonly telemetry: Telemetry;
+  readonly clock: Clock;
   readonly sleep: Sleep;
   /** Called when spans could not be sent, at most once a minute. */
   readonly onFault: (error: unknown) => void;
@@ -40,9 +41,9 @@ const faultEveryMs = 60_000;
 
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
-export function sdkSink({ traces, resource, telemetry, sleep, onFault, exporter = otlpExporter(traces) }: SdkSinkOptions): SpanSink {
+export function sdkSink({ traces, resource, telemetry, clock, sleep, onFault, exporter = otlpExporter(traces) }: SdkSinkOptions): SpanSink {
   const sampler = new TraceIdRatioBasedSampler(traces.sample);
-  const waiting = waitingSpans({ exporter, telemetry, onFault });
+  const waiting = waitingSpans({ exporter, telemetry, clock, onFault });
   // The ids are known before the span is made; making one is synchronous, so nothing comes in between.
   let ids = { traceId: '', spanId: '' };
   const provider = new BasicTracerProvider({
@@ -54,38 +55,47 @@ export function sdkSink({ traces, resource, telemetry, sleep, onFault, exporter 
   const tracer = provider.getTracer(scopeName);
   const sending = repeating({ everyMs: sendEveryMs, sleep, work: waiting.send, onFault });
 
+  function make(span: OwnSpan): void {
+    ids = span;
+    const { parentSpanId } = span;
+    const parent =
+      parentSpanId === undefined
+        ? ROOT_CONTEXT
+        : trace.setSpanContext(ROOT_CONTEXT, { traceId: span.traceId, spanId: parentSpanId, traceFlags: TraceFlags.SAMPLED });
+    const made = tracer.startSpan(
+      span.name,
+      {
+        kind: kinds[span.kind],
+        startTime: span.startMs,
+        attributes: {
+          ...(span.attributes as Attributes),
+          [wire.generated]: true,
+          ...(span.fault === undefined ? {} : { [wire.errorType]: span.fault }),
+        },
+        links: span.links.map(({ traceId, spanId }) => ({ context: { traceId, spanId, traceFlags: TraceFlags.NONE } })),
+      },
+      parent,
+    );
+    for (const { name, atMs, attributes } of span.events) made.addEvent(name, attributes as Attributes, atMs);
+    if (span.fault !== undefined) made.setStatus({ code: SpanStatusCode.ERROR });
+    made.end(span.endMs);
+  }
+
   return {
     isSampled: (traceId) => sampler.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED,
     end(span) {
-      ids = span;
-      const { parentSpanId } = span;
-      const parent =
-        parentSpanId === undefined
-          ? ROOT_CONTEXT
-          : trace.setSpanContext(ROOT_CONTEXT, { traceId: span.traceId, spanId: parentSpanId, traceFlags: TraceFlags.SAMPLED });
-      const made = tracer.startSpan(
-        span.name,
-        {
-          kind: kinds[span.kind],
-          startTime: span.startMs,
-          attributes: {
-            ...(span.attributes as Attributes),
-            [wire.generated]: true,
-            ...(span.fault === undefined ? {} : { [wire.errorType]: span.fault }),
-          },
-          links: span.links.map(({ traceId, spanId }) => ({ context: { traceId, spanId, traceFlags: TraceFlags.NONE } })),
-        },
-        parent,
-      );
-      for (const { name, atMs, attributes } of span.events) made.addEvent(name, attributes as Attributes, atMs);
-      if (span.fault !== undefined) made.setStatus({ code: SpanStatusCode.ERROR });
-      made.end(span.endMs);
+      try {
+        make(span);
+      } catch (error) {
+        waiting.lost(error);
+      }
     },
     async stop(deadlineMs) {
       const deadline = new AbortController();
-      await Promise.race([sending.stop().then(waiting.send), sleep(deadlineMs, deadline.signal)]);
+      const sent = sending.stop().then(waiting.sendLast);
+      await Promise.race([sent.then(() => exporter.shutdown()).catch(onFault), sleep(deadlineMs, deadline.signal)]);
       deadline.abort();
-      await Promise.race([exporter.shutdown().catch(onFault), sleep(deadlineMs, deadline.signal)]);
+      waiting.abandon();
     },
   };
 }
@@ -94,39 +104,55 @@ interface WaitingSpans {
   readonly processor: SpanProcessor;
   /** All that waits, until a batch fails. Never rejects. */
   readonly send: () => Promise<void>;
+  /** The same at a stop: nobody waits for a backend that took nothing the last time. */
+  readonly sendLast: () => Promise<void>;
+  /** A span could not be made. */
+  readonly lost: (error: unknown) => void;
+  /** Counts what waits as dropped. */
+  readonly abandon: () => void;
 }
 
 function waitingSpans({
   exporter,
   telemetry,
+  clock,
   onFault,
-}: Required<Pick<SdkSinkOptions, 'exporter' | 'telemetry' | 'onFault'>>): WaitingSpans {
+}: Required<Pick<SdkSinkOptions, 'exporter' | 'telemetry' | 'clock' | 'onFault'>>): WaitingSpans {
   let spans: ReadableSpan[] = [];
   let toldAtMs = -Infinity;
+  let isFailing = false;
+  let isOver = false;
+  let underWay = 0;
   const count = (outcome: 'sent' | 'failed' | 'dropped', number: number): void =>
     telemetry.add('tracejury.own_spans', number, { 'tracejury.outcome': outcome });
 
   async function send(): Promise<void> {
     while (spans.length > 0) {
       const batch = spans.splice(0, batchMax);
+      underWay = batch.length;
       const error = await new Promise<Error | undefined>((resolve) =>
         exporter.export(batch, (result) => resolve(result.code === 0 ? undefined : (result.error ?? new Error('refused')))),
-      );
+      ).catch((fault: unknown) => (fault instanceof Error ? fault : new Error('unknown')));
+      // Given up at the deadline of a stop, and counted then.
+      if (isOver) return;
+      underWay = 0;
       count(error === undefined ? 'sent' : 'failed', batch.length);
-      if (error === undefined) continue;
-      if (performance.now() - toldAtMs >= faultEveryMs) {
-        toldAtMs = performance.now();
-        onFault(error);
-      }
-      return;
+      isFailing = error !== undefined;
+      if (error !== undefined) return tell(error);
     }
+  }
+
+  function tell(error: unknown): void {
+    if (clock.nowMs() - toldAtMs < faultEveryMs) return;
+    toldAtMs = clock.nowMs();
+    onFault(error);
   }
 
   return {
     processor: {
       onStart: () => undefined,
       onEnd(span) {
-        if (spans.length >= waitingMax) count('dropped', 1);
+        if (isOver || spans.length >= waitingMax) count('dropped', 1);
         else spans.push(span);
       },
       forceFlush: send,
@@ -135,6 +161,16 @@ function waitingSpans({
       },
     },
     send,
+    sendLast: async () => (isFailing ? undefined : await send()),
+    lost(error) {
+      count('failed', 1);
+      tell(error);
+    },
+    abandon() {
+      const left = spans.length + underWay;
+      if (left > 0) count('dropped', left);
+      [isOver, spans, underWay] = [true, [], 0];
+    },
   };
 }
 

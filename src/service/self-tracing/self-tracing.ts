@@ -1,33 +1,49 @@
 /**
- * Spans of the service itself: what a request, the close of a run, a question to a judge, a batch of the store and an export took. The parts know nothing of
- * them: each is wrapped where the service connects it. No text of a run is in them.
+ * Spans of the service itself: what a request, the close of a run, a question to a judge, a batch of the store and an export took, and how long each of them
+ * waited. The parts know nothing of them: each is wrapped where the service connects it. No text of a run is in them.
  */
 import { createHash } from 'node:crypto';
-import type { Run, RunKey } from '../../model/agent-trace.ts';
+import type { Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Exporter, ExportOutcome } from '../../exporters/exporter.ts';
 import type { Clock } from '../../model/clock.ts';
-import { parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';
+import { parseSpanId, parseTraceId, type SpanId, type Tenant, type TraceId } from '../../model/ids.ts';
 import type { Ingest } from '../../model/ingest.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { JudgeCall } from '../../model/judge-call.ts';
-import type { ScoredRun } from '../../model/scored-run.ts';
+import { recentMap } from '../../model/recent-map.ts';
+import type { ExportItem, ScoredRun } from '../../model/scored-run.ts';
 import type { Store } from '../../model/store/store.ts';
 import { errorType, runTargetId } from '../../model/verdict.ts';
+import type { Pipeline } from '../../pipeline/pipeline.ts';
 
 /** The identity on every part while the service makes no spans of itself. */
 export interface SelfTracing {
   readonly ingest: (of: Ingest) => Ingest;
+  /** What the journal hands requests to that it has. */
+  readonly gatherer: <Flow extends Gatherer>(of: Flow) => Flow;
+  /** What closes and scores runs that are due. */
+  readonly closer: <Flow extends Closer>(of: Flow) => Flow;
+  /** What takes runs that waited for a judge in the store. */
+  readonly resumer: <Flow extends Resumer>(of: Flow) => Flow;
   readonly store: (of: Store) => Store;
-  readonly exporter: (of: Exporter) => Exporter;
+  /** `name`: of the entry. */
+  readonly exporter: (of: Exporter, name: string) => Exporter;
   /** Called with each scored run, and with each verdict of a judge. */
   readonly scored: (item: ScoredRun) => void;
   /** Sends what is left, within the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
+type Gatherer = Pick<Pipeline, 'spans' | 'logs'>;
+type Closer = Pick<Pipeline, 'advance'>;
+type Resumer = Pick<Pipeline, 'resume'>;
+
 export const noSelfTracing: SelfTracing = {
   ingest: (of) => of,
+  gatherer: (of) => of,
+  closer: (of) => of,
+  resumer: (of) => of,
   store: (of) => of,
   exporter: (of) => of,
   scored: () => undefined,
@@ -69,63 +85,73 @@ export interface SelfTracingOptions {
   readonly sink: SpanSink;
   readonly clock: Clock;
   readonly randomBytes: (length: number) => Buffer;
+  /** True: the trace is open, so its first request came before, if need be to an earlier process. */
+  readonly isOpen: (tenant: Tenant, traceId: TraceId) => boolean;
 }
 
-/** Runs of a batch that get a span, and traces of a request that get a link. */
+/** Traces whose last request is remembered. */
+const tracesMax = 20_000;
+/** Runs of a batch that get a span, and traces of a request that do. */
 const runsMax = 64;
-/** Runs whose close is remembered, to tell how long a judge let them wait. */
-const closesMax = 10_000;
+/** Closes and judge jobs whose times are remembered, to tell how long a judge let them wait. */
+const jobsMax = 10_000;
 
 type Attributes = OwnSpan['attributes'];
 
-export function selfTracing({ sink, clock, randomBytes }: SelfTracingOptions): SelfTracing {
-  const closedMs = new Map<string, number>();
-  /** By the hash of the run, so that a span made after a restart stands in the same trace. */
-  const placeOf = (key: RunKey, revision: number): { readonly traceId: TraceId; readonly rootId: SpanId } => {
-    const text = `${key.tenant}/${runTargetId(key)}`;
-    return { traceId: traceIdOf(`run ${text}`), rootId: spanIdOf(`run ${text} ${revision}`) };
-  };
+export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOptions): SelfTracing {
+  /** When the last request came, by the service's own trace. */
+  const requests = recentMap<TraceId, number>(tracesMax);
+  const closedMs = recentMap<string, number>(jobsMax);
+  /** Of what was taken out of the store. */
+  const jobs = recentMap<string, { readonly offeredMs: number; readonly resumedMs: number }>(jobsMax);
+  /** By the decisions of an item, which the item that is stored and sent shares. */
+  const scoredMs = new WeakMap<ExportItem['decisions'], number>();
+  /** By the first span or record of a request: when the journal had it. */
+  const appendedMs = new WeakMap<object, number>();
+  let advancedMs: number | undefined;
+  const storing = { name: 'store write', wait: 'wait for batch', doing: 'write batch', tried: new WeakSet<ExportItem['decisions']>() };
 
-  function child(
-    run: Placed,
-    span: Omit<OwnSpan, 'traceId' | 'spanId' | 'parentSpanId' | 'links' | 'events'> & Partial<Pick<OwnSpan, 'events'>>,
-    parent?: SpanId,
-  ): SpanId {
-    const { traceId, rootId } = placeOf(run, run.revision);
-    const spanId = freshId(randomBytes);
-    sink.end({ events: [], ...span, traceId, spanId, parentSpanId: parent ?? rootId, links: [linkTo(run)] });
+  function record(run: Placed, span: Unplaced, place: { readonly parentSpanId: SpanId; readonly spanId?: SpanId }): SpanId {
+    const spanId = place.spanId ?? freshId(randomBytes);
+    sink.end({ events: [], ...span, traceId: placeOf(run).traceId, parentSpanId: place.parentSpanId, spanId, links: [linkTo(run)] });
     return spanId;
   }
 
-  const isSampled = (run: RunKey): boolean => sink.isSampled(placeOf(run, 1).traceId);
+  /** Of a wait, or of work of which only the times are told. */
+  function step(run: Placed, name: string, { parentSpanId, startMs, endMs }: Step): void {
+    record(run, { name, kind: 'internal', startMs: Math.min(startMs, endMs), endMs, attributes: {} }, { parentSpanId });
+  }
+
+  const isSampled = (run: Placed): boolean => sink.isSampled(placeOf(run).traceId);
 
   function closed(item: ScoredRun): void {
     const { run } = item;
-    const { traceId, rootId } = placeOf(run, run.revision);
-    const [startMs, endMs] = [Number(run.endUnixNano / 1_000_000n), clock.nowMs()];
-    if (item.asked === true) {
-      closedMs.set(closeKey(run), endMs);
-      const [oldest] = closedMs.keys();
-      if (closedMs.size > closesMax && oldest !== undefined) closedMs.delete(oldest);
-    }
-    sink.end({
-      traceId,
-      spanId: rootId,
-      name: 'close run',
-      kind: 'internal',
-      // The agent may have another clock.
-      startMs: Math.min(startMs, endMs),
-      endMs,
-      attributes: {
-        ...aboutRun(run),
-        [wire.completeness]: run.completeness,
-        [wire.revision]: run.revision,
-        [wire.judgesAsked]: item.asked === true,
-        [wire.failedNames]: failedNames(item),
+    const { traceId, firstId, closeId } = placeOf(run);
+    const endMs = clock.nowMs();
+    if (item.asked === true) closedMs.set(closeKey(run), endMs);
+    const evaluatedFromMs = advancedMs ?? endMs;
+    // The next run of the same turn is scored after this one.
+    if (advancedMs !== undefined) advancedMs = endMs;
+    const startMs = Math.min(requests.get(traceId) ?? evaluatedFromMs, evaluatedFromMs);
+    const parentSpanId = record(
+      run,
+      {
+        name: 'close run',
+        kind: 'internal',
+        startMs,
+        endMs,
+        attributes: {
+          ...aboutRun(run),
+          [wire.completeness]: run.completeness,
+          [wire.revision]: run.revision,
+          [wire.judgesAsked]: item.asked === true,
+          [wire.failedNames]: failedNames(item),
+        },
       },
-      links: [linkTo(run)],
-      events: [],
-    });
+      { parentSpanId: firstId, spanId: closeId },
+    );
+    if (startMs < evaluatedFromMs) step(run, 'wait for more spans', { parentSpanId, startMs, endMs: evaluatedFromMs });
+    if (evaluatedFromMs < endMs) step(run, 'evaluate rules', { parentSpanId, startMs: evaluatedFromMs, endMs });
   }
 
   function judged(item: ScoredRun): void {
@@ -134,29 +160,39 @@ export function selfTracing({ sink, clock, randomBytes }: SelfTracingOptions): S
     if (decision === undefined) return;
     const endMs = clock.nowMs();
     const firstMs = calls.length === 0 ? endMs : Math.min(...calls.map(({ startMs }) => startMs));
-    const startMs = Math.min(closedMs.get(closeKey(run)) ?? firstMs, firstMs);
+    const key = jobKey(run, decision.name);
+    const { offeredMs = closedMs.get(closeKey(run)) ?? firstMs, resumedMs } = jobs.get(key) ?? {};
+    jobs.delete(key);
+    const startMs = Math.min(offeredMs, firstMs);
     const [verdict] = evaluations.map((one) => one.verdict);
     const fault = verdict?.kind === 'failed' ? errorType(verdict.error) : undefined;
-    const parent = child(run, {
-      name: `judge ${decision.name}`,
-      kind: 'internal',
-      startMs,
-      endMs,
-      attributes: {
-        ...aboutRun(run),
-        [wire.evaluationName]: decision.name,
-        [wire.evaluatorId]: decision.evaluator,
-        [wire.decision]: decision.decision,
-        [wire.judgeWait]: (firstMs - startMs) / 1_000,
+    const parentSpanId = record(
+      run,
+      {
+        name: `judge ${decision.name}`,
+        kind: 'internal',
+        startMs,
+        endMs,
+        attributes: {
+          ...aboutRun(run),
+          [wire.evaluationName]: decision.name,
+          [wire.evaluatorId]: decision.evaluator,
+          [wire.decision]: decision.decision,
+          ...(decision.reason === undefined ? {} : { [wire.decisionReason]: errorType(decision.reason) }),
+          [wire.judgeWait]: (firstMs - startMs) / 1_000,
+        },
+        ...(fault === undefined ? {} : { fault }),
       },
-      ...(fault === undefined ? {} : { fault }),
-    });
-    for (const call of calls) asked(run, call, parent);
+      { parentSpanId: placeOf(run).closeId },
+    );
+    if (resumedMs !== undefined) step(run, 'wait in judge queue', { parentSpanId, startMs, endMs: Math.min(resumedMs, firstMs) });
+    step(run, 'wait for judge', { parentSpanId, startMs: Math.min(resumedMs ?? startMs, firstMs), endMs: firstMs });
+    for (const call of calls) asked(run, call, parentSpanId);
   }
 
-  function asked(run: Run, call: JudgeCall, parent: SpanId): void {
+  function asked(run: Run, call: JudgeCall, parentSpanId: SpanId): void {
     const fault = call.error === undefined ? undefined : errorType(call.error);
-    child(
+    record(
       run,
       {
         name: `${call.operation} ${call.model}`,
@@ -170,6 +206,7 @@ export function selfTracing({ sink, clock, randomBytes }: SelfTracingOptions): S
           [wire.judge]: call.judge,
           [wire.serverAddress]: call.server.address,
           [wire.serverPort]: call.server.port,
+          [wire.judgeAttempts]: call.retries.length + 1,
           ...(call.tokens === undefined ? {} : { [wire.inputTokens]: call.tokens.input, [wire.outputTokens]: call.tokens.output }),
         },
         events: call.retries.map(({ atMs, error }) => ({
@@ -179,29 +216,43 @@ export function selfTracing({ sink, clock, randomBytes }: SelfTracingOptions): S
         })),
         ...(fault === undefined ? {} : { fault }),
       },
-      parent,
+      { parentSpanId },
     );
   }
 
-  /** Runs the work and makes a span of it in the trace of each of the runs that are sampled. */
+  /** Runs the work and makes a span of it in the trace of each of the items that are sampled, from when they were scored. */
   async function timed<Result>(
-    runs: readonly Placed[],
-    span: { readonly name: string; readonly kind: OwnSpan['kind']; readonly attributes: Attributes },
+    items: readonly ExportItem[],
+    { name, attributes, wait, doing, tried }: Timed,
     work: () => Promise<Result>,
     faultOf: (result: Result) => string | undefined = () => undefined,
   ): Promise<Result> {
-    const sampled = runs.filter(isSampled).slice(0, runsMax);
+    const sampled = items.filter(({ run }) => isSampled(run)).slice(0, runsMax);
     if (sampled.length === 0) return await work();
-    const startMs = clock.nowMs();
+    const beganMs = clock.nowMs();
     const done = (fault: string | undefined): void => {
-      for (const run of sampled)
-        child(run, {
-          ...span,
-          startMs,
-          endMs: clock.nowMs(),
-          attributes: { ...aboutRun(run), ...span.attributes },
-          ...(fault === undefined ? {} : { fault }),
-        });
+      const endMs = clock.nowMs();
+      for (const { run, decisions } of sampled) {
+        // A repetition waited for the one before it, not for its turn.
+        const waitedMs = tried.has(decisions) ? undefined : scoredMs.get(decisions);
+        tried.add(decisions);
+        const startMs = Math.min(waitedMs ?? beganMs, beganMs);
+        const parentSpanId = record(
+          run,
+          {
+            name,
+            kind: waitedMs === undefined ? 'client' : 'internal',
+            startMs,
+            endMs,
+            attributes: { ...aboutRun(run), ...attributes },
+            ...(fault === undefined ? {} : { fault }),
+          },
+          { parentSpanId: placeOf(run).closeId },
+        );
+        if (waitedMs === undefined) continue;
+        step(run, wait, { parentSpanId, startMs, endMs: beganMs });
+        step(run, doing, { parentSpanId, startMs: beganMs, endMs });
+      }
     };
     try {
       const result = await work();
@@ -213,24 +264,75 @@ export function selfTracing({ sink, clock, randomBytes }: SelfTracingOptions): S
     }
   }
 
-  async function request(signal: 'traces' | 'logs', items: readonly Carried[], bytes: number, work: () => Promise<void>): Promise<void> {
-    const traceId = traceIdOf(randomBytes(16).toString('hex'));
-    // The backend may send our own spans back: a span for each of these would never end.
-    if (!sink.isSampled(traceId) || items.every((item) => item.attribute(wire.generated) === true)) return await work();
+  /** What a request brings of each sampled trace. */
+  function sharesOf(tenant: Tenant, items: readonly Carried[]): readonly Share[] {
+    const shares = new Map<TraceId, Share | undefined>();
+    let sampled = 0;
+    for (const item of items) {
+      // The backend may send our own spans back: a span for each of these would never end.
+      if (item.traceId === undefined || item.attribute(wire.generated) === true) continue;
+      let share = shares.get(item.traceId);
+      if (share === undefined && !shares.has(item.traceId) && sampled < runsMax) {
+        const place = tracePlace(tenant, item.traceId);
+        if (sink.isSampled(place.traceId)) {
+          sampled++;
+          const isFirst = !requests.has(place.traceId) && !isOpen(tenant, item.traceId);
+          share = { ...place, isFirst, items: 0, linked: undefined, isRoot: false, agentTraceId: item.traceId };
+        }
+        shares.set(item.traceId, share);
+      }
+      if (share === undefined) continue;
+      share.items++;
+      if (item.spanId === undefined || share.isRoot) continue;
+      share.isRoot = item.parentSpanId === undefined;
+      if (share.isRoot || share.linked === undefined) share.linked = item.spanId;
+    }
+    return [...shares.values()].filter((share) => share !== undefined);
+  }
+
+  async function request({ signal, tenant, items, bytes }: Request, work: () => Promise<void>): Promise<void> {
+    const shares = sharesOf(tenant, items);
+    if (shares.length === 0) return await work();
     const startMs = clock.nowMs();
-    const done = (fault?: string): void =>
-      sink.end({
-        traceId,
-        spanId: freshId(randomBytes),
-        name: `ingest ${signal}`,
-        kind: 'server',
-        startMs,
-        endMs: clock.nowMs(),
-        attributes: { [wire.requestBytes]: bytes, [wire.requestItems]: items.length },
-        links: firstOfTraces(items),
-        events: [],
-        ...(fault === undefined ? {} : { fault }),
-      });
+    for (const { traceId } of shares) requests.set(traceId, startMs);
+    const done = (fault?: string): void => {
+      const endMs = clock.nowMs();
+      const hadMs = appendedMs.get(items[0] ?? {});
+      for (const { traceId, firstId, isFirst, agentTraceId, linked, items: own } of shares) {
+        const links = linked === undefined ? [] : [{ traceId: agentTraceId, spanId: linked }];
+        const spanId = isFirst ? firstId : freshId(randomBytes);
+        sink.end({
+          traceId,
+          spanId,
+          ...(isFirst ? {} : { parentSpanId: firstId }),
+          name: `ingest ${signal}`,
+          kind: 'server',
+          startMs,
+          endMs,
+          attributes: { [wire.requestBytes]: bytes, [wire.requestItems]: items.length, [wire.traceItems]: own },
+          links,
+          events: [],
+          ...(fault === undefined ? {} : { fault }),
+        });
+        const steps = [
+          ['append to journal', startMs, hadMs ?? endMs] as const,
+          ...(hadMs === undefined ? [] : [['gather spans', hadMs, endMs] as const]),
+        ];
+        for (const [name, fromMs, toMs] of steps)
+          sink.end({
+            traceId,
+            spanId: freshId(randomBytes),
+            parentSpanId: spanId,
+            name,
+            kind: 'internal',
+            startMs: fromMs,
+            endMs: toMs,
+            attributes: {},
+            links,
+            events: [],
+          });
+      }
+    };
     try {
       await work();
       done();
@@ -240,30 +342,68 @@ export function selfTracing({ sink, clock, randomBytes }: SelfTracingOptions): S
     }
   }
 
+  function appended([first]: readonly object[]): void {
+    if (first !== undefined) appendedMs.set(first, appendedMs.get(first) ?? clock.nowMs());
+  }
+
   return {
     ingest: (of) => ({
       ...of,
-      spans: (tenant, spans, received) => request('traces', spans, received.body.length, () => of.spans(tenant, spans, received)),
-      logs: (tenant, records, received) => request('logs', records, received.body.length, () => of.logs(tenant, records, received)),
+      spans: (tenant, spans, received) =>
+        request({ signal: 'traces', tenant, items: spans, bytes: received.body.length }, () => of.spans(tenant, spans, received)),
+      logs: (tenant, records, received) =>
+        request({ signal: 'logs', tenant, items: records, bytes: received.body.length }, () => of.logs(tenant, records, received)),
+    }),
+    gatherer: (of) => ({
+      ...of,
+      spans(tenant, spans, ...places) {
+        appended(spans);
+        of.spans(tenant, spans, ...places);
+      },
+      logs(tenant, records, ...places) {
+        appended(records);
+        of.logs(tenant, records, ...places);
+      },
+    }),
+    closer: (of) => ({
+      ...of,
+      advance(piecesMax) {
+        advancedMs = clock.nowMs();
+        try {
+          of.advance(piecesMax);
+        } finally {
+          advancedMs = undefined;
+        }
+      },
+    }),
+    resumer: (of) => ({
+      ...of,
+      resume(job, done, as) {
+        if (isSampled(job.run)) jobs.set(jobKey(job.run, job.name), { offeredMs: job.offeredAt / 1_000, resumedMs: clock.nowMs() });
+        of.resume(job, done, as);
+      },
     }),
     store: (of) => ({
       ...of,
       write: (items, exports) =>
-        timed(
-          items.map(({ run }) => run),
-          { name: 'store write', kind: 'client', attributes: { [wire.batchRuns]: items.length } },
-          () => of.write(items, exports),
-        ),
+        timed(items, { ...storing, attributes: { [wire.batchRuns]: items.length } }, () => of.write(items, exports)),
     }),
-    exporter: (of) => {
+    exporter: (of, name) => {
       // Nothing leaves the process by such a one.
       if (of.isVolatile === true) return of;
-      const span = { name: `export ${of.id}`, kind: 'client', attributes: {} } as const;
+      const sending: Timed = {
+        name: `export ${name}`,
+        wait: 'wait for exporter',
+        doing: 'send to backend',
+        attributes: { [wire.exporter]: of.id },
+        tried: new WeakSet(),
+      };
       const faultOf = (outcome: ExportOutcome): string | undefined => (outcome.kind === 'failed' ? errorType(outcome.error) : undefined);
-      return { ...of, send: (item) => timed([item.run], span, () => of.send(item), faultOf) };
+      return { ...of, send: (item) => timed([item], sending, () => of.send(item), faultOf) };
     },
     scored(item) {
       if (!isSampled(item.run)) return;
+      scoredMs.set(item.decisions, clock.nowMs());
       if (item.answered === true) judged(item);
       else closed(item);
     },
@@ -276,10 +416,68 @@ type Placed = Pick<Run, 'tenant' | 'traceId' | 'spanId' | 'spanTraceId' | 'revis
   readonly trace: Pick<Run['trace'], 'agent'>;
 };
 
+type Unplaced = Pick<OwnSpan, 'name' | 'kind' | 'startMs' | 'endMs' | 'attributes' | 'fault'> & Partial<Pick<OwnSpan, 'events'>>;
+
+interface Step {
+  readonly parentSpanId: SpanId;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Work that items wait for. */
+interface Timed {
+  readonly name: string;
+  readonly attributes: Attributes;
+  /** Names of the spans below it: the wait, and the work. */
+  readonly wait: string;
+  readonly doing: string;
+  /** By the decisions of the items. */
+  readonly tried: WeakSet<ExportItem['decisions']>;
+}
+
 interface Carried {
-  readonly traceId?: string | undefined;
-  readonly spanId?: string | undefined;
+  readonly traceId: TraceId;
+  readonly spanId?: SpanId | undefined;
+  readonly parentSpanId?: SpanId | undefined;
   attribute(key: string): unknown;
+}
+
+interface Request {
+  readonly signal: 'traces' | 'logs';
+  readonly tenant: Tenant;
+  readonly items: readonly Carried[];
+  readonly bytes: number;
+}
+
+/** What a request brings of one trace. */
+interface Share extends TracePlace {
+  readonly agentTraceId: TraceId;
+  /** No request before it brought anything of the trace. */
+  readonly isFirst: boolean;
+  items: number;
+  /** The span without a parent, else the first one. */
+  linked: SpanId | undefined;
+  isRoot: boolean;
+}
+
+/** The service's own trace about a trace of an agent, and the span of the first request that brought something of it. */
+interface TracePlace {
+  readonly traceId: TraceId;
+  readonly firstId: SpanId;
+}
+
+/** By hashes, so that a span that is made after a restart stands in the same trace. */
+function tracePlace(tenant: Tenant, traceId: TraceId): TracePlace {
+  const text = `trace ${tenant}/${traceId}`;
+  return { traceId: traceIdOf(text), firstId: spanIdOf(text) };
+}
+
+function placeOf(run: Placed): TracePlace & { readonly closeId: SpanId } {
+  return { ...tracePlace(run.tenant, run.traceId), closeId: spanIdOf(`run ${closeKey(run)}`) };
+}
+
+function jobKey(run: Placed, name: string): string {
+  return `${closeKey(run)}/${name}`;
 }
 
 function aboutRun({ trace: { agent }, service, tenant }: Placed): Attributes {
@@ -296,15 +494,6 @@ function failedNames({ evaluations }: ScoredRun): readonly string[] {
 
 function linkTo({ traceId, spanTraceId = traceId, spanId }: Placed): RunLink {
   return { traceId: spanTraceId, spanId };
-}
-
-function firstOfTraces(items: readonly Carried[]): readonly RunLink[] {
-  const first = new Map<string, RunLink>();
-  for (const { traceId, spanId } of items) {
-    if (first.size === runsMax) break;
-    if (traceId !== undefined && spanId !== undefined && !first.has(traceId)) first.set(traceId, { traceId, spanId });
-  }
-  return [...first.values()];
 }
 
 function closeKey(run: Placed): string {

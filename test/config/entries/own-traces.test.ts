@@ -124,3 +124,30 @@ test('own traces: variables that lead back to this service are answered with a w
   expect(config.ownTraces).toBeUndefined();
   expect(warnings.map(({ problem }) => problem)).toEqual([expect.stringMatching(/stays off: it leads back to this service/)]);
 });
+
+const printed: readonly {
+  readonly name: string;
+  readonly text: string;
+  readonly env: { readonly [name: string]: string };
+  readonly want: object;
+}[] = [
+  { name: 'none', text: '', env: {}, want: { exporter: 'none' } },
+  {
+    name: 'those of variables, without secrets',
+    text: 'telemetry: { traces: { headers: { key: s3cret } } }',
+    env: { ...on, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://u:s3cret@host:6006', OTEL_TRACES_SAMPLER: 'always_on' },
+    want: { exporter: 'otlp', endpoint: 'http://***@host:6006/v1/traces', sample: 1, headers: { key: '***' } },
+  },
+  {
+    name: 'that variables ask for them in vain',
+    text: '',
+    env: { ...on, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' },
+    want: { exporter: 'none' },
+  },
+];
+
+for (const { name, text, env, want } of printed)
+  test(`own traces: what is printed as in force shows ${name}`, () => {
+    const { shown } = loadConfig({ file: 'a.yaml', text, env, evaluators: members });
+    expect(shown).toMatchObject({ telemetry: { traces: want } });
+  });
