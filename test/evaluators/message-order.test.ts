@@ -63,6 +63,15 @@ const rows: readonly { readonly name: string; readonly sequence: JsonValue; read
       explanation: 'Step 1 of 1 did not come in its place: a call of b with "{"i":9}"; b (call 2) has other arguments, or came too early.',
     },
   },
+  {
+    name: 'texts that no step names hide no call with other arguments',
+    sequence: [{ name: 'a' }, { name: 'b', arguments: { i: 9 } }],
+    want: {
+      score: 0,
+      evidence: [spanId(2)],
+      explanation: 'Step 2 of 2 did not come in its place: a call of b with "{"i":9}"; b (call 2) has other arguments, or came too early.',
+    },
+  },
 ];
 for (const { name, sequence, want } of rows) {
   test(`message_order: ${name}`, () => {

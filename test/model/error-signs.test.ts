@@ -90,3 +90,22 @@ test('error-signs: hostile texts of any length take no more than their beginning
   for (const start of beginnings)
     expect([undefined, 'error', 'python_repr', 'failed_to', 'go']).toContain(errorSign(start.repeat(200_000))?.form);
 });
+
+const inWrappers: readonly { readonly name: string; readonly result: JsonValue; readonly isError: boolean }[] = [
+  { name: 'the one part of a wrapper is its text', result: { content: [{ type: 'text', text: 'Error: no seat is left' }] }, isError: true },
+  {
+    name: 'the first of several parts is not the whole result',
+    result: {
+      content: [
+        { type: 'text', text: 'Error: no seat is left' },
+        { type: 'text', text: 'Booked on the next train.' },
+      ],
+    },
+    isError: false,
+  },
+  { name: 'a wrapper around nothing has no sign', result: { result: null }, isError: false },
+  { name: 'a wrapper around a number has no sign', result: { value: 500 }, isError: false },
+  { name: 'a wrapper around an empty list has no sign', result: { data: [] }, isError: false },
+];
+for (const { name, result, isError } of inWrappers)
+  test(`error-signs: ${name}`, () => expect(errorSign(result) !== undefined).toBe(isError));

@@ -6,5 +6,9 @@ export const equivalents: ReadonlyMap<string, string> = new Map([
     'At the bound no character of a further result is searched, so it counts as not searched all the same.',
   ],
   ['src/analytics/judge-agreement.ts › agreementOf.names: one < other → one <= other', 'The names are keys of groups: no two are equal.'],
+  [
+    'src/statistics/moments.ts › dot: sum + factor * (row[at] ?? 0) → sum - factor * (row[at] ?? 0)',
+    'Two such sums are multiplied, and the two signs cancel.',
+  ],
   ['src/stores/sqlite/outbox-read.ts › surplus: count <= rowsMax → count < rowsMax', 'At the bound the query below asks for no row.'],
 ]);

@@ -1,5 +1,6 @@
 /** What is told of the queue of an exporter to whoever asks. */
 import { expect, test } from 'vitest';
+import { manualClock } from '../../../src/model/clock.ts';
 import { fine, item, later, never, shelf, started } from '../shelf.ts';
 
 test('outbox: what is to be sent is told with what waits in the store and was not read from there', async () => {
@@ -55,4 +56,16 @@ test('outbox: when a backend is tried again, when it took something and how it l
     toSend: 0,
     lastFailure: { atMs: own.clock.nowMs(), error: 'no', reason: 'other', todo: '' },
   });
+});
+
+test('outbox: rows of an earlier process count in the lag from the start, with their own age', async () => {
+  const of = await shelf();
+  const first = await started(of, { failuresMax: 1 });
+  first.offer(item(1));
+  await first.answer(later);
+  await first.write();
+  const clock = manualClock();
+  clock.advance(60_000);
+  const second = await started(of, { clock });
+  expect([second.sending(), second.gauge('tracejury.exporter.queue'), second.gauge('tracejury.exporter.lag')]).toEqual([0, 1, 60]);
 });

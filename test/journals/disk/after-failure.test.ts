@@ -63,6 +63,27 @@ describe('journal disk, after a failure', () => {
     expect((await idsAfter(disk.afterDeath())).ids).toEqual([1, 6]);
   });
 
+  test.each([
+    ['EIO', 'failed'],
+    ['ENOSPC', 'disk_full'],
+    ['EDQUOT', 'disk_full'],
+  ] as const)(
+    'journal disk: a write that ends with %s is refused as %s, at once and while the disk is left alone',
+    async (code, reason) => {
+      const { journal, parts, fail } = await bench();
+      await appended(journal, recordOf(1));
+      fail('write', { kind: 'error', code });
+      expect(await journal.append(recordOf(2))).toEqual({ kind: 'refused', reason });
+      expect(await journal.append(recordOf(3))).toEqual({ kind: 'refused', reason });
+      expect(parts.count('tracejury.journal.refused', reason)).toBe(2);
+      // The next fault has a reason of its own.
+      parts.clock.advance(1000);
+      await appended(journal, recordOf(4));
+      fail('write', { kind: 'error', code: 'EIO' });
+      expect(await journal.append(recordOf(5))).toEqual({ kind: 'refused', reason: 'failed' });
+    },
+  );
+
   test('journal disk: a segment whose sync failed is not synced again, and its file is given up once its records are committed', async () => {
     const { journal, parts, fail, disk } = await bench();
     await appended(journal, recordOf(1));
