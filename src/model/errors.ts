@@ -147,6 +147,22 @@ export function isDiskFull(error: unknown): boolean {
   return 'errcode' in error && typeof error.errcode === 'number' && error.errcode % 256 === sqliteFull;
 }
 
+/**
+ * SQLITE_IOERR and SQLITE_CANTOPEN: SQLite names a used-up quota no other than a broken disk, for it looks at ENOSPC alone. https://sqlite.org/rescode.html#ioerr
+ */
+const sqliteDiskFaults: ReadonlySet<number> = new Set([10, 14]);
+
+/** SQLite does not say whether it was for want of room. */
+export function mayBeDiskFull(error: unknown): boolean {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'errcode' in error &&
+    typeof error.errcode === 'number' &&
+    sqliteDiskFaults.has(error.errcode % 256)
+  );
+}
+
 export function diskFullText(folder: string): string {
   return `the disk is full: no room in ${folder}`;
 }

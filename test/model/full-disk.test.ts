@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDiskFull } from '../../src/model/errors.ts';
+import { isDiskFull, mayBeDiskFull } from '../../src/model/errors.ts';
 
 const errors: readonly { readonly name: string; readonly error: unknown; readonly want: boolean }[] = [
   { name: 'no space', error: Object.assign(new Error('write'), { code: 'ENOSPC' }), want: true },
@@ -18,4 +18,15 @@ const errors: readonly { readonly name: string; readonly error: unknown; readonl
 
 for (const { name, error, want } of errors) {
   test(`full disk: ${name}: ${want}`, () => expect(isDiskFull(error)).toBe(want));
+}
+
+const sqliteErrors = [
+  { name: 'SQLITE_IOERR_WRITE', error: { errcode: 778 }, want: true },
+  { name: 'SQLITE_CANTOPEN', error: { errcode: 14 }, want: true },
+  { name: 'SQLITE_CORRUPT', error: { errcode: 11 }, want: false },
+  { name: 'an error of the system', error: { code: 'EIO' }, want: false },
+  { name: 'nothing', error: null, want: false },
+];
+for (const { name, error, want } of sqliteErrors) {
+  test(`full disk: ${name} ${want ? 'may be' : 'is not'} one`, () => expect(mayBeDiskFull(error)).toBe(want));
 }

@@ -1,7 +1,9 @@
 /** SQLite as one connection that answers questions in their order. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
-import { isDiskFull } from '../../model/errors.ts';
+import { isDiskFull, mayBeDiskFull } from '../../model/errors.ts';
 import type { Tables } from './tables.ts';
 import { rows, type Rows } from './rows.ts';
 import type { Answer, Ask } from './thread-protocol.ts';
@@ -114,7 +116,7 @@ export function database(file: string): Database {
       if (ask.kind !== 'backup') last = content.catch(() => undefined);
       return content.then(
         (answer) => ({ id: ask.id, ...answer }),
-        (error: unknown) => failed(ask.id, error),
+        (error: unknown) => failed(ask.id, error, file),
       );
     },
   };
@@ -132,6 +134,28 @@ async function copied(file: string, to: string): Promise<Content> {
   }
 }
 
-export function failed(id: number, error: unknown): Answer {
-  return { id, kind: 'failed', message: error instanceof Error ? error.message : 'unknown error', isDiskFull: isDiskFull(error) };
+/** `roomFault`: what a write of one's own into the folder meets, for what SQLite does not say. */
+export function failed(id: number, error: unknown, file: string, roomFault: (folder: string) => unknown = writeFault): Answer {
+  return {
+    id,
+    kind: 'failed',
+    message: error instanceof Error ? error.message : 'unknown error',
+    isDiskFull: isDiskFull(error) || (file !== ':memory:' && mayBeDiskFull(error) && isDiskFull(roomFault(dirname(file)))),
+  };
+}
+
+/** More than the frame of a page that SQLite had no room for. */
+const probeBytes = 65_536;
+
+/** Undefined: the folder takes a file. The probe goes again. */
+export function writeFault(folder: string): unknown {
+  const probe = join(folder, `.room-${process.pid}`);
+  try {
+    writeFileSync(probe, new Uint8Array(probeBytes), { flush: true });
+    return undefined;
+  } catch (error) {
+    return error;
+  } finally {
+    rmSync(probe, { force: true });
+  }
 }

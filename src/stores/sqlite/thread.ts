@@ -12,6 +12,6 @@ if (port !== null) {
     port.on('message', (ask: Ask) => void answer(ask).then((given) => port.postMessage(given)));
     port.postMessage({ id: openedId, kind: 'done', rows: [], changes: 0, lastRowId: 0 } satisfies Answer);
   } catch (error) {
-    port.postMessage(failed(openedId, error));
+    port.postMessage(failed(openedId, error, (workerData as ThreadData).file));
   }
 }
