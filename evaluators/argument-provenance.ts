@@ -67,10 +67,21 @@ function evaluate({ trace }: Subject, { ignoreTools }: ArgumentProvenanceOptions
     return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
   if (traced.some(({ ungrounded }) => ungrounded.length > 0) && lacksSources(trace))
     return cutShort('the input or the results, where arguments come from,');
-  return verdict(traced, calls.length - traced.length);
+  const unsearched = traced.filter(({ ungrounded, isUnsearched }) => isUnsearched && ungrounded.length === 0);
+  const searched = traced.filter((one) => !unsearched.includes(one));
+  if (unsearched.length > 0 && searched.every(({ ungrounded }) => ungrounded.length === 0))
+    return skipped(
+      'too_large',
+      `Values in the arguments of ${count(unsearched.length, 'tool call')} stand within words at more places of the input and the results than are looked at.`,
+      { tool_calls: calls.length, ...namedIn('unsearched', unsearched, ({ placed }) => callDetails(placed)) },
+    );
+  return verdict(searched, { unknown: calls.length - traced.length, unsearched });
 }
 
-function verdict(traced: readonly Traced[], unknown: number): Outcome {
+function verdict(
+  traced: readonly Traced[],
+  { unknown, unsearched }: { readonly unknown: number; readonly unsearched: readonly Traced[] },
+): Outcome {
   const suspects = traced.filter(({ ungrounded }) => ungrounded.length > 0);
   const places = traced.map((one) => ({ ...one.placed, traced: one }));
   const { parts, leftOut } = partsOf(places, isGrounded, (one) =>
@@ -83,7 +94,7 @@ function verdict(traced: readonly Traced[], unknown: number): Outcome {
     explanation:
       suspects.length === 0
         ? `The argument values of ${traced.length === 1 ? 'the tool call' : `all ${traced.length} tool calls`} stand in the input or in earlier results.`
-        : `${suspects.length} of ${count(traced.length, 'tool call')} ${suspects.length === 1 ? 'has' : 'have'} arguments of unknown origin: ${listed(suspects.slice(0, listedMax).map(inWords), '; ', suspects.length)}.`,
+        : `${suspects.length} of ${count(traced.length, 'tool call')} ${suspects.length === 1 ? 'has' : 'have'} arguments of unknown origin: ${listed(suspects.slice(0, listedMax).map(inWords), '; ', suspects.length)}.${unsearched.length === 0 ? '' : ` ${count(unsearched.length, 'call')} could not be searched to the end.`}`,
     evidence: evidenceOf(suspects.map(({ placed }) => placed)),
     parts,
     details: {
@@ -91,6 +102,7 @@ function verdict(traced: readonly Traced[], unknown: number): Outcome {
       total: traced.length,
       ...(unknown === 0 ? {} : { arguments_not_carried: unknown }),
       ...namedIn('ungrounded', suspects, suspectDetails),
+      ...(unsearched.length === 0 ? {} : namedIn('unsearched', unsearched, ({ placed }) => callDetails(placed))),
       ...leftOut,
     },
   };

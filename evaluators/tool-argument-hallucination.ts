@@ -114,7 +114,11 @@ interface Judged {
 
 /** None where the run is too large to be searched: then the judge is asked about every call. */
 function literallyGrounded(trace: AgentTrace, calls: readonly PlacedCall[]): ReadonlySet<number> {
-  return new Set((tracedCalls(trace, calls) ?? []).filter(({ ungrounded }) => ungrounded.length === 0).map(({ placed }) => placed.index));
+  return new Set(
+    (tracedCalls(trace, calls) ?? [])
+      .filter(({ ungrounded, isUnsearched }) => ungrounded.length === 0 && !isUnsearched)
+      .map(({ placed }) => placed.index),
+  );
 }
 
 function asked(trace: AgentTrace, input: string, numbers: readonly number[]): { readonly question: Question; readonly truncated: boolean } {

@@ -13,6 +13,8 @@ export interface Traced {
   /** Values in the arguments; true, false, null and empty values need no source and are not counted. */
   readonly values: number;
   readonly ungrounded: readonly UngroundedValue[];
+  /** A value of its arguments stands within words at too many places to be searched for to the end. */
+  readonly isUnsearched: boolean;
 }
 
 export interface UngroundedValue {
@@ -24,6 +26,10 @@ export interface UngroundedValue {
 /** Characters of all sources, and what searching them for every different value may cost. */
 const sourceCharsMax = 2_000_000;
 const searchedCharsMax = 200_000_000;
+/** Steps over places where a value stands within a word, for all values of a run. */
+const touchedStepsMax = 20_000_000;
+/** Steps of one such place, beside the characters of the value. */
+const touchedPlaceSteps = 20;
 
 const NUMBER = /^-?\d{1,15}(?:\.\d+)?$/;
 const THOUSANDS = /\d,\d{3}/;
@@ -43,10 +49,19 @@ export function tracedCalls(trace: AgentTrace, calls: readonly PlacedCall[]): re
     for (const { value } of values) until.set(value, Math.max(until.get(value) ?? 0, knownTo[placed.index] ?? 0));
   if (until.size * text.length > searchedCharsMax) return undefined;
   const numbers = [...until.keys()].some((value) => NUMBER.test(value)) ? numbersIn(text) : new Map<number, number>();
-  const first = new Map([...until].map(([value, to]) => [value, firstPlace(text.slice(0, to), numbers, value)]));
+  const work = { steps: touchedStepsMax };
+  // The long ones first: a letter that stands within every word keeps no other value from being searched.
+  const longestFirst = [...until].toSorted(([one], [other]) => other.length - one.length);
+  const first = new Map(longestFirst.map(([value, to]) => [value, firstPlace(text.slice(0, to), numbers, value, work)]));
   return wanted.map(({ placed, values }) => {
     const known = knownTo[placed.index] ?? 0;
-    return { placed, values: values.length, ungrounded: values.filter(({ value }) => (first.get(value) ?? Infinity) >= known) };
+    const places = values.map((one) => ({ one, place: first.get(one.value) ?? Infinity }));
+    return {
+      placed,
+      values: values.length,
+      ungrounded: places.flatMap(({ one, place }) => (place >= known ? [one] : [])),
+      isUnsearched: places.some(({ place }) => Number.isNaN(place)),
+    };
   });
 }
 
@@ -138,12 +153,16 @@ function numbersIn(text: string): ReadonlyMap<number, number> {
   return numbers;
 }
 
-/** A text counts where no letter or digit touches it; a number wherever the same number stands. */
-function firstPlace(text: string, numbers: ReadonlyMap<number, number>, value: string): number {
-  const number = NUMBER.test(value) ? numbers.get(Number(value)) : undefined;
+/** A text counts where no letter or digit touches it; a number wherever the same number stands. NaN: the steps ended before the place was found. */
+function firstPlace(text: string, numbers: ReadonlyMap<number, number>, value: string, work: { steps: number }): number {
+  const number = (NUMBER.test(value) ? numbers.get(Number(value)) : undefined) ?? Infinity;
   let at = text.indexOf(value);
-  while (at !== -1 && isTouched(text, at, at + value.length)) at = text.indexOf(value, at + 1);
-  return Math.min(number ?? Infinity, at === -1 ? Infinity : at);
+  while (at !== -1 && at < number && isTouched(text, at, at + value.length)) {
+    work.steps -= touchedPlaceSteps + value.length;
+    if (work.steps < 0) return number < text.length ? number : NaN;
+    at = text.indexOf(value, at + 1);
+  }
+  return Math.min(number, at === -1 ? Infinity : at);
 }
 
 function isTouched(text: string, from: number, to: number): boolean {

@@ -96,3 +96,33 @@ for (const { name, trace, reason } of skips) {
     expect(score({ entry, trace })).toMatchObject({ kind: 'skipped', reason });
   });
 }
+
+const words = 'aa '.repeat(650_000);
+const within = { city: 'a' };
+const busy: readonly { readonly name: string; readonly toolCalls: readonly ToolCall[]; readonly want: JsonObject }[] = [
+  {
+    name: 'a value within words at too many places is skipped',
+    toolCalls: [call({ arguments: within })],
+    want: { kind: 'skipped', reason: 'too_large' },
+  },
+  {
+    name: 'such a value hides no other that has no source',
+    toolCalls: [call({ arguments: within }), call({ arguments: { id: 'r-1' } })],
+    want: { kind: 'scored', score: 0, details: { grounded: 0, total: 1, unsearched: [{ index: 0 }] } },
+  },
+  {
+    name: 'such a value beside one without a source is a fault of its call',
+    toolCalls: [call({ arguments: { ...within, id: 'r-1' } })],
+    want: { kind: 'scored', score: 0, details: { grounded: 0, total: 1 } },
+  },
+  {
+    name: 'such a value keeps no other call green',
+    toolCalls: [call({ arguments: within }), call({ arguments: { id: 'aa' } })],
+    want: { kind: 'skipped', reason: 'too_large' },
+  },
+];
+for (const { name, toolCalls, want } of busy) {
+  test(`argument_provenance: ${name}`, () => {
+    expect(score({ entry, trace: agentTrace({ input: words, toolCalls }) })).toMatchObject(want);
+  });
+}
