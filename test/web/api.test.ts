@@ -158,6 +158,21 @@ test('api: sessions, decisions, tools, summary and evaluability', async () => {
   );
 });
 
+test('api: the worst turn of a session is its run with the lowest score, by evaluator', async () => {
+  const session = await found('/sessions/s-1/worst-turns');
+  const [first] = sent;
+  expect(session).toMatchObject({ turns: 3, whole: true, next: null });
+  expect(named(objects(session['worst_turns']), 'tool_error')).toMatchObject({
+    scored_turns: 3,
+    worst_turn: 1,
+    passed: false,
+    trace_id: first?.traceId,
+    span_id: first?.spanId,
+  });
+  expect(await found('/sessions/none/worst-turns')).toMatchObject({ worst_turns: [], turns: 0, whole: true });
+  expect(await found('/sessions/s-1/worst-turns?tenant=other')).toMatchObject({ worst_turns: [], turns: 0 });
+});
+
 const refused: readonly (readonly [string, number, RegExp])[] = [
   ['/runs?limit=0', 400, /limit must be >= 1/],
   ['/runs?limit=many', 400, /limit must be integer/],
@@ -202,6 +217,7 @@ describe('the OpenAPI document', () => {
       '/runs/{trace}/{span}/spans': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`,
       '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`,
       '/sessions/{id}': '/sessions/s-1',
+      '/sessions/{id}/worst-turns': '/sessions/s-1/worst-turns',
       '/summary': '/summary',
       '/tools': '/tools',
       '/evaluability': '/evaluability',

@@ -48,6 +48,8 @@ export interface EvalResult {
   readonly verdicts: readonly NamedVerdict[];
   /** How long each verdict took by the name of its evaluator, in milliseconds; absent: it was not measured. */
   readonly tookMs?: ReadonlyMap<string, number>;
+  /** Id of the session whose turn the run is; absent where it is redacted, for then sessions cannot be told apart. */
+  readonly session?: string | undefined;
 }
 
 export interface EvalOutcome {

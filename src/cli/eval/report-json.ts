@@ -3,6 +3,7 @@ import { jsonText, type JsonObject } from '../../model/json.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import { passedShare, scoredCount } from '../../library/tally.ts';
 import type { EvalReport } from './report.ts';
+import { sessionsOf } from './sessions.ts';
 
 export function reportJson({
   outcome,
@@ -53,6 +54,17 @@ export function reportJson({
       convergence,
       share_on_optimal_path: shareOnOptimalPath,
       optimal_steps: optimalSteps ?? null,
+    })),
+    sessions: sessionsOf(outcome.results).map(({ id, turns, worst }) => ({
+      session_id: id,
+      turns: turns.length,
+      worst_turns: worst.map(({ name, scored, worst: at, score }) => ({
+        name,
+        scored_turns: scored,
+        worst_turn: at === undefined ? null : at + 1,
+        score: score ?? null,
+        label: at === undefined ? null : (turns[at]?.item.label ?? null),
+      })),
     })),
     results: outcome.results.map(({ item: { label, run, example }, verdicts }) => ({
       label,

@@ -73,7 +73,8 @@ async function resultOn(item: MatchedItem, options: ScoringOptions): Promise<Eva
   const verdicts = plan
     .flatMap(({ configured }) => found.get(configured.name) ?? [])
     .map((one) => ({ ...one, verdict: verdict(one.verdict) }));
-  return { item: { ...item, run }, verdicts, tookMs };
+  const { sessionId } = run.trace;
+  return { item: { ...item, run }, verdicts, tookMs, session: sessionId === item.run.trace.sessionId ? sessionId : undefined };
 }
 
 function named({ key, evaluator, verdict }: Evaluation): NamedVerdict {

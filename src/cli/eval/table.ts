@@ -5,6 +5,7 @@ import { oneLine } from '../inspect/one-line.ts';
 import { severalRuns, taskCells, taskHeads, type TaskResult } from './tasks.ts';
 import type { EvalResult } from './item.ts';
 import { countsText, findings, gateText, switchedOnText, unverifiedText, warningsOf, type EvalReport, type Finding } from './report.ts';
+import { sessionsOf } from './sessions.ts';
 import { isFailing } from './unscored.ts';
 
 const findingsShown = 50;
@@ -33,6 +34,7 @@ export function tableText(report: EvalReport): string {
       ? []
       : ['', 'Switched on by expectations', ...switchedOn.map((one) => `  ${oneLine(switchedOnText(one), textChars)}`)]),
     ...several(severalRuns(tasks)),
+    ...bySession(outcome.results, verbose),
     ...byRun(
       outcome.results.filter((result) => verbose || isFailing(result, unverified)),
       verbose,
@@ -74,6 +76,25 @@ function byRun(results: readonly EvalResult[], verbose: boolean): readonly strin
   return ['', heads ?? '', ...lines, ...(results.length > shown.length ? [`  … and ${results.length - shown.length} more`] : [])].map(
     (line) => line.trimEnd(),
   );
+}
+
+/** One row a session and evaluator whose worst turn failed, and with `verbose` every other with a score. */
+function bySession(results: readonly EvalResult[], verbose: boolean): readonly string[] {
+  const rows = sessionsOf(results).flatMap(({ id, turns, worst }) =>
+    worst.flatMap(({ name, worst: at, score }) => {
+      const turn = at === undefined ? undefined : turns[at];
+      const isFailed = turn?.verdicts.some((one) => one.name === name && classOf(one.verdict) === 'failed');
+      if (at === undefined || turn === undefined || score === undefined || !(verbose || isFailed === true)) return [];
+      return [[id, name, `${at + 1} of ${turns.length}`, score.toFixed(3), turn.item.label].map((text) => oneLine(text, labelChars))];
+    }),
+  );
+  if (rows.length === 0) return [];
+  const shown = rows.slice(0, verbose ? rowsVerbose : findingsShown);
+  return [
+    '',
+    ...aligned([['session', 'evaluator', 'worst turn', 'score', 'run'], ...shown], 'left').map((line) => line.trimEnd()),
+    ...(rows.length > shown.length ? [`  … and ${rows.length - shown.length} more`] : []),
+  ];
 }
 
 const marks: { readonly [which in VerdictClass]: string } = { failed: '✗', errors: '⚠', passed: '✓', raw: '·', skipped: '–' };

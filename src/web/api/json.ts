@@ -1,4 +1,5 @@
 /** What the store tells, as the API writes it: snake_case, times in RFC 3339 with microseconds, what is not known null. */
+import { worstTurns } from '../../analytics/worst-turns.ts';
 import { wire } from '../../model/attributes.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { judgeTrace } from '../../model/judge-call.ts';
@@ -113,6 +114,24 @@ function shortVerdictJson({ name, evaluator, version, revision, verdict, score, 
 
 function statusOf(verdict: StoredVerdict['verdict']): 'scored' | 'skipped' | 'failed' {
   return verdict === 'skipped' ? 'skipped' : verdict === 'error' ? 'failed' : 'scored';
+}
+
+/** A verdict on the whole session, which stands with its last turn, is none on that turn. */
+export function worstTurnsJson(turns: readonly RunRow[]): readonly JsonObject[] {
+  const scores = turns.map(({ verdicts }) => verdicts.filter(({ details }) => details['session'] === undefined));
+  return worstTurns(scores).map(({ name, scored, worst, score }) => {
+    const run = worst === undefined ? undefined : turns[worst];
+    const verdict = run?.verdicts.find((one) => one.name === name);
+    return {
+      name,
+      scored_turns: scored,
+      worst_turn: worst === undefined ? null : worst + 1,
+      score: score ?? null,
+      passed: verdict?.verdict === 'pass' ? true : verdict?.verdict === 'fail' ? false : null,
+      trace_id: run?.traceId ?? null,
+      span_id: run?.spanId ?? null,
+    };
+  });
 }
 
 export function decisionJson(one: StoredDecision): JsonObject {

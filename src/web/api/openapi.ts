@@ -81,6 +81,19 @@ const schemas: { readonly [name: string]: JsonObject } = {
       },
     },
   ),
+  WorstTurn: object({
+    name: text,
+    scored_turns: { ...count, description: 'Turns that the evaluator scored.' },
+    worst_turn: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      description: 'Number of the turn with the lowest score, the earliest of equal ones. Null: the evaluator scored none.',
+    },
+    score: { type: ['number', 'null'], minimum: 0, maximum: 1 },
+    passed: orNull('boolean', 'Null: there is no threshold, or no score.'),
+    trace_id: orNull('string'),
+    span_id: orNull('string'),
+  }),
   Decision: object(
     {
       name: text,

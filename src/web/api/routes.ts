@@ -2,12 +2,12 @@
 import type { Route } from './route.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { type RunFilter, type Store, type StoredRun } from '../../model/store/store.ts';
+import { type RunFilter, type RunPlace, type RunRow, type Store, type StoredRun } from '../../model/store/store.ts';
 import { verdictWords } from '../../model/verdict.ts';
 import { annotationRoutes } from './annotation-routes.ts';
 import { figureRoutes } from './figure-routes.ts';
 import { exportRoutes } from './export-routes.ts';
-import { decisionJson, runJson, runRowJson, spansGoneJson, summaryJson, toolJson } from './json.ts';
+import { decisionJson, runJson, runRowJson, spansGoneJson, summaryJson, toolJson, worstTurnsJson } from './json.ts';
 import { limitDefault, list, pages, text } from './pages.ts';
 import {
   cursorText,
@@ -29,6 +29,8 @@ const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace
 const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
 const tenant = { ...text, description: 'Name of the token that the spans came with; empty where none is asked for.' } as const;
 const spansLimitDefault = 200;
+/** Runs of a session among which the worst one is looked for. */
+const turnsMax = 1_000;
 const period = {
   from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' },
   to: { ...time, description: 'Runs that started before this time; now when left out.' },
@@ -144,6 +146,27 @@ export const routes: readonly Route[] = [
   },
   {
     method: 'get',
+    path: '/sessions/{id}/worst-turns',
+    summary: 'The run of a session with the lowest score, by evaluator. Its runs are its turns, in order of their starts.',
+    path_parameters: { id: { ...text, minLength: 1, description: 'Session id.' } },
+    query_parameters: { tenant },
+    answer: {
+      type: 'object',
+      required: ['worst_turns', 'turns', 'whole', 'next'],
+      properties: {
+        worst_turns: { type: 'array', items: { $ref: '#/components/schemas/WorstTurn' } },
+        turns: { type: 'integer', minimum: 0, description: 'Runs of the session.' },
+        whole: { type: 'boolean', description: `False: the session has more runs, and these are the newest ${turnsMax}.` },
+        next: { type: 'null' },
+      },
+    },
+    async handle({ store }, query) {
+      const { runs, isWhole } = await turnsOf(store, filterOf({ tenant: query['tenant'] ?? '', session: query['id'] }));
+      return { worst_turns: worstTurnsJson(runs), turns: runs.length, whole: isWhole, next: null };
+    },
+  },
+  {
+    method: 'get',
     path: '/summary',
     summary: 'Verdicts by evaluator over time.',
     path_parameters: {},
@@ -224,6 +247,18 @@ export const routes: readonly Route[] = [
 
 function storedRun(store: Store, { trace, span, tenant: of = '' }: Parameters): Promise<StoredRun | undefined> {
   return store.run({ tenant: of as Tenant, traceId: trace as TraceId, spanId: span as SpanId });
+}
+
+/** Runs of a session by their starts: the newest `turnsMax`. */
+async function turnsOf(store: Store, filter: RunFilter): Promise<{ readonly runs: readonly RunRow[]; readonly isWhole: boolean }> {
+  const newest: RunRow[] = [];
+  let next: RunPlace | undefined;
+  do {
+    const page = await store.runs({ ...filter, limit: pages.limit.maximum, ...(next === undefined ? {} : { after: next }) });
+    newest.push(...page.runs);
+    next = page.next;
+  } while (next !== undefined && newest.length < turnsMax);
+  return { runs: newest.slice(0, turnsMax).reverse(), isWhole: next === undefined && newest.length <= turnsMax };
 }
 
 async function runsPage(store: Store, filter: RunFilter, { cursor, limit }: Parameters): Promise<JsonObject> {

@@ -1,11 +1,12 @@
 /** Reports hold foreign text: it is shown, and nothing obeys it. */
 import { expect, test } from 'vitest';
 import { gateResults, talliesOf } from '../../../src/cli/eval/gates.ts';
-import type { EvalOutcome, MatchedItem } from '../../../src/cli/eval/item.ts';
+import type { EvalOutcome, EvalResult, MatchedItem } from '../../../src/cli/eval/item.ts';
 import { junitXml } from '../../../src/cli/eval/junit.ts';
 import { markdownText } from '../../../src/cli/eval/markdown.ts';
 import { progressBar } from '../../../src/cli/eval/progress.ts';
 import { hasPassed, percent, type EvalReport } from '../../../src/cli/eval/report.ts';
+import { reportJson } from '../../../src/cli/eval/report-json.ts';
 import { tableText } from '../../../src/cli/eval/table.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
 import { junitFaults, xmlElements } from './junit-schema.ts';
@@ -114,6 +115,50 @@ test('table: a terminal obeys nothing of it', () => {
   expect(text.split('\n').at(-1)).toBe('FAILED');
   expect(text).toMatch(/^task .*shortest way +on it$/m);
   expect(text).not.toContain('once');
+});
+
+const turn = (label: string, session: string | undefined, startUnixNano: bigint, score: number): EvalResult => ({
+  item: { ...item, label, example: undefined, run: { ...item.run, startUnixNano } },
+  verdicts: [{ name: 'tool_error', evaluator: 'tool_error', verdict: scored(score) }],
+  session,
+});
+const ofSessions: EvalReport = {
+  ...report,
+  outcome: {
+    ...outcome,
+    results: [
+      turn('third', 's-1', 3n, 1),
+      turn('first', 's-1', 1n, 0.5),
+      turn('second', 's-1', 2n, 0.25),
+      turn('good 1', 's-2', 1n, 1),
+      turn('good 2', 's-2', 1n, 1),
+      turn('alone', 's-3', 1n, 0),
+      turn('no session', undefined, 1n, 0),
+      turn('no session either', undefined, 1n, 0),
+    ],
+  },
+};
+
+test('report: runs of one session have their worst turn by evaluator', () => {
+  const { sessions } = JSON.parse(reportJson(ofSessions)) as { readonly sessions: unknown };
+  expect(sessions).toEqual([
+    {
+      session_id: 's-1',
+      turns: 3,
+      worst_turns: [{ name: 'tool_error', scored_turns: 3, worst_turn: 2, score: 0.25, label: 'second' }],
+    },
+    {
+      session_id: 's-2',
+      turns: 2,
+      worst_turns: [{ name: 'tool_error', scored_turns: 2, worst_turn: 1, score: 1, label: 'good 1' }],
+    },
+  ]);
+});
+
+test('table: a session whose worst turn failed is named with that turn', () => {
+  expect(tableText(ofSessions)).toMatch(/^s-1 +tool_error +2 of 3 +0\.250 +second$/m);
+  expect(tableText(ofSessions)).not.toMatch(/^s-[23] /m);
+  expect(tableText({ ...ofSessions, verbose: true })).toMatch(/^s-2 +tool_error +1 of 2 +1\.000 +good 1$/m);
 });
 
 test('progress: a bar on a terminal, nothing elsewhere', () => {
