@@ -93,7 +93,7 @@ function verdict(
   const missing = missingCalls(expected, calls, matching, pairs);
   const extra = extraCalls(calls, pairs);
   const culprits = extrasCost(mode) ? extra : [];
-  const firstDifference = mode === 'strict' && score < 1 ? differentPlace(expected.length, calls.length, matching.matches) : undefined;
+  const firstDifference = mode === 'strict' && score < 1 ? differentPlace(matching.matches) : undefined;
   return {
     kind: 'scored',
     score,
@@ -162,10 +162,11 @@ function omissionsCost(mode: TrajectoryMode): boolean {
   return mode !== 'subset' && mode !== 'precision';
 }
 
-function differentPlace(expected: number, actual: number, matches: (e: number, a: number) => boolean): number {
-  const shorter = Math.min(expected, actual);
-  for (let at = 0; at < shorter; at++) if (!matches(at, at)) return at;
-  return shorter;
+/** Beyond the end of either list nothing matches. */
+function differentPlace(matches: (e: number, a: number) => boolean): number {
+  let at = 0;
+  while (matches(at, at)) at++;
+  return at;
 }
 
 function fine(mode: TrajectoryMode, expected: number, actual: number): string {
