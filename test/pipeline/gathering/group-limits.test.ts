@@ -79,6 +79,16 @@ describe('group', () => {
     expect([to.count('tracejury.spans.over_limit'), to.bytes()]).toEqual([2, 300]);
   });
 
+  test('group: of two traces that become one within the limit no span is counted as left out', () => {
+    const to = gathered({ spansPerTraceMax: 4 });
+    to.spans(agentSpan({ id: 1, trace: 1 }), toolSpan({ id: 2, parent: 1, trace: 1 }));
+    to.spans(
+      agentSpan({ id: 11, trace: 2 }),
+      span({ id: 12, parent: 11, trace: 2, scope: 'autogen SingleThreadedAgentRuntime', links: [{ trace: 1, span: 2 }] }),
+    );
+    expect([to.traces(), to.count('tracejury.spans.over_limit')]).toEqual([1, 0]);
+  });
+
   test('group: records beyond the limit of a trace are left out', () => {
     const to = gathered({ recordsPerTraceMax: 2 });
     to.spans(agentSpan({ id: 1 }), modelSpanWithRecords({ id: 2, parent: 1 }));
