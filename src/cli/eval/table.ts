@@ -51,7 +51,12 @@ export function tableText(report: EvalReport): string {
         ]),
     ...(outcome.missing.length === 0
       ? []
-      : ['', 'Examples without a run', ...outcome.missing.slice(0, findingsShown).map((id) => `  ${oneLine(id, labelChars)}`)]),
+      : [
+          '',
+          'Examples without a run',
+          ...outcome.missing.slice(0, findingsShown).map((id) => `  ${oneLine(id, labelChars)}`),
+          ...more(outcome.missing.length),
+        ]),
     ...(gates.length === 0 ? [] : ['', 'Gates', ...gates.map((gate) => `  ${gateText(gate)}`)]),
     ...warned(warningsOf(report)),
     '',
@@ -118,7 +123,7 @@ function more(count: number): readonly string[] {
 function several(tasks: readonly TaskResult[]): readonly string[] {
   if (tasks.length === 0) return [];
   const rows = tasks.slice(0, findingsShown).map((one) => taskCells(one).map((text) => oneLine(text, labelChars)));
-  return ['', ...aligned([taskHeads, ...rows]), ...(tasks.length > findingsShown ? [`  … and ${tasks.length - findingsShown} more`] : [])];
+  return ['', ...aligned([taskHeads, ...rows]), ...more(tasks.length)];
 }
 
 function list(title: string, found: readonly Finding[]): readonly string[] {
@@ -129,7 +134,7 @@ function list(title: string, found: readonly Finding[]): readonly string[] {
       `  ${oneLine(label, labelChars)}  ${name}${verdict.kind === 'scored' ? ` ${verdict.score.toFixed(3)}` : verdict.kind === 'failed' ? ` (${oneLine(verdict.error, labelChars)})` : ''}`,
       `    ${oneLine(verdict.explanation, textChars)}`,
     ]);
-  return ['', title, ...lines, ...(found.length > findingsShown ? [`  … and ${found.length - findingsShown} more`] : [])];
+  return ['', title, ...lines, ...more(found.length)];
 }
 
 /** The first column to the left; the others, which are numbers, to the right. */

@@ -173,3 +173,16 @@ test('progress: a bar on a terminal, nothing elsewhere', () => {
   draw(true);
   expect(written).toEqual([`\r${'█'.repeat(15)}${'░'.repeat(15)} 1/2`, `\r${'█'.repeat(30)} 2/2`, '\r\u001b[K']);
 });
+
+test('report: each list in a terminal shows fifty, and says how many more there are', () => {
+  const listing = (length: number): string => {
+    const many = Array.from({ length }, () => outcome.results[1]).flatMap((one) => one ?? []);
+    const missing = many.map((_, at) => `lost ${at + 1}`);
+    return tableText({ ...report, tasks: [], outcome: { ...outcome, results: many, missing } });
+  };
+  expect(listing(50)).not.toContain(' more');
+  // Runs, verdicts that failed, examples without a run.
+  expect(listing(51).match(/^ {2}… and 1 more$/gm)).toHaveLength(3);
+  expect(listing(51)).toContain('  lost 50\n  … and 1 more');
+  expect(listing(51)).not.toContain('lost 51');
+});
