@@ -20,7 +20,7 @@ interface Flow {
   /** `origin`: where the journal had their request first, if it is not there any more. */
   spans(tenant: Tenant, spans: readonly Span[], position: number, origin?: number): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position: number): void;
-  readonly standings: JournalReferences;
+  readonly references: JournalReferences;
 }
 
 /** How far those have come who take scored runs; all three only grow. */
@@ -44,7 +44,7 @@ export interface IntakeOptions {
   /** Takes the spans of traces that are done. Undefined: nobody does. */
   readonly archive?: Archive;
   /** Undefined: nothing goes on to anybody. */
-  readonly passing?: ForwardPort;
+  readonly forward?: ForwardPort;
 }
 
 /** Of what came, beside what is written down. */
@@ -94,9 +94,9 @@ interface Waiting extends FinishedTrace {
   readonly kept: Promise<void> | undefined;
 }
 
-export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytesMax, archive, passing }: IntakeOptions): Intake {
+export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytesMax, archive, forward }: IntakeOptions): Intake {
   /** Where the journal ended when each request that is under way came: it stands there or above. */
-  const underWay = new Set<{ readonly from: Position }>();
+  const inFlight = new Set<{ readonly from: Position }>();
   let waiting: Waiting[] = [];
   /** Below it everything has gone on, as the journal says. */
   let noted = 0;
@@ -105,13 +105,13 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
 
   async function taken(record: JournalRecord, gather: (position: Position) => void | Promise<void>, from?: 'reserve'): Promise<Appended> {
     const way = { from: journal.end() };
-    underWay.add(way);
+    inFlight.add(way);
     try {
       const appended = await journal.append(record, from);
       if (appended.kind === 'appended') await gather(appended.position);
       return appended;
     } finally {
-      underWay.delete(way);
+      inFlight.delete(way);
     }
   }
 
@@ -148,7 +148,7 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
 
   /** What has finished since the last look waits for its runs to be stored. Until then nothing of it may be let go. */
   function takeFinished(): void {
-    for (const trace of flow.standings.takeFinished()) {
+    for (const trace of flow.references.takeFinished()) {
       const kept = archive?.keep(trace);
       const one: Waiting = { ...trace, offered: keeping.offered(), sinceMs: clock.nowMs(), isKept: kept === undefined, kept };
       void kept?.then(() => {
@@ -159,7 +159,7 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   }
 
   /** Not all of it has gone on: it would go without its verdicts. */
-  const isHeld = (key: string): boolean => passing?.isHeld(key) === true;
+  const isHeld = (key: string): boolean => forward?.isHeld(key) === true;
 
   async function markDone(): Promise<void> {
     takeFinished();
@@ -191,13 +191,13 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
     for (let moved = 0; moved < movedPerTurn; moved++) {
       const move = moves.find(({ fromShare }) => journal.bytesUsed() > journal.bytesMax * fromShare);
       if (move === undefined) return;
-      const from = flow.standings.oldestPosition() as Position | undefined;
+      const from = flow.references.oldestPosition() as Position | undefined;
       // What has not gone on stays where it is all the same.
-      if (from === undefined || from >= (passing?.oldest() ?? Infinity)) return;
+      if (from === undefined || from >= (forward?.oldest() ?? Infinity)) return;
       const record = await journal.at(from);
       if (record === undefined) {
         // Damaged: nothing is kept by holding on to it.
-        flow.standings.moved(from, journal.end());
+        flow.references.moved(from, journal.end());
         continue;
       }
       // Negative: the machine's clock has been set back since, and nothing is known of its age.
@@ -209,12 +209,12 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
       );
       takeFinished();
       const unstored = new Set(waiting.flatMap((trace) => trace.keys));
-      const done = [...keys].filter((key) => !flow.standings.isOpen(key) && !unstored.has(key));
+      const done = [...keys].filter((key) => !flow.references.isOpen(key) && !unstored.has(key));
       // First: whoever finds the request again must know whom it does not concern.
       if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()), 'reserve')).kind === 'refused') return;
       const again = await taken(
         { ...record, isCopy: true, origin: record.origin ?? from, receivedMs: clock.nowMs() },
-        (to) => flow.standings.moved(from, to),
+        (to) => flow.references.moved(from, to),
         'reserve',
       );
       if (again.kind === 'refused') return;
@@ -226,12 +226,12 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   /** The lowest position that is needed. */
   function needed(): Position {
     takeFinished();
-    return least([unsent(), flow.standings.oldestPosition(), ...waiting.map(({ positions }) => positions[0])]);
+    return least([unsent(), flow.references.oldestPosition(), ...waiting.map(({ positions }) => positions[0])]);
   }
 
   /** The lowest position of what has not gone on, and of what may still come. */
   function unsent(): Position {
-    return least([...[...underWay].map(({ from }) => from), passing?.oldest()]);
+    return least([...[...inFlight].map(({ from }) => from), forward?.oldest()]);
   }
 
   function least(positions: readonly (number | undefined)[]): Position {
@@ -244,11 +244,11 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   /** Else everything that the journal holds would go on once more after a crash. Nothing is written while nothing comes. */
   async function noteForwarded(): Promise<void> {
     const below = unsent();
-    if (passing?.wants() !== true || below <= noted) return;
+    if (forward?.wants() !== true || below <= noted) return;
     const isAll = below === journal.end();
     if ((await journal.append(forwardedRecord(below, clock.nowMs()), 'reserve')).kind === 'refused') return;
     // The note itself has nowhere to go.
-    noted = isAll && underWay.size === 0 && passing.oldest() === undefined ? journal.end() : below;
+    noted = isAll && inFlight.size === 0 && forward.oldest() === undefined ? journal.end() : below;
   }
 
   /** When all that was read again is scored and stored, the process has survived it. */
@@ -263,14 +263,14 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
     spans(record, spans, request = {}) {
       // A run that closes between two parts is scored before its spans wait here: its verdicts then go in a span of their own.
       const pass = (position: Position): void => {
-        if (passing?.wants() === true) passing.spans({ ...passedRequest(position, record, request), spans });
+        if (forward?.wants() === true) forward.spans({ ...forwardedRequest(position, record, request), spans });
       };
       return taken(record, (position) => handOver(record.tenant, spans, position)?.then(() => pass(position)) ?? pass(position));
     },
     logs: (record, records, request = {}) =>
       taken(record, (position) => {
         flow.logs(record.tenant, records, position);
-        if (passing?.wants() === true) passing.logs({ ...passedRequest(position, record, request), records });
+        if (forward?.wants() === true) forward.logs({ ...forwardedRequest(position, record, request), records });
       }),
     async replay() {
       const { done, forwarded } = await notes();
@@ -281,7 +281,8 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
         if (record.kind === 'done' || record.kind === 'forwarded') continue;
         const request = readRequest(record, inflatedBytesMax);
         gather(record, request, position, (key) => done.has(key));
-        if (passing?.wants() === true && position >= forwarded && record.isCopy !== true) passAgain(passing, { position, record }, request);
+        if (forward?.wants() === true && position >= forwarded && record.isCopy !== true)
+          forwardAgain(forward, { position, record }, request);
         telemetry.add('tracejury.journal.replayed', 1);
         requests++;
       }
@@ -307,7 +308,7 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
 }
 
 /** What goes on to somebody else, as far as the journal must know it: what it has not got rid of is read again at the next start. */
-interface PassedRequest {
+interface ForwardedRequest {
   readonly position: number;
   readonly tenant: Tenant;
   /** Inflated; undefined: it is to be read from the journal. */
@@ -320,8 +321,8 @@ interface ForwardPort {
   /** False: nothing goes on. */
   wants(): boolean;
   /** When they are gathered. */
-  spans(request: PassedRequest & { readonly spans: readonly Span[] }): void;
-  logs(request: PassedRequest & { readonly records: readonly LogRecord[] }): void;
+  spans(request: ForwardedRequest & { readonly spans: readonly Span[] }): void;
+  logs(request: ForwardedRequest & { readonly records: readonly LogRecord[] }): void;
   /** The lowest position of what has not gone on. */
   oldest(): number | undefined;
   /** True: something of the trace with this key has not. */
@@ -329,11 +330,11 @@ interface ForwardPort {
 }
 
 /** Of a request that has just come. */
-function passedRequest(
+function forwardedRequest(
   position: Position,
   record: JournalRecord,
   { plain, isWhole = true }: Pick<Received, 'plain' | 'isWhole'>,
-): PassedRequest {
+): ForwardedRequest {
   return {
     position,
     tenant: record.tenant,
@@ -343,8 +344,8 @@ function passedRequest(
 }
 
 /** Of one that an earlier process took. */
-function passAgain(passing: ForwardPort, { position, record }: JournalEntry, request: Request): void {
+function forwardAgain(forward: ForwardPort, { position, record }: JournalEntry, request: Request): void {
   const passed = { position, tenant: record.tenant, body: undefined, isWhole: request.isWhole };
-  if (request.kind === 'traces') passing.spans({ ...passed, spans: request.spans });
-  else passing.logs({ ...passed, records: request.records });
+  if (request.kind === 'traces') forward.spans({ ...passed, spans: request.spans });
+  else forward.logs({ ...passed, records: request.records });
 }

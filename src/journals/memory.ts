@@ -25,13 +25,13 @@ export function memoryRecords(): MemoryRecords {
 export async function memoryJournal(
   settings: JournalSettings,
   parts: JournalDeps,
-  shelf: MemoryRecords = memoryRecords(),
+  memory: MemoryRecords = memoryRecords(),
 ): Promise<Journal> {
   const account = journalAccount(parts);
   const { memoryBytesMax = Infinity, segmentBytes = settings.bytesMax, quarantineBytesMax = quarantineBytesMaxDefault } = settings;
   const bytesMax = Math.min(settings.bytesMax, memoryBytesMax);
-  const endAtStart = shelf.end;
-  let used = total(shelf.records.values());
+  const endAtStart = memory.end;
+  let used = total(memory.records.values());
   let stopped = false;
 
   function refused(reason: JournalRefusal): Appended {
@@ -44,9 +44,9 @@ export async function memoryJournal(
     const bytes = bytesOf(record);
     if (bytes > segmentBytes) return refused('too_large');
     if (used + bytes > bytesMax * (from === 'reserve' ? 1 : 1 - reserveShare)) return refused('full');
-    const position = shelf.end;
-    shelf.records.set(position, record);
-    shelf.end = (shelf.end + 1) as Position;
+    const position = memory.end;
+    memory.records.set(position, record);
+    memory.end = (memory.end + 1) as Position;
     used += bytes;
     account.appended([countedKind(record)], bytes);
     account.used(used);
@@ -54,41 +54,41 @@ export async function memoryJournal(
   }
 
   async function* between(from: Position, to: Position): AsyncGenerator<JournalEntry> {
-    for (const [position, record] of shelf.records) if (position >= from && position < to) yield { position, record };
+    for (const [position, record] of memory.records) if (position >= from && position < to) yield { position, record };
   }
 
   async function setAside({ position, record }: JournalEntry): Promise<void> {
-    const fits = total(shelf.quarantine.values()) + bytesOf(record) <= quarantineBytesMax;
-    if (fits) shelf.quarantine.set(position, record);
+    const fits = total(memory.quarantine.values()) + bytesOf(record) <= quarantineBytesMax;
+    if (fits) memory.quarantine.set(position, record);
     account.quarantined(position, fits ? 'kept' : 'not_kept');
   }
 
   return {
     append,
-    read: (from) => between(from, shelf.end),
-    at: async (position) => shelf.records.get(position),
+    read: (from) => between(from, memory.end),
+    at: async (position) => memory.records.get(position),
     commit(below) {
-      if (below <= shelf.mark) return;
-      shelf.mark = below < shelf.end ? below : shelf.end;
-      for (const [position, record] of shelf.records) {
-        if (position >= shelf.mark) break;
-        shelf.records.delete(position);
+      if (below <= memory.mark) return;
+      memory.mark = below < memory.end ? below : memory.end;
+      for (const [position, record] of memory.records) {
+        if (position >= memory.mark) break;
+        memory.records.delete(position);
         used -= bytesOf(record);
       }
       account.used(used);
     },
     recover: () =>
       recovery({
-        last: shelf.cursor,
+        last: memory.cursor,
         async keep(cursor) {
-          shelf.cursor = cursor;
+          memory.cursor = cursor;
         },
-        entries: () => between(shelf.mark, endAtStart),
-        isSetAside: (position) => shelf.quarantine.has(position),
+        entries: () => between(memory.mark, endAtStart),
+        isSetAside: (position) => memory.quarantine.has(position),
         setAside,
       }),
-    oldest: () => shelf.mark,
-    end: () => shelf.end,
+    oldest: () => memory.mark,
+    end: () => memory.end,
     bytesUsed: () => used,
     bytesMax,
     isDiskFull: () => false,

@@ -61,7 +61,7 @@ export interface PipelineOptions extends PipelineSettings {
   readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
   /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
-  readonly squeeze?: SlabAllocator;
+  readonly compaction?: SlabAllocator;
   /** Told of the keys of traces of which nothing is open any more, or that have shown no run so far; before the verdicts of their runs, and in the same turn. */
   readonly settled?: (keys: readonly string[]) => void;
   /** Hands verdicts on; never waits, never throws. */
@@ -91,7 +91,7 @@ export interface Pipeline extends Reopening {
   spans(tenant: Tenant, spans: readonly Span[], position?: number, origin?: number): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
   /** What a journal needs to know of the traces. */
-  readonly standings: JournalReferences;
+  readonly references: JournalReferences;
   /** Closes and scores what is due, in so many pieces at most: a small trace is one, a large one many. `nextDueMs` tells whether more is due. */
   advance(piecesMax?: number): void;
   /** When something is due, in milliseconds since the epoch; undefined while nothing waits. */
@@ -201,7 +201,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
   }
 
   return {
-    standings: gather.standings,
+    references: gather.references,
     resume,
     takeStrays: gather.takeStrays,
     reopen(stored) {

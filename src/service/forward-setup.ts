@@ -9,7 +9,7 @@ const bodiesShare = 1 / 8;
 export interface InLineOptions extends Omit<ForwardingOptions, 'settings' | 'awaits' | 'bodyBytesMax'> {
   readonly config: Config;
   /** Asked when something has come, and never before. */
-  readonly flow: () => Pick<Pipeline, 'standings'>;
+  readonly flow: () => Pick<Pipeline, 'references'>;
 }
 
 export interface InLine extends Omit<Forwarding, 'exchange'> {
@@ -20,7 +20,7 @@ export function inLine({ config, flow, ...parts }: InLineOptions): InLine {
   const forward = forwarding({
     ...parts,
     settings: settingsOf(config),
-    awaits: (key) => flow().standings.isAwaited(key),
+    awaits: (key) => flow().references.isAwaited(key),
     bodyBytesMax: config.limits.memoryBytes * bodiesShare,
   });
   return { ...forward, exchange: (next) => forward.exchange(settingsOf(next)) };

@@ -158,7 +158,7 @@ export function runPipeline(parts: Parts, onScored: (item: ScoredRun) => void): 
       spareBytesMax: () => parts.overload.spareBytesMax(),
       spansPerTraceMax: config.limits.spansPerTrace,
     },
-    squeeze: squeezing(),
+    compaction: squeezing(),
     settled: forward.settled,
     deliver: delivery(parts, onScored),
     upstreamMin: upstream.probabilityMin,
@@ -223,7 +223,7 @@ export function journal(parts: Parts, files: FileLayer | undefined): Journaling 
     },
     inflatedBytesMax: limits.inflatedBytes,
     redaction: settings.redaction,
-    passing: parts.forward,
+    forward: parts.forward,
     archive: { keep: (trace) => parts.stored?.spanArchiver.keep(trace) },
   });
 }

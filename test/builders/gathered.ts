@@ -34,7 +34,7 @@ const tracesPerPack = 4;
 export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
   const clock = manualClock(0);
   const telemetry = metricRegistry();
-  const gather = gathering({ collectors, clock, telemetry, limits: { ...defaultGroupLimits, ...limits }, squeeze: squeezing() });
+  const gather = gathering({ collectors, clock, telemetry, limits: { ...defaultGroupLimits, ...limits }, compaction: squeezing() });
   const lines: string[] = [];
   const runs: Run[] = [];
   // Spans from plain data take long to pack: what takes many steps is tried with the first of them.

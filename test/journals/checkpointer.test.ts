@@ -36,7 +36,7 @@ test('intake: a run that is scored and stored is not scored again', async () => 
   expect(of.delivered).toHaveLength(1);
   const next = await started(of);
   await next.pass(60 * second);
-  expect([of.delivered.length, of.shelf.records.size]).toEqual([1, 0]);
+  expect([of.delivered.length, of.memory.records.size]).toEqual([1, 0]);
 });
 
 test('intake: a run that is scored and not stored is scored again, the same', async () => {

@@ -24,7 +24,7 @@ interface Process {
 }
 
 interface World {
-  readonly shelf: MemoryRecords;
+  readonly memory: MemoryRecords;
   readonly delivered: ScoredRun[];
   readonly bytesMax: number;
   nowMs: number;
@@ -33,14 +33,14 @@ interface World {
 export const second = 1_000;
 
 export function world(bytesMax = 1_000_000): World {
-  return { shelf: memoryRecords(), delivered: [], bytesMax, nowMs: 1_700_000_000_000 };
+  return { memory: memoryRecords(), delivered: [], bytesMax, nowMs: 1_700_000_000_000 };
 }
 
 /** A process that comes up over what the last one left. `stores: false`: what it scores is never stored; `sends: false`: nor sent. */
 export async function started(of: World, { stores = true, sends = true } = {}): Promise<Process> {
   const parts = testParts();
   const clock = manualClock(of.nowMs);
-  const journal = await memoryJournal({ folder: '', bytesMax: of.bytesMax }, { ...parts, clock }, of.shelf);
+  const journal = await memoryJournal({ folder: '', bytesMax: of.bytesMax }, { ...parts, clock }, of.memory);
   let offered = 0;
   const flow = pipeline({
     collectors,

@@ -5,8 +5,8 @@ import { journalContract } from './contract.ts';
 import { recordOf, testParts } from './parts.ts';
 
 journalContract('memory', async () => {
-  const shelf = memoryRecords();
-  return { open: (settings, parts) => journals.memory(settings, parts, shelf) };
+  const memory = memoryRecords();
+  return { open: (settings, parts) => journals.memory(settings, parts, memory) };
 });
 
 test('a journal in memory holds no more than its part of the memory, however much the disk might take', async () => {

@@ -96,13 +96,13 @@ function marksOf(tree: Tree): Marks {
   for (const root of tree.roots) {
     for (const node of [root, ...below(root)]) {
       const above = node.parent === undefined ? 0 : (depths.get(node.parent) ?? 0);
-      const counts = (node.told.facts.role === 'agent' || node.told.facts.role === 'workflow') && above < agentDepthMax;
+      const counts = (node.reading.facts.role === 'agent' || node.reading.facts.role === 'workflow') && above < agentDepthMax;
       if (counts) agents.add(node);
       // Asked only for what lies below.
       if (node.children.length > 0) depths.set(node, counts ? above + 1 : above);
       if (isWork(node)) for (let at: Node | undefined = node; at !== undefined && !working.has(at); at = at.parent) working.add(at);
       if (node.parent === undefined || agents.has(node.parent)) continue;
-      const tool = node.parent.told.facts.role === 'tool' ? node.parent : toolAbove.get(node.parent);
+      const tool = node.parent.reading.facts.role === 'tool' ? node.parent : toolAbove.get(node.parent);
       if (tool !== undefined) toolAbove.set(node, tool);
     }
   }
@@ -110,7 +110,7 @@ function marksOf(tree: Tree): Marks {
 }
 
 function isWork(node: Node): boolean {
-  const role = node.told.facts.role;
+  const role = node.reading.facts.role;
   return role === 'model' || role === 'tool' || role === 'retriever';
 }
 
@@ -122,9 +122,9 @@ function scopesIn(root: Node, marks: Marks): Draft[] {
   const scopes = outermost.map((node) => agentScope(node, marks));
   const own = ownNodes(root, marks.agents);
   const frames =
-    root.told.facts.input !== undefined ||
-    root.told.facts.output !== undefined ||
-    (scopes.length > 1 && own.some((node) => node.told.facts.followsLinks === true));
+    root.reading.facts.input !== undefined ||
+    root.reading.facts.output !== undefined ||
+    (scopes.length > 1 && own.some((node) => node.reading.facts.followsLinks === true));
   return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, marks)] : scopes;
 }
 
@@ -149,9 +149,9 @@ function ownNodes(node: Node, agents: ReadonlySet<Node>): Node[] {
 /** A span around agents that does no work of its own and has no name of its own is their frame, not another agent. */
 function frameOrAgent(node: Node, own: Node[], inner: Draft[], marks: Marks): Draft {
   const first = inner.sort(byScopeStart)[0];
-  const facts = node.told.facts;
+  const facts = node.reading.facts;
   const named = facts.role === 'agent' && facts.agentName !== undefined && facts.agentNameIsGuess !== true;
-  const sameName = first?.node?.told.facts.agentName !== undefined && first.node.told.facts.agentName === facts.agentName;
+  const sameName = first?.node?.reading.facts.agentName !== undefined && first.node.reading.facts.agentName === facts.agentName;
   if (first === undefined || own.some(isWork) || (named && !sameName)) {
     for (const sub of inner) passOn(sub, node, marks);
     return {
@@ -234,7 +234,7 @@ function innermostWhole(root: Node, { working }: Marks): Node {
   for (;;) {
     const inside = at.children.filter((child) => working.has(child));
     const only = inside[0];
-    if (at.told.dialects.length > 0 || at.span.kind < 2 || inside.length !== 1 || only === undefined || isWork(only)) return at;
+    if (at.reading.dialects.length > 0 || at.span.kind < 2 || inside.length !== 1 || only === undefined || isWork(only)) return at;
     at = only;
   }
 }

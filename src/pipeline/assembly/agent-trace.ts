@@ -45,13 +45,13 @@ export function agentTrace(
   calls: readonly ToolCall[],
   { startUnixNano, endUnixNano }: Times,
 ): AgentTrace {
-  const firstModel = models[0]?.told.facts;
+  const firstModel = models[0]?.reading.facts;
   const trace: Drafted<Partial<AgentTrace>> = {};
   const agent = agentName(scope);
   if (agent !== undefined) trace.agent = agent;
   const input =
     pick(outer, 'input') ??
-    lastUserText(scope.node?.told.facts.inputMessages) ??
+    lastUserText(scope.node?.reading.facts.inputMessages) ??
     lastUserText(firstModel?.inputMessages) ??
     reportedByMessages(own)?.input ??
     pick(outer, 'inputDump');
@@ -80,7 +80,7 @@ export function agentTrace(
   // A request that lost a part may have lost calls: then none is no evidence.
   trace.toolCallsCarried =
     calls.length > 0 ||
-    (!cut.includes('spans') && (models.length === 0 || models.some((node) => node.told.facts.outputMessages !== undefined)));
+    (!cut.includes('spans') && (models.length === 0 || models.some((node) => node.reading.facts.outputMessages !== undefined)));
   if (cut.length > 0) trace.truncated = cut;
   trace.startUnixNano = startUnixNano;
   trace.endUnixNano = endUnixNano;
@@ -90,7 +90,7 @@ export function agentTrace(
 /** What the first of them tells that tells it at all. */
 function pick<K extends keyof SpanFacts>(from: readonly Node[], key: K): SpanFacts[K] | undefined {
   for (const {
-    told: { facts },
+    reading: { facts },
   } of from)
     if (facts[key] !== undefined) return facts[key];
   return undefined;
@@ -103,7 +103,7 @@ function isInError({ span }: Node): boolean {
 function documentsIn(own: readonly Node[]): AgentTrace['documents'] {
   const found: RetrievedDocument[] = [];
   for (const {
-    told: {
+    reading: {
       facts: { documents },
     },
   } of own)
@@ -114,7 +114,7 @@ function documentsIn(own: readonly Node[]): AgentTrace['documents'] {
 function reasoningIn(models: readonly Node[]): readonly string[] {
   const found: string[] = [];
   for (const {
-    told: {
+    reading: {
       facts: { outputMessages },
     },
   } of models)
@@ -128,27 +128,27 @@ function lastUserText(messages: readonly Message[] | undefined): string | undefi
 
 /** The agent's own word, else what a frame says for it, else a name that is only a span's. */
 function agentName(scope: AgentScope): string | undefined {
-  const told = [scope.node, ...scope.frames].map((node) => node?.told.facts).filter((facts) => facts?.agentName !== undefined);
+  const told = [scope.node, ...scope.frames].map((node) => node?.reading.facts).filter((facts) => facts?.agentName !== undefined);
   const sure = told.find((facts) => facts?.agentNameIsGuess !== true);
-  const inside = sure === undefined ? scope.own.find((node) => node.told.facts.agentName !== undefined)?.told.facts : undefined;
+  const inside = sure === undefined ? scope.own.find((node) => node.reading.facts.agentName !== undefined)?.reading.facts : undefined;
   return (
     sure?.agentName ??
     inside?.agentName ??
     told[0]?.agentName ??
-    (scope.implicit && scope.node?.told.facts.role === undefined ? scope.node?.span.name : undefined)
+    (scope.implicit && scope.node?.reading.facts.role === undefined ? scope.node?.span.name : undefined)
   );
 }
 
 /** What the agent's span or a frame says, else the last text that a model gave, its hand-overs included. */
 function finalResponse(outer: readonly Node[], lastModel: Node | undefined): JsonValue | undefined {
   for (const {
-    told: { facts },
+    reading: { facts },
   } of outer) {
     if (facts.output !== undefined) return facts.output;
     const text = lastText(facts.outputMessages ?? [], 'assistant');
     if (text !== undefined && !asksForTools(facts.outputMessages)) return text;
   }
-  const last = lastModel?.told.facts;
+  const last = lastModel?.reading.facts;
   if (last === undefined || (outer.some(isInError) && asksForTools(last.outputMessages))) return undefined;
   return lastText(last.outputMessages ?? [], 'assistant');
 }
@@ -161,11 +161,11 @@ function asksForTools(messages: readonly Message[] | undefined): boolean {
 function definitionsIn(outer: readonly Node[], own: readonly Node[]): readonly ToolDefinition[] {
   const lists: (readonly ToolDefinition[])[] = [];
   for (const {
-    told: { facts },
+    reading: { facts },
   } of outer)
     if (facts.toolDefinitions !== undefined) lists.push(facts.toolDefinitions);
   for (const {
-    told: { facts },
+    reading: { facts },
   } of own) {
     const list = facts.toolDefinitions ?? ownDefinition(facts.tool);
     if (list !== undefined) lists.push(list);
@@ -185,7 +185,7 @@ function ownDefinition(tool: ToolFacts | undefined): readonly ToolDefinition[] |
 }
 
 function modelCall(node: Node): ModelCall {
-  const { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = node.told.facts;
+  const { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = node.reading.facts;
   const call: Drafted<ModelCall> = { spanId: node.span.spanId, startUnixNano: node.span.startUnixNano, endUnixNano: node.span.endUnixNano };
   if (model !== undefined) call.model = model;
   if (inputTokens !== undefined) call.inputTokens = inputTokens;
@@ -207,7 +207,7 @@ function subAgents(scope: AgentScope, calls: readonly ToolCall[]): readonly SubA
     const via = sub.via ?? 'child_span';
     // The pseudo tool of a hand-over: its name holds the name of the agent that took over.
     const handover = via === 'handoff' && agent !== undefined ? handoverTo(lettersOf(agent), names) : undefined;
-    const viaTool = sub.viaToolNode?.told.facts.tool?.name ?? handover;
+    const viaTool = sub.viaToolNode?.reading.facts.tool?.name ?? handover;
     return { spanId: sub.spanId, via, ...(agent === undefined ? {} : { agent }), ...(viaTool === undefined ? {} : { viaTool }) };
   });
 }
@@ -235,7 +235,7 @@ function truncatedParts(
   return parts;
 }
 
-function isTruncated({ told: { facts } }: Node): boolean {
+function isTruncated({ reading: { facts } }: Node): boolean {
   return facts.truncated === true;
 }
 
@@ -263,13 +263,13 @@ export function keyPlace(
 
 /** What the first span that passes messages on and knows the input tells. */
 function reportedByMessages(own: readonly Node[]): SpanFacts | undefined {
-  return own.find(({ told: { facts } }) => facts.followsLinks === true && facts.input !== undefined)?.told.facts;
+  return own.find(({ reading: { facts } }) => facts.followsLinks === true && facts.input !== undefined)?.reading.facts;
 }
 
 /** Adds them to what is found. */
 function answersIn({ own, subAgents }: AgentScope, found: Node[]): Node[] {
   for (const node of own)
-    if (node.told.facts.followsLinks === true && lastText(node.told.facts.outputMessages ?? [], 'assistant') !== undefined)
+    if (node.reading.facts.followsLinks === true && lastText(node.reading.facts.outputMessages ?? [], 'assistant') !== undefined)
       found.push(node);
   for (const sub of subAgents) answersIn(sub, found);
   return found;

@@ -65,7 +65,7 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
   if (isLong) yield;
   const context: Context = {
     tenant: input.tenant,
-    told: tracedReadings(built.nodes),
+    readings: tracedReadings(built.nodes),
     waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano),
     records: input.records,
   };
@@ -99,7 +99,7 @@ function addNodes(input: AssembleInput, nodes: Node[]): void {
 
 interface Context {
   readonly tenant: Tenant;
-  readonly told: TracedReadings;
+  readonly readings: TracedReadings;
   /** When the spans began whose parent has not arrived, in order. */
   readonly waitsForParents: readonly bigint[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
@@ -126,7 +126,7 @@ function addParts(scope: AgentScope, parent: RunKey | undefined, context: Contex
   const family: Family = { lastArrivedMs: 0, sessionId: undefined, strays: all.filter(waitsForParent), lastModel: models.at(-1) };
   for (const {
     arrivedMs,
-    told: { facts },
+    reading: { facts },
   } of all) {
     if (arrivedMs > family.lastArrivedMs) family.lastArrivedMs = arrivedMs;
     family.sessionId ??= facts.sessionId;
@@ -158,7 +158,7 @@ interface DraftParts extends AgentSpans {
 
 function* draftOf(parts: DraftParts): Steps<Draft> {
   const { scope, outer, all, own, first, family, key, spanTraceId, parent, context } = parts;
-  const calls = yield* toolCalls(own, context.told, outer);
+  const calls = yield* toolCalls(own, context.readings, outer);
   if (own.length > spansPerStep) yield;
   const parentMissing = parent === undefined && outer.at(-1)?.awaits?.elsewhere === false;
   const { fragment } = scope;
@@ -185,7 +185,7 @@ function* draftOf(parts: DraftParts): Steps<Draft> {
 function dialectsOf(all: readonly Node[]): readonly string[] {
   const found: string[] = [];
   for (const {
-    told: { dialects },
+    reading: { dialects },
   } of all)
     for (const dialect of dialects) if (!found.includes(dialect)) found.push(dialect);
   return found;
@@ -206,7 +206,7 @@ function waitsFor(scope: AgentScope, strays: readonly Node[], unanswered: number
   if (scope.node === undefined || strays.some((node) => node !== outer) || hasStraysBeside(scope.node, strays, context))
     waits.push('parent_spans');
   if (unanswered > 0) waits.push('tool_results');
-  const lacksRecords = scope.own.some((node) => node.told.facts.contentInLogs === true && !context.records.has(node.span.spanId));
+  const lacksRecords = scope.own.some((node) => node.reading.facts.contentInLogs === true && !context.records.has(node.span.spanId));
   if (lacksRecords) waits.push('log_records');
   if (scope.fragment?.lacksEarlier === true) waits.push('earlier_requests');
   return waits;

@@ -51,7 +51,7 @@ export function chainsOf(roots: readonly Node[]): readonly Chain[] {
 
 function pieceOf(roots: readonly Node[]): Piece {
   const own = roots.flatMap((root) => [root, ...below(root)]);
-  const sessionId = own.find((node) => node.told.facts.sessionId !== undefined)?.told.facts.sessionId;
+  const sessionId = own.find((node) => node.reading.facts.sessionId !== undefined)?.reading.facts.sessionId;
   return {
     roots,
     own,
@@ -82,7 +82,7 @@ function goesOn(piece: Piece, chain: readonly Piece[], key: string): boolean {
 }
 
 function hasAnswered({ own }: Piece): boolean {
-  return own.some(({ told: { facts } }) => facts.role === 'model' && (facts.outputMessages?.length ?? 0) > 0);
+  return own.some(({ reading: { facts } }) => facts.role === 'model' && (facts.outputMessages?.length ?? 0) > 0);
 }
 
 /** Two things that both are known must be the same. */
@@ -151,12 +151,12 @@ function isDuring(
     endUnixNano,
     sessionId,
   }: Piece,
-  { span, told }: Node,
+  { span, reading }: Node,
 ): boolean {
   return (
     startUnixNano + slackNano >= span.startUnixNano &&
     endUnixNano <= span.endUnixNano + slackNano &&
-    mayBeOne(sessionId, told.facts.sessionId)
+    mayBeOne(sessionId, reading.facts.sessionId)
   );
 }
 

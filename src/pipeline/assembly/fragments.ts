@@ -42,7 +42,7 @@ export function tiesOf(own: readonly Node[], sessionId: string | undefined): Tie
   const seeks = new Set<string>();
   let turn: string | undefined;
   for (const {
-    told: { facts },
+    reading: { facts },
   } of modelSpans(own)) {
     const { inputMessages = [], outputMessages = [] } = facts;
     const after = messagesAfterUser(inputMessages);
@@ -60,7 +60,7 @@ export function tiesOf(own: readonly Node[], sessionId: string | undefined): Tie
       for (const key of answersIn(turnOf(inputMessages), [...after, ...outputMessages]).slice(-1)) offers.add(key);
   }
   for (const {
-    told: {
+    reading: {
       facts: { role, tool },
     },
   } of own) {
@@ -79,7 +79,7 @@ export function tiesOf(own: readonly Node[], sessionId: string | undefined): Tie
 
 /** A span that tells a whole conversation although nothing lies below it. */
 export function tiesOfWhole({
-  told: {
+  reading: {
     facts: { inputMessages = [], outputMessages = [] },
   },
 }: Node): Ties {

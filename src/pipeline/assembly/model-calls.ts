@@ -36,14 +36,14 @@ export function withoutNestedModels(own: readonly Node[]): readonly Node[] {
   const better = new Map<Node, SpanFacts>();
   for (const [outer, inner] of requests) {
     const only = inner.length === 1 ? inner[0] : undefined;
-    better.set(outer, only === undefined ? { role: 'step' } : joined(outer.told.facts, only.told.facts));
+    better.set(outer, only === undefined ? { role: 'step' } : joined(outer.reading.facts, only.reading.facts));
     if (only !== undefined) dropped.add(only);
   }
   return own
     .filter((node) => !dropped.has(node))
     .map((node) => {
       const facts = better.get(node);
-      return facts === undefined ? node : { ...node, told: { ...node.told, facts } };
+      return facts === undefined ? node : { ...node, reading: { ...node.reading, facts } };
     });
 }
 
@@ -59,7 +59,7 @@ function isInsideModel({ parent }: Node): boolean {
 }
 
 function isModel(node: Node): boolean {
-  return node.told.facts.role === 'model';
+  return node.reading.facts.role === 'model';
 }
 
 /** In order of start time. */

@@ -22,7 +22,7 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
   const starts = models.map((node) => node.span.startUnixNano);
   const [known, past] = [new Map<string, number>(), new Map<string, number>()];
   const latest = new Map<string, RequestedCall>();
-  const history = models[0]?.told.facts.inputMessages ?? none;
+  const history = models[0]?.reading.facts.inputMessages ?? none;
   const present = afterUser(history);
   history.forEach(({ asked }, at) => {
     for (const call of asked) {
@@ -35,7 +35,7 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
     if (index > 0) addRepeated(node, index, known, past, found);
     const answeredAtUnixNano = nextAfter(models, index, starts)?.span.startUnixNano;
     const isAskedAgain = asksAgain(node, latest);
-    for (const message of node.told.facts.outputMessages ?? none) {
+    for (const message of node.reading.facts.outputMessages ?? none) {
       for (const call of message.asked) {
         const key = identity(call);
         if (call.id !== undefined && (known.has(key) || past.has(key)) && !isAskedAgain(call, call.id)) continue;
@@ -47,7 +47,7 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
           order: found.length,
           askedAtUnixNano: node.span.endUnixNano,
           answeredAtUnixNano,
-          fromLogs: node.told.fromLogs.has('outputMessages'),
+          fromLogs: node.reading.fromLogs.has('outputMessages'),
         });
       }
     }
@@ -61,7 +61,7 @@ const none: readonly never[] = [];
  * Providers that count ids from one give a later turn the ids of an earlier one. A known id is a new call where the request already holds its result, unless the answer repeats
  * the history: then it tells that result too.
  */
-function asksAgain({ told: { facts } }: Node, latest: ReadonlyMap<string, RequestedCall>): (call: RequestedCall, id: string) => boolean {
+function asksAgain({ reading: { facts } }: Node, latest: ReadonlyMap<string, RequestedCall>): (call: RequestedCall, id: string) => boolean {
   const taken = new Set<string>();
   let before: ReadonlySet<string> | undefined;
   let beside: ReadonlySet<string> | undefined;
@@ -85,7 +85,7 @@ function isSameCall(one: RequestedCall, other: RequestedCall): boolean {
 
 /** Calls that an earlier model span asked for without carrying its answer: this request repeats it. */
 function addRepeated(
-  { told: { facts, fromLogs }, span: { startUnixNano } }: Node,
+  { reading: { facts, fromLogs }, span: { startUnixNano } }: Node,
   index: number,
   known: Map<string, number>,
   past: ReadonlyMap<string, number>,
@@ -158,7 +158,7 @@ export interface OwnReadings {
 export function ownReadings(models: readonly Node[]): OwnReadings {
   const [present, past] = [new Map<string, ReportedResult>(), new Map<string, ReportedResult>()];
   for (const node of models) {
-    const { inputMessages = none, outputMessages = none } = node.told.facts;
+    const { inputMessages = none, outputMessages = none } = node.reading.facts;
     const from = afterUser(inputMessages);
     inputMessages.forEach(({ told }, at) => addFirst(told, at < from ? past : present));
     // An SDK that runs the tools by itself tells the results beside the calls.
@@ -168,7 +168,7 @@ export function ownReadings(models: readonly Node[]): OwnReadings {
     of: (id) => present.get(id) ?? past.get(id),
     after(turn, id) {
       for (let at = turn + 1; at < models.length; at++) {
-        const messages = models[at]?.told.facts.inputMessages ?? none;
+        const messages = models[at]?.reading.facts.inputMessages ?? none;
         const told = messages.slice(afterUser(messages)).findLast((message) => message.told.some((one) => one.id === id))?.told;
         if (told !== undefined) return told.findLast((one) => one.id === id);
       }
@@ -201,7 +201,7 @@ export function tracedReadings(nodes: readonly Node[]): TracedReadings {
 function onlyResults(nodes: readonly Node[]): ReadonlyMap<string, ReportedResult | undefined> {
   const found = new Map<string, ReportedResult | undefined>();
   for (const node of nodes) {
-    const { inputMessages = none, outputMessages = none } = node.told.facts;
+    const { inputMessages = none, outputMessages = none } = node.reading.facts;
     for (const { told } of [...inputMessages, ...outputMessages]) {
       for (const one of told) {
         if (one.id === undefined) continue;
@@ -224,11 +224,11 @@ function isSameResult(one: ReportedResult, other: ReportedResult): boolean {
 export function reportedWithoutId(models: readonly Node[]): readonly ReportedResult[] {
   let longest: readonly ReportedResult[] = none;
   for (let at = 1; at < models.length; at++) {
-    const messages = models[at]?.told.facts.inputMessages ?? none;
+    const messages = models[at]?.reading.facts.inputMessages ?? none;
     const list = anonymous(messages, afterUser(messages));
     if (list.length > longest.length) longest = list;
   }
-  const beside = models.flatMap(({ told: { facts } }) => anonymous(facts.outputMessages ?? none, 0));
+  const beside = models.flatMap(({ reading: { facts } }) => anonymous(facts.outputMessages ?? none, 0));
   return beside.length === 0 ? longest : [...longest, ...beside];
 }
 

@@ -22,7 +22,7 @@ export interface Reading {
   readonly collectors: readonly Collector[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
   /** Remembers what was told about a span while neither it nor its records changed. */
-  readonly toldCache?: Map<SpanId, SpanReading> | undefined;
+  readonly readingCache?: Map<SpanId, SpanReading> | undefined;
   /** What spans of the trace have in common. */
   readonly repeats?: Repeats | undefined;
 }
@@ -33,11 +33,11 @@ const silent: SpanReading = { facts: {}, dialects: [], fromLogs: none };
 
 /** What is told about a span and its records, read once while neither changes. */
 export function spanReadingOf(input: Reading, span: Span): SpanReading {
-  const known = input.toldCache?.get(span.spanId);
+  const known = input.readingCache?.get(span.spanId);
   if (known !== undefined) return known;
-  const told = tell(input, span, inOrderOfTime(input.records.get(span.spanId) ?? noRecords));
-  input.toldCache?.set(span.spanId, told);
-  return told;
+  const reading = readSpan(input, span, inOrderOfTime(input.records.get(span.spanId) ?? noRecords));
+  input.readingCache?.set(span.spanId, reading);
+  return reading;
 }
 
 /** Records may arrive in any order; of equal times the one that came first counts as the earlier. */
@@ -46,7 +46,7 @@ function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
 }
 
 /** Reads a span with every collector that recognises it; of two collectors that tell a field the earlier one counts. */
-function tell({ collectors, repeats }: Reading, span: Span, records: readonly LogRecord[]): SpanReading {
+function readSpan({ collectors, repeats }: Reading, span: Span, records: readonly LogRecord[]): SpanReading {
   const readers = readersOf(collectors, span);
   if (readers.collectors.length === 0 && records.length === 0) return silent;
   let facts: SpanFacts | undefined;

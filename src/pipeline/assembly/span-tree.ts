@@ -10,7 +10,7 @@ export const spansPerStep = 500;
 
 export interface Node {
   readonly span: Span;
-  readonly told: SpanReading;
+  readonly reading: SpanReading;
   /** When the span reached us, in milliseconds. */
   readonly arrivedMs: number;
   /** Its place in the order in which the spans arrived. */
@@ -43,8 +43,8 @@ export interface Tree {
 }
 
 /** A node that hangs nowhere yet, for one tree. */
-export function looseNode(span: Span, arrivedMs: number, told: SpanReading, arrival: number): Node {
-  const node: Draft = { span, told, arrivedMs, arrival, parent: undefined, children: [], awaits: undefined, place: 0 };
+export function looseNode(span: Span, arrivedMs: number, reading: SpanReading, arrival: number): Node {
+  const node: Draft = { span, reading, arrivedMs, arrival, parent: undefined, children: [], awaits: undefined, place: 0 };
   return node;
 }
 
@@ -76,7 +76,7 @@ export function* tree(loose: Node[]): Steps<Tree> {
 function handOver(nodes: readonly Draft[]): void {
   const linked = nodes.filter((node) => node.parent !== undefined && node.span.parentSpanId === undefined);
   if (linked.length === 0) return;
-  const withAgent = new Set(nodes.filter((node) => node.told.facts.role === 'agent').map((node) => node.span.traceId));
+  const withAgent = new Set(nodes.filter((node) => node.reading.facts.role === 'agent').map((node) => node.span.traceId));
   for (const node of linked) {
     if (!withAgent.has(node.span.traceId)) continue;
     const seen = new Set([node]);
@@ -90,12 +90,12 @@ function handOver(nodes: readonly Draft[]): void {
 }
 
 /** What a span without a parent goes on with. */
-function linkedSpan({ span, told }: Draft): SpanId | undefined {
-  return told.facts.followsLinks === true ? span.links[0]?.spanId : undefined;
+function linkedSpan({ span, reading }: Draft): SpanId | undefined {
+  return reading.facts.followsLinks === true ? span.links[0]?.spanId : undefined;
 }
 
 function isNoise(node: Draft): boolean {
-  return node.told.facts.role === 'noise';
+  return node.reading.facts.role === 'noise';
 }
 
 type Above = Pick<Draft, 'parent' | 'awaits'>;

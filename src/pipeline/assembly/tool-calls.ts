@@ -58,15 +58,15 @@ export function* toolCalls(own: readonly Node[], traced: TracedReadings, enclosi
 }
 
 function isModel(node: Node): boolean {
-  return node.told.facts.role === 'model';
+  return node.reading.facts.role === 'model';
 }
 
 function isTool(node: Node): boolean {
-  return node.told.facts.role === 'tool';
+  return node.reading.facts.role === 'tool';
 }
 
 function asks(node: Node): boolean {
-  return node.told.facts.outputMessages?.some((message) => message.asked.length > 0) ?? false;
+  return node.reading.facts.outputMessages?.some((message) => message.asked.length > 0) ?? false;
 }
 
 /** What the models were told about each call, in their order: by its id, else the next result of its name, or without a name, that nobody claimed yet. */
@@ -239,7 +239,7 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
 /** What the first span tells that tells it at all. */
 function telling(nodes: readonly Node[], key: 'arguments' | 'argumentsPart' | 'result' | 'resultPart' | 'toolId'): ToolFacts | undefined {
   for (const {
-    told: {
+    reading: {
       facts: { tool },
     },
   } of nodes)
@@ -249,7 +249,7 @@ function telling(nodes: readonly Node[], key: 'arguments' | 'argumentsPart' | 'r
 
 function objectGiven(nodes: readonly Node[]): ToolFacts | undefined {
   for (const {
-    told: {
+    reading: {
       facts: { tool },
     },
   } of nodes)
@@ -262,7 +262,7 @@ function errorTold(nodes: readonly Node[]): ToolError | undefined {
   let found: ToolError | undefined;
   for (const {
     span,
-    told: {
+    reading: {
       facts: { tool },
     },
   } of nodes) {

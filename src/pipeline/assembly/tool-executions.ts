@@ -18,7 +18,7 @@ export function executionsOf(tools: readonly Node[], repeated: ReadonlySet<strin
   const byId = new Map<string, Node[]>();
   const byPlace = new Map<Node | undefined, Node[]>();
   for (const node of tools) {
-    const id = node.told.facts.tool?.id;
+    const id = node.reading.facts.tool?.id;
     const beside = byPlace.get(node.parent);
     const twin = beside === undefined ? undefined : twinAmong(beside, node);
     const sameId = id === undefined ? undefined : byId.get(id);
@@ -39,7 +39,7 @@ function executionOf(nodes: readonly Node[]): Execution {
   let name: string | undefined;
   let id: string | undefined;
   for (const {
-    told: {
+    reading: {
       facts: { tool },
     },
   } of nodes) {
@@ -61,7 +61,7 @@ function twinAmong(beside: readonly Node[], node: Node): Node | undefined {
 function outerGroup(node: Node, groupOf: ReadonlyMap<Node, Node[]>): Node[] | undefined {
   let at = node.parent;
   for (let steps = 0; at !== undefined && steps < outerSpansMax; steps++) {
-    if (at.told.facts.role === 'tool' && (node.told.facts.tool?.insideCall === true || canBeOne(at, node))) return groupOf.get(at);
+    if (at.reading.facts.role === 'tool' && (node.reading.facts.tool?.insideCall === true || canBeOne(at, node))) return groupOf.get(at);
     at = at.parent;
   }
   return undefined;
@@ -77,7 +77,7 @@ function overlap(a: Node, b: Node): boolean {
 }
 
 function canBeOne(a: Node, b: Node): boolean {
-  const left = a.told.facts.tool;
-  const right = b.told.facts.tool;
+  const left = a.reading.facts.tool;
+  const right = b.reading.facts.tool;
   return left?.name === right?.name && (left?.id === undefined || right?.id === undefined || left.id === right.id);
 }

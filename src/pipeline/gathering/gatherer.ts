@@ -54,14 +54,14 @@ export function gathering(options: GatheringOptions): Gathering {
   const traces = traceTable(limits.tombstonesMax);
   const closed = closedTraces();
   const sessions = sessionTools<Trace>();
-  const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
-  const idle = idleTraces(clock, options.squeeze === undefined ? packing : { ...packing, shelf: options.squeeze });
-  const standings = journalReferences(traces, options.settled);
+  const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
+  const idle = idleTraces(clock, options.compaction === undefined ? packing : { ...packing, slabs: options.compaction });
+  const references = journalReferences(traces, options.settled);
   const queue = deadlines<Trace>();
   const to = { ready: [] as Run[], telemetry, beforeClose: options.beforeClose };
-  const work = scanScheduler({ clock, queue, guarded, look, settle });
-  const tell = roleDetection(collectors);
-  const looking = scanPlanner(() => settings.closing, tell.canCarryRun);
+  const scheduler = scanScheduler({ clock, queue, guarded, scan, settle });
+  const roles = roleDetection(collectors);
+  const planner = scanPlanner(() => settings.closing, roles.canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
   const { relieve, isOldestActive } = relief({
     limits,
@@ -77,10 +77,10 @@ export function gathering(options: GatheringOptions): Gathering {
   function grew(trace: Trace, spanId: SpanId, by: number): void {
     trace.bytes += by;
     bytes += by;
-    work.arrived(trace);
+    scheduler.arrived(trace);
     reopen(trace);
     idle.touched(trace);
-    queue.set(trace, looking.arrived(trace, spanId, clock.nowMs()));
+    queue.set(trace, planner.arrived(trace, spanId, clock.nowMs()));
   }
 
   function reopen(trace: Trace): void {
@@ -88,30 +88,30 @@ export function gathering(options: GatheringOptions): Gathering {
     closed.delete(trace);
   }
 
-  function lookAgain(trace: Trace): void {
-    work.giveUp(trace);
+  function scanAgain(trace: Trace): void {
+    scheduler.giveUp(trace);
     reopen(trace);
-    trace.lookWholeAtMs = clock.nowMs();
-    queue.set(trace, trace.lookWholeAtMs);
+    trace.scanWholeAtMs = clock.nowMs();
+    queue.set(trace, trace.scanWholeAtMs);
   }
 
   function hold(opened: Trace, span: Span, { position, origin }: Place): void {
     const nowMs = clock.nowMs();
-    const trace = span.links.length > 0 && tell.facts(opened, span)?.followsLinks === true ? joins.byLinks(opened, span, nowMs) : opened;
+    const trace = span.links.length > 0 && roles.facts(opened, span)?.followsLinks === true ? joins.byLinks(opened, span, nowMs) : opened;
     if (trace.closed !== undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
     trace.held.set(span.spanId, { span, arrivedMs: nowMs, position: origin ?? position ?? noPosition, ordinal: ordinals++ });
-    standings.stand(trace, position);
-    if (trace.wasDone && trace.closed?.has(span.spanId) !== true && tell.canCarryRun(trace, span)) trace.wasDone = false;
-    trace.mayClose ||= tell.canCarryRun(trace, span);
+    references.add(trace, position);
+    if (trace.wasDone && trace.closed?.has(span.spanId) !== true && roles.canCarryRun(trace, span)) trace.wasDone = false;
+    trace.mayClose ||= roles.canCarryRun(trace, span);
     trace.isRooted ||= isRoot(span);
-    trace.isOneAgents ||= span.parentSpanId === undefined && tell.isAgents(trace, span);
+    trace.isOneAgents ||= span.parentSpanId === undefined && roles.isAgents(trace, span);
     grew(trace, span.spanId, span.wireBytes);
   }
 
   /** The trace is no more: it was dropped, or became part of another one. */
   function forget(trace: Trace): void {
     closed.delete(trace);
-    work.gone(trace);
+    scheduler.gone(trace);
     idle.gone(trace);
     sessions.forget(trace);
   }
@@ -124,12 +124,12 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   function draftsOf(trace: Trace): Lasting {
-    return runSteps(drafting(trace, looking.whole(trace), tell.reading(trace)));
+    return runSteps(drafting(trace, planner.whole(trace), roles.reading(trace)));
   }
 
   function* drafting(trace: Trace, { held }: Scan, reading: Reading): Steps<Lasting> {
     const told = yield* assembling({ ...reading, tenant: trace.tenant, held });
-    for (const other of sessions.learn(trace, told)) lookAgain(other);
+    for (const other of sessions.learn(trace, told)) scanAgain(other);
     const drafts = sessions.filled(told);
     if (settings.tools.size === 0) return withLastingKeys(drafts, trace.closed);
     const offered = drafts.map((draft) => ({
@@ -140,34 +140,34 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   /** What runs are in a trace, joined to the traces that hold their other parts. */
-  function* look(trace: Trace, course: ScanProgress): Steps<void> {
+  function* scan(trace: Trace, progress: ScanProgress): Steps<void> {
     if (trace.done) return drop(trace);
-    const at = looking.due(trace, clock.nowMs());
-    const reading = tell.reading(trace);
+    const at = planner.due(trace, clock.nowMs());
+    const reading = roles.reading(trace);
     // A record that comes before it is over must find what was read.
     if (at.held.length > spansPerStep) trace.reading = reading;
     const lasting = yield* drafting(trace, at, reading);
     const whole = joins.byFragments(trace, lasting.drafts);
-    if (whole === undefined) work.looked(trace, { course, isWhole: at.isWhole, lasting, reading });
-    else lookAgain(whole);
+    if (whole === undefined) scheduler.scanned(trace, { progress, isWhole: at.isWhole, lasting, reading });
+    else scanAgain(whole);
   }
 
   /** Closes what is due in one trace and sets its next deadline. */
-  function* settle(trace: Trace, { course, isWhole, lasting, reading }: ScanResult): Steps<void> {
-    const now = course.newsMs ?? clock.nowMs();
+  function* settle(trace: Trace, { progress, isWhole, lasting, reading }: ScanResult): Steps<void> {
+    const now = progress.newsMs ?? clock.nowMs();
     const pending: Pending[] = [];
     yield* closing(to, trace, lasting, (draft) => {
-      const { atMs, completeness } = closesAt(draft, course.lastMs, settings.closing);
+      const { atMs, completeness } = closesAt(draft, progress.lastMs, settings.closing);
       if (atMs <= now) return completeness;
       pending.push({ spanId: draft.span.spanId, atMs });
       return undefined;
     });
-    const lookAtMs = looking.over(trace, pending, course);
-    const goesOn = pending.length > 0 || !isWhole || course.newsMs !== undefined;
+    const scanAtMs = planner.over(trace, pending, progress);
+    const goesOn = pending.length > 0 || !isWhole || progress.newsMs !== undefined;
     trace.reading = goesOn ? reading : undefined;
     if (goesOn) {
       idle.touched(trace);
-      return queue.set(trace, lookAtMs);
+      return queue.set(trace, scanAtMs);
     }
     idle.gone(trace);
     const { drafts } = lasting;
@@ -177,8 +177,8 @@ export function gathering(options: GatheringOptions): Gathering {
       trace.wasDone = true;
       closed.add(trace);
       trace.held.pack(packing);
-      standings.finish(trace);
-    } else standings.showsNoRun(trace);
+      references.finish(trace);
+    } else references.showsNoRun(trace);
     if (endMs > now) return queue.set(trace, endMs);
     if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
     drop(trace);
@@ -199,7 +199,7 @@ export function gathering(options: GatheringOptions): Gathering {
     const lasting = draftsOf(trace);
     runSteps(closing(to, trace, lasting, closes));
     if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, withoutRun);
-    standings.finish(trace);
+    references.finish(trace);
     drop(trace);
   }
 
@@ -227,14 +227,14 @@ export function gathering(options: GatheringOptions): Gathering {
         continue;
       const trace = traces.open(tenant, record.traceId, clock.nowMs());
       if (trace === undefined || trace.records.size >= limits.recordsPerTraceMax || !trace.records.add(record.spanId, record)) continue;
-      trace.reading?.toldCache?.delete(record.spanId);
-      standings.stand(trace, position);
+      trace.reading?.readingCache?.delete(record.spanId);
+      references.add(trace, position);
       grew(trace, record.spanId, record.wireBytes);
     }
   }
 
   function emptied(trace: Trace): void {
-    work.giveUp(trace);
+    scheduler.giveUp(trace);
     bytes -= trace.bytes;
     trace.bytes = 0;
   }
@@ -242,7 +242,7 @@ export function gathering(options: GatheringOptions): Gathering {
   return {
     ...reopening({
       traces,
-      standings,
+      references,
       telemetry,
       takeSpans,
       takeRecords,
@@ -262,12 +262,12 @@ export function gathering(options: GatheringOptions): Gathering {
       relieve();
     },
     due(piecesMax = Infinity) {
-      work.goOn(piecesMax);
+      scheduler.goOn(piecesMax);
       return to.ready.splice(0);
     },
-    nextDueMs: work.nextMs,
+    nextDueMs: scheduler.nextMs,
     closeAll() {
-      work.giveUpAll();
+      scheduler.giveUpAll();
       for (const trace of traces.all()) {
         guarded(trace, () => {
           if (trace.done) drop(trace);
@@ -276,10 +276,10 @@ export function gathering(options: GatheringOptions): Gathering {
       }
       return to.ready.splice(0);
     },
-    standings,
+    references,
     exchange(next) {
       settings = inForce(next);
-      for (const trace of work.giveUpAll()) lookAgain(trace);
+      for (const trace of scheduler.giveUpAll()) scanAgain(trace);
     },
     relieve,
     packIdle: idle.pack,
@@ -295,7 +295,7 @@ export interface Gathering extends Reopening {
   /** `position` tells where the journal has the request that they came with, `origin` where it had it before it was written again. */
   addSpans(tenant: Tenant, spans: readonly Span[], position?: number, origin?: number): void;
   addRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
-  readonly standings: JournalReferences;
+  readonly references: JournalReferences;
   /**
    * Runs that close now; does no more than so many pieces of looking and as many of closing, so that whoever asks can do other work in between. Without any (0) it gives those
    * that had to close for want of room: a journal is told at once that they are finished, so they are asked for in the turn in which something was added or let go.
@@ -325,7 +325,7 @@ export interface GatheringOptions extends GatheringSettings {
   readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
   /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
-  readonly squeeze?: SlabAllocator;
+  readonly compaction?: SlabAllocator;
   /** Work on a large run, a piece at a time, before it closes: once it has closed, its verdicts must come in the same turn. */
   readonly beforeClose?: (run: Run) => Steps<void>;
   /** Told of the keys of traces of which nothing is open any more, or that have shown no run so far; the verdicts of their runs come in the same turn. */

@@ -12,7 +12,7 @@ import type { AttributeValue, LogRecord } from '../../model/span.ts';
 
 export interface Packing {
   readonly packer: SpanPacker;
-  readonly shelf: SlabAllocator;
+  readonly slabs: SlabAllocator;
 }
 
 /** A span with its place in the order of arrival. */
@@ -104,7 +104,7 @@ export class HeldSpans {
       ...this.#packed,
       {
         ...packing,
-        kept: packing.shelf.keep(bytes),
+        kept: packing.slabs.keep(bytes),
         arrivals: held.flatMap(({ arrivedMs, position, ordinal }) => [arrivedMs, position, ordinal]),
         ids: ` ${held.map(({ span }) => span.spanId).join(' ')} `,
       },
@@ -126,8 +126,8 @@ export class HeldSpans {
   #unpacked(): Map<SpanId, Arrived> {
     if (this.#packed.length === 0) return (this.#spans ??= new Map<SpanId, Arrived>());
     const all = new Map<SpanId, Arrived>();
-    for (const { kept, arrivals, packer, shelf } of this.#packed) {
-      for (const [at, span] of packer.unpack(shelf.bytes(kept)).entries()) {
+    for (const { kept, arrivals, packer, slabs } of this.#packed) {
+      for (const [at, span] of packer.unpack(slabs.bytes(kept)).entries()) {
         const [arrivedMs = 0, position = noPosition, ordinal = 0] = arrivals.slice(at * numbersPerArrival, (at + 1) * numbersPerArrival);
         all.set(span.spanId, { span, arrivedMs, position, ordinal });
       }

@@ -26,7 +26,7 @@ export interface JournalReferences {
 
 export interface JournalReference extends JournalReferences {
   /** Something of the trace came with the request at this position; undefined: with none that is written down. */
-  stand(trace: Trace, position: number | undefined): void;
+  add(trace: Trace, position: number | undefined): void;
   /** Nothing of it needs to be read again. */
   finish(trace: Trace): void;
   /** No run is in it so far. */
@@ -37,7 +37,7 @@ export interface JournalReference extends JournalReferences {
 export function journalReferences(traces: TraceTable, settled: (keys: readonly string[]) => void = () => undefined): JournalReference {
   let finished: FinishedTrace[] = [];
   return {
-    stand(trace, position) {
+    add(trace, position) {
       if (position === undefined) return;
       inOrder(trace.positions, position);
       // Told of at once: read again from here on, a finished trace would be a part of itself.

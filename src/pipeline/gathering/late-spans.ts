@@ -42,7 +42,7 @@ export interface Reopening {
 /** Parts of the gathering. */
 interface LateSpansDeps {
   readonly traces: TraceTable;
-  readonly standings: Pick<JournalReference, 'finish'>;
+  readonly references: Pick<JournalReference, 'finish'>;
   readonly telemetry: Telemetry;
   /** A trace that opened until then has had its time to show a root. */
   readonly openedUntilMs: () => number;
@@ -58,7 +58,7 @@ interface LateSpansDeps {
 
 export function reopening({
   traces,
-  standings,
+  references,
   telemetry,
   openedUntilMs,
   takeSpans,
@@ -97,7 +97,7 @@ export function reopening({
       const trace = stray(name);
       if (trace === undefined) return;
       telemetry.add('tracejury.spans.late', trace.held.size, { 'tracejury.reason': 'not_kept' });
-      standings.finish(trace);
+      references.finish(trace);
       drop(trace, 'over');
     },
   };

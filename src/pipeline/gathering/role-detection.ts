@@ -23,8 +23,8 @@ export function roleDetection(collectors: readonly Collector[]): RoleDetection {
   const shared = sharedValues();
 
   function reading(trace: Trace): Reading {
-    const { toldCache = new Map<SpanId, SpanReading>(), repeats: told = repeats(shared) } = trace.reading ?? {};
-    return { collectors, records: trace.records.bySpan, toldCache, repeats: told };
+    const { readingCache = new Map<SpanId, SpanReading>(), repeats: told = repeats(shared) } = trace.reading ?? {};
+    return { collectors, records: trace.records.bySpan, readingCache, repeats: told };
   }
 
   function facts(trace: Trace, span: Span): SpanFacts | undefined {
@@ -48,7 +48,7 @@ export function roleDetection(collectors: readonly Collector[]): RoleDetection {
 
 /** What the first collector that tells a role says, where it needs not read the span for that. */
 function isAgentsBySign(collectors: readonly Collector[], trace: Trace, span: Span): boolean | undefined {
-  if (trace.reading?.toldCache?.has(span.spanId) === true || trace.records.has(span.spanId)) return undefined;
+  if (trace.reading?.readingCache?.has(span.spanId) === true || trace.records.has(span.spanId)) return undefined;
   for (const collector of readersOf(collectors, span).collectors) {
     if (collector.isAgents === undefined) return undefined;
     const known = collector.isAgents(span);

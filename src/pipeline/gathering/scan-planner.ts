@@ -27,7 +27,7 @@ export interface ScanProgress {
 }
 
 /** A trace that goes quiet is looked at after so long for each span: at most a tenth of the time goes into that. */
-const lookMsPerSpan = 0.1;
+const scanMsPerSpan = 0.1;
 /** One that never goes quiet is looked at all the same, for agents in it may be done: a few thousandths of the time. */
 const busyMsPerSpan = 2;
 /** Smaller traces are looked at as a whole. */
@@ -41,7 +41,7 @@ export interface Scan {
 
 /** What came of it. */
 export interface ScanResult {
-  readonly course: ScanProgress;
+  readonly progress: ScanProgress;
   readonly isWhole: boolean;
   readonly lasting: Lasting;
   /** What was read for it. */
@@ -54,7 +54,7 @@ export interface ScanPlanner {
   due(trace: Trace, nowMs: number): Scan;
   whole(trace: Trace): Scan;
   /** A look is over; what was looked at and is still open closes then, if nothing more comes. Gives when to look at the trace. */
-  over(trace: Trace, pending: readonly Pending[], course: ScanProgress): number;
+  over(trace: Trace, pending: readonly Pending[], progress: ScanProgress): number;
 }
 
 export interface Pending {
@@ -65,9 +65,9 @@ export interface Pending {
 
 /** `times` tells those that hold now. */
 export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trace, span: Span) => boolean): ScanPlanner {
-  function lookAtMs(spans: number, { lastMs, waitsSinceMs = lastMs }: Pick<Part, 'lastMs' | 'waitsSinceMs'>): number {
+  function scanAtMs(spans: number, { lastMs, waitsSinceMs = lastMs }: Pick<Part, 'lastMs' | 'waitsSinceMs'>): number {
     const { settleMs, quietMs } = times();
-    return Math.min(lastMs + Math.max(settleMs, spans * lookMsPerSpan), waitsSinceMs + Math.max(quietMs, spans * busyMsPerSpan));
+    return Math.min(lastMs + Math.max(settleMs, spans * scanMsPerSpan), waitsSinceMs + Math.max(quietMs, spans * busyMsPerSpan));
   }
 
   /** Undefined: the trace is looked at as a whole, because it is small, or because what comes anywhere in it concerns its root agent. */
@@ -87,22 +87,22 @@ export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trac
       const parts = partsOf(trace, nowMs);
       if (parts === undefined) {
         trace.parts = undefined;
-        return undividedLookMs(trace);
+        return undividedScanMs(trace);
       }
       const held = trace.held.get(spanId);
       const part = parts.of(spanId) ?? (held === undefined ? undefined : parts.add(held.span, nowMs, canCarryRun(trace, held.span)));
       if (part !== undefined) touch(part, nowMs);
       // What had come before the trace grew large is looked at once more.
-      if (known === undefined && trace.mayClose) trace.lookWholeAtMs = lookAtMs(trace.held.size, trace);
-      if (part?.carries === true) parts.set(part, lookAtMs(part.spans.length, part));
-      return nextLookMs(trace, parts);
+      if (known === undefined && trace.mayClose) trace.scanWholeAtMs = scanAtMs(trace.held.size, trace);
+      if (part?.carries === true) parts.set(part, scanAtMs(part.spans.length, part));
+      return nextScanMs(trace, parts);
     },
     due(trace, nowMs) {
       trace.waitsSinceMs = undefined;
       const parts = trace.parts?.takeDue(nowMs) ?? [];
       for (const part of parts) part.waitsSinceMs = undefined;
-      if (parts.length === 0 || trace.lookWholeAtMs <= nowMs) {
-        trace.lookWholeAtMs = Infinity;
+      if (parts.length === 0 || trace.scanWholeAtMs <= nowMs) {
+        trace.scanWholeAtMs = Infinity;
         return whole(trace);
       }
       return {
@@ -117,23 +117,23 @@ export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trac
     over(trace, pending, { newsMs }) {
       const { parts } = trace;
       // What has come meanwhile has said when to look, as it would have had it come now.
-      if (parts === undefined) return newsMs === undefined ? earliest(pending) : undividedLookMs(trace);
+      if (parts === undefined) return newsMs === undefined ? earliest(pending) : undividedScanMs(trace);
       for (const [part, own] of Map.groupBy(pending, ({ spanId }) => parts.of(spanId))) {
         if (part === undefined) continue;
-        const atMs = part.carries && newsMs !== undefined && part.lastMs >= newsMs ? lookAtMs(part.spans.length, part) : earliest(own);
+        const atMs = part.carries && newsMs !== undefined && part.lastMs >= newsMs ? scanAtMs(part.spans.length, part) : earliest(own);
         // What is abandoned unless more comes is looked at with the whole: that time moves on with every span.
         if (atMs < trace.lastMs + times().abandonMs) parts.set(part, atMs);
       }
-      return nextLookMs(trace, parts);
+      return nextScanMs(trace, parts);
     },
   };
 
-  function undividedLookMs(trace: Trace): number {
-    return trace.mayClose ? lookAtMs(trace.held.size, trace) : trace.lastMs + times().abandonMs;
+  function undividedScanMs(trace: Trace): number {
+    return trace.mayClose ? scanAtMs(trace.held.size, trace) : trace.lastMs + times().abandonMs;
   }
 
-  function nextLookMs(trace: Trace, parts: Parts): number {
-    return Math.min(parts.nextMs(), trace.lookWholeAtMs, trace.lastMs + times().abandonMs);
+  function nextScanMs(trace: Trace, parts: Parts): number {
+    return Math.min(parts.nextMs(), trace.scanWholeAtMs, trace.lastMs + times().abandonMs);
   }
 }
 

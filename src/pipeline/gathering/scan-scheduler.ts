@@ -14,7 +14,7 @@ interface ScanScheduler {
   /** Does so many pieces of looking at most, and as many of closing. */
   goOn(piecesMax: number): void;
   /** What was looked at waits for those that are due with it. */
-  looked(trace: Trace, look: ScanResult): void;
+  scanned(trace: Trace, result: ScanResult): void;
   /** When the first trace was due, or is, that is not through; undefined: none will be. */
   nextMs(): number | undefined;
   /** Something has come for the trace: a look that is done in one turn is begun again. */
@@ -33,36 +33,36 @@ interface ScanSchedulerDeps {
   /** When a step of it fails nothing goes on with the trace. */
   readonly guarded: (trace: Trace, step: () => void) => void;
   /** Looks at a trace, and says so by `looked`. */
-  readonly look: (trace: Trace, course: ScanProgress) => Steps<void>;
+  readonly scan: (trace: Trace, progress: ScanProgress) => Steps<void>;
   /** Closes what is due in it. */
-  readonly settle: (trace: Trace, look: ScanResult) => Steps<void>;
+  readonly settle: (trace: Trace, result: ScanResult) => Steps<void>;
 }
 
 /** A turn of looking that took so long leaves the closing to the next one. */
 const longMs = 5;
 
-export function scanScheduler({ clock, queue, guarded, look, settle }: ScanSchedulerDeps): ScanScheduler {
-  const looked = joinWindow();
-  let work: { readonly trace: Trace; readonly course: ScanProgress; readonly steps: Steps<void> } | undefined;
+export function scanScheduler({ clock, queue, guarded, scan, settle }: ScanSchedulerDeps): ScanScheduler {
+  const waiting = joinWindow();
+  let work: { readonly trace: Trace; readonly progress: ScanProgress; readonly steps: Steps<void> } | undefined;
   /** The last turn was one of looking: were it followed by another, nothing would close while all that is due takes long. */
   let closesNext = false;
 
-  function begin(trace: Trace, course: ScanProgress, steps: Steps<void>): void {
-    work = { trace, course, steps };
+  function begin(trace: Trace, progress: ScanProgress, steps: Steps<void>): void {
+    work = { trace, progress, steps };
     piece();
   }
 
   function piece(): void {
     if (work === undefined) return;
-    const { trace, course, steps } = work;
+    const { trace, progress, steps } = work;
     guarded(trace, () => {
-      if (steps.next().done !== true) course.isLong = true;
+      if (steps.next().done !== true) progress.isLong = true;
       else if (work?.steps === steps) work = undefined;
     });
   }
 
   /** False: nothing is due. */
-  function looksOn(nowMs: number): boolean {
+  function scanOn(nowMs: number): boolean {
     if (work !== undefined) {
       piece();
       return true;
@@ -70,20 +70,20 @@ export function scanScheduler({ clock, queue, guarded, look, settle }: ScanSched
     const dueMs = queue.nextMs() ?? nowMs;
     const trace = queue.takeDue(nowMs);
     if (trace === undefined) return false;
-    const course: ScanProgress = { dueMs, lastMs: trace.lastMs, isLong: false, newsMs: undefined };
-    begin(trace, course, look(trace, course));
+    const progress: ScanProgress = { dueMs, lastMs: trace.lastMs, isLong: false, newsMs: undefined };
+    begin(trace, progress, scan(trace, progress));
     return true;
   }
 
   /** False: nothing that was looked at may close by now. */
-  function settlesOn(nowMs: number): boolean {
+  function settleOn(nowMs: number): boolean {
     if (work !== undefined) {
       piece();
       return true;
     }
-    const [trace, what] = looked.take(nowMs, queue.nextMs() ?? Infinity) ?? [];
-    if (trace === undefined || what === undefined) return false;
-    begin(trace, what.course, settle(trace, what));
+    const [trace, result] = waiting.take(nowMs, queue.nextMs() ?? Infinity) ?? [];
+    if (trace === undefined || result === undefined) return false;
+    begin(trace, result.progress, settle(trace, result));
     return true;
   }
 
@@ -91,33 +91,33 @@ export function scanScheduler({ clock, queue, guarded, look, settle }: ScanSched
     goOn(piecesMax) {
       if (piecesMax === 0) return;
       const nowMs = clock.nowMs();
-      const looks = !closesNext || piecesMax === Infinity;
+      const mayScan = !closesNext || piecesMax === Infinity;
       let pieces = 0;
-      while (looks && pieces < piecesMax && looksOn(nowMs)) pieces++;
+      while (mayScan && pieces < piecesMax && scanOn(nowMs)) pieces++;
       // Nothing closes while a trace is looked at, and nothing else before: one that was looked at later may have shown that an earlier one is part of its run.
       if (work !== undefined) return;
-      closesNext = looks && piecesMax !== Infinity && clock.nowMs() - nowMs >= longMs;
+      closesNext = mayScan && piecesMax !== Infinity && clock.nowMs() - nowMs >= longMs;
       if (closesNext) return;
       pieces = 0;
-      while (pieces < piecesMax && settlesOn(nowMs)) pieces++;
+      while (pieces < piecesMax && settleOn(nowMs)) pieces++;
     },
-    looked: looked.add,
-    nextMs: () => earlier(work?.course.dueMs, earlier(looked.sinceMs(), queue.nextMs())),
+    scanned: waiting.add,
+    nextMs: () => earlier(work?.progress.dueMs, earlier(waiting.sinceMs(), queue.nextMs())),
     arrived(trace) {
-      const course = work?.trace === trace ? work.course : looked.courseOf(trace);
-      if (course?.isLong === true) course.newsMs ??= clock.nowMs();
-      else if (course !== undefined) looked.remove(trace);
+      const progress = work?.trace === trace ? work.progress : waiting.progressOf(trace);
+      if (progress?.isLong === true) progress.newsMs ??= clock.nowMs();
+      else if (progress !== undefined) waiting.remove(trace);
     },
     giveUp(trace) {
       if (work?.trace === trace) work = undefined;
     },
     gone(trace) {
       if (work?.trace === trace) work = undefined;
-      looked.remove(trace);
+      waiting.remove(trace);
       queue.remove(trace);
     },
     giveUpAll() {
-      const all = looked.takeAll();
+      const all = waiting.takeAll();
       const trace = work?.trace;
       work = undefined;
       return trace === undefined ? all : [...all, trace];
@@ -128,13 +128,13 @@ export function scanScheduler({ clock, queue, guarded, look, settle }: ScanSched
 /** Traces that were looked at and wait for those that are due with them: one of these may show that it holds other parts of one of their runs. */
 
 /** Traces that are due within so short a time may hold parts of one run: none of them closes before all were looked at. */
-const togetherMs = 50;
+const joinWindowMs = 50;
 
 interface JoinWindow {
-  add(trace: Trace, look: ScanResult): void;
+  add(trace: Trace, result: ScanResult): void;
   remove(trace: Trace): void;
   /** Undefined: it does not wait here. */
-  courseOf(trace: Trace): ScanProgress | undefined;
+  progressOf(trace: Trace): ScanProgress | undefined;
   /** The first one, if it need not wait any more while the next one to be looked at is due at `nextMs`. It is no longer among them. */
   take(nowMs: number, nextMs: number): readonly [Trace, ScanResult] | undefined;
   takeAll(): readonly Trace[];
@@ -144,22 +144,22 @@ interface JoinWindow {
 
 function joinWindow(): JoinWindow {
   /** In the order in which they were due. */
-  const looked = new Map<Trace, ScanResult>();
+  const results = new Map<Trace, ScanResult>();
   return {
-    add: (trace, look) => void looked.set(trace, look),
-    remove: (trace) => void looked.delete(trace),
-    courseOf: (trace) => looked.get(trace)?.course,
+    add: (trace, result) => void results.set(trace, result),
+    remove: (trace) => void results.delete(trace),
+    progressOf: (trace) => results.get(trace)?.progress,
     take(nowMs, nextMs) {
-      const first = looked.entries().next().value;
-      if (first === undefined || (nextMs <= nowMs && nextMs <= first[1].course.dueMs + togetherMs)) return undefined;
-      looked.delete(first[0]);
+      const first = results.entries().next().value;
+      if (first === undefined || (nextMs <= nowMs && nextMs <= first[1].progress.dueMs + joinWindowMs)) return undefined;
+      results.delete(first[0]);
       return first;
     },
     takeAll() {
-      const all = [...looked.keys()];
-      looked.clear();
+      const all = [...results.keys()];
+      results.clear();
       return all;
     },
-    sinceMs: () => looked.values().next().value?.course.dueMs,
+    sinceMs: () => results.values().next().value?.progress.dueMs,
   };
 }

@@ -26,7 +26,7 @@ export interface Trace {
   readonly held: HeldSpans;
   readonly records: HeldRecords;
   /** What its spans were found to tell, while that will be needed again. */
-  reading: Pick<Reading, 'toldCache' | 'repeats'> | undefined;
+  reading: Pick<Reading, 'readingCache' | 'repeats'> | undefined;
   /** Absent while none has. */
   closed: Map<SpanId, Closed> | undefined;
   /** Keys of other traces that turned out to be parts of this one's run. */
@@ -40,7 +40,7 @@ export interface Trace {
   /** Of a large trace: what hangs together in it, so that it need not be looked at as a whole. */
   parts: Parts | undefined;
   /** When it must be looked at as a whole all the same. */
-  lookWholeAtMs: number;
+  scanWholeAtMs: number;
   /** A root has come, or a span whose parent is in another process. */
   isRooted: boolean;
   /** Its root is an agent: whatever hangs on nothing yet works for that one. */
@@ -105,7 +105,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
         lastMs: nowMs,
         waitsSinceMs: undefined,
         parts: undefined,
-        lookWholeAtMs: Infinity,
+        scanWholeAtMs: Infinity,
         isRooted: false,
         isOneAgents: false,
         mayClose: false,

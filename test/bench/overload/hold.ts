@@ -33,7 +33,7 @@ const flow = pipeline({
   // Nothing closes while it is measured.
   closing: { settleMs: never, quietMs: never, abandonMs: never, lateMs: never },
   limits: { bytesMax: Number.MAX_SAFE_INTEGER, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 },
-  squeeze: squeezing(),
+  compaction: squeezing(),
   deliver: () => undefined,
   ask: () => undefined,
 });

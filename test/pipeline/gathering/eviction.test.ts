@@ -113,6 +113,6 @@ for (const { by, press } of pressures) {
     flow.spans(noTenant, [toolSpan({ id: 1, trace: 1, parent: 11 })], 1);
     clock.advance(120_000);
     press({ flow, press: () => void (spare = 0) });
-    expect([flow.standings.takeFinished().map(({ positions }) => positions[0]), delivered]).toEqual([[1], ['evicted']]);
+    expect([flow.references.takeFinished().map(({ positions }) => positions[0]), delivered]).toEqual([[1], ['evicted']]);
   });
 }

@@ -24,7 +24,7 @@ const told = (all: HeldSpans) => [...all.entries()].map(([spanId, { span: one, a
 
 describe('held-spans', () => {
   test('held-spans: what is packed is read back equal, in its order, from whatever requests it came', () => {
-    const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
+    const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
     fc.assert(
       fc.property(fc.array(fc.tuple(traceRequests, fc.boolean(), fc.boolean()), { maxLength: 10 }), (requests) => {
         const [all, whole] = [new HeldSpans(), new HeldSpans()];
@@ -34,7 +34,7 @@ describe('held-spans', () => {
             if (!whole.has(one.spanId))
               for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size, position: 0, ordinal: whole.size });
           }
-          if (packs) all.pack(squeezes ? { ...packing, shelf: squeezing() } : packing);
+          if (packs) all.pack(squeezes ? { ...packing, slabs: squeezing() } : packing);
           expect(all.size).toBe(whole.size);
         }
         expect(told(all)).toEqual(told(whole));
@@ -44,7 +44,7 @@ describe('held-spans', () => {
   });
 
   test('held-spans: spans stand in the order of arrival, by request and within it, whenever they are added or packed', () => {
-    const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
+    const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
     const places = [
       [4, 7],
       [2, 3],
@@ -69,7 +69,7 @@ describe('held-spans', () => {
   });
 
   test('held-spans: single spans are found, added and let go of after packing', () => {
-    const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
+    const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
     const all = held([span({ id: 1 }), span({ id: 2 })]);
     all.pack(packing);
     expect([all.has(spanOf(1)), all.has(spanOf(3)), all.get(spanOf(2))?.span.name, all.size]).toEqual([true, false, 'span 2', 2]);
@@ -82,7 +82,7 @@ describe('held-spans', () => {
   });
 
   test('held-spans: what lies beside other bytes keeps its own, whatever comes after it', () => {
-    const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
+    const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
     const sizes = [10, 60_000, 120_000, 300_000, 900_000, 1_500_000, 20, 100_000, 100_000, 100_000];
     const all = sizes.flatMap(
       (length, at) =>
@@ -95,7 +95,7 @@ describe('held-spans', () => {
   });
 
   test('held-spans: what came as JSON and what is large stays as it is', () => {
-    const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
+    const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
     const body = writeTraces([span({ id: 1 })], 'json');
     const [fromJson] = readTraces(body, 'json').spans;
     if (fromJson === undefined) throw new Error('no span');

@@ -69,7 +69,7 @@ describe('standing', () => {
         const { gather, pass } = started();
         for (const [at, one] of order.entries()) {
           gather.addSpans(noTenant, [one], at + 1);
-          expect(gather.standings.oldestPosition()).toBe(1);
+          expect(gather.references.oldestPosition()).toBe(1);
         }
         // The journal writes the oldest requests again: the next one is then the oldest.
         for (const [from, to, oldest] of [
@@ -77,11 +77,11 @@ describe('standing', () => {
           [3, 7, 2],
           [2, 9, 4],
         ] as const) {
-          gather.standings.moved(from, to);
-          expect(gather.standings.oldestPosition()).toBe(oldest);
+          gather.references.moved(from, to);
+          expect(gather.references.oldestPosition()).toBe(oldest);
         }
-        for (let left = 1_200; left > 0 && gather.standings.oldestPosition() !== undefined; left--) pass(100);
-        const [finished, ...others] = gather.standings.takeFinished();
+        for (let left = 1_200; left > 0 && gather.references.oldestPosition() !== undefined; left--) pass(100);
+        const [finished, ...others] = gather.references.takeFinished();
         expect([finished?.positions, others, [...(finished?.keys ?? [])].toSorted()]).toEqual([
           [4, 5, 7, 8, 9],
           [],
@@ -96,11 +96,11 @@ describe('standing', () => {
       const { gather } = started();
       for (const [at, one] of order.entries()) {
         gather.addSpans(noTenant, [one], 10 * (at + 1));
-        gather.standings.moved(10, 25);
+        gather.references.moved(10, 25);
       }
-      expect(gather.standings.oldestPosition()).toBe(20);
+      expect(gather.references.oldestPosition()).toBe(20);
       gather.closeAll();
-      expect(gather.standings.takeFinished().map(({ positions }) => positions)).toEqual([[20, 25, 30, 40, 50]]);
+      expect(gather.references.takeFinished().map(({ positions }) => positions)).toEqual([[20, 25, 30, 40, 50]]);
     }
   });
 
@@ -110,22 +110,22 @@ describe('standing', () => {
     gather.addSpans(noTenant, linked, 3);
     gather.addSpans(noTenant, [message(4, 1)], 4);
     gather.closeAll();
-    expect(gather.standings.takeFinished().map(({ positions }) => positions)).toEqual([[3, 4]]);
+    expect(gather.references.takeFinished().map(({ positions }) => positions)).toEqual([[3, 4]]);
   });
 
   test('standing: a trace without a verdict is awaited when it becomes part of one whose runs have theirs', () => {
     const { gather, pass } = started();
     const other = [agentSpan({ id: 41, parent: 4, trace: 4, agent: 'b', input: 'q', output: 'o' }), message(4)];
     gather.addSpans(noTenant, linked, 1);
-    for (let left = 1_200; left > 0 && gather.standings.oldestPosition() !== undefined; left--) pass(100);
-    expect(gather.standings.isAwaited(traceId(1))).toBe(false);
+    for (let left = 1_200; left > 0 && gather.references.oldestPosition() !== undefined; left--) pass(100);
+    expect(gather.references.isAwaited(traceId(1))).toBe(false);
     gather.addSpans(noTenant, other, 2);
     gather.addSpans(
       noTenant,
       [span({ id: 45, parent: 41, trace: 4, scope: 'autogen SingleThreadedAgentRuntime', links: [{ trace: 1, span: 1 }] })],
       3,
     );
-    expect([gather.traces(), gather.standings.isOpen(traceId(4)), gather.standings.isAwaited(traceId(4))]).toEqual([1, true, true]);
+    expect([gather.traces(), gather.references.isOpen(traceId(4)), gather.references.isAwaited(traceId(4))]).toEqual([1, true, true]);
   });
 });
 

@@ -93,8 +93,8 @@ test('reopening: spans that are stored already change nothing, and their request
   gather.takeStrays();
   gather.reopen(stored([agent, first], { runs: [{ spanId: spanId(1), revision: 4, partOf: undefined }] }));
   expect(pass(60_000)).toEqual([]);
-  expect(gather.standings.takeFinished().flatMap(({ keys }) => keys)).toContain(key.traceId);
-  expect(gather.standings.oldestPosition()).toBeUndefined();
+  expect(gather.references.takeFinished().flatMap(({ keys }) => keys)).toContain(key.traceId);
+  expect(gather.references.oldestPosition()).toBeUndefined();
 });
 
 test('reopening: of two runs of a trace only the one that changes has a new revision, and one that was part of another stays so', () => {
@@ -132,7 +132,7 @@ test('reopening: what comes late for a run that cannot be scored again is counte
   take([toolSpan({ id: 7, parent: 1 })]);
   expect(pass(700_000)).toEqual([]);
   expect([count('not_kept'), count('after_late'), gather.traces()]).toEqual([2, 1, 0]);
-  expect(gather.standings.oldestPosition()).toBeUndefined();
+  expect(gather.references.oldestPosition()).toBeUndefined();
 });
 
 test('reopening: a trace that has closed meanwhile, or is gone, is left as it is', () => {
