@@ -8,6 +8,7 @@ import { excerpts, type OtlpSignal } from '../otlp/cut/trace-extract.ts';
 import { logsInSteps, tracesInSteps } from '../otlp/read/read.ts';
 import { runInTurns } from '../runtime/cooperative.ts';
 import { writeLogsJson, writeTraces } from '../otlp/write/write.ts';
+import { tenantOf, traceIdOf } from '../pipeline/gathering/trace-table.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Journal, JournalRecord, Position } from './journal.ts';
@@ -39,7 +40,6 @@ export interface ReadBackTrace {
 
 const bytesMaxDefault = 128 * 1024 * 1024;
 const traceBytesMaxDefault = 64 * 1024 * 1024;
-const traceIdChars = 32;
 
 interface Gathered {
   /** Each with the place at which the journal had its request first. */
@@ -66,7 +66,7 @@ export async function readBack(
       if (own === undefined || own.isLater) continue;
       if (found === undefined) own.isWhole = false;
       for (const key of traces[at]?.keys ?? []) {
-        const part = found?.get(key.slice(0, traceIdChars));
+        const part = found?.get(traceIdOf(key));
         if (part === undefined) continue;
         own.bytes += part.bytes.length;
         own.spans += part.signal === 'traces' ? part.items : 0;
@@ -114,7 +114,7 @@ function byPosition(traces: readonly FinishedTrace[]): readonly (readonly [numbe
 /** Ids of those traces that belong to the tenant of the request. */
 function wantedIn({ tenant }: JournalRecord, wanting: readonly number[], traces: readonly FinishedTrace[]): ReadonlySet<string> {
   const keys = wanting.flatMap((at) => traces[at]?.keys ?? []);
-  return new Set(keys.filter((key) => key.slice(traceIdChars) === tenant).map((key) => key.slice(0, traceIdChars)));
+  return new Set(keys.filter((key) => tenantOf(key) === tenant).map(traceIdOf));
 }
 
 type Part = BundlePart & { readonly items: number };

@@ -5,7 +5,7 @@
  *                                                              └→ ask → deliver  a sample goes to judges, each verdict when it comes;
  *                                                                                where a store keeps what waits for them, it goes out with the run and comes back by `resume`
  *
- * Pure: time comes from a clock, and whoever hosts it calls `advance` when `nextDueMs` says so.
+ * Pure: time comes from a clock, and the host calls `advance` when `nextDueMs` says so.
  */
 import type { Collector } from '../../collectors/collector.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
@@ -62,7 +62,7 @@ export interface PipelineOptions extends PipelineSettings {
   readonly limits?: GroupLimits;
   /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
   readonly compaction?: SlabAllocator;
-  /** Told of the keys of traces of which nothing is open any more, or that have shown no run so far; before the verdicts of their runs, and in the same turn. */
+  /** Receives the keys of traces of which nothing is open, or that have shown no run; before the verdicts of their runs, in the same turn. */
   readonly settled?: (keys: readonly string[]) => void;
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
@@ -86,8 +86,7 @@ export type Queued = { readonly kind: 'job'; readonly job: NewJudgeJob } | { rea
 export type ResumedJob = NewJudgeJob & { readonly run: Run };
 
 export interface Pipeline extends Reopening {
-  /** `position` tells where the journal has the request that they came with. */
-  /** `position` tells where the journal has the request that they came with, `origin` where it had it before it was written again. */
+  /** `position`: where the journal has the request that brought them; `origin`: where it had that request before it was written again. */
   spans(tenant: Tenant, spans: readonly Span[], position?: number, origin?: number): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
   /** What a journal needs to know of the traces. */
@@ -172,9 +171,9 @@ export function pipeline(options: PipelineOptions): Pipeline {
   function resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void {
     const { plan, groups, redaction } = settings;
     const { run, item: whole, work } = redactedRun(job.run, redaction);
-    const item: typeof whole = (said) => {
-      const told = whole(said);
-      return { ...told, run: withoutEarlier(told.run) };
+    const item: typeof whole = (outcome) => {
+      const scored = whole(outcome);
+      return { ...scored, run: withoutEarlier(scored.run) };
     };
     const deliverAs = (end: Pick<RunDecision, 'decision' | 'reason'>): void => {
       const { name, evaluator, evaluatorKind, probability } = job;

@@ -128,9 +128,9 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   function* drafting(trace: Trace, { held }: Scan, reading: Reading): Steps<Lasting> {
-    const told = yield* assembling({ ...reading, tenant: trace.tenant, held });
-    for (const other of sessions.learn(trace, told)) scanAgain(other);
-    const drafts = sessions.filled(told);
+    const assembled = yield* assembling({ ...reading, tenant: trace.tenant, held });
+    for (const other of sessions.learn(trace, assembled)) scanAgain(other);
+    const drafts = sessions.filled(assembled);
     if (settings.tools.size === 0) return withLastingKeys(drafts, trace.closed);
     const offered = drafts.map((draft) => ({
       ...draft,
@@ -297,15 +297,15 @@ export interface Gathering extends Reopening {
   addRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
   readonly references: JournalReferences;
   /**
-   * Runs that close now; does no more than so many pieces of looking and as many of closing, so that whoever asks can do other work in between. Without any (0) it gives those
-   * that had to close for want of room: a journal is told at once that they are finished, so they are asked for in the turn in which something was added or let go.
+   * Runs that close now; does at most so many pieces of scanning and as many of closing; the host does other work in between. With 0 it gives those
+   * that had to close for want of room: the journal learns at once that they are finished, so the host asks in the turn that added or dropped something.
    */
   due(piecesMax?: number): readonly Run[];
   /** When to ask again, in milliseconds since the epoch; undefined while nothing waits. */
   nextDueMs(): number | undefined;
   /** Closes everything that is open, for the end of the process. */
   closeAll(): readonly Run[];
-  /** For everything that closes from now on. What was looked at and has not closed yet is looked at again. */
+  /** For everything that closes from now on. What a scan covered and has not closed is scanned again. */
   exchange(settings: GatheringSettings): void;
   /** Brings what is held within the limits, when one of them has become tighter. What closes is due at once. */
   relieve(): void;

@@ -8,7 +8,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { contentHash, expectedOf } from './revisions.ts';
 import type { Draft } from '../assembly/assemble.ts';
 import type { JournalReference } from './journal-references.ts';
-import type { Trace, TraceTable } from './trace-table.ts';
+import { traceIdOf, type Trace, type TraceTable } from './trace-table.ts';
 
 export interface TraceName {
   readonly tenant: Tenant;
@@ -77,7 +77,7 @@ export function reopening({
   return {
     takeStrays() {
       const strays = traces.takeOpened(openedUntilMs()).filter((trace) => trace.closed === undefined && !trace.isRooted);
-      return strays.map(({ key, tenant }) => ({ tenant, traceId: key.slice(0, key.length - tenant.length) as TraceId }));
+      return strays.map(({ key, tenant }) => ({ tenant, traceId: traceIdOf(key) }));
     },
     reopen(stored) {
       const trace = stray(stored);

@@ -1,7 +1,7 @@
 /**
- * When a trace is looked at, and how much of it. Looking takes time for each span that is looked at: the more there are, the less often while
- * they grow; and of a large trace only the parts in which something came. A run closes on its agent's span, or on one without a parent: before
- * such a span has come, there is nothing to look for.
+ * When a trace is scanned, and how much of it. A scan takes time for each span: a growing trace is scanned the less often the larger it is,
+ * and of a large one only the parts in which a span arrived. A run closes on its agent's span, or on one without a parent: before such a
+ * span has arrived, no scan is due.
  */
 import type { SpanId } from '../../model/ids.ts';
 import type { Span } from '../../model/span.ts';
@@ -14,26 +14,26 @@ import { traceParts, type Part, type Parts } from './connected-spans.ts';
 import { sortedBy } from '../../model/nano-time.ts';
 import type { Trace } from './trace-table.ts';
 
-/** One look, from its beginning until what is due has closed. */
+/** One scan, from its beginning until what is due has closed. */
 export interface ScanProgress {
-  /** When the trace was to be looked at. */
+  /** When the scan was due. */
   readonly dueMs: number;
-  /** When the last span came that it looks at. */
+  /** When the last span arrived that it covers. */
   readonly lastMs: number;
   /** It took more than one piece so far. */
   isLong: boolean;
-  /** When the first span came that it does not look at. */
+  /** When the first span arrived that it does not cover. */
   newsMs: number | undefined;
 }
 
-/** A trace that goes quiet is looked at after so long for each span: at most a tenth of the time goes into that. */
+/** A quiet trace is scanned after so long for each span: scans take at most a tenth of the time. */
 const scanMsPerSpan = 0.1;
-/** One that never goes quiet is looked at all the same, for agents in it may be done: a few thousandths of the time. */
+/** One that never goes quiet is scanned too, for agents in it may be done: a few thousandths of the time. */
 const busyMsPerSpan = 2;
-/** Smaller traces are looked at as a whole. */
+/** Smaller traces are scanned as a whole. */
 export const partsFromSpans = 256;
 
-/** What to look at. */
+/** What to scan. */
 export interface Scan {
   readonly held: readonly Held[];
   readonly isWhole: boolean;
@@ -49,11 +49,11 @@ export interface ScanResult {
 }
 
 export interface ScanPlanner {
-  /** A span, or a record of one, has come. Gives when to look at the trace. */
+  /** A span, or a record of one, has come. Returns when to scan the trace. */
   arrived(trace: Trace, spanId: SpanId, nowMs: number): number;
   due(trace: Trace, nowMs: number): Scan;
   whole(trace: Trace): Scan;
-  /** A look is over; what was looked at and is still open closes then, if nothing more comes. Gives when to look at the trace. */
+  /** A scan is over; what it covered and is still open closes then, if nothing more arrives. Returns when to scan the trace. */
   over(trace: Trace, pending: readonly Pending[], progress: ScanProgress): number;
 }
 
@@ -70,7 +70,7 @@ export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trac
     return Math.min(lastMs + Math.max(settleMs, spans * scanMsPerSpan), waitsSinceMs + Math.max(quietMs, spans * busyMsPerSpan));
   }
 
-  /** Undefined: the trace is looked at as a whole, because it is small, or because what comes anywhere in it concerns its root agent. */
+  /** `undefined` when the trace is scanned as a whole: it is small, or every span in it concerns its root agent. */
   function partsOf(trace: Trace, nowMs: number): Parts | undefined {
     if (trace.joined.length > 0 || trace.isOneAgents || trace.held.size < partsFromSpans) return undefined;
     if (trace.parts !== undefined) return trace.parts;
@@ -92,7 +92,7 @@ export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trac
       const held = trace.held.get(spanId);
       const part = parts.of(spanId) ?? (held === undefined ? undefined : parts.add(held.span, nowMs, canCarryRun(trace, held.span)));
       if (part !== undefined) touch(part, nowMs);
-      // What had come before the trace grew large is looked at once more.
+      // What arrived before the trace grew large is scanned once more.
       if (known === undefined && trace.mayClose) trace.scanWholeAtMs = scanAtMs(trace.held.size, trace);
       if (part?.carries === true) parts.set(part, scanAtMs(part.spans.length, part));
       return nextScanMs(trace, parts);
@@ -116,12 +116,12 @@ export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trac
     whole,
     over(trace, pending, { newsMs }) {
       const { parts } = trace;
-      // What has come meanwhile has said when to look, as it would have had it come now.
+      // What arrived meanwhile has set the time of the next scan.
       if (parts === undefined) return newsMs === undefined ? earliest(pending) : undividedScanMs(trace);
       for (const [part, own] of Map.groupBy(pending, ({ spanId }) => parts.of(spanId))) {
         if (part === undefined) continue;
         const atMs = part.carries && newsMs !== undefined && part.lastMs >= newsMs ? scanAtMs(part.spans.length, part) : earliest(own);
-        // What is abandoned unless more comes is looked at with the whole: that time moves on with every span.
+        // What is abandoned unless more arrives is scanned with the whole: that time moves on with every span.
         if (atMs < trace.lastMs + times().abandonMs) parts.set(part, atMs);
       }
       return nextScanMs(trace, parts);

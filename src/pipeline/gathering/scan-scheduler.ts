@@ -1,7 +1,7 @@
 /**
- * The one look that is under way. A large trace is looked at, and its runs are closed, a piece at a time, and spans come in between. The look goes
- * on with what was there when it began: were it begun again for every span that comes, a trace that never goes quiet would never be looked at. It
- * closes what it would have closed just before they came, and they are news for the next look.
+ * The one scan that is in progress. It scans a large trace, and closes its runs, a piece at a time; spans arrive in between. A scan continues
+ * with the spans that were there when it began: if every span restarted it, a trace that never goes quiet would never be scanned. It closes
+ * what it would have closed just before they arrived, and the next scan covers them.
  */
 import type { ScanProgress, ScanResult } from './scan-planner.ts';
 import type { Clock } from '../../model/clock.ts';
@@ -11,19 +11,19 @@ import { earlier } from '../../model/nano-time.ts';
 import type { Trace } from './trace-table.ts';
 
 interface ScanScheduler {
-  /** Does so many pieces of looking at most, and as many of closing. */
+  /** Does at most so many pieces of scanning, and as many of closing. */
   goOn(piecesMax: number): void;
-  /** What was looked at waits for those that are due with it. */
+  /** The result waits for the traces that are due with this one. */
   scanned(trace: Trace, result: ScanResult): void;
-  /** When the first trace was due, or is, that is not through; undefined: none will be. */
+  /** When the first unfinished trace is, or was, due; `undefined` when none is. */
   nextMs(): number | undefined;
-  /** Something has come for the trace: a look that is done in one turn is begun again. */
+  /** A span or record arrived: a scan that ends within one turn begins again. */
   arrived(trace: Trace): void;
-  /** What is looked at is not what it was. */
+  /** The trace is no longer what the scan covers. */
   giveUp(trace: Trace): void;
   /** The trace is no more. */
   gone(trace: Trace): void;
-  /** Gives the traces up that have been looked at, or are, and are not through. */
+  /** Abandons all scans, and returns their traces. */
   giveUpAll(): readonly Trace[];
 }
 
@@ -32,19 +32,19 @@ interface ScanSchedulerDeps {
   readonly queue: Deadlines<Trace>;
   /** When a step of it fails nothing goes on with the trace. */
   readonly guarded: (trace: Trace, step: () => void) => void;
-  /** Looks at a trace, and says so by `looked`. */
+  /** Scans a trace, and reports by `scanned`. */
   readonly scan: (trace: Trace, progress: ScanProgress) => Steps<void>;
   /** Closes what is due in it. */
   readonly settle: (trace: Trace, result: ScanResult) => Steps<void>;
 }
 
-/** A turn of looking that took so long leaves the closing to the next one. */
+/** A turn of scanning that took this long leaves closing to the next turn. */
 const longMs = 5;
 
 export function scanScheduler({ clock, queue, guarded, scan, settle }: ScanSchedulerDeps): ScanScheduler {
   const waiting = joinWindow();
   let work: { readonly trace: Trace; readonly progress: ScanProgress; readonly steps: Steps<void> } | undefined;
-  /** The last turn was one of looking: were it followed by another, nothing would close while all that is due takes long. */
+  /** The last turn scanned: if the next one did too, nothing would close while scans take long. */
   let closesNext = false;
 
   function begin(trace: Trace, progress: ScanProgress, steps: Steps<void>): void {
@@ -75,7 +75,7 @@ export function scanScheduler({ clock, queue, guarded, scan, settle }: ScanSched
     return true;
   }
 
-  /** False: nothing that was looked at may close by now. */
+  /** False: no scanned trace may close yet. */
   function settleOn(nowMs: number): boolean {
     if (work !== undefined) {
       piece();
@@ -94,7 +94,7 @@ export function scanScheduler({ clock, queue, guarded, scan, settle }: ScanSched
       const mayScan = !closesNext || piecesMax === Infinity;
       let pieces = 0;
       while (mayScan && pieces < piecesMax && scanOn(nowMs)) pieces++;
-      // Nothing closes while a trace is looked at, and nothing else before: one that was looked at later may have shown that an earlier one is part of its run.
+      // Nothing closes during a scan: a trace that is scanned later may show that an earlier one is part of its run.
       if (work !== undefined) return;
       closesNext = mayScan && piecesMax !== Infinity && clock.nowMs() - nowMs >= longMs;
       if (closesNext) return;
@@ -125,9 +125,9 @@ export function scanScheduler({ clock, queue, guarded, scan, settle }: ScanSched
   };
 }
 
-/** Traces that were looked at and wait for those that are due with them: one of these may show that it holds other parts of one of their runs. */
+/** Scanned traces that wait for those that are due with them: one of these may hold other parts of one of their runs. */
 
-/** Traces that are due within so short a time may hold parts of one run: none of them closes before all were looked at. */
+/** Traces that are due within this time may hold parts of one run: none of them closes before all are scanned. */
 const joinWindowMs = 50;
 
 interface JoinWindow {
@@ -135,7 +135,7 @@ interface JoinWindow {
   remove(trace: Trace): void;
   /** Undefined: it does not wait here. */
   progressOf(trace: Trace): ScanProgress | undefined;
-  /** The first one, if it need not wait any more while the next one to be looked at is due at `nextMs`. It is no longer among them. */
+  /** Takes the first result, when it need not wait for a scan that is due at `nextMs`. */
   take(nowMs: number, nextMs: number): readonly [Trace, ScanResult] | undefined;
   takeAll(): readonly Trace[];
   /** When the first one of them was due. */

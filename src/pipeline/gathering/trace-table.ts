@@ -77,6 +77,17 @@ export function traceKey(tenant: Tenant, traceId: TraceId): string {
   return `${traceId}${tenant}`;
 }
 
+/** As `parseTraceId` makes them. */
+const traceIdChars = 32;
+
+export function traceIdOf(key: string): TraceId {
+  return key.slice(0, traceIdChars) as TraceId;
+}
+
+export function tenantOf(key: string): Tenant {
+  return key.slice(traceIdChars) as Tenant;
+}
+
 export function traceTable(tombstonesMax: number): TraceTable {
   const traces = new Map<string, Trace>();
   /** By the key of a trace that was joined to another. */
