@@ -179,7 +179,7 @@ function connectedParts(options: ServiceOptions): build.Parts & { stored: build.
     readonly tracing = tracing({
       telemetry: this.telemetry,
       onFault: build.faultLog(this, 'spans of the service itself could not be sent'),
-      isOpen: (tenant, traceId) => this.pipeline.standings.isOpen(traceKey(tenant, traceId)),
+      isOpen: (tenant, traceId) => this.pipeline.references.isOpen(traceKey(tenant, traceId)),
     });
     readonly state: ListenState = { ready: false, stopping: false, otlp: undefined };
     readonly descriptors = descriptors;
