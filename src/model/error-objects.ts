@@ -13,7 +13,7 @@ const parsedMax = 65_536;
 
 /** A text without one of these holds no shape that is looked for, so it is not parsed. */
 const HINT =
-  /"(?:error|exception|traceback|errors|__type|error_?[mM]essage|error_?[tT]ype|detail)"\s*:|"is_?[eE]rror"\s*:\s*true|"(?:success|ok)"\s*:\s*false|"status"\s*:\s*(?:"(?:error|fail)|[45]\d\d)|"(?:status_?[cC]ode|httpStatus|http_status|code)"\s*:\s*[45]\d\d|"type"\s*:\s*"error"|"fault"\s*:\s*\{|"code"\s*:\s*"ERR|"message"\s*:\s*"(?:Not Found|Unauthorized|Forbidden|Internal|Bad |Service |Gateway|Too Many|Missing Auth)|\\u00/i;
+  /"(?:error|exception|traceback|errors|__type|error_?[mM]essage|error_?[tT]ype|detail)"\s*:|"is_?[eE]rror"\s*:\s*true|"(?:success|ok)"\s*:\s*false|"status"\s*:\s*(?:"(?:error|fail)|[45]\d\d)|"(?:status_?[cC]ode|httpStatus|http_status|code)"\s*:\s*[45]\d\d|"type"\s*:\s*"error(?:-text|-json)?"|"(?:exit_?code|exit_status|return_?code)"\s*:\s*-?[1-9]|"fault"\s*:\s*\{|"code"\s*:\s*"ERR|"message"\s*:\s*"(?:Not Found|Unauthorized|Forbidden|Internal|Bad |Service |Gateway|Too Many|Missing Auth)|\\u00/i;
 
 /** What an envelope holds beside what it says of the failure. A member of any other name makes it a record, whose subject may have failed long ago. */
 const envelope: ReadonlySet<string> = new Set(
@@ -125,6 +125,15 @@ const shapes: readonly (readonly [form: string, find: Find])[] = [
     (object) => (isFalse(object, 'success') || isFalse(object, 'ok') ? failedEnvelope(object, /^(?:success|ok)$/) : undefined),
   ],
   ['type_error', (object) => (member(object, 'type') === 'error' && isEnvelope(object) && says(object) ? said(object) : undefined)],
+  [
+    'type_error_output',
+    (object) => {
+      // Vercel AI SDK: ToolResultOutput.
+      const isOutput = /^error-(?:text|json)$/.test(textOf(object, 'type') ?? '') && Object.hasOwn(object, 'value');
+      return isOutput ? (textOf(object, 'value') ?? said(object)) : undefined;
+    },
+  ],
+  ['exit_code', (object) => exitFailure(object)],
   ['http_status', (object) => httpFailure(object)],
   ['graphql_errors', (object) => graphqlErrors(object)],
   [
@@ -187,6 +196,19 @@ function httpFailure(object: JsonObject): string | undefined {
   )
     return undefined;
   return isGood(object) ? undefined : `status ${String(status)}`;
+}
+
+/** What wrappers of commands return: the streams, the code, and what was run. */
+const commandMembers =
+  /^(?:std(?:out|err)|output|exit_?[cC]ode|exit_status|return_?[cC]ode|command|cmd|args|cwd|timed_?[oO]ut|duration(?:_?[mM]s)?|signal)$/;
+
+function exitFailure(object: JsonObject): string | undefined {
+  const keys = Object.keys(object);
+  const codeKey = keys.find((key) => /^(?:exit_?[cC]ode|exit_status|return_?[cC]ode)$/.test(key));
+  const code = codeKey === undefined ? undefined : member(object, codeKey);
+  const isRun = keys.every((key) => commandMembers.test(key)) && keys.some((key) => /^(?:std(?:out|err)|output)$/.test(key));
+  if (!isRun || typeof code !== 'number' || !Number.isInteger(code) || code === 0) return undefined;
+  return textOf(object, 'stderr') ?? `exit code ${code}`;
 }
 
 /** The specification of GraphQL: a request that failed has `errors` with messages, and no data or null. */

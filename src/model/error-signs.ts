@@ -29,10 +29,14 @@ const headMax = 4_000;
 /** Longer texts in quotes are not parsed. */
 const quotedMax = 20_000;
 const excerptMax = 500;
+/** Code units in which a text without a sign shows that it has none. */
+const hintMax = 300;
+/** White space and characters without width. */
+const UNSEEN = /^[\s\u200b-\u200d\u2060]{1,4000}/;
 
 /** A text without one of these has none of the forms. */
 const HINT =
-  /err|exce|fail|trace|panic|fatal|http|status|e?xit|unknown tool|not found|denied|no such|invalid|valid|fehler|fout|fel\b|błąd|ошибк|错误|錯誤|エラー|오류|terminate|goroutine|thread '|\b[45]\d\d\b|\be(?:noent|acces|conn|timedout|perm\b|exist\b|notfound|isdir|notdir|mfile|addrinuse|pipe\b|host|net|ai_again|busy|rofs|nospc)|tool|stopiter|stopasync|segm|core dump|bus err|success|undefined|invalid|missing|went wrong|refused|reset|timed out|rate limit|unauthor|forbidden|\*\* \(|curl|service unavail|too many|bad gateway|gateway time/i;
+  /err|exce|fail|trace|panic|fatal|http|status|e?xit|unknown tool|not found|denied|no such|invalid|valid|fehler|fout|fel\b|błąd|ошибк|错误|錯誤|エラー|오류|terminate|goroutine|thread '|\b[45]\d\d\b|\be(?:noent|acces|conn|timedout|perm\b|exist\b|notfound|isdir|notdir|mfile|addrinuse|pipe\b|host|net|ai_again|busy|rofs|nospc)|tool|stopiter|stopasync|segm|core dump|bus err|success|undefined|invalid|missing|went wrong|refused|reset|timed out|rate limit|unauthor|forbidden|\*\* \(|curl|service unavail|too many|bad gateway|gateway time|content=/i;
 /** Marks that people and programs put before the word: emphasis, brackets, pictures. */
 const DECORATION = /^(?:[\s*_[(]|[\u2300-\u27bf]|\ufe0f|\ud83d[\udc00-\udfff]|\ud83e[\udc00-\udfff]){1,8}/;
 
@@ -155,6 +159,20 @@ const forms: readonly Form[] = [
   },
   { form: 'aws', source: 'botocore: ClientError', begins: /^An error occurred \([\w.]{1,80}\) when calling the \w{1,100} operation/ },
   { form: 'tool_exception', source: 'Spring AI, MCP Java SDK', begins: /^Exception occurred in tool: / },
+  {
+    form: 'mcp_repr',
+    source: 'MCP Python SDK: str of CallToolResult',
+    isMark: true,
+    begins: /^(?:_?meta=[^\n]{1,200}? )?content=\[/,
+    holds: (whole) => /\bisError=True\s*$/.test(whole),
+  },
+  {
+    form: 'langchain_repr',
+    source: 'langchain-core: str and repr of ToolMessage',
+    isMark: true,
+    begins: /^(?:ToolMessage\()?content=['"]/,
+    holds: (whole) => /[ ,]status='error'(?:[ ,)][^'\n]{0,200})?\s*$/.test(whole),
+  },
   // Languages.
   {
     form: 'python',
@@ -358,41 +376,81 @@ const forms: readonly Form[] = [
   },
 ];
 
+/** Wrappers around a result that are looked into, one within the other. */
+const layersMax = 4;
+/** Members that hold a text and nothing beside it, and those of them that hold what a tool returned, of any kind. */
+const textWrapper = /^(?:result|output|content|response|text|message|return_value|value|data)$/;
+const resultWrapper = /^(?:result|output|content|response|return_value|tool_?[rR]esult)$/;
+/** A text that is a wrapper as JSON. */
+const WRITTEN =
+  /^\s*(?:"|\{\s*"(?:result|output|content|response|text|message|return_value|value|data|tool_?[rR]esult|type)"|\[\s*\{\s*"type")/;
+/** A text that stands behind the name of what it is. */
+const ANNOUNCED = /^\s*(?:Observation|(?:Tool |Function )?(?:[Rr]esult|[Oo]utput|[Rr]esponse)):\s+(\S[^]*)/;
+/** The MCP SDK of Python: a content list as `str` writes it. */
+const SHOWN_CONTENT = /^\s*\[?TextContent\(type='text', text=(['"])/;
+
 /** The sign that a result gives; undefined where it gives none, which is no proof of success. */
 export function errorSign(result: JsonValue): ErrorSign | undefined {
-  const error = hintedErrorMember(result);
+  let layer: JsonValue | undefined = result;
+  for (let depth = 0; layer !== undefined && depth < layersMax; depth++) {
+    const sign = signOf(layer);
+    if (sign !== undefined) return sign;
+    layer = inside(layer);
+  }
+  return undefined;
+}
+
+function signOf(layer: JsonValue): ErrorSign | undefined {
+  const error = hintedErrorMember(layer);
   if (error !== undefined) return { form: 'error_member', isMark: true, text: plainText(error).slice(0, excerptMax) };
-  const shape = errorShape(result);
+  const shape = errorShape(layer);
   if (shape !== undefined) return { form: shape.form, isMark: shape.form === 'is_error', text: shape.text.slice(0, excerptMax) };
-  const text = textOf(result);
-  return text === undefined ? undefined : textSign(text);
+  return typeof layer === 'string' ? textSign(layer) : undefined;
 }
 
-/** The text of a result: alone, in quotes, or as the one member or the one part of a wrapper. */
-function textOf(result: JsonValue): string | undefined {
-  if (typeof result === 'string') return result.startsWith('"') && result.length <= quotedMax ? unquoted(result) : result;
-  if (isJsonArray(result)) return result.length === 1 ? partText(result[0]) : undefined;
-  if (!isJsonObject(result)) return undefined;
-  const keys = Object.keys(result);
+/** What a wrapper holds, where it holds nothing else; undefined: the layer is no wrapper. */
+function inside(layer: JsonValue): JsonValue | undefined {
+  if (typeof layer === 'string') return insideText(layer);
+  if (isJsonArray(layer)) return layer.length === 1 ? partOf(layer[0]) : undefined;
+  if (!isJsonObject(layer) || member(layer, 'isError') === false || member(layer, 'is_error') === false) return undefined;
+  const keys = Object.keys(layer);
   const [only = ''] = keys;
-  if (keys.length > 1 || !/^(?:result|output|content|response|text|message|return_value|value|data)$/.test(only)) return partText(result);
-  const inside = member(result, only);
-  return typeof inside === 'string' ? inside : isJsonArray(inside) && inside.length === 1 ? partText(inside[0]) : undefined;
+  if (keys.length > 1 || !(textWrapper.test(only) || resultWrapper.test(only))) return partOf(layer);
+  const held = member(layer, only);
+  return resultWrapper.test(only) || typeof held === 'string' || isJsonArray(held) ? held : undefined;
 }
 
-function partText(part: JsonValue | undefined): string | undefined {
-  const text = isJsonObject(part) && member(part, 'type') === 'text' ? member(part, 'text') : undefined;
-  return typeof text === 'string' ? text : undefined;
+/** A part of a content list. */
+function partOf(part: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(part)) return undefined;
+  const type = member(part, 'type');
+  const text = type === 'text' ? (member(part, 'text') ?? member(part, 'value')) : undefined;
+  return typeof text === 'string' ? text : type === 'json' ? member(part, 'value') : undefined;
 }
 
-function unquoted(text: string): string {
-  const value = parseJson(text);
-  return typeof value === 'string' ? value : text;
+function insideText(text: string): JsonValue | undefined {
+  if (text.length > quotedMax || !HINT.test(text.slice(0, hintMax))) return undefined;
+  if (WRITTEN.test(text)) return parseJson(text);
+  return fenced(text.trim()) ?? shownContent(text) ?? ANNOUNCED.exec(text)?.[1];
+}
+
+/** The text of the first part. */
+function shownContent(text: string): string | undefined {
+  const [opening = '', quote = ''] = SHOWN_CONTENT.exec(text) ?? [];
+  const rest = text.slice(opening.length);
+  const end = quote === '' ? -1 : rest.search(quote === "'" ? /'(?:, |\))/ : /"(?:, |\))/);
+  return end === -1 ? undefined : rest.slice(0, end).replaceAll(String.raw`\n`, '\n');
+}
+
+/** Of a text that is one block of code, what stands in it. */
+function fenced(text: string): string | undefined {
+  const opening = /^```\w{0,20}[ \t]{0,20}\n/.exec(text)?.[0];
+  return opening !== undefined && text.endsWith('```') ? text.slice(opening.length, -3) : undefined;
 }
 
 function textSign(text: string): ErrorSign | undefined {
-  const start = text.slice(0, headMax).trimStart();
-  if (!HINT.test(start.slice(0, 300))) return undefined;
+  const start = text.slice(0, headMax).replace(UNSEEN, '');
+  if (!HINT.test(start.slice(0, hintMax))) return undefined;
   const plain = start.replace(DECORATION, '');
   for (const one of forms) {
     const match = one.begins.exec(start) ?? (plain === start ? null : one.begins.exec(plain));

@@ -109,3 +109,49 @@ const inWrappers: readonly { readonly name: string; readonly result: JsonValue; 
 ];
 for (const { name, result, isError } of inWrappers)
   test(`error-signs: ${name}`, () => expect(errorSign(result) !== undefined).toBe(isError));
+
+const failing = 'Error: amount 500 is more than the limit';
+const wrappers: readonly { readonly name: string; readonly wrap: (text: string) => JsonValue }[] = [
+  { name: 'a wrapper as JSON text', wrap: (text) => JSON.stringify({ output: text }) },
+  { name: 'JSON text in a wrapper', wrap: (text) => ({ output: JSON.stringify(text) }) },
+  { name: 'a content list as JSON text', wrap: (text) => JSON.stringify([{ type: 'text', text }]) },
+  { name: 'an MCP result as JSON text', wrap: (text) => JSON.stringify({ content: [{ type: 'text', text }] }) },
+  { name: 'an MCP result in a wrapper', wrap: (text) => ({ result: { content: [{ type: 'text', text }] } }) },
+  { name: 'a typed value', wrap: (text) => ({ type: 'text', value: text }) },
+  { name: 'a block of code', wrap: (text) => `\`\`\`text\n${text}\n\`\`\`` },
+  { name: 'the word Observation', wrap: (text) => `Observation: ${text}` },
+  { name: 'the words Tool result', wrap: (text) => `Tool result: ${text}` },
+  {
+    name: 'the repr of a content list',
+    wrap: (text) => `[TextContent(type='text', text="${text.replaceAll('\n', String.raw`\n`)}", annotations=None)]`,
+  },
+  { name: 'a character without width', wrap: (text) => `\u200b${text}` },
+];
+for (const { name, wrap } of wrappers) {
+  test(`error-signs: an error within ${name} is a sign`, () => expect(errorSign(wrap(failing))?.form).toBe('error'));
+  test(`error-signs: no harmless result within ${name} has a sign`, () => {
+    const texts = rowsOf('harmless').flatMap(({ result }) => (typeof result === 'string' ? [result] : []));
+    expect(texts.filter((text) => errorSign(wrap(text)) !== undefined)).toEqual([]);
+  });
+}
+
+const shaped: readonly { readonly result: JsonValue; readonly form: string | undefined }[] = [
+  { result: { result: { error: 'boom' } }, form: 'error_member' },
+  { result: { output: '{"error":"no such user"}' }, form: 'error_member' },
+  { result: '```json\n{"error": "boom"}\n```', form: 'error_member' },
+  { result: { toolResult: { isError: true, content: [] } }, form: 'is_error' },
+  { result: { type: 'error-text', value: 'boom' }, form: 'type_error_output' },
+  { result: { type: 'error-json', value: { reason: 'boom' } }, form: 'type_error_output' },
+  { result: { exit_code: 1, stdout: '', stderr: 'boom' }, form: 'exit_code' },
+  { result: '{"returncode":2,"stdout":"x"}', form: 'exit_code' },
+  { result: { exit_code: 0, stdout: '', stderr: 'warning: x' }, form: undefined },
+  { result: { exit_code: 1, stdout: 'x', name: 'nightly build', owner: 'ann' }, form: undefined },
+  { result: "meta=None content=[TextContent(type='text', text='boom')] isError=True", form: 'mcp_repr' },
+  { result: "meta=None content=[TextContent(type='text', text='fine')] isError=False", form: undefined },
+  { result: "content='boom' name='x' tool_call_id='1' status='error'", form: 'langchain_repr' },
+  { result: "content='fine' name='x' tool_call_id='1'", form: undefined },
+  { result: { content: [{ type: 'text', text: failing }], isError: false }, form: undefined },
+];
+for (const { result, form } of shaped) {
+  test(`error-signs: ${JSON.stringify(result).slice(0, 80)} is ${form ?? 'no sign'}`, () => expect(errorSign(result)?.form).toBe(form));
+}
