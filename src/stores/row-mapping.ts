@@ -7,8 +7,13 @@ import { runTargetId, type Evaluation, type Verdict, type VerdictWord } from '..
 import type { StoredDecision, StoredVerdict } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
 
+/** The last microsecond, in the year 2255, that a double holds exactly. SQLite stores a later one, and throws when it reads it back. */
+const lastMicros = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** A later time than the last microsecond counts as that one: `startTimeUnixNano` of a hostile span reaches the year 2554. */
 export function microsOf(unixNano: bigint): Micros {
-  return Number(unixNano / 1_000n);
+  const micros = unixNano / 1_000n;
+  return Number(micros > lastMicros ? lastMicros : micros);
 }
 
 export function verdictWord(verdict: Verdict): VerdictWord {

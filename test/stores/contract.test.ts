@@ -107,6 +107,24 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await store.tools({ from: 0, to: base * 2 })).toEqual([]);
   });
 
+  test('stores: a run at the end of time is listed, and hides no other one', async () => {
+    const store = await open(member);
+    const endOfTime = 18_446_744_073_709_551_615n;
+    const toolCalls = [call({ name: 'book', startUnixNano: 0n, endUnixNano: endOfTime })];
+    await store.write([
+      scoredRun({ tool_error: scored(1) }, nth(1)),
+      scoredRun({ tool_error: scored(0) }, nth(2, { trace: agentTrace({ toolCalls }), startUnixNano: endOfTime, endUnixNano: endOfTime })),
+    ]);
+    const last = Number.MAX_SAFE_INTEGER;
+    expect((await store.runs(all)).runs.map(({ startedAt, endedAt }) => [startedAt, endedAt])).toEqual([
+      [last, last],
+      [base + secondMicros, base + 3 * secondMicros],
+    ]);
+    expect(await store.run(nth(2))).toMatchObject({ startedAt: last, verdicts: [{ name: 'tool_error' }] });
+    expect(await store.tools({ from: 0, to: Infinity })).toMatchObject([{ name: 'book', tookMicros: last }]);
+    expect(await store.summary({ from: 0, to: Infinity, bucketMicros: secondMicros })).toHaveLength(2);
+  });
+
   test('stores: filters hold together, newest first', async () => {
     const store = await open(member);
     const agents = ['x', 'y'] as const;

@@ -44,6 +44,24 @@ test('sqlite: what was written is there after the file was opened again', async 
   await second.stop();
 });
 
+test('sqlite: a file with a time that no double holds exactly is read after it was brought up to date', async () => {
+  const at = file();
+  const first = await sqliteStore(at);
+  await first.write([nth(1), nth(2)]);
+  await first.stop();
+  const before = new DatabaseSync(at);
+  before.exec(`delete from kysely_migration where name = '016_time_range';
+    update runs set started_us = 18446744073709551, ended_us = 18446744073709551 where id = 2;
+    update evaluations set started_us = 18446744073709551 where run_id = 2`);
+  before.close();
+  const second = await sqliteStore(at);
+  expect((await second.runs({ limit: 10 })).runs.map(({ startedAt }) => startedAt)).toEqual([
+    Number.MAX_SAFE_INTEGER,
+    1_700_000_001_000_000,
+  ]);
+  await second.stop();
+});
+
 test('sqlite: a thread that dies has its questions rejected, and the next one is answered by a new one', async () => {
   const threads: Worker[] = [];
   const store = await sqliteStore(file(), { onThread: (thread) => threads.push(thread) });

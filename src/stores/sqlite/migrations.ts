@@ -17,6 +17,7 @@ import { leasesMigration } from './migrations/012-job-leases.ts';
 import { sessionsMigration } from './migrations/011-sessions.ts';
 import { spansMigration } from './migrations/004-spans.ts';
 import { turnTimesMigration } from './migrations/015-turn-times.ts';
+import { timeRangeMigration } from './migrations/016-time-range.ts';
 import type { Tables } from './tables.ts';
 
 const migrations: { readonly [name: string]: Migration } = {
@@ -71,6 +72,7 @@ const migrations: { readonly [name: string]: Migration } = {
   '013_call_annotations': callAnnotationsMigration,
   '014_evaluation_rows': evaluationsMigration,
   '015_turn_times': turnTimesMigration,
+  '016_time_range': timeRangeMigration,
 };
 
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */
