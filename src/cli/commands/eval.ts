@@ -10,7 +10,7 @@ import type { ConfigFault } from '../../config/diagnostic.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { readDataset } from '../eval/dataset.ts';
-import { gateResults, parseGate, talliesOf, withoutVerdicts, type Gate } from '../eval/gates.ts';
+import { gateResults, parseGate, talliesOf, unaskedEvaluators, withoutVerdicts, type Gate } from '../eval/gates.ts';
 import { readInputs } from '../eval/inputs.ts';
 import { type EvalOutcome, redactedNames } from '../eval/item.ts';
 import { junitXml } from '../eval/junit.ts';
@@ -71,7 +71,7 @@ export const evaluate: Command = {
     sample: { type: 'string', value: 'PERCENT', summary: 'scores this share of the traces, the same ones each time' },
     'fail-fast': { type: 'boolean', summary: 'begins no further run after the first failed verdict' },
     timeout: { type: 'string', value: 'SECONDS', summary: 'longest wait for one verdict of a judge' },
-    'allow-unscored': { type: 'boolean', summary: 'passes although nothing was scored, or an expectation has no score' },
+    'allow-unscored': { type: 'boolean', summary: 'passes although nothing was scored, or an expectation or an evaluator has no score' },
     verbose: { type: 'boolean', summary: 'table: lists every run with all its verdicts, not the failing ones alone' },
   },
   positionalsMax: inputsMax,
@@ -191,7 +191,8 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   const open = unverified(outcome.results);
   const unscored = unscoredOf(outcome, { tallies, plan: wholePlan, judges: config.judges, connectionCodes });
   const held = gateResults(gates, tallies);
-  const passed = hasPassed(outcome, held, { unverified: open, allowUnscored: settings.allowUnscored });
+  const unasked = unaskedEvaluators(outcome);
+  const passed = hasPassed(outcome, held, { unverified: open, unasked, allowUnscored: settings.allowUnscored });
   const report: EvalReport = {
     outcome,
     tallies,
@@ -213,6 +214,8 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
     complain(
       `⚠ ${unscored.nothing}${unscored.isLacking ? ' tracejury inspect FILE says what is missing.' : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`,
     );
+  else if (unasked.length > 0 && !passed && gates.length === 0)
+    complain(`⚠ No run has a score of ${unasked.join(', ')}: its judge cannot be asked. --allow-unscored lets such runs pass.`);
   return passed ? 0 : 1;
 }
 

@@ -45,6 +45,23 @@ export function withoutVerdicts(tallies: readonly EvaluatorTally[], names: reado
   return [...tallies, ...[...new Set(names)].filter((name) => !counted.has(name)).map((name) => ({ name, ...tallyOf([]) }))];
 }
 
+/**
+ * Evaluators without a score whose judge could not be asked at all, as with a wrong key or address: whatever else passed, their checks never ran.
+ * A judge that answers outside its schema was asked.
+ */
+export function unaskedEvaluators({ results }: EvalOutcome): readonly string[] {
+  const groups = Map.groupBy(
+    results.flatMap(({ verdicts }) => verdicts.filter(({ verdict }) => verdict.kind !== 'skipped')),
+    ({ name }) => name,
+  );
+  return [...groups]
+    .filter(([, own]) => own.every(({ verdict }) => verdict.kind === 'failed' && unasked.test(verdict.error)))
+    .map(([name]) => name);
+}
+
+/** Errors of a verdict that say that no answer came, in `src/judges`. */
+const unasked = /^(?:judge_unavailable|judge_timed_out|judge_out_of_quota|judge_down|timed_out)\b/;
+
 export function gateResults(gates: readonly Gate[], tallies: readonly EvaluatorTally[]): readonly GateResult[] {
   return gates.map((gate) => {
     const tally = tallies.find(({ name }) => name === gate.name);

@@ -32,22 +32,25 @@ export interface Finding extends NamedVerdict {
 export interface PassedWith {
   /** Expectations whose evaluators gave no score. */
   readonly unverified?: readonly Unverified[];
-  /** Nothing scored and expectations without a score may pass. */
+  /** Evaluators without a score whose judge could not be asked. */
+  readonly unasked?: readonly string[];
+  /** Nothing scored, expectations without a score and evaluators without a judge may pass. */
   readonly allowUnscored?: boolean;
 }
 
 /**
- * Nothing scored is no pass, and an example without a run is a failure in any case. Without gates every verdict has to pass, and every
- * expectation needs a score of one of its evaluators.
+ * Nothing scored is no pass, and an example without a run is a failure in any case. Without gates every verdict has to pass, every
+ * expectation needs a score of one of its evaluators, and every judge that is wanted could be asked.
  */
 export function hasPassed(
   { missing, results }: EvalOutcome,
   gates: readonly GateResult[],
-  { unverified = [], allowUnscored = false }: PassedWith = {},
+  { unverified = [], unasked = [], allowUnscored = false }: PassedWith = {},
 ): boolean {
   if (missing.length > 0 || gates.some(({ held }) => !held)) return false;
   if (!allowUnscored && !results.some(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'scored'))) return false;
-  return gates.length > 0 || (findings(results, 'failed').length === 0 && (allowUnscored || unverified.length === 0));
+  if (gates.length > 0) return true;
+  return findings(results, 'failed').length === 0 && (allowUnscored || (unverified.length === 0 && unasked.length === 0));
 }
 
 export function findings(results: readonly EvalResult[], which: VerdictClass): readonly Finding[] {

@@ -444,6 +444,32 @@ describe('nothing scored is no pass', () => {
     await refusing.close();
   });
 
+  test('an evaluator whose judge cannot be asked is no pass beside rules that pass', async () => {
+    const refusing = await chatServer(status(401), status(401));
+    const words = [
+      file(run),
+      '-c',
+      file(
+        `evaluators: [ defaults, { use: task_completion, judge: main } ]\njudges: { main: { base_url: "${refusing.baseUrl}", model: m, api_key: k } }\n`,
+        'yaml',
+      ),
+      '--timeout',
+      '60',
+    ];
+    const found = await report(...words);
+    await refusing.close();
+    expect([found.code, found.passed, found.scored_runs]).toEqual([1, false, 1]);
+    expect(found.warnings).toContain(
+      `task_completion scored 0 of 1 run: judge \`main\` at ${new URL(refusing.baseUrl).origin} refused the key (status 401).`,
+    );
+    expect(found.err).toContain(
+      '⚠ No run has a score of task_completion: its judge cannot be asked. --allow-unscored lets such runs pass.',
+    );
+    expect((await tracejury('eval', ...words, '--allow-unscored')).code).toBe(0);
+    // A gate says which evaluators count.
+    expect((await tracejury('eval', ...words, '--fail-under', 'tool_error=1')).code).toBe(0);
+  });
+
   test('an evaluator and a run without a score are named beside others that have one', async () => {
     const { code, warnings, scored_runs: scored } = await report(file([run, quiet]));
     expect([code, scored]).toEqual([0, 1]);
