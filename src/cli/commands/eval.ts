@@ -23,7 +23,7 @@ import { hasPassed, type EvalReport } from '../eval/report.ts';
 import { scored } from '../eval/scoring.ts';
 import { tableText } from '../eval/table.ts';
 import { taskResults } from '../eval/tasks.ts';
-import { unscoredOf } from '../eval/unscored.ts';
+import { unscoredOf, type Unscored } from '../eval/unscored.ts';
 import { faultBlocks } from '../faults-text.ts';
 import { readBodies } from '../inspect/bodies.ts';
 
@@ -210,13 +210,17 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
     verbose: settings.verbose,
   };
   written(settings.format(report), settings.output, say);
-  if (unscored.nothing !== undefined)
-    complain(
-      `⚠ ${unscored.nothing}${unscored.isLacking ? ' tracejury inspect FILE says what is missing.' : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`,
-    );
-  else if (unasked.length > 0 && !passed && gates.length === 0)
-    complain(`⚠ No run has a score of ${unasked.join(', ')}: its judge cannot be asked. --allow-unscored lets such runs pass.`);
+  const complaint = complaintOf(unscored, passed, gates.length === 0 ? unasked : []);
+  if (complaint !== undefined) complain(complaint);
   return passed ? 0 : 1;
+}
+
+/** Why the report is no pass although no verdict failed; what a job's log shows whatever the format of the report. */
+function complaintOf({ nothing, isLacking }: Unscored, passed: boolean, unasked: readonly string[]): string | undefined {
+  if (nothing !== undefined)
+    return `⚠ ${nothing}${isLacking ? ' tracejury inspect FILE says what is missing.' : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`;
+  if (unasked.length === 0 || passed) return undefined;
+  return `⚠ No run has a score of ${unasked.join(', ')}: its judge cannot be asked. --allow-unscored lets such runs pass.`;
 }
 
 const uncheckedShown = 20;
