@@ -16,7 +16,7 @@ import { freeAddresses, type ListenState } from './service/listening.ts';
 import type { Memory } from './service/memory-guard.ts';
 import { clock, machineMemory, sleep } from './service/node-runtime.ts';
 import * as build from './service/parts.ts';
-import type { Repeating } from './service/periodic-task.ts';
+import type { PeriodicTask } from './runtime/periodic-task.ts';
 import { raisedProbabilities } from './service/raised-probabilities.ts';
 import { reloading, type ReloadSource } from './service/reloading.ts';
 import type { SelfTracingDeps } from './service/self-tracing/open.ts';
@@ -70,7 +70,7 @@ export function service(options: ServiceOptions): Service {
     sleep,
     logger,
   });
-  const background: Pick<Repeating, 'stop'>[] = [];
+  const background: Pick<PeriodicTask, 'stop'>[] = [];
   let lateSpans: Reopener | undefined;
   let consoleServer: ReturnType<typeof build.consoleServer> | undefined;
   let stopped: Promise<void> | undefined;

@@ -1,37 +1,33 @@
-/**
- * A circuit breaker for one backend, without a clock: it says how long to rest, and is told when the rest is over. Closed, everything may be
- * sent; open, nothing; half open, one item is sent to see whether the backend is there again.
- */
+/** A circuit breaker for one backend. Closed, it sends everything; open, nothing; half open, one item as a probe. */
+import type { Clock, Sleep } from '../model/clock.ts';
+import { backoffMs, type BackoffOptions } from './backoff.ts';
 
 export type Circuit = 'closed' | 'half_open' | 'open';
 
-export interface Breaker {
+export interface BreakerState {
   circuit(): Circuit;
-  /** The backend took something: it works. */
+  /** The backend accepted something. */
   succeeded(): void;
-  /** The backend took nothing. Gives how long to leave it alone, in milliseconds, when this opened the circuit. */
+  /** The backend accepted nothing. Returns the length of the open state in milliseconds when this failure opened the circuit. */
   failed(retryAfterMs?: number): number | undefined;
-  /** The rest is over, or nobody wants to wait for its end. */
+  /** The open state is over. */
   rested(): void;
 }
 
-export interface BreakerOptions {
-  /** 0..1; spreads the probes of many processes. */
+export interface BreakerOptions extends BackoffOptions {
   readonly random: () => number;
-  /** Failures in a row that open the circuit. */
+  /** Consecutive failures that open the circuit. */
   readonly failuresMax?: number;
-  readonly firstRestMs?: number;
-  readonly longestRestMs?: number;
 }
 
-/** A backend that asks for more is asked again after this all the same: it may have meant another unit. */
+/** Bound of the wait that a backend asks for: it may have meant another unit. */
 const retryAfterMsMax = 3_600_000;
 
-export function breaker(options: BreakerOptions): Breaker {
-  const { failuresMax = 5 } = options;
+/** The state machine, without a clock. */
+export function breaker({ failuresMax = 5, ...backoff }: BreakerOptions): BreakerState {
   let circuit: Circuit = 'closed';
   let failures = 0;
-  /** How often it opened since the backend last took something. */
+  /** Openings since the last success. */
   let openings = 0;
   return {
     circuit: () => circuit,
@@ -42,11 +38,11 @@ export function breaker(options: BreakerOptions): Breaker {
     },
     failed(retryAfterMs) {
       failures++;
-      // What was on its way when it opened says nothing new.
+      // A request that was under way when the circuit opened says nothing new.
       if (circuit === 'open' || (circuit === 'closed' && failures < failuresMax && retryAfterMs === undefined)) return undefined;
       circuit = 'open';
       openings++;
-      return Math.max(restMs(openings, options), Math.min(retryAfterMs ?? 0, retryAfterMsMax));
+      return Math.max(backoffMs(openings, backoff), Math.min(retryAfterMs ?? 0, retryAfterMsMax));
     },
     rested() {
       if (circuit === 'open') circuit = 'half_open';
@@ -54,11 +50,54 @@ export function breaker(options: BreakerOptions): Breaker {
   };
 }
 
-/** Doubles with every attempt; half of it is chance. */
-export function restMs(
-  attempts: number,
-  { random, firstRestMs = 1_000, longestRestMs = 60_000 }: Omit<BreakerOptions, 'failuresMax'>,
-): number {
-  const full = Math.min(longestRestMs, firstRestMs * 2 ** Math.min(attempts - 1, 30));
-  return full / 2 + (full / 2) * random();
+export interface CircuitBreakerOptions extends BreakerOptions {
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** Called when the open state ends, by time or by `wake`. */
+  readonly onHalfOpen: () => void;
+}
+
+export interface CircuitBreaker extends Pick<BreakerState, 'circuit' | 'succeeded'> {
+  /** The backend accepted nothing. True when this failure opened the circuit. */
+  failed(retryAfterMs?: number): boolean;
+  /** End of the open state; `undefined` when the circuit is not open. */
+  retryAtMs(): number | undefined;
+  /** Ends the open state now. */
+  wake(): void;
+  /** Ends the timer; the circuit keeps its state. */
+  stop(): void;
+}
+
+/** The state machine with the timer of its open state. */
+export function circuitBreaker({ clock, sleep, onHalfOpen, ...options }: CircuitBreakerOptions): CircuitBreaker {
+  const state = breaker(options);
+  let retryAtMs = 0;
+  let timer = new AbortController();
+  let isStopped = false;
+
+  async function rest(ms: number): Promise<void> {
+    const own = new AbortController();
+    timer = own;
+    retryAtMs = clock.nowMs() + ms;
+    await sleep(ms, own.signal);
+    if (isStopped || timer !== own || state.circuit() !== 'open') return;
+    state.rested();
+    onHalfOpen();
+  }
+
+  return {
+    circuit: state.circuit,
+    succeeded: state.succeeded,
+    failed(retryAfterMs) {
+      const ms = state.failed(retryAfterMs);
+      if (ms !== undefined && !isStopped) void rest(ms);
+      return ms !== undefined;
+    },
+    retryAtMs: () => (state.circuit() === 'open' ? retryAtMs : undefined),
+    wake: () => timer.abort(),
+    stop() {
+      isStopped = true;
+      timer.abort();
+    },
+  };
 }

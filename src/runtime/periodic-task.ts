@@ -1,36 +1,57 @@
-/** Work, a rest, and the same work again, until it is stopped. */
+/** Repeats work with a rest between two rounds, until it is stopped. */
 import type { Sleep } from '../model/clock.ts';
 
-export interface RepeatingOptions {
-  /** Length of a rest. */
-  readonly everyMs: number;
+export interface PeriodicTaskOptions {
+  /** Length of a rest; a function is called before each rest. */
+  readonly everyMs: number | (() => number);
   readonly sleep: Sleep;
-  /** Does not begin anything more once the signal is aborted. */
-  readonly work: (ended: AbortSignal) => Promise<void>;
-  /** Told when the work fails; it is tried again after the rest. */
+  /** Begins nothing more once the signal is aborted. */
+  readonly work: (shutdown: AbortSignal) => Promise<void> | void;
+  /** Called when a round fails; the next round follows after the rest. */
   readonly onFault: (error: unknown) => void;
+  /** Rests before the first round. */
+  readonly restsFirst?: boolean;
 }
 
-export interface Repeating {
-  /** Resolves when the work under way has ended. May be called twice. */
+export interface PeriodicTask {
+  /** Ends the current rest early; between two rests, the next one. */
+  wake(): void;
+  /** Resolves when the running round has ended. Begins no other round. May be called twice. */
   stop(): Promise<void>;
 }
 
-export function repeating({ everyMs, sleep, work, onFault }: RepeatingOptions): Repeating {
-  const ended = new AbortController();
+export function periodicTask({ everyMs, sleep, work, onFault, restsFirst = false }: PeriodicTaskOptions): PeriodicTask {
+  const shutdown = new AbortController();
+  let resting = new AbortController();
 
-  async function loop(): Promise<void> {
-    while (!ended.signal.aborted) {
-      await work(ended.signal).catch(onFault);
-      await sleep(everyMs, ended.signal);
+  async function rest(): Promise<void> {
+    await sleep(typeof everyMs === 'number' ? everyMs : everyMs(), resting.signal);
+    resting = new AbortController();
+  }
+
+  async function round(): Promise<void> {
+    try {
+      await work(shutdown.signal);
+    } catch (error) {
+      onFault(error);
     }
   }
 
-  const working = loop();
+  async function loop(): Promise<void> {
+    if (restsFirst) await rest();
+    while (!shutdown.signal.aborted) {
+      await round();
+      if (!shutdown.signal.aborted) await rest();
+    }
+  }
+
+  const running = loop();
   return {
+    wake: () => resting.abort(),
     async stop() {
-      ended.abort();
-      await working;
+      shutdown.abort();
+      resting.abort();
+      await running;
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { repeating } from './periodic-task.ts';
+import { periodicTask } from '../runtime/periodic-task.ts';
 
 export interface AnnotatingOptions {
   readonly store: Pick<Store, 'annotations'>;
@@ -50,7 +50,7 @@ export function annotating({
     telemetry.set('tracejury.annotations.waiting', await kept.waiting());
   }
 
-  const tending = repeating({ everyMs: tendEveryMs, sleep, work: tend, onFault });
+  const tending = periodicTask({ everyMs: tendEveryMs, sleep, work: tend, onFault });
   return {
     async take(annotations) {
       if (annotations.length === 0) return [];

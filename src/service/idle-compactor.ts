@@ -4,6 +4,7 @@ import type { Sleep } from '../model/clock.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { slabs, type SlabAllocator } from '../pipeline/gathering/slab-allocator.ts';
 import { compressed } from '../stores/compression.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 
 /** A trace of a dozen spans takes about a tenth of a millisecond, so this is an eighth of the time at most, and more traces than are scored in it. */
 const everyMs = 25;
@@ -34,23 +35,18 @@ export function idlePacking({
   readonly sleep: Sleep;
   readonly mayWork: () => boolean;
 }): IdlePacking {
-  const ended = new AbortController();
-  let working: Promise<void> | undefined;
+  let working: PeriodicTask | undefined;
 
-  async function work(): Promise<void> {
-    while (!ended.signal.aborted) {
-      await sleep(everyMs, ended.signal);
-      if (mayWork()) flow.packIdle(tracesPerTurn);
-    }
+  function work(): void {
+    if (mayWork()) flow.packIdle(tracesPerTurn);
   }
 
   return {
     start() {
-      working ??= work();
+      working ??= periodicTask({ everyMs, sleep, work, onFault: () => undefined, restsFirst: true });
     },
     async stop() {
-      ended.abort();
-      await working;
+      await working?.stop();
     },
   };
 }

@@ -9,7 +9,7 @@ import type { EntryStatus, MetricsStatus } from '../model/exporter-status.ts';
 import { jsonText } from '../model/json.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { repeating } from './periodic-task.ts';
+import { periodicTask } from '../runtime/periodic-task.ts';
 
 export interface MetricsPushingOptions {
   readonly snapshot: () => readonly MetricFamily[];
@@ -86,7 +86,7 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
             }
           : { ...standing, fault: undefined, sentAtMs: clock.nowMs() };
     };
-    const work = repeating({
+    const work = periodicTask({
       everyMs: settings.intervalMs,
       sleep,
       work: pushed,

@@ -40,7 +40,7 @@ import type { Memory } from './memory-guard.ts';
 import { metricsPushing, type MetricsPushing } from './metrics-pushing.ts';
 import { clock, sleep } from './node-runtime.ts';
 import { grpcReserveShare, inFlightShare, journalShare, overload, tracesShare, type Overload } from './overload.ts';
-import type { Repeating } from './periodic-task.ts';
+import type { PeriodicTask } from '../runtime/periodic-task.ts';
 import { judgesInForce } from './queue-keys.ts';
 import type { RaisedProbabilities } from './raised-probabilities.ts';
 import { figures } from './rate-gauges.ts';
@@ -284,11 +284,11 @@ export function storeParts(parts: Parts, opened: Store): StoreParts {
   };
 }
 
-export function rateGauges(parts: Parts, { store }: StoreParts): Repeating {
+export function rateGauges(parts: Parts, { store }: StoreParts): PeriodicTask {
   return figures({ store, telemetry: parts.telemetry, clock, sleep, onFault: faultLog(parts, 'rates could not be reckoned') });
 }
 
-export function driftMeasurement(parts: Parts, { store }: StoreParts): Pick<Repeating, 'stop'> {
+export function driftMeasurement(parts: Parts, { store }: StoreParts): Pick<PeriodicTask, 'stop'> {
   const { telemetry, settings, judges: pool, overload: control } = parts;
   return driftWatch({
     store,

@@ -10,7 +10,7 @@ import type { Store } from '../model/store/store.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
-import { repeating, type Repeating } from './periodic-task.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 
 export interface FiguresOptions {
   readonly store: Pick<Store, 'verdicts' | 'annotations'>;
@@ -33,7 +33,7 @@ interface Point {
   readonly value: number;
 }
 
-export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOptions): Repeating {
+export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOptions): PeriodicTask {
   async function reckon(): Promise<void> {
     const to = Math.floor(clock.nowMs() * 1_000);
     const told = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax, tenantsMax })).rates.filter(
@@ -59,7 +59,7 @@ export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOpti
     );
   }
 
-  return repeating({ everyMs, sleep, work: reckon, onFault });
+  return periodicTask({ everyMs, sleep, work: reckon, onFault });
 }
 
 /** The rates of the default tenant alone have no labels of their own: they are told by the API. */

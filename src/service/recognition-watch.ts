@@ -4,7 +4,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import { noticeOf, recognition, type UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { repeating, type Repeating } from './periodic-task.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 
 const lookEveryMs = 1_000;
 
@@ -16,7 +16,7 @@ interface WatchLogger {
 export interface RecognitionWatch {
   /** Looks at what the other has taken. */
   watched(ingest: Ingest): Ingest;
-  start(): Repeating;
+  start(): PeriodicTask;
   standing(): readonly UnrecognisedNotice[];
 }
 
@@ -50,7 +50,7 @@ export function recognitionWatch({
       },
     }),
     start: () =>
-      repeating({
+      periodicTask({
         everyMs: lookEveryMs,
         sleep,
         async work() {

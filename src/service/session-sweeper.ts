@@ -4,7 +4,7 @@ import type { SessionSettings } from '../pipeline/evaluation/session-turns.ts';
 import type { SessionCounts } from '../model/store/session-store.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { repeating, type Repeating } from './periodic-task.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 
 export interface SessionWatchOptions {
   readonly store: Pick<Store, 'judgeSessions'>;
@@ -18,7 +18,7 @@ export interface SessionWatchOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface SessionWatch extends Repeating {
+export interface SessionWatch extends Pick<PeriodicTask, 'stop'> {
   /** Why one more session may not be remembered; undefined: it may. */
   refused(): string | undefined;
   /** The questions of sessions that are not handed on yet, so many for each of a line. */
@@ -73,7 +73,7 @@ export function sessionWatch({
     await judgeSessions.forget(before(counts.rows > rowsMax ? 0 : settings().keepMs), forgottenAtOnceMax);
   }
 
-  const working = repeating({ everyMs: lookEveryMs, sleep, work: look, onFault });
+  const working = periodicTask({ everyMs: lookEveryMs, sleep, work: look, onFault });
   return {
     refused() {
       if (counts.held + begun < settings().rows) {

@@ -7,6 +7,8 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { NewExport } from '../model/store/export-store.ts';
 import type { Store, StoreItem } from '../model/store/store.ts';
+import { backoffMs } from '../runtime/backoff.ts';
+import { periodicTask } from '../runtime/periodic-task.ts';
 
 /** Ages in milliseconds by the start of the run. */
 export interface Keep {
@@ -91,7 +93,6 @@ export function keeper(options: KeeperOptions): Keeper {
   let settled = 0;
   /** Of what was written since old runs were last let go. */
   let writtenBytes = 0;
-  let surge = new AbortController();
   /** Writing fails. */
   let failing = false;
   const ended = new AbortController();
@@ -122,14 +123,14 @@ export function keeper(options: KeeperOptions): Keeper {
         failures = 0;
         left(batch, 'written');
         writtenBytes += batch.reduce((sum, { bytes: own }) => sum + own, 0);
-        if (writtenBytes > keep.bytes * pruneShare) surge.abort();
+        if (writtenBytes > keep.bytes * pruneShare) pruning.wake();
       } else {
         onFault(fault.error);
         waiting = [...batch, ...waiting];
         count('retried', batch.length);
         // At the end there is one more attempt, and no rest.
         if (ended.signal.aborted && failures > 0) return;
-        await sleep(Math.min(longestRestMs, firstRestMs * 2 ** Math.min(failures++, 20)), ended.signal);
+        await sleep(backoffMs(++failures, { firstRestMs, longestRestMs }), ended.signal);
       }
       // Requests that wait are answered first.
       await new Promise((resolve) => setImmediate(resolve));
@@ -159,45 +160,37 @@ export function keeper(options: KeeperOptions): Keeper {
     });
   }
 
-  async function pruning(): Promise<void> {
-    while (!ended.signal.aborted) {
-      await sleep(pruneEveryMs, AbortSignal.any([ended.signal, surge.signal]));
-      writtenBytes = 0;
-      surge = new AbortController();
-      try {
-        for (let more = true; more && !ended.signal.aborted;) {
-          const before = (ageMs: number): number => Math.floor((clock.nowMs() - ageMs) * 1_000);
-          const step = await store.prune({
-            runsBefore: before(keep.runsMs),
-            contentBefore: before(keep.contentMs),
-            exportsBefore: before(keep.exportsMs),
-            jobsBefore: before(keep.jobsMs),
-            turnsBefore: before(keep.turnsMs),
-            exportsMax: keep.exports,
-            bytesMax: keep.bytes,
-            stepRuns: pruneStepRuns,
-          });
-          if (step.runs > 0) telemetry.add('tracejury.store.pruned', step.runs, { 'tracejury.what': 'run' });
-          if (step.contents > 0) telemetry.add('tracejury.store.pruned', step.contents, { 'tracejury.what': 'content' });
-          if (step.spans > 0) telemetry.add('tracejury.store.pruned', step.spans, { 'tracejury.what': 'spans' });
-          if (step.jobs > 0) telemetry.add('tracejury.judge.jobs', step.jobs, { 'tracejury.outcome': 'dropped' });
-          for (const [exporter, rows] of Object.entries(step.exports))
-            telemetry.add('tracejury.exporter.items', rows, { 'tracejury.exporter': exporter, 'tracejury.outcome': 'dropped' });
-          more = step.more;
-          if (more) await sleep(restBetweenStepsMs, ended.signal);
-        }
-      } catch (error) {
-        onFault(error);
-      }
+  async function prune(): Promise<void> {
+    writtenBytes = 0;
+    for (let more = true; more && !ended.signal.aborted;) {
+      const before = (ageMs: number): number => Math.floor((clock.nowMs() - ageMs) * 1_000);
+      const step = await store.prune({
+        runsBefore: before(keep.runsMs),
+        contentBefore: before(keep.contentMs),
+        exportsBefore: before(keep.exportsMs),
+        jobsBefore: before(keep.jobsMs),
+        turnsBefore: before(keep.turnsMs),
+        exportsMax: keep.exports,
+        bytesMax: keep.bytes,
+        stepRuns: pruneStepRuns,
+      });
+      if (step.runs > 0) telemetry.add('tracejury.store.pruned', step.runs, { 'tracejury.what': 'run' });
+      if (step.contents > 0) telemetry.add('tracejury.store.pruned', step.contents, { 'tracejury.what': 'content' });
+      if (step.spans > 0) telemetry.add('tracejury.store.pruned', step.spans, { 'tracejury.what': 'spans' });
+      if (step.jobs > 0) telemetry.add('tracejury.judge.jobs', step.jobs, { 'tracejury.outcome': 'dropped' });
+      for (const [exporter, rows] of Object.entries(step.exports))
+        telemetry.add('tracejury.exporter.items', rows, { 'tracejury.exporter': exporter, 'tracejury.outcome': 'dropped' });
+      more = step.more;
+      if (more) await sleep(restBetweenStepsMs, ended.signal);
     }
   }
 
-  const pruned = pruning();
+  const pruning = periodicTask({ everyMs: pruneEveryMs, sleep, work: prune, onFault, restsFirst: true });
 
   async function end(deadlineMs: number): Promise<void> {
     ended.abort();
     const deadline = new AbortController();
-    await Promise.race([Promise.all([writing, pruned]), sleep(deadlineMs, deadline.signal)]);
+    await Promise.race([Promise.all([writing, pruning.stop()]), sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
     count('dropped', waiting.splice(0).length);
     await store.stop();

@@ -14,6 +14,8 @@ import { compressedBeside } from './compression.ts';
 import { microsOf } from './row-mapping.ts';
 import type { SpanPiece, Store } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
+import { trimOldest } from '../runtime/lru.ts';
+import { backoffMs } from '../runtime/backoff.ts';
 
 /** What was read back of a trace. */
 export interface TraceSpans {
@@ -123,7 +125,7 @@ export function spanKeeper(options: SpanKeeperOptions): SpanKeeper {
       if (await isWritten(pieces)) return true;
       if (attempt >= attemptsMax || (ended.signal.aborted && attempt > 0)) return false;
       count('retried', pieces.length);
-      await sleep(Math.min(longestRestMs, firstRestMs * 2 ** attempt), ended.signal);
+      await sleep(backoffMs(attempt + 1, { firstRestMs, longestRestMs }), ended.signal);
     }
   }
 
@@ -193,10 +195,7 @@ export function spanKeeper(options: SpanKeeperOptions): SpanKeeper {
       wanted.delete(key);
       known.set(key, startedAt);
     }
-    for (const key of known.keys()) {
-      if (known.size <= knownMax) return;
-      known.delete(key);
-    }
+    trimOldest(known, knownMax);
   }
 
   /** Undefined: the trace is not kept. What comes late for one that is, is kept as well. */
@@ -220,8 +219,7 @@ export function spanKeeper(options: SpanKeeperOptions): SpanKeeper {
       if (evaluations.some(({ evaluatorKind }) => evaluatorKind !== 'rule')) return;
       const key = traceKey(tenant, traceId);
       wanted.set(key, Math.min(wanted.get(key) ?? Infinity, microsOf(startUnixNano)));
-      const [oldest] = wanted.keys();
-      if (wanted.size > wantedMax && oldest !== undefined) wanted.delete(oldest);
+      trimOldest(wanted, wantedMax);
     },
     keep(trace) {
       // Nothing was read since it was last done: only the journal needs to know.

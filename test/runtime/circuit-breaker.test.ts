@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { breaker, restMs } from '../../src/runtime/circuit-breaker.ts';
+import { manualClock } from '../../src/model/clock.ts';
+import { breaker, circuitBreaker } from '../../src/runtime/circuit-breaker.ts';
+import { manualSleep } from '../builders/manual-sleep.ts';
 
 const options = { random: () => 1, failuresMax: 3, firstRestMs: 100, longestRestMs: 300 };
 
@@ -44,6 +46,46 @@ test('breaker: a backend that asks to be left alone is, at once, for as long as 
   expect(breaker(options).failed(86_400_000)).toBe(3_600_000);
 });
 
-test('breaker: chance shortens a rest by half at most', () => {
-  expect([1, 2, 40].map((attempts) => restMs(attempts, { ...options, random: () => 0 }))).toEqual([50, 100, 150]);
+function timed() {
+  const sleep = manualSleep();
+  const clock = manualClock(0);
+  let halfOpened = 0;
+  const own = circuitBreaker({ ...options, clock, sleep: sleep.sleep, onHalfOpen: () => halfOpened++ });
+  return { own, sleep, clock, halfOpened: () => halfOpened };
+}
+
+test('timed breaker: the circuit opens for the backoff, tells when it ends, and turns half open by itself', async () => {
+  const { own, sleep, clock, halfOpened } = timed();
+  clock.advance(1_000);
+  expect([own.failed(), own.failed(), own.retryAtMs()]).toEqual([false, false, undefined]);
+  expect([own.failed(), own.circuit(), own.retryAtMs(), sleep.slept]).toEqual([true, 'open', 1_100, [100]]);
+  await sleep.wakeAll();
+  expect([own.circuit(), own.retryAtMs(), halfOpened()]).toEqual(['half_open', undefined, 1]);
+});
+
+test('timed breaker: wake ends the open state at once', async () => {
+  const { own, sleep, halfOpened } = timed();
+  own.failed(7_000);
+  own.wake();
+  await sleep.wakeAll();
+  expect([own.circuit(), halfOpened(), sleep.asleep()]).toEqual(['half_open', 1, 0]);
+});
+
+test('timed breaker: the timer of an earlier opening does not end a later one', async () => {
+  const { own, sleep, halfOpened } = timed();
+  own.failed(7_000);
+  own.succeeded();
+  own.failed(9_000);
+  await sleep.wakeOf(7_000);
+  expect([own.circuit(), halfOpened()]).toEqual(['open', 0]);
+  await sleep.wakeOf(9_000);
+  expect([own.circuit(), halfOpened()]).toEqual(['half_open', 1]);
+});
+
+test('timed breaker: after a stop no timer runs', async () => {
+  const { own, sleep, halfOpened } = timed();
+  own.failed(7_000);
+  own.stop();
+  await sleep.wakeAll();
+  expect([own.circuit(), halfOpened(), own.failed(), sleep.asleep()]).toEqual(['open', 0, false, 0]);
 });

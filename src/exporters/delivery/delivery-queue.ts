@@ -8,7 +8,8 @@ import { roughBytes } from '../../model/size-estimate.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
 import type { ScoresStatus } from '../../model/exporter-status.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { restMs, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
+import { backoffMs } from '../../runtime/backoff.ts';
+import { type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { NewsLogger } from './outage-log.ts';
 import { type Exporter, type ExportFailure, type ExportOutcome } from '../exporter.ts';
 import { itemRevision, type ExportItem, type ScoredRun } from '../../model/scored-run.ts';
@@ -157,7 +158,7 @@ export function outbox(options: OutboxOptions): Outbox {
     account.count('retried');
     entry.state = 'resting';
     if (over.signal.aborted) return;
-    const ms = restMs(Math.max(1, entry.attempts), options);
+    const ms = backoffMs(Math.max(1, entry.attempts), options);
     if (entry.row !== undefined) rows?.putBack(entry.row, entry.attempts, ms);
     // A backend that is away while no run ends makes the oldest item older all the same.
     observe();

@@ -1,6 +1,6 @@
 /** Sends what is ready in the lanes to one backend: a few items at a time, none while the circuit is open, one while it is half open. */
 import type { Clock, Sleep } from '../../model/clock.ts';
-import { breaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
+import { circuitBreaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import type { Entry, PerRunQueue } from './per-run-queue.ts';
@@ -40,14 +40,11 @@ export interface Sender {
 }
 
 export function sender(options: SenderOptions): Sender {
-  const { exporter, held, clock, sleep, sendingMax, failed, ended, switched, turned } = options;
-  const backend = breaker(options);
+  const { exporter, held, sendingMax, failed, ended, switched, turned } = options;
+  const backend = circuitBreaker({ ...options, onHalfOpen });
   let sending = 0;
   let isStopped = false;
   let fault: string | undefined;
-  let retryAtMs: number | undefined;
-  /** Ends the rest of the circuit. */
-  let rest = new AbortController();
 
   function maySend(): boolean {
     const circuit = backend.circuit();
@@ -86,20 +83,12 @@ export function sender(options: SenderOptions): Sender {
       backend.succeeded();
     } else {
       fault = outcome.error;
-      const restMs = backend.failed(outcome.retryAfterMs);
-      if (restMs !== undefined) void leaveAlone(restMs);
+      backend.failed(outcome.retryAfterMs);
     }
     if (backend.circuit() !== before) switched(backend.circuit(), true);
   }
 
-  async function leaveAlone(ms: number): Promise<void> {
-    if (isStopped) return;
-    const own = new AbortController();
-    rest = own;
-    retryAtMs = clock.nowMs() + ms;
-    await sleep(ms, own.signal);
-    if (isStopped || rest !== own || backend.circuit() !== 'open') return;
-    backend.rested();
+  function onHalfOpen(): void {
     switched(backend.circuit(), true);
     pump();
   }
@@ -108,9 +97,9 @@ export function sender(options: SenderOptions): Sender {
     pump,
     circuit: backend.circuit,
     fault: () => fault,
-    retryAtMs: () => (backend.circuit() === 'open' ? retryAtMs : undefined),
+    retryAtMs: backend.retryAtMs,
     sending: () => sending,
-    wake: () => rest.abort(),
+    wake: backend.wake,
     forget() {
       fault = undefined;
       backend.succeeded();
@@ -118,7 +107,7 @@ export function sender(options: SenderOptions): Sender {
     },
     async stop() {
       isStopped = true;
-      rest.abort();
+      backend.stop();
       await exporter.stop();
     },
   };

@@ -8,6 +8,7 @@ import type { BackendPast, ReportedFailure } from '../../model/exporter-status.t
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportFailure } from '../exporter.ts';
 import { failureReason } from './failure-reason.ts';
+import { logThrottle } from '../../runtime/throttled-log.ts';
 
 /** As pino has it. No text of a run, of a header or of an answer is in what it gets. */
 export interface NewsLogger {
@@ -63,7 +64,7 @@ export function backendNews({ name, what, telemetry, clock, logger }: BackendNew
   const reasons = new Set<string>();
   let toldAtMs = -Infinity;
   let isDown = false;
-  const givenUp = new Map<string, { toldAtMs: number; untold: number }>();
+  const givenUp = logThrottle({ clock, everyMs: silenceMs, keysMax: reasonsMax });
 
   function opened(): void {
     if (last === undefined) return;
@@ -97,15 +98,8 @@ export function backendNews({ name, what, telemetry, clock, logger }: BackendNew
     },
     givenUp(outcome, items = 1) {
       const { reason, todo } = failureReason(outcome);
-      const key = givenUp.size < reasonsMax || givenUp.has(reason) ? reason : 'other';
-      const known = givenUp.get(key);
-      const nowMs = clock.nowMs();
-      if (known !== undefined && nowMs - known.toldAtMs < silenceMs) {
-        known.untold += items;
-        return;
-      }
-      givenUp.set(key, { toldAtMs: nowMs, untold: 0 });
-      logger?.warn({ exporter: name(), reason, fault: outcome.error, items: items + (known?.untold ?? 0), todo }, messages[what].givenUp);
+      const since = givenUp(reason, items);
+      if (since !== undefined) logger?.warn({ exporter: name(), reason, fault: outcome.error, items: since, todo }, messages[what].givenUp);
     },
     past: () => ({ sentAtMs, lastFailure }),
   };

@@ -5,6 +5,7 @@
 import type { Clock } from '../../model/clock.ts';
 import type { ExportNotes, WaitingExport } from '../../model/store/export-store.ts';
 import type { Store } from '../../model/store/store.ts';
+import { trimOldest } from '../../runtime/lru.ts';
 
 /** The part of a store that exporters see. */
 export type RowStore = Pick<Store, 'exports' | 'isDurable'>;
@@ -77,8 +78,7 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
     passed?.add(row);
     changes++;
     if (what.kind !== 'put_back') waiting = Math.max(0, waiting - 1);
-    const [first] = notes.keys();
-    if (notes.size > notesMax && first !== undefined) notes.delete(first);
+    trimOldest(notes, notesMax);
   }
 
   async function writeNotes(): Promise<void> {

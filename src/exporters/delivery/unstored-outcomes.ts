@@ -4,6 +4,7 @@
  */
 import type { NewExport } from '../../model/store/export-store.ts';
 import { itemRevision, type ExportItem } from '../../model/scored-run.ts';
+import { trimOldest } from '../../runtime/lru.ts';
 import { queueKey, type Entry } from './per-run-queue.ts';
 
 type Already = NonNullable<NewExport['already']>;
@@ -28,8 +29,7 @@ export function unstoredOutcomes(itemsMax: number): UnstoredOutcomes {
   return {
     add({ item, key, part, nth, offeredMs }, already) {
       items.set(item, { key, part, nth, offeredMs, already });
-      const [first] = items.keys();
-      if (items.size > itemsMax && first !== undefined) items.delete(first);
+      trimOldest(items, itemsMax);
     },
     of: (item) => items.get(item),
     remove: (item) => items.delete(item),

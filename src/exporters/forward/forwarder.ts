@@ -12,6 +12,7 @@ import { backendNews, type NewsLogger } from '../delivery/outage-log.ts';
 import { parcels, type NewSpans, type PlainBody } from './held-spans.ts';
 import { sending } from './sender.ts';
 import { target, type Target, type TargetSettings } from './destination.ts';
+import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 
 export type ForwardSettings = TargetSettings & {
   /** Of the entry, in metrics and in the log. */
@@ -89,7 +90,7 @@ export function forwarding({
   /** Something that came goes on as it came. */
   let hurries = false;
   let isGathering = false;
-  let ticking: Promise<void> | undefined;
+  let ticking: PeriodicTask | undefined;
   let stopped: Promise<number> | undefined;
 
   /** After the turn: what closes together goes together, and a trace is told to be settled before its verdicts are made. */
@@ -116,14 +117,10 @@ export function forwarding({
     out.pump();
   }
 
-  async function tick(): Promise<void> {
-    while (!ended.signal.aborted) {
-      await sleep(lookEveryMs, ended.signal);
-      if (ended.signal.aborted) return;
-      held.expire(settings?.holdMs ?? 0);
-      out.pump();
-      observe();
-    }
+  function tick(): void {
+    held.expire(settings?.holdMs ?? 0);
+    out.pump();
+    observe();
   }
 
   function observe(): void {
@@ -135,7 +132,7 @@ export function forwarding({
 
   async function stop(deadlineMs: number): Promise<number> {
     ended.abort();
-    await ticking;
+    await ticking?.stop();
     held.settled(settledKeys);
     settledKeys = [];
     out.pump();
@@ -192,7 +189,7 @@ export function forwarding({
       out.wake();
     },
     start() {
-      ticking ??= tick();
+      ticking ??= periodicTask({ everyMs: lookEveryMs, sleep, work: tick, onFault: () => undefined, restsFirst: true });
     },
     stop: (deadlineMs) => (stopped ??= stop(deadlineMs)),
   };

@@ -5,8 +5,9 @@ import type { SpansStatus } from '../../model/exporter-status.ts';
 import { protobufOfJson } from '../../otlp/write/protobuf-of-json.ts';
 import { pieces } from '../../otlp/cut/trace-extract.ts';
 import { spliced, type Cut } from '../../otlp/cut/span-append.ts';
+import { backoffMs } from '../../runtime/backoff.ts';
 import { runInTurns } from '../../runtime/cooperative.ts';
-import { breaker, restMs, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
+import { circuitBreaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { BackendNews } from '../delivery/outage-log.ts';
 import { rejectedFault } from '../delivery/failure-reason.ts';
@@ -59,15 +60,14 @@ interface Made {
 }
 
 export function sending(options: SendingOptions): Sending {
-  const { held, telemetry, news, clock, sleep } = options;
-  const backend = breaker(options);
+  const { held, telemetry, news, sleep } = options;
+  const backend = circuitBreaker({ ...options, onHalfOpen: pump });
   const lanes = Array.from({ length: options.lanes }, (_, at): Lane => ({ at, isBusy: false, attempts: 0, parcelsMax: parcelsPerRequest }));
   /** What is on its way. */
   const underWay = new Set<readonly Parcel[]>();
   let isStopped = false;
   let fault: string | undefined;
-  let retryAtMs: number | undefined;
-  /** Ends the rests of the lanes and of the circuit. */
+  /** Ends the rests of the lanes. */
   let rest = new AbortController();
 
   function maySend(): boolean {
@@ -147,23 +147,12 @@ export function sending(options: SendingOptions): Sending {
   }
 
   async function rested(from: readonly Lane[], retryAfterMs: number | undefined): Promise<void> {
-    const openMs = backend.failed(retryAfterMs);
+    const hasOpened = backend.failed(retryAfterMs);
     const { signal } = rest;
-    if (openMs !== undefined) {
-      news.circuit('open');
-      void leaveAlone(openMs);
-    }
+    if (hasOpened) news.circuit('open');
     for (const lane of from) lane.attempts++;
-    if (openMs === undefined && backend.circuit() === 'closed')
-      await sleep(restMs(Math.max(...from.map(({ attempts }) => attempts)), options), signal);
-  }
-
-  async function leaveAlone(ms: number): Promise<void> {
-    retryAtMs = clock.nowMs() + ms;
-    await sleep(ms, rest.signal);
-    if (isStopped) return;
-    backend.rested();
-    pump();
+    if (!hasOpened && backend.circuit() === 'closed')
+      await sleep(backoffMs(Math.max(...from.map(({ attempts }) => attempts)), options), signal);
   }
 
   /** Undefined: nothing of it can be read any more. */
@@ -210,15 +199,17 @@ export function sending(options: SendingOptions): Sending {
     standing() {
       const circuit = backend.circuit();
       const requests = new Set([...underWay].flatMap((parcels) => parcels.map(({ request }) => request)));
-      return { circuit, fault, retryAtMs: circuit === 'open' ? retryAtMs : undefined, sending: requests.size };
+      return { circuit, fault, retryAtMs: backend.retryAtMs(), sending: requests.size };
     },
     wake() {
       rest.abort();
       rest = new AbortController();
+      backend.wake();
     },
     stop() {
       isStopped = true;
       rest.abort();
+      backend.stop();
     },
   };
 }

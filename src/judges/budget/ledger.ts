@@ -31,6 +31,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { accountOf, amountUsed, counted, inUnit, limitName, limitsOfDay, reasonOf, type Budget } from './budgets.ts';
 import { minutes } from './rate-window.ts';
 import { overBudget } from './budget-reservation.ts';
+import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 
 export interface LedgerOptions {
   /** Where it stands until a store is opened. */
@@ -107,8 +108,7 @@ export function ledger({
   onFault = () => undefined,
 }: LedgerOptions): Ledger {
   let store = first;
-  const ended = new AbortController();
-  let tending: Promise<void> | undefined;
+  let tending: PeriodicTask | undefined;
   /** Of today and, while calls of it are under way, of yesterday. */
   const accounts = new Map<string, Account>();
   const pace = minutes({ store: () => store, telemetry, clock, sleep });
@@ -243,19 +243,12 @@ export function ledger({
     }
   }
 
-  async function tend(): Promise<void> {
-    while (!ended.signal.aborted) {
-      await sleep(tendEveryMs, ended.signal);
-      if (!ended.signal.aborted) await tended().catch(onFault);
-    }
-  }
-
   return {
     async open(next) {
       store = next;
       await tended();
       for (const [name, known] of await store.on(dayOf(clock.nowMs()))) accountNamed(name, known);
-      tending ??= tend();
+      tending ??= periodicTask({ everyMs: tendEveryMs, sleep, work: tended, onFault, restsFirst: true });
     },
     till: (budget) => ({
       async take(most, signal) {
@@ -286,8 +279,7 @@ export function ledger({
     },
     standing,
     async close() {
-      ended.abort();
-      await tending;
+      await tending?.stop();
       for (const account of accounts.values()) await after(account, () => settled(account));
     },
   };

@@ -11,6 +11,7 @@ import {
   type JudgeSpendStore,
   type Spending,
 } from '../../model/store/judge-store.ts';
+import { trimOldest } from '../../runtime/lru.ts';
 import type { Micros } from '../../model/timestamp.ts';
 
 /** Days of accounts. */
@@ -38,8 +39,7 @@ export function memorySpend(): JudgeSpendStore {
     const key = `${day} ${account}`;
     const found = days.get(key) ?? { account, day, spent: noSpending, reserved: new Map<string, Held>() };
     days.set(key, found);
-    const [first] = days.keys();
-    if (days.size > daysMax && first !== undefined) days.delete(first);
+    trimOldest(days, daysMax);
     return found;
   }
 

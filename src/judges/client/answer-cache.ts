@@ -9,7 +9,7 @@ import type { JudgeAnswerStore, KeptAnswer } from '../../model/store/judge-store
 import type { Clock } from '../../model/clock.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { JudgeSettings } from '../settings.ts';
-import { weighedCache } from './weighted-lru.ts';
+import { weightedLru } from '../../runtime/lru.ts';
 
 type Answered = Extract<Answer, { readonly kind: 'answered' }>;
 
@@ -51,7 +51,7 @@ export function answerCache({
   entriesMax = 10_000,
   charsMax = 16 * 1024 * 1024,
 }: AnswerCacheOptions): AnswerCache {
-  const held = weighedCache<KeptAnswer>({ weightOf: ({ value }) => value.length, weightMax: charsMax, entriesMax });
+  const held = weightedLru<KeptAnswer>({ weightOf: ({ value }) => value.length, weightMax: charsMax, entriesMax });
   const underWay = new Map<string, Promise<Answer>>();
   let store: JudgeAnswerStore | undefined;
   let prunedMs = -Infinity;

@@ -10,7 +10,7 @@ import { withRetry, type RetryPolicy } from './retry.ts';
 import type { JudgeDeps, JudgeSettings } from '../settings.ts';
 import { tokensMost } from '../budget/budget-reservation.ts';
 import { createHash } from 'node:crypto';
-import { weighedCache } from './weighted-lru.ts';
+import { weightedLru } from '../../runtime/lru.ts';
 
 /** Of one request: each tool call of the largest run that is scored, and what they are compared with. */
 const textsMax = 2_000;
@@ -105,7 +105,7 @@ export interface EmbeddingCache {
 export const cachedNumbersMax = 4_000_000;
 
 export function embeddingCache(numbersMax: number = cachedNumbersMax): EmbeddingCache {
-  const cache = weighedCache<Vector>({ weightOf: ({ length }) => length, weightMax: numbersMax });
+  const cache = weightedLru<Vector>({ weightOf: ({ length }) => length, weightMax: numbersMax });
   return {
     of(text) {
       const key = hashOf(text);

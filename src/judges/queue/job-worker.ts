@@ -8,6 +8,7 @@ import type { JudgeJobStore, WaitingJob } from '../../model/store/judge-store.ts
 import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
 import type { ResumedJob } from '../../pipeline/pipeline.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 
 export interface JobWorkerOptions {
   readonly store: JudgeJobStore;
@@ -38,11 +39,8 @@ export interface JobWorker {
   stop(): Promise<void>;
 }
 
-/** Between two looks while something waits. */
-const lookEveryMs = 50;
-/** While nothing does. */
-const idleMs = 1_000;
-const faultRestMs = 1_000;
+/** Between two rounds: nothing waits, something waits, the store fails. */
+const restMs = { idle: 1_000, busy: 50, faulty: 1_000 } as const;
 /** Beyond so many, rows are counted once in a while. */
 const fewRows = 1_000;
 const countEveryMs = 1_000;
@@ -85,8 +83,8 @@ export function jobWorker({
   /** What found no room: anybody may take it. */
   const released: number[] = [];
   let renewedMs = clock.nowMs();
-  let working: Promise<void> | undefined;
-  let wake = new AbortController();
+  let working: PeriodicTask | undefined;
+  let state: keyof typeof restMs = 'busy';
 
   function count(outcome: 'kept' | 'refused' | 'too_old' | 'unreadable', jobs = 1): void {
     telemetry.add('tracejury.judge.jobs', jobs, { 'tracejury.outcome': outcome });
@@ -177,16 +175,8 @@ export function jobWorker({
   }
 
   async function work(): Promise<void> {
-    while (!ended.signal.aborted) {
-      try {
-        await look();
-        const isIdle = rows === 0 && admitted.length === 0 && taken.size === 0;
-        await sleep(isIdle ? idleMs : lookEveryMs, isIdle ? AbortSignal.any([ended.signal, wake.signal]) : ended.signal);
-      } catch (error) {
-        onFault(error);
-        await sleep(faultRestMs, ended.signal);
-      }
-    }
+    await look();
+    state = rows === 0 && admitted.length === 0 && taken.size === 0 ? 'idle' : 'busy';
   }
 
   return {
@@ -197,17 +187,25 @@ export function jobWorker({
       }
       count('kept');
       admitted.push({ item: keeping.offered() + 1, party });
-      wake.abort();
-      wake = new AbortController();
+      if (state === 'idle') working?.wake();
       return true;
     },
     waiting: (questionsOf) =>
       parties.reduce((sum, { party, waiting }) => sum + waiting * questionsOf(party), 0) +
       admitted.reduce((sum, { party }) => sum + questionsOf(party), 0),
-    start: () => void (working ??= work()),
+    start: () =>
+      void (working ??= periodicTask({
+        everyMs: () => restMs[state],
+        sleep,
+        work,
+        onFault: (error) => {
+          state = 'faulty';
+          onFault(error);
+        },
+      })),
     async stop() {
       ended.abort();
-      await working;
+      await working?.stop();
     },
   };
 }

@@ -1,13 +1,14 @@
 /** Leaves a judge alone that does not answer: after failures in a row nothing is asked for a while, then one question, to see whether it is there again. */
 import type { Answer } from '../../../evaluators/evaluator.ts';
-import type { Sleep } from '../../model/clock.ts';
-import { breaker } from '../../runtime/circuit-breaker.ts';
+import type { Clock, Sleep } from '../../model/clock.ts';
+import { circuitBreaker } from '../../runtime/circuit-breaker.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 
 export interface GuardOptions {
   /** Of the judge. */
   readonly name: string;
   readonly telemetry: Telemetry;
+  readonly clock: Clock;
   readonly sleep: Sleep;
   readonly random: () => number;
   /** Ends the rests. */
@@ -37,8 +38,9 @@ export function isCircuitOpen(answer: Answer): boolean {
   return answer.kind === 'failed' && answer.error === leftAlone.error;
 }
 
-export function guard({ name, telemetry, sleep, random, signal }: GuardOptions): Guard {
-  const state = breaker({ random, failuresMax });
+export function guard({ name, telemetry, signal, ...options }: GuardOptions): Guard {
+  const state = circuitBreaker({ ...options, failuresMax, onHalfOpen: tell });
+  signal.addEventListener('abort', state.stop, { once: true });
   let probing = false;
 
   function tell(): void {
@@ -51,14 +53,7 @@ export function guard({ name, telemetry, sleep, random, signal }: GuardOptions):
     // It was not asked.
     if (word === 'over_budget' || word === 'judge_overloaded' || word === 'judge_stopped' || word === 'judge_fault') return;
     if (!down.has(word)) return state.succeeded();
-    const restMs = state.failed();
-    if (restMs !== undefined) void rested(restMs);
-  }
-
-  async function rested(ms: number): Promise<void> {
-    await sleep(ms, signal);
-    state.rested();
-    tell();
+    state.failed();
   }
 
   return {

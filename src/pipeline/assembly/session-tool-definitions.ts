@@ -8,6 +8,7 @@ import type { JsonValue } from '../../model/json.ts';
 import { textAttribute } from '../../model/span.ts';
 import type { Draft } from './assemble.ts';
 import { fingerprint } from './fingerprint.ts';
+import { trimOldest } from '../../runtime/lru.ts';
 
 /** Sessions that are remembered; beyond, the one that was heard of longest ago is forgotten. */
 const sessionsMax = 10_000;
@@ -43,8 +44,7 @@ export function sessionTools<Trace>(): SessionTools<Trace> {
     const session = sessions.get(key) ?? { tools: new Map(), wanting: new Set() };
     sessions.delete(key);
     sessions.set(key, session);
-    const [oldest] = sessions.keys();
-    if (sessions.size > sessionsMax && oldest !== undefined) sessions.delete(oldest);
+    trimOldest(sessions, sessionsMax);
     return session;
   }
 

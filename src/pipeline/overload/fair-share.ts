@@ -1,5 +1,6 @@
 /** Who sends little is not refused because another sends too much. Pure under its clock. */
 import type { Clock } from '../../model/clock.ts';
+import { trimOldest } from '../../runtime/lru.ts';
 
 export interface FairShare {
   /** Bytes of a sender that were taken. */
@@ -43,8 +44,7 @@ export function fairShare({ clock, sendersMax = 1_000 }: FairShareOptions): Fair
       senders.delete(sender);
       senders.set(sender, use);
       total = more(total, bytes);
-      const [oldest] = senders.keys();
-      if (senders.size > sendersMax && oldest !== undefined) senders.delete(oldest);
+      trimOldest(senders, sendersMax);
     },
     isModest(sender) {
       const own = senders.get(sender);

@@ -4,6 +4,7 @@ import type { Run } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant } from '../../model/ids.ts';
 import { jsonText, member, type JsonValue } from '../../model/json.ts';
 import type { AttributeValue, Span } from '../../model/span.ts';
+import { trimOldest } from '../../runtime/lru.ts';
 
 /** `attributes.KEY`: an attribute; everything behind the first dot is its key. `input`: what the agent was asked. */
 export type TaskPath = { readonly kind: 'attribute'; readonly key: string } | { readonly kind: 'input' };
@@ -55,8 +56,7 @@ export function taskKeys(path: TaskPath, { tracesMax = tracesMaxDefault, redacte
       return;
     }
     traces.set(place, { first: task, others: new Map() });
-    const [oldest] = traces.keys();
-    if (traces.size > tracesMax && oldest !== undefined) traces.delete(oldest);
+    trimOldest(traces, tracesMax);
   }
 
   return {

@@ -17,7 +17,7 @@ import { wire } from '../../model/attributes.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { scopeName } from '../../otlp/write/outgoing-items.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { repeating } from '../periodic-task.ts';
+import { periodicTask } from '../../runtime/periodic-task.ts';
 import type { OwnSpan, SpanSink } from './self-tracing.ts';
 
 export interface SdkSinkOptions {
@@ -53,7 +53,7 @@ export function sdkSink({ traces, resource, telemetry, clock, sleep, onFault, ex
     spanProcessors: [waiting.processor],
   });
   const tracer = provider.getTracer(scopeName);
-  const sending = repeating({ everyMs: sendEveryMs, sleep, work: waiting.send, onFault });
+  const sending = periodicTask({ everyMs: sendEveryMs, sleep, work: waiting.send, onFault });
 
   function make(span: OwnSpan): void {
     ids = span;

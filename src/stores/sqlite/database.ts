@@ -9,6 +9,7 @@ import { rows, type Rows } from './rows.ts';
 import type { Answer, Ask } from './thread-protocol.ts';
 import { writePieces } from './spans.ts';
 import { writeBatch } from './write.ts';
+import { trimOldest } from '../../runtime/lru.ts';
 
 /** How long another process may hold the file. */
 const busyMs = 5_000;
@@ -47,8 +48,7 @@ function statements(database: DatabaseSync): (sql: string) => Statement {
     // The one that was used last goes to the end; the first is the one that was used longest ago.
     known.delete(sql);
     known.set(sql, found);
-    const [oldest] = known.keys();
-    if (known.size > statementsMax && oldest !== undefined) known.delete(oldest);
+    trimOldest(known, statementsMax);
     return found;
   };
 }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Answer } from '../../../evaluators/evaluator.ts';
 import { guard, isCircuitOpen } from '../../../src/judges/queue/judge-circuit-breaker.ts';
+import { manualClock } from '../../../src/model/clock.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../../builders/manual-sleep.ts';
 
@@ -12,7 +13,14 @@ const gone = error('judge_unavailable: no connection');
 function bench() {
   const sleep = manualSleep();
   const telemetry = metricRegistry();
-  const own = guard({ name: 'main', telemetry, sleep: sleep.sleep, random: () => 1, signal: new AbortController().signal });
+  const own = guard({
+    name: 'main',
+    telemetry,
+    clock: manualClock(),
+    sleep: sleep.sleep,
+    random: () => 1,
+    signal: new AbortController().signal,
+  });
   let asked = 0;
   const circuit = () =>
     telemetry

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { trimOldest, weightedLru } from '../../src/runtime/lru.ts';
+
+const keys = ['a', 'b', 'c', 'd'];
+
+function held(bounds: { readonly weightMax: number; readonly entriesMax?: number }, ...values: readonly (readonly [string, string])[]) {
+  const lru = weightedLru<string>({ weightOf: ({ length }) => length, ...bounds });
+  for (const [key, value] of values) lru.put(key, value);
+  return lru;
+}
+
+test('lru: the weight bound drops what was used least recently', () => {
+  const lru = held({ weightMax: 5 }, ['a', '11'], ['b', '11']);
+  lru.put('a', lru.take('a') ?? '');
+  lru.put('c', '11');
+  expect(keys.map(lru.take)).toEqual(['11', undefined, '11', undefined]);
+});
+
+test('lru: the entry bound holds beside the weight bound', () => {
+  const lru = held({ weightMax: 100, entriesMax: 2 }, ['a', '1'], ['b', '1'], ['c', '1']);
+  expect(keys.map(lru.take)).toEqual([undefined, '1', '1', undefined]);
+});
+
+test('lru: a value that replaces another frees the weight of that, and one that is too heavy is not kept', () => {
+  const lru = held({ weightMax: 4 }, ['a', '111'], ['a', '11'], ['b', '11'], ['c', '11111']);
+  expect(keys.map(lru.take)).toEqual([undefined, undefined, undefined, undefined]);
+  const other = held({ weightMax: 4 }, ['a', '111'], ['a', '11'], ['b', '11']);
+  expect(keys.map(other.take)).toEqual(['11', '11', undefined, undefined]);
+});
+
+test('trimOldest: deletes what was inserted first, down to the bound', () => {
+  const map = new Map(keys.map((key) => [key, key]));
+  trimOldest(map, 4);
+  expect(map.size).toBe(4);
+  trimOldest(map, 2);
+  expect([...map.keys()]).toEqual(['c', 'd']);
+});
