@@ -7,11 +7,11 @@ import { callRecord, type CallRecord } from './client/call-record.ts';
 import { chatCompletions, type Completion, type Message } from './client/completion.ts';
 import { requestGate, turnedAway } from './client/request-gate.ts';
 import { embedder } from './client/embedder.ts';
-import { withRetry, type RetryPolicy } from './client/retry.ts';
+import { withRetry, type RetryPolicy } from '../runtime/retry.ts';
 import { mostOf, openingOf, ownAnswer, schemaNameOf } from './client/prompt-request.ts';
 import { correctionText } from './client/prompt.ts';
 import { type AnswerFormat, answerFormats, type JudgeDeps, type JudgeSettings } from './settings.ts';
-import { concurrencyLimiter } from './client/concurrency-limiter.ts';
+import { concurrencyLimiter } from '../runtime/concurrency-limiter.ts';
 
 /** Sendings of one request after the first, while the endpoint is busy. */
 const retriesDefault = 4;

@@ -21,7 +21,7 @@ import {
   type Waiting,
 } from './batch-job.ts';
 import type { JudgeSettings } from '../settings.ts';
-import { concurrencyLimiter, type ConcurrencyLimiter } from '../client/concurrency-limiter.ts';
+import { concurrencyLimiter, type ConcurrencyLimiter } from '../../runtime/concurrency-limiter.ts';
 
 export interface BatchRoomOptions extends Pick<BatchJobDeps, 'settings' | 'use' | 'till' | 'newId' | 'onFault'> {
   /** What stays as it is as long as the judge is the same one; and how many questions may go by themselves at a time. */

@@ -2,7 +2,7 @@
 import type { Tokens } from '../../model/budget.ts';
 import type { JudgeCall, NoteCall } from '../../model/judge-call.ts';
 import type { Clock } from '../../model/clock.ts';
-import type { Busy, RetryPolicy } from './retry.ts';
+import type { Busy, RetryPolicy } from '../../runtime/retry.ts';
 import type { JudgeSettings } from '../settings.ts';
 
 /** What an endpoint says of an answer beside it. */

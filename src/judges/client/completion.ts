@@ -6,7 +6,7 @@ import type { Tokens } from '../../model/budget.ts';
 import type { ResponseNote } from './call-record.ts';
 import { connectionCode } from './connection-fault.ts';
 import { openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
-import type { Busy } from './retry.ts';
+import type { Busy } from '../../runtime/retry.ts';
 import type { AnswerFormat, JudgeDeps, JudgeSettings } from '../settings.ts';
 
 /** The one function that a model is told to call: its arguments are the answer. The name is the same for every question, so that prompts stay alike. */

@@ -6,7 +6,7 @@ import type { NoteCall } from '../../model/judge-call.ts';
 import { callRecord } from './call-record.ts';
 import type { RequestGate } from './request-gate.ts';
 import { embeddings, textsPerRequest, type Embedded } from './embeddings.ts';
-import { withRetry, type RetryPolicy } from './retry.ts';
+import { withRetry, type RetryPolicy } from '../../runtime/retry.ts';
 import type { JudgeDeps, JudgeSettings } from '../settings.ts';
 import { tokensMost } from '../budget/budget-reservation.ts';
 import { createHash } from 'node:crypto';

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../model/json.ts';
 import { field } from './connection-fault.ts';
 import { openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type { Tokens } from '../../model/budget.ts';
-import type { Busy } from './retry.ts';
+import type { Busy } from '../../runtime/retry.ts';
 import type { JudgeSettings } from '../settings.ts';
 
 export type Embedded =

@@ -4,7 +4,7 @@ import type { ClientTls } from '../../model/client-tls.ts';
 import { parseJson } from '../../model/json.ts';
 import { AnswerTooLarge, boundedFetch } from './bounded-fetch.ts';
 import { noConnection } from './connection-fault.ts';
-import { busyStatuses, withRetry, type Busy } from './retry.ts';
+import { busyStatuses, withRetry, type Busy } from '../../runtime/retry.ts';
 import type { JudgeDeps } from '../settings.ts';
 
 export interface HttpCalls {

@@ -2,7 +2,7 @@
 import type OpenAI from 'openai';
 import { AnswerTooLarge, boundedFetch } from './bounded-fetch.ts';
 import { chainOf, handshakeCode, noConnection, field } from './connection-fault.ts';
-import { busyStatuses, type Busy } from './retry.ts';
+import { busyStatuses, type Busy } from '../../runtime/retry.ts';
 import type { JudgeSettings } from '../settings.ts';
 
 /** The request itself was refused. */

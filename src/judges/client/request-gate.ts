@@ -4,7 +4,7 @@
  */
 import type { BudgetReservation, Tokens } from '../../model/budget.ts';
 import { believed, withReservation } from '../budget/budget-reservation.ts';
-import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import type { ConcurrencyLimiter } from '../../runtime/concurrency-limiter.ts';
 
 export interface RequestGateOptions {
   readonly gate: Pick<ConcurrencyLimiter, 'through' | 'paced'>;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { concurrencyLimiter } from '../../../src/judges/client/concurrency-limiter.ts';
-import { manualClock } from '../../../src/model/clock.ts';
-import { manualSleep, settled } from '../../builders/manual-sleep.ts';
+import { concurrencyLimiter } from '../../src/runtime/concurrency-limiter.ts';
+import { manualClock } from '../../src/model/clock.ts';
+import { manualSleep, settled } from '../builders/manual-sleep.ts';
 
 function bench(options: { readonly concurrency?: number; readonly waitingMax?: number; readonly requestsPerMinute?: number } = {}) {
   const sleep = manualSleep();

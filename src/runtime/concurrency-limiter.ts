@@ -1,5 +1,5 @@
 /** Lets so many through at a time, and never faster than a pace. */
-import type { Clock, Sleep } from '../../model/clock.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
 
 export interface ConcurrencyLimiterOptions {
   readonly concurrency: number;

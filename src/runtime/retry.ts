@@ -1,5 +1,5 @@
 /** Sends again while an endpoint is busy, so many times, with rests between. */
-import type { Clock, Sleep } from '../../model/clock.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
 
 /** Worth another try; `retryAfter` as the endpoint wrote it. */
 export interface Busy {
