@@ -1,6 +1,7 @@
 /** One request to a backend, and what it answered: in a bounded time, and no more of the answer than is looked at. */
 import type http from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { retryAfterMs } from '../../runtime/retry-after.ts';
 
 export type Answer =
   /** `isPage`: it is HTML. */
@@ -67,21 +68,12 @@ export function post(
   });
 }
 
-/** `Retry-After`; where too much was asked and it is not there, when the limit begins anew. */
+/** `Retry-After`; of status 429 without it, when the limit begins anew. */
 function retryAfter({ statusCode, headers }: IncomingMessage): { readonly retryAfterMs?: number } {
   const resets = statusCode === tooMany ? [headers['ratelimit-reset'], headers['x-ratelimit-reset']] : [];
   const header = [headers['retry-after'], ...resets].find((value) => typeof value === 'string');
-  const ms = header === undefined ? Number.NaN : msUntil(String(header));
-  return Number.isFinite(ms) && ms > 0 ? { retryAfterMs: ms } : {};
+  const ms = retryAfterMs(header, Date.now()) ?? 0;
+  return ms > 0 ? { retryAfterMs: ms } : {};
 }
 
 const tooMany = 429;
-/** More seconds than this are a time since the epoch. */
-const secondsMax = 1_000_000_000;
-
-/** Seconds, a time in seconds since the epoch, or a date. */
-function msUntil(header: string): number {
-  if (!/^\d+$/.test(header)) return Date.parse(header) - Date.now();
-  const seconds = Number(header);
-  return seconds > secondsMax ? seconds * 1_000 - Date.now() : seconds * 1_000;
-}
