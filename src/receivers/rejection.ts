@@ -3,6 +3,7 @@ import type { ReceiverLogger } from './receiver.ts';
 import { errorCatalogue, JuryError } from '../model/errors.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Ingest } from '../model/ingest.ts';
+import { logThrottle } from '../runtime/throttled-log.ts';
 
 export interface Refusal {
   readonly status: number;
@@ -198,28 +199,12 @@ const messages: ReadonlyMap<number, string> = new Map([
   [503, errorCatalogue.STOPPING.what],
 ]);
 
-/** Logs the first refusal of a kind at once, later ones at most once a minute with their number. */
-export function refusalLog(options: { readonly logger: ReceiverLogger; readonly clock: Clock }): (refusal: Refusal) => void {
-  const kinds = new Map<string, { loggedAtMs: number; silent: number }>();
-  return (refusal) => {
-    const nowMs = options.clock.nowMs();
-    const known = kinds.get(refusal.kind);
-    if (known !== undefined && nowMs - known.loggedAtMs < silenceMs) {
-      known.silent++;
-      return;
-    }
-    kinds.set(refusal.kind, { loggedAtMs: nowMs, silent: 0 });
-    options.logger.warn(
-      {
-        kind: refusal.kind,
-        status: refusal.status,
-        refused: 1 + (known?.silent ?? 0),
-        ...(refusal.todo === undefined ? {} : { todo: refusal.todo }),
-      },
-      'requests were refused',
-    );
+/** Logs rejections: the first of a kind at once, later ones at most once a minute, with their count since the last line. */
+export function refusalLog({ logger, clock }: { readonly logger: ReceiverLogger; readonly clock: Clock }): (refusal: Refusal) => void {
+  // A client that is refused keeps sending: its hundredth rejection says nothing new.
+  const due = logThrottle({ clock });
+  return ({ kind, status, todo }) => {
+    const refused = due(kind);
+    if (refused !== undefined) logger.warn({ kind, status, refused, ...(todo === undefined ? {} : { todo }) }, 'requests were refused');
   };
 }
-
-/** A client that is refused keeps sending; its hundredth refusal says nothing new. Kinds are a fixed set, so the map is bounded. */
-const silenceMs = 60_000;
