@@ -59,6 +59,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
     onRetry: () => count('retried'),
     signal: stopping.signal,
     stopped: 'judge_stopped: the service is stopping',
+    parseDate: Date.parse,
     ...parts,
   };
   const embed = embedder({ settings, telemetry: parts.telemetry, patience, through: entrance.through });

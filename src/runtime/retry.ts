@@ -24,6 +24,8 @@ export interface RetryPolicy {
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly random: () => number;
+  /** `Date.parse`. */
+  readonly parseDate: (text: string) => number;
 }
 
 export const busyStatuses: ReadonlySet<number> = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529]);
@@ -34,7 +36,7 @@ const longestRetryAfterMs = 120_000;
 
 export async function withRetry<Reply extends { readonly kind: string }>(
   send: () => Promise<Reply | Busy>,
-  { attemptsMax, onRetry, signal, stopped, clock, sleep, random }: RetryPolicy,
+  { attemptsMax, onRetry, signal, stopped, clock, sleep, random, parseDate }: RetryPolicy,
 ): Promise<Exclude<Reply, Busy> | { readonly kind: 'failed'; readonly error: string }> {
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) return { kind: 'failed', error: stopped };
@@ -42,7 +44,7 @@ export async function withRetry<Reply extends { readonly kind: string }>(
     if (!isBusy(reply)) return reply as Exclude<Reply, Busy>;
     if (attempt >= attemptsMax) return { kind: 'failed', error: reply.error };
     onRetry(reply);
-    const askedMs = Math.min(longestRetryAfterMs, retryAfterMs(reply.retryAfter, clock.nowMs()) ?? 0);
+    const askedMs = Math.min(longestRetryAfterMs, retryAfterMs(reply.retryAfter, { nowMs: clock.nowMs(), parseDate }) ?? 0);
     await sleep(Math.max(backoffMs(attempt, { ...bounds, random }), askedMs), signal);
   }
 }

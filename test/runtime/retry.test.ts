@@ -18,6 +18,7 @@ async function retried(replies: readonly Reply[], { attemptsMax = 4, stopAfter =
     stopped: 'stopped',
     clock: manualClock(),
     random: () => 1,
+    parseDate: Date.parse,
     async sleep(ms) {
       slept.push(ms);
       if (slept.length >= stopAfter) stop.abort();

@@ -72,7 +72,7 @@ export function post(
 function retryAfter({ statusCode, headers }: IncomingMessage): { readonly retryAfterMs?: number } {
   const resets = statusCode === tooMany ? [headers['ratelimit-reset'], headers['x-ratelimit-reset']] : [];
   const header = [headers['retry-after'], ...resets].find((value) => typeof value === 'string');
-  const ms = retryAfterMs(header, Date.now()) ?? 0;
+  const ms = retryAfterMs(header, { nowMs: Date.now(), parseDate: Date.parse }) ?? 0;
   return ms > 0 ? { retryAfterMs: ms } : {};
 }
 

@@ -61,6 +61,7 @@ export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep'
         onRetry: () => count(name, 'retried'),
         signal: stopping.signal,
         stopped: 'http_stopped: the service is stopping',
+        parseDate: Date.parse,
         ...parts,
       };
       const answer = await withRetry<Answer>(() => sent(request, senderOf(tls)), patience);
