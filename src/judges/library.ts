@@ -6,7 +6,7 @@ import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evalua
 import type { Sleep } from '../model/clock.ts';
 import { noTelemetry } from '../telemetry/telemetry.ts';
 import { openAiCompatibleJudge as judgeOf } from './openai-compatible.ts';
-import { openingOf, ownAnswer, type Opening } from './client/prompt-request.ts';
+import { openingOf, ownAnswer, type Opening } from './client/prompt.ts';
 import { settingsOf, type OpenAiCompatibleOptions } from './options.ts';
 
 /** For `evaluate` and `experiment`. Every fault of its endpoint is an answer of kind `failed`: nothing rejects. */
@@ -75,7 +75,7 @@ const machineSleep: Sleep = async (ms, signal) => {
 };
 
 export type { OpenAiCompatibleOptions } from './options.ts';
-export type { Opening as PromptMessages } from './client/prompt-request.ts';
+export type { Opening as PromptMessages } from './client/prompt.ts';
 export type { Message } from './client/completion.ts';
 export type { ReadAnswer } from '../../evaluators/judging/answers.ts';
 export type { Answer, DataBlock, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';

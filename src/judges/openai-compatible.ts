@@ -8,8 +8,7 @@ import { chatCompletions, type Completion, type Message } from './client/complet
 import { requestGate, turnedAway } from './client/request-gate.ts';
 import { embedder } from './client/embedder.ts';
 import { withRetry, type RetryPolicy } from '../runtime/retry.ts';
-import { mostOf, openingOf, ownAnswer, schemaNameOf } from './client/prompt-request.ts';
-import { correctionText } from './client/prompt.ts';
+import { mostOf, openingOf, ownAnswer, schemaNameOf, correctionText } from './client/prompt.ts';
 import { type AnswerFormat, answerFormats, type JudgeDeps, type JudgeSettings } from './settings.ts';
 import { concurrencyLimiter } from '../runtime/concurrency-limiter.ts';
 

@@ -4,8 +4,7 @@ import type { ClientTls } from '../model/client-tls.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { BatchSettings } from './batch/batch-settings.ts';
-import type { TokenPrice } from './budget/token-cost.ts';
+import type { TokenPrice } from './budget/budgets.ts';
 
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
@@ -94,4 +93,21 @@ export interface JudgeDeps {
   readonly till?: BudgetReservation;
   /** Told of the code, such as ECONNREFUSED, when there is no connection. */
   readonly onNoConnection?: (judge: string, code: string) => void;
+}
+
+export interface BatchSettings {
+  /** Between two looks at what is under way. */
+  readonly pollMs: number;
+  /** How long questions gather. */
+  readonly gatherMs: number;
+  /** A batch that is not done by then is cancelled. */
+  readonly withinMs: number;
+  /** Questions of one batch. */
+  readonly requests: number;
+  /** Of the file of one batch. */
+  readonly bytes: number;
+  /** Batches at one time. */
+  readonly inFlight: number;
+  /** Absent: that of the judge. */
+  readonly price?: TokenPrice;
 }

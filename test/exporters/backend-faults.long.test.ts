@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { exporterOf, failing, family, memberAt, type Member } from './family.ts';
 import { familyServer, type FamilyAnswer } from './family-server.ts';
 import type { Exporter } from '../../src/exporters/exporter.ts';
-import { failureReason } from '../../src/exporters/delivery/failure-reason.ts';
+import { failureReason } from '../../src/exporters/delivery/export-outcome.ts';
 import { exporters } from '../../src/exporters/index.ts';
 
 const ends: (() => unknown)[] = [];

@@ -2,7 +2,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
-import { batchApi } from '../../src/judges/batch/batch-client-api.ts';
+import { batchApi } from '../../src/judges/batch/batch-client.ts';
 import { httpCalls } from '../../src/judges/client/http-calls.ts';
 import type { ClientTls } from '../../src/model/client-tls.ts';
 import { manualClock } from '../../src/model/clock.ts';

@@ -5,7 +5,7 @@ import type { Config, ExporterConfig } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import type { Exporter, PlannedRequest } from '../../exporters/exporter.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
-import { failureReason } from '../../exporters/delivery/failure-reason.ts';
+import { failureReason } from '../../exporters/delivery/export-outcome.ts';
 import { chunks } from '../../model/chunks.ts';
 import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
 import { configuredExporter } from '../../service/create-exporter.ts';

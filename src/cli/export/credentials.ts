@@ -2,7 +2,7 @@
 import type { Config, ExporterConfig } from '../../config/config.ts';
 import { maskedUrl } from '../../config/secrets.ts';
 import type { ExportOutcome } from '../../exporters/exporter.ts';
-import { failureReason } from '../../exporters/delivery/failure-reason.ts';
+import { failureReason } from '../../exporters/delivery/export-outcome.ts';
 import { probeMetrics } from '../../exporters/metrics/metrics-push.ts';
 import { configuredExporter } from '../../service/create-exporter.ts';
 import { clock, sleep } from '../../service/node-runtime.ts';

@@ -4,7 +4,7 @@ import { priceOf } from '../../../evaluators/pricing/prices.ts';
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import type { Config, EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
-import type { TokenPrice } from '../../judges/budget/token-cost.ts';
+import type { TokenPrice } from '../../judges/budget/budgets.ts';
 import type { BudgetLimits } from '../../model/budget.ts';
 import { promptBounds, promptOf } from '../../judges/client/prompt.ts';
 import { isJsonObject } from '../../model/json.ts';

@@ -8,7 +8,7 @@ import { openStore } from '../../stores/index.ts';
 import type { Store } from '../../model/store/store.ts';
 import { UsageError, type CommandInput, type ExitCode } from '../command.ts';
 import { forecastOf, storedTraffic, type Forecast, type ScarceLimit, type Traffic, scarcest } from './cost-model.ts';
-import { usdOf } from '../../judges/budget/token-cost.ts';
+import { usdOf } from '../../judges/budget/budgets.ts';
 
 interface ForecastSettings {
   readonly config: string;

@@ -9,16 +9,15 @@ import type { NewExport } from '../../model/store/export-store.ts';
 import type { ScoresStatus } from '../../model/exporter-status.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { backoffMs } from '../../runtime/backoff.ts';
-import { type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
+import type { BreakerOptions, Circuit } from '../../runtime/circuit-breaker.ts';
 import type { NewsLogger } from './outage-log.ts';
-import { type Exporter, type ExportFailure, type ExportOutcome } from '../exporter.ts';
+import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
 import { itemRevision, type ExportItem, type ScoredRun } from '../../model/scored-run.ts';
 import { perRunQueue, partOf, type Entry } from './per-run-queue.ts';
 import { exporterAccount } from './delivery-metrics.ts';
-import { rowWindow, windowMax, type RowWindow } from './outbox-prefetch.ts';
+import { rowWindow, windowMax, type RowWindow, unstoredOutcomes } from './outbox-prefetch.ts';
 import { sender } from './delivery-worker.ts';
 import { storedRows, type RowStore, type StoredRows } from './outbox-rows.ts';
-import { unstoredOutcomes } from './unstored-outcomes.ts';
 
 export interface OutboxOptions extends BreakerOptions {
   /** Of the exporter's entry in the configuration; the exporter's own when left out. */

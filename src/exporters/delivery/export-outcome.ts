@@ -1,7 +1,6 @@
 /** What became of a request, from what the backend answered. */
-import { pageFault } from './failure-reason.ts';
-import type { Answer } from './http-request.ts';
-import type { ExportOutcome } from '../exporter.ts';
+import type { Answer } from './http-client.ts';
+import type { ExportOutcome, ExportFailure } from '../exporter.ts';
 
 /**
  * What a backend says about this one item is final. Whatever else it answers concerns its address, its key or its state, which may be mended while the
@@ -39,4 +38,88 @@ export async function oneByOne<Part>(parts: readonly Part[], send: (part: Part) 
     if (outcome.kind === 'failed') return outcome;
   }
   return { kind: 'sent' };
+}
+
+export interface FailureReason {
+  /** Of low cardinality: one of a few words, or `http_` and a status. */
+  readonly reason: string;
+  /** A sentence: what helps. Empty: nobody knows. */
+  readonly todo: string;
+}
+
+export const pageFault = 'a page of HTML';
+export const noGrpcFault = 'no status of gRPC';
+export const rejectedFault = 'refused by a partial success';
+
+/** By the beginning of the error, the first that fits. Codes are those of Node and of OpenSSL. */
+const rows: readonly (FailureReason & { readonly of: RegExp })[] = [
+  {
+    of: new RegExp(`: ${pageFault}$`),
+    reason: 'page',
+    todo: 'Look at the endpoint: a page for people came, of a proxy, a login or the backend’s own user interface.',
+  },
+  { of: /^status 40[13]/, reason: '', todo: 'Look at the keys, and whether they are of this address.' },
+  { of: /^status 40[45]/, reason: '', todo: 'Look at the endpoint: there is no such interface at it.' },
+  { of: /^status 413/, reason: '', todo: 'It takes smaller requests only: look for a limit of a proxy before it.' },
+  { of: /^status 429/, reason: '', todo: 'It asks for fewer requests: try again later.' },
+  { of: /^status 3/, reason: '', todo: 'Write the address that it redirects to as endpoint.' },
+  { of: /^status 5/, reason: '', todo: 'It has a fault of its own: try again later.' },
+  { of: /^no answer within/, reason: 'timeout', todo: 'It is slow, or a firewall drops what is sent to it.' },
+  {
+    of: /^(?:ENOTFOUND|ENODATA|EAI_)/,
+    reason: 'dns',
+    todo: 'Look at the name of the host in the endpoint, and at the name server of this machine.',
+  },
+  { of: /^(?:ERR_TLS_CERT_ALTNAME_INVALID)/, reason: 'tls', todo: 'Its certificate is for another name than the one in the endpoint.' },
+  {
+    of: /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)/,
+    reason: 'tls',
+    todo: 'Its certificate is not valid now: renew it, or look at the clock of this machine.',
+  },
+  {
+    of: /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_)/,
+    reason: 'tls',
+    todo: 'Its certificate is of an authority that is not trusted: name it in tls.ca_file.',
+  },
+  {
+    of: /^ERR_SSL_\w*(?:ALERT|CERTIFICATE)/,
+    reason: 'tls',
+    todo: 'It refuses the handshake: where it wants a client certificate, name one in tls.cert_file that it knows.',
+  },
+  {
+    of: /^(?:ERR_SSL_|ERR_TLS_|EPROTO)/,
+    reason: 'tls',
+    todo: 'What answers does not speak TLS as this machine does: is it http:// after all?',
+  },
+  {
+    of: /^(?:HPE_|ERR_HTTP2_|no status of gRPC)/,
+    reason: 'protocol',
+    todo: 'What answers speaks another protocol: look at the endpoint and its port, and at protocol.',
+  },
+  { of: /^ECONNREFUSED/, reason: 'connection', todo: 'Nobody listens at the address: is the backend up, and its port right?' },
+  { of: /^ADDRESS_NOT_PUBLIC/, reason: 'connection', todo: 'The endpoint leads inside: say private_addresses: true where that is meant.' },
+  {
+    of: /^(?:E[A-Z]{3,}|no answer)/,
+    reason: 'connection',
+    todo: 'The connection ends, or there is none: look at the network and at proxies between.',
+  },
+  { of: new RegExp(`^${rejectedFault}`), reason: 'rejected', todo: 'The backend says in its own log why.' },
+];
+
+export function failureReason({ error, ...outcome }: Pick<ExportFailure, 'error'> & { readonly isMissing?: true }): FailureReason {
+  if (outcome.isMissing === true)
+    return {
+      reason: 'missing',
+      todo: 'Look whether the spans reach this backend: at the agent’s exporter, and at the sampling between them.',
+    };
+  const found = rows.find(({ of }) => of.test(error));
+  const status = /^status (\d{3})/.exec(error)?.[1];
+  return {
+    reason: found !== undefined && found.reason !== '' ? found.reason : status === undefined ? 'other' : `http_${status}`,
+    todo: found?.todo ?? '',
+  };
+}
+
+export function cutText(text: string, charsMax: number): string {
+  return (text.length > charsMax ? `${text.slice(0, charsMax - 1)}…` : text).toWellFormed();
 }

@@ -8,8 +8,8 @@ import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHt
 import { setImmediate as turn } from 'node:timers/promises';
 import { retryDelayMs } from '../../otlp/read/responses.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
-import { noGrpcFault } from './failure-reason.ts';
-import type { Answer } from './http-request.ts';
+import { noGrpcFault } from './export-outcome.ts';
+import type { Answer } from './http-client.ts';
 
 export interface GrpcClientOptions {
   readonly origin: string;

@@ -7,7 +7,7 @@ import type { Circuit } from '../../runtime/circuit-breaker.ts';
 import type { BackendPast, ReportedFailure } from '../../model/exporter-status.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportFailure } from '../exporter.ts';
-import { failureReason } from './failure-reason.ts';
+import { failureReason } from './export-outcome.ts';
 import { logThrottle } from '../../runtime/throttled-log.ts';
 
 /** As pino has it. No text of a run, of a header or of an answer is in what it gets. */

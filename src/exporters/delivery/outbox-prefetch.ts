@@ -1,12 +1,12 @@
 /** Takes rows of the store into memory, to be sent: as many as are needed, and one for a probe. */
-import { itemRevision } from '../../model/scored-run.ts';
+import { itemRevision, type ExportItem } from '../../model/scored-run.ts';
 import { roughBytes } from '../../model/size-estimate.ts';
-import type { WaitingExport } from '../../model/store/export-store.ts';
-import type { PerRunQueue } from './per-run-queue.ts';
+import type { WaitingExport, NewExport } from '../../model/store/export-store.ts';
+import { type PerRunQueue, queueKey, type Entry } from './per-run-queue.ts';
 import type { ExporterAccount } from './delivery-metrics.ts';
 import type { Sender } from './delivery-worker.ts';
 import type { StoredRows } from './outbox-rows.ts';
-import type { UnstoredOutcomes } from './unstored-outcomes.ts';
+import { trimOldest } from '../../runtime/lru.ts';
 
 export interface RowWindowOptions {
   readonly rows: StoredRows;
@@ -70,6 +70,46 @@ export function rowWindow({ rows, held, through, backend, account, isOver }: Row
     isDry: () => isDry,
     lookAgain() {
       isDry = false;
+    },
+  };
+}
+
+type Already = NonNullable<NewExport['already']>;
+
+interface Through extends Pick<Entry, 'key' | 'part' | 'nth' | 'offeredMs'> {
+  readonly already: Already;
+}
+
+export interface UnstoredOutcomes {
+  add(entry: Entry, already: Already): void;
+  of(item: ExportItem): Through | undefined;
+  /** True: it was here. */
+  remove(item: ExportItem): boolean;
+  /** Of the same run and part; 0: none is here. */
+  revisionOf(item: ExportItem, part: string): number;
+  /** Which item, counted from 1, is the first dead one here. */
+  firstDead(): number | undefined;
+}
+
+export function unstoredOutcomes(itemsMax: number): UnstoredOutcomes {
+  const items = new Map<ExportItem, Through>();
+  return {
+    add({ item, key, part, nth, offeredMs }, already) {
+      items.set(item, { key, part, nth, offeredMs, already });
+      trimOldest(items, itemsMax);
+    },
+    of: (item) => items.get(item),
+    remove: (item) => items.delete(item),
+    revisionOf({ run }, part) {
+      const key = queueKey(run);
+      return [...items].reduce(
+        (newest, [item, one]) => (one.key === key && one.part === part ? Math.max(newest, itemRevision(item)) : newest),
+        0,
+      );
+    },
+    firstDead() {
+      for (const { already, nth } of items.values()) if (already !== 'sent') return nth;
+      return undefined;
     },
   };
 }

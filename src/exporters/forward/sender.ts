@@ -10,7 +10,7 @@ import { runInTurns } from '../../runtime/cooperative.ts';
 import { circuitBreaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { BackendNews } from '../delivery/outage-log.ts';
-import { rejectedFault } from '../delivery/failure-reason.ts';
+import { rejectedFault } from '../delivery/export-outcome.ts';
 import type { HeldRequest, Parcel, Parcels, PlainBody } from './held-spans.ts';
 import type { Passed, Target } from './destination.ts';
 

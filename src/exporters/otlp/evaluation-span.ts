@@ -2,14 +2,14 @@
  * The carrier span: a finished span cannot be amended, so a run's verdicts travel on a span of ours in the same trace. Pure: the same
  * item gives the same carrier, id included, so that a repeat is the same span.
  */
+import { hash } from 'node:crypto';
 import { wire } from '../../model/attributes.ts';
 import { parseSpanId, type SpanId } from '../../model/ids.ts';
 import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId, errorType } from '../../model/verdict.ts';
-import { cutText } from '../delivery/cut-text.ts';
+import { cutText } from '../delivery/export-outcome.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 import { addAnnotations } from './open-inference.ts';
 import type { NewAttributes, CarrierValue } from '../../otlp/write/attributes.ts';
-import { hash } from 'node:crypto';
 
 export interface Carrier {
   readonly name: string;

@@ -2,8 +2,13 @@
 import { JuryError } from '../../model/errors.ts';
 import type { Exporter } from '../exporter.ts';
 import { itemsAtOnce, otlpExporter, recordWriters } from './otlp-exporter.ts';
-import { resultRecords } from './evaluation-log-record.ts';
 import type { ExporterSettings } from '../settings.ts';
+import { wire } from '../../model/attributes.ts';
+import { parseSpanId } from '../../model/ids.ts';
+import { type Evaluation, type PartVerdict, runTargetId, evaluationId } from '../../model/verdict.ts';
+import { carrierEventsMax, partEvent, resultEvent, type CarrierAttributes } from './evaluation-span.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
+import type { SentRecord } from '../../otlp/write/outgoing-items.ts';
 
 export function logEventsExporter(settings: ExporterSettings): Exporter {
   if (settings.logsEndpoint === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter log_events has no endpoint.');
@@ -24,5 +29,75 @@ export function logEventsExporter(settings: ExporterSettings): Exporter {
     async stop() {
       exporter.stop();
     },
+  };
+}
+
+/** Verdicts first, then their tool-call parts; as many as a carrier span has. */
+export function resultRecords({ run, evaluations }: ExportItem): readonly SentRecord[] {
+  const verdicts = evaluations.flatMap((evaluation) => verdictRecord(evaluation, run) ?? []);
+  const parts = evaluations.flatMap((evaluation) =>
+    evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts.map((part) => partRecord(evaluation, part, run)) : [],
+  );
+  return [...verdicts, ...parts].slice(0, carrierEventsMax);
+}
+
+/** Skipped is no result; in a later revision, and of a run that is taken back, it ends what was told before. */
+function verdictRecord(evaluation: Evaluation, run: ExportedRun): SentRecord | undefined {
+  const { key, verdict } = evaluation;
+  const isOver = verdict.kind === 'skipped' && (itemRevision({ run }) > 1 || run.partOf !== undefined);
+  if (verdict.kind === 'skipped' && !isOver) return undefined;
+  const spanId = key.targetKind === 'tool_call' ? parseSpanId(key.targetId.split('/').at(-1) ?? '') : undefined;
+  return {
+    ...placeOf(run),
+    ...(spanId === undefined ? {} : { spanId }),
+    severity: verdict.kind === 'failed' ? 'ERROR' : verdict.kind === 'scored' && verdict.passed === false ? 'WARN' : 'INFO',
+    body: [key.name, ...(verdict.kind === 'scored' ? [verdict.label, verdict.score] : [verdict.kind === 'failed' ? 'error' : 'withdrawn'])]
+      .filter((word) => word !== '')
+      .join(' '),
+    attributes: {
+      ...resultEvent(evaluation),
+      ...runAttributes(run),
+      [wire.evaluationId]: evaluationId(key),
+      ...(isOver ? { [wire.withdrawn]: true } : {}),
+    },
+  };
+}
+
+/** A part without a span of its own stands with the run's. */
+function partRecord(evaluation: Evaluation, part: PartVerdict, run: ExportedRun): SentRecord {
+  return {
+    ...placeOf(run),
+    ...(part.spanId === undefined ? {} : { spanId: part.spanId }),
+    severity: part.passed ? 'INFO' : 'WARN',
+    body: `${evaluation.key.name} ${part.passed ? 'pass' : 'fail'} ${part.score} ${part.tool}`.toWellFormed(),
+    attributes: {
+      ...partEvent(evaluation, part),
+      ...runAttributes(run),
+      [wire.evaluationId]: `${evaluationId(evaluation.key)}/${part.index}`,
+    },
+  };
+}
+
+/** At its end: before it, the run would not have been over. */
+function placeOf({
+  resourceAttributes,
+  traceId,
+  spanTraceId = traceId,
+  spanId,
+  endUnixNano,
+}: ExportedRun): Pick<SentRecord, 'resource' | 'traceId' | 'spanId' | 'timeUnixNano' | 'eventName'> {
+  return { resource: resourceAttributes, traceId: spanTraceId, spanId, timeUnixNano: endUnixNano, eventName: wire.evaluationEvent };
+}
+
+function runAttributes(run: ExportedRun): CarrierAttributes {
+  const { trace, tenant, completeness, partOf } = run;
+  return {
+    [wire.generated]: true,
+    [wire.revision]: itemRevision({ run }),
+    [wire.completeness]: completeness,
+    ...(trace.agent === undefined ? {} : { [wire.agentName]: trace.agent }),
+    ...(trace.sessionId === undefined ? {} : { [wire.sessionId]: trace.sessionId }),
+    ...(tenant === '' ? {} : { [wire.tenant]: tenant }),
+    ...(partOf === undefined ? {} : { [wire.partOf]: runTargetId(partOf) }),
   };
 }

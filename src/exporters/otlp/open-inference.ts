@@ -6,7 +6,7 @@ import { evaluationId, type Evaluation, type Verdict } from '../../model/verdict
 import type { NewAttributes } from '../../otlp/write/attributes.ts';
 import { wire } from '../../model/attributes.ts';
 import { jsonText } from '../../model/json.ts';
-import { cutText } from '../delivery/cut-text.ts';
+import { cutText } from '../delivery/export-outcome.ts';
 
 interface Keys {
   readonly name: string;

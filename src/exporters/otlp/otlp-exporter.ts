@@ -1,8 +1,7 @@
 /** Spans and records over OTLP. Whether and when to send again is the queue's to say. */
 import type { OtlpSignal } from '../../otlp/write/responses.ts';
 import type { ExportOutcome, PlannedRequest } from '../exporter.ts';
-import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
-import { rejectedFault } from '../delivery/failure-reason.ts';
+import { exportOutcome, refusalNamed, rejectedFault } from '../delivery/export-outcome.ts';
 import type { ExporterSettings } from '../settings.ts';
 import { otlpWire, rejectedIn } from './otlp-transport.ts';
 import {

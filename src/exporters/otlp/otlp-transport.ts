@@ -5,9 +5,8 @@ import { rejectedItems } from '../../otlp/read/responses.ts';
 import type { OtlpSignal } from '../../otlp/write/responses.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { grpcClient } from '../delivery/grpc-client.ts';
-import { httpClient, timeoutMsDefault } from '../delivery/http-client.ts';
+import { httpClient, timeoutMsDefault, type Answer } from '../delivery/http-client.ts';
 import type { OtlpProtocol } from '../settings.ts';
-import type { Answer } from '../delivery/http-request.ts';
 
 export interface OtlpWireSettings {
   /** The whole URL of each signal. Of gRPC only the host and the port of the first count. */

@@ -5,10 +5,16 @@
 import { chunks } from '../../model/chunks.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
-import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest } from './score-api-backend.ts';
+import {
+  type NativeAccount,
+  type NativeBackend,
+  type NativeCall,
+  type NativeOutcome,
+  type NativeRequest,
+  projectId,
+} from './score-api-backend.ts';
 import { type NativeScore, oneAName } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-request.ts';
-import { projectId } from './project-id.ts';
+import type { Answer } from '../delivery/http-client.ts';
 
 /** Spans of one query; a request of these stays at some kilobytes. */
 const spansMax = 500;

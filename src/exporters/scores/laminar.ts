@@ -8,7 +8,7 @@ import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { NativeBackend, NativeCall } from './score-api-backend.ts';
 import { type NativeScore, uuidText } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-request.ts';
+import type { Answer } from '../delivery/http-client.ts';
 
 /** With explanations of some kilobytes far below what it takes. */
 const scoresMax = 100;

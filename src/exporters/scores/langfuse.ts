@@ -10,7 +10,7 @@ import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
 import { type NativeScore, uuidText } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-request.ts';
+import type { Answer } from '../delivery/http-client.ts';
 
 /** As many as its own clients send at one time; with explanations of some kilobytes far below the 4.5 MB that it takes. */
 const scoresMax = 100;

@@ -5,10 +5,9 @@
 import { isJsonObject, member, parseJson, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
-import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
+import { type NativeAccount, type NativeBackend, type NativeCall, projectId } from './score-api-backend.ts';
 import { type NativeScore, uuidText } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-request.ts';
-import { projectId } from './project-id.ts';
+import type { Answer } from '../delivery/http-client.ts';
 
 /** The API refuses scores with more. */
 const digits = 4;

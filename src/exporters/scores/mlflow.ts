@@ -7,7 +7,7 @@ import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { NativeBackend, NativeCall, NativeRequest } from './score-api-backend.ts';
 import type { NativeScore } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-request.ts';
+import type { Answer } from '../delivery/http-client.ts';
 
 /** A trace comes with all its assessments, as many as a run has scores. */
 const traceBytesMax = 8 * 1024 * 1024;

@@ -10,7 +10,7 @@ import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest } from './score-api-backend.ts';
 import { type NativeScore, oneAName } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-request.ts';
+import type { Answer } from '../delivery/http-client.ts';
 
 /** It takes 1000. */
 const scoresMax = 500;

@@ -8,7 +8,7 @@ import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
 import type { NativeScore } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-request.ts';
+import type { Answer } from '../delivery/http-client.ts';
 
 const annotationsMax = 500;
 

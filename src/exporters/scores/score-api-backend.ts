@@ -1,8 +1,9 @@
 /** The contract of a backend with scores of its own: how they are written there, what is needed for it, and what it cannot take. */
-import type { JsonValue } from '../../model/json.ts';
+import { type JsonValue, isJsonArray, isJsonObject, member, parseJson } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import type { NativeScore } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-request.ts';
+import { type NativeScore, isUuid } from './score-api-score.ts';
+import type { Answer } from '../delivery/http-client.ts';
+import { exportOutcome } from '../delivery/export-outcome.ts';
 
 /** A value that an entry of the configuration gives, or else the first of these environment variables that is set. */
 export interface NativeKey {
@@ -66,4 +67,38 @@ export interface NativeBackend {
   write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<NativeOutcome>;
   /** For a dry run: the answer to a look-up when the spans are there and nothing of ours is. `{}` when left out. */
   supposed?(request: NativeRequest): JsonValue;
+}
+
+export interface ProjectLookup {
+  readonly call: NativeCall;
+  readonly account: Pick<NativeAccount, 'keys' | 'known'>;
+  /** Of the request that lists projects of this name. */
+  readonly path: (name: string) => string;
+  /** Where the list stands in the answer. */
+  readonly listIn: (told: JsonValue) => JsonValue | undefined;
+}
+
+/** An entry may name the id itself. Empty: it names none. */
+export async function projectId({
+  call,
+  account: {
+    keys: { project = '' },
+    known,
+  },
+  path,
+  listIn,
+}: ProjectLookup): Promise<string | ExportOutcome> {
+  const found = project === '' || isUuid(project) ? project : known.get(project);
+  if (found !== undefined) return found;
+  const answer = await call({ method: 'GET', path: path(project) });
+  const outcome = exportOutcome(answer);
+  if (outcome.kind === 'failed' || answer.kind === 'unanswered') return outcome;
+  const told = parseJson(answer.body.toString());
+  const list = told === undefined ? undefined : listIn(told);
+  const first = list !== undefined && isJsonArray(list) ? list[0] : undefined;
+  const id = first !== undefined && isJsonObject(first) ? member(first, 'id') : undefined;
+  // Projects are made with their first span. The id becomes part of paths and queries.
+  if (typeof id !== 'string' || !isUuid(id)) return { kind: 'failed', retryable: true, isMissing: true, error: 'its project is not there' };
+  known.set(project, id);
+  return id;
 }

@@ -2,7 +2,7 @@
 import { wire } from '../../model/attributes.ts';
 import { member } from '../../model/json.ts';
 import { type Evaluation, type EvaluatorKind, type PartVerdict, errorType, evaluationId } from '../../model/verdict.ts';
-import { cutText } from '../delivery/cut-text.ts';
+import { cutText } from '../delivery/export-outcome.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 
 /** What a score is about. `isOutermost`: no other agent called the one that ran, so the run stands for its trace. */

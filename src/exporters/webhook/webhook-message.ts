@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { evaluationKeyText, type Evaluation, type Verdict, errorType } from '../../model/verdict.ts';
-import { cutText } from '../delivery/cut-text.ts';
+import { cutText } from '../delivery/export-outcome.ts';
 import { itemRevision, type ExportedRun } from '../../model/scored-run.ts';
 import type { MessageSettings } from '../settings.ts';
 

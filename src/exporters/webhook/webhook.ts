@@ -1,7 +1,8 @@
 /** Tells a program or a channel of runs: those that the entry asks for, signed, to public addresses alone unless it says otherwise, and so many messages a minute at most. */
 import { isIP } from 'node:net';
+import { createHmac } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';
-import type { Clock } from '../../model/clock.ts';
+import type { Clock, Sleep } from '../../model/clock.ts';
 import { JuryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { recentMap } from '../../model/recent-map.ts';
@@ -9,13 +10,10 @@ import { type Evaluation, evaluationId } from '../../model/verdict.ts';
 import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
 import type { Exporter, ExportOutcome, PlannedRequest } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
-import { paced } from '../delivery/rate-limited-batcher.ts';
-import { httpClient } from '../delivery/http-client.ts';
-import type { Answer } from '../delivery/http-request.ts';
+import { httpClient, type Answer } from '../delivery/http-client.ts';
 import { isPublicAddress, notPublic, publicLookup } from '../delivery/ssrf-guard.ts';
 import type { ExporterDeps, ExporterSettings, WebhookFilter, WebhookSettings } from '../settings.ts';
 import { messageOf, type Notice } from './webhook-message.ts';
-import { createHmac } from 'node:crypto';
 
 /** Messages that may go at once after a quiet time. */
 const messagesAtOnce = 3;
@@ -168,5 +166,72 @@ export function signatureHeaders({ id, atSeconds, body }: SignedMessage, secret:
   return {
     ...unsigned,
     'webhook-signature': `v1,${createHmac('sha256', secretBytes(secret)).update(`${id}.${atSeconds}.${body}`).digest('base64')}`,
+  };
+}
+
+export interface PacedOptions<Item> {
+  /** Resolves, never rejects. */
+  readonly send: (items: readonly Item[]) => Promise<ExportOutcome>;
+  readonly perMinute: number;
+  /** Messages that may go at once after a time without any. */
+  readonly atOnce: number;
+  readonly itemsMax: number;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+}
+
+export interface Paced<Item> {
+  /** Whoever calls bounds how many items wait. */
+  send(item: Item): Promise<ExportOutcome>;
+  /** What waits may be sent later, by somebody else. */
+  stop(): void;
+}
+
+interface Waiting<Item> {
+  readonly item: Item;
+  readonly done: (outcome: ExportOutcome) => void;
+}
+
+export function paced<Item>({ send, perMinute, atOnce, itemsMax, clock, sleep }: PacedOptions<Item>): Paced<Item> {
+  const waiting: Waiting<Item>[] = [];
+  const over = new AbortController();
+  const restMs = 60_000 / perMinute;
+  let turns = atOnce;
+  let reckonedMs = clock.nowMs();
+  let isRunning = false;
+
+  async function turn(): Promise<void> {
+    for (;;) {
+      const nowMs = clock.nowMs();
+      turns = Math.min(atOnce, turns + Math.max(0, nowMs - reckonedMs) / restMs);
+      reckonedMs = nowMs;
+      if (turns >= 1 || over.signal.aborted) break;
+      await sleep((1 - turns) * restMs, over.signal);
+    }
+    turns--;
+  }
+
+  async function run(): Promise<void> {
+    isRunning = true;
+    while (waiting.length > 0) {
+      await turn();
+      // Everybody who has something to send now has said so.
+      await new Promise((resolve) => setImmediate(resolve));
+      const batch = waiting.splice(0, itemsMax);
+      const outcome: ExportOutcome = over.signal.aborted
+        ? { kind: 'failed', retryable: true, error: 'stopped' }
+        : await send(batch.map(({ item }) => item));
+      for (const { done } of batch) done(outcome);
+    }
+    isRunning = false;
+  }
+
+  return {
+    send: (item) =>
+      new Promise((done) => {
+        waiting.push({ item, done });
+        if (!isRunning) void run();
+      }),
+    stop: () => over.abort(),
   };
 }

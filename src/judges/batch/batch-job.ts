@@ -5,9 +5,7 @@ import type { Refusal, Settle, BudgetReservation, Tokens, Used } from '../../mod
 import type { Clock } from '../../model/clock.ts';
 import type { NoteCall } from '../../model/judge-call.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import type { BatchStatus } from './batch-client-api.ts';
-import { readLines, type LineResult } from './batch-jsonl.ts';
-import type { BatchingJudge } from './batch-client.ts';
+import { type BatchStatus, type BatchingJudge, readLines, type LineResult } from './batch-client.ts';
 import { endpointOf } from '../client/call-record.ts';
 import type { Completion } from '../client/completion.ts';
 import type { JudgeSettings } from '../settings.ts';

@@ -1,6 +1,28 @@
 /** A budget in the units in which it is counted, and the names of its limits. */
 import { eachMeasure, type Amount, type BudgetLimits, type Measure, type Tokens } from '../../model/budget.ts';
-import { costOf, nanoOf, usdOf, type TokenPrice } from './token-cost.ts';
+
+/** US dollars per million tokens. */
+export interface TokenPrice {
+  readonly inputPerMillion: number;
+  readonly outputPerMillion: number;
+}
+
+const nanoPerUsd = 1_000_000_000;
+/** Nano-dollars that a token costs at one dollar a million. */
+const nanoPerToken = 1_000;
+
+/** Never less than it is. */
+export function costOf({ input, output }: Tokens, { inputPerMillion, outputPerMillion }: TokenPrice): number {
+  return Math.ceil((input * inputPerMillion + output * outputPerMillion) * nanoPerToken);
+}
+
+export function nanoOf(usd: number): number {
+  return Math.floor(usd * nanoPerUsd);
+}
+
+export function usdOf(nano: number): number {
+  return nano / nanoPerUsd;
+}
 
 export interface Budget extends BudgetLimits {
   /** Whose entry in the configuration it is. */

@@ -8,7 +8,7 @@ import { runJudge, type Ask } from '../../pipeline/jury/judge-driver.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { isPutOff } from '../batch/batch-queue.ts';
 import { isCircuitOpen } from './judge-circuit-breaker.ts';
-import { costOf, usdOf, type TokenPrice } from '../budget/token-cost.ts';
+import { costOf, usdOf, type TokenPrice } from '../budget/budgets.ts';
 import { overLimit } from '../budget/budget-reservation.ts';
 
 /** Who is asked: a judge, or the endpoint of an evaluator over HTTP. */

@@ -18,7 +18,7 @@ import { slotsOf, type Panel, type Slot } from '../../pipeline/jury/jury-panel.t
 import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
 import { voting } from '../../pipeline/jury/jury-vote.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { costOf, usdOf, type TokenPrice } from '../budget/token-cost.ts';
+import { costOf, usdOf, type TokenPrice } from '../budget/budgets.ts';
 
 export interface Jury {
   /** Of the configured evaluator. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { exportOutcome } from '../../../src/exporters/delivery/export-outcome.ts';
-import type { Answer } from '../../../src/exporters/delivery/http-request.ts';
+import type { Answer } from '../../../src/exporters/delivery/http-client.ts';
 
 const answered = (status: number, retryAfterMs?: number): Answer => ({
   kind: 'answered',

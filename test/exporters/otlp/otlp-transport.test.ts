@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
 import { logsUrl, otlpWire, type OtlpWire, type OtlpWireSettings } from '../../../src/exporters/otlp/otlp-transport.ts';
-import type { Answer } from '../../../src/exporters/delivery/http-request.ts';
+import type { Answer } from '../../../src/exporters/delivery/http-client.ts';
 import { retryStatus } from '../../../src/otlp/write/responses.ts';
 import { eventually } from '../../service/running.ts';
 import { grpcTarget, type GrpcReply } from '../grpc-target.ts';
