@@ -2,7 +2,7 @@
 import { jsonText } from '../src/model/json.ts';
 import { textAttribute, type Attributed, type LogRecord, type Span } from '../src/model/span.ts';
 import type { RequestedCall, Collector, SpanFacts, ReportedResult } from './collector.ts';
-import { isPlaceholder } from './parsing/placeholders.ts';
+import { isPlaceholder } from './parsing/parsing.ts';
 import { readArguments, readOutcome, type ReadArguments } from './parsing/values.ts';
 
 export const claudeAgent: Collector = {

@@ -2,8 +2,7 @@
 import { isJsonObject, jsonText, member } from '../src/model/json.ts';
 import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
-import { jsonOf } from './parsing/parsing.ts';
-import { isPlaceholder } from './parsing/placeholders.ts';
+import { jsonOf, isPlaceholder } from './parsing/parsing.ts';
 import { outcomeOf, readArguments, readResult } from './parsing/values.ts';
 
 export const toolAttributes: Collector = {

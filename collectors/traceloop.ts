@@ -1,11 +1,10 @@
 /** OpenLLMetry (Traceloop): `traceloop.span.kind`, entities with inputs and outputs; older versions flatten messages into `gen_ai.prompt.N.*`. */
-import { isJsonArray, isJsonObject, member, type JsonValue } from '../src/model/json.ts';
-import { textAttribute, type Span } from '../src/model/span.ts';
+import { isJsonArray, isJsonObject, member, type JsonValue, type JsonObject } from '../src/model/json.ts';
+import { textAttribute, type Span, type AttributeValue } from '../src/model/span.ts';
 import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { flattened, unflattened } from './parsing/flattened.ts';
-import { graphRun } from './parsing/graph-run.ts';
-import { messagesIn } from './parsing/messages.ts';
+import { messagesIn, readMessages } from './parsing/messages.ts';
 import { observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { jsonOf, parseText, writtenValue } from './parsing/parsing.ts';
 import { noRepeats } from './parsing/repeats.ts';
@@ -159,4 +158,36 @@ function messageReader(role: Message['role']): (item: JsonValue) => readonly Mes
     const content = member(item, 'content') ?? member(item, 'user');
     return messagesIn([{ role, ...item, ...(typeof content === 'string' ? { content: parseText(content) } : {}) }], role);
   };
+}
+
+/** The span of a LangChain graph holds its whole conversation. Empty for the steps inside a graph, which return their own messages only. */
+export function graphRun(input: AttributeValue | undefined, output: AttributeValue | undefined): SpanFacts {
+  const [given, all] = [messagesOf(input), messagesOf(output)];
+  const inputMessages = readMessages(given, 'user');
+  const messages = readMessages(all, 'assistant');
+  const outputMessages = messages.slice(inputMessages.length);
+  const goesOn = inputMessages.every(({ role, text }, at) => messages[at]?.role === role && messages[at].text === text);
+  if (inputMessages.length === 0 || !goesOn || !outputMessages.some(({ role }) => role === 'assistant')) return {};
+  const agentName = all.map(agentOf).findLast((name) => name !== undefined);
+  return { ...(agentName === undefined ? { role: 'workflow' } : { role: 'agent', agentName }), inputMessages, outputMessages };
+}
+
+function messagesOf(raw: AttributeValue | undefined): readonly JsonValue[] {
+  const value = raw === undefined ? undefined : jsonOf(raw);
+  const parsed = typeof value === 'string' ? parseText(value) : value;
+  const messages = isJsonObject(parsed) ? member(parsed, 'messages') : undefined;
+  return isJsonArray(messages) ? messages : [];
+}
+
+/** The agent that an assistant’s message names as its author. */
+function agentOf(message: JsonValue): string | undefined {
+  const id = isJsonObject(message) ? member(message, 'id') : undefined;
+  const said: JsonObject | undefined = isJsonArray(id) && id.at(-1) === 'AIMessage' ? inside(message as JsonObject) : undefined;
+  const name = said === undefined ? undefined : member(said, 'name');
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+function inside(message: JsonObject): JsonObject | undefined {
+  const kwargs = member(message, 'kwargs');
+  return isJsonObject(kwargs) ? kwargs : undefined;
 }

@@ -1,6 +1,6 @@
 /** The final response is an analysis that its reader can follow, by the judgement of a model. Whether it is right is not asked. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { labelSchema } from './judging/answer-schemas.ts';
+import { labelSchema } from './judging/numbered-verdicts.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, lacking, truncatedDetail } from './judging/judge-blocks.ts';
 import { finalText } from './judging/judge-evidence.ts';

@@ -2,12 +2,10 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { budgetShare } from './pricing/budget.ts';
+import { budgetShare, callCosts, hasTokens, priceTableSchema, type CallCost, type PriceTable } from './pricing/prices.ts';
 import { skipped } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { listPrices } from './pricing/list-prices.ts';
-import { callCosts, hasTokens, priceTableSchema } from './pricing/prices.ts';
-import type { CallCost, PriceTable } from './pricing/prices.ts';
 import { numberOf, rational, sum } from './matching/rational.ts';
 import { count, listed, listedMax, quoted } from './explain/explanation.ts';
 

@@ -10,10 +10,9 @@ import {
 } from './judging/custom-answers.ts';
 import type { Answer, EvaluationContext, ExpectedPart, JudgeEvaluator, Question, Subject, Fault } from './evaluator.ts';
 import { blocksOf, truncatedDetail } from './judging/judge-blocks.ts';
-import { readTemplate } from './judging/judge-template.ts';
+import { readTemplate, templateNames, templateValue } from './judging/judge-template.ts';
 import type { RunView } from './judging/run-view.ts';
 import { strictly } from './judging/strict-answers.ts';
-import { templateNames, templateValue } from './judging/template-values.ts';
 
 export interface CustomJudgeOptions extends CustomAnswerOptions {
   readonly template: string;

@@ -21,7 +21,7 @@ import {
 import type { PlacedCall } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
 import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, partneredOf } from './matching/expected-calls.ts';
-import { callsOfMessages, expectedMessagesSchema } from './expectation/expected-messages.ts';
+import { callsOfMessages, expectedMessagesSchema } from './expectation/messages.ts';
 import { heaviestPairing } from './matching/pairing.ts';
 import { heaviestCommonSubsequence } from './matching/sequences.ts';
 import type { Pair } from './matching/sequences.ts';
@@ -29,9 +29,7 @@ import { normalizedNames, normalizeToolNamesSchema, withChanges } from './matchi
 import { numberOf, quotient, rational, sum } from './matching/rational.ts';
 import type { Rational } from './matching/rational.ts';
 import { selectionQuestion } from './judging/selection-question.ts';
-import { weightedCalls } from './matching/weighted-calls.ts';
-import type { WeightedCalls } from './matching/weighted-calls.ts';
-import { differencesInWords, explainedPairs } from './matching/weighted-explanation.ts';
+import { weightedCalls, type WeightedCalls, differencesInWords, explainedPairs } from './matching/weighted-calls.ts';
 
 export interface ExpectedToolsOptions {
   readonly preset: 'deepeval' | 'gllm';

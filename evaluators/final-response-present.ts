@@ -5,7 +5,7 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { cutShort, skipped } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { isBlank } from './evidence/failures.ts';
+import { isBlank } from './evidence/failed-calls.ts';
 import { quoted } from './explain/explanation.ts';
 
 export interface FinalResponsePresentOptions {

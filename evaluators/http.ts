@@ -1,14 +1,14 @@
 /** An evaluation that runs elsewhere: the run goes to an HTTP endpoint as one JSON document, and an outcome comes back. */
-import { isJsonObject, jsonText } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import { isJsonObject, jsonText, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { quantityOf } from '../src/model/quantities.ts';
 import { runJson } from '../src/model/run-json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { skipped } from './evidence/calls.ts';
 import type { Asking, EvaluationContext, HttpEvaluator, JsonSchema, Subject } from './evaluator.ts';
 import { schemaFaults } from './configuration/options.ts';
-import { remoteOutcome } from './configuration/remote-outcome.ts';
 import { writtenExpectation } from './expectation/written-expectation.ts';
+import { validateOutcome } from './configuration/validate-outcome.ts';
+import { listed } from './explain/explanation.ts';
 
 export interface HttpOptions {
   readonly url: string;
@@ -126,4 +126,55 @@ function parameterFaults(schema: JsonSchema, parameters: JsonValue): ReturnType<
   } catch {
     return [{ path: ['schema'], problem: 'is not a JSON Schema (draft 2020-12) that compiles' }];
   }
+}
+
+/** Labels and errors become labels of metrics, so they are short; the score and the reason are checked with every outcome. */
+const answerSchema: JsonSchema = {
+  type: 'object',
+  required: ['status'],
+  properties: {
+    status: { enum: ['scored', 'skipped', 'failed'] },
+    score: { type: 'number' },
+    label: { type: 'string', maxLength: 100 },
+    explanation: { type: 'string', maxLength: 10_000 },
+    evidence: { type: 'array', maxItems: 1_000, items: { type: 'string', pattern: '^[0-9a-f]{16}$' } },
+    details: { type: 'object' },
+    reason: { type: 'string' },
+    error: { type: 'string', pattern: '^[a-z][a-z0-9_]{0,63}$' },
+  },
+};
+
+function remoteOutcome(answer: JsonValue, context: EvaluationContext): Outcome {
+  const told = isJsonObject(answer) ? withoutNulls(answer) : answer;
+  const problems = context.schema(answerSchema)?.problems(told);
+  if (problems === undefined) return broken('it cannot be checked');
+  if (problems.length > 0 || !isJsonObject(told))
+    return broken(
+      listed(
+        problems.map(({ path, message }) => [path.join('.'), message].filter((text) => text !== '').join(' ')),
+        '; ',
+      ),
+    );
+  const { status, score, label, explanation, evidence = [], details = {}, reason, error } = told;
+  switch (status) {
+    case 'scored':
+      return validateOutcome({ kind: status, score, explanation, evidence, details, ...(label === undefined ? {} : { label }) });
+    case 'skipped':
+      return validateOutcome({ kind: status, reason, explanation, details });
+    default:
+      return validateOutcome({ kind: 'failed', error, explanation, details });
+  }
+}
+
+/** Many languages write what is absent as null. */
+function withoutNulls(answer: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== null));
+}
+
+function broken(fault: string): Outcome {
+  return {
+    kind: 'failed',
+    error: 'outcome_invalid',
+    explanation: `The endpoint’s answer is no outcome: ${fault}. This is a fault of the evaluator, not of the agent.`,
+  };
 }

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { skipped } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, SchemaProblem, Subject } from './evaluator.ts';
-import { withoutFence } from './matching/outputs.ts';
+import { withoutFence } from './matching/texts.ts';
 import { rational } from './matching/rational.ts';
 import { isSizeGap } from './schema/schemas.ts';
 import { checked, targetDefaults, targetSchema } from './evidence/target.ts';

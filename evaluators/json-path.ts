@@ -11,7 +11,7 @@ import { jsonEqual } from './matching/equality.ts';
 import { readJsonPath } from './matching/json-path-reader.ts';
 import { atPath, isDefinite, lengthOf, ordered, pathStepsMax } from './matching/json-path.ts';
 import type { JsonPath } from './matching/json-path.ts';
-import { withoutFence } from './matching/outputs.ts';
+import { withoutFence } from './matching/texts.ts';
 import { rational } from './matching/rational.ts';
 import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
 import type { Finding, TargetOptions } from './evidence/target.ts';

@@ -1,9 +1,7 @@
 /** Words that must, or must not, stand in the output: as whole words, or anywhere. */
 import type { Outcome } from '../src/model/verdict.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { tallied } from './matching/search.ts';
-import type { SearchMode } from './matching/search.ts';
-import { lowered, searchedText } from './matching/texts.ts';
+import { tallied, type SearchMode, lowered, searchedText } from './matching/texts.ts';
 import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
 import type { TargetOptions } from './evidence/target.ts';
 

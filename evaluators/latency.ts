@@ -1,7 +1,7 @@
 /** The run, or its slowest tool call, kept within a budget of time. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { budgetShare } from './pricing/budget.ts';
+import { budgetShare } from './pricing/prices.ts';
 import { callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, skipped } from './evidence/calls.ts';
 import type { PlacedCall } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';

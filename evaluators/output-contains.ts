@@ -1,8 +1,7 @@
 /** The output contains a text that the configuration names. */
 import type { Outcome } from '../src/model/verdict.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { searchOutcome } from './matching/search.ts';
-import { searchedText } from './matching/texts.ts';
+import { searchOutcome, searchedText } from './matching/texts.ts';
 import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
 import type { TargetOptions } from './evidence/target.ts';
 

@@ -1,10 +1,9 @@
 /** The agent did what it planned, by the judgement of a model, step of the plan by step of the plan. Without a plan there is nothing to keep to. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { labelListSchema } from './judging/answer-schemas.ts';
+import { labelListSchema, upTo } from './judging/numbered-verdicts.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, lacking, numbered, truncatedDetail } from './judging/judge-blocks.ts';
 import { finalText } from './judging/judge-evidence.ts';
-import { upTo } from './judging/numbered-verdicts.ts';
 import { planExpectation, planOf } from './judging/plan.ts';
 import { runView } from './judging/run-view.ts';
 import { readLabels, strictly } from './judging/strict-answers.ts';

@@ -2,7 +2,7 @@
 import { isJsonArray, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { labelSchema } from './judging/answer-schemas.ts';
+import { labelSchema } from './judging/numbered-verdicts.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, definitionsText, lacking, numbered, truncatedDetail } from './judging/judge-blocks.ts';
 import { planExpectation, planOf } from './judging/plan.ts';

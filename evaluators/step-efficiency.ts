@@ -5,7 +5,7 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { chunks } from '../src/model/chunks.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { labelListSchema } from './judging/answer-schemas.ts';
+import { labelListSchema } from './judging/numbered-verdicts.ts';
 import { callDetails, evidenceOf, executedCalls, partOf, skipped } from './evidence/calls.ts';
 import type { PlacedCall } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';

@@ -7,13 +7,21 @@ import type { Expectation } from '../src/model/expectation.ts';
 import { isJsonObject, member, plainText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { verdictListSchema } from './judging/answer-schemas.ts';
+import {
+  verdictListSchema,
+  explanationOf,
+  isYes,
+  judgeFailed,
+  listIn,
+  upTo,
+  verdictsFault,
+  verdictsOn,
+} from './judging/numbered-verdicts.ts';
 import { cutShort, noInput, skipped, tooLarge } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, numbered } from './judging/judge-blocks.ts';
-import { callsText } from './judging/truncate.ts';
+import { callsText } from './judging/judge-input.ts';
 import { notAsked } from './judging/judge-evidence.ts';
-import { explanationOf, isYes, judgeFailed, listIn, upTo, verdictsFault, verdictsOn } from './judging/numbered-verdicts.ts';
 import { count, listed, quoted } from './explain/explanation.ts';
 
 export interface TaskCompletionOptions {

@@ -3,10 +3,9 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { SpanId } from '../src/model/ids.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { budgetShare } from './pricing/budget.ts';
+import { budgetShare, hasTokens } from './pricing/prices.ts';
 import { skipped } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { hasTokens } from './pricing/prices.ts';
 import { count, listed } from './explain/explanation.ts';
 
 export interface TokenUsageOptions {

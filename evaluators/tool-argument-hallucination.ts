@@ -5,7 +5,7 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { verdictListSchema } from './judging/answer-schemas.ts';
+import { verdictListSchema, explanationOf, isYes, judgeFailed, listIn, verdictsFault, verdictsOn } from './judging/numbered-verdicts.ts';
 import {
   argumentsUnknown,
   callDetails,
@@ -23,9 +23,8 @@ import {
 import type { OnEmpty, PlacedCall } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf } from './judging/judge-blocks.ts';
-import { callsText } from './judging/truncate.ts';
+import { callsText } from './judging/judge-input.ts';
 import { notAsked } from './judging/judge-evidence.ts';
-import { explanationOf, isYes, judgeFailed, listIn, verdictsFault, verdictsOn } from './judging/numbered-verdicts.ts';
 import { lacksSources, tracedCalls } from './evidence/provenance.ts';
 import { callName, count, listed } from './explain/explanation.ts';
 

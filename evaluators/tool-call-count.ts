@@ -6,7 +6,7 @@ import { evidenceOf, noExpectation, notCarried, placedCalls } from './evidence/c
 import type { PlacedCall } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { countedCalls } from './matching/expected-calls.ts';
-import { countSchema, isWithin, rangeText } from './expectation/expected-counts.ts';
+import { countSchema, isWithin, rangeText } from './expectation/expectation.ts';
 import { byToolName } from './matching/names.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
 import { count, listed } from './explain/explanation.ts';

@@ -20,7 +20,7 @@ import {
 import type { PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { equalTools, partneredOf, toolRows } from './matching/expected-calls.ts';
-import { outputEqual } from './matching/outputs.ts';
+import { outputEqual } from './matching/texts.ts';
 import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
 import { similarity } from './matching/similarity.ts';

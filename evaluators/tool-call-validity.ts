@@ -23,10 +23,9 @@ import {
 } from './evidence/calls.ts';
 import type { OnEmpty, PlacedCall } from './evidence/calls.ts';
 import type { CompiledSchema, EvaluationContext, RuleEvaluator, SchemaProblem, Subject, Work } from './evaluator.ts';
-import { closedSchema } from './schema/closing.ts';
-import { outlineProblems } from './schema/outline.ts';
+import { closedSchema, outlineProblems } from './schema/outline.ts';
 import { tooMuchWork } from './schema/rule.ts';
-import { isSurelyLonger } from './schema/size.ts';
+import { isSurelyLonger } from './schema/pattern-size.ts';
 import { isSizeGap, schemaTextMax } from './schema/schemas.ts';
 import { callName, count, listed } from './explain/explanation.ts';
 

@@ -5,7 +5,7 @@ import { argumentsUnknown, callDetails, evidenceOf, notCarried, namedIn, placedC
 import type { PlacedCall } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, countedCalls, equalNames } from './matching/expected-calls.ts';
-import { isWithin, rangeText, readCount, timesSchema } from './expectation/expected-counts.ts';
+import { isWithin, rangeText, readCount, timesSchema } from './expectation/expectation.ts';
 import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';

@@ -25,7 +25,7 @@ import {
 import { longestCycle, type Cycle } from './evidence/cycles.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './matching/expected-calls.ts';
-import { isBlank } from './evidence/failures.ts';
+import { isBlank } from './evidence/failed-calls.ts';
 import {
   argumentDefaults,
   argumentOptionsSchema,

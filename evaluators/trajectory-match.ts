@@ -13,7 +13,7 @@ import type { MessageOutline } from './evidence/conversation.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, extraCalls, extraDetails, missingCalls, missingDetails } from './matching/expected-calls.ts';
 import type { CallMatching } from './matching/expected-calls.ts';
-import { callsOfMessages, expectedMessagesSchema } from './expectation/expected-messages.ts';
+import { callsOfMessages, expectedMessagesSchema } from './expectation/messages.ts';
 import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentMode, ArgumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';

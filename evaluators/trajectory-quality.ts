@@ -2,11 +2,10 @@
 import { isJsonObject, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { objectSchema } from './judging/answer-schemas.ts';
+import { objectSchema, explanationIn } from './judging/numbered-verdicts.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, expectedText, lacking, truncatedDetail } from './judging/judge-blocks.ts';
 import { finalText } from './judging/judge-evidence.ts';
-import { explanationIn } from './judging/numbered-verdicts.ts';
 import { runView } from './judging/run-view.ts';
 import { faulty, strictly, type Reading } from './judging/strict-answers.ts';
 

@@ -2,13 +2,13 @@
 import type { Drafted } from '../../src/model/mutable.ts';
 import { isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, Span } from '../../src/model/span.ts';
-import type { Message, Repeats, SpanFacts } from '../collector.ts';
+import type { Message, Repeats, SpanFacts, RequestedCall } from '../collector.ts';
 import { readDefinitions } from './definitions.ts';
 import { readMessages } from './messages.ts';
-import { jsonOf, parseText, textOfParts } from './parsing.ts';
-import { isPlaceholder, placeholderBytesMax } from './placeholders.ts';
-import { isPythonCalls, readPythonCalls } from './python-calls.ts';
+import { jsonOf, parseText, textOfParts, isPlaceholder, placeholderBytesMax } from './parsing.ts';
 import { noRepeats } from './repeats.ts';
+import { pythonLiteralCharsMax, readQuoted } from './python-literal.ts';
+import { readArguments } from './values.ts';
 
 export const contentKeys = [
   'gen_ai.input.messages',
@@ -111,4 +111,45 @@ function withItsCalls(message: Message): Message {
   if (calls === undefined) return message;
   const { text: _calls, ...rest } = message;
   return { ...rest, asked: [...message.asked, ...calls] };
+}
+
+const beginning = 'ResponseFunctionToolCall(';
+
+/** True: the text consists of such calls. */
+function isPythonCalls(text: string): boolean {
+  return text.startsWith(beginning) && text.length <= pythonLiteralCharsMax;
+}
+
+/** The calls that a text consists of; undefined for any other text. A call that is cut short is left out. */
+export function readPythonCalls(text: string): readonly RequestedCall[] | undefined {
+  if (!isPythonCalls(text)) return undefined;
+  const calls: RequestedCall[] = [];
+  for (let at = 0; at !== -1; at = text.indexOf(beginning, at)) {
+    const { members, end } = membersFrom(text, at + beginning.length);
+    if (end === undefined) break;
+    at = end;
+    const name = members.get('name');
+    const id = members.get('call_id');
+    if (name !== undefined) calls.push({ name, ...(id === undefined ? {} : { id }), ...readArguments(members.get('arguments')) });
+  }
+  return calls;
+}
+
+/** The members with a quoted value, up to the closing bracket. Every character is looked at once. */
+function membersFrom(text: string, from: number): { readonly members: ReadonlyMap<string, string>; readonly end: number | undefined } {
+  const members = new Map<string, string>();
+  let word = '';
+  for (let at = from; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === ')') return { members, end: at };
+    if (char === '"' || char === "'") {
+      const quoted = readQuoted(text, at);
+      if (quoted === undefined) break;
+      if (word.endsWith('=')) members.set(word.slice(0, -1), quoted.value);
+      at = quoted.end - 1;
+      word = '';
+    } else if (char === '=' || /\w/.test(char)) word += char;
+    else word = '';
+  }
+  return { members, end: undefined };
 }

@@ -2,8 +2,7 @@
 import type { ToolDefinition } from '../../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
-import { jsonOf, parseText } from './parsing.ts';
-import { isPlaceholder } from './placeholders.ts';
+import { jsonOf, parseText, isPlaceholder } from './parsing.ts';
 import { isCutShort } from './truncation.ts';
 
 /** More tools than this are not offered to one model in earnest. */

@@ -2,8 +2,7 @@
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import { lastText, readMessages } from './messages.ts';
-import { jsonOf, parseContainer } from './parsing.ts';
-import { isPlaceholder } from './placeholders.ts';
+import { jsonOf, parseContainer, isPlaceholder } from './parsing.ts';
 
 /** `value`: what the user or the agent said. `dump`: something around it that nobody can take apart; better than nothing. */
 export interface RunValue {

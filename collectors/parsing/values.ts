@@ -3,8 +3,7 @@ import type { Drafted } from '../../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { ToolFacts } from '../collector.ts';
-import { jsonOf, mayBeUnreadObject, parseText, textOfParts } from './parsing.ts';
-import { isPlaceholder } from './placeholders.ts';
+import { jsonOf, mayBeUnreadObject, parseText, textOfParts, isPlaceholder } from './parsing.ts';
 import { isCutShort } from './truncation.ts';
 
 /** Frameworks wrap at most a few times; more is somebody's own data. */

@@ -8,11 +8,9 @@ import type { Expectation } from '../../src/model/expectation.ts';
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { verdictOf, type Outcome, type Verdict } from '../../src/model/verdict.ts';
 import type { AnyEvaluator, Asking, EvaluationContext, ExpectedPart, JudgeEvaluator, Fault } from '../evaluator.ts';
-import { readExpectation } from '../expectation/expectation.ts';
-import { schemaParts } from '../expectation/expected-parts.ts';
-import { withFunctions, type GivenFunction } from './option-functions.ts';
+import { readExpectation, schemaParts } from '../expectation/expectation.ts';
+import { withFunctions, type GivenFunction, withoutSecrets } from './option-forms.ts';
 import { filledOptions, schemaFaults } from './options.ts';
-import { withoutSecrets } from './secret-options.ts';
 import { validateOutcome } from './validate-outcome.ts';
 import { outcomeByTurn, turnGroupings, type TurnGrouping } from '../evidence/turns.ts';
 

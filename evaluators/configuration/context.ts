@@ -3,8 +3,7 @@ import { RE2JS } from 're2js';
 import { jsonText } from '../../src/model/json.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import type { CompiledSchema, EvaluationContext, Pattern } from '../evaluator.ts';
-import { searchedTextMax } from '../schema/pattern-size.ts';
-import { isSurelyLonger } from '../schema/size.ts';
+import { searchedTextMax, isSurelyLonger } from '../schema/pattern-size.ts';
 import { compileSchema, schemaTextMax } from '../schema/schemas.ts';
 
 export { searchedTextMax };

@@ -3,7 +3,7 @@ import type { Expectation } from '../../src/model/expectation.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { configuredEvaluator, type ConfiguredEvaluator } from './configured.ts';
 import type { AnyEvaluator, ExpectedPart } from '../evaluator.ts';
-import { refinedPart, statedParts } from '../expectation/expected-parts.ts';
+import { refinedPart, statedParts } from '../expectation/expectation.ts';
 
 export interface Coverage {
   /** Evaluators that the expectation switches on, in the order of its parts. */
@@ -64,7 +64,7 @@ export function coverageOf(
 }
 
 /** Those that a dataset switches on for a part. */
-export function checkersOf(part: ExpectedPart, table: readonly AnyEvaluator[]): readonly string[] {
+function checkersOf(part: ExpectedPart, table: readonly AnyEvaluator[]): readonly string[] {
   if (part === 'by_turn') return ['a rule with turns'];
   return table.filter(({ switchedOnBy }) => switchedOnBy?.[part] !== undefined).map(({ id }) => id);
 }

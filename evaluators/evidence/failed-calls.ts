@@ -7,7 +7,6 @@ import type { Outcome } from '../../src/model/verdict.ts';
 import { skipped, type PlacedCall } from './calls.ts';
 import { searchedTextMax } from '../configuration/context.ts';
 import type { EvaluationContext, Pattern } from '../evaluator.ts';
-import { isBlank } from './failures.ts';
 import { callName, listed, quoted } from '../explain/explanation.ts';
 
 export interface FailureOptions {
@@ -164,4 +163,9 @@ function predicateSays(isError: ErrorPredicate, result: JsonValue, call: ToolCal
   if (typeof said !== 'boolean' && typeof said !== 'string') throw new TypeError('isError must give true, false or a text');
   if (said === false || said === '') return false;
   return said === true ? 'the program takes its result for an error' : `the program finds ${quoted(said)}`;
+}
+
+/** No visible character: no-break and ideographic spaces are blank, a zero-width space is not. */
+export function isBlank(result: JsonValue): boolean {
+  return result === null || (typeof result === 'string' && result.trim() === '');
 }

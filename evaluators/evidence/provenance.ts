@@ -6,7 +6,7 @@ import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, parseJsonContainer } from '../../src/model/json.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import type { PlacedCall } from './calls.ts';
-import { singleSpaced } from '../matching/white-space.ts';
+import { singleSpaced } from '../explain/explanation.ts';
 
 export interface Traced {
   readonly placed: PlacedCall;

@@ -1,10 +1,8 @@
 /** Reads what is expected of a run from its wire form: under `expect` in the configuration, and in the attribute `tracejury.expected`. */
-import type { Fault } from '../evaluator.ts';
-import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
-import { readCounts } from './expected-counts.ts';
-import { readExpectedMessages } from './expected-messages.ts';
-import type { Expectation, ExpectedToolCall, ExpectedToolOutput } from '../../src/model/expectation.ts';
+import type { Fault, ExpectedPart, JsonSchema } from '../evaluator.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { readExpectedMessages } from './messages.ts';
+import type { Expectation, ExpectedToolCall, ExpectedToolOutput, ExpectedCount } from '../../src/model/expectation.ts';
 
 export interface ReadExpectation {
   /** What could be read. A member with a fault anywhere in it is left out whole: part of a list would expect something else. */
@@ -157,4 +155,128 @@ function searchText(value: JsonValue, path: Path, faults: Fault[]): string | rea
 /** The member, unless there is nothing to put there. */
 function optional<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
   return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: Value });
+}
+
+/** Whether an expectation states the part. An empty list expects nothing, but no tool call at all is something to expect. */
+const isStated: { readonly [part in ExpectedPart]: (expected: Expectation) => boolean } = {
+  tool_calls: ({ toolCalls }) => toolCalls !== undefined,
+  'tool_calls.arguments': ({ toolCalls = [] }) => toolCalls.some((call) => call.arguments !== undefined),
+  'tool_calls.result': ({ toolCalls = [] }) => toolCalls.some(({ result }) => result !== undefined),
+  tool_outputs: ({ toolOutputs = [] }) => toolOutputs.length > 0,
+  tool_calls_count: ({ toolCallsCount }) => toolCallsCount !== undefined,
+  tool_calls_order: ({ toolCallsOrder }) => toolCallsOrder !== undefined,
+  messages: ({ messages = [] }) => messages.length > 0,
+  tasks: ({ tasks = [] }) => tasks.length > 0,
+  constraints: ({ constraints }) => constraints !== undefined,
+  plan: ({ plan = [] }) => plan.length > 0,
+  output: ({ output }) => output !== undefined,
+  context: ({ context = [] }) => context.length > 0,
+  search_text: ({ searchText }) => searchText !== undefined,
+  by_turn: ({ byTurn = [] }) => byTurn.length > 0,
+};
+
+export const expectedParts = Object.keys(isStated) as readonly ExpectedPart[];
+
+/** In the order of the table: a part stands before what refines it. */
+export function statedParts(expected: Expectation): readonly ExpectedPart[] {
+  return expectedParts.filter((part) => isStated[part](expected));
+}
+
+/** The part that this one refines, as the arguments of calls refine the calls. */
+export function refinedPart(part: ExpectedPart): ExpectedPart | undefined {
+  return part.startsWith('tool_calls.') ? 'tool_calls' : undefined;
+}
+
+/** A schema without members takes whatever is expected of the run. */
+export function schemaParts(schema: JsonSchema | undefined): readonly ExpectedPart[] {
+  if (schema === undefined) return [];
+  const properties = member(schema, 'properties');
+  return isJsonObject(properties)
+    ? expectedParts.filter((part) => Object.hasOwn(properties, refinedPart(part) ?? part))
+    : expectedParts.filter((part) => part !== 'by_turn');
+}
+
+export type CountRange = Omit<ExpectedCount, 'name'>;
+
+const comparators = ['=', '==', '!=', '>', '>=', '<', '<='] as const;
+type Comparator = (typeof comparators)[number];
+
+/** What one count may be besides a plain number. */
+const countForms: readonly JsonSchema[] = [
+  { type: 'string', pattern: '^\\s*(==?|!=|>=?|<=?)?\\s*-?\\d{1,9}\\s*$' },
+  { type: 'array', minItems: 2, maxItems: 2, prefixItems: [{ enum: [...comparators] }, { type: 'integer' }] },
+  { type: 'object', additionalProperties: false, minProperties: 1, properties: { min: { type: 'integer' }, max: { type: 'integer' } } },
+];
+
+/** What one count may be; `readCount` says what is wrong with one. */
+export const countSchema: JsonSchema = { anyOf: [{ type: 'integer' }, ...countForms] };
+
+/** The same where a number that nothing can have is a mistake. */
+export const timesSchema: JsonSchema = { anyOf: [{ type: 'integer', minimum: 0 }, ...countForms] };
+
+const toolsMax = 1_000;
+
+function readCounts(value: JsonValue, path: Fault['path'], faults: Fault[]): readonly ExpectedCount[] {
+  if (!isJsonObject(value) || Object.keys(value).length > toolsMax) {
+    faults.push({ path, problem: isJsonObject(value) ? `names more than ${toolsMax} tools` : 'must be an object of counts by tool name' });
+    return [];
+  }
+  return Object.entries(value).flatMap(([name, given]) => {
+    const range = readCount(given);
+    if (typeof range === 'string') faults.push({ path: [...path, name], problem: range });
+    return typeof range === 'string' ? [] : [{ name, ...range }];
+  });
+}
+
+/** The range, or what is wrong, in words. */
+export function readCount(value: JsonValue): CountRange | string {
+  if (typeof value === 'number') return rangeOf('=', value);
+  if (typeof value === 'string') {
+    const [, comparator = '=', count] = /^\s*([=!<>]*)\s*(-?\d{1,9})\s*$/.exec(value) ?? [];
+    return rangeOf(comparator === '' ? '=' : comparator, count === undefined ? NaN : Number(count));
+  }
+  if (isJsonArray(value) && value.length === 2) return rangeOf(value[0], value[1]);
+  if (!isJsonObject(value)) return 'must be a number, a text like ">=2", a list like [">=", 2], or an object with min or max';
+  const [least, most] = [member(value, 'min'), member(value, 'max')];
+  const keys = Object.keys(value);
+  if (keys.length === 0 || keys.some((key) => key !== 'min' && key !== 'max')) return 'must have min, max or both, and nothing else';
+  if ([least, most].some((bound) => bound !== undefined && !Number.isSafeInteger(bound))) return 'must have whole numbers as min and max';
+  if (typeof least === 'number' && typeof most === 'number' && least > most) return 'has a min that is greater than its max';
+  return { ...(typeof least === 'number' ? { least } : {}), ...(typeof most === 'number' ? { most } : {}) };
+}
+
+export function isWithin(count: number, { least, most, not }: CountRange): boolean {
+  return (least === undefined || count >= least) && (most === undefined || count <= most) && count !== not;
+}
+
+/** The range as a person reads it: `2`, `at least 1`, `1 to 3`. */
+export function rangeText({ least, most, not }: CountRange): string {
+  if (not !== undefined) return `any number but ${not}`;
+  if (least !== undefined && most !== undefined) return least === most ? String(least) : `${least} to ${most}`;
+  if (least !== undefined) return `at least ${least}`;
+  return most === undefined ? 'any number' : `at most ${most}`;
+}
+
+function rangeOf(comparator: JsonValue | undefined, count: JsonValue | undefined): CountRange | string {
+  if (!isComparator(comparator)) return `must compare by one of ${comparators.join(', ')}`;
+  if (typeof count !== 'number' || !Number.isSafeInteger(count)) return 'must hold a whole number';
+  switch (comparator) {
+    case '=':
+    case '==':
+      return { least: count, most: count };
+    case '!=':
+      return { not: count };
+    case '>':
+      return { least: count + 1 };
+    case '>=':
+      return { least: count };
+    case '<':
+      return { most: count - 1 };
+    case '<=':
+      return { most: count };
+  }
+}
+
+function isComparator(value: JsonValue | undefined): value is Comparator {
+  return comparators.some((one) => one === value);
 }

@@ -1,6 +1,5 @@
 /** Pieces of the one sentence in which a verdict explains itself. */
 import type { PlacedCall } from '../evidence/calls.ts';
-import { singleSpaced } from '../matching/white-space.ts';
 
 /** Foreign text in a sentence is cut here. */
 const quotedMax = 80;
@@ -47,4 +46,12 @@ function cut(text: string, max = quotedMax): string {
   if (text.length <= max) return text;
   const points = Array.from(text.slice(0, max * 2));
   return points.length > max ? `${points.slice(0, max - 1).join('')}…` : points.join('');
+}
+
+/** What is not single-spaced. Most texts are, and looking costs less than replacing. */
+const LOOSE = /\s\s|[^\S ]/;
+
+/** Every run of white space is one space. */
+export function singleSpaced(text: string): string {
+  return LOOSE.test(text) ? text.replaceAll(/\s+/g, ' ') : text;
 }

@@ -1,8 +1,7 @@
 /** The answer of a judge with a question of the user's own: a label with a score, a number in a range, or a schema of its own. */
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
-import { labelSchema, objectSchema } from './answer-schemas.ts';
+import { labelSchema, objectSchema, explanationIn } from './numbered-verdicts.ts';
 import type { EvaluationContext, JsonSchema, Fault } from '../evaluator.ts';
-import { explanationIn } from './numbered-verdicts.ts';
 import { schemaFaults } from '../configuration/options.ts';
 import { faulty, readLabel, type Reading } from './strict-answers.ts';
 

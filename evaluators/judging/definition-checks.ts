@@ -3,11 +3,11 @@ import type { ToolDefinition } from '../../src/model/agent-trace.ts';
 import { isJsonObject, member } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
-import { objectSchema } from './answer-schemas.ts';
+import { objectSchema } from './numbered-verdicts.ts';
 import { cutShort, skipped } from '../evidence/calls.ts';
 import type { OnEmpty } from '../evidence/calls.ts';
 import type { Answer, DataBlock, Question } from '../evaluator.ts';
-import { cut } from './truncate.ts';
+import { cut } from './judge-input.ts';
 import { mean, numberOf, rational } from '../matching/rational.ts';
 import { count, listed, quoted } from '../explain/explanation.ts';
 

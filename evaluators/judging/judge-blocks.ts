@@ -5,10 +5,9 @@ import { jsonText, plainText } from '../../src/model/json.ts';
 import { cutShort, executedCalls, noFinalResponse, noInput, noToolCalls, notCarried, tooLarge } from '../evidence/calls.ts';
 import type { Skipped } from '../evidence/calls.ts';
 import type { DataBlock, EvaluationContext } from '../evaluator.ts';
-import { cut } from './truncate.ts';
+import { cut, judgeInput, type JudgeInput } from './judge-input.ts';
 import { finalText, inputText, notAsked } from './judge-evidence.ts';
 import type { RunView } from './run-view.ts';
-import { judgeInput, type JudgeInput } from './judge-input.ts';
 
 export interface Blocks {
   readonly data: readonly DataBlock[];

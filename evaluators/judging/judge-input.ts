@@ -3,7 +3,6 @@ import type { AgentTrace, ToolCall, ToolDefinition } from '../../src/model/agent
 import { jsonText, plainText } from '../../src/model/json.ts';
 import type { PlacedCall } from '../evidence/calls.ts';
 import type { DataBlock } from '../evaluator.ts';
-import { blockMax, cut } from './truncate.ts';
 
 export interface JudgeInput extends DataBlock {
   readonly isCut: boolean;
@@ -139,4 +138,30 @@ export function judgeInputList(title: string, texts: readonly string[]): JudgeIn
 
 export function named(name: string): string {
   return name.trim() === '' ? '(no name)' : cut(name.replaceAll(/\s+/g, ' '), nameMax);
+}
+
+/** Characters of one block of data. */
+export const blockMax = 30_000;
+/** Characters of one result among the tool calls. */
+const resultMax = 2_000;
+
+export function callsText({ toolCalls }: AgentTrace): string {
+  if (toolCalls.length === 0) return '(none)';
+  return toolCalls
+    .map((call, at) => {
+      const sent = call.arguments === undefined || call.arguments === null ? (call.argumentsText ?? '') : jsonText(call.arguments);
+      const outcome = !call.executed
+        ? 'did not run'
+        : call.error !== undefined
+          ? `failed: ${call.error.message}`
+          : call.result === undefined
+            ? 'result not recorded'
+            : `returned: ${call.result === null ? '(nothing)' : plainText(call.result)}`;
+      return `${at + 1}. ${call.name}(${cut(sent, resultMax)})\n   ${cut(outcome, resultMax)}`;
+    })
+    .join('\n');
+}
+
+export function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)} [cut: ${text.length - max} more characters]`;
 }

@@ -2,6 +2,16 @@
  * A question as its author writes it: a text with `{{names}}` of what the judge is to be shown. Each name becomes a reference to a block;
  * what stands in the block is never looked at here, so that no text of a run can be taken for a name.
  */
+import type { AgentTrace, TruncatedPart } from '../../src/model/agent-trace.ts';
+import type { Expectation } from '../../src/model/expectation.ts';
+import { plainText } from '../../src/model/json.ts';
+import type { SkipReason } from '../../src/model/verdict.ts';
+import { cutShort, notCarried, skipped, type Skipped } from '../evidence/calls.ts';
+import { conversationOf } from '../evidence/conversation.ts';
+import { definitionsText, numbered } from './judge-blocks.ts';
+import { finalText, notAsked } from './judge-evidence.ts';
+import { runView, type RunView } from './run-view.ts';
+import { quoted } from '../explain/explanation.ts';
 
 export interface TemplateFault {
   /** Both from 1. */
@@ -47,4 +57,61 @@ export function readTemplate(template: string, known: readonly string[]): ReadTe
 function placeOf(text: string, at: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, at);
   return { line: before.split('\n').length, column: at - before.lastIndexOf('\n') };
+}
+
+interface Source {
+  readonly of: (trace: AgentTrace, expected: Expectation) => string | RunView | undefined;
+  /** Why a run without it is skipped. */
+  readonly reason: SkipReason;
+  /** The part of a run that a limit may have cut. */
+  readonly part?: TruncatedPart;
+}
+
+const reference: Source = { of: (_, { output }) => (output === undefined ? undefined : plainText(output)), reason: 'no_expectation' };
+
+const sources: { readonly [name: string]: Source } = {
+  input: { of: ({ input }) => input, reason: 'no_input', part: 'input' },
+  final_response: { of: finalText, reason: 'no_final_response', part: 'final_response' },
+  system_prompt: { of: ({ systemPrompt }) => systemPrompt, reason: 'no_such_target', part: 'system_prompt' },
+  messages: { of: messagesText, reason: 'no_input' },
+  reasoning: { of: ({ reasoningSteps }) => reasoningSteps.join('\n\n'), reason: 'no_such_target' },
+  tool_calls: { of: callsView, reason: 'no_tool_calls' },
+  tool_definitions: { of: definitionsText, reason: 'no_tool_definitions' },
+  documents: { of: ({ documents }) => numbered(documents.flatMap(({ content }) => content ?? [])), reason: 'no_such_target' },
+  expected_output: reference,
+  reference,
+  tasks: { of: (trace, expected) => numbered(expected.tasks ?? trace.tasks ?? []), reason: 'no_tasks' },
+  constraints: { of: (trace, expected) => expected.constraints ?? trace.constraints, reason: 'no_expectation' },
+  plan: { of: (_, { plan = [] }) => numbered(plan), reason: 'no_plan' },
+};
+
+export const templateNames: readonly string[] = Object.keys(sources);
+
+/** The text or the view that a name stands for. */
+export function templateValue(name: string, trace: AgentTrace, expected: Expectation): string | RunView | Skipped {
+  const source = Object.hasOwn(sources, name) ? sources[name] : undefined;
+  if (source === undefined) return skipped('no_such_target', `Nothing is called ${quoted(name)}.`, notAsked);
+  if (source.part !== undefined && trace.truncated?.includes(source.part) === true) return cutShort(name, notAsked);
+  const value = source.of(trace, expected);
+  const isThere = value !== undefined && (typeof value !== 'string' || value.trim() !== '');
+  if (isThere) return value;
+  return (
+    (name === 'tool_calls' ? notCarried(trace) : undefined) ?? skipped(source.reason, `The run has nothing for {{${name}}}.`, notAsked)
+  );
+}
+
+/** Where the spans carry calls and there are none, that is something to show. */
+function callsView(trace: AgentTrace): RunView | undefined {
+  if (trace.toolCalls.length === 0) return undefined;
+  return runView(trace, { calls: trace.toolCalls.map((_, index) => index) });
+}
+
+/** Every message in order; a message that only asks for calls names them. */
+function messagesText(trace: AgentTrace): string {
+  return conversationOf(trace)
+    .map(
+      ({ role, text, calls }) =>
+        `${role}: ${text ?? ''}${calls.length === 0 ? '' : ` [calls ${calls.map((index) => `${index + 1}. ${trace.toolCalls[index]?.name ?? ''}`).join(', ')}]`}`,
+    )
+    .join('\n');
 }

@@ -2,7 +2,7 @@
 import type { SpanId } from '../../src/model/ids.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
-import { verdictListSchema } from './answer-schemas.ts';
+import { verdictListSchema } from './numbered-verdicts.ts';
 import { callDetails, partOf, skipped } from '../evidence/calls.ts';
 import type { PlacedCall, Skipped } from '../evidence/calls.ts';
 import type { Answer, Question } from '../evaluator.ts';

@@ -1,7 +1,7 @@
 /** A judge's label with its explanation, and with what speaks against the thing that is judged where that is asked for. */
 import { isJsonArray, member } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
-import { cut } from './truncate.ts';
+import { cut } from './judge-input.ts';
 import { faulty, readLabel, type Reading } from './strict-answers.ts';
 
 /** The labels that a judge may give, each with its score from 0 to 1. */

@@ -1,7 +1,7 @@
-/** Answers of a judge that hold one verdict for each of several numbered things. */
-import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
-import type { JsonValue } from '../../src/model/json.ts';
+/** Schemas of a judge's answers (every member required, in the order of writing, no others), and answers with one verdict for each of several numbered things. */
+import { isJsonArray, isJsonObject, member, type JsonValue, type JsonObject } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
+import type { JsonSchema } from '../evaluator.ts';
 
 /** 1, 2, 3 … */
 export function upTo(total: number): readonly number[] {
@@ -60,4 +60,22 @@ export function judgeFailed(error: string): Extract<Outcome, { readonly kind: 'f
     explanation: `The judge gave no usable answer: ${error}.`,
     details: { judge_called: true, judge_error: true },
   };
+}
+
+export function objectSchema(properties: JsonObject): JsonSchema {
+  return { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
+}
+
+/** An object with one list of verdicts. */
+export function verdictListSchema(name: string, properties: JsonObject): JsonSchema {
+  return objectSchema({ [name]: { type: 'array', items: objectSchema(properties) } });
+}
+
+/** The explanation comes first, so that the label follows from it. */
+export function labelSchema(labels: readonly string[], more: JsonObject = {}): JsonSchema {
+  return objectSchema({ explanation: { type: 'string' }, ...more, label: { enum: [...labels] } });
+}
+
+export function labelListSchema(list: string, labels: readonly string[], more: JsonObject = {}): JsonSchema {
+  return verdictListSchema(list, { number: { type: 'integer' }, ...more, explanation: { type: 'string' }, label: { enum: [...labels] } });
 }

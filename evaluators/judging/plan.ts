@@ -3,12 +3,11 @@ import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
-import { objectSchema } from './answer-schemas.ts';
+import { objectSchema, listIn } from './numbered-verdicts.ts';
 import { skipped } from '../evidence/calls.ts';
 import type { Answer, Question } from '../evaluator.ts';
 import { blocksOf } from './judge-blocks.ts';
 import { notAsked } from './judge-evidence.ts';
-import { listIn } from './numbered-verdicts.ts';
 import { faulty, strictly, type Reading } from './strict-answers.ts';
 
 export interface Plan {

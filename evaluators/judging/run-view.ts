@@ -6,7 +6,7 @@
 import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
 import { callEnd } from '../../src/model/error-signs.ts';
 import { jsonText, plainText } from '../../src/model/json.ts';
-import { blockMax } from './truncate.ts';
+import { blockMax } from './judge-input.ts';
 import { count } from '../explain/explanation.ts';
 
 export interface RunView {

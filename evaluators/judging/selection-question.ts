@@ -1,6 +1,6 @@
 /** The question whether the tools that were called were the right ones to choose from those that are defined. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
-import { objectSchema } from './answer-schemas.ts';
+import { objectSchema } from './numbered-verdicts.ts';
 import { placedCalls } from '../evidence/calls.ts';
 import type { Question } from '../evaluator.ts';
 import { judgeInputBlocks } from './judge-blocks.ts';

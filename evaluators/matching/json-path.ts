@@ -6,7 +6,7 @@ import { unreachable } from '../../src/model/ids.ts';
 import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import { jsonEqual } from './equality.ts';
-import { codePointLength } from './text.ts';
+import { codePointLength } from './similarity.ts';
 
 export interface JsonPath {
   readonly segments: readonly Segment[];

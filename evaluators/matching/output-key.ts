@@ -2,7 +2,7 @@
 import { isJsonArray, isJsonObject, member, parseJson, type JsonValue } from '../../src/model/json.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { Fault } from '../evaluator.ts';
-import { withoutFence } from './outputs.ts';
+import { withoutFence } from './texts.ts';
 import { quoted } from '../explain/explanation.ts';
 
 export type OutputKey = string | readonly string[];

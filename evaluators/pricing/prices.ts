@@ -2,8 +2,7 @@
 import type { AgentTrace, ModelCall } from '../../src/model/agent-trace.ts';
 import type { JsonSchema } from '../evaluator.ts';
 import { modelNames } from './model-names.ts';
-import { product, quotient, rational, sum } from '../matching/rational.ts';
-import type { Rational } from '../matching/rational.ts';
+import { product, quotient, rational, sum, type Rational, isLess, numberOf } from '../matching/rational.ts';
 
 /** Of a million tokens. */
 interface TokenPrices {
@@ -140,4 +139,10 @@ function amountOf({ inputTokens = 0, outputTokens = 0, cachedInputTokens: cached
     [outputTokens, outputPerMillion],
   ] as const;
   return quotient(sum(lines.map(([tokens, perMillionTokens]) => product(rational(tokens), rational(perMillionTokens)))), rational(million));
+}
+
+/** 1 up to the budget, budget / spent beyond it. Both are 0 or more, the budget is greater than 0. */
+export function budgetShare(budget: number, spent: number | Rational): number {
+  const [most, actual] = [rational(budget), typeof spent === 'number' ? rational(spent) : spent];
+  return isLess(most, actual) ? numberOf(quotient(most, actual)) : 1;
 }

@@ -1,7 +1,8 @@
 /**
- * How large a pattern becomes when its repetitions are written out, as an engine without backtracking does: `(a{9}){9}` has 81 parts.
+ * Limits of schemas, found without the work that they bound. Of a pattern: how large a pattern becomes when its repetitions are written out, as an engine without backtracking does: `(a{9}){9}` has 81 parts.
  * An estimate from above, made before the pattern is compiled, for compiling is what it is to bound.
  */
+import { isJsonArray, isJsonObject, jsonDepthMax, type JsonValue } from '../../src/model/json.ts';
 
 /** Characters of a text in which a pattern is searched: results come from outside, and the search must stay cheap. */
 export const searchedTextMax = 100_000;
@@ -54,4 +55,29 @@ function classEnd(source: string, open: number): number {
   if (source[at] === ']') at++;
   for (; at < source.length && source[at] !== ']'; at++) if (source[at] === '\\') at++;
   return at;
+}
+
+/** True: the JSON text has more characters than `max`. False says nothing, but the text is at most six times as long. */
+export function isSurelyLonger(value: JsonValue, max: number): boolean {
+  return left(value, max, 0) < 0;
+}
+
+/** What is left of a number of characters. Escapes are not counted, so it is too much rather than too little. */
+function left(value: JsonValue, characters: number, depth: number): number {
+  if (depth > jsonDepthMax) return -1;
+  if (typeof value === 'string') return characters - value.length - 2;
+  let rest = characters - 1;
+  if (isJsonArray(value)) {
+    for (const item of value) {
+      if (rest < 0) break;
+      rest = left(item, rest, depth + 1);
+    }
+  } else if (isJsonObject(value)) {
+    // No list of the names: the walk ends where the characters do.
+    for (const name in value) {
+      if (rest < 0) break;
+      if (Object.hasOwn(value, name)) rest = left(value[name] ?? null, rest - name.length - 3, depth + 1);
+    }
+  }
+  return rest;
 }

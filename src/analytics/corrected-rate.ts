@@ -9,8 +9,14 @@ import { coverage, type Coverage } from '../statistics/coverage.ts';
 import { notEstimable, type Estimate, type NotEstimable } from '../statistics/estimate.ts';
 import { predictionPowered, type PredictionPowered } from '../statistics/prediction-powered.ts';
 import { roganGladen, type CorrectedRate } from '../statistics/rogan-gladen.ts';
-import { cappedWeights, type CappedWeights } from '../statistics/weight-cap.ts';
-import { kishEffectiveN, rateSums, weightedRate, type RateObservation } from '../statistics/weighted-rate.ts';
+import {
+  cappedWeights,
+  type CappedWeights,
+  kishEffectiveN,
+  rateSums,
+  weightedRate,
+  type RateObservation,
+} from '../statistics/weighted-rate.ts';
 import { runKeyText } from './human-labels.ts';
 
 /** With fewer labels of each kind of verdict a correction says more about chance than about the judge. */

@@ -3,10 +3,9 @@
  * agree with one another. What is looked for is failures: they are what a judge is there to find.
  */
 import type { AnnotatedRun } from '../model/store/annotation-store.ts';
-import { cohenKappa, type Kappa } from '../statistics/cohen-kappa.ts';
+import { cohenKappa, type Kappa, raterAgreement, type RaterAgreement } from '../statistics/cohen-kappa.ts';
 import { confusion, confusionRates, type Confusion, type ConfusionRates } from '../statistics/confusion.ts';
 import { notEstimable, type NotEstimable } from '../statistics/estimate.ts';
-import { raterAgreement, type RaterAgreement } from '../statistics/rater-agreement.ts';
 import { labelledRuns, type LabelledRun } from './human-labels.ts';
 
 /** What is compared: whole runs, or single tool calls. */

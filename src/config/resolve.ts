@@ -2,7 +2,7 @@
 import { ownTraces } from './entries/own-traces.ts';
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
-import { snakeMembers } from '../../evaluators/configuration/option-names.ts';
+import { snakeMembers } from '../../evaluators/configuration/option-forms.ts';
 import { filledOptions } from '../../evaluators/configuration/options.ts';
 import type { Price } from '../../evaluators/pricing/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';

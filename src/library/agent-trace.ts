@@ -147,6 +147,31 @@ export { fromMessages, type FromMessages } from './from-messages.ts';
 export { fromOpenAiTools, toOpenAiTools, type OpenAiTool } from './openai-tools.ts';
 export { fromSpans } from './from-spans.ts';
 export { readArguments, readResult, type FromSchema } from './typed-values.ts';
-export { turns } from './turns.ts';
 export type { AgentTrace, ModelCall, RetrievedDocument, ToolCall, ToolDefinition, ToolError } from '../model/agent-trace.ts';
 export type { JsonObject, JsonValue } from '../model/json.ts';
+
+/** One agent trace a turn, in order; a trace that carries no messages is one turn. What stands before the first question belongs to it. */
+export function turns(trace: AgentTrace): readonly AgentTrace[] {
+  const messages = trace.messages ?? [];
+  const starts = messages.flatMap(({ role }, at) => (role === 'user' && messages[at - 1]?.role !== 'user' ? [at] : []));
+  if (starts.length === 0) return [trace];
+  return starts.map((start, nth) => turnOf(trace, nth === 0 ? 0 : start, starts[nth + 1] ?? messages.length));
+}
+
+function turnOf(trace: AgentTrace, from: number, to: number): AgentTrace {
+  const { input: _input, finalResponse: _response, messages = [], ...rest } = trace;
+  const own = messages.slice(from, to);
+  const indexes = own.flatMap(({ calls }) => calls);
+  const input = own.findLast(({ role, text }) => role === 'user' && text !== undefined)?.text;
+  const response = own.findLast(({ role, calls, text }) => role === 'assistant' && calls.length === 0 && text !== undefined)?.text;
+  return {
+    ...rest,
+    ...(input === undefined ? {} : { input }),
+    ...(response === undefined ? {} : { finalResponse: response }),
+    toolCalls: indexes.flatMap((index) => trace.toolCalls[index] ?? []),
+    messages: own.map((message) => ({ ...message, calls: message.calls.map((index) => indexes.indexOf(index)) })),
+    reasoningSteps: own.flatMap(({ role, calls, text }) =>
+      role === 'assistant' && calls.length > 0 && text !== undefined && text.trim() !== '' ? [text] : [],
+    ),
+  };
+}

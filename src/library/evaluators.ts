@@ -129,7 +129,7 @@ export const trajectoryQuality = /* @__PURE__ */ factory(trajectoryQualityMember
 
 export { factory };
 export { evaluate, type EvaluateWith, type Expected, type UsableEvaluator, type UsableJudge } from './evaluate.ts';
-export { evaluateTurns, type EvaluateTurnsWith, type ExpectedByTurn, type NamedTurnVerdicts } from './evaluate-turns.ts';
+export { evaluateTurns, type EvaluateTurnsWith, type ExpectedByTurn, type NamedTurnVerdicts } from './evaluate.ts';
 export type { EvaluatorSetting, Factory, Given } from './factory.ts';
 export { convergence, type ConvergenceOptions, type GroupOutcome, type GroupRun } from '../../evaluators/evidence/convergence.ts';
 export { groupRun, type GroupRunOptions } from '../../evaluators/evidence/group-run.ts';

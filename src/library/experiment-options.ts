@@ -1,15 +1,25 @@
 /** What is wrong with an experiment as it was written, one sentence a fault. Types find most of it; programs without types, and data from files, have none. */
 import type { ExampleResult } from './report.ts';
 import type { Call } from '../pipeline/jury/judge-driver.ts';
-import type { EvaluationContext } from '../../evaluators/evaluator.ts';
+import type { EvaluationContext, AnyEvaluator } from '../../evaluators/evaluator.ts';
 import type { AgentTrace, ToolDefinition } from '../model/agent-trace.ts';
 import type { OpenAiTool } from './openai-tools.ts';
-import type { Timers } from './timers.ts';
 import type { UsableJudge, UsableEvaluator } from './evaluate.ts';
 import { readExpectation } from '../../evaluators/expectation/expectation.ts';
 import { writtenExpectation } from '../../evaluators/expectation/written-expectation.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
+import { contains } from '../../evaluators/contains.ts';
+import { exactMatch } from '../../evaluators/exact-match.ts';
+import { expectedTools } from '../../evaluators/expected-tools.ts';
+import { hallucination } from '../../evaluators/hallucination.ts';
+import { planAdherence } from '../../evaluators/plan-adherence.ts';
+import { taskCompletion } from '../../evaluators/task-completion.ts';
+import { toolCallCount } from '../../evaluators/tool-call-count.ts';
+import { toolCallOrder } from '../../evaluators/tool-call-order.ts';
+import { toolCallOutput } from '../../evaluators/tool-call-output.ts';
+import { toolTrajectory } from '../../evaluators/tool-trajectory.ts';
+import { trajectoryMatch } from '../../evaluators/trajectory-match.ts';
 
 export interface Example<Input = string> {
   /** Names it in the report; its place in the dataset, from 1, when left out. */
@@ -151,4 +161,52 @@ function timeoutFaults(timeoutMs: number | undefined, where: string): readonly s
 
 function camelCase(name: string): string {
   return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The evaluators that an expectation may switch on, in the order of the table: only these, so that a bundle needs no parsers of others. */
+export const switchable: readonly AnyEvaluator[] = [
+  expectedTools,
+  toolTrajectory,
+  toolCallOutput,
+  toolCallCount,
+  toolCallOrder,
+  trajectoryMatch,
+  taskCompletion,
+  planAdherence,
+  hallucination,
+  exactMatch,
+  contains,
+];
+
+/** Time-outs of an experiment. Tests hand in timers of their own. */
+export interface Timers {
+  /** Calls back once after so many milliseconds, unless the function it gives is called before. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+export const machineTimers: Timers = {
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Given in place of a result that came too late. */
+export const outOfTime: unique symbol = Symbol('out of time');
+
+/** The result of the work, or `outOfTime` when it takes longer; the work is told by its signal and its late result is dropped. */
+export async function withinTime<Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+  ms: number,
+  timers: Timers,
+): Promise<Result | typeof outOfTime> {
+  const abort = new AbortController();
+  const working = work(abort.signal);
+  return await new Promise((resolve, reject) => {
+    const cancel = timers.after(ms, () => {
+      abort.abort();
+      resolve(outOfTime);
+    });
+    void working.then(resolve, reject).finally(cancel);
+  });
 }

@@ -3,18 +3,25 @@ import type { ConfiguredEvaluator } from '../../evaluators/configuration/configu
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { coverageOf } from '../../evaluators/configuration/coverage.ts';
 import type { ExpectedPart } from '../../evaluators/evaluator.ts';
-import { expectedParts, refinedPart, statedParts } from '../../evaluators/expectation/expected-parts.ts';
+import { expectedParts, refinedPart, statedParts } from '../../evaluators/expectation/expectation.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { evaluate, refuseUnanswered, type UsableEvaluator } from './evaluate.ts';
-import { exampleFaults, optionFaults, type Example, type ExperimentOptions } from './experiment-options.ts';
+import {
+  exampleFaults,
+  optionFaults,
+  type Example,
+  type ExperimentOptions,
+  switchable,
+  machineTimers,
+  outOfTime,
+  withinTime,
+} from './experiment-options.ts';
 import { readyEvaluator } from './factory.ts';
 import { fromOpenAiTools } from './openai-tools.ts';
-import { switchable } from './switchable.ts';
 import { reportOf, type ExampleResult, type Report } from './report.ts';
-import { sampledPlaces } from './sampled-examples.ts';
-import { machineTimers, outOfTime, withinTime } from './timers.ts';
+import { createHash } from 'node:crypto';
 
 export interface Experiment {
   /** Resolves with the report, whatever the agent does. Rejects only for what is wrong with the experiment itself. */
@@ -186,4 +193,15 @@ function statusOf(verdicts: readonly Verdict[], withoutScore: readonly ExpectedP
 
 export type { EvaluatorResult, ExampleResult, NamedVerdict, Report } from './report.ts';
 export type { Tally } from './tally.ts';
-export type { Timers } from './timers.ts';
+export type { Timers } from './experiment-options.ts';
+
+/** Places in the dataset, in its order: at least one of them, and in all a share that is rounded up. A larger share holds all of a smaller one. */
+export function sampledPlaces(ids: readonly string[], percent: number): readonly number[] {
+  const places = ids.map((_, at) => at);
+  const size = Math.min(ids.length, Math.max(1, Math.ceil((ids.length * percent) / 100)));
+  if (size === ids.length) return places;
+  const hashes = ids.map((id) => createHash('sha256').update(id).digest('hex'));
+  const rank = (at: number): string => hashes[at] ?? '';
+  const chosen = new Set(places.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1)).slice(0, size));
+  return places.filter((at) => chosen.has(at));
+}

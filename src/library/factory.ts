@@ -7,8 +7,7 @@ import {
   type ConfiguredRule,
 } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Subject } from '../../evaluators/evaluator.ts';
-import { partedOptions } from '../../evaluators/configuration/option-functions.ts';
-import { snakeMembers } from '../../evaluators/configuration/option-names.ts';
+import { partedOptions, snakeMembers } from '../../evaluators/configuration/option-forms.ts';
 import type { TurnGrouping } from '../../evaluators/evidence/turns.ts';
 import { writtenExpectation } from '../../evaluators/expectation/written-expectation.ts';
 import { didYouMean } from '../model/did-you-mean.ts';

@@ -1,7 +1,7 @@
 /** What came out of an experiment: each example, and the evaluators over all of them. */
 import type { ExpectedPart } from '../../evaluators/evaluator.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
-import type { Verdict } from '../model/verdict.ts';
+import type { Verdict, PartVerdict } from '../model/verdict.ts';
 import { tallyOf, type Tally } from './tally.ts';
 
 export interface NamedVerdict {
@@ -70,4 +70,12 @@ function evaluatorResults(examples: readonly ExampleResult[]): readonly Evaluato
     ...tallyOf(own.map(({ verdict }) => verdict)),
     scores: own.flatMap(({ id, verdict }) => (verdict.kind === 'scored' ? [{ id, score: verdict.score }] : [])),
   }));
+}
+
+/** The verdict on one tool call in a line, with the name and the place of the call. */
+export function partText({ index, tool, explanation, spanId }: PartVerdict): string {
+  const place = `(call ${index + 1})`;
+  // Most explanations name the call themselves.
+  const named = explanation.includes(place) ? explanation : `${tool} ${place}: ${explanation}`;
+  return spanId === undefined ? named : `${named} (span ${spanId})`;
 }

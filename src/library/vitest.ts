@@ -2,15 +2,14 @@
 import type {} from 'vitest';
 import type { ConfiguredEvaluator, ConfiguredJudge } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
-import { statedParts } from '../../evaluators/expectation/expected-parts.ts';
+import { statedParts } from '../../evaluators/expectation/expectation.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { unreachable } from '../model/ids.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { evaluate, ruleVerdict, type EvaluateWith, type UsableJudge } from './evaluate.ts';
 import { readyEvaluator } from './factory.ts';
-import { partText } from './part-text.ts';
-import type { ExampleResult, NamedVerdict, Report } from './report.ts';
+import { partText, type ExampleResult, type NamedVerdict, type Report } from './report.ts';
 
 export interface ToPassWith extends EvaluateWith {
   readonly expect?: Expectation;

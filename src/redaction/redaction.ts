@@ -6,10 +6,9 @@ import type { LogRecord, Span } from '../model/span.ts';
 import type { Evaluation, Verdict } from '../model/verdict.ts';
 import { originals } from './removed-values.ts';
 import type { RedactionRule } from './rule.ts';
-import { changedRun } from './run.ts';
+import { changedRun, changedDecision, changedEvaluation, changedVerdict } from './run.ts';
 import { search, type Search } from './search.ts';
 import { changedRecord, changedSpan } from './spans.ts';
-import { changedDecision, changedEvaluation, changedVerdict } from './verdict.ts';
 
 export interface Redaction {
   /** The run, and a way for what is said about it. */

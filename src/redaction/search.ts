@@ -1,15 +1,14 @@
 /** Texts without what the rules match: what comes out is matched by none of them. */
-import { jsonText, parseJsonContainer, type JsonValue } from '../model/json.ts';
-import { rewrittenJson } from './json-values.ts';
+import { jsonText, parseJsonContainer, type JsonValue, isJsonArray, isJsonObject, jsonDepthMax, type JsonObject } from '../model/json.ts';
 import type { Part, RedactionRule } from './rule.ts';
 
 /** Stands for a text that was not searched to the end. */
 export const notSearched = '[not searched]';
 /** As the metrics name it. */
-export const notSearchedName = 'not_searched';
+const notSearchedName = 'not_searched';
 
 /** Of one run, and of each verdict on it, by each rule: a second or two of work at the worst. */
-export const searchedCharsMax = 8_000_000;
+const searchedCharsMax = 8_000_000;
 /** A replacement and what stands beside it may match once more. The last pass finds nothing, or the text is given up. */
 const passesMax = 4;
 /** JSON texts within texts of JSON values; deeper ones are plain text. */
@@ -108,4 +107,57 @@ function clusters(matches: readonly Found[]): readonly Found[] {
     else all[all.length - 1] = { start: last.start, end: Math.max(last.end, match.end), rule: Math.min(last.rule, match.rule) };
   }
   return all;
+}
+
+/** Changes to the texts, numbers and member names within a JSON value. */
+export interface Rewriting {
+  readonly text: (text: string) => string;
+  readonly name: (name: string) => string;
+  /** In the place of what is nested deeper than any JSON text that is read. */
+  readonly tooDeep: JsonValue;
+}
+
+/** The same value, and within it the same parts, where nothing changes. */
+function rewrittenJson(value: JsonValue, changes: Rewriting, depth = 0): JsonValue {
+  switch (typeof value) {
+    case 'string':
+      return changes.text(value);
+    case 'number':
+    case 'bigint': {
+      const text = String(value);
+      const changed = changes.text(text);
+      return changed === text ? value : changed;
+    }
+    default:
+      if (!isJsonArray(value) && !isJsonObject(value)) return value;
+      if (depth > jsonDepthMax) return changes.tooDeep;
+      return isJsonArray(value) ? rewrittenList(value, changes, depth) : rewrittenObject(value, changes, depth);
+  }
+}
+
+function rewrittenList(list: readonly JsonValue[], changes: Rewriting, depth: number): readonly JsonValue[] {
+  const items = list.map((item) => rewrittenJson(item, changes, depth + 1));
+  return items.every((item, at) => item === list[at]) ? list : items;
+}
+
+function rewrittenObject(object: JsonObject, changes: Rewriting, depth: number): JsonObject {
+  let changed = false;
+  const members = Object.entries(object).map(([name, value]) => {
+    const member = { name, newName: changes.name(name), value: rewrittenJson(value, changes, depth + 1) };
+    changed ||= member.newName !== name || member.value !== value;
+    return member;
+  });
+  if (!changed) return object;
+  const taken = new Map<string, number>(members.filter(({ name, newName }) => name === newName).map(({ name }) => [name, 1]));
+  return Object.fromEntries(members.map(({ name, newName, value }) => [name === newName ? name : freeName(newName, taken), value]));
+}
+
+/** Names that have become the same are numbered, so that each member stays. `taken`: the last number of each name. */
+function freeName(name: string, taken: Map<string, number>): string {
+  let number = taken.get(name) ?? 0;
+  let free = name;
+  while (taken.has(free)) free = `${name} (${++number})`;
+  taken.set(name, Math.max(number, 1));
+  taken.set(free, taken.get(free) ?? 1);
+  return free;
 }

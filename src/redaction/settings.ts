@@ -2,8 +2,8 @@
 import { creditCardParts } from './credit-card.ts';
 import { decoded, type Decoded } from './decoded.ts';
 import { emailParts } from './email.ts';
-import { patternParts } from './pattern.ts';
 import type { Part, RedactionRule, Spend } from './rule.ts';
+import { RE2JS } from 're2js';
 
 export type RedactionSettings =
   | { readonly match: ReadyPattern; readonly replace: string }
@@ -49,4 +49,23 @@ function readyParts(
     return (hidden[at]?.start ?? Infinity) >= end;
   });
   return [...alone, ...hidden].sort((a, b) => a.start - b.start);
+}
+
+/** Throws when the source is no pattern of this engine: the configuration has checked it. */
+function patternParts(source: string): (text: string, spend: Spend) => readonly Part[] | undefined {
+  const pattern = RE2JS.compile(source);
+  return (text, spend) => {
+    if (!spend(text.length)) return undefined;
+    if (!pattern.test(text)) return [];
+    const parts: Part[] = [];
+    const matcher = pattern.matcher(text);
+    while (matcher.find()) {
+      const part = { start: matcher.start(), end: matcher.end() };
+      // An empty match blots out nothing.
+      if (part.end > part.start) parts.push(part);
+      // A search may have to look to the end before it knows where its match ends, and so may the next one.
+      if (!spend(text.length - part.end)) return undefined;
+    }
+    return parts;
+  };
 }

@@ -1,7 +1,6 @@
 /** Is a second judge, or a new prompt, better than the first on the same labelled items? */
 import { notEstimable, usualConfidence, type Estimated, type EstimateOptions, type NotEstimable } from './estimate.ts';
-import { mcNemar } from './mcnemar.ts';
-import { pairedDifference, type PairedCounts } from './paired-difference.ts';
+import { mcNemar, pairedDifference, type PairedCounts } from './paired-difference.ts';
 
 /** One labelled item: whose verdict is the label. */
 export interface ComparedItem {

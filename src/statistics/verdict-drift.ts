@@ -1,7 +1,6 @@
 /** Does a judge still say the same of a fixed set of items? The set is asked again, item by item, so the traffic plays no part in it. */
 import { notEstimable, type Estimate, type Estimated, type NotEstimable } from './estimate.ts';
-import { mcNemar } from './mcnemar.ts';
-import { pairedDifference } from './paired-difference.ts';
+import { mcNemar, pairedDifference } from './paired-difference.ts';
 import { proportion } from './proportion.ts';
 import { sequentialLevel, type SequentialTestOptions } from './sequential-testing.ts';
 

@@ -3,9 +3,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import { agentTrace, toolCall, type AgentTrace } from '../../src/library/agent-trace.ts';
 import { taskCompletion, toolCallValidity, toolEfficiency, toolError, toolTrajectory } from '../../src/library/evaluators.ts';
 import { experiment } from '../../src/library/experiment.ts';
-import type { Example, Progress } from '../../src/library/experiment-options.ts';
-import { switchable } from '../../src/library/switchable.ts';
-import type { Timers } from '../../src/library/timers.ts';
+import { type Example, type Progress, switchable, type Timers } from '../../src/library/experiment-options.ts';
 import type { Subject } from '../../evaluators/evaluator.ts';
 
 /** Time passes only when it is told to. */

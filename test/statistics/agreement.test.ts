@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { cohenKappa, type LabelPair } from '../../src/statistics/cohen-kappa.ts';
-import { raterAgreement, raterPeopleMax, type PersonsLabel } from '../../src/statistics/rater-agreement.ts';
+import { cohenKappa, type LabelPair, raterAgreement, raterPeopleMax, type PersonsLabel } from '../../src/statistics/cohen-kappa.ts';
 
 function table(rows: { readonly [one: string]: { readonly [other: string]: number } }): readonly LabelPair[] {
   return Object.entries(rows).flatMap(([one, row]) =>

@@ -1,8 +1,7 @@
 /** Paired tests, and tests that are repeated. */
 import { expect, test } from 'vitest';
 import { compareJudges } from '../../src/statistics/judge-comparison.ts';
-import { mcNemar } from '../../src/statistics/mcnemar.ts';
-import { pairedDifference } from '../../src/statistics/paired-difference.ts';
+import { mcNemar, pairedDifference } from '../../src/statistics/paired-difference.ts';
 import { rateChange } from '../../src/statistics/rate-change.ts';
 import { sequentialLevel } from '../../src/statistics/sequential-testing.ts';
 import { verdictDrift } from '../../src/statistics/verdict-drift.ts';

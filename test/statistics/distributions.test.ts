@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { betaBelow, betaQuantile, logGamma } from '../../src/statistics/beta.ts';
 import { normalBelow, normalQuantile } from '../../src/statistics/normal.ts';
-import { studentBelow, studentQuantile } from '../../src/statistics/student-t.ts';
+import { studentBelow, studentQuantile } from '../../src/statistics/share-interval.ts';
 
 const values: readonly { readonly name: string; readonly found: number; readonly want: number }[] = [
   { name: 'normal below 0', found: normalBelow(0), want: 0.5 },

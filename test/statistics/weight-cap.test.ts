@@ -1,7 +1,7 @@
 /** What one run may weigh, whatever it claims. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { averageRunsMax, cappedWeights, weightShareMax } from '../../src/statistics/weight-cap.ts';
+import { averageRunsMax, cappedWeights, weightShareMax } from '../../src/statistics/weighted-rate.ts';
 
 const probabilities = fc.array(fc.oneof(fc.constantFrom(1, 0.05, 1e-4, 5e-6), fc.double({ min: 1e-9, max: 1, noNaN: true })), {
   minLength: 1,

@@ -1,6 +1,6 @@
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { evaluators as members } from '../../../evaluators/index.ts';
-import { snakeMembers } from '../../../evaluators/configuration/option-names.ts';
+import { snakeMembers } from '../../../evaluators/configuration/option-forms.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
 import { referenceRows } from '../../config/reference.ts';
 import { unreachable } from '../../model/ids.ts';

@@ -2,8 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator, Fault } from '../../../evaluators/evaluator.ts';
-import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
-import { refinedPart } from '../../../evaluators/expectation/expected-parts.ts';
+import { readExpectation, refinedPart } from '../../../evaluators/expectation/expectation.ts';
 import { schemaFaults } from '../../../evaluators/configuration/options.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
 import { juryFindings, unknownJudges } from '../../config/checks/cross-checks-juries.ts';

@@ -2,8 +2,7 @@
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { coverageOf } from '../../../evaluators/configuration/coverage.ts';
 import type { AnyEvaluator, ExpectedPart } from '../../../evaluators/evaluator.ts';
-import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
-import { refinedPart, statedParts } from '../../../evaluators/expectation/expected-parts.ts';
+import { readExpectation, refinedPart, statedParts } from '../../../evaluators/expectation/expectation.ts';
 import { pathText, type ConfigFault } from '../../config/diagnostic.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import type { JsonValue } from '../../model/json.ts';

@@ -1,7 +1,7 @@
 /** The list prices of vendors behind the prices that the configuration gives. */
 import { listPrices } from '../../../evaluators/pricing/list-prices.ts';
 import { priceOf, priceTableSchema } from '../../../evaluators/pricing/prices.ts';
-import { snakeMembers } from '../../../evaluators/configuration/option-names.ts';
+import { snakeMembers } from '../../../evaluators/configuration/option-forms.ts';
 import { type JsonObject, member } from '../../model/json.ts';
 import { ownMembers } from '../schema.ts';
 import { objectAt } from '../partial-value.ts';

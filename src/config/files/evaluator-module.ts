@@ -1,5 +1,5 @@
 /** The evaluator that a module exports, or everything that is wrong with it. */
-import { expectedParts } from '../../../evaluators/expectation/expected-parts.ts';
+import { expectedParts } from '../../../evaluators/expectation/expectation.ts';
 import type { AnyEvaluator, Need } from '../../../evaluators/evaluator.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { checker } from '../checks/check.ts';

@@ -1,7 +1,6 @@
 /** What the spans of a trace tell, as far as the gathering must know it when they come. */
 import type { Collector, SpanFacts } from '../../../collectors/collector.ts';
-import { repeats } from '../../../collectors/parsing/repeats.ts';
-import { sharedValues } from '../../../collectors/parsing/shared-values.ts';
+import { repeats, sharedValues } from '../../../collectors/parsing/repeats.ts';
 import type { Span } from '../../model/span.ts';
 import type { SpanId } from '../../model/ids.ts';
 import { spanReadingOf, type Reading, type SpanReading, readersOf } from '../assembly/span-facts.ts';

@@ -5,7 +5,7 @@ import type { EvaluatorRate } from '../../analytics/rates.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Coverage } from '../../statistics/coverage.ts';
 import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';
-import { averageRunsMax, weightShareMax } from '../../statistics/weight-cap.ts';
+import { averageRunsMax, weightShareMax } from '../../statistics/weighted-rate.ts';
 
 const text: JsonObject = { type: 'string' };
 const count: JsonObject = { type: 'integer', minimum: 0 };

@@ -1,6 +1,6 @@
 /** Which spans of a graph tell its whole conversation. */
 import { describe, expect, test } from 'vitest';
-import { graphRun } from '../../../collectors/parsing/graph-run.ts';
+import { graphRun } from '../../../collectors/traceloop.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
 
 const asked: JsonValue = { role: 'user', content: 'q' };

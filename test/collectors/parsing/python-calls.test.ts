@@ -1,6 +1,6 @@
 /** Calls in the text form of Python objects. */
 import { describe, expect, test } from 'vitest';
-import { readPythonCalls } from '../../../collectors/parsing/python-calls.ts';
+import { readPythonCalls } from '../../../collectors/parsing/conventions.ts';
 import { pythonLiteralCharsMax } from '../../../collectors/parsing/python-literal.ts';
 
 const cases: readonly { readonly name: string; readonly text: string; readonly calls: readonly object[] | undefined }[] = [

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { blockMax } from '../../../evaluators/judging/truncate.ts';
-import { judgeInput, judgeInputHistory, judgeInputList, judgeInputPieces } from '../../../evaluators/judging/judge-input.ts';
+import { blockMax, judgeInput, judgeInputHistory, judgeInputList, judgeInputPieces } from '../../../evaluators/judging/judge-input.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 
 /** The block, and the words that tell of the cut. */

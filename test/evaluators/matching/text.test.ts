@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editDistance, editTextMax, textSimilarity } from '../../../evaluators/matching/text.ts';
+import { editDistance, editTextMax, textSimilarity } from '../../../evaluators/matching/similarity.ts';
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', '\u{1F600}'), maxLength: 8 });
 
