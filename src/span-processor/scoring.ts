@@ -4,7 +4,7 @@ import { collectors } from '../../collectors/index.ts';
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators as members } from '../../evaluators/index.ts';
-import { spansOf } from '../exporters/otlp/span-events.ts';
+import { spansOf } from '../exporters/otlp/item-spans.ts';
 import { refuseUnanswered, type UsableEvaluator, type UsableJudge } from '../library/evaluate.ts';
 import { readyEvaluator } from '../library/factory.ts';
 import { spanOf, type SdkSpan } from '../library/readable-span.ts';

@@ -34,8 +34,19 @@ test('library: these are the public entries', () => {
     './vitest',
     './judges',
     './scripted-judge',
+    './span-processor',
   ]);
 });
+
+/** Entries that do more than read and score, and what that takes. */
+const hosts: { readonly [entry: string]: { readonly what: string; readonly packages: readonly RegExp[]; readonly files: RegExp } } = {
+  './judges': { what: 'its judges', packages: [/^node:(https|stream|zlib|timers\/promises)$/], files: /^src\/judges\// },
+  './span-processor': {
+    what: 'the spans of verdicts, and the exporters of the SDK',
+    packages: [/^@opentelemetry\/(api|core|resources|exporter-trace-otlp-proto)$/],
+    files: /^src\/(span-processor|otlp|exporters\/(otlp|delivery))\//,
+  },
+};
 
 for (const { entry, types, default: code } of entries) {
   const source = code.replace('./dist/', '').replace(/\.js$/, '.ts');
@@ -45,10 +56,10 @@ for (const { entry, types, default: code } of entries) {
     expect(types).toBe(code.replace(/\.js$/, '.d.ts'));
   });
 
-  test(`library: ${entry} pulls in nothing of the server${entry === './judges' ? ' but its judges' : ''}`, () => {
+  test(`library: ${entry} pulls in nothing of the server${hosts[entry] === undefined ? '' : ` but ${hosts[entry].what}`}`, () => {
     const reached = reachedFrom(join(root, source));
     const outside = [...reached].filter((target) => !target.startsWith('/'));
-    const network = entry === './judges' ? [/^node:(https|stream|zlib|timers\/promises)$/] : [];
+    const network = [...(hosts[entry]?.packages ?? [])];
     expect(
       outside.filter(
         (target) =>
@@ -56,7 +67,7 @@ for (const { entry, types, default: code } of entries) {
       ),
     ).toEqual([]);
     const files = [...reached].filter((target) => target.startsWith('/')).map((path) => relative(root, path));
-    const own = entry === './judges' ? /^src\/judges\// : /^src\/judges\/scripted\.ts$/;
+    const own = hosts[entry]?.files ?? /^src\/judges\/scripted\.ts$/;
     expect(
       files.filter(
         (path) => !own.test(path) && !/^(src\/(library|model|runtime|pipeline|telemetry)\/|collectors\/|evaluators\/)/.test(path),

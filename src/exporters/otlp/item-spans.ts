@@ -1,0 +1,45 @@
+/** The spans that tell what came of a run: the evaluation span, and those of the questions to judges. */
+import { wire } from '../../model/attributes.ts';
+import type { ExportItem } from '../../model/scored-run.ts';
+import type { SentLink, SentSpan } from '../../otlp/write/outgoing-items.ts';
+import { type Carrier, carrierOf } from './evaluation-span.ts';
+import { judgeSpans, judgeTraceOf } from './judge-spans.ts';
+
+/** The evaluation span, and the trace of what judges were asked, where that goes along: it links to the evaluation span, which names it. */
+export function spansOf(item: ExportItem, tellsCalls: boolean): readonly SentSpan[] {
+  const carrier = carrierOf(item);
+  const asked = tellsCalls ? judgeTraceOf(item) : undefined;
+  const carriers = carrier === undefined ? [] : [carrierSpan(carrier, item, asked)];
+  return [
+    ...carriers,
+    ...(asked === undefined
+      ? []
+      : judgeSpans(
+          item,
+          carriers.map(({ traceId, spanId, traceState }) => ({ traceId, spanId, traceState })),
+        )),
+  ];
+}
+
+/** Child of the agent's span and linked to it, at its end: before it, the trace would look different; after it, longer. */
+function carrierSpan(carrier: Carrier, { run }: ExportItem, asked: Pick<SentLink, 'traceId' | 'spanId'> | undefined): SentSpan {
+  const { traceId, spanTraceId = traceId, spanId, traceState, endUnixNano } = run;
+  return {
+    resource: run.resourceAttributes,
+    // Parent and child are of one trace, also where the run is known under another one.
+    traceId: spanTraceId,
+    spanId: carrier.spanId,
+    parentSpanId: spanId,
+    traceState,
+    name: carrier.name,
+    startUnixNano: endUnixNano,
+    endUnixNano,
+    attributes:
+      asked === undefined
+        ? carrier.attributes
+        : { ...carrier.attributes, [wire.judgeTraceId]: asked.traceId, [wire.judgeSpanId]: asked.spanId },
+    events: carrier.events.map((attributes) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes })),
+    // Who reads annotations of OpenInference goes by the one link: it is what they are about. Decision 40.
+    links: [{ traceId: spanTraceId, spanId, traceState }],
+  };
+}
