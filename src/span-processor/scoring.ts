@@ -53,7 +53,7 @@ export interface SpanProcessorOptions {
 }
 
 export interface SpanProcessorStats {
-  /** `taken`: given to the gathering. `invalid`: never recorded, or broken. `dropped`: too many waited, or the processor was shut down. */
+  /** `taken`: given to the gathering. `invalid`: never recorded, broken, or an evaluation span. `dropped`: too many waited, or the processor was shut down. */
   readonly spans: { readonly taken: number; readonly invalid: number; readonly dropped: number };
   readonly runs: { readonly scored: number };
   readonly judges: { readonly asked: number; readonly overloaded: number };
@@ -202,7 +202,7 @@ export function processScoring(
   async function drained(untilMs: number): Promise<void> {
     while ((asking > 0 || toAsk.length > 0 || sending.isBusy()) && clock.nowMs() < untilMs) {
       await new Promise<void>((resolve) => {
-        const cancel = timers.after(Math.max(1, untilMs - clock.nowMs()), resolve);
+        const cancel = timers.after(Math.max(1, untilMs - clock.nowMs()), resolve, true);
         progress = () => {
           cancel();
           resolve();
@@ -212,26 +212,37 @@ export function processScoring(
     }
   }
 
-  const pause = (ms: number): Promise<void> => new Promise((resolve) => void timers.after(ms, resolve));
+  /** Somebody waits for it, so the process goes on meanwhile. */
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => void timers.after(ms, resolve, true));
+
+  /** Slice after slice, with turns of the agent in between. */
+  async function workAll(untilMs: number): Promise<void> {
+    for (;;) {
+      work(clock.nowMs() + sliceMs);
+      if ((waiting.length === 0 && !isDue()) || clock.nowMs() >= untilMs) return;
+      await pause(0);
+    }
+  }
 
   async function flush(): Promise<void> {
     const untilMs = clock.nowMs() + deadlineMs;
-    work(Infinity);
+    await workAll(untilMs);
     // A complete run waits so long for a straggler.
     if (flow.nextDueMs() !== undefined) await pause(Math.min(settleMs + 1, deadlineMs));
-    work(Infinity);
+    await workAll(untilMs);
     await drained(untilMs);
     planDue();
   }
 
   async function end(): Promise<void> {
     const untilMs = clock.nowMs() + deadlineMs;
-    work(Infinity);
+    await workAll(untilMs);
     safely(() => flow.finish());
     await drained(untilMs);
     cancelDue?.();
     counts.dropped += waiting.splice(0).length;
-    await Promise.race([options.exporter.shutdown().catch(() => counts.faults++), pause(Math.max(1, untilMs - clock.nowMs()))]);
+    const shutDown = async (): Promise<void> => await options.exporter.shutdown();
+    await Promise.race([shutDown().catch(() => counts.faults++), pause(Math.max(1, untilMs - clock.nowMs()))]);
   }
 
   return {
@@ -283,7 +294,7 @@ function checked({ evaluators, judge, call, sample = 1, ...numbers }: SpanProces
     Object.entries(defaults).map(([name, preset]) => {
       const value = numbers[name as keyof typeof defaults] ?? preset;
       if (!Number.isFinite(value) || value < (name === 'settleMs' || name === 'quietMs' ? 0 : 1))
-        faults.push(`${name} must be a number from 1.`);
+        faults.push(`${name} must be a number from 1, settleMs and quietMs from 0.`);
       return [name, value];
     }),
   ) as Omit<CheckedOptions, 'plan'>;

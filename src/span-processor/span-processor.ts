@@ -1,6 +1,7 @@
 /** `tracejury/span-processor`: scores the runs of agents in their own process, by the spans that the OpenTelemetry SDK makes there. No service is needed. */
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { processScoring, type SpanProcessorOptions, type SpanProcessorStats } from './scoring.ts';
 import { machineTimers } from './timers.ts';
 
@@ -12,7 +13,7 @@ export class TracejurySpanProcessor implements SpanProcessor {
   readonly #scoring: ReturnType<typeof processScoring>;
 
   constructor(options: SpanProcessorOptions = {}) {
-    const exporter = options.exporter ?? new OTLPTraceExporter();
+    const exporter = options.exporter ?? otlpExporter();
     this.#scoring = processScoring({ ...options, exporter }, { clock: { nowMs: () => Date.now() }, timers: machineTimers });
   }
 
@@ -38,6 +39,12 @@ export class TracejurySpanProcessor implements SpanProcessor {
   stats(): SpanProcessorStats {
     return this.#scoring.stats();
   }
+}
+
+/** As the OTLP variables say. The protocol is HTTP, with JSON only where they ask for it. */
+function otlpExporter(): SpanExporter {
+  const protocol = process.env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? process.env['OTEL_EXPORTER_OTLP_PROTOCOL'];
+  return protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
 }
 
 export type { SpanProcessorOptions, SpanProcessorStats } from './scoring.ts';

@@ -43,7 +43,7 @@ const hosts: { readonly [entry: string]: { readonly what: string; readonly packa
   './judges': { what: 'its judges', packages: [/^node:(https|stream|zlib|timers\/promises)$/], files: /^src\/judges\// },
   './span-processor': {
     what: 'the spans of verdicts, and the exporters of the SDK',
-    packages: [/^@opentelemetry\/(api|core|resources|exporter-trace-otlp-proto)$/],
+    packages: [/^@opentelemetry\/(api|core|resources|exporter-trace-otlp-(http|proto))$/],
     files: /^src\/(span-processor|otlp|exporters\/(otlp|delivery))\//,
   },
 };
