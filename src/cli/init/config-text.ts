@@ -36,7 +36,8 @@ export function initialConfig({ agent, judge, backend }: InitAnswers): string {
 
 /** Variables that the configuration reads and the environment must have. */
 export function neededVariables({ judge, backend }: InitAnswers): readonly string[] {
-  const ofBackend = backend === undefined ? [] : requiredKeys(backend).map(({ variable }) => variable);
+  const ofBackend =
+    backend === undefined ? [] : requiredKeys(backend).flatMap(({ variable, local }) => (local === undefined ? [variable] : []));
   return [...(judge === undefined || judge.baseUrl !== openAiUrl ? [] : ['OPENAI_API_KEY']), ...ofBackend];
 }
 
@@ -68,16 +69,20 @@ function judgesText({ baseUrl, model }: NonNullable<InitAnswers['judge']>): stri
 }
 
 function exportText(backend: NativeBackend): string {
-  const keys = Object.fromEntries(requiredKeys(backend).map(({ key, variable }) => [key, `\${env:${variable}}`]));
+  const keys = Object.fromEntries(
+    requiredKeys(backend).map(({ key, variable, local }) => [key, `\${env:${variable}${local === undefined ? '' : `:-${local}`}}`]),
+  );
   const { preset } = backend.endpoint;
   const entry = { to: backend.id, ...(preset === undefined ? {} : { endpoint: preset }), ...keys };
   return `# Scores in ${backend.title}, on the agent's own spans. The spans must reach it too: docs/tutorial/getting-started.md.\n${stringify({ export: [entry] }).trimEnd()}`;
 }
 
-function requiredKeys(backend: NativeBackend): readonly { readonly key: string; readonly variable: string }[] {
-  return Object.entries({ endpoint: backend.endpoint, ...backend.keys }).flatMap(([key, { variables, isRequired, preset }]) => {
+function requiredKeys(
+  backend: NativeBackend,
+): readonly { readonly key: string; readonly variable: string; readonly local: string | undefined }[] {
+  return Object.entries({ endpoint: backend.endpoint, ...backend.keys }).flatMap(([key, { variables, isRequired, preset, local }]) => {
     const [variable] = variables;
-    return isRequired === true && preset === undefined && variable !== undefined ? [{ key, variable }] : [];
+    return isRequired === true && preset === undefined && variable !== undefined ? [{ key, variable, local }] : [];
   });
 }
 

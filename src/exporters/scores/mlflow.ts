@@ -16,7 +16,7 @@ const idKey = 'tracejury.id';
 export const mlflow = {
   id: 'mlflow',
   title: 'MLflow',
-  endpoint: { variables: ['MLFLOW_TRACKING_URI'], isRequired: true },
+  endpoint: { variables: ['MLFLOW_TRACKING_URI'], isRequired: true, local: 'http://127.0.0.1:5000' },
   keys: {
     user: { variables: ['MLFLOW_TRACKING_USERNAME'] },
     api_key: { variables: ['MLFLOW_TRACKING_TOKEN', 'MLFLOW_TRACKING_PASSWORD'] },

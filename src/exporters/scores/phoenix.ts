@@ -15,7 +15,7 @@ const annotationsMax = 500;
 export const phoenix = {
   id: 'phoenix',
   title: 'Arize Phoenix',
-  endpoint: { variables: ['PHOENIX_COLLECTOR_ENDPOINT'], isRequired: true },
+  endpoint: { variables: ['PHOENIX_COLLECTOR_ENDPOINT'], isRequired: true, local: 'http://127.0.0.1:6006' },
   keys: { api_key: { variables: ['PHOENIX_API_KEY'] }, project: { variables: ['PHOENIX_PROJECT_NAME'] } },
   places: {
     run: 'annotation of the agent’s span; of a run that no other agent called, of its trace too',

@@ -10,6 +10,8 @@ export interface NativeKey {
   readonly variables: readonly string[];
   readonly isRequired?: true;
   readonly preset?: string;
+  /** Where it listens on a developer's machine. `init` writes it as the default of the variable. */
+  readonly local?: string;
   /** What the text of a variable means, where that is not the text itself. Undefined: nothing. */
   readonly ofVariable?: (text: string) => string | undefined;
 }

@@ -62,6 +62,18 @@ test.each(cases)(
   },
 );
 
+test('init: a backend that often runs on the same machine needs no variable', async () => {
+  for (const [backend, endpoint] of [
+    ['phoenix', 'http://127.0.0.1:6006'],
+    ['mlflow', 'http://127.0.0.1:5000'],
+  ] as const) {
+    const { file, out } = await init(['--backend', backend]);
+    expect(named(out)).toEqual([]);
+    const { config } = await readConfig({ file, env: {}, evaluators });
+    expect(config.exporters).toMatchObject([{ to: backend, endpoint }]);
+  }
+});
+
 test('init: every commented line is configuration that may be switched on', async () => {
   const { file } = await init([]);
   const switchedOn = readFileSync(file, 'utf8').replaceAll(/^# (?=(?: *- |  |[a-z_]+:))/gm, '');
