@@ -86,7 +86,12 @@ export function processScoring(
   const settings = checked(options);
   const { spansMax, judgeQueueMax, judgeConcurrency, deadlineMs, settleMs } = settings;
   const counts = { taken: 0, invalid: 0, dropped: 0, scored: 0, asked: 0, overloaded: 0, faults: 0 };
-  const sending: SentSpans = sentSpans({ exporter: options.exporter, waitingMax: settings.exportsMax, timers });
+  const sending: SentSpans = sentSpans({
+    exporter: options.exporter,
+    waitingMax: settings.exportsMax,
+    timers,
+    onIdle: () => progress(),
+  });
   const ask = askOf(options.judge ?? {}, options.call);
   const toAsk: (() => Promise<void>)[] = [];
   let asking = 0;
@@ -94,14 +99,15 @@ export function processScoring(
   let isPlanned = false;
   let cancelDue: (() => void) | undefined;
   let stopped: Promise<void> | undefined;
-  /** Called when a judge has answered or an export has ended. */
-  let progress = (): void => undefined;
+  const context = evaluationContext();
+  /** Flushes that wait for judges and exports. */
+  const flushes = new Set<() => void>();
 
   const flow = pipeline({
     collectors,
     plan: settings.plan,
     closing: { ...defaultClosing, settleMs, quietMs: settings.quietMs },
-    context: evaluationContext(),
+    context,
     clock,
     telemetry: noTelemetry,
     limits: { ...defaultGroupLimits, bytesMax: settings.bytesMax, tombstonesMax: 10_000 },
@@ -131,7 +137,7 @@ export function processScoring(
     }
     toAsk.push(async () => {
       counts.asked++;
-      const verdict = await runJudge(configured.judge(run.trace, expected, evaluationContext()), ask, {
+      const verdict = await runJudge(configured.judge(run.trace, expected, context), ask, {
         questionsMax,
         threshold: configured.threshold,
       });
@@ -198,16 +204,22 @@ export function processScoring(
     if (dueMs !== undefined && stopped === undefined) cancelDue = timers.after(Math.max(1, dueMs - clock.nowMs()), plan);
   }
 
+  /** A judge has answered, or no score waits any more: whoever waits for that looks again. */
+  function progress(): void {
+    for (const proceed of flushes) proceed();
+  }
+
   /** Until judges have answered and scores are sent. */
   async function drained(untilMs: number): Promise<void> {
     while ((asking > 0 || toAsk.length > 0 || sending.isBusy()) && clock.nowMs() < untilMs) {
       await new Promise<void>((resolve) => {
-        const cancel = timers.after(Math.max(1, untilMs - clock.nowMs()), resolve, true);
-        progress = () => {
+        const proceed = (): void => {
           cancel();
+          flushes.delete(proceed);
           resolve();
         };
-        sending.onIdle(progress);
+        const cancel = timers.after(Math.max(1, untilMs - clock.nowMs()), proceed, true);
+        flushes.add(proceed);
       });
     }
   }

@@ -11,14 +11,14 @@ export interface SentSpansOptions {
   readonly exporter: SpanExporter;
   readonly waitingMax: number;
   readonly timers: ProcessTimers;
+  /** Called when nothing waits any more. */
+  readonly onIdle: () => void;
 }
 
 export interface SentSpans {
   /** Never throws. */
   add(spans: readonly SentSpan[]): void;
   isBusy(): boolean;
-  /** Calls back once when nothing waits any more. */
-  onIdle(callback: () => void): void;
   counts(): { readonly sent: number; readonly failed: number; readonly dropped: number };
 }
 
@@ -26,21 +26,15 @@ const batchMax = 128;
 /** An exporter that does not call back by then has failed. The OTLP exporters end after 10 s by themselves. */
 const exportMs = 30_000;
 
-export function sentSpans({ exporter, waitingMax, timers }: SentSpansOptions): SentSpans {
+export function sentSpans({ exporter, waitingMax, timers, onIdle }: SentSpansOptions): SentSpans {
   const counts = { sent: 0, failed: 0, dropped: 0 };
   const waiting: ReadableSpan[] = [];
   let isSending = false;
-  let idle: (() => void) | undefined;
 
   function send(): void {
     if (isSending) return;
     const batch = waiting.splice(0, batchMax);
-    if (batch.length === 0) {
-      const callback = idle;
-      idle = undefined;
-      callback?.();
-      return;
-    }
+    if (batch.length === 0) return onIdle();
     isSending = true;
     let isOver = false;
     const over = (isSent: boolean): void => {
@@ -68,10 +62,6 @@ export function sentSpans({ exporter, waitingMax, timers }: SentSpansOptions): S
       timers.soon(send);
     },
     isBusy: () => isSending || waiting.length > 0,
-    onIdle(callback) {
-      idle = callback;
-      if (!isSending) send();
-    },
     counts: () => ({ ...counts }),
   };
 }

@@ -123,6 +123,22 @@ test('span processor: a flush scores what is complete, and waits for its scores'
   expect(spans).toHaveLength(1);
 });
 
+test('span processor: two flushes at once both end when the judge has answered', async () => {
+  let answer = (): void => undefined;
+  const judge = {
+    ask: () => new Promise<{ kind: 'failed'; error: string }>((resolve) => (answer = () => resolve({ kind: 'failed', error: 'no: idea' }))),
+  };
+  const { scoring, advance } = started({ evaluators: [toolError(), taskCompletion()], judge });
+  for (const span of await agentSpans()) scoring.ended(span);
+  let ended = 0;
+  for (let flush = 0; flush < 2; flush++) void scoring.flush().then(() => ended++);
+  await advance(600);
+  expect(ended).toBe(0);
+  answer();
+  await advance(1);
+  expect(ended).toBe(2);
+});
+
 test('span processor: a shutdown scores everything, sends it, and ends the exporter once; later spans are dropped', async () => {
   const { scoring, advance, spans, state, scored } = started();
   const own = await agentSpans();
