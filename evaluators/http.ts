@@ -1,4 +1,5 @@
 /** An evaluation that runs elsewhere: the run goes to an HTTP endpoint as one JSON document, and an outcome comes back. */
+import { httpHeadersSchema } from './schema/http-headers.ts';
 import { isJsonObject, jsonText, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { quantityOf } from '../src/model/quantities.ts';
 import { runJson } from '../src/model/run-json.ts';
@@ -59,16 +60,7 @@ export const http = {
         description: 'Where the run is sent, by POST. Required.',
       },
       headers: {
-        type: 'object',
-        maxProperties: 100,
-        propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 'x-words': 'Write the name of an HTTP header.' },
-        additionalProperties: {
-          type: 'string',
-          maxLength: 10_000,
-          pattern: '^[ -~]*$',
-          'x-words': 'Use ASCII characters in one line.',
-          'x-secret': true,
-        },
+        ...httpHeadersSchema,
         description: 'Headers of every request, for example the key of the endpoint.',
       },
       timeout: {

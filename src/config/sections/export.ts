@@ -1,3 +1,4 @@
+import { httpHeadersSchema } from '../../../evaluators/schema/http-headers.ts';
 import { natives } from '../../exporters/index.ts';
 import type { NativeBackend, NativeKeyName } from '../../exporters/scores/score-api-backend.ts';
 import { otlpProtocols } from '../../exporters/settings.ts';
@@ -86,16 +87,7 @@ export const exportSection: Section = {
         },
         ...keys,
         headers: {
-          type: 'object',
-          maxProperties: 100,
-          propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 'x-words': 'Write the name of an HTTP header.' },
-          additionalProperties: {
-            type: 'string',
-            maxLength: 10_000,
-            pattern: '^[ -~]*$',
-            'x-words': 'Use ASCII characters in one line.',
-            'x-secret': true,
-          },
+          ...httpHeadersSchema,
           default: {},
           description:
             'Headers of every request, for example the key of the backend. When left out, those of `OTEL_EXPORTER_OTLP_HEADERS`.',

@@ -1,4 +1,5 @@
 /** `judges` and the prices of models. */
+import { httpHeadersSchema } from '../../../evaluators/schema/http-headers.ts';
 import { priceTableSchema } from '../../../evaluators/pricing/prices.ts';
 import { answerFormats, ownBodyMembers, reasoningEfforts } from '../../judges/settings.ts';
 import { budgetSchema } from './budget.ts';
@@ -98,16 +99,7 @@ export const judges: Section = {
             'How the endpoint is asked to keep to the schema of an answer. `auto`: the first of the others, in this order, that it does not refuse. A format that is named is the only one that is asked for.',
         },
         headers: {
-          type: 'object',
-          maxProperties: 100,
-          propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 'x-words': 'Write the name of an HTTP header.' },
-          additionalProperties: {
-            type: 'string',
-            maxLength: 10_000,
-            pattern: '^[ -~]*$',
-            'x-words': 'Use ASCII characters in one line.',
-            'x-secret': true,
-          },
+          ...httpHeadersSchema,
           default: {},
           description: 'Headers of every request, for example what a gateway wants to know. Values are secret.',
         },

@@ -1,3 +1,4 @@
+import { httpHeadersSchema } from '../../../evaluators/schema/http-headers.ts';
 import type { Section } from './section.ts';
 
 export const telemetry: Section = {
@@ -31,16 +32,8 @@ export const telemetry: Section = {
               'Base URL of the tracing backend; `/v1/traces` is added. When left out, `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`. It must not be this service.',
           },
           headers: {
-            type: 'object',
+            ...httpHeadersSchema,
             maxProperties: 50,
-            propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 'x-words': 'Write the name of an HTTP header.' },
-            additionalProperties: {
-              type: 'string',
-              maxLength: 10_000,
-              pattern: '^[ -~]*$',
-              'x-words': 'Use ASCII characters in one line.',
-              'x-secret': true,
-            },
             'x-restart': true,
             description: 'Headers of every request. When left out, those of `OTEL_EXPORTER_OTLP_HEADERS`.',
           },
