@@ -13,9 +13,13 @@ export function signalEndpoint(signal: Signal, configured: JsonValue | undefined
   return base === undefined || base === '' ? undefined : withPath(signal, base);
 }
 
-/** `key=value,key=value`, values percent-encoded, as the OTLP exporter specification writes headers. */
+/** Headers of the exporter, as its specification writes them. */
 export function environmentHeaders(signal: Signal, env: Environment): { readonly [name: string]: string } {
-  const text = env[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_HEADERS`] ?? env['OTEL_EXPORTER_OTLP_HEADERS'] ?? '';
+  return environmentPairs(env[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_HEADERS`] ?? env['OTEL_EXPORTER_OTLP_HEADERS'] ?? '');
+}
+
+/** `key=value,key=value` with percent-encoded values: the form of headers and of resource attributes in the variables of OpenTelemetry. */
+export function environmentPairs(text: string): { readonly [name: string]: string } {
   const pairs = text.split(',').flatMap((pair): readonly (readonly [string, string])[] => {
     const at = pair.indexOf('=');
     const name = pair.slice(0, Math.max(at, 0)).trim();

@@ -18,6 +18,7 @@ import type { Clock, Sleep } from '../../model/clock.ts';
 import { scopeName } from '../../otlp/write/outgoing-items.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { periodicTask } from '../../runtime/periodic-task.ts';
+import { logThrottle } from '../../runtime/throttled-log.ts';
 import type { OwnSpan, SpanSink } from './self-tracing.ts';
 
 export interface SdkSinkOptions {
@@ -37,7 +38,6 @@ export interface SdkSinkOptions {
 const waitingMax = 2_048;
 const batchMax = 512;
 const sendEveryMs = 5_000;
-const faultEveryMs = 60_000;
 
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
@@ -119,7 +119,7 @@ function waitingSpans({
   onFault,
 }: Required<Pick<SdkSinkOptions, 'exporter' | 'telemetry' | 'clock' | 'onFault'>>): WaitingSpans {
   let spans: ReadableSpan[] = [];
-  let toldAtMs = -Infinity;
+  const due = logThrottle({ clock });
   let isFailing = false;
   let isOver = false;
   let underWay = 0;
@@ -143,9 +143,7 @@ function waitingSpans({
   }
 
   function tell(error: unknown): void {
-    if (clock.nowMs() - toldAtMs < faultEveryMs) return;
-    toldAtMs = clock.nowMs();
-    onFault(error);
+    if (due('fault') !== undefined) onFault(error);
   }
 
   return {
