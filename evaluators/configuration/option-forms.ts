@@ -63,7 +63,7 @@ export interface GivenFunction {
   readonly given: (...given: never[]) => unknown;
 }
 
-/** The options without the functions that stand at one of these paths, and these. A function elsewhere stays, to be refused with everything else that is no JSON. */
+/** Separates the options from the functions at these paths. A function elsewhere stays among the options, and the schema refuses it. */
 export function partedOptions(
   options: object,
   paths: readonly string[],

@@ -81,7 +81,7 @@ export interface Lines {
   readonly hits: readonly boolean[];
 }
 
-/** There is at least one line. The words tell what a line does that is as wanted, and what one does that is not. */
+/** Needs at least one line. The words name what a line does that meets the expectation, and what one does that does not. */
 export function linesFinding({ actual, expected, hits }: Lines, words: { readonly hit: string; readonly miss: string }): Finding | Skipped {
   if (hits.length > linesMax) return skipped('too_large', `${hits.length} lines are more than the ${linesMax} that are compared.`);
   const missed = hits.flatMap((hit, at) => (hit ? [] : [`line ${at + 1}`]));

@@ -89,7 +89,7 @@ function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: r
   });
 }
 
-/** What is told of a session once it was judged. */
+/** A judged session as the store has it: without its number of turns. */
 function asStored({ revision }: Pick<StoredVerdict, 'revision'>): SessionSoFar {
   return { revision, turns: 0, leftOut: 0 };
 }

@@ -208,7 +208,7 @@ function explanation({ outcome, on, missing, lack, evaluator }: Evaluability): s
     .trimEnd();
 }
 
-/** The explanation has told what the evaluator met first; this tells what it would meet then. */
+/** What the evaluator would lack next, after what its explanation names. */
 function missingText(missing: readonly Need[], lack: Evaluability['lack']): string {
   const others = missing.filter((need) => need !== lack);
   return others.length === 0

@@ -74,7 +74,7 @@ export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: 
   };
 }
 
-/** The whole configuration with what holds of own traces, whoever said it. */
+/** The configuration with the own traces in force, whether the file or the environment asks for them. */
 export function withOwnTraces(value: JsonObject, traces: OwnTraces | undefined): JsonObject {
   const telemetry = objectAt(value, 'telemetry');
   const written = objectAt(telemetry, 'traces');

@@ -1,4 +1,4 @@
-/** The spans that tell what came of a run: the evaluation span, and those of the questions to judges. */
+/** The spans of a scored run: its evaluation span, and a span for each question to a judge. */
 import { wire } from '../../model/attributes.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import type { SentLink, SentSpan } from '../../otlp/write/outgoing-items.ts';
