@@ -59,15 +59,27 @@ export function tlsFetch(tls: ClientTls): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
     const body = Buffer.from(await request.arrayBuffer());
-    return answerOf(await answered(request, body, agent), request.signal);
+    // The caller's own signal: the one of a Request is forgotten, and never aborts, once the Request is collected as garbage.
+    const signal = init?.signal ?? undefined;
+    return answerOf(await answered(request, body, agent, signal), signal);
   };
 }
 
-function answered({ url, method, headers, signal }: Request, body: Buffer, agent: https.Agent): Promise<IncomingMessage> {
+function answered(
+  { url, method, headers }: Request,
+  body: Buffer,
+  agent: https.Agent,
+  signal: AbortSignal | undefined,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = https.request(
       url,
-      { method, agent, signal, headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity', 'content-length': body.length } },
+      {
+        method,
+        agent,
+        ...(signal === undefined ? {} : { signal }),
+        headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity', 'content-length': body.length },
+      },
       resolve,
     );
     sent.on('error', reject);
@@ -76,7 +88,7 @@ function answered({ url, method, headers, signal }: Request, body: Buffer, agent
 }
 
 /** Whoever reads the body is told when it ends early, and when that is because of the signal. */
-function answerOf(message: IncomingMessage, signal: AbortSignal): Response {
+function answerOf(message: IncomingMessage, signal: AbortSignal | undefined): Response {
   const { statusCode: status = 0, statusMessage: statusText = '' } = message;
   // No answer has such a status: nobody would read its body to the end.
   if (status < 200 || status > 599) {
@@ -90,7 +102,8 @@ function answerOf(message: IncomingMessage, signal: AbortSignal): Response {
     message.resume();
     return new Response(null, { status, statusText, headers });
   }
-  return new Response(Readable.toWeb(addAbortSignal(signal, decoded(message))) as ReadableStream<Uint8Array>, {
+  const body = decoded(message);
+  return new Response(Readable.toWeb(signal === undefined ? body : addAbortSignal(signal, body)) as ReadableStream<Uint8Array>, {
     status,
     statusText,
     headers,
