@@ -4,6 +4,7 @@ import type { Config } from './config/config.ts';
 import type { Fingerprints } from './config/fingerprint.ts';
 import type { FileLayer } from './journals/disk/file-system.ts';
 import type { ScoredRun } from './model/scored-run.ts';
+import { itemSequence } from './model/watermark.ts';
 import { traceKey } from './pipeline/gathering/trace-table.ts';
 import { tlsOptions } from './receivers/tls.ts';
 import { openStore } from './stores/index.ts';
@@ -188,6 +189,7 @@ function connectedParts(options: ServiceOptions): build.Parts & { stored: build.
     readonly storeRoom = build.storeDisk(this);
     readonly upstream = raisedProbabilities(config.limits.upstreamProbability, this.logger);
     readonly recognition = build.recognition(this);
+    readonly sequence = itemSequence();
     readonly exporters = build.exporterSet(this);
     readonly metricsPush = build.metricsPush(this);
     readonly judges = build.judges(this);

@@ -11,6 +11,7 @@ import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import type { FinishedTrace, JournalReferences } from '../pipeline/gathering/journal-references.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Received } from '../model/ingest.ts';
+import type { DeliveryWatermarks, Watermark } from '../model/watermark.ts';
 import { doneRecord, forwardedBelow, forwardedRecord, keysOf, readRequest, type Request, encodingOf } from './records.ts';
 import type { Appended, Journal, JournalRecord, Position, Recovery, JournalEntry } from './journal.ts';
 import type { OtlpEncoding } from '../otlp/read/read.ts';
@@ -23,20 +24,10 @@ interface Flow {
   readonly references: JournalReferences;
 }
 
-/** How far those have come who take scored runs; all three only grow. */
-interface Keeping {
-  /** Scored runs that were handed over. */
-  offered(): number;
-  /** So many of the first of these are stored or given up. */
-  stored(): number;
-  /** So many of the first of these are sent, given up, or kept for their exporter by a store that outlives the process. */
-  sent(): number;
-}
-
 export interface IntakeOptions {
   readonly journal: Journal;
   readonly flow: Flow;
-  readonly keeping: Keeping;
+  readonly watermarks: DeliveryWatermarks;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   /** Of a request of an earlier process, inflated. */
@@ -86,15 +77,15 @@ const moves = [
 ] as const;
 
 interface Waiting extends FinishedTrace {
-  /** The scored runs of the trace are among the first so many. */
-  readonly offered: number;
+  /** The scored runs of the trace are at or below it. */
+  readonly delivered: Watermark;
   readonly sinceMs: number;
   /** False: its spans are being read again. */
   isKept: boolean;
   readonly kept: Promise<void> | undefined;
 }
 
-export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytesMax, archive, forward }: IntakeOptions): Intake {
+export function intake({ journal, flow, watermarks, telemetry, clock, inflatedBytesMax, archive, forward }: IntakeOptions): Intake {
   /** Where the journal ended when each request that is under way came: it stands there or above. */
   const inFlight = new Set<{ readonly from: Position }>();
   let waiting: Waiting[] = [];
@@ -150,7 +141,7 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   function takeFinished(): void {
     for (const trace of flow.references.takeFinished()) {
       const kept = archive?.keep(trace);
-      const one: Waiting = { ...trace, offered: keeping.offered(), sinceMs: clock.nowMs(), isKept: kept === undefined, kept };
+      const one: Waiting = { ...trace, delivered: watermarks.delivered(), sinceMs: clock.nowMs(), isKept: kept === undefined, kept };
       void kept?.then(() => {
         one.isKept = true;
       });
@@ -163,10 +154,10 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
 
   async function markDone(): Promise<void> {
     takeFinished();
-    const [stored, sent, nowMs] = [keeping.stored(), keeping.sent(), clock.nowMs()];
+    const [stored, sent, nowMs] = [watermarks.stored(), watermarks.sent(), clock.nowMs()];
     const pending = waiting.findIndex(
-      ({ keys, offered, sinceMs, isKept }) =>
-        !isKept || keys.some(isHeld) || offered > stored || (offered > sent && nowMs - sinceMs < sentWithinMs),
+      ({ keys, delivered, sinceMs, isKept }) =>
+        !isKept || keys.some(isHeld) || delivered > stored || (delivered > sent && nowMs - sinceMs < sentWithinMs),
     );
     const ready = pending === -1 ? waiting : waiting.slice(0, pending);
     let marked = 0;

@@ -12,7 +12,7 @@ import { JuryError } from '../model/errors.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { Ingest, Received } from '../model/ingest.ts';
 
-interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'keeping' | 'inflatedBytesMax' | 'archive' | 'forward'> {
+interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'watermarks' | 'inflatedBytesMax' | 'archive' | 'forward'> {
   readonly address: JournalAddress;
   /** `waitingBytesMax`: of requests that wait for the disk, no less than may be in flight at all; whoever admits them is the one to refuse. `memoryBytesMax`: of those that lie in memory. */
   readonly settings: {

@@ -8,9 +8,10 @@ import type { Exporter } from '../exporters/exporter.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import { outbox, type Outbox } from '../exporters/delivery/delivery-queue.ts';
 import type { RowStore } from '../exporters/delivery/outbox-rows.ts';
+import type { PendingExports, Unsent } from '../stores/run-writer.ts';
 import { jsonText } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
-import type { NewExport } from '../model/store/export-store.ts';
+import { lowest, noItems, upTo, type Delivered, type Watermark } from '../model/watermark.ts';
 import type { EntryStatus } from '../model/exporter-status.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { configuredExporter } from './create-exporter.ts';
@@ -28,20 +29,17 @@ export interface OutboxesOptions {
   readonly traced?: (exporter: Exporter, name: string) => Exporter;
 }
 
-export interface Outboxes {
+export interface Outboxes extends Unsent {
   /** Never waits, never throws. `except`: exporters of this kind have it already. */
-  offer(item: ScoredRun, bytes: number, except?: ExporterConfig['to']): void;
+  offer(item: Delivered<ScoredRun>, bytes: number, except?: ExporterConfig['to']): void;
   /** Goes on with what the store has for them. Rejects when it cannot be read. */
   open(store: RowStore): Promise<void>;
-  /** What no exporter has sent yet of these, for the transaction that writes them. */
-  pending(items: readonly ScoredRun[]): readonly NewExport[];
-  written(exports: readonly NewExport[], rows: readonly (number | undefined)[]): void;
   /** How their queues stand. */
   standings(): readonly EntryStatus[];
   /** The rows of the store were changed by somebody else. */
   recount(): Promise<void>;
-  /** Of all items that were ever offered, so many of the first ones no exporter holds any more, or the store keeps for it. */
-  settled(): number;
+  /** No exporter holds an item up to here, unless the store keeps it. */
+  settled(): Watermark;
   /** Makes ready for other entries; what it gives back puts them in place, and does not fail. */
   prepare(entries: readonly ExporterConfig[]): () => void;
   /** Resolves when there is room for entries to leave. */
@@ -59,14 +57,12 @@ interface Place {
   config: ExporterConfig;
   readonly exporter: Exchangeable<Exporter>;
   readonly box: Outbox;
-  /** Items that had been offered when it came. */
-  readonly from: number;
 }
 
 interface Leaving {
   readonly place: Place;
-  /** Items that had been offered when it left. */
-  readonly until: number;
+  /** The last item that was offered before it left. */
+  readonly until: Watermark;
   readonly drained: Promise<number>;
 }
 
@@ -83,9 +79,8 @@ export function outboxes({
   /** Left, but runs of theirs are not written yet: what they have not sent goes with them. */
   let lingering: readonly Leaving[] = [];
   let store: RowStore | undefined;
-  const boxOf = new WeakMap<NewExport, Outbox>();
   let places: readonly Place[] = [];
-  let offered = 0;
+  let offered = noItems;
   let stopped: Promise<number> | undefined;
 
   /** At the end nobody waits for an exporter that has left. */
@@ -118,6 +113,7 @@ export function outboxes({
         return limits().missingMs;
       },
       name: config.name,
+      after: offered,
       exporter: sends,
       telemetry,
       logger,
@@ -125,7 +121,7 @@ export function outboxes({
       random: Math.random,
       sleep: untilEnd,
     };
-    return (seat.place = { config, exporter, from: offered, box: outbox(options) });
+    return (seat.place = { config, exporter, box: outbox(options) });
   }
 
   /** An entry that is the same stays what it is; else one that goes to the same place is changed; else it is new. */
@@ -177,7 +173,7 @@ export function outboxes({
   }
 
   function isHeld({ place, until }: Leaving): boolean {
-    return place.from + place.box.settled() < until;
+    return place.box.settled() < until;
   }
 
   async function opened({ config, box }: Place): Promise<void> {
@@ -199,13 +195,14 @@ export function outboxes({
     );
   }
 
-  function pendingOf(item: ScoredRun): readonly NewExport[] {
-    return [...places, ...[...leaving, ...lingering].map(({ place }) => place)].flatMap(({ box }) => {
-      const own = box.pending(item);
-      if (own === undefined) return [];
-      boxOf.set(own, box);
-      return [own];
-    });
+  function pending(items: readonly Delivered<ScoredRun>[]): PendingExports {
+    lingering = lingering.filter((one) => isHeld(one));
+    const boxes = [...places, ...[...leaving, ...lingering].map(({ place }) => place)].map(({ box }) => box);
+    const exports = items.flatMap((item) => boxes.flatMap((box) => box.pending(item) ?? []));
+    return {
+      exports: exports.map(({ row }) => row),
+      written: (rows) => exports.forEach((one, at) => one.written(rows[at])),
+    };
   }
 
   async function stop(deadlineMs: number): Promise<number> {
@@ -222,29 +219,22 @@ export function outboxes({
   prepare(entries)();
   return {
     offer(item, bytes, except) {
-      offered++;
+      offered = upTo(item.id);
       for (const { config, box } of places) {
-        if (config.to === except) box.pass();
+        if (config.to === except) box.pass(item.id);
         else box.offer(item, bytes);
       }
     },
     settled() {
-      const here = places.map(({ from, box }) => from + box.settled());
-      const gone = [...leaving, ...lingering].map(({ place, until }) =>
-        place.from + place.box.settled() < until ? place.from + place.box.settled() : Infinity,
-      );
-      return Math.min(offered, ...here, ...gone);
+      const gone = [...leaving, ...lingering].filter((one) => isHeld(one)).map(({ place }) => place);
+      return lowest([offered, ...[...places, ...gone].map(({ box }) => box.settled())]);
     },
     async open(given) {
       store = given;
       for (const place of places) await opened(place);
       await tellStrangers(given);
     },
-    pending(items) {
-      lingering = lingering.filter((one) => isHeld(one));
-      return items.flatMap(pendingOf);
-    },
-    written: (exports, rows) => exports.forEach((one, at) => boxOf.get(one)?.written(one.item, rows[at])),
+    pending,
     standings: () =>
       places
         .filter(({ config }) => config.to !== 'metrics')

@@ -4,7 +4,6 @@ import { jobWorker, type JobWorker, type JobWorkerOptions } from '../judges/queu
 import type { ToJudge } from '../pipeline/evaluation/evaluate.ts';
 import { ofQuorum, slotsOf } from '../pipeline/jury/jury-panel.ts';
 import type { Pipeline, PipelineOptions, Queued } from '../pipeline/pipeline.ts';
-import type { Keeper } from '../stores/run-writer.ts';
 import type { Store } from '../model/store/store.ts';
 import type { JudgePool } from './judge-pool.ts';
 import { judgesOfQueueKey, queueKeyOf, questionsOf, type Payer } from './queue-keys.ts';
@@ -13,11 +12,10 @@ import { sessionWatch, type SessionWatch } from './session-sweeper.ts';
 import type { OverloadMonitor } from './overload-monitor.ts';
 
 /** What is there later, or changes, is asked for each time. */
-export interface JudgeQueueOptions extends Pick<JobWorkerOptions, 'telemetry' | 'onFault'> {
+export interface JudgeQueueOptions extends Pick<JobWorkerOptions, 'telemetry' | 'watermarks' | 'onFault'> {
   readonly bench: Pick<JudgePool, 'places' | 'moreMs'>;
   readonly config: () => Pick<Config, 'evaluators' | 'sessions' | 'store'>;
   readonly flow: () => Pick<Pipeline, 'resume'>;
-  readonly keeper: () => Pick<Keeper, 'offered' | 'settled'> | undefined;
   readonly pressed: () => Pick<OverloadMonitor, 'keepsJudges' | 'isCalm'>;
 }
 
@@ -33,7 +31,7 @@ export interface JudgeQueue {
   stop(): Promise<void>;
 }
 
-export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }: JudgeQueueOptions): JudgeQueue {
+export function judgeQueue({ bench, config, flow, pressed, ...options }: JudgeQueueOptions): JudgeQueue {
   const keep = {
     get rows() {
       return config().store.judgeJobs.rows;
@@ -42,7 +40,6 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
       return config().store.judgeJobs.ageMs;
     },
   };
-  const keeping = { offered: () => keeper()?.offered() ?? 0, settled: () => keeper()?.settled() ?? 0 };
   let own: JobWorker | undefined;
   let turns: SessionWatch | undefined;
   let isDurable = false;
@@ -93,7 +90,6 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
         ...options,
         owner,
         keep,
-        keeping,
         store: store.judgeJobs,
         places,
         moreMs,

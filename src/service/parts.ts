@@ -13,6 +13,7 @@ import type { Ingest } from '../model/ingest.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import { roughBytes } from '../model/size-estimate.ts';
 import type { Store } from '../model/store/store.ts';
+import { noItems, type DeliveryWatermarks, type ItemSequence } from '../model/watermark.ts';
 import { defaultGroupLimits } from '../pipeline/gathering/close-policy.ts';
 import { pipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { contentNotices } from '../pipeline/reporting/content-notices.ts';
@@ -64,6 +65,7 @@ export interface Parts {
   readonly storeRoom: StoreRoom;
   readonly upstream: RaisedProbabilities;
   readonly recognition: RecognitionWatch;
+  readonly sequence: ItemSequence;
   readonly exporters: Outboxes;
   readonly metricsPush: MetricsPushing;
   readonly judges: JudgePool;
@@ -132,7 +134,7 @@ export function judgeAdmission(parts: Parts): JudgeQueue {
     telemetry: parts.telemetry,
     config: parts.settings.config,
     flow: () => parts.tracing.resumer(parts.pipeline),
-    keeper: () => parts.stored?.runWriter,
+    watermarks: watermarks(parts),
     pressed: () => parts.overload,
     onFault: faultLog(parts, 'what waits for judges could not be read'),
   });
@@ -179,12 +181,19 @@ function delivery(parts: Parts, onScored: (item: ScoredRun) => void): (item: Sco
     onScored(item);
     tracing.scored(item);
     const without = withoutContent(item, settings.config().store.content, parts.overload.keepsContent);
-    // One object for both: by it the exporters know, when a run is written, what they have not sent of it.
-    const stored = lightItem(without === undefined ? item : { ...item, withoutContent: without });
+    const stored = { ...lightItem(without === undefined ? item : { ...item, withoutContent: without }), id: parts.sequence.next() };
     const bytes = roughBytes(stored);
     exporters.offer(stored, bytes, forward.scored(item) ? 'forward' : undefined);
     if (without === undefined) parts.stored?.spanArchiver.want(item);
     parts.stored?.runWriter.offer(stored, bytes);
+  };
+}
+
+function watermarks(parts: Parts): DeliveryWatermarks {
+  return {
+    delivered: parts.sequence.last,
+    stored: () => parts.stored?.runWriter.settled() ?? noItems,
+    sent: parts.exporters.settled,
   };
 }
 
@@ -204,7 +213,7 @@ export function closeScheduler(parts: Parts): Ticker {
 }
 
 export function journal(parts: Parts, files: FileLayer | undefined): Journaling {
-  const { config, telemetry, logger, leases, exporters, settings, tracing } = parts;
+  const { config, telemetry, logger, leases, settings, tracing } = parts;
   const { limits } = config;
   return journaling({
     address: config.journal,
@@ -216,11 +225,7 @@ export function journal(parts: Parts, files: FileLayer | undefined): Journaling 
     },
     parts: { telemetry, clock, sleep, logger, randomBytes, ...(files === undefined ? {} : { files }) },
     flow: tracing.gatherer(parts.pipeline),
-    keeping: {
-      offered: () => parts.stored?.runWriter.offered() ?? 0,
-      stored: () => parts.stored?.runWriter.settled() ?? 0,
-      sent: exporters.settled,
-    },
+    watermarks: watermarks(parts),
     inflatedBytesMax: limits.inflatedBytes,
     redaction: settings.redaction,
     forward: parts.forward,

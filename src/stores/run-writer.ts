@@ -7,6 +7,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { NewExport } from '../model/store/export-store.ts';
 import type { Store, StoreItem } from '../model/store/store.ts';
+import { watermarkTracker, type Delivered, type Watermark } from '../model/watermark.ts';
 import { backoffMs } from '../runtime/backoff.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
 
@@ -25,11 +26,16 @@ export interface Keep {
   readonly turnsMs: number;
 }
 
-/** Who knows what exporters have not sent yet: that is written with its run. */
+/** What exporters have not sent of a batch. */
+export interface PendingExports {
+  readonly exports: readonly NewExport[];
+  /** `rows`: one for each export, in their order; `undefined` when a newer revision takes its place. */
+  written(rows: readonly (number | undefined)[]): void;
+}
+
+/** The writer writes what exporters have not sent together with its run. */
 export interface Unsent {
-  pending(items: readonly StoreItem[]): readonly NewExport[];
-  /** The rows of these, in their order; undefined: a newer revision takes its place. */
-  written(exports: readonly NewExport[], rows: readonly (number | undefined)[]): void;
+  pending(items: readonly Delivered<StoreItem>[]): PendingExports;
 }
 
 export interface KeeperOptions {
@@ -48,17 +54,15 @@ export interface KeeperOptions {
 
 export interface Keeper {
   /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
-  offer(item: StoreItem, bytes?: number): void;
+  offer(item: Delivered<StoreItem>, bytes?: number): void;
   /** Items not written yet. */
   held(): number;
   /** Share of what may wait, by items or by bytes. */
   fill(): number;
   /** True: the store takes what it is given, and is given more than it takes. Whoever offers does well to wait; one that cannot be written is no reason to. */
   isBehind(): boolean;
-  /** Items that were offered so far. */
-  offered(): number;
-  /** Of these, the ones that are written or given up. What a stop gives up does not count: another process may write it. */
-  settled(): number;
+  /** The items up to here are written or given up. What a stop gives up does not count: another process may write it. */
+  settled(): Watermark;
   /** Writes what is there, gives up what is left at the deadline. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -78,7 +82,7 @@ const restBetweenStepsMs = 20;
 const behindShare = 0.1;
 
 interface Held {
-  readonly item: StoreItem;
+  readonly item: Delivered<StoreItem>;
   readonly bytes: number;
 }
 
@@ -89,8 +93,7 @@ export function keeper(options: KeeperOptions): Keeper {
   /** The batch that is being written. */
   let current: readonly Held[] = [];
   let bytes = 0;
-  let offered = 0;
-  let settled = 0;
+  const progress = watermarkTracker();
   /** Of what was written since old runs were last let go. */
   let writtenBytes = 0;
   /** Writing fails. */
@@ -105,8 +108,10 @@ export function keeper(options: KeeperOptions): Keeper {
   }
 
   function left(gone: readonly Held[], outcome: 'written' | 'dropped'): void {
-    for (const { bytes: own } of gone) bytes -= own;
-    settled += gone.length;
+    for (const { item, bytes: own } of gone) {
+      bytes -= own;
+      progress.settle(item.id);
+    }
     count(outcome, gone.length);
   }
 
@@ -141,9 +146,9 @@ export function keeper(options: KeeperOptions): Keeper {
     const startMs = clock.nowMs();
     try {
       const items = batch.map(({ item }) => item);
-      const pending = unsent?.pending(items) ?? [];
-      const rows = await store.write(items, pending);
-      unsent?.written(pending, rows);
+      const pending = unsent?.pending(items);
+      const rows = await store.write(items, pending?.exports);
+      pending?.written(rows);
       telemetry.record('tracejury.store.write.duration', (clock.nowMs() - startMs) / 1_000);
       return undefined;
     } catch (error) {
@@ -204,7 +209,7 @@ export function keeper(options: KeeperOptions): Keeper {
       }
       const one: Held = { item, bytes: own };
       waiting.push(one);
-      offered++;
+      progress.add(item.id);
       bytes += one.bytes;
       while (waiting.length > 1 && (waiting.length > itemsMax || bytes > bytesMax)) left(waiting.splice(0, 1), 'dropped');
       count('written', 0);
@@ -213,8 +218,7 @@ export function keeper(options: KeeperOptions): Keeper {
     held: () => waiting.length + current.length,
     fill,
     isBehind: () => !failing && fill() > behindShare,
-    offered: () => offered,
-    settled: () => settled,
+    settled: progress.low,
     stop: (deadlineMs) => (stopped ??= end(deadlineMs)),
   };
 }

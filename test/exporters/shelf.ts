@@ -3,6 +3,7 @@ import type { Exporter, ExportOutcome } from '../../src/exporters/exporter.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { outbox, type Outbox, type OutboxOptions } from '../../src/exporters/delivery/delivery-queue.ts';
 import { manualClock } from '../../src/model/clock.ts';
+import { itemSequence, type Delivered } from '../../src/model/watermark.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
@@ -54,7 +55,7 @@ export interface Process {
   readonly sent: string[];
   readonly sleep: ManualSleep;
   readonly clock: ReturnType<typeof manualClock>;
-  offer(one: ScoredRun): void;
+  offer(one: ScoredRun): Delivered<ScoredRun>;
   /** Answers the oldest sending. */
   answer(outcome: ExportOutcome): Promise<void>;
   /** The backend takes nothing until it is left alone. */
@@ -85,15 +86,18 @@ export async function started(of: Shelf, options: Partial<OutboxOptions> = {}): 
   const points = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points ?? [];
   const box = outbox({ exporter, telemetry, clock, random: () => 1, sleep: sleep.sleep, failuresMax: 3, ...options });
   await box.open(of.store);
-  let unwritten: ScoredRun[] = [];
+  const ids = itemSequence();
+  let unwritten: Delivered<ScoredRun>[] = [];
   return {
     box,
     sent,
     sleep,
     clock,
-    offer(one) {
+    offer(scoredItem) {
+      const one = { ...scoredItem, id: ids.next() };
       unwritten.push(one);
       box.offer(one);
+      return one;
     },
     async answer(outcome) {
       pending.shift()?.(outcome);
@@ -109,10 +113,13 @@ export async function started(of: Shelf, options: Partial<OutboxOptions> = {}): 
     sending: () => pending.length,
     async write() {
       const batch = unwritten;
-      const exports = batch.flatMap((one) => box.pending(one) ?? []);
+      const pending = batch.flatMap((one) => box.pending(one) ?? []);
       try {
-        const rows = await of.store.write(batch, exports);
-        exports.forEach(({ item: one }, at) => box.written(one, rows[at]));
+        const rows = await of.store.write(
+          batch,
+          pending.map(({ row }) => row),
+        );
+        pending.forEach((one, at) => one.written(rows[at]));
         unwritten = unwritten.slice(batch.length);
         await settled();
         return true;

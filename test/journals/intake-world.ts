@@ -7,6 +7,7 @@ import { memoryJournal, memoryRecords, type MemoryRecords } from '../../src/jour
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { Span } from '../../src/model/span.ts';
+import { itemSequence, noItems } from '../../src/model/watermark.ts';
 import { writeTraces } from '../../src/otlp/write/write.ts';
 import { pipeline, type Pipeline } from '../../src/pipeline/pipeline.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
@@ -41,7 +42,7 @@ export async function started(of: World, { stores = true, sends = true } = {}): 
   const parts = testParts();
   const clock = manualClock(of.nowMs);
   const journal = await memoryJournal({ folder: '', bytesMax: of.bytesMax }, { ...parts, clock }, of.memory);
-  let offered = 0;
+  const ids = itemSequence();
   const flow = pipeline({
     collectors,
     plan: [],
@@ -50,7 +51,7 @@ export async function started(of: World, { stores = true, sends = true } = {}): 
     telemetry: parts.telemetry,
     ask: () => undefined,
     deliver(item) {
-      offered++;
+      ids.next();
       of.delivered.push(item);
     },
   });
@@ -59,7 +60,7 @@ export async function started(of: World, { stores = true, sends = true } = {}): 
     flow,
     telemetry: parts.telemetry,
     clock,
-    keeping: { offered: () => offered, stored: () => (stores ? offered : 0), sent: () => (sends ? offered : 0) },
+    watermarks: { delivered: ids.last, stored: () => (stores ? ids.last() : noItems), sent: () => (sends ? ids.last() : noItems) },
     inflatedBytesMax: 1_000_000,
   });
   await own.replay();

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { join } from 'node:path';
 import { jobWorker, type JobWorkerOptions } from '../../src/judges/queue/job-worker.ts';
+import { noItems } from '../../src/model/watermark.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { parseTraceId } from '../../src/model/ids.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
@@ -42,7 +43,7 @@ async function processes(names: readonly string[]) {
         keep: { rows: 1_000, ageMs: 1e15 },
         places: () => 5,
         resume,
-        keeping: { offered: () => 0, settled: () => 0 },
+        watermarks: { delivered: () => noItems, stored: () => noItems },
         telemetry: noTelemetry,
         clock,
         sleep: sleep.sleep,

@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { ExporterConfig } from '../../src/config/config.ts';
 import { outboxes, type Outboxes } from '../../src/service/exporter-set.ts';
+import { itemSequence, type ItemSequence } from '../../src/model/watermark.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { item, shelf, type Shelf } from '../exporters/shelf.ts';
 import { otlpSink, type Sink } from '../exporters/otlp-sink.ts';
@@ -35,6 +36,7 @@ function entry(name: string, { url }: Sink): ExporterConfig {
 
 interface Host {
   readonly boxes: Outboxes;
+  readonly ids: ItemSequence;
   readonly told: unknown[];
   readonly givenUp: string[];
 }
@@ -50,20 +52,20 @@ async function host(entries: readonly ExporterConfig[], { store }: Shelf): Promi
   });
   open.push(() => boxes.stop(0));
   await boxes.open(store);
-  return { boxes, told, givenUp };
+  return { boxes, ids: itemSequence(), told, givenUp };
 }
 
 async function written(
-  { boxes }: Host,
+  { boxes, ids }: Host,
   { store }: Shelf,
   numbers: readonly number[],
   between: () => void = () => undefined,
 ): Promise<void> {
-  const items = numbers.map((number) => item(number));
+  const items = numbers.map((number) => ({ ...item(number), id: ids.next() }));
   for (const one of items) boxes.offer(one, 100);
   between();
   const pending = boxes.pending(items);
-  boxes.written(pending, await store.write(items, pending));
+  pending.written(await store.write(items, pending.exports));
 }
 
 const counts = async ({ store }: Shelf): Promise<readonly string[]> =>

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { ExporterConfig } from '../../src/config/config.ts';
 import { outboxes } from '../../src/service/exporter-set.ts';
+import { itemSequence } from '../../src/model/watermark.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { evaluation, run, scored } from '../builders/scored-run.ts';
@@ -44,10 +45,11 @@ function host(entries: readonly ExporterConfig[], { leavingMs = 60_000 } = {}) {
   const givenUp: (readonly [string, number])[] = [];
   const boxes = outboxes({ entries, telemetry: metricRegistry(), onGivenUp: (...told) => givenUp.push(told), leavingMs });
   open.push(() => boxes.stop(0));
-  let runs = 0;
+  const ids = itemSequence();
   const offer = (): void => {
-    const own = run({ spanId: spanId(++runs) });
-    boxes.offer({ run: own, evaluations: [evaluation('one', scored(1), own)], decisions: [] }, 100);
+    const id = ids.next();
+    const own = run({ spanId: spanId(id) });
+    boxes.offer({ id, run: own, evaluations: [evaluation('one', scored(1), own)], decisions: [] }, 100);
   };
   return { boxes, givenUp, offer };
 }

@@ -5,6 +5,7 @@
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { roughBytes } from '../../model/size-estimate.ts';
+import { watermarkTracker, type Delivered, type ItemId, type Watermark } from '../../model/watermark.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
 import type { ScoresStatus } from '../../model/exporter-status.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -12,7 +13,7 @@ import { backoffMs } from '../../runtime/backoff.ts';
 import type { BreakerOptions, Circuit } from '../../runtime/circuit-breaker.ts';
 import type { NewsLogger } from './outage-log.ts';
 import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
-import { itemRevision, type ExportItem, type ScoredRun } from '../../model/scored-run.ts';
+import { itemRevision, type ScoredRun } from '../../model/scored-run.ts';
 import { perRunQueue, partOf, type Entry } from './per-run-queue.ts';
 import { exporterAccount } from './delivery-metrics.ts';
 import { rowWindow, windowMax, type RowWindow, unstoredOutcomes } from './outbox-prefetch.ts';
@@ -40,20 +41,26 @@ export interface OutboxOptions extends BreakerOptions {
   readonly giveUpMs?: number;
   /** An item whose span or trace the backend still does not have when the item is older than this is given up. */
   readonly missingMs?: number;
+  /** The last item that was delivered before this queue came. */
+  readonly after?: Watermark;
+}
+
+export interface PendingExport {
+  readonly row: NewExport;
+  /** The run is written. `id`: where the item stands; `undefined` when it has no row, as it is sent or a newer revision has its place. */
+  written(id: number | undefined): void;
 }
 
 export interface Outbox {
   readonly name: string;
   /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
-  offer(item: ScoredRun, bytes?: number): void;
+  offer(item: Delivered<ScoredRun>, bytes?: number): void;
   /** Instead of an item that is sent in another way. */
-  pass(): void;
+  pass(id: ItemId): void;
   /** Goes on with what the store has for it, and leaves there what it does not get rid of. Rejects when the store cannot be read. */
   open(store: RowStore): Promise<void>;
-  /** What is to be written with the run; undefined: nothing, for it is sent. */
-  pending(item: ScoredRun): NewExport | undefined;
-  /** The run is written. `row`: where the item stands; undefined: nowhere, for it is sent, or a newer revision has its place. */
-  written(item: ExportItem, row: number | undefined): void;
+  /** What is to be written with the run; `undefined` when the item is sent. */
+  pending(item: Delivered<ScoredRun>): PendingExport | undefined;
   /** Tries a backend that is left alone at once: something has changed. */
   wake(): void;
   /** Counts the rows of the store anew, which somebody else has changed, and goes on. */
@@ -62,8 +69,8 @@ export interface Outbox {
   standing(): ScoresStatus;
   /** Items in memory that are not sent yet. */
   held(): number;
-  /** Items from the first on that are sent, given up, or kept by a durable store, all of them. What a stop gives up does not count: another process may send it. */
-  settled(): number;
+  /** The items up to here are sent, given up, or kept by a durable store. What a stop gives up does not count: another process may send it. */
+  settled(): Watermark;
   /**
    * Refuses new items, sends what is there, and gives it up at the deadline: lost, or, with a durable store, left to the next process, which nobody waits
    * for a backend for that is down. Tells how many items the backend has not taken. May be called twice.
@@ -87,12 +94,10 @@ export function outbox(options: OutboxOptions): Outbox {
   } = options;
   const account = exporterAccount({ name, telemetry, clock, logger: options.logger });
   const held = perRunQueue();
-  const through = unstoredOutcomes(itemsMax);
+  const progress = watermarkTracker(options.after);
+  const through = unstoredOutcomes(itemsMax, progress.settle);
   let rows: StoredRows | undefined;
   let shelf: RowWindow | undefined;
-  let offered = 0;
-  /** At the end of a stop. */
-  let settledAtEnd: number | undefined;
   let stopped: Promise<number> | undefined;
   let drained: (() => void) | undefined;
   const over = new AbortController();
@@ -100,18 +105,18 @@ export function outbox(options: OutboxOptions): Outbox {
 
   const observe = (): void => account.queue(held, rows);
 
-  function settled(): number {
-    if (settledAtEnd !== undefined) return settledAtEnd;
-    return Math.min(firstUnsafe(), through.firstDead() ?? Infinity, offered + 1) - 1;
+  /** Nobody needs to deliver the item once more: it is sent, given up, or its row is in the store. */
+  function settle({ id }: Entry): void {
+    if (id !== undefined) progress.settle(id);
   }
 
-  function firstUnsafe(): number {
-    for (const { nth, isKept } of held.all()) if (nth !== undefined && !(isKept && rows?.isDurable === true)) return nth;
-    return Infinity;
+  function remove(entry: Entry): void {
+    held.remove(entry);
+    settle(entry);
   }
 
   function leave(entry: Entry, outcome: 'sent' | 'dropped' | 'replaced'): void {
-    held.remove(entry);
+    remove(entry);
     account.count(outcome);
     observe();
   }
@@ -120,8 +125,14 @@ export function outbox(options: OutboxOptions): Outbox {
     if (outcome.kind === 'sent') {
       if (entry.row !== undefined) rows?.sent(entry.row);
       // An older revision may stand in the store, and must not be sent after this one.
-      else if (!entry.isKept && itemRevision(entry.item) > 1 && rows !== undefined && rows.waiting() > held.rows())
-        through.add(entry, 'sent');
+      else if (
+        entry.id !== undefined &&
+        !entry.isKept &&
+        itemRevision(entry.item) > 1 &&
+        rows !== undefined &&
+        rows.waiting() > held.rows()
+      )
+        through.add(entry.id, entry, 'sent');
       leave(entry, 'sent');
     } else if (!outcome.retryable) giveUp(entry, outcome);
     else if (!isProbe && entry.attempts >= (options.attemptsMax ?? attemptsMaxDefault))
@@ -137,7 +148,7 @@ export function outbox(options: OutboxOptions): Outbox {
     rows?.putBack(row, entry.attempts, 0);
     if (isProbe) rows?.triedInVain(row);
     account.count('retried');
-    held.remove(entry);
+    remove(entry);
     observe();
   }
 
@@ -145,9 +156,12 @@ export function outbox(options: OutboxOptions): Outbox {
   function giveUp(entry: Entry, outcome: ExportFailure, why = ''): void {
     const reason = `${why}${outcome.error}`;
     account.givenUp(outcome);
-    if (entry.row !== undefined) rows?.dead(entry.row, entry.attempts, reason);
-    else if (!entry.isKept && rows !== undefined) through.add(entry, { attempts: entry.attempts, reason });
     held.remove(entry);
+    // Until the store has the dead letter, only the journal has it.
+    if (entry.row === undefined && entry.id !== undefined && !entry.isKept && rows !== undefined)
+      through.add(entry.id, entry, { attempts: entry.attempts, reason });
+    else settle(entry);
+    if (entry.row !== undefined) rows?.dead(entry.row, entry.attempts, reason);
     account.count('failed');
     observe();
     account.dead(rows);
@@ -174,7 +188,7 @@ export function outbox(options: OutboxOptions): Outbox {
     account.circuit(circuit, isKnown);
     if (circuit === 'closed') rows?.isBack();
     // While the backend takes nothing, what has a row is better left there.
-    if (circuit === 'open') for (const entry of held.all()) if (entry.row !== undefined && entry.state !== 'sending') held.remove(entry);
+    if (circuit === 'open') for (const entry of held.all()) if (entry.row !== undefined && entry.state !== 'sending') remove(entry);
   }
 
   function turned(): void {
@@ -191,7 +205,7 @@ export function outbox(options: OutboxOptions): Outbox {
       if (held.size() <= itemsMax && held.bytes() <= bytesMax) return;
       if (entry.state === 'sending') continue;
       if (entry.row === undefined) leave(entry, 'dropped');
-      else held.remove(entry);
+      else remove(entry);
     }
   }
 
@@ -244,27 +258,47 @@ export function outbox(options: OutboxOptions): Outbox {
     return left;
   }
 
-  /** Nobody else will have it. */
+  /** Only the journal still has these items, so they stay unsettled. */
   function abandon(): number {
-    settledAtEnd = settled();
     const inStore = Math.max(0, (rows?.waiting() ?? 0) - held.rows());
     if (inStore > 0) account.count('dropped', inStore);
     const left = [...held.all()].reverse();
-    for (const entry of left) leave(entry, 'dropped');
+    for (const entry of left) held.remove(entry);
+    if (left.length > 0) account.count('dropped', left.length);
+    observe();
     return left.length + inStore;
+  }
+
+  function written(item: Delivered<ScoredRun>, row: number | undefined): void {
+    const entry = held.of(item.id);
+    const isDead = through.of(item.id) !== undefined;
+    rows?.written({ state: row === undefined ? undefined : isDead ? 'dead' : 'waiting', revision: itemRevision(item) });
+    if (through.remove(item.id)) {
+      progress.settle(item.id);
+      return account.dead(rows);
+    }
+    // It was sent, or had to go, while it was written.
+    if (entry === undefined) return row === undefined ? undefined : rows?.sent(row);
+    held.keep(entry, row);
+    if (rows?.isDurable === true) settle(entry);
+    if (row === undefined && entry.state !== 'sending') leave(entry, 'replaced');
+    else if (entry.state !== 'sending' && (backend.circuit() !== 'closed' || held.size() > windowMax)) remove(entry);
+    return undefined;
   }
 
   return {
     name,
     offer(item, own = roughBytes(item)) {
       if (stopped !== undefined) return account.count('dropped');
-      held.add(item, { part: partOf(item), attempts: 0, offeredMs: clock.nowMs(), bytes: own, nth: ++offered });
+      progress.add(item.id);
+      held.add(item, { part: partOf(item), attempts: 0, offeredMs: clock.nowMs(), bytes: own, id: item.id });
       makeRoom();
       observe();
       return backend.pump();
     },
-    pass() {
-      offered++;
+    pass(id) {
+      progress.add(id);
+      progress.settle(id);
       account.count('passed');
     },
     async open(store) {
@@ -279,35 +313,26 @@ export function outbox(options: OutboxOptions): Outbox {
       backend.pump();
     },
     pending(item) {
-      const entry = held.of(item);
-      const ended_ = through.of(item);
-      const { part, offeredMs } = entry ?? ended_ ?? {};
-      if (rows === undefined || part === undefined || offeredMs === undefined || entry?.isKept === true) return undefined;
+      const entry = held.of(item.id);
+      const outcome = through.of(item.id);
+      const known = entry ?? outcome;
+      if (rows === undefined || known === undefined || entry?.isKept === true) return undefined;
       return {
-        exporter: name,
-        part,
-        item,
-        offeredAt: Math.floor(offeredMs * 1_000),
-        ...(ended_ === undefined ? {} : { already: ended_.already }),
+        row: {
+          exporter: name,
+          part: known.part,
+          item,
+          offeredAt: Math.floor(known.offeredMs * 1_000),
+          ...(outcome === undefined ? {} : { already: outcome.already }),
+        },
+        written: (id) => written(item, id),
       };
-    },
-    written(item, row) {
-      const entry = held.of(item);
-      const isDead = through.of(item) !== undefined;
-      rows?.written({ state: row === undefined ? undefined : isDead ? 'dead' : 'waiting', revision: itemRevision(item) });
-      if (through.remove(item)) return account.dead(rows);
-      // It was sent, or had to go, while it was written.
-      if (entry === undefined) return row === undefined ? undefined : rows?.sent(row);
-      held.keep(entry, row);
-      if (row === undefined && entry.state !== 'sending') leave(entry, 'replaced');
-      else if (entry.state !== 'sending' && (backend.circuit() !== 'closed' || held.size() > windowMax)) held.remove(entry);
-      return undefined;
     },
     wake: backend.wake,
     recount,
     standing: () => account.standing(held, rows, backend),
     held: () => held.size(),
-    settled,
+    settled: progress.low,
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
   };
 }

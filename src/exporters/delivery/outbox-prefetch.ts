@@ -6,7 +6,7 @@ import { type PerRunQueue, queueKey, type Entry } from './per-run-queue.ts';
 import type { ExporterAccount } from './delivery-metrics.ts';
 import type { Sender } from './delivery-worker.ts';
 import type { StoredRows } from './outbox-rows.ts';
-import { trimOldest } from '../../runtime/lru.ts';
+import type { ItemId } from '../../model/watermark.ts';
 
 export interface RowWindowOptions {
   readonly rows: StoredRows;
@@ -76,40 +76,40 @@ export function rowWindow({ rows, held, through, backend, account, isOver }: Row
 
 type Already = NonNullable<NewExport['already']>;
 
-interface Through extends Pick<Entry, 'key' | 'part' | 'nth' | 'offeredMs'> {
+interface Through extends Pick<Entry, 'key' | 'part' | 'offeredMs'> {
+  readonly revision: number;
   readonly already: Already;
 }
 
 export interface UnstoredOutcomes {
-  add(entry: Entry, already: Already): void;
-  of(item: ExportItem): Through | undefined;
+  add(id: ItemId, entry: Entry, already: Already): void;
+  of(id: ItemId): Through | undefined;
   /** True: it was here. */
-  remove(item: ExportItem): boolean;
+  remove(id: ItemId): boolean;
   /** Of the same run and part; 0: none is here. */
   revisionOf(item: ExportItem, part: string): number;
-  /** Which item, counted from 1, is the first dead one here. */
-  firstDead(): number | undefined;
 }
 
-export function unstoredOutcomes(itemsMax: number): UnstoredOutcomes {
-  const items = new Map<ExportItem, Through>();
+/** `forgotten`: called with the oldest item when there are more than `itemsMax`. */
+export function unstoredOutcomes(itemsMax: number, forgotten: (id: ItemId) => void): UnstoredOutcomes {
+  const outcomes = new Map<ItemId, Through>();
   return {
-    add({ item, key, part, nth, offeredMs }, already) {
-      items.set(item, { key, part, nth, offeredMs, already });
-      trimOldest(items, itemsMax);
+    add(id, { item, key, part, offeredMs }, already) {
+      outcomes.set(id, { key, part, offeredMs, already, revision: itemRevision(item) });
+      for (const oldest of outcomes.keys()) {
+        if (outcomes.size <= itemsMax) return;
+        outcomes.delete(oldest);
+        forgotten(oldest);
+      }
     },
-    of: (item) => items.get(item),
-    remove: (item) => items.delete(item),
+    of: (id) => outcomes.get(id),
+    remove: (id) => outcomes.delete(id),
     revisionOf({ run }, part) {
       const key = queueKey(run);
-      return [...items].reduce(
-        (newest, [item, one]) => (one.key === key && one.part === part ? Math.max(newest, itemRevision(item)) : newest),
+      return [...outcomes.values()].reduce(
+        (newest, one) => (one.key === key && one.part === part ? Math.max(newest, one.revision) : newest),
         0,
       );
-    },
-    firstDead() {
-      for (const { already, nth } of items.values()) if (already !== 'sent') return nth;
-      return undefined;
     },
   };
 }

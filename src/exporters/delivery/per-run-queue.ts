@@ -1,22 +1,23 @@
 /** What one exporter's queue holds in memory: items of one run stand behind one another, and only the first of them is ever sent. */
 import { runTargetId } from '../../model/verdict.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
+import type { ItemId } from '../../model/watermark.ts';
 
 /** What is known of an item when it comes. */
 interface EntryParts {
   readonly part: string;
   /** When it was scored. */
   readonly offeredMs: number;
-  /** Counts from 1; undefined: it was not offered, it came from the store. */
-  readonly nth?: number;
+  /** `undefined` when an earlier process delivered the item: it came from the store. */
+  readonly id?: ItemId;
   readonly bytes: number;
   readonly attempts: number;
   readonly row?: number;
 }
 
-export interface Entry extends Omit<EntryParts, 'nth' | 'row' | 'attempts'> {
+export interface Entry extends Omit<EntryParts, 'id' | 'row' | 'attempts'> {
   readonly item: ExportItem;
-  readonly nth: number | undefined;
+  readonly id: ItemId | undefined;
   /** Of its run. */
   readonly key: string;
   attempts: number;
@@ -38,7 +39,7 @@ export interface PerRunQueue {
   keep(entry: Entry, row: number | undefined): void;
   has(entry: Entry): boolean;
   hasRow(row: number): boolean;
-  of(item: ExportItem): Entry | undefined;
+  of(id: ItemId): Entry | undefined;
   /** The newest of the same run and part; 0: none is here. */
   revisionOf(item: ExportItem, part: string): number;
   makeReady(entry: Entry): void;
@@ -46,7 +47,7 @@ export interface PerRunQueue {
   next(): Entry | undefined;
   hasReady(): boolean;
   /** Oldest first. */
-  all(): MapIterator<Entry>;
+  all(): SetIterator<Entry>;
   rowIds(): readonly number[];
   size(): number;
   /** How many of them have a row. */
@@ -55,7 +56,8 @@ export interface PerRunQueue {
 }
 
 export function perRunQueue(): PerRunQueue {
-  const entries = new Map<ExportItem, Entry>();
+  const entries = new Set<Entry>();
+  const byId = new Map<ItemId, Entry>();
   const byRun = new Map<string, Set<Entry>>();
   const ready = new Set<Entry>();
   const rows = new Set<number>();
@@ -67,18 +69,20 @@ export function perRunQueue(): PerRunQueue {
   }
 
   return {
-    add(item, { row, nth, ...parts }) {
+    add(item, { row, id, ...parts }) {
       const key = queueKey(item.run);
-      const entry: Entry = { ...parts, nth, item, key, state: 'behind', rest: undefined, row, isKept: row !== undefined };
+      const entry: Entry = { ...parts, id, item, key, state: 'behind', rest: undefined, row, isKept: row !== undefined };
       const lane = byRun.get(key) ?? new Set();
       byRun.set(key, lane.add(entry));
-      entries.set(item, entry);
+      entries.add(entry);
+      if (id !== undefined) byId.set(id, entry);
       if (row !== undefined) rows.add(row);
       bytes += entry.bytes;
       if (lane.size === 1) makeReady(entry);
     },
     remove(entry) {
-      if (!entries.delete(entry.item)) return;
+      if (!entries.delete(entry)) return;
+      if (entry.id !== undefined) byId.delete(entry.id);
       entry.state = 'gone';
       entry.rest?.abort();
       if (entry.row !== undefined) rows.delete(entry.row);
@@ -95,9 +99,9 @@ export function perRunQueue(): PerRunQueue {
       entry.isKept = true;
       if (row !== undefined) rows.add(row);
     },
-    has: (entry) => entries.get(entry.item) === entry,
+    has: (entry) => entries.has(entry),
     hasRow: (row) => rows.has(row),
-    of: (item) => entries.get(item),
+    of: (id) => byId.get(id),
     revisionOf: ({ run }, part) =>
       [...(byRun.get(queueKey(run)) ?? [])].reduce(
         (newest, entry) => (entry.part === part ? Math.max(newest, itemRevision(entry.item)) : newest),

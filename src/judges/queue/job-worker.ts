@@ -7,6 +7,7 @@ import type { Clock, Sleep } from '../../model/clock.ts';
 import type { JudgeJobStore, WaitingJob } from '../../model/store/judge-store.ts';
 import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
 import type { ResumedJob } from '../../pipeline/pipeline.ts';
+import type { DeliveryWatermarks, Watermark } from '../../model/watermark.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 
@@ -21,8 +22,7 @@ export interface JobWorkerOptions {
   /** How much longer than others those of a party may wait. */
   readonly moreMs?: (party: string) => number;
   readonly resume: (job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd) => void;
-  /** Items that were offered to the store, and of these the ones that are written or given up. */
-  readonly keeping: { readonly offered: () => number; readonly settled: () => number };
+  readonly watermarks: Pick<DeliveryWatermarks, 'delivered' | 'stored'>;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
@@ -54,8 +54,8 @@ const perPlace = 2;
 
 interface Taken {
   readonly party: string;
-  /** Items that had been offered when it ended; undefined: it is under way. */
-  endedAt?: number;
+  /** The item with its verdict is at or below it; `undefined` while the job is in progress. */
+  endedAt?: Watermark;
 }
 
 export function jobWorker({
@@ -65,7 +65,7 @@ export function jobWorker({
   places,
   moreMs = () => 0,
   resume,
-  keeping,
+  watermarks,
   telemetry,
   clock,
   sleep,
@@ -74,8 +74,8 @@ export function jobWorker({
   const ended = new AbortController();
   /** By the id of the row. */
   const taken = new Map<number, Taken>();
-  /** Of each job that was let in and may not be written yet, which item it comes with, and for whom. */
-  let admitted: { readonly item: number; readonly party: string }[] = [];
+  /** Jobs that the store may not have yet. A job comes with the first item above `after`. */
+  let admitted: { readonly after: Watermark; readonly party: string }[] = [];
   let parties: Awaited<ReturnType<JudgeJobStore['counts']>> = [];
   let rows = 0;
   let countedMs = -Infinity;
@@ -91,10 +91,10 @@ export function jobWorker({
   }
 
   /** Its verdict stands in the store with its row gone, or is lost with its row there: either way the rows say what is to be done. */
-  function forgetSettled(): void {
-    const settled = keeping.settled();
-    for (const [id, { endedAt }] of taken) if (endedAt !== undefined && endedAt <= settled) taken.delete(id);
-    admitted = admitted.filter(({ item }) => item > settled);
+  function forgetStored(): void {
+    const stored = watermarks.stored();
+    for (const [id, { endedAt }] of taken) if (endedAt !== undefined && endedAt <= stored) taken.delete(id);
+    admitted = admitted.filter(({ after }) => after >= stored);
   }
 
   async function begin(job: WaitingJob, as?: AskEnd): Promise<void> {
@@ -108,7 +108,7 @@ export function jobWorker({
     resume(
       { ...job, run },
       (isEnded) => {
-        if (isEnded) place.endedAt = keeping.offered();
+        if (isEnded) place.endedAt = watermarks.delivered();
         else if (taken.delete(job.id)) released.push(job.id);
       },
       as,
@@ -130,7 +130,7 @@ export function jobWorker({
   }
 
   async function look(): Promise<void> {
-    forgetSettled();
+    forgetStored();
     await tendLeases();
     await recount();
     await endOld();
@@ -186,7 +186,7 @@ export function jobWorker({
         return false;
       }
       count('kept');
-      admitted.push({ item: keeping.offered() + 1, party });
+      admitted.push({ after: watermarks.delivered(), party });
       if (state === 'idle') working?.wake();
       return true;
     },

@@ -4,6 +4,7 @@ import type { Exporter, ExportOutcome } from '../../../src/exporters/exporter.ts
 import type { ScoredRun } from '../../../src/model/scored-run.ts';
 import { outbox, type Outbox, type OutboxOptions } from '../../../src/exporters/delivery/delivery-queue.ts';
 import { manualClock } from '../../../src/model/clock.ts';
+import { itemSequence } from '../../../src/model/watermark.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { agentTrace, spanId } from '../../builders/agent-trace.ts';
 import { type ManualSleep, manualSleep, settled } from '../../builders/manual-sleep.ts';
@@ -19,7 +20,7 @@ function item(of: number, nth = 1): ScoredRun {
 }
 
 interface Bench {
-  readonly box: Outbox;
+  readonly box: Omit<Outbox, 'offer'> & { offer(item: ScoredRun): void };
   /** Items in the order in which they were sent, as `run.revision`. */
   readonly sent: string[];
   readonly sleep: ManualSleep;
@@ -50,8 +51,10 @@ function bench(options: Partial<OutboxOptions> = {}): Bench {
   const sleep = manualSleep();
   const clock = manualClock();
   const points = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points ?? [];
+  const box = outbox({ exporter, telemetry, clock, random: () => 1, sleep: sleep.sleep, ...options });
+  const ids = itemSequence();
   return {
-    box: outbox({ exporter, telemetry, clock, random: () => 1, sleep: sleep.sleep, ...options }),
+    box: { ...box, offer: (one) => box.offer({ ...one, id: ids.next() }) },
     sent,
     sleep,
     clock,

@@ -4,6 +4,7 @@ import { spanId } from '../../builders/agent-trace.ts';
 import { settled } from '../../builders/manual-sleep.ts';
 import { retention } from '../../builders/retention.ts';
 import { evaluation, run, scored, scoredRun } from '../../builders/scored-run.ts';
+import type { ItemId } from '../../../src/model/watermark.ts';
 import { fine, item, later, never, rowsOf, shelf, started, type Shelf } from '../shelf.ts';
 
 test('outbox: what is sent before its run is written needs no row', async () => {
@@ -40,12 +41,11 @@ test('outbox: a row is sent by the next process, with the runs in order and no i
 test('outbox: sent while its run was being written, its row goes again', async () => {
   const of = await shelf();
   const own = await started(of);
-  const one = item(1);
-  own.offer(one);
+  const one = own.offer(item(1));
   const pending = own.box.pending(one);
-  const [row] = await of.store.write([one], pending === undefined ? [] : [pending]);
+  const [row] = await of.store.write([one], pending === undefined ? [] : [pending.row]);
   await own.answer(fine);
-  own.box.written(one, row);
+  pending?.written(row);
   await own.tick();
   expect(await rowsOf(of)).toEqual([]);
 });
@@ -128,7 +128,7 @@ test('outbox: one item that always fails while others are taken is given up afte
       await own.tick();
       own.offer(item(2 + attempt));
       await own.write();
-      if (attempt < 2) own.box.pending(item(9));
+      if (attempt < 2) own.box.pending({ ...item(9), id: 9 as ItemId });
     }
     while (own.sending() > 0) await own.answer(own.sent.at(-own.sending()) === '1.1' ? later : fine);
     await own.tick();

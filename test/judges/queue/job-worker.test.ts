@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { jobWorker, type JobWorkerOptions } from '../../../src/judges/queue/job-worker.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { parseTraceId } from '../../../src/model/ids.ts';
+import type { Watermark } from '../../../src/model/watermark.ts';
 import type { AskEnd } from '../../../src/pipeline/jury/judge-driver.ts';
 import { memoryStore } from '../../builders/memory-store.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
@@ -18,14 +19,14 @@ async function bench(given: Partial<JobWorkerOptions> = {}) {
   const sleep = manualSleep();
   const faults: unknown[] = [];
   const begun: { readonly name: string; readonly as: AskEnd | undefined; readonly done: (ended: boolean) => void }[] = [];
-  const keeping = { offered: 0, settled: 0 };
+  const ids = { delivered: 0, stored: 0 };
   const own = jobWorker({
     store: store.judgeJobs,
     owner: 'me',
     keep: { rows: 100, ageMs: 60_000 },
     places: () => 1,
     resume: ({ name }, done, as) => void begun.push({ name, as, done }),
-    keeping: { offered: () => keeping.offered, settled: () => keeping.settled },
+    watermarks: { delivered: () => ids.delivered as Watermark, stored: () => ids.stored as Watermark },
     telemetry,
     clock,
     sleep: sleep.sleep,
@@ -45,7 +46,7 @@ async function bench(given: Partial<JobWorkerOptions> = {}) {
     clock,
     sleep,
     begun,
-    keeping,
+    ids,
     faults,
     counts,
     write: (names: readonly string[], party = 'main') =>
@@ -78,7 +79,7 @@ test('desk: each party has its places, the oldest first, and a little more so th
   expect(to.names().toSorted()).toEqual(['a', 'b', 'd']);
   await to.look();
   expect(to.begun).toHaveLength(3);
-  to.keeping.offered = 1;
+  to.ids.delivered = 1;
   to.begun.find(({ name }) => name === 'a')?.done(true);
   await to.look();
   expect(to.names().toSorted()).toEqual(['a', 'b', 'c', 'd']);
@@ -90,12 +91,12 @@ test('desk: what has ended is not taken again before its verdict is written, and
   await to.write(['a']);
   to.own.start();
   await to.look();
-  to.keeping.offered = 1;
+  to.ids.delivered = 1;
   to.begun[0]?.done(true);
   await to.look();
   expect(to.names()).toEqual(['a']);
   // The store has given it up: its row stands.
-  to.keeping.settled = 1;
+  to.ids.stored = 1;
   await to.look();
   expect(to.names()).toEqual(['a', 'a']);
   await to.own.stop();
@@ -143,7 +144,7 @@ test('desk: beyond the bound nothing is let in, counting what is not written yet
   await to.look();
   expect([to.own.admits('main'), to.own.admits('main'), to.own.admits('main')]).toEqual([true, true, false]);
   await to.write(['a']);
-  Object.assign(to.keeping, { offered: 2, settled: 2 });
+  Object.assign(to.ids, { delivered: 2, stored: 2 });
   await to.look();
   // One of the two was written, the other one was lost.
   expect([to.own.admits('main'), to.own.admits('main')]).toEqual([true, false]);
@@ -234,11 +235,11 @@ test('desk: what is let in wakes an idle worker at once, which then looks often 
   for (let turns = 0; turns < 20; turns++) await settled();
   expect(to.sleep.slept).toEqual([1_000, 50]);
   // A worker that waits for the store is not woken by further ones.
-  to.keeping.offered = 1;
+  to.ids.delivered = 1;
   to.own.admits('main');
   for (let turns = 0; turns < 20; turns++) await settled();
   expect(to.sleep.slept).toEqual([1_000, 50]);
-  to.keeping.settled = 2;
+  to.ids.stored = 2;
   await to.look();
   expect(to.sleep.slept).toEqual([1_000, 50, 1_000]);
   await to.own.stop();
