@@ -199,12 +199,26 @@ const messages: ReadonlyMap<number, string> = new Map([
   [503, errorCatalogue.STOPPING.what],
 ]);
 
-/** Logs rejections: the first of a kind at once, later ones at most once a minute, with their count since the last line. */
-export function refusalLog({ logger, clock }: { readonly logger: ReceiverLogger; readonly clock: Clock }): (refusal: Refusal) => void {
+/** A client may write a path of any length; what follows `?` may hold a secret. */
+const loggedPathCharsMax = 100;
+
+/**
+ * Logs rejections: the first of a kind at once, later ones at most once a minute, with their count since the last line. `path` is that of the
+ * request which writes the line.
+ */
+export function refusalLog({
+  logger,
+  clock,
+}: {
+  readonly logger: ReceiverLogger;
+  readonly clock: Clock;
+}): (refusal: Refusal, path?: string) => void {
   // A client that is refused keeps sending: its hundredth rejection says nothing new.
   const due = logThrottle({ clock });
-  return ({ kind, status, todo }) => {
+  return ({ kind, status, todo }, path) => {
     const refused = due(kind);
-    if (refused !== undefined) logger.warn({ kind, status, refused, ...(todo === undefined ? {} : { todo }) }, 'requests were refused');
+    if (refused === undefined) return;
+    const at = path === undefined ? {} : { path: path.split('?', 1)[0]?.slice(0, loggedPathCharsMax) };
+    logger.warn({ kind, status, ...at, refused, ...(todo === undefined ? {} : { todo }) }, 'requests were refused');
   };
 }

@@ -61,8 +61,8 @@ export interface RequestHandler {
   received(signal: OtlpSignal, bytes: number): void;
   /** Reads the body and has the service accept what it carries; resolves with the body of the answer. Rejects with `aborted` when the client goes away first. */
   accept(request: AdmittedRequest, body: ReceivedBody, isGone: () => boolean): Promise<Buffer>;
-  /** Counts an answer; `status`: as the transport says it. */
-  answered(signal: OtlpSignal | 'other', status: string, refusal?: Refusal): void;
+  /** Counts an answer and logs a refusal; `status`: as the transport says it; `path`: of the request, when its head could be read. */
+  answered(signal: OtlpSignal | 'other', status: string, refusal?: Refusal, path?: string): void;
   /** Logs a refusal that is no answer to a request. */
   warn(refusal: Refusal): void;
   /** Refuses all later requests. */
@@ -125,8 +125,8 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
       }
       return exportResponse(signal, encoding, partial);
     },
-    answered(signal, status, refusal) {
-      if (refusal !== undefined) warn(refusal);
+    answered(signal, status, refusal, path) {
+      if (refusal !== undefined) warn(refusal, path);
       telemetry.add('tracejury.receiver.requests', 1, {
         'tracejury.transport': transport,
         'tracejury.signal': signal,

@@ -66,7 +66,8 @@ async function call(
   headers: IncomingHttpHeaders,
 ): Promise<void> {
   const refuse = (refusal: Refusal): void => {
-    handler.answered(signals.get(headers[':path'] ?? '') ?? 'other', statusText(refusal), refusal);
+    const { ':path': path = '' } = headers;
+    handler.answered(signals.get(path) ?? 'other', statusText(refusal), refusal, path);
     sendRefusal(stream, refusal);
   };
   const timers = [

@@ -168,7 +168,7 @@ function answersOf({ limits, hosts }: OtlpHttpOptions, handler: RequestHandler):
 
   function send(request: FastifyRequest, reply: FastifyReply, mediaType: string, body: Buffer, refusal?: Refusal): void {
     const status = refusal?.status ?? 200;
-    handler.answered(signals.get(pathOf(request)) ?? 'other', String(status), refusal);
+    handler.answered(signals.get(pathOf(request)) ?? 'other', String(status), refusal, pathOf(request));
     reply.hijack();
     if (!request.raw.complete) answered.add(request.raw.socket);
     const close = handler.isStopping() ? { connection: 'close' } : {};

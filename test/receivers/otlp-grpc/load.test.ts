@@ -137,8 +137,8 @@ describe('otlp_grpc overload', () => {
     door.clock.advance(60_000);
     await refuse();
     expect(door.warnings).toEqual([
-      { kind: 'not_found', status: 404, refused: 1 },
-      { kind: 'not_found', status: 404, refused: 3 },
+      { kind: 'not_found', status: 404, path: '/nobody/Export', refused: 1 },
+      { kind: 'not_found', status: 404, path: '/nobody/Export', refused: 3 },
     ]);
   });
 });

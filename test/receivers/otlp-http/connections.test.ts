@@ -145,15 +145,15 @@ describe('otlp_http faults of the service', () => {
 
   test('otlp_http: refusals of one kind are told once a minute, with their number', async () => {
     const door = await opened();
-    const refuse = (): Promise<RawAnswer> => exchange(door.port, head('/v1/nothing', { connection: 'close' }, 'GET'));
+    const refuse = (): Promise<RawAnswer> => exchange(door.port, head('/v1/nothing?key=secret', { connection: 'close' }, 'GET'));
     for (let n = 0; n < 3; n++) await refuse();
-    expect(door.warnings).toEqual([{ kind: 'not_found', status: 404, refused: 1 }]);
+    expect(door.warnings).toEqual([{ kind: 'not_found', status: 404, path: '/v1/nothing', refused: 1 }]);
     door.clock.advance(60_000);
     await refuse();
     await exchange(door.port, head('/v1/traces', { connection: 'close' }, 'GET'));
     expect(door.warnings.slice(1)).toEqual([
-      { kind: 'not_found', status: 404, refused: 3 },
-      { kind: 'method_not_allowed', status: 405, refused: 1 },
+      { kind: 'not_found', status: 404, path: '/v1/nothing', refused: 3 },
+      { kind: 'method_not_allowed', status: 405, path: '/v1/traces', refused: 1 },
     ]);
   });
 });
