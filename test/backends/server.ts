@@ -6,7 +6,15 @@ export type BackendServer = Pick<ServerProcess, 'url' | 'stop'>;
 /** Two minutes: such servers make their tables first. */
 const withinMs = 120_000;
 
-/** `url`: of one that runs, which is left alone. Rejects when none can be started. */
+/** `url`: of one that runs, which is left alone. Ends the script with 2 and a sentence when none can be started. */
 export async function backendServer(url: string | undefined, options: Omit<ServerProcessOptions, 'withinMs'>): Promise<BackendServer> {
-  return url === undefined ? await serverProcess({ ...options, withinMs }) : { url: url.replace(/\/+$/, ''), stop: async () => undefined };
+  if (url !== undefined) return { url: url.replace(/\/+$/, ''), stop: async () => undefined };
+  try {
+    return await serverProcess({ ...options, withinMs });
+  } catch (error) {
+    process.stderr.write(
+      `${error instanceof Error ? error.message : String(error)}. Install it, or name one that runs with --url. --help shows the options.\n`,
+    );
+    process.exit(2);
+  }
 }

@@ -10,13 +10,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Journal } from '../../src/journals/journal.ts';
 import { journals } from '../../src/journals/index.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
+import { runnerArguments } from '../runner-arguments.ts';
 
-const { values } = parseArgs({
+const { values } = runnerArguments({
   options: {
     requests: { type: 'string', default: '400' },
     bytes: { type: 'string', default: '316000' },

@@ -9,7 +9,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { countsBetween, readCounts, type Counts } from '../../src/cli/demo/counts.ts';
 import { sendLoad } from './load.ts';
@@ -17,6 +16,7 @@ import { applicable, offline, verdictText, type ToldVerdict } from './offline.ts
 import { measured, type Measured } from './server.ts';
 import { byDefault, configured, inMemory, onDisk } from './service.ts';
 import { workload, type Workload } from './workload.ts';
+import { runnerArguments } from '../runner-arguments.ts';
 
 interface Row {
   readonly name: string;
@@ -32,7 +32,7 @@ interface Row {
   rssBytes: number;
 }
 
-const { values } = parseArgs({ options: { spans: { type: 'string', default: '72000' }, passes: { type: 'string', default: '3' } } });
+const { values } = runnerArguments({ options: { spans: { type: 'string', default: '72000' }, passes: { type: 'string', default: '3' } } });
 const spans = Number(values.spans);
 const passes = Number(values.passes);
 const warmUpShare = 0.25;

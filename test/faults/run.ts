@@ -2,12 +2,12 @@
  * `npm run test:faults`: every fault, and the table: fault × trials × acknowledged spans × lost × doubled × scores not sent × pages whose numbers do not
  * add up. `-- --trials N` says how often each, `--only TEXT` which, `--from N` with which trial to begin, `--seed S` with which numbers.
  */
-import { parseArgs } from 'node:util';
 import type { Fault } from './fault.ts';
 import { faults } from './index.ts';
 import { accountOf, type Account } from './trial.ts';
+import { runnerArguments } from '../runner-arguments.ts';
 
-const { values } = parseArgs({
+const { values } = runnerArguments({
   options: {
     trials: { type: 'string', default: '3' },
     only: { type: 'string', default: '' },

@@ -3,15 +3,15 @@
  * runs the cases whose name holds the text, `--cases N` and `--seed S` say how much is fuzzed and with which numbers, `--replay FILE` reads one
  * damaged body again. Beside each case stands the longest turn of the service's event loop, in milliseconds of the processor.
  */
-import { parseArgs } from 'node:util';
 import { turnMsMax } from './case.ts';
 import { corpus } from './corpus.ts';
 import { fuzz, replay } from './fuzz.ts';
 import { outcomeOf, type Outcome } from './runner.ts';
 import { openTarget } from './target.ts';
 import { heavy, longestStepMs } from './turns.ts';
+import { runnerArguments } from '../runner-arguments.ts';
 
-const { values } = parseArgs({
+const { values } = runnerArguments({
   options: {
     only: { type: 'string', default: '' },
     cases: { type: 'string', default: '20000' },

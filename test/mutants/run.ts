@@ -4,7 +4,6 @@
  * the repository in a temporary folder, never here. Child processes and worker threads see them too, which a transform of the test runner would not reach.
  */
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { seeded, type Chance } from '../builders/seeded.ts';
 import { isCode, isProduct, lineOf, type SourceFile } from '../tidy/source.ts';
 import { repositoryFiles } from '../tidy/tree.ts';
@@ -12,11 +11,12 @@ import { equivalents } from './equivalent.ts';
 import { mutantsOf, type Mutant } from './mutations.ts';
 import { nearestTests } from './nearest.ts';
 import { trials, type Outcome, type Trials } from './trial.ts';
+import { runnerArguments } from '../runner-arguments.ts';
 
 /** Share of the changes that must be noticed. */
 const killedShareMin = 0.95;
 
-const { values } = parseArgs({
+const { values } = runnerArguments({
   options: {
     count: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },

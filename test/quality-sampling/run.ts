@@ -5,13 +5,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { collectorProcess } from '../bench/overload/collector.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { otlpTarget, type TargetSpan } from '../exporters/otlp-target.ts';
 import { serviceFolder } from '../service/process.ts';
+import { runnerArguments } from '../runner-arguments.ts';
 
-const { values } = parseArgs({ options: { collector: { type: 'string' }, runs: { type: 'string', default: '2000' } } });
+const { values } = runnerArguments({ options: { collector: { type: 'string' }, runs: { type: 'string', default: '2000' } } });
 if (values.collector === undefined) throw new Error('give the path of a Collector: --collector PATH');
 const runs = Number(values.runs);
 const failsEvery = 20;

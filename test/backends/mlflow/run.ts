@@ -1,15 +1,19 @@
 /**
- * `npm run trial:mlflow -- [--url URL | --mlflow COMMAND] [--python COMMAND]`: docs/guides/mlflow.md with a real MLflow; one that runs, or one that is started with the command (`mlflow`). What
- * stands there is read with MLflow's own client, by a Python (`python3`) that can import it: `pip install mlflow`. Exit code 1 when a condition is missed.
+ * `npm run trial:mlflow`: runs docs/guides/mlflow.md with a real MLflow. Exit code 1 when a condition is missed.
+ *
+ *   --url URL          uses an MLflow that runs
+ *   --mlflow COMMAND   starts one with this command (mlflow); `pip install mlflow` brings it
+ *   --python COMMAND   a Python that can import mlflow (python3): its client reads the scores
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
 import { equal, tell } from '../../bench/overload/conditions.ts';
 import { backendServer } from '../server.ts';
 import { scoresTrial, type Found } from '../trial.ts';
+import { runnerArguments } from '../../runner-arguments.ts';
 
-const { values } = parseArgs({
+const { values } = runnerArguments({
   options: { url: { type: 'string' }, mlflow: { type: 'string', default: 'mlflow' }, python: { type: 'string', default: 'python3' } },
 });
 const server = await backendServer(values.url, {

@@ -1,16 +1,18 @@
 /**
- * `npm run trial:phoenix -- [--url URL | --phoenix COMMAND]`: docs/guides/phoenix.md and docs/guides/forward.md with a real Phoenix; one that runs, or one that is started with the command (`phoenix`). `pip
- * install arize-phoenix` has it. Exit code 1 when a condition is missed.
+ * `npm run trial:phoenix`: runs docs/guides/phoenix.md and docs/guides/forward.md with a real Phoenix. Exit code 1 when a condition is missed.
+ *
+ *   --url URL           uses a Phoenix that runs
+ *   --phoenix COMMAND   starts one with this command (phoenix); `pip install arize-phoenix` brings it
  */
-import { parseArgs } from 'node:util';
 import { tell, type Condition } from '../../bench/overload/conditions.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../src/model/json.ts';
 import { serviceFolder } from '../../service/process.ts';
 import { backendServer } from '../server.ts';
 import { eventually } from '../../service/running.ts';
 import { newRun, pageConfig, patient, scoresTrial, type Found } from '../trial.ts';
+import { runnerArguments } from '../../runner-arguments.ts';
 
-const { values } = parseArgs({ options: { url: { type: 'string' }, phoenix: { type: 'string', default: 'phoenix' } } });
+const { values } = runnerArguments({ options: { url: { type: 'string' }, phoenix: { type: 'string', default: 'phoenix' } } });
 const server = await backendServer(values.url, {
   command: values.phoenix,
   args: () => ['serve'],

@@ -8,10 +8,10 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { sendLoad } from '../load.ts';
 import { measured, type Measured } from '../server.ts';
 import { workload, type Workload } from '../workload.ts';
+import { runnerArguments } from '../../runner-arguments.ts';
 
 interface Row {
   readonly name: string;
@@ -21,7 +21,7 @@ interface Row {
   traces: number;
 }
 
-const { values } = parseArgs({ options: { spans: { type: 'string', default: '12000' }, passes: { type: 'string', default: '3' } } });
+const { values } = runnerArguments({ options: { spans: { type: 'string', default: '12000' }, passes: { type: 'string', default: '3' } } });
 const spans = Number(values.spans);
 const passes = Number(values.passes);
 const lookEveryMs = 500;

@@ -4,7 +4,6 @@
  *
  *   --passes N   (7)      --only NAME   evaluators whose id holds this      --no-peers   does not install or run the other libraries
  */
-import { parseArgs } from 'node:util';
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import type { Answer, EvaluationContext } from '../../../evaluators/evaluator.ts';
@@ -17,8 +16,9 @@ import { openPeers } from './peers.ts';
 import { comparisonTable, growthTable, type MeasuredComparison, type MeasuredEvaluator } from './report.ts';
 import { pleasedAnswer } from './scripted-answers.ts';
 import { measuredRun } from './traces.ts';
+import { runnerArguments } from '../../runner-arguments.ts';
 
-const { values } = parseArgs({
+const { values } = runnerArguments({
   options: {
     passes: { type: 'string', default: '7' },
     only: { type: 'string', default: '' },

@@ -3,11 +3,11 @@
  *
  *   --runs N (5000)  --dead SECONDS (600)
  */
-import { parseArgs } from 'node:util';
 import { atLeast, tell, type Condition } from '../overload/conditions.ts';
 import { deadBackend } from './dead-backend.ts';
+import { runnerArguments } from '../../runner-arguments.ts';
 
-const { values } = parseArgs({ options: { runs: { type: 'string', default: '5000' }, dead: { type: 'string', default: '600' } } });
+const { values } = runnerArguments({ options: { runs: { type: 'string', default: '5000' }, dead: { type: 'string', default: '600' } } });
 const runs = Number(values.runs);
 const account = await deadBackend({
   runs,

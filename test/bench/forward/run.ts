@@ -3,13 +3,13 @@
  * the service with `forward`, through the service without, and through a Collector that groups by trace, to a receiver that notes when they come.
  * PATH: a Collector with `otlp`, `groupbytrace`, `batch` and `otlp_http`. Exit code 1 when spans were lost or doubled.
  */
-import { parseArgs } from 'node:util';
 import { bed } from '../overload/bed.ts';
 import { collectorProcess } from '../overload/collector.ts';
 import { quantile } from '../overload/conditions.ts';
 import { cpuMicrosOf } from './process-cpu.ts';
 import { steadyLoad, type LoadCounts } from './steady-load.ts';
 import { watchedTarget } from './watched-target.ts';
+import { runnerArguments } from '../../runner-arguments.ts';
 
 interface Contender {
   readonly otlpUrl: string;
@@ -24,7 +24,7 @@ interface Row extends LoadCounts {
   readonly doubled: number;
 }
 
-const { values } = parseArgs({
+const { values } = runnerArguments({
   options: {
     collector: { type: 'string' },
     seconds: { type: 'string', default: '12' },

@@ -4,13 +4,13 @@
  *   budget    --runs N (10000)  --rate SHARE (0.05)  --seed N (1)     npm run trial:budget
  *   latency   --runs N (120)    --rounds N (7)  --per-second N (30)   npm run bench:judges
  */
-import { parseArgs } from 'node:util';
 import { conditionsOf, factsOf } from './budget-conditions.ts';
 import { budgetTrial } from './budget-trial.ts';
 import { judgeLatency } from './latency.ts';
 import { tell } from '../overload/conditions.ts';
+import { runnerArguments } from '../../runner-arguments.ts';
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = runnerArguments({
   options: {
     runs: { type: 'string' },
     rounds: { type: 'string', default: '7' },

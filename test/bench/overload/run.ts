@@ -6,13 +6,13 @@
  *   latency       --seconds N (60)                                        npm run bench:latency
  *   open-traces   --passes N (3)     --spans N (24000)  --most N (100000) npm run bench:open-traces
  */
-import { parseArgs } from 'node:util';
 import { latencyBench } from './latency.ts';
 import { openTracesBench } from './open-traces.ts';
 import { overloadBench } from './overload.ts';
 import { soakBench } from './soak.ts';
+import { runnerArguments } from '../../runner-arguments.ts';
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = runnerArguments({
   options: {
     seconds: { type: 'string' },
     times: { type: 'string', default: '10' },

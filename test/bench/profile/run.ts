@@ -10,7 +10,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { sendLoad } from '../load.ts';
 import { applicable } from '../offline.ts';
 import { measured, type Measured } from '../server.ts';
@@ -18,8 +17,9 @@ import { byDefault, configured, inMemory, onDisk } from '../service.ts';
 import { workload } from '../workload.ts';
 import { timeByArea } from './areas.ts';
 import { cpuByThread } from './threads.ts';
+import { runnerArguments } from '../../runner-arguments.ts';
 
-const { values } = parseArgs({
+const { values } = runnerArguments({
   options: {
     passes: { type: 'string', default: '3' },
     spans: { type: 'string', default: '72000' },

@@ -6,8 +6,8 @@
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { scenarios } from './scenarios.ts';
+import { runnerArguments } from '../../runner-arguments.ts';
 
 interface Measured {
   readonly spans: number;
@@ -22,7 +22,7 @@ interface Measured {
 
 /** Growth beyond this is not linear any more, however noisy the machine. */
 const growthMax = 3;
-const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+const { values } = runnerArguments({ options: { only: { type: 'string', default: '' } } });
 
 const mib = (bytes: number): string => (bytes / 1024 / 1024).toFixed(0);
 let isQuadratic = false;
