@@ -28,11 +28,19 @@ import { redactedLogger, settingsInForce } from './service/settings-in-force.ts'
 const stopMsDefault = 10_000;
 
 export interface Service {
-  start(): Promise<{ readonly otlpHttp: string; readonly otlpGrpc: string; readonly console: string }>;
+  /** Resolves with the addresses of the listeners, and with how they share the descriptors of the process. */
+  start(): Promise<StartedService>;
   /** Reads the configuration again and puts it in force, soon; a fault in it changes nothing. At any time. */
   reload(): void;
   /** Refuses new work, scores what is open, sends what is scored, then releases. May be called twice. */
   stop(): Promise<void>;
+}
+
+interface StartedService {
+  readonly otlpHttp: string;
+  readonly otlpGrpc: string;
+  readonly console: string;
+  readonly connections: ReturnType<typeof build.connectionBounds>;
 }
 
 export interface ServiceOptions {
@@ -98,13 +106,12 @@ export function service(options: ServiceOptions): Service {
     consoleServer = build.consoleServer(parts, stored);
     metricsPush.place(settings.config().exporters);
     parts.idleCompactor.start();
-    logger.info(build.connectionBounds(parts), 'connections are bounded by the descriptor limit');
     const page = await consoleServer.listen();
     const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
     state.otlp = { http: http.address, grpc: grpc.address };
     state.ready = true;
     reloads.begin();
-    return { otlpHttp: http.address, otlpGrpc: grpc.address, console: page.address };
+    return { otlpHttp: http.address, otlpGrpc: grpc.address, console: page.address, connections: build.connectionBounds(parts) };
   }
 
   /** Whole or not at all: what can fail is done before anything is in force. */
@@ -154,7 +161,8 @@ export function service(options: ServiceOptions): Service {
     await journal.stop();
     await Promise.all([judges.stop(), metricsPush.stop(stopMs), parts.tracing.stop(stopMs)]);
     await consoleServer?.stop();
-    logger.info({ unsent, unforwarded }, 'stopped');
+    // A start that failed has said why, and nothing stops that never ran.
+    if (state.otlp !== undefined) logger.info({ unsent, unforwarded }, 'stopped');
   }
 
   return { start, reload: reloads.request, stop: () => (stopped ??= stop()) };

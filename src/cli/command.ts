@@ -17,6 +17,8 @@ export interface CommandInput {
   readonly options: { readonly [name: string]: string | boolean | readonly (string | boolean)[] | undefined };
   readonly positionals: readonly string[];
   readonly env: Environment;
+  /** What a person types to run the program, for hints that name a command: `npm run tracejury --` in a checkout. */
+  readonly program: string;
   /** Standard output: what was asked for. */
   readonly say: (text: string) => void;
   /** Standard error: why it was not given. */
@@ -54,7 +56,7 @@ export interface Command {
   readonly run: (input: CommandInput) => number | Promise<number>;
 }
 
-/** Thrown for what a person typed: the message is shown with the usage, and the exit code is 2. */
+/** Thrown for what a person typed: the message is shown with the way to the command's help, and the exit code is 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

@@ -17,10 +17,17 @@ process.exitCode = await runCommandLine({
   words: process.argv.slice(2),
   commands,
   version: version(),
+  program: program(process.env['npm_lifecycle_event']),
   env: process.env,
   say: (text) => process.stdout.write(`${text}\n`),
   complain: (text) => process.stderr.write(`${text}\n`),
 });
+
+/** `script`: the npm script that runs the program; undefined when npm does not. */
+function program(script: string | undefined): string {
+  if (script === undefined) return 'tracejury';
+  return import.meta.filename.endsWith('.ts') ? 'npm run tracejury --' : 'npx tracejury';
+}
 
 function version(): string {
   for (const file of packageFiles) {

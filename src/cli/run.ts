@@ -14,51 +14,68 @@ export interface CommandLine {
   readonly words: readonly string[];
   readonly commands: readonly Command[];
   readonly version: string;
+  /** What a person types to run the program; `tracejury` when absent. */
+  readonly program?: string;
   readonly env: Environment;
   readonly say: (text: string) => void;
   readonly complain: (text: string) => void;
 }
 
+const plainProgram = 'tracejury';
+
 export async function runCommandLine(line: CommandLine): Promise<number> {
-  const { words, commands, version, say, complain } = line;
+  const { words, commands, version, program = plainProgram, say, complain } = line;
   const [first, ...rest] = words;
   if (first === '--version' || first === '-v') {
     say(version);
     return 0;
   }
   if (first === undefined || first === '--help' || first === '-h') {
-    (first === undefined ? complain : say)(usageText(commands));
+    (first === undefined ? complain : say)(withProgram(usageText(commands), program));
     return first === undefined ? 2 : 0;
   }
   const command = commands.find(({ name }) => name === first);
   if (command === undefined) {
     const names = commands.map(({ name }) => name);
     const guess = didYouMean(first, names);
-    complain(`tracejury: ${first} is not a command. ${guess === undefined ? `Commands: ${names.join(', ')}.` : `Did you mean ${guess}?`}`);
+    const hint = guess === undefined ? `Commands: ${names.join(', ')}.` : `Did you mean ${guess}?`;
+    complain(`tracejury: ${first} is not a command. ${hint} Run ${program} --help for what each does.`);
     return 2;
   }
   return runCommand(line, command, rest);
 }
 
 async function runCommand(line: CommandLine, command: Command, words: readonly string[]): Promise<number> {
-  const { say, complain, env } = line;
+  const { say, complain, env, program = plainProgram } = line;
   try {
     const { values, positionals } = parsed(command, words);
     if (values['help'] === true) {
-      say(commandUsageText(command, subcommandIn(command, positionals)));
+      say(withProgram(commandUsageText(command, subcommandIn(command, positionals)), program));
       return 0;
     }
     if (positionals.length > command.positionalsMax)
-      throw new UsageError(`${JSON.stringify(positionals[command.positionalsMax])} is too much.`);
-    return await command.run({ options: values, positionals, env, say, complain });
+      throw new UsageError(`${JSON.stringify(positionals[command.positionalsMax])} is an argument too many.`);
+    return await command.run({ options: values, positionals, env, program, say, complain });
   } catch (error) {
-    if (error instanceof UsageError)
-      complain(`tracejury ${command.name}: ${error.message}\n\n${commandUsageText(command, subcommandIn(command, words))}`);
+    if (error instanceof UsageError) complain(usageFaultText(error, command, words, program));
     else if (error instanceof ConfigError || (error instanceof InputFaults && error.faults.length > 0)) complain(faultsText(error.faults));
     else if (error instanceof JuryError) complain(`tracejury ${command.name}: ${error.message} ${error.todo}`);
     else throw error;
     return 2;
   }
+}
+
+/** A sentence and the way to the help; the whole help for a person who has typed nothing yet. */
+function usageFaultText({ message }: UsageError, command: Command, words: readonly string[], program: string): string {
+  const fault = `tracejury ${command.name}: ${message}`;
+  if (words.length === 0) return `${fault}\n\n${withProgram(commandUsageText(command), program)}`;
+  const page = [command.name, subcommandIn(command, words)?.name].filter((name) => name !== undefined).join(' ');
+  return `${fault} Run ${program} ${page} --help for its options.`;
+}
+
+/** The help writes `tracejury`, as the package has it; elsewhere it says what to type instead. */
+function withProgram(text: string, program: string): string {
+  return program === plainProgram ? text : `${text}\n\nHere, type ${program} in place of tracejury.`;
 }
 
 function subcommandIn({ subcommands = [] }: Command, [first]: readonly string[]): Subcommand | undefined {
@@ -76,6 +93,15 @@ function parsed(
   try {
     return parseArgs({ args: [...words], options, strict: true, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(optionFault(error, Object.keys(options)));
   }
+}
+
+/** Node's message in one sentence, and the nearest option for one that is unknown. */
+function optionFault(error: unknown, known: readonly string[]): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const unknown = /^Unknown option '(-{1,2}[^']*)'/.exec(message)?.[1];
+  if (unknown === undefined) return `${message.split('\n')[0]?.replace(/\.$/, '') ?? ''}.`;
+  const guess = didYouMean(unknown.replace(/^-+/, ''), known);
+  return `${unknown} is not an option.${guess === undefined ? '' : ` Did you mean --${guess}?`}`;
 }

@@ -54,7 +54,7 @@ export const errorCatalogue = {
   },
   LISTEN_FAILED: {
     what: 'The service cannot listen on one of its addresses.',
-    todo: 'Stop the program that uses it, or give another address in the configuration.',
+    todo: 'Stop the program that uses the port, or choose another one with the setting that the message names.',
     status: 500,
     retryable: false,
   },

@@ -345,6 +345,8 @@ export function consoleServer(parts: Parts, { store, annotations }: StoreParts):
 }
 
 /** How the listeners share the descriptors of the process. */
-export function connectionBounds({ descriptors, connections: { reserved, http, grpc, console } }: Parts): object {
+export function connectionBounds({ descriptors, connections: { reserved, http, grpc, console } }: Parts): {
+  readonly [figure: string]: number;
+} {
   return { descriptors: descriptors.max, open: descriptors.open, reserved, http, grpc, console };
 }

@@ -116,7 +116,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   app.get('/readyz', async (_request, reply) => {
     const reason = options.notReady();
     if (reason === undefined) return { status: 'ok' };
-    return reply.code(503).send(failure('not_ready', reason, 'Wait; the service says here when it is ready.'));
+    return reply.code(503).send(failure('not_ready', reason, 'Wait: this address answers 200 when the service is ready.'));
   });
   app.get('/metrics', async (_request, reply) => {
     const page = inPieces(options.metricsPage());
@@ -140,15 +140,23 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
       return reply
         .code(404)
         .send(failure('not_found', 'OTLP is not taken on the port of the console.', otlpText(reachable(options.otlp(), request.hostname))));
-    return reply.code(404).send(failure('not_found', `${request.method} ${request.url.slice(0, 200)} is not there.`, 'See / for what is.'));
+    return reply
+      .code(404)
+      .send(
+        failure(
+          'not_found',
+          `${request.method} ${request.url.slice(0, 200)} is not there.`,
+          `The page at / and ${apiPrefix}/openapi.json list what there is.`,
+        ),
+      );
   });
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     if (error.validation !== undefined)
-      return reply.code(400).send(failure('bad_request', queryFault(error), `${apiPrefix}/openapi.json tells what is taken.`));
+      return reply.code(400).send(failure('bad_request', queryFault(error), `${apiPrefix}/openapi.json lists the parameters.`));
     if (error.statusCode === 413)
       return reply
         .code(413)
-        .send(failure('too_large', 'The body is too large.', `Send less at once; ${apiPrefix}/openapi.json tells what is taken.`));
+        .send(failure('too_large', 'The body is too large.', `Send less at once; ${apiPrefix}/openapi.json has the limits.`));
     if (error.statusCode === 429) return reply.code(503).header('retry-after', '1').send(busy);
     if (error.statusCode === 415)
       return reply
@@ -167,7 +175,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
           failure(
             'bad_request',
             'The request could not be read.',
-            `${apiPrefix}/openapi.json tells what is taken, and whether that is JSON.`,
+            `Send a JSON document in the form that ${apiPrefix}/openapi.json describes.`,
           ),
         );
     options.onFault(error);
@@ -181,7 +189,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     return reply
       .code(500)
       .type('application/json; charset=utf-8')
-      .send(failure('internal', 'The answer could not be made.', 'Try again; the log of the service tells why.'));
+      .send(failure('internal', 'The answer could not be made.', 'Try again; the log of the service has the reason.'));
   });
 
   let stopped: Promise<void> | undefined;

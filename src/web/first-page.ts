@@ -41,8 +41,8 @@ export function firstPage({
 }): string {
   const where =
     otlp === undefined
-      ? '<p>It is starting, and takes no spans yet.</p>'
-      : `<p>Point your agents at it: <code>OTEL_EXPORTER_OTLP_ENDPOINT=${escaped(otlp.http)}</code> (HTTP, protobuf or JSON; traces and logs), or <code>${escaped(otlp.grpc)}</code> (gRPC).</p>`;
+      ? '<p>The service is starting and takes no spans yet.</p>'
+      : `<p>Point your agents here: <code>OTEL_EXPORTER_OTLP_ENDPOINT=${escaped(otlp.http)}</code> (HTTP, protobuf or JSON; traces and logs), or <code>${escaped(otlp.grpc)}</code> (gRPC).</p>`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -56,8 +56,8 @@ export function firstPage({
 ${where}
 ${unrecognised.slice(0, noticesShown).map(noticeText).join('\n')}
 <ul>
-<li><a href="/api/v1/runs">/api/v1/runs</a>: runs and the verdicts on them as JSON; <a href="/api/v1/openapi.json">/api/v1/openapi.json</a> tells the rest.</li>
-<li><a href="/metrics">/metrics</a>: scores, decisions and the service's own figures, for Prometheus.</li>
+<li><a href="/api/v1/runs">/api/v1/runs</a>: runs and their verdicts as JSON; <a href="/api/v1/openapi.json">/api/v1/openapi.json</a> describes every address of the API.</li>
+<li><a href="/metrics">/metrics</a>: scores, decisions and the service's own metrics, for Prometheus.</li>
 <li><a href="/livez">/livez</a>, <a href="/readyz">/readyz</a>: health.</li>
 </ul>
 <p>Scores also go to your tracing backend as span events when <code>export: [ { to: span_events, endpoint: … } ]</code> is configured.</p>

@@ -148,11 +148,21 @@ test('cli: evaluators NAME tells options with their defaults, what it needs and 
 
 const wrong: readonly (readonly [words: readonly string[], said: RegExp])[] = [
   [[], /^Usage: tracejury COMMAND/],
-  [['confg'], /confg is not a command\. Did you mean config\?/],
+  [['confg'], /^tracejury: confg is not a command\. Did you mean config\? Run tracejury --help for what each does\.$/m],
   [['config'], /Say check, print or schema\.[^]*Usage: tracejury config/],
   [['config', 'chek'], /"chek" is not check, print or schema/],
-  [['config', 'check', 'a', 'b'], /"b" is too much/],
-  [['config', '--frobnicate'], /--frobnicate/],
+  [['config', 'check', 'a', 'b'], /"b" is an argument too many/],
+  [['config', '--frobnicate'], /^tracejury config: --frobnicate is not an option\. Run tracejury config --help for its options\.\n$/],
+  [
+    ['serve', '--prot', '1'],
+    /^tracejury serve: --prot is not an option\. Did you mean --port\? Run tracejury serve --help for its options\.\n$/,
+  ],
+  [['serve', '-x'], /^tracejury serve: -x is not an option\. Run tracejury serve --help for its options\.\n$/],
+  [['serve', '--port'], /^tracejury serve: Option '--port <value>' argument missing\. Run tracejury serve --help for its options\.\n$/],
+  [
+    ['judge', 'check', '--labls', 'a'],
+    /^tracejury judge: --labls is not an option\. Did you mean --labels\? Run tracejury judge check --help/,
+  ],
   [['evaluators', 'tool_eror'], /Did you mean tool_error\?/],
   [['constructor'], /constructor is not a command/],
 ];
@@ -216,18 +226,48 @@ test('cli: --version is that of the package', async () => {
   expect([code, out]).toEqual([0, `${version}\n`]);
 });
 
-test('cli: serve names the listener whose address is taken, and what to do', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
-  const path = file(
-    'taken.yaml',
-    `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:${port}", console: "127.0.0.1:0" }\nstore: { url: "memory:" }\n`,
+test('cli: hints name what a checkout or npx needs in front of a command', async () => {
+  const path = join(folder, 'hinted.yaml');
+  const words = ['init', '--output', path, '--force'];
+  const said = await Promise.all([undefined, 'tracejury'].map(async (script) => await tracejury(words, { npm_lifecycle_event: script })));
+  expect(said.map(({ out }) => out)).toEqual(
+    ['tracejury', 'npm run tracejury --'].map(
+      (program) => `${path} is written.\nCheck it:  ${program} config check ${path}\nStart:     ${program} serve -c ${path}\n`,
+    ),
   );
-  const { code, err } = await tracejury(['serve', '-c', path]);
-  other.close();
-  expect([code, err]).toEqual([
-    2,
-    `tracejury serve: The service cannot listen on one of its addresses. listen.otlp_grpc: listen EADDRINUSE: address already in use 127.0.0.1:${port}. Stop the program that uses it, or give another address in the configuration.\n`,
-  ]);
+  const [help, wrongOption] = [['--help'], ['serve', '--prot']].map((line) => tracejury(line, { npm_lifecycle_event: 'tracejury' }));
+  expect((await help)?.out).toContain('Here, type npm run tracejury -- in place of tracejury.');
+  expect((await wrongOption)?.err).toContain('Run npm run tracejury -- serve --help');
 });
+
+const untakable = [
+  {
+    listen: { otlp_http: 'taken' },
+    said: /^Port \d+ of 127\.0\.0\.1 \(listen\.otlp_http\) is in use, perhaps by another tracejury .*with --port or listen\.otlp_http in the configuration\.$/,
+  },
+  {
+    listen: { otlp_grpc: 'taken' },
+    said: /^Port \d+ of 127\.0\.0\.1 \(listen\.otlp_grpc\) is in use, .*choose another port with listen\.otlp_grpc in the configuration\.$/,
+  },
+  {
+    listen: { console: 'taken' },
+    said: /^Port \d+ of 127\.0\.0\.1 \(listen\.console\) is in use, .*choose another port with listen\.console in the configuration\.$/,
+  },
+  {
+    listen: { console: '192.0.2.1:0', insecure: true },
+    said: /^192\.0\.2\.1 \(listen\.console\) is no address of this machine\. Name one that it has/,
+  },
+];
+for (const { listen, said } of untakable)
+  test(`cli: serve with ${JSON.stringify(listen)} says which address it cannot have, and which setting changes it`, async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const free = { otlp_http: '127.0.0.1:0', otlp_grpc: '127.0.0.1:0', console: '127.0.0.1:0' };
+    const text = JSON.stringify({ listen: { ...free, ...listen }, store: { url: 'memory:' }, journal: { url: 'memory:' } });
+    const { code, out, err } = await tracejury(['serve', '-c', file('taken.yaml', text.replace('taken', `127.0.0.1:${port}`))]);
+    other.close();
+    const [, sentence = ''] = err.trim().split('tracejury serve: The service cannot listen on one of its addresses. ');
+    expect([code, out]).toEqual([2, '']);
+    expect(sentence).toMatch(said);
+  });

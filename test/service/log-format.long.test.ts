@@ -18,3 +18,16 @@ test.each([
     await folder.remove();
   }
 });
+
+test('the first lines of a start say where the service listens, and only then how connections are bounded', async () => {
+  const folder = serviceFolder();
+  try {
+    const up = await folder.start();
+    expect(await up.end('SIGTERM')).toBe(0);
+    const lines = up.said().split('\n');
+    expect(lines.slice(0, 4).map((line) => line.split(' ', 1)[0])).toEqual(['OTLP', 'Console', 'Data', 'Evaluators']);
+    expect(lines[4]).toContain('"msg":"connections are bounded by the descriptor limit"');
+  } finally {
+    await folder.remove();
+  }
+});

@@ -39,7 +39,7 @@ export const demo: Command = {
     seed: { type: 'string', value: 'N', summary: `another number gives another day; default ${defaults.seed}` },
   },
   positionalsMax: 0,
-  async run({ options, env, say, complain }: CommandInput): Promise<ExitCode> {
+  async run({ options, env, program, say, complain }: CommandInput): Promise<ExitCode> {
     const endpoint = address(options['endpoint'], 'endpoint', defaults.endpoint);
     const page = address(options['console'], 'console', defaults.console);
     const day = simulatedDay({
@@ -54,7 +54,7 @@ export const demo: Command = {
     if (sent.kind !== 'sent') {
       complain(
         sent.kind === 'not_listening'
-          ? `Nothing listens at ${endpoint}. Start the service first: npm start, or tracejury serve.`
+          ? `Nothing listens at ${endpoint}. Start the service first, in another terminal: ${program} serve.`
           : `${endpoint} did not take the spans: ${sent.why}`,
       );
       return 1;
@@ -67,20 +67,21 @@ export const demo: Command = {
       say(`What became of them cannot be told from here: ${page}/metrics is not readable (${before.why}).`);
       return 0;
     }
-    return tell({ page, before: before.counts, runs, failed, say, complain });
+    return reportScores({ page, before: before.counts, runs, failed, program, say, complain });
   },
 };
 
-interface Told {
+interface SentDay {
   readonly page: string;
   readonly before: Counts;
   readonly runs: number;
   readonly failed: FailedRun | undefined;
+  readonly program: string;
   readonly say: (text: string) => void;
   readonly complain: (text: string) => void;
 }
 
-async function tell({ page, before, runs, failed, say, complain }: Told): Promise<ExitCode> {
+async function reportScores({ page, before, runs, failed, program, say, complain }: SentDay): Promise<ExitCode> {
   const startMs = performance.now();
   let counted: Counts = { runs: 0, verdicts: [] };
   while (counted.runs < runs && performance.now() - startMs < scoredWithinMs) {
@@ -100,7 +101,7 @@ async function tell({ page, before, runs, failed, say, complain }: Told): Promis
       'Where to look next',
       `  ${page}/metrics   the scores as metrics; a failed run's trace id stands beside its bucket`,
       `  ${page}/api/v1/runs?verdict=fail   the runs with a failed verdict, as JSON`,
-      '  tracejury inspect FILE   what is read out of spans of your own, and what is missing',
+      `  ${program} inspect FILE   what tracejury reads out of spans of your own, and what is missing`,
     ].join('\n'),
   );
   if (counted.runs >= runs) return 0;

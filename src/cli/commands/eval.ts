@@ -112,7 +112,7 @@ function settingsOf({ options, positionals }: CommandInput): Settings {
   };
 }
 
-async function evaluated({ positionals, env, say, complain }: CommandInput, settings: Settings): Promise<ExitCode> {
+async function evaluated({ positionals, env, program, say, complain }: CommandInput, settings: Settings): Promise<ExitCode> {
   const { config, evaluators: members, shared, warnings } = await readConfig({ file: settings.configFile, env, evaluators });
   const redaction = configuredRedaction(config.redact, noTelemetry);
   const judges = config.judges.map(({ name }) => name);
@@ -126,7 +126,7 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   );
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   if (items.length === 0) {
-    complain(`No agent run was found. tracejury inspect ${positionals.length === 1 ? positionals[0] : 'FILE'} shows what was read.`);
+    complain(`No agent run was found. ${program} inspect ${positionals.length === 1 ? positionals[0] : 'FILE'} shows what was read.`);
     return 2;
   }
   refuseFaultyExpectations(items);
@@ -210,15 +210,18 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
     verbose: settings.verbose,
   };
   written(settings.format(report), settings.output, say);
-  const complaint = complaintOf(unscored, passed, gates.length === 0 ? unasked : []);
+  const complaint = complaintOf(unscored, { passed, unasked: gates.length === 0 ? unasked : [], program });
   if (complaint !== undefined) complain(complaint);
   return passed ? 0 : 1;
 }
 
 /** Why the report is no pass although no verdict failed; what a job's log shows whatever the format of the report. */
-function complaintOf({ nothing, isLacking }: Unscored, passed: boolean, unasked: readonly string[]): string | undefined {
+function complaintOf(
+  { nothing, isLacking }: Unscored,
+  { passed, unasked, program }: { readonly passed: boolean; readonly unasked: readonly string[]; readonly program: string },
+): string | undefined {
   if (nothing !== undefined)
-    return `⚠ ${nothing}${isLacking ? ' tracejury inspect FILE says what is missing.' : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`;
+    return `⚠ ${nothing}${isLacking ? ` ${program} inspect FILE says what is missing.` : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`;
   if (unasked.length === 0 || passed) return undefined;
   return `⚠ No run has a score of ${unasked.join(', ')}: its judge cannot be asked. --allow-unscored lets such runs pass.`;
 }

@@ -19,8 +19,8 @@ export const evaluators: Command = {
   ],
   options: {},
   positionalsMax: 1,
-  run({ positionals: [name], say }) {
-    say(name === undefined ? listText(members) : pageText(found(name)));
+  run({ positionals: [name], program, say }) {
+    say(name === undefined ? listText(members, program) : pageText(found(name)));
     return 0;
   },
 };
@@ -35,7 +35,7 @@ function found(name: string): AnyEvaluator {
   );
 }
 
-function listText(all: readonly AnyEvaluator[]): string {
+function listText(all: readonly AnyEvaluator[], program: string): string {
   const group = (title: string, wanted: readonly AnyEvaluator[]) =>
     wanted.length === 0 ? [] : ['', title, ...columns(wanted.map(({ id, summary }) => [id, summary] as const))];
   return [
@@ -56,7 +56,7 @@ function listText(all: readonly AnyEvaluator[]): string {
       all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'http'),
     ),
     '',
-    'More about one: tracejury evaluators NAME',
+    `More about one: ${program} evaluators NAME`,
   ]
     .slice(1)
     .join('\n');

@@ -56,7 +56,7 @@ export const init: Command = {
     const needed = neededVariables(answers);
     input.say(`${file} is written.`);
     if (needed.length > 0) input.say(`Set ${needed.join(', ')} in the environment of the service.`);
-    input.say(`Check it:  tracejury config check ${file}\nStart:     tracejury serve -c ${file}`);
+    input.say(`Check it:  ${input.program} config check ${file}\nStart:     ${input.program} serve -c ${file}`);
     return 0;
   },
 };

@@ -32,12 +32,12 @@ export const record: Command = {
   },
   positionalsMax: wordsMax,
   async run(input: CommandInput): Promise<number> {
-    const { options, positionals, env, complain } = input;
+    const { options, positionals, env, program, complain } = input;
     const { output: file = outputDefault, port = '0' } = options;
     if (typeof file !== 'string' || file === '') throw new UsageError('--output takes one file.');
     if (typeof port !== 'string' || !/^\d{1,5}$/.test(port) || Number(port) > portMax)
       throw new UsageError(`--port takes a number from 0 to ${portMax}.`);
-    if (positionals.length === 0) throw new UsageError('Name the command after --: tracejury record -- python agent.py.');
+    if (positionals.length === 0) throw new UsageError(`Name the command after --, as in ${program} record -- python agent.py.`);
     const server = await opened(file, Number(port));
     let exitCode: number;
     let recording: Recording;
@@ -48,7 +48,7 @@ export const record: Command = {
     } finally {
       recording = await server.stop();
     }
-    for (const line of await summary(file, recording)) complain(line);
+    for (const line of await summary(file, recording, program)) complain(line);
     return exitCode === 0 && recording.spans === 0 ? 1 : exitCode;
   },
 };
@@ -69,7 +69,7 @@ function codeOf(error: unknown): string {
 }
 
 /** What was recorded, and what to do next. */
-async function summary(file: string, { spans, records, rejected, isCut }: Recording): Promise<readonly string[]> {
+async function summary(file: string, { spans, records, rejected, isCut }: Recording, program: string): Promise<readonly string[]> {
   const lost = [
     ...(rejected === 0 ? [] : [`${rejected} spans or log records broke the protocol and were left out.`]),
     ...(isCut ? ['The file reached its bound, so later spans were refused: record fewer runs at a time.'] : []),
@@ -81,7 +81,7 @@ async function summary(file: string, { spans, records, rejected, isCut }: Record
     ];
   const { runs } = played(readRecorded(await readBodies([file], process.stdin)), { closing: defaultClosing });
   const found = runs.length === 0 ? '⚠ no agent run among them' : runs.length === 1 ? '1 agent run' : `${runs.length} agent runs`;
-  const next = runs.length === 0 ? `tracejury inspect ${file} shows what they carry` : `tracejury eval ${file} scores them`;
+  const next = runs.length === 0 ? `${program} inspect ${file} shows what they carry` : `${program} eval ${file} scores them`;
   return [`${file}: ${spans} spans${records === 0 ? '' : ` and ${records} log records`}, ${found}; ${next}.`, ...lost];
 }
 

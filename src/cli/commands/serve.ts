@@ -59,11 +59,12 @@ export const serve: Command = {
     const isReadable = config.log.format === 'pretty' || (config.log.format === 'auto' && process.stdout.isTTY);
     // Sentences of verdicts may quote a run: they go to a person's terminal, never to a file of logs.
     const terminal = { colours: hasColours(process.stdout.isTTY, env), say, clock, sleep };
+    const logger = loggerOf(config, isReadable, env);
     const running = service({
       config,
       prints,
       tracing: await openSelfTracing(config, env),
-      logger: loggerOf(config, isReadable, env),
+      logger,
       ...(isReadable && process.stdout.isTTY ? { onScored: runLines(terminal).scored } : {}),
       ...(source === undefined ? {} : { source }),
     });
@@ -75,6 +76,7 @@ export const serve: Command = {
         otlpHttp,
         otlpGrpc,
         console: page,
+        connections,
       } = await running.start().catch((error: unknown) => {
         throw listenFault(error, config.listen);
       });
@@ -84,6 +86,7 @@ export const serve: Command = {
       say(`Data         ${dataText(config)}`);
       say(`Evaluators   ${config.evaluators.map(({ configured }) => configured.name).join(', ')}`);
       if (isReadable) for (const line of whatIsOn(config)) say(line);
+      logger.info(connections, 'connections are bounded by the descriptor limit');
       await stopSignal;
     } finally {
       await running.stop();
@@ -94,16 +97,64 @@ export const serve: Command = {
 
 // An address that cannot be listened on, in words: the most common reason why a first start fails.
 
-const keys = [
-  ['otlpHttp', 'listen.otlp_http'],
-  ['otlpGrpc', 'listen.otlp_grpc'],
-  ['console', 'listen.console'],
+const listeners = [
+  ['otlpHttp', 'listen.otlp_http', '--port or '],
+  ['otlpGrpc', 'listen.otlp_grpc', ''],
+  ['console', 'listen.console', ''],
 ] as const;
+
+/** LISTEN_FAILED with what to do about this address. */
+class ListenFault extends JuryError {
+  readonly #todo: string;
+
+  constructor(why: string, todo: string, cause: Error) {
+    super('LISTEN_FAILED', why, cause);
+    this.name = 'ListenFault';
+    this.#todo = todo;
+  }
+
+  override get todo(): string {
+    return this.#todo;
+  }
+}
+
+interface ListenError extends Error {
+  readonly port?: number;
+  readonly address?: string;
+  readonly hostname?: string;
+}
 
 /** The error itself when it is about something else. */
 function listenFault(error: unknown, listen: Config['listen']): unknown {
-  if (!(error instanceof Error) || !('syscall' in error) || error.syscall !== 'listen' || !('code' in error)) return error;
-  const port = 'port' in error ? error.port : undefined;
-  const key = keys.find(([name]) => listen[name].port === port)?.[1] ?? 'listen';
-  return new JuryError('LISTEN_FAILED', `${key}: ${error.message}.`, error);
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
+  if (error.syscall !== 'listen' && error.syscall !== 'getaddrinfo') return error;
+  // The system names the address and the port, of which 0 is left out; a lookup of a name that fails has the name alone.
+  const { port, address: host, hostname = host } = error as ListenError;
+  const [name, key, flag] =
+    listeners.find(([one]) => (port === undefined ? listen[one].host === hostname : listen[one].port === port)) ?? [];
+  if (name === undefined) return error;
+  const address = listen[name];
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new ListenFault(
+        `Port ${address.port} of ${address.host} (${key}) is in use, perhaps by another tracejury or by an OpenTelemetry Collector.`,
+        `Stop that program, or choose another port with ${flag}${key} in the configuration.`,
+        error,
+      );
+    case 'EACCES':
+      return new ListenFault(
+        `This user may not listen on port ${address.port} of ${address.host} (${key}).`,
+        `Choose a port from 1024 on with ${flag}${key} in the configuration.`,
+        error,
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new ListenFault(
+        `${address.host} (${key}) is no address of this machine.`,
+        `Name one that it has, such as 127.0.0.1, with ${key} in the configuration.`,
+        error,
+      );
+    default:
+      return new ListenFault(`${key}: ${error.message}.`, `Choose another address with ${key} in the configuration.`, error);
+  }
 }

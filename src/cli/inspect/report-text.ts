@@ -56,7 +56,7 @@ function headLines(
       ? []
       : [
           '',
-          'There is no agent run in it: no span tells of an agent, a model call or a tool call in a form that is read. docs/reference/dialects.md lists the forms.',
+          'The input holds no agent run: no collector recognises an agent, a model call or a tool call in its spans. docs/reference/dialects.md lists the dialects.',
         ]),
   ];
 }
@@ -96,7 +96,7 @@ function agentLines({ agent, dialect, dialects, runs, shares, evaluability }: Ag
   const width = Math.max(0, ...shown.map(({ name }) => name.length));
   const shareWidth = Math.max(0, ...shown.map((share) => shareText(share).length));
   return [
-    `  ${oneLine(agent, nameMax) || '(no agent name)'}, told in ${dialect || '(no known dialect)'}: ${runs} run${runs === 1 ? '' : 's'}`,
+    `  ${oneLine(agent, nameMax) || '(no agent name)'} (dialect ${dialect || 'unknown'}): ${runs} run${runs === 1 ? '' : 's'}`,
     ...shown.map((share) =>
       `    ${share.name.padEnd(width)}  ${on.has(share.name) ? 'on ' : 'off'}  ${shareText(share).padEnd(shareWidth)}  ${othersText(share)}`.trimEnd(),
     ),

@@ -60,7 +60,7 @@ test('demo: without a service it says what to start', async () => {
   expect(await demo('--endpoint', nowhere, '--console', nowhere)).toEqual({
     code: 1,
     out: '',
-    err: `Nothing listens at ${nowhere}. Start the service first: npm start, or tracejury serve.`,
+    err: `Nothing listens at ${nowhere}. Start the service first, in another terminal: tracejury serve.`,
   });
 });
 
