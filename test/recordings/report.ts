@@ -4,6 +4,8 @@ import { collectors } from '../../collectors/index.ts';
 import { isClaimed } from './claimed.ts';
 import { differences } from './compare.ts';
 import type { ExpectedRecording } from './expected.ts';
+import { isOpen } from './data/open.ts';
+import { fieldOf, fields, type Field } from './fields.ts';
 import { contentsOf, play, type Recording } from './read.ts';
 
 export interface Report {
@@ -19,26 +21,9 @@ export interface ReportOptions {
   readonly isDetailed: boolean;
 }
 
-const fields = [
-  'agent_name',
-  'session_id',
-  'input',
-  'system_prompt',
-  'final_response',
-  'status',
-  'model',
-  'llm_calls',
-  'tokens.input',
-  'tokens.output',
-  'tool_calls',
-  'tools',
-  'sub_agents',
-] as const;
-type Field = (typeof fields)[number] | 'runs';
-
 interface Played {
   readonly recording: Recording;
-  readonly kind: 'claimed' | 'not claimed' | 'unknown dialect';
+  readonly kind: 'claimed' | 'not claimed' | 'open' | 'unknown dialect';
   readonly found: readonly string[];
   /** Collectors that recognised some of its spans. */
   readonly readBy: readonly string[];
@@ -58,7 +43,13 @@ export function reportOf(recordings: readonly Recording[], options: ReportOption
 /** What cannot be read at all differs as a whole; the others are read. */
 function played(recording: Recording, { knownDialects }: ReportOptions): Played {
   const { expected } = recording;
-  const kind = !knownDialects.has(expected.dialect) ? 'unknown dialect' : isClaimed(expected) ? 'claimed' : 'not claimed';
+  const kind = isOpen(recording.name)
+    ? 'open'
+    : !knownDialects.has(expected.dialect)
+      ? 'unknown dialect'
+      : isClaimed(expected)
+        ? 'claimed'
+        : 'not claimed';
   try {
     const { runs, spans } = play(recording);
     const found = [...differences(expected, runs)];
@@ -96,15 +87,6 @@ function linesOf({ recording, kind, found, readBy }: Played, { isDetailed }: Rep
   ];
 }
 
-/** `tool_calls[0].name: …` is one of tool calls; what names an agent first is of that sub-agent. */
-function fieldOf(difference: string): Field {
-  const path = /^[^:]*/.exec(difference)?.[0] ?? '';
-  return (
-    fields.find((field) => path === field || path.startsWith(`${field}[`) || path.startsWith(`${field}.`)) ??
-    (/\.tool_calls(?:\[|$)/.test(path) ? 'sub_agents' : 'runs')
-  );
-}
-
 function fieldTable(all: readonly Played[]): readonly string[] {
   const rows = fields.map((field) => {
     const states = all.map(({ recording, found }) =>
@@ -126,7 +108,7 @@ function isExcused({ not_carried }: ExpectedRecording, field: Field): boolean {
 }
 
 function othersOf(all: readonly Played[]): readonly string[] {
-  return (['not claimed', 'unknown dialect'] as const).flatMap((kind) => {
+  return (['not claimed', 'open', 'unknown dialect'] as const).flatMap((kind) => {
     const own = all.filter((one) => one.kind === kind);
     return own.length === 0
       ? []

@@ -1,0 +1,30 @@
+/** Recordings of the rig (`test/recordings/rig`) come out as what the agent really did, but for those that a visible list names. */
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { differences } from './compare.ts';
+import { openRecordings } from './data/open.ts';
+import { fieldOf } from './fields.ts';
+import { contentsOf, play, recordingsIn } from './read.ts';
+
+const recordings = recordingsIn(fileURLToPath(new URL('data', import.meta.url)));
+
+test('recorded: the list of open recordings names each once, and only recordings that there are', () => {
+  const names = recordings.map(({ name }) => name);
+  const listed = openRecordings.map(({ recording }) => recording);
+  expect(listed.filter((name, place) => !names.includes(name) || listed.indexOf(name) !== place)).toEqual([]);
+});
+
+test.each(recordings.map((recording) => [recording.name, recording] as const))('recorded: %s', (name, recording) => {
+  const played = play(recording);
+  const { spans, records } = contentsOf(recording);
+  const traceIds = new Set([...spans, ...records].map(({ traceId }) => traceId));
+  expect({ spans: played.spans, log_records: played.records, otlp_traces: traceIds.size }).toEqual(recording.expected.decoded);
+  const found = differences(recording.expected, played.runs);
+  const open = openRecordings.find((one) => one.recording === name);
+  if (open === undefined) return expect(found).toEqual([]);
+  expect(
+    found.filter((one) => !open.fields.includes(fieldOf(one))),
+    'differs in fields that the list does not name',
+  ).toEqual([]);
+  expect(found.length, `${name} is equal now: take it from the list in data/open.ts`).toBeGreaterThan(0);
+});
