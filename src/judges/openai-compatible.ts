@@ -1,5 +1,6 @@
 /** A judge behind any endpoint that speaks OpenAI's chat completions or embeddings: hosted models, vLLM, Ollama, LiteLLM and the like. */
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
+import { httpClient } from '../http/http-client.ts';
 import type { BudgetReservation, Tokens } from '../model/budget.ts';
 import type { JsonValue } from '../model/json.ts';
 import { batchSide, type BatchingJudge } from './batch/batch-client.ts';
@@ -33,7 +34,8 @@ interface Asked {
 }
 
 export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps): BatchingJudge {
-  const complete = chatCompletions(settings, parts.onNoConnection);
+  const http = httpClient({ tls: settings.tls });
+  const complete = chatCompletions(settings, http, parts.onNoConnection);
   const { concurrency } = settings;
   const pace = settings.requestsPerMinute === undefined ? {} : { requestsPerMinute: settings.requestsPerMinute };
   const gate = concurrencyLimiter({
@@ -61,7 +63,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
     parseDate: Date.parse,
     ...parts,
   };
-  const embed = embedder({ settings, telemetry: parts.telemetry, patience, through: entrance.through });
+  const embed = embedder({ settings, http, telemetry: parts.telemetry, patience, through: entrance.through });
 
   async function settled(
     { question, purse, record }: Asking,
@@ -137,7 +139,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
   return {
     name: settings.name,
     model: settings.model,
-    batches: batchSide({ settings, nonce: parts.nonce, format: () => format, signal: stopping.signal }),
+    batches: batchSide({ settings, http, nonce: parts.nonce, format: () => format, signal: stopping.signal }),
     async ask(question, note, purse) {
       const record = callRecord(settings, parts.clock, note);
       const answer = stopping.signal.aborted ? turnedAway : await resolved(() => answered({ question, purse, record }));
@@ -152,6 +154,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
     async stop() {
       stopping.abort();
       gate.close();
+      http.stop();
     },
   };
 }

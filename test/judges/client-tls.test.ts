@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
 import { batchApi } from '../../src/judges/batch/batch-client.ts';
 import { httpCalls } from '../../src/judges/client/http-calls.ts';
+import { httpClient } from '../../src/http/http-client.ts';
 import type { ClientTls } from '../../src/model/client-tls.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { tlsOptions } from '../../src/receivers/tls.ts';
@@ -103,8 +104,11 @@ for (const [who, ask] of Object.entries(askers)) {
 test('client tls: the files of a batch go up and come down too', async () => {
   const server = await batchServer(says('{"yes":true}'), tlsOptions(mutualTls));
   onTestFinished(() => server.close());
+  const http = httpClient({ tls: knownClient });
+  onTestFinished(() => http.stop());
   const api = batchApi(
     { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 1, timeoutMs: 5_000, tls: knownClient },
+    http,
     new AbortController().signal,
   );
   const submitted = await api.submit('ours', [JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body: {} })]);

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { at, children, isNode, isProduct, nameOf, nodesOf, type Node, type Rule, type SourceFile } from './source.ts';
 
 export interface Place {
-  readonly floor: 0 | 1 | 2 | 3 | 4 | 5;
+  readonly floor: 0 | 1 | 2 | 3 | 4 | 5 | 6;
   /** Files of one family may import each other. */
   readonly family: string;
 }
@@ -21,31 +21,34 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['evaluators', 2],
   ['src/pipeline', 3],
   ['src/analytics', 3],
-  ['src/receivers', 4],
-  ['src/exporters', 4],
-  ['src/judges', 4],
-  ['src/journals', 4],
-  ['src/stores', 4],
-  ['src/web', 4],
+  // What hosts reach other machines with.
+  ['src/http', 4],
+  ['src/receivers', 5],
+  ['src/exporters', 5],
+  ['src/judges', 5],
+  ['src/journals', 5],
+  ['src/stores', 5],
+  ['src/web', 5],
   // The public entries: hosts of the engine like the others, so they stand above the pipeline; decision 5 says why.
-  ['src/library', 4],
-  ['src/config', 5],
+  ['src/library', 5],
+  ['src/config', 6],
   // A host as the service is one, in an agent's own process.
-  ['src/span-processor', 5],
+  ['src/span-processor', 6],
   // What the service is put together from.
-  ['src/service', 5],
-  ['src/cli', 5],
+  ['src/service', 6],
+  ['src/cli', 6],
 ];
 
-/** Packages by floor; floors 4 and 5 take what package.json lists. */
+/** Packages by floor; floors 5 and 6 take what package.json lists. */
 const packages: { readonly [floor in Place['floor']]: RegExp | undefined } = {
   0: /^$/,
   1: /^$/,
   // The parsers read code blocks; decision 10 says which and why.
   2: /^(ajv|ajv\/.+|re2js|acorn|acorn-jsx|@sveltejs\/acorn-typescript|py-ast|php-parser|@lezer\/(css|rust)|unbash|@rgrove\/parse-xml|yaml)$/,
   3: /^$/,
-  4: undefined,
+  4: /^undici$/,
   5: undefined,
+  6: undefined,
 };
 
 /** Hashing is arithmetic; everything else of Node is the machine. */
@@ -55,10 +58,10 @@ const hashing: ReadonlySet<string> = new Set(['createHash', 'hash']);
 const importer = 'src/config/files/evaluator-modules.ts';
 
 export function placeOf(path: string): Place | undefined {
-  if (path === 'src/service.ts') return { floor: 5, family: 'top' };
+  if (path === 'src/service.ts') return { floor: 6, family: 'top' };
   const row = floors.find(([folder]) => path.startsWith(`${folder}/`));
   if (row === undefined) return undefined;
-  return { floor: row[1], family: row[1] === 5 ? 'top' : row[0] };
+  return { floor: row[1], family: row[1] === 6 ? 'top' : row[0] };
 }
 
 export const importsGoDown: Rule = (files) => {

@@ -69,7 +69,7 @@ const planted: readonly Planted[] = [
     rule: 'imports go down the floors',
     name: 'a contract stands on the floor of its family',
     files: { 'src/pipeline/a.ts': "import type { B } from '../exporters/exporter.ts';", 'src/exporters/exporter.ts': '' },
-    want: ['floor 3 imports src/exporters/exporter.ts of floor 4'],
+    want: ['floor 3 imports src/exporters/exporter.ts of floor 5'],
   },
   {
     rule: 'imports go down the floors',

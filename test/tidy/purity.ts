@@ -26,7 +26,7 @@ const localeMember = /^(toLocale\w+|localeCompare)$/;
 
 export const lowFloorsArePure: Rule = (files) =>
   files
-    .filter((file) => isProduct(file) && (placeOf(file.path)?.floor ?? 5) < 4)
+    .filter((file) => isProduct(file) && (placeOf(file.path)?.floor ?? 6) < 4)
     .flatMap((file) =>
       nodesOf(file).flatMap((visit) => {
         const fault = impurity(visit);

@@ -1,4 +1,5 @@
 /** What a service has counted, read from its metrics page. */
+import { httpClient } from '../../http/http-client.ts';
 import { wire } from '../../model/attributes.ts';
 import { metricRows, type MetricName } from '../../telemetry/metrics.ts';
 import { openMetricsName } from '../../telemetry/openmetrics.ts';
@@ -21,17 +22,17 @@ export type ReadCounts = { readonly kind: 'read'; readonly counts: Counts } | { 
 
 const answerWithinMs = 10_000;
 const linesMax = 200_000;
+const pageBytesMax = 64 * 1024 * 1024;
 
 export async function readCounts(consoleUrl: string): Promise<ReadCounts> {
-  try {
-    const response = await fetch(`${consoleUrl}/metrics`, { redirect: 'error', signal: AbortSignal.timeout(answerWithinMs) });
-    const page = await response.text();
-    return response.ok
-      ? { kind: 'read', counts: countsIn(page) }
-      : { kind: 'unreadable', why: response.status === 401 ? 'it wants a token' : `it answers ${response.status}` };
-  } catch (error) {
-    return { kind: 'unreadable', why: failureText(error) };
-  }
+  const http = httpClient();
+  const request = { method: 'GET', headers: {}, timeoutMs: answerWithinMs, answerBytesMax: pageBytesMax };
+  const answer = await http.send({ ...request, url: `${consoleUrl}/metrics` });
+  http.stop();
+  if (answer.kind === 'unanswered') return { kind: 'unreadable', why: failureText(answer) };
+  const { status, body, isCut } = answer;
+  if (status >= 300) return { kind: 'unreadable', why: status === 401 ? 'it wants a token' : `it answers ${status}` };
+  return isCut ? { kind: 'unreadable', why: 'it is too large' } : { kind: 'read', counts: countsIn(body.toString()) };
 }
 
 /** Of the whole page only the counters of runs and verdicts. */

@@ -65,7 +65,7 @@ export function metricsPush({
   fromNow = false,
   pointsMax = pointsMaxDefault,
 }: MetricsPushOptions): MetricsPush {
-  const client = httpClient({ url, timeoutMs, ...(tls === undefined ? {} : { tls }) });
+  const client = httpClient({ tls, timeoutMs });
   const request = { url, headers: { ...headers, 'content-type': 'application/x-protobuf' } };
   /** What the backend has: of deltas only what came after it is sent. */
   let taken: { readonly families: readonly MetricFamily[]; readonly atMs: number } =
@@ -102,7 +102,7 @@ export function metricsPush({
 
 /** A request without metrics. Resolves, never rejects. */
 export async function probeMetrics({ url, headers, tls }: Pick<MetricsPushSettings, 'url' | 'headers' | 'tls'>): Promise<ExportOutcome> {
-  const client = httpClient({ url, ...(tls === undefined ? {} : { tls }) });
+  const client = httpClient({ tls });
   const answer = await client.send({ url, headers: { ...headers, 'content-type': 'application/x-protobuf' } }, new Uint8Array());
   client.stop();
   return refusalNamed(exportOutcome(answer), ['a key in headers']);

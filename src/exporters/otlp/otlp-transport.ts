@@ -51,7 +51,7 @@ interface Carried {
 }
 
 function overHttp({ urls, headers, tls, timeoutMs }: OtlpWireSettings): Carried {
-  const client = httpClient({ url: urls.traces, ...(tls === undefined ? {} : { tls }), ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  const client = httpClient({ tls, timeoutMs });
   return {
     send: ({ signal, contentType, isGzip }, body) =>
       client.send(

@@ -22,7 +22,7 @@ export function nativeExporter(backend: NativeBackend): MakeExporter {
   return (settings, { sleep } = { sleep: sleepFor }) => {
     const own = nativeSettings(backend, settings);
     const requestOf = requestsOf(backend, own, settings);
-    const { call, stop } = caller(requestOf, own, settings);
+    const { call, stop } = caller(requestOf, settings);
     const account: NativeAccount = { ...own, known: new Map() };
     const { itemsPerRequest: itemsMax } = backend;
     const { gatherMs } = backend;
@@ -73,14 +73,9 @@ function requestsOf(backend: NativeBackend, own: NativeSettings, settings: Expor
 
 function caller(
   requestOf: (request: NativeRequest) => PlannedRequest,
-  own: NativeSettings,
   { tls, timeoutMs }: ExporterSettings,
 ): { readonly call: NativeCall; stop(): void } {
-  const client = httpClient({
-    url: own.endpoint,
-    ...(tls === undefined ? {} : { tls }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+  const client = httpClient({ tls, timeoutMs });
   return {
     call: (request) => {
       const { method, url: address, query, headers, body } = requestOf(request);

@@ -108,12 +108,7 @@ function caller(
 ): { readonly call: (body: string, headers: { readonly [name: string]: string }) => Promise<Answer>; stop(): void } {
   const { url, privateAddresses } = webhook;
   const { tls, timeoutMs } = settings;
-  const client = httpClient({
-    url,
-    ...(tls === undefined ? {} : { tls }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(privateAddresses ? {} : { lookup: publicLookup(lookup) }),
-  });
+  const client = httpClient({ tls, timeoutMs, lookup: privateAddresses ? undefined : publicLookup(lookup) });
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   // What is no name is not looked up.
   const isRefused = !privateAddresses && isIP(host) !== 0 && !isPublicAddress(host);

@@ -1,6 +1,7 @@
 /** What a judge gives to whoever puts its questions together: the way to its endpoint, the lines of files, and what answers mean. */
 import type OpenAI from 'openai';
 import type { Question } from '../../../evaluators/evaluator.ts';
+import type { HttpClient } from '../../http/http-client.ts';
 import type { Tokens } from '../../model/budget.ts';
 import { type JsonObject, type JsonValue, isJsonObject, jsonText, member, parseJson } from '../../model/json.ts';
 import { chatBody, completionOf, type Completion } from '../client/completion.ts';
@@ -26,15 +27,16 @@ export interface BatchingJudge extends Judge {
 
 interface BatchSideOptions {
   readonly settings: JudgeSettings;
+  readonly http: HttpClient;
   readonly nonce: () => string;
   /** As far as the endpoint is known. */
   readonly format: () => AnswerFormat;
   readonly signal: AbortSignal;
 }
 
-export function batchSide({ settings, nonce, format, signal }: BatchSideOptions): BatchSide {
+export function batchSide({ settings, http, nonce, format, signal }: BatchSideOptions): BatchSide {
   return {
-    api: batchApi(settings, signal),
+    api: batchApi(settings, http, signal),
     line(question, custom) {
       const { messages } = openingOf(question, nonce());
       const as = format();
@@ -82,8 +84,8 @@ const pagesMax = 5;
 const pageSize = 100;
 const idCharsMax = 500;
 
-export function batchApi(settings: JudgeSettings, signal: AbortSignal): BatchApi {
-  const opened = openAiClient(settings, outputBytesMax);
+export function batchApi(settings: JudgeSettings, http: HttpClient, signal: AbortSignal): BatchApi {
+  const opened = openAiClient(settings, { http, answerBytesMax: outputBytesMax });
 
   async function submitted(
     id: string,

@@ -4,8 +4,8 @@ import type OpenAI from 'openai';
 import type { JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
 import type { ResponseNote } from './call-record.ts';
-import { connectionCode } from './connection-fault.ts';
-import { openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
+import { codeOf, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
+import type { HttpClient } from '../../http/http-client.ts';
 import type { Busy } from '../../runtime/retry.ts';
 import type { AnswerFormat, JudgeDeps, JudgeSettings } from '../settings.ts';
 
@@ -44,13 +44,13 @@ export type Complete = (request: CompletionRequest) => Promise<Completion>;
 /** The answers of our questions are a few kilobytes. */
 const answerBytesMax = 2 * 1024 * 1024;
 
-export function chatCompletions(settings: JudgeSettings, onNoConnection?: JudgeDeps['onNoConnection']): Complete {
-  const client = openAiClient(settings, answerBytesMax);
+export function chatCompletions(settings: JudgeSettings, http: HttpClient, onNoConnection?: JudgeDeps['onNoConnection']): Complete {
+  const client = openAiClient(settings, { http, answerBytesMax });
   return async (request) => {
     try {
       return completionOf(await (await client).chat.completions.create(chatBody(settings, request), { signal: request.signal }));
     } catch (error) {
-      const code = connectionCode(error);
+      const code = codeOf(error);
       if (code !== undefined) onNoConnection?.(settings.name, code);
       const trouble = await troubleOf(error);
       return request.format === 'tool_call' && isUnknownThere(error)

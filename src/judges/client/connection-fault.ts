@@ -1,4 +1,7 @@
-/** Why there is no connection to an endpoint, from what `fetch` throws. */
+/** Why an endpoint has not answered, from the code of Node, OpenSSL or the HTTP client. */
+import type { HttpAnswer } from '../../http/http-client.ts';
+
+export type Unanswered = Extract<HttpAnswer, { readonly kind: 'unanswered' }>;
 
 /** A member of something of which nothing is known; undefined: it has none of its own. */
 export function field(from: unknown, name: string): unknown {
@@ -7,32 +10,26 @@ export function field(from: unknown, name: string): unknown {
     : undefined;
 }
 
-/** An error and what caused it; chains of errors are short, and none may be a ring. */
-export function chainOf(error: unknown): readonly unknown[] {
-  const chain: unknown[] = [];
-  for (let one = error; one instanceof Error && chain.length < 10; one = one.cause) chain.push(one);
-  return chain;
-}
-
-/** Codes of Node and of OpenSSL: one of the two sides does not take the other's certificate, or what answers speaks no TLS. */
+/** Of Node and of OpenSSL: one of the two sides does not take the other's certificate, or what answers speaks no TLS. */
 const handshake = /^(?:CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO$)/;
 
-/** Undefined: it was something else. Nobody has read the request. */
-export function handshakeCode(error: unknown): string | undefined {
-  return chainOf(error)
-    .map((one) => field(one, 'code'))
-    .find((code): code is string => typeof code === 'string' && handshake.test(code));
-}
+/** The name leads nowhere, or the port is closed. */
+const unreachable: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-/** The code of Node or of its client, as ECONNREFUSED. */
-export function connectionCode(error: unknown): string | undefined {
-  return chainOf(error)
-    .map((one) => field(one, 'code'))
-    .find((code): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code));
+/** The code of a connection that was not made or broke, as ECONNREFUSED. `undefined` when there is none. */
+export function connectionCode(fault: Unanswered): string | undefined {
+  if (fault.reason === 'failed') return /^[A-Z][A-Z0-9_]{2,40}$/.test(fault.code) ? fault.code : undefined;
+  return fault.reason === 'timed_out' && fault.phase === 'connection' ? 'ETIMEDOUT' : undefined;
 }
 
 /** For people: with the code, where certificates are to be looked at. */
-export function noConnection(error: unknown): string {
-  const code = handshakeCode(error);
-  return code === undefined ? 'no connection' : `no connection, for TLS (${code})`;
+export function noConnection(fault: Unanswered): string {
+  const code = connectionCode(fault) ?? '';
+  return handshake.test(code) ? `no connection, for TLS (${code})` : 'no connection';
+}
+
+/** Nobody has read the request. */
+export function isUnsent(fault: Unanswered): boolean {
+  if (fault.reason === 'timed_out') return fault.phase === 'connection';
+  return fault.reason === 'failed' && (unreachable.has(fault.code) || handshake.test(fault.code));
 }

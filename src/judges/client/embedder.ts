@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Answer, EmbeddingRequest } from '../../../evaluators/evaluator.ts';
 import { readVectors, type Vector } from '../../../evaluators/matching/vectors.ts';
 import type { BudgetReservation, Tokens } from '../../model/budget.ts';
+import type { HttpClient } from '../../http/http-client.ts';
 import type { NoteCall } from '../../model/judge-call.ts';
 import { callRecord } from './call-record.ts';
 import type { RequestGate } from './request-gate.ts';
@@ -26,8 +27,8 @@ export type Embed = (texts: readonly string[], signal: AbortSignal) => Promise<E
 const answerBytesMax = 8 * 1024 * 1024;
 export const textsPerRequest = 16;
 
-export function embeddings(settings: JudgeSettings): Embed {
-  const client = openAiClient(settings, answerBytesMax);
+export function embeddings(settings: JudgeSettings, http: HttpClient): Embed {
+  const client = openAiClient(settings, { http, answerBytesMax });
   return async (texts, signal) => {
     try {
       return embeddedOf(
@@ -65,6 +66,7 @@ const textsMax = 2_000;
 
 export interface EmbedderOptions {
   readonly settings: JudgeSettings;
+  readonly http: HttpClient;
   readonly telemetry: JudgeDeps['telemetry'];
   readonly patience: RetryPolicy;
   readonly through: RequestGate['through'];
@@ -80,11 +82,12 @@ interface Wanted {
 
 export function embedder({
   settings,
+  http,
   telemetry,
   patience,
   through,
 }: EmbedderOptions): (request: EmbeddingRequest, note: NoteCall | undefined, purse: BudgetReservation | undefined) => Promise<Answer> {
-  const embed = embeddings(settings);
+  const embed = embeddings(settings, http);
   const cache = embeddingCache();
 
   function count(outcome: 'cached' | 'asked', texts: number): void {

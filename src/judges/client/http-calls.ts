@@ -2,7 +2,7 @@
 import type { Answer, HttpCall } from '../../../evaluators/evaluator.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { parseJson } from '../../model/json.ts';
-import { AnswerTooLarge, boundedFetch } from './bounded-fetch.ts';
+import { httpClient, type HttpAnswer, type HttpClient, type HttpHeaders } from '../../http/http-client.ts';
 import { noConnection } from './connection-fault.ts';
 import { busyStatuses, withRetry, type Busy } from '../../runtime/retry.ts';
 import type { JudgeDeps } from '../settings.ts';
@@ -21,13 +21,13 @@ const attemptsMax = 3;
 
 export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep' | 'random'>): HttpCalls {
   const stopping = new AbortController();
-  const plain = boundedFetch(answerBytesMax);
+  let plain: HttpClient | undefined;
   /** As long as somebody has the certificates. */
-  const guarded = new WeakMap<ClientTls, typeof fetch>();
+  const guarded = new WeakMap<ClientTls, HttpClient>();
 
-  function senderOf(tls: ClientTls | undefined): typeof fetch {
-    if (tls === undefined) return plain;
-    const own = guarded.get(tls) ?? boundedFetch(answerBytesMax, tls);
+  function clientOf(tls: ClientTls | undefined): HttpClient {
+    if (tls === undefined) return (plain ??= httpClient());
+    const own = guarded.get(tls) ?? httpClient({ tls });
     guarded.set(tls, own);
     return own;
   }
@@ -36,22 +36,19 @@ export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep'
     parts.telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': name, 'tracejury.outcome': outcome });
   }
 
-  async function sent(request: HttpCall, send: typeof fetch): Promise<Answer | Busy> {
-    const limit = AbortSignal.timeout(request.timeoutMs);
-    try {
-      const response = await send(addressOf(request.url), {
-        method: 'POST',
-        headers: headersOf(request),
-        body: request.body,
-        signal: AbortSignal.any([stopping.signal, limit]),
-      });
-      return await answerOf(response);
-    } catch (error) {
-      if (stopping.signal.aborted) return failed('http_stopped: the call was given up');
-      if (limit.aborted) return failed('http_timed_out: no whole answer in time');
-      if (error instanceof AnswerTooLarge) return failed(`http_answer_too_large: more than ${answerBytesMax} bytes`);
-      return { kind: 'busy', error: `http_unavailable: ${noConnection(error)}`, retryAfter: undefined };
-    }
+  async function sent(request: HttpCall, client: HttpClient): Promise<Answer | Busy> {
+    const answer = await client.send({
+      url: request.url,
+      headers: headersOf(request),
+      body: Buffer.from(request.body),
+      timeoutMs: request.timeoutMs,
+      answerBytesMax,
+      signal: stopping.signal,
+    });
+    if (answer.kind === 'answered') return answerOf(answer);
+    if (answer.reason === 'aborted') return failed('http_stopped: the call was given up');
+    if (answer.reason === 'timed_out' && answer.phase === 'request') return failed('http_timed_out: no whole answer in time');
+    return { kind: 'busy', error: `http_unavailable: ${noConnection(answer)}`, retryAfter: undefined };
   }
 
   return {
@@ -64,24 +61,24 @@ export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep'
         parseDate: Date.parse,
         ...parts,
       };
-      const answer = await withRetry<Answer>(() => sent(request, senderOf(tls)), patience);
+      const answer = await withRetry<Answer>(() => sent(request, clientOf(tls)), patience);
       count(name, answer.kind);
       return answer;
     },
     async stop() {
       stopping.abort();
+      plain?.stop();
     },
   };
 }
 
 /** What the endpoint says beside an error is left out: it may quote the run or the key. */
-async function answerOf(response: Response): Promise<Answer | Busy> {
-  const { status } = response;
-  if (busyStatuses.has(status))
-    return { kind: 'busy', error: `http_unavailable: status ${status}`, retryAfter: response.headers.get('retry-after') ?? undefined };
+function answerOf({ status, headers, body, isCut }: Extract<HttpAnswer, { readonly kind: 'answered' }>): Answer | Busy {
+  if (isCut) return failed(`http_answer_too_large: more than ${answerBytesMax} bytes`);
+  if (busyStatuses.has(status)) return { kind: 'busy', error: `http_unavailable: status ${status}`, retryAfter: headers['retry-after'] };
   if (status >= 300 && status < 400) return failed(`http_redirected: status ${status}, and redirects are not followed`);
-  if (!response.ok) return failed(`http_refused: status ${status}`);
-  const value = parseJson(await response.text());
+  if (status >= 300) return failed(`http_refused: status ${status}`);
+  const value = parseJson(new TextDecoder().decode(body));
   return value === undefined
     ? failed('http_answer_invalid: the endpoint did not send JSON')
     : { kind: 'answered', value, truncated: false };
@@ -91,31 +88,9 @@ function failed(error: string): Answer {
   return { kind: 'failed', error };
 }
 
-/** `fetch` takes no URL with a user in it. */
-function addressOf(url: string): string {
-  const address = new URL(url);
-  address.username = '';
-  address.password = '';
-  return address.href;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** The user of the URL stands for a header, unless that is given. */
-function headersOf({ url, headers: given }: HttpCall): Headers {
-  const headers = new Headers(given);
-  const { username, password } = new URL(url);
-  const user = [username, password].map(decoded).join(':');
-  if (user !== ':' && !headers.has('authorization')) headers.set('authorization', `Basic ${Buffer.from(user).toString('base64')}`);
-  if (!headers.has('accept')) headers.set('accept', 'application/json');
-  headers.set('content-type', 'application/json');
-  return headers;
+function headersOf({ headers }: HttpCall): HttpHeaders {
+  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return { accept: 'application/json', 'accept-encoding': 'gzip, deflate', ...own, 'content-type': 'application/json' };
 }
 
 /** Under what name the endpoint of an evaluator is asked, queued for and counted. No judge is named so: their names have no colon. */

@@ -1,7 +1,7 @@
 /** The client of an endpoint that speaks OpenAI's protocol, and what its errors mean. */
 import type OpenAI from 'openai';
-import { AnswerTooLarge, boundedFetch } from './bounded-fetch.ts';
-import { chainOf, handshakeCode, noConnection, field } from './connection-fault.ts';
+import type { HttpClient } from '../../http/http-client.ts';
+import { connectionCode, field, isUnsent, noConnection, type Unanswered } from './connection-fault.ts';
 import { busyStatuses, type Busy } from '../../runtime/retry.ts';
 import type { JudgeSettings } from '../settings.ts';
 
@@ -22,11 +22,17 @@ export type Trouble = Busy | Refused | Failed;
 
 const refusedStatuses: ReadonlySet<number> = new Set([400, 415, 422, 501]);
 
+/** What the package sends requests with, and what it may read of an answer. */
+export interface OpenAiTransport {
+  readonly http: HttpClient;
+  readonly answerBytesMax: number;
+}
+
 /**
  * It sends once and tells no one: retries and logs are not its business. Its package is a fifth of what the service would keep in memory, so it is loaded when there is
  * a judge, and then at once: the first question need not wait for it.
  */
-export async function openAiClient(settings: JudgeSettings, bytesMax: number): Promise<OpenAI> {
+export async function openAiClient(settings: JudgeSettings, transport: OpenAiTransport): Promise<OpenAI> {
   const { default: Client } = await import('openai');
   return new Client({
     baseURL: settings.baseUrl,
@@ -41,50 +47,94 @@ export async function openAiClient(settings: JudgeSettings, bytesMax: number): P
     maxRetries: 0,
     // What it logs would be texts of runs.
     logLevel: 'off',
-    fetch: boundedFetch(bytesMax, settings.tls),
+    fetch: fetchOver(transport, settings.timeoutMs),
   });
+}
+
+/** No answer came, or one that is too large. `message`: what the package tells a time limit from other faults by. */
+class HttpFault extends Error {
+  readonly fault: Unanswered | { readonly reason: 'too_large'; readonly bytesMax: number };
+
+  constructor(fault: HttpFault['fault']) {
+    super(
+      fault.reason === 'timed_out' && fault.phase === 'request' ? 'timed out' : fault.reason === 'too_large' ? 'too large' : 'unreachable',
+    );
+    this.fault = fault;
+  }
+}
+
+/** As much of `fetch` as the package uses: the answer is whole when it resolves. */
+function fetchOver({ http, answerBytesMax }: OpenAiTransport, timeoutMs: number): typeof fetch {
+  return async (input, { signal, ...init } = {}) => {
+    const request = new Request(input, init);
+    const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+    const answer = await http.send({
+      method: request.method,
+      url: request.url,
+      headers: { ...Object.fromEntries(request.headers), 'accept-encoding': 'gzip, deflate' },
+      ...(body === undefined ? {} : { body }),
+      timeoutMs,
+      answerBytesMax,
+      signal: signal ?? undefined,
+    });
+    // As `fetch` does: the package then knows that its own time limit, or its caller, ended the request.
+    if (answer.kind === 'unanswered') throw answer.reason === 'aborted' ? new DOMException('aborted', 'AbortError') : new HttpFault(answer);
+    const { status, isCut } = answer;
+    if (isCut) throw new HttpFault({ reason: 'too_large', bytesMax: answerBytesMax });
+    // The body is decoded already.
+    const { 'content-encoding': _, 'content-length': __, ...headers } = answer.headers;
+    return new Response(bodiless.has(status) ? null : new Uint8Array(answer.body), { status, headers });
+  };
+}
+
+/** What `Response` takes no body with. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** What the HTTP client said, in the chain of an error of the package. `undefined` when it said nothing. */
+function httpFault(error: unknown): HttpFault['fault'] | undefined {
+  let one = error;
+  for (let depth = 0; one instanceof Error && depth < causesMax; depth++) {
+    if (one instanceof HttpFault) return one.fault;
+    one = one.cause;
+  }
+  return undefined;
+}
+
+const causesMax = 10;
+
+/** The code of a connection that was not made or broke, as ECONNREFUSED. `undefined` when there is none. */
+export function codeOf(error: unknown): string | undefined {
+  const fault = httpFault(error);
+  return fault === undefined || fault.reason === 'too_large' ? undefined : connectionCode(fault);
 }
 
 /** The endpoint's own message is left out: it may quote the run or the key. */
 export async function troubleOf(error: unknown): Promise<Trouble> {
   const { APIConnectionError, APIConnectionTimeoutError, APIError } = await import('openai');
-  const large = chainOf(error).find((one) => one instanceof AnswerTooLarge);
-  if (large !== undefined) return { kind: 'failed', error: `judge_answer_too_large: more than ${large.bytesMax} bytes`, mayCost: true };
+  const fault = httpFault(error);
+  if (fault?.reason === 'too_large')
+    return { kind: 'failed', error: `judge_answer_too_large: more than ${fault.bytesMax} bytes`, mayCost: true };
   if (error instanceof APIConnectionTimeoutError)
     return { kind: 'busy', error: 'judge_timed_out: no whole answer in time', retryAfter: undefined, mayCost: true };
   if (error instanceof APIConnectionError)
     return {
       kind: 'busy',
-      error: `judge_unavailable: ${noConnection(error)}`,
+      error: `judge_unavailable: ${fault === undefined ? 'no connection' : noConnection(fault)}`,
       retryAfter: undefined,
-      ...(wasSent(error) ? { mayCost: true } : {}),
+      ...(fault !== undefined && isUnsent(fault) ? {} : { mayCost: true }),
     };
   if (!(error instanceof APIError)) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint did not send JSON', mayCost: true };
   const status = field(error, 'status');
   if (typeof status !== 'number') return { kind: 'failed', error: 'judge_stopped: the question was given up', mayCost: true };
-  const fault = `judge_unavailable: status ${status}`;
+  const unavailable = `judge_unavailable: status ${status}`;
   if (status >= 300 && status < 400) return { kind: 'failed', error: `judge_redirected: status ${status}, and redirects are not followed` };
   // An exhausted account stays so however often it is asked.
   if (status === 429 && field(error, 'code') === 'insufficient_quota') return { kind: 'failed', error: 'judge_out_of_quota: status 429' };
-  if (busyStatuses.has(status)) return { kind: 'busy', error: fault, retryAfter: retryAfterOf(field(error, 'headers')) };
+  if (busyStatuses.has(status)) return { kind: 'busy', error: unavailable, retryAfter: retryAfterOf(field(error, 'headers')) };
   if (refusedStatuses.has(status)) return { kind: 'refused', error: `judge_refused_request: status ${status}` };
-  return { kind: 'failed', error: fault };
+  return { kind: 'failed', error: unavailable };
 }
 
 function retryAfterOf(headers: unknown): string | undefined {
   return headers instanceof Headers ? (headers.get('retry-after') ?? undefined) : undefined;
-}
-
-/** Names that lead nowhere and doors that are shut: nobody was there to read the request. */
-const unsentCodes: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-function wasSent(error: unknown): boolean {
-  return handshakeCode(error) === undefined && !chainOf(error).some((one) => unsentCodes.has(field(one, 'code')));
 }
