@@ -1,6 +1,6 @@
-/** Reads the text form of Python's own values (`{'x': 1, 'ok': True, 'v': None}`), which several SDKs send instead of JSON. */
-import type { JsonValue } from '../../src/model/json.ts';
-import { jsonDepthMax, jsonText } from '../../src/model/json.ts';
+/** Reads the text form of Python's values (`{'x': 1, 'ok': True, 'v': None}`) and objects (`Tool(id='x')`), which several SDKs send instead of JSON. */
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonObject, jsonDepthMax, jsonText } from '../../src/model/json.ts';
 
 /** Longer texts are left as texts: nobody compares arguments of this size. */
 export const pythonLiteralCharsMax = 1_000_000;
@@ -8,23 +8,83 @@ export const pythonLiteralCharsMax = 1_000_000;
 interface Cursor {
   readonly text: string;
   at: number;
+  /** True: calls such as `Tool(id='x')` and enum members such as `<State.ERROR: 'error'>` are values too. */
+  readonly takesObjects: boolean;
 }
 
 class NotALiteral extends Error {}
 
 /** The value of a Python dict, list, tuple or set literal; undefined when the text is anything else. */
 export function parsePythonLiteral(text: string): JsonValue | undefined {
-  const cursor: Cursor = { text, at: 0 };
+  const cursor: Cursor = { text, at: 0, takesObjects: false };
   skipBlanks(cursor);
   if (text.length > pythonLiteralCharsMax || !'{[('.includes(text[cursor.at] ?? ' ')) return undefined;
+  return whole(cursor, () => value(cursor, 0));
+}
+
+/** What `read` makes of all of the text; undefined when the text is anything else. */
+function whole<T>(cursor: Cursor, read: () => T): T | undefined {
   try {
-    const result = value(cursor, 0);
+    const result = read();
     skipBlanks(cursor);
-    return cursor.at === text.length ? result : undefined;
+    return cursor.at === cursor.text.length ? result : undefined;
   } catch (error) {
     if (error instanceof NotALiteral) return undefined;
     throw error;
   }
+}
+
+const CALL = /^\s*[A-Za-z_][\w.]{0,200}\(/;
+const MEMBERS = /^\s*[A-Za-z_]\w{0,200}=['"[{]/;
+
+/**
+ * The members of a Python object's text form: `ToolMessage(content='x', id='y')`, or bare as pydantic's `str` writes it: `content='x' id='y'`.
+ * The name of a class becomes the member `type`, unless the object has one. Undefined when the text is anything else.
+ */
+export function parsePythonObject(text: string): JsonObject | undefined {
+  if (text.length > pythonLiteralCharsMax) return undefined;
+  const cursor: Cursor = { text, at: 0, takesObjects: true };
+  if (MEMBERS.test(text)) return whole(cursor, () => members(cursor, undefined, 0));
+  if (!CALL.test(text)) return undefined;
+  const found = whole(cursor, () => value(cursor, 0));
+  return isJsonObject(found) ? found : undefined;
+}
+
+/** `name=value` parted by commas and closed by a bracket, or parted by blanks up to the end. Values without a name are left out. */
+function members(cursor: Cursor, type: string | undefined, depth: number): JsonObject {
+  const found: [string, JsonValue][] = [];
+  const end = type === undefined ? undefined : ')';
+  for (;;) {
+    skipBlanks(cursor);
+    if (end === undefined ? cursor.at === cursor.text.length : closes(cursor, end)) break;
+    const name = /[A-Za-z_]\w{0,200}(?==)/y;
+    name.lastIndex = cursor.at;
+    const key = name.exec(cursor.text)?.[0];
+    if (key !== undefined) cursor.at += key.length + 1;
+    else if (end === undefined) throw new NotALiteral();
+    const inner = value(cursor, depth + 1);
+    if (key !== undefined && !found.some(([name]) => name === key)) found.push([key, inner]);
+    if (end !== undefined) comma(cursor, end);
+  }
+  const object = Object.fromEntries(found);
+  return type === undefined || Object.hasOwn(object, 'type') ? object : { type, ...object };
+}
+
+/** `<State.ERROR: 'error'>` is its value; of any other text in angle brackets nothing is known. */
+function enumMember(cursor: Cursor): JsonValue {
+  const member = /<[\w.]{1,200}: /y;
+  member.lastIndex = cursor.at;
+  const opening = member.exec(cursor.text)?.[0];
+  if (opening === undefined) {
+    const end = cursor.text.indexOf('>', cursor.at);
+    if (end === -1) throw new NotALiteral();
+    cursor.at = end + 1;
+    return null;
+  }
+  cursor.at += opening.length;
+  const inner = value(cursor, jsonDepthMax);
+  if (!closes(cursor, '>')) throw new NotALiteral();
+  return inner;
 }
 
 function value(cursor: Cursor, depth: number): JsonValue {
@@ -35,7 +95,8 @@ function value(cursor: Cursor, depth: number): JsonValue {
   if (first === '[') return list(cursor, ']', depth);
   if (first === '(') return list(cursor, ')', depth);
   if (first === "'" || first === '"') return quoted(cursor);
-  return word(cursor);
+  if (first === '<' && cursor.takesObjects) return enumMember(cursor);
+  return word(cursor, depth);
 }
 
 function dictOrSet(cursor: Cursor, depth: number): JsonValue {
@@ -81,7 +142,7 @@ function comma(cursor: Cursor, end: string): void {
 
 /** The text in quotes that begins at `at`, and where it ends; undefined when the quotes are not closed. */
 export function readQuoted(text: string, at: number): { readonly value: string; readonly end: number } | undefined {
-  const cursor: Cursor = { text, at };
+  const cursor: Cursor = { text, at, takesObjects: false };
   try {
     return { value: quoted(cursor), end: cursor.at };
   } catch (error) {
@@ -133,7 +194,7 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 /** Reading an integer takes longer the longer it is, and nobody counts so far. */
 const integerDigitsMax = 1_000;
 
-function word(cursor: Cursor): JsonValue {
+function word(cursor: Cursor, depth: number): JsonValue {
   const start = cursor.at;
   while (WORD_CHARACTER.test(cursor.text.charAt(cursor.at))) cursor.at++;
   if (cursor.at === start) throw new NotALiteral();
@@ -141,6 +202,10 @@ function word(cursor: Cursor): JsonValue {
   if (found === 'True') return true;
   if (found === 'False') return false;
   if (found === 'None') return null;
+  if (cursor.takesObjects && cursor.text[cursor.at] === '(') {
+    cursor.at++;
+    return members(cursor, found.slice(found.lastIndexOf('.') + 1), depth);
+  }
   if (!NUMBER.test(found)) throw new NotALiteral();
   const number = Number(found);
   if (!/^[+-]?\d+$/.test(found) || Number.isSafeInteger(number)) return number;

@@ -4,6 +4,7 @@ import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type Json
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { ToolFacts } from '../collector.ts';
 import { jsonOf, mayBeUnreadObject, parseText, textOfParts, isPlaceholder } from './parsing.ts';
+import { parsePythonObject } from './python-literal.ts';
 import { isCutShort } from './truncation.ts';
 
 /** Frameworks wrap at most a few times; more is somebody's own data. */
@@ -81,8 +82,15 @@ export function readResult(raw: AttributeValue): ReadResult {
   let about: Omit<ReadResult, 'result'> | undefined;
   for (let level = 0; level < wrappersMax; level++) {
     const value: JsonValue = result;
-    if (typeof value === 'string') result = parseText(value);
-    else {
+    if (typeof value === 'string') {
+      result = parseText(value);
+      const inner = result === value ? writtenResult(value) : undefined;
+      if (inner !== undefined) {
+        const { result: unwrapped, ...more } = inner;
+        about = { ...about, ...more };
+        result = unwrapped;
+      }
+    } else {
       const inner: Inside = isJsonArray(value) ? textOfParts(value) : isJsonObject(value) ? resultInside(value) : undefined;
       if (inner === undefined || inner.result === value) break;
       const { result: unwrapped, ...more } = inner;
@@ -97,6 +105,21 @@ export function readResult(raw: AttributeValue): ReadResult {
     : about === undefined
       ? { result }
       : { ...about, result };
+}
+
+/** Classes whose objects frameworks put around a result. */
+const RESULT_CLASS = /^(?:\w*Tool\w*|Function\w*)(?:Result|Response|Message|Output|Return|ReturnPart)$/;
+
+/** A result in the text form of a Python object: `ToolMessage(content=…)`, or bare with the call's id. */
+function writtenResult(text: string): Framed | undefined {
+  if (!/^(?:[A-Z]\w*\(|content=)/.test(text)) return undefined;
+  const object = parsePythonObject(text);
+  if (object === undefined) return undefined;
+  const kind = member(object, 'type');
+  const isFrame = typeof kind === 'string' ? RESULT_CLASS.test(kind) : text.startsWith('content=');
+  const key = ['content', 'output', 'result', 'return_value'].find((name) => Object.hasOwn(object, name));
+  if (!isFrame || key === undefined) return undefined;
+  return { ...toolMessage(object), result: member(object, key) ?? null };
 }
 
 /** What a tool's span tells of its outcome: the result, and whether the wrapper around it says that the call failed. */
@@ -142,7 +165,13 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
   // One of the above under a single member.
   (object) => {
     const output = hasOnly(object, ['output', 'kwargs', 'tags', 'metadata']) ? member(object, 'output') : undefined;
-    return isJsonObject(output) && resultInside(output) !== undefined ? { result: output } : undefined;
+    const isFramed = isJsonObject(output) ? resultInside(output) : typeof output === 'string' ? writtenResult(output) : undefined;
+    return isFramed === undefined ? undefined : { result: output ?? null };
+  },
+  // A tool message that is only its constructor's arguments.
+  (object) => {
+    const kwargs = hasOnly(object, ['kwargs', 'args', 'id', 'type', 'name', 'graph']) ? member(object, 'kwargs') : undefined;
+    return isJsonObject(kwargs) && isToolMessage(kwargs) ? toolMessage(kwargs) : undefined;
   },
   // Gemini's function response.
   (object) =>
@@ -166,7 +195,7 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
 ];
 
 /** Each frame has one of these members. */
-const signs = ['lc', 'data', 'content', 'output', 'response', 'blocks', 'text'] as const;
+const signs = ['lc', 'kwargs', 'data', 'content', 'output', 'response', 'blocks', 'text'] as const;
 
 function resultInside(object: JsonObject): Inside {
   if (!hasAny(object, signs)) return undefined;
@@ -195,9 +224,19 @@ function toolMessage(message: JsonObject): Framed {
     result: member(message, 'content') ?? null,
     ...(typeof callId === 'string' ? { callId } : {}),
     ...(typeof toolName === 'string' ? { toolName } : {}),
-    ...(member(message, 'status') === 'error' || member(message, 'is_error') === true ? { failed: true } : {}),
+    ...(saysFailed(message) ? { failed: true } : {}),
   };
 }
+
+function saysFailed(message: JsonObject): boolean {
+  return (
+    failedStates.has(member(message, 'status') ?? member(message, 'state') ?? member(message, 'outcome')) ||
+    member(message, 'is_error') === true ||
+    member(message, 'isError') === true
+  );
+}
+
+const failedStates: ReadonlySet<unknown> = new Set(['error', 'failed', 'failure', 'ERROR', 'FAILED']);
 
 function named(object: JsonObject, key: string): Framed {
   const id = member(object, 'id');
@@ -213,8 +252,7 @@ function blocks(object: JsonObject): Framed {
 }
 
 function mcpResult(object: JsonObject): Framed {
-  const failed = member(object, 'isError') === true || member(object, 'is_error') === true;
-  return { result: member(object, 'content') ?? null, ...(failed ? { failed: true } : {}) };
+  return { result: member(object, 'content') ?? null, ...(saysFailed(object) ? { failed: true } : {}) };
 }
 
 function hasOnly(object: JsonObject, allowed: readonly string[]): boolean {
