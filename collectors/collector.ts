@@ -99,6 +99,10 @@ export interface Recognition {
   /** For spans that have no other sign. */
   readonly namePrefixes?: readonly string[];
   readonly notKeys?: readonly string[];
+  /** No span of which this is true. The same for all spans with the same keys. */
+  readonly unless?: (span: Span) => boolean;
+  /** For the reader by evidence alone: whether the keys of a span say enough. The same for all spans with the same keys. */
+  readonly evidence?: (span: Span) => boolean;
 }
 
 /** The attribute keys that `read` looks at. A test proves that it looks at no other. */
@@ -144,11 +148,14 @@ export interface Repeats {
 
 export interface Collector {
   readonly id: string;
+  /** True: it reads names that many instrumentations write, so that the reader by evidence may add to what it tells. */
+  readonly isConvention?: boolean;
   /** One line for the dialect page. */
   readonly summary: string;
   readonly recognisedBy: Recognition;
   readonly wants: Wants;
-  read(span: Span, repeats?: Repeats): SpanFacts;
+  /** `known`: what the collectors before it in the table read of the span. */
+  read(span: Span, repeats?: Repeats, known?: SpanFacts): SpanFacts;
   /**
    * Whether `read` would tell the role of an agent or a workflow; undefined: it would tell no role. For dialects that know it without reading the
    * span: every span is asked when it comes, and most are read only when their run closes.
@@ -171,11 +178,12 @@ export interface Collector {
 
 export function recognises(collector: Collector, span: Span): boolean {
   const by = collector.recognisedBy;
-  if (by.notKeys?.some((key) => span.attribute(key) !== undefined)) return false;
+  if (by.notKeys?.some((key) => span.attribute(key) !== undefined) || by.unless?.(span) === true) return false;
   return (
     (by.scopes?.includes(span.scope.name) ?? false) ||
     (by.scopePrefixes?.some((prefix) => span.scope.name.startsWith(prefix)) ?? false) ||
     (by.namePrefixes?.some((prefix) => span.name.startsWith(prefix)) ?? false) ||
+    (by.evidence?.(span) ?? false) ||
     (by.keys?.some((key) => span.attribute(key) !== undefined) ?? false) ||
     (by.keyPrefixes !== undefined && span.attributeKeys().some((key) => by.keyPrefixes?.some((prefix) => key.startsWith(prefix))))
   );

@@ -25,6 +25,7 @@ const detailsEvent = 'gen_ai.client.inference.operation.details';
 export const genAi: Collector = {
   id: 'gen_ai',
   summary: 'OpenTelemetry GenAI conventions (gen_ai.*), content on spans or in log records.',
+  isConvention: true,
   recognisedBy: { keyPrefixes: ['gen_ai.'] },
   wants: {
     keys: [

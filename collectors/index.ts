@@ -6,6 +6,7 @@ import { claudeAgent } from './claude-agent.ts';
 import { crewai } from './crewai.ts';
 import { embabel } from './embabel.ts';
 import { genAi } from './gen-ai.ts';
+import { generic } from './generic.ts';
 import { genkit } from './genkit.ts';
 import { googleAdk } from './google-adk.ts';
 import { haystack } from './haystack.ts';
@@ -58,4 +59,5 @@ export const collectors: readonly Collector[] = [
   openInference,
   genAi,
   toolAttributes,
+  generic,
 ];

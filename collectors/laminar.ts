@@ -2,6 +2,7 @@
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { contentKeys, readContent, readTokens, tokenKeys } from './parsing/conventions.ts';
+import { objectIn, textIn } from './parsing/members.ts';
 import { observedModel, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { writtenValue } from './parsing/parsing.ts';
 
@@ -15,6 +16,8 @@ export const laminar: Collector = {
       'lmnr.span.input',
       'lmnr.span.output',
       'lmnr.association.properties.session_id',
+      'gen_ai.tool.name',
+      'langchain.metadata',
       'gen_ai.request.model',
       'gen_ai.response.model',
       ...contentKeys,
@@ -46,7 +49,7 @@ function read(span: Span): SpanFacts {
 
 function byType(span: Span): SpanFacts {
   const observed: Observation = {
-    name: span.name,
+    name: textAttribute(span, 'gen_ai.tool.name') ?? span.name,
     input: span.attribute('lmnr.span.input'),
     output: writtenValue(textAttribute(span, 'lmnr.span.output')),
   };
@@ -59,10 +62,16 @@ function byType(span: Span): SpanFacts {
     case 'DEFAULT':
       return span.parentSpanId === undefined
         ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) }
-        : { role: 'step' };
+        : { role: 'step', ...graphAgent(span) };
     default:
       return { role: 'step' };
   }
+}
+
+/** LangChain names the agent of a graph in the metadata of each of its steps. */
+function graphAgent(span: Span): Pick<SpanFacts, 'agentName'> {
+  const agentName = textIn(objectIn(span, 'langchain.metadata'), 'lc_agent_name');
+  return agentName === undefined ? {} : { agentName };
 }
 
 function modelFacts(span: Span, observed: Observation): SpanFacts {

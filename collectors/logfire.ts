@@ -41,7 +41,7 @@ export const logfire: Collector = {
     tool_calls: ['logfire.msg_template', 'response_data', 'request', 'events'],
     tool_arguments: ['input', 'response_data', 'request', 'events'],
     tool_results: ['output', 'request_data', 'response', 'events'],
-    tool_definitions: ['request_data'],
+    tool_definitions: ['request_data', 'response'],
   },
   read,
 };
@@ -95,12 +95,26 @@ function agentsFacts(span: Span): SpanFacts {
     const target = textAttribute(span, 'to_agent');
     return { role: 'step', ...(target === undefined ? {} : { handoffTo: target }) };
   }
-  if (template.startsWith('Responses API')) {
-    const { input, output } = listedMessages(span.attribute('events'));
-    return { role: 'model', ...messagesOf(input, output) };
-  }
+  if (template.startsWith('Responses API')) return { role: 'model', ...responseFacts(span) };
   if (template.startsWith('Chat completion')) return { role: 'model', ...requestWithAnswer(span) };
   return { role: 'step' };
+}
+
+/** The answer and the tools stand in the response; the last of the events is the answer too. */
+function responseFacts(span: Span): SpanFacts {
+  const { input, output } = listedMessages(span.attribute('events'));
+  const last = input.findLastIndex(({ role }) => role !== 'assistant');
+  const response = objectIn(span, 'response');
+  const answered = observedModel({
+    name: span.name,
+    input: { tools: member(response, 'tools') ?? null },
+    output: Object.hasOwn(response, 'output') ? response : undefined,
+  });
+  const answer = answered.outputMessages ?? [...input.slice(last + 1), ...output];
+  return {
+    ...messagesOf(input.slice(0, last + 1), answer),
+    ...(answered.toolDefinitions === undefined ? {} : { toolDefinitions: answered.toolDefinitions }),
+  };
 }
 
 /** The answer is the last of the messages. */

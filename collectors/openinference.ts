@@ -261,11 +261,11 @@ function toldMessages(item: JsonValue): readonly Message[] {
 function messagesOf(item: JsonValue | undefined, role: Message['role']): readonly Message[] {
   if (!isJsonObject(item)) return [];
   const call = member(item, 'tool_call');
-  return messagesIn([isJsonObject(call) ? { role: 'assistant', tool_calls: [call] } : plainMessage(item)], role);
+  return messagesIn([isJsonObject(call) ? { role: 'assistant', tool_calls: [call] } : flattenedMessage(item)], role);
 }
 
 /** The message in OpenAI's form. */
-function plainMessage(item: JsonObject): JsonValue {
+export function flattenedMessage(item: JsonObject): JsonValue {
   const message = objectOf(member(item, 'message'));
   const functions = member(item, 'function');
   if (isJsonArray(functions))

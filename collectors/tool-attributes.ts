@@ -2,13 +2,19 @@
 import { isJsonObject, jsonText, member } from '../src/model/json.ts';
 import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
+import { saysKind } from './parsing/key-evidence.ts';
 import { jsonOf, isPlaceholder } from './parsing/parsing.ts';
 import { outcomeOf, readArguments, readResult } from './parsing/values.ts';
 
 export const toolAttributes: Collector = {
   id: 'tool_attributes',
   summary: 'Hand-made spans with tool.name, input.value and output.value.',
-  recognisedBy: { keys: ['tool.name', 'agent.name', 'input.value', 'output.value'], notKeys: ['openinference.span.kind'] },
+  isConvention: true,
+  recognisedBy: {
+    keys: ['tool.name', 'agent.name', 'input.value', 'output.value'],
+    notKeys: ['openinference.span.kind'],
+    unless: saysKind,
+  },
   wants: {
     keys: ['tool.name', 'tool.id', 'tool.synthesized', 'tool.description', 'agent.name', 'session.id', 'input.value', 'output.value'],
     prefixes: [],

@@ -20,15 +20,7 @@ export const traceloop: Collector = {
   id: 'traceloop',
   summary: 'OpenLLMetry instrumentations and SDKs (traceloop.span.kind; llm.request.type in older versions).',
   recognisedBy: {
-    keys: [
-      'traceloop.span.kind',
-      'llm.request.type',
-      'traceloop.workflow.name',
-      'gen_ai.prompt.0.role',
-      'gen_ai.prompt.0.content',
-      'gen_ai.completion.0.role',
-      'gen_ai.completion.0.content',
-    ],
+    keys: ['traceloop.span.kind', 'llm.request.type', 'traceloop.workflow.name'],
   },
   wants: {
     keys: [
@@ -102,9 +94,7 @@ function byKind(span: Span, repeats: Repeats): SpanFacts {
       if (operation === 'execute_tool') return { tool: namedByResult(observed) };
       return isTold ? {} : { role: 'step' };
     default:
-      return requestType === 'chat' || requestType === 'completion' || (requestType === undefined && holdsMessages(span))
-        ? modelFacts(span, repeats)
-        : {};
+      return requestType === 'chat' || requestType === 'completion' ? modelFacts(span, repeats) : {};
   }
 }
 
@@ -123,11 +113,6 @@ function onlyArgument(given: JsonValue): string | undefined {
   const args = isJsonObject(given) ? member(given, 'args') : undefined;
   const [only, ...others] = isJsonArray(args) ? args : [];
   return typeof only === 'string' && others.length === 0 ? only : undefined;
-}
-
-/** Others took over these names without the one that says what a request is. */
-function holdsMessages(span: Span): boolean {
-  return span.attributeKeys().some((key) => /^gen_ai\.(?:prompt|completion)\.0\.(?:role|content)$/.test(key));
 }
 
 function modelFacts(span: Span, repeats: Repeats): SpanFacts {

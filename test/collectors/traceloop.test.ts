@@ -25,17 +25,6 @@ const toolMessage = {
 
 const entities: readonly Case[] = [
   {
-    name: 'flattened messages without the type of a request are one',
-    attributes: {
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.prompt.0.role': 'user',
-      'gen_ai.prompt.0.content': 'q',
-      'gen_ai.completion.0.role': 'assistant',
-      'gen_ai.completion.0.content': 'a',
-    },
-    facts: { role: 'model', inputMessages: [{ role: 'user', text: 'q' }], outputMessages: [{ text: 'a' }] },
-  },
-  {
     name: 'the name of a prompt is no message',
     attributes: { 'gen_ai.prompt.name': 'analyze', 'traceloop.workflow.name': 'w' },
     facts: {},

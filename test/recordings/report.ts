@@ -1,6 +1,8 @@
 /** What the runner says of recordings: each with its fields that differ, and at the end every field over all of them. */
-import { recognises } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/index.ts';
+import type { SpanId } from '../../src/model/ids.ts';
+import type { LogRecord } from '../../src/model/span.ts';
+import { spanReadingOf } from '../../src/pipeline/assembly/span-facts.ts';
 import { isClaimed } from './claimed.ts';
 import { differences } from './compare.ts';
 import type { ExpectedRecording } from './expected.ts';
@@ -54,12 +56,13 @@ function played(recording: Recording, { knownDialects }: ReportOptions): Played 
     const { runs, spans } = play(recording);
     const found = [...differences(expected, runs)];
     if (spans !== expected.decoded.spans) found.unshift(`runs: decoded ${spans} spans instead of ${expected.decoded.spans}`);
-    const own = contentsOf(recording).spans;
+    const records = new Map<SpanId, readonly LogRecord[]>();
+    const dialects = new Set(contentsOf(recording).spans.flatMap((span) => spanReadingOf({ collectors, records }, span).dialects));
     return {
       recording,
       kind,
       found,
-      readBy: collectors.filter((collector) => own.some((span) => recognises(collector, span))).map(({ id }) => id),
+      readBy: collectors.map(({ id }) => id).filter((id) => dialects.has(id)),
     };
   } catch (error) {
     return {

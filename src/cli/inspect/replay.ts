@@ -1,10 +1,11 @@
 /** Recorded spans → runs, through the same gathering as in the service, under a clock that runs ahead. */
-import { recognises } from '../../../collectors/collector.ts';
 import { collectors } from '../../../collectors/index.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { manualClock } from '../../model/clock.ts';
-import { noTenant } from '../../model/ids.ts';
+import { noTenant, type SpanId } from '../../model/ids.ts';
+import type { LogRecord } from '../../model/span.ts';
 import { type GatheringOptions, gathering } from '../../pipeline/gathering/gatherer.ts';
+import { spanReadingOf } from '../../pipeline/assembly/span-facts.ts';
 import { defaultGroupLimits } from '../../pipeline/gathering/close-policy.ts';
 import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts';
 import type { Recorded } from './recording.ts';
@@ -85,8 +86,8 @@ function recognition({ spans, records }: Recorded): Pick<Played, 'spansByDialect
   const withRecords = new Set(records.flatMap(({ spanId }) => spanId ?? []));
   let unrecognised = 0;
   for (const span of spans) {
-    const own = collectors.filter((collector) => recognises(collector, span));
-    for (const { id } of own) spansByDialect.set(id, (spansByDialect.get(id) ?? 0) + 1);
+    const own = spanReadingOf({ collectors, records: noRecords }, span).dialects;
+    for (const id of own) spansByDialect.set(id, (spansByDialect.get(id) ?? 0) + 1);
     if (own.length > 0 || withRecords.has(span.spanId)) continue;
     unrecognised++;
     scopes.set(span.scope.name, (scopes.get(span.scope.name) ?? 0) + 1);
@@ -94,6 +95,9 @@ function recognition({ spans, records }: Recorded): Pick<Played, 'spansByDialect
   const most = [...scopes].sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1)).slice(0, scopesShown);
   return { spansByDialect, unrecognised: { spans: unrecognised, scopes: most.map(([scope, count]) => ({ scope, spans: count })) } };
 }
+
+/** What a span says by itself. */
+const noRecords: ReadonlyMap<SpanId, readonly LogRecord[]> = new Map();
 
 function leftOut(telemetry: MetricRegistry): readonly LeftOut[] {
   const counted = telemetry.snapshot().filter(({ name }) => name === 'tracejury.traces.dropped' || name.startsWith('tracejury.spans.'));

@@ -3,6 +3,7 @@ import type { SubAgent } from '../../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import { chainsOf, placed, wholeOf, type Chain, type Whole } from './fragment-chains.ts';
 import { fragmentOf, type Fragment } from './fragments.ts';
+import { givenAgentName } from './span-facts.ts';
 import { below, byStart, type Node, type Tree } from './span-tree.ts';
 
 /** One agent at work, with the spans that are its own: below its span, and not below another agent's. */
@@ -82,6 +83,8 @@ function isWhole(root: Node): boolean {
 /** What the search needs to know of spans, found out once for the whole trace. */
 interface Marks {
   readonly agents: ReadonlySet<Node>;
+  /** Those among them whose span is no agent's, but says that another agent is at work than the one around it. */
+  readonly implied: ReadonlySet<Node>;
   /** Spans that do work, and all spans above them. */
   readonly working: ReadonlySet<Node>;
   /** The nearest tool span above a span, below its agent. */
@@ -93,11 +96,13 @@ function marksOf(tree: Tree): Marks {
   const working = new Set<Node>();
   const toolAbove = new Map<Node, Node>();
   const depths = new Map<Node, number>();
+  const mayImply: Node[] = [];
   for (const root of tree.roots) {
     for (const node of [root, ...below(root)]) {
       const above = node.parent === undefined ? 0 : (depths.get(node.parent) ?? 0);
-      const counts = (node.reading.facts.role === 'agent' || node.reading.facts.role === 'workflow') && above < agentDepthMax;
+      const counts = isAgents(node) && above < agentDepthMax;
       if (counts) agents.add(node);
+      if (!counts && namedAgent(node) !== undefined) mayImply.push(node);
       // Asked only for what lies below.
       if (node.children.length > 0) depths.set(node, counts ? above + 1 : above);
       if (isWork(node)) for (let at: Node | undefined = node; at !== undefined && !working.has(at); at = at.parent) working.add(at);
@@ -106,7 +111,50 @@ function marksOf(tree: Tree): Marks {
       if (tool !== undefined) toolAbove.set(node, tool);
     }
   }
-  return { agents, working, toolAbove };
+  const implied = mayImply.length === 0 ? noNodes : impliedAgents(mayImply, { agents, working });
+  for (const node of implied) agents.add(node);
+  return { agents, implied, working, toolAbove };
+}
+
+const noNodes: ReadonlySet<Node> = new Set();
+
+function isAgents({ reading: { facts } }: Node): boolean {
+  return facts.role === 'agent' || facts.role === 'workflow';
+}
+
+/** The agent that a span says to be at work. */
+function namedAgent({ reading: { facts } }: Node): string | undefined {
+  return facts.role === 'workflow' ? undefined : givenAgentName(facts);
+}
+
+/**
+ * Frameworks that give an agent inside another one no span of its own write its name on the steps of its graph. The outermost step that names
+ * another agent than the one around it stands for that agent. `named` has parents before their children.
+ */
+function impliedAgents(named: readonly Node[], { agents, working }: Pick<Marks, 'agents' | 'working'>): ReadonlySet<Node> {
+  const implied = new Set<Node>();
+  for (const node of named) {
+    const { role } = node.reading.facts;
+    if ((role !== undefined && role !== 'step') || !working.has(node)) continue;
+    let at = node.parent;
+    let depth = 0;
+    while (at !== undefined && namedAgent(at) === undefined && depth++ < spansUpMax) at = at.parent;
+    const around = at === undefined || depth >= spansUpMax ? undefined : namedAgent(at);
+    if (around !== undefined && around !== namedAgent(node) && isInside(node, agents)) implied.add(node);
+  }
+  return implied;
+}
+
+/** So many spans up it is looked for a name. */
+const spansUpMax = 32;
+
+function isInside(node: Node, agents: ReadonlySet<Node>): boolean {
+  let at = node.parent;
+  for (let depth = 0; at !== undefined && depth < spansUpMax; depth++) {
+    if (agents.has(at)) return true;
+    at = at.parent;
+  }
+  return false;
 }
 
 function isWork(node: Node): boolean {
@@ -150,7 +198,7 @@ function ownNodes(node: Node, agents: ReadonlySet<Node>): Node[] {
 function frameOrAgent(node: Node, own: Node[], inner: Draft[], marks: Marks): Draft {
   const first = inner.sort(byScopeStart)[0];
   const facts = node.reading.facts;
-  const named = facts.role === 'agent' && facts.agentName !== undefined && facts.agentNameIsGuess !== true;
+  const named = (facts.role === 'agent' || marks.implied.has(node)) && facts.agentName !== undefined && facts.agentNameIsGuess !== true;
   const sameName = first?.node?.reading.facts.agentName !== undefined && first.node.reading.facts.agentName === facts.agentName;
   if (first === undefined || own.some(isWork) || (named && !sameName)) {
     for (const sub of inner) passOn(sub, node, marks);

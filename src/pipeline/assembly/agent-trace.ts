@@ -16,6 +16,7 @@ import type { Drafted } from '../../model/mutable.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { AgentScope } from './agent-scopes.ts';
 import { tokensOf } from './model-calls.ts';
+import { givenAgentName } from './span-facts.ts';
 import { type Node, byStart } from './span-tree.ts';
 import { isCutShort } from '../../../collectors/parsing/truncation.ts';
 import type { TraceId } from '../../model/ids.ts';
@@ -129,14 +130,21 @@ function lastUserText(messages: readonly Message[] | undefined): string | undefi
 /** The agent's own word, else what a frame says for it, else a name that is only a span's. */
 function agentName(scope: AgentScope): string | undefined {
   const told = [scope.node, ...scope.frames].map((node) => node?.reading.facts).filter((facts) => facts?.agentName !== undefined);
-  const sure = told.find((facts) => facts?.agentNameIsGuess !== true);
-  const inside = sure === undefined ? scope.own.find((node) => node.reading.facts.agentName !== undefined)?.reading.facts : undefined;
+  const given = firstGiven(told);
   return (
-    sure?.agentName ??
-    inside?.agentName ??
+    given ??
+    firstGiven(scope.own.map((node) => node.reading.facts)) ??
     told[0]?.agentName ??
     (scope.implicit && scope.node?.reading.facts.role === undefined ? scope.node?.span.name : undefined)
   );
+}
+
+function firstGiven(facts: readonly (SpanFacts | undefined)[]): string | undefined {
+  for (const one of facts) {
+    const name = one === undefined ? undefined : givenAgentName(one);
+    if (name !== undefined) return name;
+  }
+  return undefined;
 }
 
 /** What the agent's span or a frame says, else the last text that a model gave, its hand-overs included. */

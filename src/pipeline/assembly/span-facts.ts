@@ -50,13 +50,25 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
   const readers = readersOf(collectors, span);
   if (readers.collectors.length === 0 && records.length === 0) return silent;
   let facts: SpanFacts | undefined;
+  let dialects = readers.ids;
   for (const collector of readers.collectors) {
-    const told = collector.read(span, repeats);
-    facts = facts === undefined ? told : joined(facts, told);
+    const told = collector.read(span, repeats, facts);
+    const all = facts === undefined ? told : joined(facts, told);
+    // The reader by evidence is named where it knew more than the others.
+    if (collector.recognisedBy.evidence !== undefined && !adds(told, facts ?? silent.facts))
+      dialects = dialects.filter((id) => id !== collector.id);
+    facts = all;
   }
-  const said: SpanReading = { facts: facts ?? silent.facts, dialects: readers.ids, fromLogs: none };
+  const said: SpanReading = { facts: facts ?? silent.facts, dialects, fromLogs: none };
   const spoken = records.length === 0 ? said : withRecords(collectors, said, records);
   return isTruncated(span, spoken.facts, readers, repeats) ? { ...spoken, facts: { ...spoken.facts, truncated: true } } : spoken;
+}
+
+/** True: some member stands in `told` that `before` lacks. */
+function adds(told: SpanFacts, before: SpanFacts): boolean {
+  for (const key in told) if (key !== 'tool' && before[key as keyof SpanFacts] === undefined) return true;
+  for (const key in told.tool) if (before.tool?.[key as keyof ToolFacts] === undefined) return true;
+  return false;
 }
 
 function withRecords(collectors: readonly Collector[], before: SpanReading, records: readonly LogRecord[]): SpanReading {
@@ -119,6 +131,14 @@ function betterName(first: SpanFacts, second: SpanFacts): SpanFacts {
   return { agentName: second.agentName, agentNameIsGuess: false };
 }
 
+/** What frameworks call an agent, or the graph that runs one, when nobody gave it a name. */
+const frameworkNames: ReadonlySet<string> = new Set(['agent', 'openai agent', 'langgraph', 'swarm', 'agentexecutor', 'runnablesequence']);
+
+/** The name that somebody gave the agent; undefined for a span's own name and for what a framework calls any agent. */
+export function givenAgentName({ agentName, agentNameIsGuess }: SpanFacts): string | undefined {
+  return agentName === undefined || agentNameIsGuess === true || frameworkNames.has(agentName.toLowerCase()) ? undefined : agentName;
+}
+
 function joinedTool(first: ToolFacts, second: ToolFacts): ToolFacts {
   // Arguments that one dialect could not parse are no reason to lose those of the other.
   const { arguments: _unparsed, argumentsText: _text, ...rest } = first;
@@ -144,11 +164,21 @@ export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | un
   if (sign === undefined) return undefined;
   const type = (exception === undefined ? undefined : textAttribute(exception, 'exception.type')) ?? errorType ?? tool?.failed?.type;
   const exceptionMessage = exception === undefined ? undefined : textAttribute(exception, 'exception.message');
-  const message =
-    [exceptionMessage, span.status.message, tool?.failed?.message, resultText(tool)].find((text) => text !== undefined && text !== '') ??
-    '';
+  const texts = [
+    exceptionMessage,
+    span.status.message,
+    tool?.failed?.message,
+    textAttribute(span, 'error.message'),
+    resultText(tool),
+    // Some write the message where the conventions want a type.
+    errorType?.includes(' ') === true ? errorType : undefined,
+  ].filter((text): text is string => text !== undefined && text !== '');
+  const message = texts.find((text) => !PHRASE.test(text)) ?? texts[0] ?? '';
   return { message, sign, ...(type === undefined ? {} : { type }) };
 }
+
+/** What frameworks say of any failure, whatever went wrong: a text that says more is better. Source: the OpenAI Agents SDK's tool spans. */
+const PHRASE = /^(?:error running tool(?: \(non-fatal\))?|(?:unknown |internal )?error|exception|failed|failure)\.?$/i;
 
 function resultText(tool: ToolFacts | undefined): string | undefined {
   return typeof tool?.result === 'string' ? tool.result : undefined;
@@ -202,7 +232,7 @@ function startsWithAny(text: string, prefixes: readonly string[]): boolean {
 }
 
 function found(collectors: readonly Collector[], span: Span, known: readonly Flattened[] = []): Readers {
-  const own = collectors.filter((collector) => recognises(collector, span));
+  const own = readersAmong(collectors, span);
   const prefixes = own.flatMap(({ wants }) => wants.prefixes);
   const keys = new Set(own.flatMap(({ wants }) => wants.keys));
   const items = span.attributeKeys().filter((key) => startsWithAny(key, prefixes));
@@ -215,4 +245,12 @@ function found(collectors: readonly Collector[], span: Span, known: readonly Fla
     lists,
     others: items.filter((key) => !inLists.has(key)),
   };
+}
+
+/** The reader by evidence reads what no collector of an SDK claims. */
+export function readersAmong(collectors: readonly Collector[], span: Span): readonly Collector[] {
+  const own = collectors.filter((collector) => collector.recognisedBy.evidence === undefined && recognises(collector, span));
+  if (own.some((collector) => collector.isConvention !== true)) return own;
+  const all = collectors.filter((collector) => own.includes(collector) || (collector.recognisedBy.evidence?.(span) ?? false));
+  return all.length === own.length ? own : all;
 }

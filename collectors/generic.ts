@@ -1,0 +1,427 @@
+/**
+ * Any instrumentation, read by evidence: the kind of a span, names, messages, arguments, results, tokens and ids under whatever prefix, in JSON,
+ * Python notation or text. It reads spans that no collector of an SDK claims, beside the collectors of general conventions. It never guesses: where
+ * neither a kind nor a name says what a span is, it has no role.
+ */
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
+import type { Drafted } from '../src/model/mutable.ts';
+import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
+import type { ToolDefinition } from '../src/model/agent-trace.ts';
+import type { Collector, Message, Repeats, SpanFacts, SpanRole, ToolFacts } from './collector.ts';
+import { readSystemPrompt } from './parsing/conventions.ts';
+import { readDefinitions } from './parsing/definitions.ts';
+import { unflattened } from './parsing/flattened.ts';
+import { keyEvidenceOf, type KeyEvidence, type ScalarField } from './parsing/key-evidence.ts';
+import { listedMessages, eventMessages } from './parsing/message-events.ts';
+import { messagesIn, readMessages } from './parsing/messages.ts';
+import { observedModel, observedRetrieval, observedRun } from './parsing/observation.ts';
+import { isPlaceholder, jsonOf, parseContainer, parseText } from './parsing/parsing.ts';
+import { addArguments, addOutcome, readArguments, readResult, type ReadResult } from './parsing/values.ts';
+import { flattenedMessage } from './openinference.ts';
+
+export const generic: Collector = {
+  id: 'generic',
+  summary: 'Any other instrumentation, read by evidence: kinds, names, messages, arguments and results under any prefix.',
+  recognisedBy: { evidence: hasEvidence },
+  wants: { keys: [], prefixes: [''] },
+  captureHints: {
+    content: 'Switch on the content of messages, arguments and results in the instrumentation.',
+    tools:
+      'Where the instrumentation knows the tools, it writes them with the requests to models; else name them under tools in the configuration.',
+  },
+  // Examples: the ends of such keys count, under any prefix.
+  carriedBy: {
+    input: ['input.value', 'gen_ai.prompt.*', 'gen_ai.input.messages.*'],
+    final_response: ['output.value', 'gen_ai.completion.*'],
+    tool_calls: ['gen_ai.span.kind', 'gen_ai.tool.name', 'tool.name'],
+    tool_arguments: ['tool.parameters', 'tool_args', 'input.value'],
+    tool_results: ['tool.result', 'output.value', 'result.content.*'],
+    tool_definitions: ['gen_ai.request.tools.*', 'gen_ai.request.parameters'],
+    tokens: ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
+  },
+  read,
+  isAgents,
+};
+
+/** What the words for a span's kind mean. A word that is not here says nothing. */
+const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
+  agent: 'agent',
+  invoke_agent: 'agent',
+  agent_run: 'agent',
+  llm: 'model',
+  chat: 'model',
+  chat_model: 'model',
+  chat_completion: 'model',
+  completion: 'model',
+  text_completion: 'model',
+  generate_content: 'model',
+  generation: 'model',
+  model: 'model',
+  response: 'model',
+  tool: 'tool',
+  tool_call: 'tool',
+  execute_tool: 'tool',
+  function: 'tool',
+  function_call: 'tool',
+  retriever: 'retriever',
+  retrieval: 'retriever',
+  workflow: 'chain',
+  invoke_workflow: 'chain',
+  chain: 'chain',
+  graph: 'chain',
+  crew: 'chain',
+  flow: 'chain',
+  pipeline: 'chain',
+  trace: 'chain',
+  session: 'chain',
+  task: 'step',
+  node: 'step',
+  step: 'step',
+  handoff: 'step',
+  guardrail: 'step',
+  embedding: 'step',
+  embeddings: 'step',
+  reranker: 'step',
+  evaluator: 'step',
+  parser: 'step',
+  prompt: 'step',
+};
+
+/** Any of these makes a span worth reading. */
+const telling: readonly ScalarField[] = [
+  'kind',
+  'operation',
+  'toolName',
+  'callId',
+  'agentName',
+  'inputMessages',
+  'outputMessages',
+  'handoffTo',
+];
+
+function hasEvidence(span: Span): boolean {
+  const { keys, lists } = keyEvidenceOf(span);
+  return (
+    telling.some((field) => keys[field] !== undefined) ||
+    lists.inputMessages !== undefined ||
+    lists.outputMessages !== undefined ||
+    (keys.model !== undefined && (keys.inputTokens !== undefined || keys.outputTokens !== undefined))
+  );
+}
+
+function isAgents(span: Span): boolean | undefined {
+  const role = roleOf(span, keyEvidenceOf(span));
+  return role === undefined ? undefined : role === 'agent' || role === 'workflow';
+}
+
+/** Only what is not known yet is read: the conventions tell most spans whole. */
+function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts {
+  const evidence = keyEvidenceOf(span);
+  const role = known.role ?? roleOf(span, evidence);
+  const facts: Drafted<SpanFacts> = factsOf(span, evidence, role, known);
+  if (known.sessionId === undefined) {
+    const sessionId = firstText(span, evidence, 'sessionId') ?? metadataText(span, evidence, ['session_id', 'sessionId', 'thread_id']);
+    if (sessionId !== undefined) facts.sessionId = sessionId;
+  }
+  const handoffTo = known.handoffTo === undefined && role !== 'tool' ? firstText(span, evidence, 'handoffTo') : undefined;
+  if (handoffTo !== undefined) facts.handoffTo = handoffTo;
+  return facts;
+}
+
+function roleOf(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefined {
+  for (const key of [...(keys.kind ?? []), ...(keys.operation ?? [])]) {
+    const role = kindIn(textAttribute(span, key));
+    // A chain inside something is a stage of it; the outermost one stands for the run.
+    if (role !== undefined) return role === 'chain' ? (span.parentSpanId === undefined ? 'workflow' : 'step') : role;
+  }
+  const hasText = (field: ScalarField): boolean => (keys[field] ?? []).some((key) => (textAttribute(span, key) ?? '') !== '');
+  const asksModel = keys.model !== undefined && (keys.inputTokens ?? keys.outputTokens) !== undefined;
+  if (!asksModel && (hasText('toolName') || hasText('callId'))) return 'tool';
+  const hasMessages = (keys.inputMessages ?? keys.outputMessages ?? lists.inputMessages ?? lists.outputMessages) !== undefined;
+  return asksModel && hasMessages && !hasText('agentName') ? 'model' : undefined;
+}
+
+function kindIn(value: string | undefined): SpanRole | 'chain' | undefined {
+  const word = value?.toLowerCase().replaceAll(/[\s.-]/g, '_');
+  return word !== undefined && Object.hasOwn(kinds, word) ? kinds[word] : undefined;
+}
+
+function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, known: SpanFacts): SpanFacts {
+  switch (role) {
+    case 'agent':
+    case 'workflow':
+      return agentFacts(span, evidence, role, known);
+    case 'tool':
+      return { role, tool: toolFacts(span, evidence, known.tool ?? {}) };
+    case 'model':
+      return modelFacts(span, evidence, known);
+    case 'retriever':
+      return known.documents === undefined ? observedRetrieval(first(span, evidence, ['output', 'toolResult'])) : { role };
+    default: {
+      const agentName = known.agentName ?? agentNameOf(span, evidence);
+      return { ...(role === undefined ? {} : { role }), ...(agentName === undefined ? {} : { agentName }) };
+    }
+  }
+}
+
+function agentFacts(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow', known: SpanFacts): SpanFacts {
+  const isNamed = known.agentName !== undefined && known.agentNameIsGuess !== true;
+  const isTold = { input: known.inputMessages ?? known.input, output: known.outputMessages ?? known.output };
+  return {
+    role,
+    ...(isNamed ? {} : namedAgent(span, evidence)),
+    ...observedRun({
+      name: span.name,
+      input: isTold.input === undefined ? unwrapped(first(span, evidence, ['input', 'inputMessages', 'arguments'])) : undefined,
+      output: isTold.output === undefined ? unwrapped(first(span, evidence, ['output', 'outputMessages'])) : undefined,
+    }),
+    ...offered(span, evidence, known),
+  };
+}
+
+function namedAgent(span: Span, evidence: KeyEvidence): Pick<SpanFacts, 'agentName' | 'agentNameIsGuess'> {
+  const name = agentNameOf(span, evidence);
+  if (name !== undefined) return { agentName: name };
+  const guess = spanName(span);
+  return guess === undefined ? {} : { agentName: guess, agentNameIsGuess: true };
+}
+
+/** What a model or an agent works with: its instructions and its tools. */
+function offered(span: Span, evidence: KeyEvidence, known: SpanFacts): Pick<SpanFacts, 'systemPrompt' | 'toolDefinitions'> {
+  const systemPrompt = known.systemPrompt === undefined ? systemPromptOf(span, evidence) : undefined;
+  const toolDefinitions = known.toolDefinitions === undefined ? definitionsOf(span, evidence) : [];
+  return {
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+  };
+}
+
+function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFacts {
+  const facts: Drafted<ToolFacts> = {};
+  const read = known.result === undefined && known.resultPart === undefined ? resultOf(span, evidence) : undefined;
+  if (read !== undefined) addOutcome(read, facts);
+  const name = firstText(span, evidence, 'toolName') ?? read?.toolName ?? known.name ?? spanName(span) ?? span.name;
+  if (name !== known.name) facts.name = name;
+  const id = known.id ?? firstText(span, evidence, 'callId') ?? read?.callId;
+  if (id !== undefined && id !== known.id) facts.id = id;
+  const hasArguments = (known.arguments ?? known.argumentsText ?? known.argumentsPart) !== undefined;
+  const given = hasArguments ? undefined : first(span, evidence, ['arguments', 'input', 'inputMessages']);
+  if (given !== undefined) addArguments(readArguments(unwrapped(onlyContent(given))), facts);
+  const description = known.description === undefined ? firstText(span, evidence, 'toolDescription') : undefined;
+  if (description !== undefined) facts.description = description;
+  const failed = known.failed === undefined ? failureOf(span, evidence) : undefined;
+  if (failed !== undefined) facts.failed ??= failed;
+  return facts;
+}
+
+function resultOf(span: Span, evidence: KeyEvidence): ReadResult | undefined {
+  const whole = first(span, evidence, ['toolResult', 'output', 'outputMessages']);
+  const parts = whole ?? evidence.lists.resultParts?.map((list) => unflattened(span, list)).find((list) => list.length > 0);
+  return parts === undefined ? undefined : readResult(unwrapped(onlyContent(parts)) ?? null);
+}
+
+const failedOutcomes: ReadonlySet<string> = new Set(['error', 'failed', 'failure']);
+
+/** The call failed where a member says so, whatever the status of its span. */
+function failureOf(span: Span, evidence: KeyEvidence): ToolFacts['failed'] {
+  const isError = (evidence.keys.failed ?? []).some((key) => span.attribute(key) === true);
+  const isOutcome = (evidence.keys.outcome ?? []).some((key) => failedOutcomes.has((textAttribute(span, key) ?? '').toLowerCase()));
+  return isError || isOutcome ? { message: firstText(span, evidence, 'errorMessage') ?? '' } : undefined;
+}
+
+function modelFacts(span: Span, evidence: KeyEvidence, known: SpanFacts): SpanFacts {
+  const facts: Drafted<SpanFacts> = { role: 'model', ...offered(span, evidence, known), ...tokensOf(span, evidence) };
+  if (known.inputMessages === undefined || known.outputMessages === undefined) addMessages(span, evidence, known, facts);
+  const model = known.model === undefined ? firstText(span, evidence, 'model') : undefined;
+  if (model !== undefined) facts.model = model;
+  return facts;
+}
+
+function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts: Drafted<SpanFacts>): void {
+  // A request in words may hold several messages run together: where a convention reads the span, it says what it is.
+  const isSaid = (raw: AttributeValue | undefined): boolean =>
+    known.role === undefined || typeof raw !== 'string' || parseContainer(raw) !== undefined;
+  const [given, returned] = [first(span, evidence, ['inputMessages', 'input']), first(span, evidence, ['output', 'outputMessages'])];
+  const observed = observedModel({
+    name: span.name,
+    input: isSaid(given) ? unwrapped(given) : undefined,
+    output: isSaid(returned) ? unwrapped(returned) : undefined,
+  });
+  const events = eventMessages(span);
+  const listed = listedMessages(first(span, evidence, ['events']));
+  const inputMessages = longest([
+    flattenedMessages(span, evidence, 'inputMessages', 'user'),
+    observed.inputMessages,
+    events.input,
+    listed.input,
+  ]);
+  const outputMessages = mostTelling([
+    flattenedMessages(span, evidence, 'outputMessages', 'assistant'),
+    observed.outputMessages,
+    readMessages(first(span, evidence, ['outputMessages']), 'assistant'),
+    events.output,
+    listed.output,
+  ]);
+  if (known.inputMessages === undefined && inputMessages.length > 0) facts.inputMessages = inputMessages;
+  if (known.outputMessages === undefined && outputMessages.length > 0) facts.outputMessages = outputMessages;
+  if (known.toolDefinitions === undefined && observed.toolDefinitions !== undefined) facts.toolDefinitions ??= observed.toolDefinitions;
+}
+
+const tokenFields = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'] as const;
+
+function tokensOf(span: Span, { keys }: KeyEvidence): SpanFacts {
+  const facts: Drafted<SpanFacts> = {};
+  for (const field of tokenFields) {
+    const value = keys[field]?.map((key) => span.attribute(key)).find((one) => typeof one === 'number');
+    if (typeof value === 'number') facts[field] = value;
+  }
+  return facts;
+}
+
+function flattenedMessages(
+  span: Span,
+  { lists }: KeyEvidence,
+  field: 'inputMessages' | 'outputMessages',
+  role: Message['role'],
+): readonly Message[] {
+  return longest(
+    (lists[field] ?? []).map((list) =>
+      messagesIn(
+        unflattened(span, list).map((item) => (isJsonObject(item) ? plainMessage(withoutPrefix(item)) : item)),
+        role,
+      ),
+    ),
+  );
+}
+
+function plainMessage(item: JsonObject): JsonValue {
+  return isJsonObject(member(item, 'message')) ? flattenedMessage(item) : item;
+}
+
+/** `message_role` and `message_content`, as some write them, are role and content. */
+function withoutPrefix(item: JsonObject): JsonObject {
+  const prefixed = Object.keys(item).filter((key) => key.startsWith('message_'));
+  return prefixed.length === 0
+    ? item
+    : { ...item, ...Object.fromEntries(prefixed.map((key) => [key.slice('message_'.length), member(item, key) ?? null])) };
+}
+
+function longest(lists: readonly (readonly Message[] | undefined)[]): readonly Message[] {
+  let found: readonly Message[] = [];
+  for (const list of lists) if (list !== undefined && list.length > found.length) found = list;
+  return found;
+}
+
+/** An answer that asks for tools before one in words, and that before an empty one. */
+function mostTelling(lists: readonly (readonly Message[] | undefined)[]): readonly Message[] {
+  const known = lists.filter((list) => list !== undefined && list.length > 0) as readonly (readonly Message[])[];
+  return (
+    known.find((list) => list.some(({ asked }) => asked.length > 0)) ??
+    known.find((list) => list.some(({ text }) => text !== undefined && text !== '')) ??
+    known[0] ??
+    []
+  );
+}
+
+function definitionsOf(span: Span, { keys, lists }: KeyEvidence): readonly ToolDefinition[] {
+  for (const list of lists.definitions ?? []) {
+    const found = readDefinitions(unflattened(span, list).map(withSchema));
+    if (found.length > 0) return found;
+  }
+  for (const key of keys.definitions ?? []) {
+    const found = readDefinitions(span.attribute(key));
+    if (found.length > 0) return found;
+  }
+  for (const key of keys.parameters ?? []) {
+    const parameters = parseContainer(textAttribute(span, key) ?? '');
+    const found = readDefinitions(isJsonObject(parameters) ? member(parameters, 'tools') : undefined);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** What a definition calls arguments is the schema of them. */
+function withSchema(item: JsonValue): JsonValue {
+  const written = isJsonObject(item) ? member(item, 'arguments') : undefined;
+  const schema = typeof written === 'string' ? parseContainer(written) : written;
+  return isJsonObject(item) && isJsonObject(schema) && isJsonObject(member(schema, 'properties')) ? { ...item, parameters: schema } : item;
+}
+
+function systemPromptOf(span: Span, { keys }: KeyEvidence): string | undefined {
+  for (const key of keys.systemPrompt ?? []) {
+    const found = readSystemPrompt(span.attribute(key));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function agentNameOf(span: Span, evidence: KeyEvidence): string | undefined {
+  return firstText(span, evidence, 'agentName') ?? metadataText(span, evidence, ['lc_agent_name']);
+}
+
+function metadataText(span: Span, { keys }: KeyEvidence, members: readonly string[]): string | undefined {
+  for (const key of keys.metadata ?? []) {
+    const metadata = parseContainer(textAttribute(span, key) ?? '');
+    if (!isJsonObject(metadata)) continue;
+    for (const name of members) {
+      const value = member(metadata, name);
+      if (typeof value === 'string' && value !== '') return value;
+    }
+  }
+  return undefined;
+}
+
+/** A name that an SDK forgot to fill in is none: `invoke_agent {gen_ai.agent.name}`. */
+const TEMPLATE = /\{[^{}]*\}|<[^<>]*>|%s/;
+const AROUND_NAME =
+  /^(?:invoke_agent|execute_tool|create_agent|tool|agent|function)[ :./]+|\.(?:run|__call__|acall|invoke|agent|tool|task|workflow)$/gi;
+
+/** What a span's own name says of what it is about. */
+function spanName(span: Span): string | undefined {
+  const name = span.name.replaceAll(AROUND_NAME, '').trim();
+  return name === '' || TEMPLATE.test(name) ? undefined : name;
+}
+
+function firstText(span: Span, { keys }: KeyEvidence, field: ScalarField): string | undefined {
+  for (const key of keys[field] ?? []) {
+    const value = textAttribute(span, key);
+    if (value !== undefined && value !== '' && value !== 'null' && value !== 'None' && !isPlaceholder(value) && !TEMPLATE.test(value))
+      return value;
+  }
+  return undefined;
+}
+
+/** The first value under a key of these fields, in their order. */
+function first(span: Span, { keys }: KeyEvidence, fields: readonly ScalarField[]): AttributeValue | undefined {
+  for (const field of fields)
+    for (const key of keys[field] ?? []) {
+      const value = span.attribute(key);
+      if (value !== undefined && value !== '' && !isPlaceholder(value)) return value;
+    }
+  return undefined;
+}
+
+/** The value in `{"type": "json", "value": …}`, `[{"json": …}]` and the like. */
+function unwrapped(raw: AttributeValue | undefined): AttributeValue | undefined {
+  if (raw === undefined) return undefined;
+  const json = jsonOf(raw);
+  const value = typeof json === 'string' ? parseText(json) : json;
+  if (isJsonArray(value)) {
+    const [only, ...others] = value;
+    const inner = isJsonObject(only) && others.length === 0 && Object.keys(only).length === 1 ? member(only, 'json') : undefined;
+    return inner === undefined ? raw : inner;
+  }
+  if (!isJsonObject(value)) return raw;
+  const keys = Object.keys(value);
+  const isTyped = keys.length === 2 && Object.hasOwn(value, 'type') && Object.hasOwn(value, 'value');
+  return isTyped ? (member(value, 'value') ?? null) : raw;
+}
+
+/** The content of the one message that stands for a tool's arguments or its result. */
+function onlyContent(raw: AttributeValue): AttributeValue {
+  const value = typeof raw === 'string' ? parseContainer(raw) : undefined;
+  const [only, ...others] = isJsonArray(value) ? value : [];
+  return isJsonObject(only) && others.length === 0 && typeof member(only, 'role') === 'string' && Object.hasOwn(only, 'content')
+    ? (member(only, 'content') ?? null)
+    : raw;
+}

@@ -1,0 +1,262 @@
+/**
+ * What the names of attributes say of their values, whatever prefix an instrumentation puts before them: `acme.span.kind`, `spanKind` and
+ * `acme.observation_type` all hold the kind of a span. Found out once for all spans with the same keys.
+ */
+import type { Attributed, KeyShape } from '../../src/model/span.ts';
+import type { Flattened } from '../collector.ts';
+import { flattened } from './flattened.ts';
+
+/** Values that one key holds. */
+export type ScalarField =
+  | 'kind'
+  | 'operation'
+  | 'toolName'
+  | 'callId'
+  | 'toolDescription'
+  | 'agentName'
+  | 'handoffTo'
+  | 'sessionId'
+  | 'arguments'
+  | 'toolResult'
+  | 'input'
+  | 'output'
+  | 'inputMessages'
+  | 'outputMessages'
+  | 'events'
+  | 'systemPrompt'
+  | 'model'
+  | 'inputTokens'
+  | 'outputTokens'
+  | 'cachedInputTokens'
+  | 'reasoningTokens'
+  | 'definitions'
+  | 'parameters'
+  | 'metadata'
+  | 'failed'
+  | 'outcome'
+  | 'errorMessage';
+
+/** Lists that lie in many keys: `llm.messages.0.content`. */
+export type ListField = 'inputMessages' | 'outputMessages' | 'definitions' | 'resultParts';
+
+export interface KeyEvidence {
+  /** The keys that may hold a field, the most telling first. */
+  readonly keys: { readonly [field in ScalarField]?: readonly string[] };
+  readonly lists: { readonly [field in ListField]?: readonly Flattened[] };
+}
+
+/** The last words of a key → the field. Of two keys that hold one field, the one whose row comes first is more telling. */
+const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
+  ['span kind', 'kind'],
+  ['span type', 'kind'],
+  ['observation type', 'kind'],
+  ['observation kind', 'kind'],
+  ['run type', 'kind'],
+  ['node type', 'kind'],
+  ['entity type', 'kind'],
+  ['event type', 'kind'],
+  ['step type', 'kind'],
+  ['operation type', 'kind'],
+  ['operation name', 'operation'],
+  ['tool name', 'toolName'],
+  ['function name', 'toolName'],
+  ['tool call id', 'callId'],
+  ['tool use id', 'callId'],
+  ['call id', 'callId'],
+  ['tool description', 'toolDescription'],
+  ['lc agent name', 'agentName'],
+  ['agent name', 'agentName'],
+  ['handoff to', 'handoffTo'],
+  ['to agent', 'handoffTo'],
+  ['target agent', 'handoffTo'],
+  ['session id', 'sessionId'],
+  ['conversation id', 'sessionId'],
+  ['thread id', 'sessionId'],
+  ['chat id', 'sessionId'],
+  ['group id', 'sessionId'],
+  ['tool call arguments', 'arguments'],
+  ['tool arguments', 'arguments'],
+  ['function arguments', 'arguments'],
+  ['tool args', 'arguments'],
+  ['tool input', 'arguments'],
+  ['tool parameters', 'arguments'],
+  ['arguments', 'arguments'],
+  ['args', 'arguments'],
+  ['kwargs', 'arguments'],
+  ['params', 'arguments'],
+  ['parameters', 'arguments'],
+  ['tool call result', 'toolResult'],
+  ['tool result', 'toolResult'],
+  ['tool output', 'toolResult'],
+  ['tool response', 'toolResult'],
+  ['function output', 'toolResult'],
+  ['function result', 'toolResult'],
+  ['input messages', 'inputMessages'],
+  ['prompt messages', 'inputMessages'],
+  ['request messages', 'inputMessages'],
+  ['output messages', 'outputMessages'],
+  ['response messages', 'outputMessages'],
+  ['completion messages', 'outputMessages'],
+  ['messages', 'inputMessages'],
+  ['input value', 'input'],
+  ['input data', 'input'],
+  ['input', 'input'],
+  ['inputs', 'input'],
+  ['user message', 'input'],
+  ['user input', 'input'],
+  ['message content', 'input'],
+  ['query', 'input'],
+  ['question', 'input'],
+  ['prompt', 'input'],
+  ['request', 'input'],
+  ['request data', 'input'],
+  ['task', 'input'],
+  ['output value', 'output'],
+  ['output data', 'output'],
+  ['final output', 'output'],
+  ['final answer', 'output'],
+  ['output', 'output'],
+  ['outputs', 'output'],
+  ['result', 'output'],
+  ['return value', 'output'],
+  ['response', 'output'],
+  ['response data', 'output'],
+  ['completion', 'output'],
+  ['answer', 'output'],
+  ['events', 'events'],
+  ['system prompt', 'systemPrompt'],
+  ['system message', 'systemPrompt'],
+  ['system instructions', 'systemPrompt'],
+  ['system instruction', 'systemPrompt'],
+  ['instructions', 'systemPrompt'],
+  ['response model', 'model'],
+  ['response model name', 'model'],
+  ['request model', 'model'],
+  ['model name', 'model'],
+  ['model id', 'model'],
+  ['model', 'model'],
+  ['input tokens', 'inputTokens'],
+  ['prompt tokens', 'inputTokens'],
+  ['input token count', 'inputTokens'],
+  ['prompt token count', 'inputTokens'],
+  ['token count prompt', 'inputTokens'],
+  ['token count input', 'inputTokens'],
+  ['tokens input', 'inputTokens'],
+  ['tokens prompt', 'inputTokens'],
+  ['output tokens', 'outputTokens'],
+  ['completion tokens', 'outputTokens'],
+  ['output token count', 'outputTokens'],
+  ['completion token count', 'outputTokens'],
+  ['token count completion', 'outputTokens'],
+  ['token count output', 'outputTokens'],
+  ['tokens output', 'outputTokens'],
+  ['tokens completion', 'outputTokens'],
+  ['tool definitions', 'definitions'],
+  ['available tools', 'definitions'],
+  ['request tools', 'definitions'],
+  ['agent tools', 'definitions'],
+  ['tools', 'definitions'],
+  ['functions', 'definitions'],
+  ['request parameters', 'parameters'],
+  ['invocation parameters', 'parameters'],
+  ['invocation params', 'parameters'],
+  ['model parameters', 'parameters'],
+  ['metadata', 'metadata'],
+  ['is error', 'failed'],
+  ['tool status', 'outcome'],
+  ['tool outcome', 'outcome'],
+  ['status', 'outcome'],
+  ['outcome', 'outcome'],
+  ['error message', 'errorMessage'],
+  ['error', 'errorMessage'],
+];
+
+/** Numbers beside the sums: `cache_read_input_tokens`, `usage.details.reasoning_tokens`. */
+const tokenDetails: readonly (readonly [word: RegExp, field: ScalarField | undefined])[] = [
+  [/\bcache (?:read|hit)\b|\bcached\b/, 'cachedInputTokens'],
+  [/\breasoning\b/, 'reasoningTokens'],
+  // Written to the cache, audio, accepted predictions: parts of the sums too, which nobody asks for.
+  [/\bcache\b|\baudio\b|\bprediction\b|\bdetails?\b|\btotal\b|\bmax\b/, undefined],
+];
+
+/** What comes before the index of a flattened list → the field. */
+const listEndings: readonly (readonly [ending: RegExp, field: ListField])[] = [
+  [/(?:^| )(?:output|response|completion|generated) messages?$/, 'outputMessages'],
+  [/(?:^| )(?:completions?|choices?|candidates|generations|outputs?|responses?)$/, 'outputMessages'],
+  [/(?:^| )(?:messages?|prompts?|history|inputs?|contents)$/, 'inputMessages'],
+  [/(?:^| )(?:tools|functions|tool definitions)$/, 'definitions'],
+  [/(?:^| )(?:result|output|response) contents?$/, 'resultParts'],
+];
+
+/** Of other protocols: what they call a request or a result is none of an agent's. */
+const FOREIGN = /^(?:http|https|url|rpc|grpc|db|messaging|net|network|server|client|faas|aws|k8s|otel|code|exception|thread|process|host) /;
+
+/** Keys are split into words where SDKs part them: dots, underlines, dashes, and capitals. */
+export function wordsOf(key: string): string {
+  return key
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll(/[._\-/: ]+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+const INDEX = /\.(?:\d{1,4})(?:\.|$)/;
+
+export function keyEvidenceOf(from: Attributed): KeyEvidence {
+  return from.keyShape?.().keep(madeOnce, ofShape) ?? evidenceOf(from.attributeKeys());
+}
+
+/** True: some key holds the kind of the span, whatever it is called. */
+export function saysKind(from: Attributed): boolean {
+  return keyEvidenceOf(from).keys.kind !== undefined;
+}
+
+/** Tells this module's findings about a shape from those of others. */
+const madeOnce = {};
+
+function ofShape({ keys }: KeyShape): KeyEvidence {
+  return evidenceOf(keys);
+}
+
+/** Longer keys are nobody's. */
+const keyCharsMax = 200;
+
+function evidenceOf(keys: readonly string[]): KeyEvidence {
+  const ranked = new Map<ScalarField, { readonly key: string; readonly rank: number }[]>();
+  const lists = new Map<ListField, Map<string, Flattened>>();
+  for (const key of keys) {
+    if (key.length > keyCharsMax) continue;
+    const index = INDEX.exec(key);
+    if (index !== null) {
+      const prefix = key.slice(0, index.index);
+      const field = listEndings.find(([ending]) => ending.test(wordsOf(prefix)))?.[1];
+      if (field === undefined) continue;
+      const known = lists.get(field) ?? new Map<string, Flattened>();
+      known.set(prefix, known.get(prefix) ?? flattened(`${prefix}.`));
+      lists.set(field, known);
+      continue;
+    }
+    const found = fieldOf(wordsOf(key));
+    if (found === undefined) continue;
+    const others = ranked.get(found.field);
+    if (others === undefined) ranked.set(found.field, [{ key, rank: found.rank }]);
+    else others.push({ key, rank: found.rank });
+  }
+  return {
+    keys: Object.fromEntries([...ranked].map(([field, found]) => [field, found.sort((a, b) => a.rank - b.rank).map(({ key }) => key)])),
+    lists: Object.fromEntries([...lists].map(([field, found]) => [field, [...found.values()]])),
+  };
+}
+
+function fieldOf(words: string): { readonly field: ScalarField; readonly rank: number } | undefined {
+  if (FOREIGN.test(words)) return undefined;
+  const isTokens = /\btokens?\b/.test(words);
+  const details = isTokens ? tokenDetails.find(([word]) => word.test(words)) : undefined;
+  if (details !== undefined) return details[1] === undefined ? undefined : { field: details[1], rank: 0 };
+  let rank = -1;
+  // The longest ending says most: request parameters are not a tool's parameters.
+  for (const [at, [ending]] of endings.entries())
+    if ((words === ending || words.endsWith(` ${ending}`)) && ending.length > (endings[rank]?.[0].length ?? 0)) rank = at;
+  const field = endings[rank]?.[1];
+  return field === undefined ? undefined : { field, rank };
+}

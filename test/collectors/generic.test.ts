@@ -1,0 +1,235 @@
+/** The reader by evidence: whatever prefix an instrumentation writes before its keys, and whatever frame around its values. */
+import { describe, expect, test } from 'vitest';
+import { recognises } from '../../collectors/collector.ts';
+import { generic } from '../../collectors/generic.ts';
+import { span, type Attributes } from '../builders/spans.ts';
+import { testCases, type Case } from './cases.ts';
+
+const kinds: readonly Case[] = [
+  ['acme.span.kind', 'AGENT', 'agent'],
+  ['acme.span.type', 'llm', 'model'],
+  ['span_kind', 'Tool', 'tool'],
+  ['spanType', 'chat_model', 'model'],
+  ['acme.observation_type', 'generation', 'model'],
+  ['run.type', 'retriever', 'retriever'],
+  ['acme.operation.name', 'execute_tool', 'tool'],
+  ['acme.node.type', 'task', 'step'],
+].map(([key = '', value = '', role]) => ({
+  name: `${key} = ${value} is ${role}`,
+  attributes: { [key]: value },
+  facts: { role },
+}));
+
+const silent: readonly Case[] = [
+  { name: 'a kind that no word stands for says nothing', attributes: { 'acme.span.kind': 'internal' }, facts: {}, absent: ['role'] },
+  {
+    name: 'the request of another protocol is no input',
+    attributes: { 'http.request': 'GET /', 'acme.span.kind': 'agent' },
+    facts: {},
+    absent: ['input'],
+  },
+  {
+    name: 'an agent’s name alone makes no agent',
+    attributes: { 'acme.agent.name': 'travel' },
+    facts: { agentName: 'travel' },
+    absent: ['role'],
+  },
+  {
+    name: 'a model’s name and tokens beside an agent’s name make no request',
+    attributes: { 'acme.agent.name': 'a', model: 'm', 'usage.input_tokens': 1, 'acme.messages': '[]' },
+    facts: {},
+    absent: ['role'],
+  },
+  {
+    name: 'tokens that are not told are unknown',
+    attributes: { 'acme.span.kind': 'llm', 'usage.output_tokens': 3 },
+    facts: { outputTokens: 3 },
+    absent: ['inputTokens'],
+  },
+  {
+    name: 'limits and sums of tokens are no counts of a side',
+    attributes: { 'acme.span.kind': 'llm', 'request.max_output_tokens': 9, 'usage.total_tokens': 12 },
+    facts: {},
+    absent: ['inputTokens', 'outputTokens'],
+  },
+];
+
+const agents: readonly Case[] = [
+  {
+    name: 'the name under a key is better than the span’s',
+    span: { name: 'Crew.run' },
+    attributes: { 'acme.span.kind': 'agent', 'acme.agent_name': 'travel', 'acme.input': 'q', 'acme.output': 'a' },
+    facts: { role: 'agent', agentName: 'travel', input: 'q', output: 'a' },
+    absent: ['agentNameIsGuess'],
+  },
+  {
+    name: 'a span’s own name is a guess',
+    span: { name: 'travel.run' },
+    attributes: { 'acme.span.kind': 'agent' },
+    facts: { agentName: 'travel', agentNameIsGuess: true },
+  },
+  {
+    name: 'a name that nobody filled in is none',
+    span: { name: 'invoke_agent {agent.name}' },
+    attributes: { 'acme.span.kind': 'agent' },
+    facts: { role: 'agent' },
+    absent: ['agentName'],
+  },
+  {
+    name: 'a graph without a parent is the run',
+    attributes: { 'acme.span.kind': 'graph', 'input.value': '{"messages":[["user","q"]]}' },
+    facts: { role: 'workflow', input: 'q' },
+  },
+  {
+    name: 'a graph inside something is a stage of it',
+    span: { parent: 9 },
+    attributes: { 'acme.span.kind': 'graph' },
+    facts: { role: 'step' },
+  },
+  {
+    name: 'LangChain’s metadata names the agent and the session',
+    attributes: { 'acme.span.kind': 'agent', metadata: '{"lc_agent_name":"travel","thread_id":"t1"}' },
+    facts: { agentName: 'travel', sessionId: 't1' },
+  },
+  {
+    name: 'a value in a typed frame',
+    attributes: { 'acme.span.kind': 'agent', 'acme.input': '{"type":"text","value":"q"}' },
+    facts: { input: 'q' },
+  },
+];
+
+const tools: readonly Case[] = [
+  {
+    name: 'a name and a call id make a tool without a kind',
+    attributes: { 'acme.tool.name': 'search', 'acme.tool.call.id': 'c1', tool_args: '{"q":1}', 'tool.result': '{"r":2}' },
+    facts: { role: 'tool', tool: { name: 'search', id: 'c1', arguments: { q: 1 }, result: { r: 2 } } },
+    absent: ['tool.failed'],
+  },
+  {
+    name: 'arguments and result as messages',
+    attributes: {
+      'gen_ai.tool.name': 'search',
+      'gen_ai.input.messages': '[{"role":"tool","content":"{\\"q\\":1}"}]',
+      'gen_ai.output.messages': '[{"role":"tool","content":"{\\"r\\":2}"}]',
+    },
+    facts: { role: 'tool', tool: { name: 'search', arguments: { q: 1 }, result: { r: 2 } } },
+  },
+  {
+    name: 'a result in many keys that says that the call failed',
+    attributes: {
+      'tool.name': 'search',
+      'result.isError': true,
+      'result.content.0.type': 'text',
+      'result.content.0.text': 'no such place',
+    },
+    facts: { tool: { result: 'no such place', failed: { message: '' } } },
+  },
+  {
+    name: 'a result as a Python object that says that the call failed',
+    attributes: { 'tool.name': 'search', 'tool.output': "ToolMessage(content='no such place', tool_call_id='c1', status='error')" },
+    facts: { tool: { id: 'c1', result: 'no such place', failed: { message: 'no such place' } } },
+  },
+  {
+    name: 'a Python object of somebody’s own stays the result that it is',
+    attributes: { 'tool.name': 'search', 'tool.output': "Flight(number='AF007', output='x')" },
+    facts: { tool: { result: "Flight(number='AF007', output='x')" } },
+  },
+  {
+    name: 'an outcome that is no success',
+    attributes: { 'tool.name': 't', 'tool.outcome': 'failed', 'error.message': 'down' },
+    facts: { tool: { failed: { message: 'down' } } },
+  },
+  {
+    name: 'a result in a list with one frame',
+    attributes: { 'tool.name': 't', 'tool.output': '[{"json":{"r":2}}]' },
+    facts: { tool: { result: { r: 2 } } },
+  },
+  {
+    name: 'without a name the span’s counts',
+    span: { name: 'execute_tool search' },
+    attributes: { 'acme.span.kind': 'tool' },
+    facts: { tool: { name: 'search' } },
+  },
+];
+
+const models: readonly Case[] = [
+  {
+    name: 'flattened messages beside a model and tokens make a request without a kind',
+    attributes: {
+      'gen_ai.prompt.0.role': 'user',
+      'gen_ai.prompt.0.content': 'q',
+      'gen_ai.completion.0.role': 'assistant',
+      'gen_ai.completion.0.content': 'a',
+      'acme.request.model': 'm',
+      'llm.usage.prompt_tokens': 3,
+      'llm.usage.completion_tokens': 4,
+      'llm.usage.cache_read_input_tokens': 1,
+    },
+    facts: {
+      role: 'model',
+      inputMessages: [{ role: 'user', text: 'q' }],
+      outputMessages: [{ text: 'a' }],
+      model: 'm',
+      inputTokens: 3,
+      outputTokens: 4,
+      cachedInputTokens: 1,
+    },
+  },
+  {
+    name: 'members of a message that repeat its name',
+    attributes: { 'acme.span.kind': 'llm', 'llm.messages.0.message_role': 'user', 'llm.messages.0.message_content': 'q' },
+    facts: { inputMessages: [{ role: 'user', text: 'q' }] },
+  },
+  {
+    name: 'an answer that asks for a tool before an empty one',
+    attributes: {
+      'acme.span.kind': 'llm',
+      'acme.output.messages.0.message.role': 'assistant',
+      'output.value': '{"choices":[{"message":{"role":"assistant","tool_calls":[{"id":"c1","function":{"name":"t","arguments":"{}"}}]}}]}',
+    },
+    facts: { outputMessages: [{ asked: [{ id: 'c1', name: 't' }] }] },
+  },
+  {
+    name: 'tools in many keys, whose schema is called arguments',
+    attributes: {
+      'acme.span.kind': 'llm',
+      'acme.request.tools.0.name': 't',
+      'acme.request.tools.0.description': 'does',
+      'acme.request.tools.0.arguments': '{"type":"object","properties":{"q":{"type":"string"}}}',
+    },
+    facts: {
+      toolDefinitions: [{ name: 't', description: 'does', inputSchema: { type: 'object', properties: { q: { type: 'string' } } } }],
+    },
+  },
+  {
+    name: 'tools among the parameters of the request',
+    attributes: { 'acme.span.kind': 'llm', 'acme.request.parameters': '{"tools":[{"type":"function","function":{"name":"t"}}]}' },
+    facts: { toolDefinitions: [{ name: 't' }] },
+  },
+  {
+    name: 'instructions beside the request',
+    attributes: { 'acme.span.kind': 'llm', 'acme.system_prompt': 'Be kind.' },
+    facts: { systemPrompt: 'Be kind.' },
+  },
+];
+
+describe('generic', () => {
+  testCases(generic, [...kinds, ...silent, ...agents, ...tools, ...models]);
+
+  test('generic: it reads nothing again that an earlier collector read', () => {
+    const one = span({ id: 1, attributes: { 'gen_ai.operation.name': 'chat', 'input.value': 'q', 'output.value': 'a', 'x.model': 'm' } });
+    const known = { role: 'model' as const, inputMessages: [], outputMessages: [], model: 'k', toolDefinitions: [], systemPrompt: '' };
+    expect(generic.read(one, undefined, known)).toEqual({ role: 'model' });
+  });
+
+  test.each([
+    ['a kind', { 'acme.span.kind': 'agent' }, true],
+    ['a tool’s name', { toolName: 't' }, true],
+    ['messages in many keys', { 'acme.messages.0.role': 'user' }, true],
+    ['a web request', { 'http.request.method': 'GET', 'url.path': '/', 'server.address': 'x' }, false],
+    ['a query to a database', { 'db.query.text': 'select', 'db.operation.name': 'SELECT' }, false],
+    ['a message on a queue', { 'messaging.operation.name': 'send', 'messaging.destination.name': 'q' }, false],
+  ] as const)('generic: whether %s is worth reading', (_name, attributes: Attributes, isWorth) => {
+    expect(recognises(generic, span({ id: 1, attributes }))).toBe(isWorth);
+  });
+});
