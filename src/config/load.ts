@@ -216,7 +216,9 @@ function located(
   const taken = new Set(syntax.map(({ key }) => key).filter((key) => key !== ''));
   const rest = findings.flatMap((finding) => {
     const key = pathText(finding.path);
-    if (taken.has(key)) return [];
+    const lacking = /^lacks (\S+)$/.exec(finding.problem)?.[1];
+    // A member whose variable is not set has its fault already.
+    if (taken.has(key) || (lacking !== undefined && taken.has(pathText([...finding.path, lacking])))) return [];
     if (!finding.problem.startsWith('lacks ')) taken.add(key);
     const origin = origins.get(key);
     if (origin !== undefined) return [{ file: origin, line: 0, column: 0, key, problem: finding.problem, todo: finding.todo, source: '' }];

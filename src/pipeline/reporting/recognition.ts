@@ -188,6 +188,6 @@ export function noticeOf(one: Unrecognised): UnrecognisedNotice {
   return {
     ...one,
     missing,
-    todo: 'See docs/tutorial/getting-started.md for how an agent is instrumented, docs/reference/dialects.md for what is read, and tracejury inspect FILE for recorded spans.',
+    todo: 'docs/tutorial/getting-started.md shows how to instrument an agent, docs/reference/dialects.md lists the known dialects, and tracejury inspect FILE shows what recorded spans carry.',
   };
 }
