@@ -17,16 +17,16 @@ process.exitCode = await runCommandLine({
   words: process.argv.slice(2),
   commands,
   version: version(),
-  program: program(process.env['npm_lifecycle_event']),
+  program: program(process.env),
   env: process.env,
   say: (text) => process.stdout.write(`${text}\n`),
   complain: (text) => process.stderr.write(`${text}\n`),
 });
 
-/** `script`: the npm script that runs the program; undefined when npm does not. */
-function program(script: string | undefined): string {
+/** npm names the script that it runs, and the project: this checkout, or one that has the package. */
+function program({ npm_lifecycle_event: script, npm_package_name: project }: NodeJS.ProcessEnv): string {
   if (script === undefined) return 'tracejury';
-  return import.meta.filename.endsWith('.ts') ? 'npm run tracejury --' : 'npx tracejury';
+  return project === 'tracejury' && script !== 'npx' ? 'npm run tracejury --' : 'npx tracejury';
 }
 
 function version(): string {

@@ -226,18 +226,22 @@ test('cli: --version is that of the package', async () => {
   expect([code, out]).toEqual([0, `${version}\n`]);
 });
 
-test('cli: hints name what a checkout or npx needs in front of a command', async () => {
+test.each([
+  [{}, 'tracejury'],
+  [{ npm_lifecycle_event: 'demo', npm_package_name: 'tracejury' }, 'npm run tracejury --'],
+  [{ npm_lifecycle_event: 'npx' }, 'npx tracejury'],
+  [{ npm_lifecycle_event: 'gate', npm_package_name: 'order-support' }, 'npx tracejury'],
+])('cli: under %j hints begin with %s', async (env, program) => {
   const path = join(folder, 'hinted.yaml');
-  const words = ['init', '--output', path, '--force'];
-  const said = await Promise.all([undefined, 'tracejury'].map(async (script) => await tracejury(words, { npm_lifecycle_event: script })));
-  expect(said.map(({ out }) => out)).toEqual(
-    ['tracejury', 'npm run tracejury --'].map(
-      (program) => `${path} is written.\nCheck it:  ${program} config check ${path}\nStart:     ${program} serve -c ${path}\n`,
-    ),
-  );
-  const [help, wrongOption] = [['--help'], ['serve', '--prot']].map((line) => tracejury(line, { npm_lifecycle_event: 'tracejury' }));
-  expect((await help)?.out).toContain('Here, type npm run tracejury -- in place of tracejury.');
-  expect((await wrongOption)?.err).toContain('Run npm run tracejury -- serve --help');
+  const said = [
+    ['init', '--output', path, '--force'],
+    ['init', '--forse'],
+    ['init', '--help'],
+  ].map((words) => tracejury(words, env));
+  const [written, mistyped, help] = await Promise.all(said);
+  expect(written?.out).toBe(`${path} is written.\nCheck it:  ${program} config check ${path}\nStart:     ${program} serve -c ${path}\n`);
+  expect(mistyped?.err).toContain(`Did you mean --force? Run ${program} init --help`);
+  expect(help?.out.includes(`Here, type ${program} in place of tracejury.`)).toBe(program !== 'tracejury');
 });
 
 const untakable = [

@@ -80,13 +80,17 @@ function change({ file, text }: Block): void {
   );
 }
 
-/** `npx` looks for the command for a second each time; here it is on the path. */
+/** `npx` looks for the command for a second each time; here it is on the path, with the variable by which it is known. */
 function run(command: string, lastStatus: number): { readonly status: number; readonly output: string } {
   const path = [join(folder, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
-  const { status, stdout } = spawnSync('bash', ['-c', `npx() { "$@"; }; (exit ${lastStatus}); { ${command}; } 2>&1`], {
-    cwd: folder,
-    env: { ...process.env, PATH: path, NO_COLOR: '1' },
-    encoding: 'utf8',
-  });
+  const { status, stdout } = spawnSync(
+    'bash',
+    ['-c', `npx() { npm_lifecycle_event=npx "$@"; }; (exit ${lastStatus}); { ${command}; } 2>&1`],
+    {
+      cwd: folder,
+      env: { ...process.env, PATH: path, NO_COLOR: '1' },
+      encoding: 'utf8',
+    },
+  );
   return { status: status ?? -1, output: stdout };
 }
