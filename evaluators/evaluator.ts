@@ -114,7 +114,7 @@ export interface EvaluationContext {
   readonly toolCallsMax: number;
 }
 
-interface EvaluatorData<Options> {
+export interface EvaluatorData<Options> {
   readonly id: string;
   /** Rises whenever the same trace could get another verdict. */
   readonly version: number;

@@ -55,6 +55,10 @@ export function sourcesCut(trace: AgentTrace, { index }: PlacedCall): Skipped | 
   return cutShort('the system prompt or the results, where arguments come from,', notAsked);
 }
 
+export function isEvidence(need: string): need is Evidence {
+  return Object.hasOwn(lacks, need);
+}
+
 /** Empty where there is none. */
 export function finalText({ finalResponse }: AgentTrace): string {
   return finalResponse === undefined || finalResponse === null ? '' : plainText(finalResponse);
