@@ -1,44 +1,50 @@
 /** The final response is about what the user asked, by the judgement of a model: as a label, or as a number where a scale is wanted. */
-import type { Outcome } from '../src/model/verdict.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject, Fault } from './evaluator.ts';
-import { finalText, inputText, lacking } from './judging/judge-evidence.ts';
+import type { Fault } from './evaluator.ts';
+import { finalText, inputText } from './judging/judge-evidence.ts';
 import { readTemplate } from './judging/judge-template.ts';
-import { labelledRun, scoredRun } from './judging/labelled-run.ts';
 import { judgeInput, judgeInputHistory } from './judging/judge-input.ts';
+import { choice, optional, type OptionsOf } from './configuration/option-table.ts';
+import { questionJudge } from './judging/question-judge.ts';
 
-export interface AnswerRelevanceOptions {
-  readonly scale: 'label' | 'score';
-  /** Absent: the question of this evaluator. */
-  readonly template?: string;
-}
+const options = {
+  scale: choice(['label', 'score'], 'What the judge gives: the label relevant or irrelevant, or a number from 0 to 1.'),
+  template: optional<string>({
+    type: 'string',
+    minLength: 1,
+    maxLength: 20_000,
+    description:
+      'A question of yours instead. It must name both `{{request}}`, the last message of the user, and `{{answer}}`, the final response; each becomes a block of its own. `{{input}}` and `{{final_response}}`, and the original’s `{request}` and `{answer}`, say the same.',
+  }),
+};
 
-export const answerRelevance = {
-  kind: 'judge',
+type Options = OptionsOf<typeof options>;
+
+export const answerRelevance = questionJudge({
   id: 'answer_relevance',
-  version: 1,
   summary: 'A judge finds the final response relevant to what the user asked.',
   needs: ['input', 'final_response'],
-  onByDefault: false,
   defaultThreshold: 0.5,
-  defaults: { scale: 'label' },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      scale: { enum: ['label', 'score'], description: 'What the judge gives: the label relevant or irrelevant, or a number from 0 to 1.' },
-      template: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 20_000,
-        description:
-          'A question of yours instead. It must name both `{{request}}`, the last message of the user, and `{{answer}}`, the final response; each becomes a block of its own. `{{input}}` and `{{final_response}}`, and the original’s `{request}` and `{answer}`, say the same.',
-      },
-    },
-  },
+  options,
   source: 'Sentinel AI answerRelevance, where a judge that fails gives no score',
   optionFaults,
-  evaluate,
-} as const satisfies JudgeEvaluator<AnswerRelevanceOptions>;
+  question({ trace }, { scale, template }) {
+    const own = template === undefined ? undefined : questionOf(template);
+    const about = {
+      shown:
+        own === undefined
+          ? [
+              ...judgeInputHistory(trace),
+              judgeInput('last message of the user', inputText(trace)),
+              judgeInput('final response', finalText(trace)),
+            ]
+          : own.names.map((name) => judgeInput(name, name === 'request' || name === 'input' ? inputText(trace) : finalText(trace))),
+      what: 'The final response',
+    };
+    const asked = (ours: string, end: string): string => (own === undefined ? ours : `${own.instruction}\n\n${end}`);
+    if (scale === 'score') return { ...about, instruction: asked(scoreInstruction, scoreEnd) };
+    return { ...about, instruction: asked(labelInstruction, labelEnd), labels: { relevant: 1, irrelevant: 0 } };
+  },
+});
 
 const rules =
   'A response is relevant when it addresses what the user asked for or wants, without leaving the matter. One that asks back for what it needs, or declines and says why, is relevant. Do not judge whether what it says is true or complete.';
@@ -47,30 +53,6 @@ const scoreInstruction = `An AI agent has answered the last message of the user.
 
 const labelEnd = 'First explain in one sentence, then give the label relevant or irrelevant.';
 const scoreEnd = 'First explain in one sentence, then give a score from 0, not relevant at all, to 1, relevant in full.';
-
-function* evaluate(
-  { trace }: Subject,
-  { scale, template }: AnswerRelevanceOptions,
-  context: EvaluationContext,
-): Generator<Question, Outcome, Answer> {
-  const stop = lacking(trace, context, ['input', 'final_response']);
-  if (stop !== undefined) return stop;
-  const own = template === undefined ? undefined : questionOf(template);
-  const about = {
-    shown:
-      own === undefined
-        ? [
-            ...judgeInputHistory(trace),
-            judgeInput('last message of the user', inputText(trace)),
-            judgeInput('final response', finalText(trace)),
-          ]
-        : own.names.map((name) => judgeInput(name, name === 'request' || name === 'input' ? inputText(trace) : finalText(trace))),
-    what: 'The final response',
-  };
-  const asked = (ours: string, end: string): string => (own === undefined ? ours : `${own.instruction}\n\n${end}`);
-  if (scale === 'score') return yield* scoredRun({ ...about, instruction: asked(scoreInstruction, scoreEnd) });
-  return yield* labelledRun({ ...about, instruction: asked(labelInstruction, labelEnd), labels: { relevant: 1, irrelevant: 0 } });
-}
 
 /** Under the names of the original, and under those of `custom_judge`. */
 const placeholders = [
@@ -83,7 +65,7 @@ function questionOf(template: string): ReturnType<typeof readTemplate> {
   return readTemplate(template.replaceAll(/(?<!\{)\{(request|answer)\}(?!\})/g, '{{$1}}'), placeholders.flat());
 }
 
-function optionFaults({ template }: AnswerRelevanceOptions): readonly Fault[] {
+function optionFaults({ template }: Options): readonly Fault[] {
   if (template === undefined) return [];
   const { names, faults } = questionOf(template);
   const broken = faults.map(({ line, column, problem }): Fault => ({

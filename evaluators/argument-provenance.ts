@@ -14,69 +14,58 @@ import {
   placedCalls,
   skipped,
 } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { lacksSources, tracedCalls } from './evidence/provenance.ts';
-import type { Traced } from './evidence/provenance.ts';
+import { lacksSources, tracedCalls, type Traced } from './evidence/provenance.ts';
 import { callName, count, listed, listedMax, quoted } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { option } from './configuration/option-table.ts';
 
-export interface ArgumentProvenanceOptions {
-  /** Tools whose arguments a model is meant to make up. */
-  readonly ignoreTools: readonly string[];
-}
-
-export const argumentProvenance = {
-  kind: 'rule',
+export const argumentProvenance = rule({
   id: 'argument_provenance',
   version: 2,
   summary: 'The argument values of the tool calls stand in the input or in earlier results.',
   needs: ['tool_calls', 'input'],
-  onByDefault: false,
   defaultThreshold: null,
-  defaults: { ignoreTools: [] },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      ignore_tools: {
+  options: {
+    ignore_tools: option<readonly string[]>(
+      {
         type: 'array',
         maxItems: 200,
         items: { type: 'string', minLength: 1 },
         description: 'Tools that are left out, such as ones that take a text of the model’s own.',
       },
-    },
+      [],
+    ),
   },
   source: 'the part of Dokimos ToolArgumentHallucinationEvaluator that needs no judge',
-  evaluate,
-} as const satisfies RuleEvaluator<ArgumentProvenanceOptions>;
-
-function evaluate({ trace }: Subject, { ignoreTools }: ArgumentProvenanceOptions): Outcome {
-  const stop = notCarried(trace);
-  if (stop !== undefined) return stop;
-  const calls = placedCalls(trace).filter(({ call }) => !ignoreTools.includes(call.name));
-  if (calls.length === 0) return noToolCalls({ ...trace, toolCalls: [] });
-  if (trace.input === undefined || trace.input.trim() === '')
-    return skipped('no_input', 'The spans carry no input of the user, so nothing tells where arguments come from.');
-  const traced = tracedCalls(trace, calls);
-  if (traced === undefined)
-    return skipped(
-      'too_large',
-      `The input and the results are too long to be searched for every argument, so that none of ${count(calls.length, 'tool call')} was looked at.`,
-      { tool_calls: calls.length },
-    );
-  if (traced.length === 0)
-    return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
-  if (traced.some(({ ungrounded }) => ungrounded.length > 0) && lacksSources(trace))
-    return cutShort('the input or the results, where arguments come from,');
-  const unsearched = traced.filter(({ ungrounded, isUnsearched }) => isUnsearched && ungrounded.length === 0);
-  const searched = traced.filter((one) => !unsearched.includes(one));
-  if (unsearched.length > 0 && searched.every(({ ungrounded }) => ungrounded.length === 0))
-    return skipped(
-      'too_large',
-      `Values in the arguments of ${count(unsearched.length, 'tool call')} stand within words at more places of the input and the results than are looked at.`,
-      { tool_calls: calls.length, ...namedIn('unsearched', unsearched, ({ placed }) => callDetails(placed)) },
-    );
-  return verdict(searched, { unknown: calls.length - traced.length, unsearched });
-}
+  evaluate({ trace }, { ignoreTools }) {
+    const stop = notCarried(trace);
+    if (stop !== undefined) return stop;
+    const calls = placedCalls(trace).filter(({ call }) => !ignoreTools.includes(call.name));
+    if (calls.length === 0) return noToolCalls({ ...trace, toolCalls: [] });
+    if (trace.input === undefined || trace.input.trim() === '')
+      return skipped('no_input', 'The spans carry no input of the user, so nothing tells where arguments come from.');
+    const traced = tracedCalls(trace, calls);
+    if (traced === undefined)
+      return skipped(
+        'too_large',
+        `The input and the results are too long to be searched for every argument, so that none of ${count(calls.length, 'tool call')} was looked at.`,
+        { tool_calls: calls.length },
+      );
+    if (traced.length === 0)
+      return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
+    if (traced.some(({ ungrounded }) => ungrounded.length > 0) && lacksSources(trace))
+      return cutShort('the input or the results, where arguments come from,');
+    const unsearched = traced.filter(({ ungrounded, isUnsearched }) => isUnsearched && ungrounded.length === 0);
+    const searched = traced.filter((one) => !unsearched.includes(one));
+    if (unsearched.length > 0 && searched.every(({ ungrounded }) => ungrounded.length === 0))
+      return skipped(
+        'too_large',
+        `Values in the arguments of ${count(unsearched.length, 'tool call')} stand within words at more places of the input and the results than are looked at.`,
+        { tool_calls: calls.length, ...namedIn('unsearched', unsearched, ({ placed }) => callDetails(placed)) },
+      );
+    return verdict(searched, { unknown: calls.length - traced.length, unsearched });
+  },
+});
 
 function verdict(
   traced: readonly Traced[],

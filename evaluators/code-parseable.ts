@@ -1,54 +1,46 @@
 /** The fenced code blocks of the output are correct in syntax. They are read, never run. */
-import type { Outcome } from '../src/model/verdict.ts';
-import { skipped } from './evidence/calls.ts';
-import type { Skipped } from './evidence/calls.ts';
+import { skipped, type Skipped } from './evidence/calls.ts';
 import { blocksMax, firstCodeBlocks, type CodeBlock } from './evidence/code-blocks.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { searchedText } from './matching/texts.ts';
 import { rational } from './matching/rational.ts';
-import { languages as known } from './syntax/languages.ts';
-import type { CodeLanguage } from './syntax/languages.ts';
-import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
-import type { Finding, TargetOptions } from './evidence/target.ts';
+import { languages as known, type CodeLanguage } from './syntax/languages.ts';
+import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { count, listed } from './explain/explanation.ts';
-
-export interface CodeParseableOptions extends TargetOptions {
-  readonly languages: readonly CodeLanguage[];
-}
+import { rule } from './configuration/define.ts';
+import { option } from './configuration/option-table.ts';
 
 // Keys of a table come as texts.
 const all = Object.keys(known) as readonly CodeLanguage[];
 const described = all.map((language) => `\`${language}\` (${known[language].fences.join(', ')})`).join(', ');
 
-export const codeParseable = {
-  kind: 'rule',
+export const codeParseable = rule({
   id: 'code_parseable',
   version: 4,
   summary: 'The code blocks of the output are correct in syntax.',
   needs: ['final_response'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { languages: all, ...targetDefaults },
-  optionsSchema: targetSchema({
-    languages: {
-      type: 'array',
-      minItems: 1,
-      uniqueItems: true,
-      items: { enum: all },
-      description: `Blocks of which languages are read, by the name at the fence: ${described}. Others are left out, among them Java, Go, C, C++, SQL and HTML.`,
-    },
-  }),
+  options: {
+    languages: option<readonly CodeLanguage[]>(
+      {
+        type: 'array',
+        minItems: 1,
+        uniqueItems: true,
+        items: { enum: all },
+        description: `Blocks of which languages are read, by the name at the fence: ${described}. Others are left out, among them Java, Go, C, C++, SQL and HTML.`,
+      },
+      all,
+    ),
+    ...targetOptions,
+  },
   source: 'the deck of code checks, without running anything',
-  evaluate,
-} as const satisfies RuleEvaluator<CodeParseableOptions>;
+  evaluate({ trace }, options) {
+    return checked(trace, options, (value) => finding(searchedText(value), options.languages));
+  },
+});
 
 /** Characters of one block, and of all blocks of one text. */
 const codeCharsMax = 50_000;
 const allCodeCharsMax = 200_000;
-
-function evaluate({ trace }: Subject, options: CodeParseableOptions): Outcome {
-  return checked(trace, options, (value) => finding(searchedText(value), options.languages));
-}
 
 function finding(text: string, languages: readonly CodeLanguage[]): Finding | Skipped {
   const { blocks, isWhole } = firstCodeBlocks(text);

@@ -1,60 +1,35 @@
 /** The output contains a text, or all, any or none of several; whole or line by line. */
 import type { JsonValue } from '../src/model/json.ts';
-import type { Outcome } from '../src/model/verdict.ts';
-import { noExpectation } from './evidence/calls.ts';
-import type { Skipped } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { lineProperties, linesFinding, linesOf, searchedText, searchOutcome, type SearchMode } from './matching/texts.ts';
-import { outputKeySchema, picked } from './matching/output-key.ts';
-import type { OutputKey } from './matching/output-key.ts';
+import { noExpectation, type Skipped } from './evidence/calls.ts';
+import { linesFinding, linesOf, searchedText, searchOutcome, lineOptions } from './matching/texts.ts';
+import { picked, outputKey } from './matching/output-key.ts';
 import { rational } from './matching/rational.ts';
-import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
-import type { Finding, TargetOptions } from './evidence/target.ts';
+import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { listed, quoted } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag, choice, type OptionsOf } from './configuration/option-table.ts';
+import { expecting } from './expectation/expecting.ts';
 
-export interface ContainsOptions extends TargetOptions {
-  readonly targetOutputKey: OutputKey;
-  readonly match: SearchMode;
-  readonly caseSensitive: boolean;
-  readonly negated: boolean;
-  readonly lineByLine: boolean;
-  readonly lineDelimiter: string;
-}
+const options = {
+  target_output_key: outputKey,
+  match: choice(['all', 'any', 'none'], 'Of several texts. all: the share that is found. any: one is enough. none: no one may be found.'),
+  case_sensitive: flag('Upper and lower case count.'),
+  negated: flag('Turns the result round: 1 becomes 0. An output that has nothing at the path gets 0 all the same.'),
+  ...lineOptions,
+  ...targetOptions,
+};
 
-export const contains = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const contains = rule({
   id: 'contains',
   version: 3,
   summary: 'The output contains the expected texts.',
   needs: ['final_response', 'search_text'],
-  onByDefault: false,
   defaultThreshold: null,
-  defaults: {
-    targetOutputKey: '*',
-    match: 'all',
-    caseSensitive: false,
-    negated: false,
-    lineByLine: false,
-    lineDelimiter: '\n',
-    ...targetDefaults,
-  },
-  optionsSchema: targetSchema({
-    target_output_key: outputKeySchema,
-    match: {
-      enum: ['all', 'any', 'none'],
-      description: 'Of several texts. all: the share that is found. any: one is enough. none: no one may be found.',
-    },
-    case_sensitive: { type: 'boolean', description: 'Upper and lower case count.' },
-    negated: {
-      type: 'boolean',
-      description: 'Turns the result round: 1 becomes 0. An output that has nothing at the path gets 0 all the same.',
-    },
-    ...lineProperties,
-  }),
-  expectationSchema: {
-    type: 'object',
-    required: ['search_text'],
-    properties: {
+  options,
+  expectationSchema: expecting(
+    {
       search_text: {
         type: ['string', 'array'],
         minItems: 1,
@@ -63,19 +38,18 @@ export const contains = {
         description: 'The text to search for, or a list of texts.',
       },
     },
-  },
+    'search_text',
+  ),
   switchedOnBy: { search_text: {} },
   source: 'UiPath ContainsEvaluator, searching in JSON notation',
-  evaluate,
-} as const satisfies RuleEvaluator<ContainsOptions>;
+  evaluate({ trace, expected }, options) {
+    if (expected.searchText === undefined) return noExpectation('texts');
+    const texts = typeof expected.searchText === 'string' ? [expected.searchText] : expected.searchText;
+    return checked(trace, options, (value) => finding(texts, value, options));
+  },
+});
 
-function evaluate({ trace, expected }: Subject, options: ContainsOptions): Outcome {
-  if (expected.searchText === undefined) return noExpectation('texts');
-  const texts = typeof expected.searchText === 'string' ? [expected.searchText] : expected.searchText;
-  return checked(trace, options, (value) => finding(texts, value, options));
-}
-
-function finding(texts: readonly string[], output: JsonValue, options: ContainsOptions): Finding | Skipped {
+function finding(texts: readonly string[], output: JsonValue, options: Options): Finding | Skipped {
   const { value, missing } = picked(output, options.targetOutputKey);
   if (missing.length > 0 || value === undefined)
     return { score: rational(0), says: `has nothing at ${listed(missing.map(quoted))}`, details: { missing_paths: missing } };

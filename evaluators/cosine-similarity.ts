@@ -1,50 +1,38 @@
 /** The output is a vector that points where the expected one does. Both are given as numbers: nothing is embedded here. */
-import type { Outcome } from '../src/model/verdict.ts';
 import { noExpectation, skipped } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { cosine, vectorOf } from './matching/vectors.ts';
-import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './matching/output-key.ts';
+import { outputKeyFaults, picked, pickedExpectation, singleOutputKey } from './matching/output-key.ts';
 import { rational } from './matching/rational.ts';
-import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
-import type { Finding, TargetOptions } from './evidence/target.ts';
+import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { quoted } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag } from './configuration/option-table.ts';
+import { expecting } from './expectation/expecting.ts';
 
-export interface CosineSimilarityOptions extends TargetOptions {
-  readonly targetOutputKey: string;
-  readonly distance: boolean;
-}
-
-export const cosineSimilarity = {
-  kind: 'rule',
+export const cosineSimilarity = rule({
   id: 'cosine_similarity',
   version: 2,
   summary: 'The output is a vector near the expected one.',
   needs: ['final_response', 'expected_output'],
-  onByDefault: false,
   defaultThreshold: null,
-  defaults: { targetOutputKey: '*', distance: false, ...targetDefaults },
-  optionsSchema: targetSchema({
-    target_output_key: { type: 'string', minLength: 1, maxLength: 1000, description: outputKeySchema.description },
-    distance: { type: 'boolean', description: 'The score is the distance, 1 − similarity, instead: for outputs that must differ.' },
-  }),
-  expectationSchema: {
-    type: 'object',
-    required: ['output'],
-    properties: {
-      output: { description: 'The vector that is wanted: a list of numbers, or an object or text that holds one at the key.' },
-    },
+  options: {
+    target_output_key: singleOutputKey,
+    distance: flag('The score is the distance, 1 − similarity, instead: for outputs that must differ.'),
+    ...targetOptions,
   },
+  expectationSchema: expecting(
+    { output: { description: 'The vector that is wanted: a list of numbers, or an object or text that holds one at the key.' } },
+    'output',
+  ),
   source: 'the deck of code checks',
   expectationFaults: outputKeyFaults,
-  evaluate,
-} as const satisfies RuleEvaluator<CosineSimilarityOptions>;
-
-function evaluate({ trace, expected }: Subject, options: CosineSimilarityOptions): Outcome {
-  if (expected.output === undefined) return noExpectation('outputs');
-  const wanted = vectorOf(pickedExpectation(expected.output, options.targetOutputKey));
-  if (wanted === undefined) return skipped('no_expectation', `The expected output has no vector at ${quoted(options.targetOutputKey)}.`);
-  return checked(trace, options, (value) => finding(wanted, vectorOf(picked(value, options.targetOutputKey).value), options.distance));
-}
+  evaluate({ trace, expected }, options) {
+    if (expected.output === undefined) return noExpectation('outputs');
+    const wanted = vectorOf(pickedExpectation(expected.output, options.targetOutputKey));
+    if (wanted === undefined) return skipped('no_expectation', `The expected output has no vector at ${quoted(options.targetOutputKey)}.`);
+    return checked(trace, options, (value) => finding(wanted, vectorOf(picked(value, options.targetOutputKey).value), options.distance));
+  },
+});
 
 function finding(wanted: readonly number[], vector: readonly number[] | undefined, isDistance: boolean): Finding {
   if (vector === undefined) return { score: rational(0), says: 'is no list of numbers', details: {} };

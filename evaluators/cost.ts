@@ -4,80 +4,70 @@ import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { budgetShare, callCosts, hasTokens, priceTableSchema, type CallCost, type PriceTable } from './pricing/prices.ts';
 import { skipped } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { listPrices } from './pricing/list-prices.ts';
 import { numberOf, rational, sum } from './matching/rational.ts';
 import { count, listed, listedMax, quoted } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { option, optional } from './configuration/option-table.ts';
 
-export interface CostOptions {
-  readonly prices: PriceTable;
-  readonly budget: number | undefined;
-}
-
-export const cost = {
-  kind: 'rule',
+export const cost = rule({
   id: 'cost',
   version: 4,
   summary: 'The model calls of the run cost no more than the budget.',
   needs: ['tokens'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { prices: {}, budget: undefined },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      prices: {
+  options: {
+    prices: option<PriceTable>(
+      {
         ...priceTableSchema,
         'x-from': 'prices',
         description:
           'By name of the model: `input_per_million`, `output_per_million` and, where cached input costs less, `cached_per_million`, all in one currency. Left out or empty: `prices` of the configuration, with the list prices of vendors behind them. A price also holds for the name with a provider before it, and with a date or revision behind it. A name that ends in `*` stands for every model that begins with it.',
       },
-      budget: {
-        type: 'number',
-        exclusiveMinimum: 0,
-        maximum: 1_000_000_000,
-        description:
-          'What a run may cost, in the currency of the prices. Up to here the score is 1; beyond it budget / cost. Without a budget it is skipped, and the details tell the cost.',
-      },
-    },
+      {},
+    ),
+    budget: optional<number>({
+      type: 'number',
+      exclusiveMinimum: 0,
+      maximum: 1_000_000_000,
+      description:
+        'What a run may cost, in the currency of the prices. Up to here the score is 1; beyond it budget / cost. Without a budget it is skipped, and the details tell the cost.',
+    }),
   },
   source: 'prices by model, with exact decimals',
-  evaluate,
-} as const satisfies RuleEvaluator<CostOptions>;
+  evaluate({ trace }, { prices, budget }) {
+    const calls = callCosts(trace, Object.keys(prices).length === 0 ? listPrices : prices);
+    const priced = calls.filter((one) => one.kind === 'priced');
+    const told = toldCost(trace);
+    if (priced.length === 0 && !calls.some(({ call }) => hasTokens(call)))
+      return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.', told);
+    if (priced.length < calls.length) return partly(calls, priced, told);
+    const total = sum(priced.map(({ amount }) => amount));
+    const spent = numberOf(total);
+    const details = { cost: spent, ...byModel(priced), ...told };
+    if (budget === undefined) return skipped('no_expectation', `The model calls cost ${shown(spent)}; set a budget to score it.`, details);
+    const score = budgetShare(budget, total);
+    const dearest = priced.reduce<Priced | undefined>(
+      (most, one) => (most === undefined || numberOf(one.amount) > numberOf(most.amount) ? one : most),
+      undefined,
+    );
+    return {
+      kind: 'scored',
+      score,
+      explanation:
+        score === 1
+          ? `The model calls cost ${shown(spent)}, within the budget of ${budget}.`
+          : `The model calls cost ${shown(spent)}, more than the budget of ${budget}; the dearest, of ${dearest?.model ?? ''}, cost ${shown(dearest === undefined ? 0 : numberOf(dearest.amount))}.`,
+      evidence: score === 1 || dearest?.call.spanId === undefined ? [] : [dearest.call.spanId],
+      details: { ...details, budget },
+    };
+  },
+});
 
 /** Models that the details name, the dearest ones. */
 const modelsNamed = 100;
 
 type Priced = Extract<CallCost, { kind: 'priced' }>;
-
-function evaluate({ trace }: Subject, { prices, budget }: CostOptions): Outcome {
-  const calls = callCosts(trace, Object.keys(prices).length === 0 ? listPrices : prices);
-  const priced = calls.filter((one) => one.kind === 'priced');
-  const told = toldCost(trace);
-  if (priced.length === 0 && !calls.some(({ call }) => hasTokens(call)))
-    return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.', told);
-  if (priced.length < calls.length) return partly(calls, priced, told);
-  const total = sum(priced.map(({ amount }) => amount));
-  const spent = numberOf(total);
-  const details = { cost: spent, ...byModel(priced), ...told };
-  if (budget === undefined) return skipped('no_expectation', `The model calls cost ${shown(spent)}; set a budget to score it.`, details);
-  const score = budgetShare(budget, total);
-  const dearest = priced.reduce<Priced | undefined>(
-    (most, one) => (most === undefined || numberOf(one.amount) > numberOf(most.amount) ? one : most),
-    undefined,
-  );
-  return {
-    kind: 'scored',
-    score,
-    explanation:
-      score === 1
-        ? `The model calls cost ${shown(spent)}, within the budget of ${budget}.`
-        : `The model calls cost ${shown(spent)}, more than the budget of ${budget}; the dearest, of ${dearest?.model ?? ''}, cost ${shown(dearest === undefined ? 0 : numberOf(dearest.amount))}.`,
-    evidence: score === 1 || dearest?.call.spanId === undefined ? [] : [dearest.call.spanId],
-    details: { ...details, budget },
-  };
-}
 
 /** Something is unknown: what the other calls cost is told, under a name of its own, and is no cost of the run. */
 function partly(calls: readonly CallCost[], priced: readonly Priced[], told: JsonObject): Outcome {

@@ -4,90 +4,72 @@
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
-import { isJsonObject, member, plainText } from '../src/model/json.ts';
-import type { JsonValue } from '../src/model/json.ts';
-import type { Outcome } from '../src/model/verdict.ts';
+import { isJsonObject, member, plainText, type JsonValue } from '../src/model/json.ts';
 import { labelListSchema, listIn, upTo } from './judging/numbered-verdicts.ts';
-import { executedCalls, noToolCalls, notCarried, resultsUnknown, skipped } from './evidence/calls.ts';
-import type { Skipped } from './evidence/calls.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import { executedCalls, noToolCalls, notCarried, resultsUnknown, skipped, type Skipped } from './evidence/calls.ts';
 import { blocksOf, lacking, numbered, truncatedDetail } from './judging/judge-blocks.ts';
 import { finalText, notAsked } from './judging/judge-evidence.ts';
 import { runView } from './judging/run-view.ts';
 import { faulty, readLabels, strictly, type Labelled, type Reading } from './judging/strict-answers.ts';
 import { count, listed, quoted } from './explain/explanation.ts';
+import { judge } from './configuration/define.ts';
+import { expecting } from './expectation/expecting.ts';
 
-export type EntityCorrectnessOptions = { readonly [option: string]: never };
-
-export const entityCorrectness = {
-  kind: 'judge',
+export const entityCorrectness = judge({
   id: 'entity_correctness',
-  version: 1,
   summary: 'A judge finds the names, numbers and dates of the final response borne out by tool results or a reference.',
   needs: ['final_response', 'tool_results'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: {},
-  optionsSchema: { type: 'object', additionalProperties: false, properties: {} },
-  expectationSchema: {
-    type: 'object',
-    properties: { output: { description: 'A reference that entities may stand in, besides what the tools returned.' } },
-  },
+  expectationSchema: expecting({ output: { description: 'A reference that entities may stand in, besides what the tools returned.' } }),
   // A reference only adds to what bears entities out: a response without any of them passes.
   checks: () => [],
   source: 'entity checks of published agent tutorials, with a verdict on each entity',
-  evaluate,
-} as const satisfies JudgeEvaluator<EntityCorrectnessOptions>;
+  *evaluate({ trace, expected }, _options, context) {
+    const stop = lacking(trace, context, ['final_response']) ?? lackingEvidence(trace, expected);
+    if (stop !== undefined) return stop;
+    const response = finalText(trace);
+    const documents = trace.documents.flatMap(({ content }) => content ?? []);
+    const { data, truncated } = blocksOf({
+      'user input': trace.input,
+      'steps taken': runView(trace),
+      documents: documents.length === 0 ? undefined : numbered(documents),
+      reference: expected.output === undefined ? undefined : plainText(expected.output),
+      'final response': response,
+    });
+    const judged = yield* strictly(
+      { id: 'judge', instruction, data, answerSchema: labelListSchema('entities', labels, { entity: { type: 'string' } }) },
+      (answer) => readEntities(answer, response),
+    );
+    if (judged.kind === 'failed') return judged.outcome;
+    if (judged.value.length === 0)
+      return skipped('no_such_target', 'The judge found no name, number or date in the final response.', { judge_called: true });
+    const all = judged.value;
+    const wrong = all.filter(({ label }) => label === 'incorrect');
+    return {
+      kind: 'scored',
+      score: (all.length - wrong.length) / all.length,
+      explanation:
+        wrong.length === 0
+          ? `${all.length === 1 ? 'The entity' : `All ${all.length} entities`} of the final response ${all.length === 1 ? 'is' : 'are'} correct.`
+          : `${wrong.length} of ${count(all.length, 'entity', 'entities')} ${wrong.length === 1 ? 'is' : 'are'} incorrect: ${listed(
+              wrong.map(({ entity, explanation }) => `${quoted(entity)} (${explanation})`),
+              '; ',
+            )}.`,
+      evidence: [],
+      details: {
+        judge_called: true,
+        correct: all.length - wrong.length,
+        total: all.length,
+        entities: all.map(({ entity, label, explanation }) => ({ entity, label, explanation })),
+        ...truncatedDetail(truncated, judged.truncated),
+      },
+    };
+  },
+});
 
 const labels = ['correct', 'incorrect'] as const;
 const entitiesMax = 50;
 const instruction = `An AI agent has answered the user input. List the entities in its final response: names of persons, places, companies and products, numbers and amounts with their units, dates and times, ids and addresses; each once, word for word as it stands in the final response, numbered from 1, the ${entitiesMax} most important ones at most. Decide for each whether it is correct. correct: the steps taken, the documents, the reference or the user input bear it out, in what the response says about it. incorrect: they say something else, or nothing of the kind. First explain in one sentence, then give the label. If there is no entity, give an empty list.`;
-
-function* evaluate(
-  { trace, expected }: Subject,
-  _options: EntityCorrectnessOptions,
-  context: EvaluationContext,
-): Generator<Question, Outcome, Answer> {
-  const stop = lacking(trace, context, ['final_response']) ?? lackingEvidence(trace, expected);
-  if (stop !== undefined) return stop;
-  const response = finalText(trace);
-  const documents = trace.documents.flatMap(({ content }) => content ?? []);
-  const { data, truncated } = blocksOf({
-    'user input': trace.input,
-    'steps taken': runView(trace),
-    documents: documents.length === 0 ? undefined : numbered(documents),
-    reference: expected.output === undefined ? undefined : plainText(expected.output),
-    'final response': response,
-  });
-  const judged = yield* strictly(
-    { id: 'judge', instruction, data, answerSchema: labelListSchema('entities', labels, { entity: { type: 'string' } }) },
-    (answer) => readEntities(answer, response),
-  );
-  if (judged.kind === 'failed') return judged.outcome;
-  if (judged.value.length === 0)
-    return skipped('no_such_target', 'The judge found no name, number or date in the final response.', { judge_called: true });
-  const all = judged.value;
-  const wrong = all.filter(({ label }) => label === 'incorrect');
-  return {
-    kind: 'scored',
-    score: (all.length - wrong.length) / all.length,
-    explanation:
-      wrong.length === 0
-        ? `${all.length === 1 ? 'The entity' : `All ${all.length} entities`} of the final response ${all.length === 1 ? 'is' : 'are'} correct.`
-        : `${wrong.length} of ${count(all.length, 'entity', 'entities')} ${wrong.length === 1 ? 'is' : 'are'} incorrect: ${listed(
-            wrong.map(({ entity, explanation }) => `${quoted(entity)} (${explanation})`),
-            '; ',
-          )}.`,
-    evidence: [],
-    details: {
-      judge_called: true,
-      correct: all.length - wrong.length,
-      total: all.length,
-      entities: all.map(({ entity, label, explanation }) => ({ entity, label, explanation })),
-      ...truncatedDetail(truncated, judged.truncated),
-    },
-  };
-}
 
 /** A reference or a document is enough; else results must be known. */
 function lackingEvidence(trace: AgentTrace, expected: Expectation): Skipped | undefined {

@@ -204,8 +204,11 @@ export interface HttpCall {
 /** What a generator may yield. Judges answer questions and embed texts; HTTP calls are for evaluators of kind `http`. */
 export type EvaluatorRequest = Question | EmbeddingRequest | HttpCall;
 
-/** An evaluation that waits for answers. One that only asks questions may say so: `Generator<Question, Outcome, Answer>`. */
+/** An evaluation that waits for answers. */
 export type Asking<Result> = Generator<EvaluatorRequest, Result, Answer>;
+
+/** An evaluation that only asks a judge questions. */
+export type Judging = Generator<Question, Outcome, Answer>;
 
 /** `value` satisfies the schema of the question; of an embedding request it is a list of vectors, one a text, in their order; of a call any JSON value. */
 export type Answer =

@@ -1,70 +1,47 @@
 /** The output equals the expected one, as a value or as a text, whole or line by line. */
-import type { JsonValue } from '../src/model/json.ts';
-import type { Outcome } from '../src/model/verdict.ts';
-import { plainText } from '../src/model/json.ts';
-import { noExpectation, skipped } from './evidence/calls.ts';
-import type { Skipped } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { lineProperties, linesFinding, linesOf, lowered, searchedText, writtenEqual } from './matching/texts.ts';
-import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './matching/output-key.ts';
-import type { OutputKey } from './matching/output-key.ts';
+import { type JsonValue, plainText } from '../src/model/json.ts';
+import { noExpectation, skipped, type Skipped } from './evidence/calls.ts';
+import { linesFinding, linesOf, lowered, searchedText, writtenEqual, lineOptions } from './matching/texts.ts';
+import { outputKeyFaults, picked, pickedExpectation, outputKey } from './matching/output-key.ts';
 import { rational } from './matching/rational.ts';
-import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
-import type { Finding, TargetOptions } from './evidence/target.ts';
+import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { listed, quoted } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag, type OptionsOf } from './configuration/option-table.ts';
+import { expecting } from './expectation/expecting.ts';
 
-export interface ExactMatchOptions extends TargetOptions {
-  readonly targetOutputKey: OutputKey;
-  readonly caseSensitive: boolean;
-  readonly ignoreCaseInside: boolean;
-  readonly negated: boolean;
-  readonly lineByLine: boolean;
-  readonly lineDelimiter: string;
-}
+const options = {
+  target_output_key: outputKey,
+  case_sensitive: flag('Upper and lower case of texts count. Without it, case still counts for texts inside objects and lists.'),
+  ignore_case_inside: flag('Where case does not count, it does not count inside objects and lists either.'),
+  negated: flag('The output must differ instead. One that has nothing at the path gets 0 all the same.'),
+  ...lineOptions,
+  ...targetOptions,
+};
 
-export const exactMatch = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const exactMatch = rule({
   id: 'exact_match',
   version: 3,
   summary: 'The output equals the expected one.',
   needs: ['final_response', 'expected_output'],
-  onByDefault: false,
   defaultThreshold: null,
-  defaults: {
-    targetOutputKey: '*',
-    caseSensitive: false,
-    ignoreCaseInside: false,
-    negated: false,
-    lineByLine: false,
-    lineDelimiter: '\n',
-    ...targetDefaults,
-  },
-  optionsSchema: targetSchema({
-    target_output_key: outputKeySchema,
-    case_sensitive: {
-      type: 'boolean',
-      description: 'Upper and lower case of texts count. Without it, case still counts for texts inside objects and lists.',
-    },
-    ignore_case_inside: { type: 'boolean', description: 'Where case does not count, it does not count inside objects and lists either.' },
-    negated: { type: 'boolean', description: 'The output must differ instead. One that has nothing at the path gets 0 all the same.' },
-    ...lineProperties,
-  }),
-  expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The output that is wanted.' } } },
+  options,
+  expectationSchema: expecting({ output: { description: 'The output that is wanted.' } }, 'output'),
   switchedOnBy: { output: {} },
   source: 'UiPath ExactMatchEvaluator, comparing in JSON notation',
   expectationFaults: outputKeyFaults,
-  evaluate,
-} as const satisfies RuleEvaluator<ExactMatchOptions>;
+  evaluate({ trace, expected }, options) {
+    if (expected.output === undefined) return noExpectation('outputs');
+    const wanted = pickedExpectation(expected.output, options.targetOutputKey);
+    if (wanted === undefined)
+      return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
+    return checked(trace, options, (value) => finding(wanted, value, options));
+  },
+});
 
-function evaluate({ trace, expected }: Subject, options: ExactMatchOptions): Outcome {
-  if (expected.output === undefined) return noExpectation('outputs');
-  const wanted = pickedExpectation(expected.output, options.targetOutputKey);
-  if (wanted === undefined)
-    return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
-  return checked(trace, options, (value) => finding(wanted, value, options));
-}
-
-function finding(wanted: JsonValue, output: JsonValue, options: ExactMatchOptions): Finding | Skipped {
+function finding(wanted: JsonValue, output: JsonValue, options: Options): Finding | Skipped {
   const { value, missing } = picked(output, options.targetOutputKey);
   if (missing.length > 0 || value === undefined)
     return { score: rational(0), says: `has nothing at ${listed(missing.map(quoted))}`, details: { missing_paths: missing } };
@@ -80,7 +57,7 @@ function finding(wanted: JsonValue, output: JsonValue, options: ExactMatchOption
   };
 }
 
-function byLines(wanted: JsonValue, value: JsonValue, { lineDelimiter, caseSensitive, negated }: ExactMatchOptions): Finding | Skipped {
+function byLines(wanted: JsonValue, value: JsonValue, { lineDelimiter, caseSensitive, negated }: Options): Finding | Skipped {
   const [expected, actual] = [linesOf(searchedText(wanted), lineDelimiter), linesOf(searchedText(value), lineDelimiter)];
   const [longer] = expected.length > actual.length ? [expected] : [actual];
   if (longer.length === 0)

@@ -4,8 +4,7 @@
  * both scores counts. Every call that the model asked for counts, whether it ran or not.
  */
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
-import { isJsonObject, member } from '../src/model/json.ts';
-import type { JsonObject } from '../src/model/json.ts';
+import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {
   argumentsUnknown,
@@ -17,70 +16,50 @@ import {
   placedCalls,
   skipped,
   tooManyPairs,
+  type PlacedCall,
 } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
-import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, partneredOf } from './matching/expected-calls.ts';
+import type { EvaluationContext, Subject, Judging } from './evaluator.ts';
+import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, partneredOf, onlySuccessful } from './matching/expected-calls.ts';
 import { callsOfMessages, expectedMessagesSchema } from './expectation/messages.ts';
 import { heaviestPairing } from './matching/pairing.ts';
-import { heaviestCommonSubsequence } from './matching/sequences.ts';
-import type { Pair } from './matching/sequences.ts';
-import { normalizedNames, normalizeToolNamesSchema, withChanges } from './matching/normalized-names.ts';
-import { numberOf, quotient, rational, sum } from './matching/rational.ts';
-import type { Rational } from './matching/rational.ts';
+import { heaviestCommonSubsequence, type Pair } from './matching/sequences.ts';
+import { normalizedNames, withChanges, normalizeToolNames } from './matching/normalized-names.ts';
+import { numberOf, quotient, rational, sum, type Rational } from './matching/rational.ts';
 import { selectionQuestion } from './judging/selection-question.ts';
 import { weightedCalls, type WeightedCalls, differencesInWords, explainedPairs } from './matching/weighted-calls.ts';
+import { ruleWithJudge } from './configuration/define.ts';
+import { flag, choice, optional, type OptionsOf } from './configuration/option-table.ts';
 
-export interface ExpectedToolsOptions {
-  readonly preset: 'deepeval' | 'gllm';
-  readonly exactMatch: boolean;
-  readonly ordered: boolean;
-  /** Absent: as the preset has it. */
-  readonly compare?: readonly ('arguments' | 'output')[];
-  readonly strict: boolean;
-  readonly includeReasons: boolean;
-  readonly onlySuccessful: boolean;
-  /** Absent: as the preset has it. */
-  readonly normalizeToolNames?: boolean;
-}
+const options = {
+  preset: choice(
+    ['deepeval', 'gllm'],
+    'deepeval compares names only. gllm compares arguments and outputs too, and normalises names. Options that are given win.',
+  ),
+  exact_match: flag('Exactly the expected calls, each at its place, or 0. Wins over ordered.'),
+  ordered: flag('Calls count in the order of the expectation only.'),
+  compare: optional<readonly ('arguments' | 'output')[]>({
+    type: 'array',
+    maxItems: 2,
+    uniqueItems: true,
+    items: { enum: ['arguments', 'output'] },
+    description:
+      'What is compared besides the name. Arguments count with the share of keys that agree, outputs whole and with their types: the number 42 is not the text 42.',
+  }),
+  strict: flag('All or nothing: a score below 1 is 0.'),
+  include_reasons: flag('The details list, pair by pair, the arguments that are missing, extra or unequal.', true),
+  only_successful: onlySuccessful,
+  normalize_tool_names: optional<boolean>(normalizeToolNames.schema),
+};
 
-export const expectedTools = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const expectedTools = ruleWithJudge({
   id: 'expected_tools',
   version: 4,
   summary: 'The expected calls were made, with credit for arguments that agree in part.',
   needs: ['tool_calls', 'expected_tool_calls'],
-  onByDefault: false,
   defaultThreshold: 0.5,
-  defaults: { preset: 'deepeval', exactMatch: false, ordered: false, strict: false, includeReasons: true, onlySuccessful: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      preset: {
-        enum: ['deepeval', 'gllm'],
-        description:
-          'deepeval compares names only. gllm compares arguments and outputs too, and normalises names. Options that are given win.',
-      },
-      exact_match: { type: 'boolean', description: 'Exactly the expected calls, each at its place, or 0. Wins over ordered.' },
-      ordered: { type: 'boolean', description: 'Calls count in the order of the expectation only.' },
-      compare: {
-        type: 'array',
-        maxItems: 2,
-        uniqueItems: true,
-        items: { enum: ['arguments', 'output'] },
-        description:
-          'What is compared besides the name. Arguments count with the share of keys that agree, outputs whole and with their types: the number 42 is not the text 42.',
-      },
-      strict: { type: 'boolean', description: 'All or nothing: a score below 1 is 0.' },
-      include_reasons: {
-        type: 'boolean',
-        description: 'The details list, pair by pair, the arguments that are missing, extra or unequal.',
-      },
-      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
+  options,
   expectationSchema: {
     type: 'object',
     anyOf: [{ required: ['tool_calls'] }, { required: ['messages'] }],
@@ -101,14 +80,10 @@ export const expectedTools = {
     return withChanges(byCalls(named.subject, options, context), named);
   },
   evaluateWithJudge,
-} as const satisfies RuleEvaluator<ExpectedToolsOptions>;
+});
 
 /** Without defined tools there was nothing to choose from, and nobody is asked. */
-function* evaluateWithJudge(
-  subject: Subject,
-  options: ExpectedToolsOptions,
-  context: EvaluationContext,
-): Generator<Question, Outcome, Answer> {
+function* evaluateWithJudge(subject: Subject, options: Options, context: EvaluationContext): Judging {
   const named = normalizedNames(subject, normalises(options));
   const outcome = withChanges(byCalls(named.subject, options, context), named);
   if (outcome.kind !== 'scored' || subject.trace.toolDefinitions.length === 0)
@@ -146,15 +121,15 @@ function* evaluateWithJudge(
   };
 }
 
-function comparedIn({ compare, preset }: Pick<ExpectedToolsOptions, 'compare' | 'preset'>): readonly ('arguments' | 'output')[] {
+function comparedIn({ compare, preset }: Pick<Options, 'compare' | 'preset'>): readonly ('arguments' | 'output')[] {
   return compare ?? (preset === 'gllm' ? ['arguments', 'output'] : []);
 }
 
-function normalises({ preset, normalizeToolNames }: ExpectedToolsOptions): boolean {
+function normalises({ preset, normalizeToolNames }: Options): boolean {
   return normalizeToolNames ?? preset === 'gllm';
 }
 
-function byCalls({ trace, expected }: Subject, options: ExpectedToolsOptions, context: EvaluationContext): Outcome {
+function byCalls({ trace, expected }: Subject, options: Options, context: EvaluationContext): Outcome {
   const wanted = expected.toolCalls ?? (expected.messages === undefined ? undefined : callsOfMessages(expected.messages));
   if (wanted === undefined) return noExpectation('tool calls');
   const stop = notCarried(trace) ?? tooManyPairs(trace, context, wanted.length);
@@ -179,7 +154,7 @@ function verdict(
   expected: readonly ExpectedToolCall[],
   calls: readonly PlacedCall[],
   weights: WeightedCalls,
-  options: ExpectedToolsOptions,
+  options: Options,
   compare: readonly string[],
 ): Outcome {
   const { pairs, method } = paired(expected, calls, weights, options);
@@ -232,7 +207,7 @@ function paired(
   { length: expected }: readonly unknown[],
   { length: actual }: readonly unknown[],
   { weight }: WeightedCalls,
-  options: ExpectedToolsOptions,
+  options: Options,
 ): { readonly pairs: readonly Pair[]; readonly method: 'exact' | 'greedy' | undefined } {
   if (options.exactMatch)
     return {
@@ -250,7 +225,7 @@ function shareOf(
   calls: readonly unknown[],
   pairs: readonly Pair[],
   { share }: WeightedCalls,
-  { exactMatch }: ExpectedToolsOptions,
+  { exactMatch }: Options,
 ): number {
   if (expected.length === 0) return calls.length === 0 ? 1 : 0;
   if (exactMatch) return pairs.length === expected.length && calls.length === expected.length ? 1 : 0;

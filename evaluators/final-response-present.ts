@@ -1,49 +1,36 @@
 /** The run ended with a final response that is not blank. */
-import { isJsonArray, isJsonObject } from '../src/model/json.ts';
-import type { JsonValue } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, type JsonValue } from '../src/model/json.ts';
 import type { AgentTrace } from '../src/model/agent-trace.ts';
-import type { Outcome } from '../src/model/verdict.ts';
 import { cutShort, skipped } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { isBlank } from './evidence/failed-calls.ts';
 import { quoted } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag } from './configuration/option-table.ts';
 
-export interface FinalResponsePresentOptions {
-  readonly emptyContainers: boolean;
-}
-
-export const finalResponsePresent = {
-  kind: 'rule',
+export const finalResponsePresent = rule({
   id: 'final_response_present',
-  version: 1,
   summary: 'The run ended with a final response.',
   needs: ['final_response'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { emptyContainers: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { empty_containers: { type: 'boolean', description: 'An empty object or list is a response.' } },
+  options: {
+    empty_containers: flag('An empty object or list is a response.'),
   },
   source: 'runs that end in silence: an abandoned loop, a model that gave nothing, an error',
-  evaluate,
-} as const satisfies RuleEvaluator<FinalResponsePresentOptions>;
-
-function evaluate({ trace }: Subject, { emptyContainers }: FinalResponsePresentOptions): Outcome {
-  const response = trace.finalResponse;
-  if (response === undefined && !showsContent(trace))
-    return skipped('no_final_response', 'The spans carry neither input nor final response; switch on the capture of message content.');
-  if (response === undefined && trace.truncated?.includes('spans') === true) return cutShort('the answers of models');
-  const present = response !== undefined && !isBlank(response) && (emptyContainers || !isEmpty(response));
-  return {
-    kind: 'scored',
-    score: present ? 1 : 0,
-    explanation: explained(trace, present),
-    evidence: [],
-    details: { present, status: trace.status },
-  };
-}
+  evaluate({ trace }, { emptyContainers }) {
+    const response = trace.finalResponse;
+    if (response === undefined && !showsContent(trace))
+      return skipped('no_final_response', 'The spans carry neither input nor final response; switch on the capture of message content.');
+    if (response === undefined && trace.truncated?.includes('spans') === true) return cutShort('the answers of models');
+    const present = response !== undefined && !isBlank(response) && (emptyContainers || !isEmpty(response));
+    return {
+      kind: 'scored',
+      score: present ? 1 : 0,
+      explanation: explained(trace, present),
+      evidence: [],
+      details: { present, status: trace.status },
+    };
+  },
+});
 
 /** Where other content is carried, or the run failed, a missing response is evidence. */
 function showsContent(trace: AgentTrace): boolean {

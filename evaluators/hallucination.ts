@@ -1,66 +1,45 @@
 /** The final response says nothing but what the run found out or was told, by the judgement of a model that lists the claims without support. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
-import type { Outcome } from '../src/model/verdict.ts';
-import { cutShort, executedCalls, notCarried, placedCalls, resultsUnknown, skipped } from './evidence/calls.ts';
-import type { Skipped } from './evidence/calls.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { contextForms, finalText, inputText, lacking, notAsked } from './judging/judge-evidence.ts';
-import { labelledRun } from './judging/labelled-run.ts';
+import { cutShort, executedCalls, notCarried, placedCalls, resultsUnknown, skipped, type Skipped } from './evidence/calls.ts';
+import { finalText, inputText, notAsked } from './judging/judge-evidence.ts';
 import { retrievedIn } from './evidence/retrieved.ts';
-import { judgeInput, judgeInputBefore, judgeInputCalls, judgeInputList } from './judging/judge-input.ts';
-import type { JudgeInput } from './judging/judge-input.ts';
+import { judgeInput, judgeInputBefore, judgeInputCalls, judgeInputList, type JudgeInput } from './judging/judge-input.ts';
 import { count } from './explain/explanation.ts';
+import { expecting, contextTexts } from './expectation/expecting.ts';
+import { questionJudge } from './judging/question-judge.ts';
 
-export interface HallucinationOptions {}
-
-export const hallucination = {
-  kind: 'judge',
+export const hallucination = questionJudge({
   id: 'hallucination',
-  version: 1,
   summary: 'A judge finds every claim of the final response supported by tool results, documents or a given context.',
   needs: ['input', 'final_response', 'tool_results'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: {},
-  optionsSchema: { type: 'object', additionalProperties: false, properties: {} },
-  expectationSchema: {
-    type: 'object',
-    properties: {
-      context: { description: 'A text, or a list of texts, that the response may rest on beside what the run found out.', ...contextForms },
-    },
-  },
+  expectationSchema: expecting({
+    context: contextTexts('A text, or a list of texts, that the response may rest on beside what the run found out.'),
+  }),
   switchedOnBy: { context: {} },
   source: 'the deck’s judge of hallucination, with the claims listed',
-  evaluate,
-} as const satisfies JudgeEvaluator<HallucinationOptions>;
+  question({ trace, expected }) {
+    const sources = sourcesOf(trace, expected);
+    if (sources.kind === 'skipped') return { ...sources, details: notAsked };
+    return {
+      instruction,
+      shown: [
+        ...judgeInputBefore(trace),
+        judgeInput('last message of the user', inputText(trace)),
+        ...sources.shown,
+        judgeInput('final response', finalText(trace)),
+      ],
+      labels: { factual: 1, hallucinated: 0 },
+      faults: 'unsupported_claims',
+      what: 'The final response',
+      details: { checked_against: sources.names },
+    };
+  },
+});
 
 const instruction =
   'An AI agent has answered the last message of the user. Check the claims of fact in its final response against the material: the conversation, the context, the documents and the results of the tool calls. A claim is unsupported when the material contradicts it, or when it states something particular (a name, a number, a date, an event, that something was done) that the material does not hold. Rewording, plain reasoning and arithmetic on what is there, knowledge that everybody has, polite phrases, questions and statements of what could not be found are no unsupported claims. A claim that may rest on a result that was not recorded, or on characters that were cut, is not unsupported. First explain in one sentence, then list the unsupported claims in the words of the response (an empty list where there is none), then give the label: factual where the list is empty, hallucinated otherwise.';
-
-function* evaluate(
-  { trace, expected }: Subject,
-  _options: HallucinationOptions,
-  context: EvaluationContext,
-): Generator<Question, Outcome, Answer> {
-  const stop = lacking(trace, context, ['input', 'final_response']);
-  if (stop !== undefined) return stop;
-  const sources = sourcesOf(trace, expected);
-  if (sources.kind === 'skipped') return { ...sources, details: notAsked };
-  return yield* labelledRun({
-    instruction,
-    shown: [
-      ...judgeInputBefore(trace),
-      judgeInput('last message of the user', inputText(trace)),
-      ...sources.shown,
-      judgeInput('final response', finalText(trace)),
-    ],
-    labels: { factual: 1, hallucinated: 0 },
-    faults: 'unsupported_claims',
-    what: 'The final response',
-    details: { checked_against: sources.names },
-  });
-}
 
 type Sources = { readonly kind: 'found'; readonly shown: readonly JudgeInput[]; readonly names: readonly string[] } | Skipped;
 

@@ -5,21 +5,13 @@ import { quantityOf } from '../src/model/quantities.ts';
 import { runJson } from '../src/model/run-json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { skipped } from './evidence/calls.ts';
-import type { Asking, EvaluationContext, HttpEvaluator, JsonSchema, Subject } from './evaluator.ts';
+import type { EvaluationContext, JsonSchema } from './evaluator.ts';
 import { schemaFaults } from './configuration/options.ts';
 import { writtenExpectation } from './expectation/written-expectation.ts';
 import { validateOutcome } from './configuration/validate-outcome.ts';
 import { listed } from './explain/explanation.ts';
-
-export interface HttpOptions {
-  readonly url: string;
-  readonly headers: { readonly [name: string]: string };
-  /** With a unit, as a user writes it. */
-  readonly timeout: string;
-  readonly concurrency: number;
-  readonly parameters: JsonObject;
-  readonly schema: JsonSchema;
-}
+import { endpoint } from './configuration/define.ts';
+import { option, required, type OptionsOf } from './configuration/option-table.ts';
 
 const timeoutDefault = '10s';
 /** Of one document; a run beyond it is skipped. */
@@ -38,71 +30,82 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-export const http = {
-  kind: 'http',
+const options = {
+  url: required(
+    {
+      type: 'string',
+      maxLength: 10_000,
+      'x-url': true,
+      'x-secret': 'url',
+      description: 'Where the run is sent, by POST. Required.',
+    },
+    '',
+  ),
+  headers: option<{ readonly [name: string]: string }>(
+    {
+      ...httpHeadersSchema,
+      description: 'Headers of every request, for example the key of the endpoint.',
+    },
+    {},
+  ),
+  timeout: option(
+    {
+      type: 'string',
+      'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '10m' },
+      description: 'Longest wait for one whole answer.',
+    },
+    timeoutDefault,
+  ),
+  concurrency: option(
+    {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000,
+      'x-unit': 'runs',
+      description: 'Runs that it is asked about at the same time.',
+    },
+    8,
+  ),
+  parameters: option<JsonObject>(
+    { type: 'object', description: 'Whatever the endpoint wants to be told besides; it is sent as it is.' },
+    {},
+  ),
+  schema: option<JsonSchema>(
+    { type: 'object', description: 'JSON Schema (draft 2020-12) of the parameters, which are checked with the configuration.' },
+    {},
+  ),
+};
+
+type Options = OptionsOf<typeof options>;
+
+export const http = endpoint({
   id: 'http',
-  version: 1,
   summary: 'An HTTP endpoint of yours gives the verdict.',
   needs: [],
-  onByDefault: false,
   defaultThreshold: null,
-  defaults: { url: '', headers: {}, timeout: timeoutDefault, concurrency: 8, parameters: {}, schema: {} },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['url'],
-    properties: {
-      url: {
-        type: 'string',
-        maxLength: 10_000,
-        'x-url': true,
-        'x-secret': 'url',
-        description: 'Where the run is sent, by POST. Required.',
-      },
-      headers: {
-        ...httpHeadersSchema,
-        description: 'Headers of every request, for example the key of the endpoint.',
-      },
-      timeout: {
-        type: 'string',
-        'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '10m' },
-        description: 'Longest wait for one whole answer.',
-      },
-      concurrency: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1_000,
-        'x-unit': 'runs',
-        description: 'Runs that it is asked about at the same time.',
-      },
-      parameters: { type: 'object', description: 'Whatever the endpoint wants to be told besides; it is sent as it is.' },
-      schema: { type: 'object', description: 'JSON Schema (draft 2020-12) of the parameters, which are checked with the configuration.' },
-    },
-  },
+  options,
   expectationSchema: { type: 'object' },
   source: 'an endpoint of your own',
   optionFaults,
   concurrency: ({ concurrency }) => concurrency,
-  evaluate,
-} as const satisfies HttpEvaluator<HttpOptions>;
+  *evaluate({ trace, expected, run }, options, context) {
+    const body = jsonText({ run: runJson(trace, run), expected: writtenExpectation(expected), parameters: options.parameters });
+    if (body.length > bodyCharsMax)
+      return skipped('too_large', `As JSON the run has ${body.length} characters, more than the ${bodyCharsMax} that are sent.`);
+    const answer = yield {
+      kind: 'call',
+      url: options.url,
+      headers: options.headers,
+      timeoutMs: quantityOf('duration', options.timeout) ?? 0,
+      body,
+    };
+    if (answer.kind === 'failed')
+      return { kind: 'failed', error: answer.error, explanation: `The endpoint gave no verdict: ${answer.error}.` };
+    return remoteOutcome(answer.value, context);
+  },
+});
 
-function* evaluate({ trace, expected, run }: Subject, options: HttpOptions, context: EvaluationContext): Asking<Outcome> {
-  const body = jsonText({ run: runJson(trace, run), expected: writtenExpectation(expected), parameters: options.parameters });
-  if (body.length > bodyCharsMax)
-    return skipped('too_large', `As JSON the run has ${body.length} characters, more than the ${bodyCharsMax} that are sent.`);
-  const answer = yield {
-    kind: 'call',
-    url: options.url,
-    headers: options.headers,
-    timeoutMs: quantityOf('duration', options.timeout) ?? 0,
-    body,
-  };
-  if (answer.kind === 'failed')
-    return { kind: 'failed', error: answer.error, explanation: `The endpoint gave no verdict: ${answer.error}.` };
-  return remoteOutcome(answer.value, context);
-}
-
-function optionFaults({ headers, parameters, schema }: HttpOptions): ReturnType<typeof schemaFaults> {
+function optionFaults({ headers, parameters, schema }: Options): ReturnType<typeof schemaFaults> {
   const taken = Object.keys(headers)
     .filter((name) => ownHeaders.has(name.toLowerCase()))
     .map((name) => ({ path: ['headers', name], problem: 'is set by the service itself; leave it out' }));

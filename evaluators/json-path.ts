@@ -1,78 +1,64 @@
 /** What stands at a path of the output is as wanted. A path that finds nothing fails every operator but not_exists. */
 import { unreachable } from '../src/model/ids.ts';
-import { isJsonArray, isJsonObject, jsonDepthMax, jsonText, nestsTooDeep, parseJson, plainText } from '../src/model/json.ts';
-import type { JsonValue } from '../src/model/json.ts';
-import type { Outcome } from '../src/model/verdict.ts';
-import { skipped } from './evidence/calls.ts';
-import type { Skipped } from './evidence/calls.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  jsonDepthMax,
+  jsonText,
+  nestsTooDeep,
+  parseJson,
+  plainText,
+  type JsonValue,
+} from '../src/model/json.ts';
+import { skipped, type Skipped } from './evidence/calls.ts';
 import { searchedTextMax } from './configuration/context.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { EvaluationContext } from './evaluator.ts';
 import { jsonEqual } from './matching/equality.ts';
 import { readJsonPath } from './matching/json-path-reader.ts';
-import { atPath, isDefinite, lengthOf, ordered, pathStepsMax } from './matching/json-path.ts';
-import type { JsonPath } from './matching/json-path.ts';
+import { atPath, isDefinite, lengthOf, ordered, pathStepsMax, type JsonPath } from './matching/json-path.ts';
 import { withoutFence } from './matching/texts.ts';
 import { rational } from './matching/rational.ts';
-import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
-import type { Finding, TargetOptions } from './evidence/target.ts';
+import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { quoted } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { choice, option, required, type OptionsOf } from './configuration/option-table.ts';
 
 type Order = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte';
-export type JsonPathOperator = Order | `length_${Order}` | 'in' | 'not_in' | 'exists' | 'not_exists' | 'contains' | 'matches';
 
-export interface JsonPathOptions extends TargetOptions {
-  readonly path: string;
-  readonly operator: JsonPathOperator;
-  readonly value: JsonValue;
-}
+const options = {
+  path: required(
+    {
+      type: 'string',
+      format: 'json-path',
+      maxLength: 1000,
+      description:
+        'A JSONPath; the `$` may be left out. Known are child (`.a`, `["a"]`), index (`[0]`, `[-1]`), slice (`[1:3]`), wildcard (`*`), recursive descent (`..a`), filter (`[?(@.a == 1 && !@.b)]` with == != < <= > >= && || !) and `length()` at the end. A path that can find several values gives a list. Required.',
+    },
+    '$',
+  ),
+  operator: choice(
+    [
+      ...(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in', 'exists', 'not_exists', 'contains', 'matches'] as const),
+      ...(['length_eq', 'length_ne', 'length_gt', 'length_gte', 'length_lt', 'length_lte'] as const),
+    ],
+    'How what is found is compared with the value. Numbers, texts and booleans have an order among their own kind. in and not_in want a list; contains looks for an item of a list, a key of an object or a part of a text; matches wants a regular expression, searched anywhere; length_… compares the length of a list, object or text.',
+    'exists',
+  ),
+  value: option<JsonValue>({ description: 'What it is compared with. Required but for exists and not_exists.' }, null),
+  ...targetOptions,
+};
 
-export const jsonPath = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+type Operator = Options['operator'];
+
+export const jsonPath = rule({
   id: 'json_path',
   version: 3,
   summary: 'What stands at a JSONPath of the output is as wanted.',
   needs: ['final_response'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { path: '$', operator: 'exists', value: null, ...targetDefaults },
-  optionsSchema: {
-    ...targetSchema(
-      {
-        path: {
-          type: 'string',
-          format: 'json-path',
-          maxLength: 1000,
-          description:
-            'A JSONPath; the `$` may be left out. Known are child (`.a`, `["a"]`), index (`[0]`, `[-1]`), slice (`[1:3]`), wildcard (`*`), recursive descent (`..a`), filter (`[?(@.a == 1 && !@.b)]` with == != < <= > >= && || !) and `length()` at the end. A path that can find several values gives a list. Required.',
-        },
-        operator: {
-          enum: [
-            'eq',
-            'ne',
-            'gt',
-            'gte',
-            'lt',
-            'lte',
-            'in',
-            'not_in',
-            'exists',
-            'not_exists',
-            'contains',
-            'matches',
-            'length_eq',
-            'length_ne',
-            'length_gt',
-            'length_gte',
-            'length_lt',
-            'length_lte',
-          ],
-          description:
-            'How what is found is compared with the value. Numbers, texts and booleans have an order among their own kind. in and not_in want a list; contains looks for an item of a list, a key of an object or a part of a text; matches wants a regular expression, searched anywhere; length_… compares the length of a list, object or text.',
-        },
-        value: { description: 'What it is compared with. Required but for exists and not_exists.' },
-      },
-      ['path'],
-    ),
+  options,
+  conditions: {
     if: { required: ['operator'], properties: { operator: { not: { enum: ['exists', 'not_exists'] } } } },
     then: { required: ['value'] },
     allOf: [
@@ -83,20 +69,18 @@ export const jsonPath = {
     ],
   },
   source: 'Sentinel AI jsonPath, reading text outputs, with null as a value and more operators',
-  evaluate,
-} as const satisfies RuleEvaluator<JsonPathOptions>;
+  evaluate({ trace }, options, context) {
+    const read = readJsonPath(options.path);
+    if (read.kind === 'broken')
+      return { kind: 'failed', error: 'broken_path', explanation: `The path ${quoted(options.path)} ${read.problem}.` };
+    return checked(trace, options, (value) => finding(read.path, value, options, context));
+  },
+});
 
 /** Characters of what was found that the details show. */
 const shownMax = 500;
 
-function evaluate({ trace }: Subject, options: JsonPathOptions, context: EvaluationContext): Outcome {
-  const read = readJsonPath(options.path);
-  if (read.kind === 'broken')
-    return { kind: 'failed', error: 'broken_path', explanation: `The path ${quoted(options.path)} ${read.problem}.` };
-  return checked(trace, options, (value) => finding(read.path, value, options, context));
-}
-
-function finding(path: JsonPath, output: JsonValue, options: JsonPathOptions, context: EvaluationContext): Finding | Skipped {
+function finding(path: JsonPath, output: JsonValue, options: Options, context: EvaluationContext): Finding | Skipped {
   const { operator, value } = options;
   const root = typeof output === 'string' ? (parseJson(withoutFence(output)) ?? output) : output;
   if (typeof root === 'string' && /^[[{]/.test(withoutFence(root).trimStart()) && nestsTooDeep(withoutFence(root)))
@@ -127,12 +111,12 @@ function finding(path: JsonPath, output: JsonValue, options: JsonPathOptions, co
   };
 }
 
-function wanted(operator: JsonPathOperator, value: JsonValue): string {
+function wanted(operator: Operator, value: JsonValue): string {
   return operator === 'exists' || operator === 'not_exists' ? `what ${operator} wants` : `${operator} ${quoted(plainText(value))}`;
 }
 
 function holds(
-  operator: Exclude<JsonPathOperator, 'exists' | 'not_exists'>,
+  operator: Exclude<Operator, 'exists' | 'not_exists'>,
   actual: JsonValue,
   value: JsonValue,
   context: EvaluationContext,

@@ -1,56 +1,49 @@
 /** The output is like the expected one, counted in leaves: the share of the expected leaves that it has, in part where they are near. */
-import { isJsonArray, isJsonObject } from '../src/model/json.ts';
-import type { JsonValue } from '../src/model/json.ts';
-import type { Outcome } from '../src/model/verdict.ts';
-import { noExpectation, skipped } from './evidence/calls.ts';
-import type { Skipped } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { matchedLeaves, similarityDefaults, type SimilarityOptions, editTextMax } from './matching/similarity.ts';
-import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './matching/output-key.ts';
-import type { OutputKey } from './matching/output-key.ts';
+import { isJsonArray, isJsonObject, type JsonValue } from '../src/model/json.ts';
+import { noExpectation, skipped, type Skipped } from './evidence/calls.ts';
+import { matchedLeaves, type SimilarityOptions, editTextMax } from './matching/similarity.ts';
+import { outputKeyFaults, picked, pickedExpectation, outputKey } from './matching/output-key.ts';
 import { rational } from './matching/rational.ts';
-import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
-import type { Finding, TargetOptions } from './evidence/target.ts';
+import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { listed, quoted } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { choice, flag, type OptionsOf } from './configuration/option-table.ts';
+import { expecting } from './expectation/expecting.ts';
 
-export interface JsonSimilarityOptions extends TargetOptions, SimilarityOptions {
-  readonly targetOutputKey: OutputKey;
-}
+const options = {
+  target_output_key: outputKey,
+  count_extra: flag('Leaves that only the output has count as unmatched ones.'),
+  list_match: choice(['position', 'best'], 'position: lists are compared place by place. best: by the best pairs.'),
+  text: choice(['edit', 'exact'], 'edit: texts count by the edits between them. exact: they are equal or not.'),
+  ...targetOptions,
+};
 
-export const jsonSimilarity = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const jsonSimilarity = rule({
   id: 'json_similarity',
   version: 3,
   summary: 'The output is like the expected one, leaf by leaf.',
   needs: ['final_response', 'expected_output'],
-  onByDefault: false,
   defaultThreshold: null,
-  defaults: { targetOutputKey: '*', ...similarityDefaults, ...targetDefaults },
-  optionsSchema: targetSchema({
-    target_output_key: outputKeySchema,
-    count_extra: { type: 'boolean', description: 'Leaves that only the output has count as unmatched ones.' },
-    list_match: { enum: ['position', 'best'], description: 'position: lists are compared place by place. best: by the best pairs.' },
-    text: { enum: ['edit', 'exact'], description: 'edit: texts count by the edits between them. exact: they are equal or not.' },
-  }),
-  expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The output that is wanted.' } } },
+  options,
+  expectationSchema: expecting({ output: { description: 'The output that is wanted.' } }, 'output'),
   source: 'UiPath JsonSimilarityEvaluator, reading texts that hold JSON',
   expectationFaults: outputKeyFaults,
-  evaluate,
-} as const satisfies RuleEvaluator<JsonSimilarityOptions>;
+  evaluate({ trace, expected }, options) {
+    if (expected.output === undefined) return noExpectation('outputs');
+    const wanted = pickedExpectation(expected.output, options.targetOutputKey);
+    if (wanted === undefined)
+      return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
+    return checked(trace, options, (value) => finding(wanted, value, options));
+  },
+});
 
 /** Pairs of leaves, and pairs of characters, that are compared for one value. */
 const leafPairsMax = 250_000;
 const editCellsMax = 10_000_000;
 
-function evaluate({ trace, expected }: Subject, options: JsonSimilarityOptions): Outcome {
-  if (expected.output === undefined) return noExpectation('outputs');
-  const wanted = pickedExpectation(expected.output, options.targetOutputKey);
-  if (wanted === undefined)
-    return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
-  return checked(trace, options, (value) => finding(wanted, value, options));
-}
-
-function finding(wanted: JsonValue, output: JsonValue, options: JsonSimilarityOptions): Finding | Skipped {
+function finding(wanted: JsonValue, output: JsonValue, options: Options): Finding | Skipped {
   const { value, missing } = picked(output, options.targetOutputKey);
   if (isTooMuch(wanted, value, options))
     return skipped('too_large', 'The output and the expected one are too large to be compared leaf by leaf.');

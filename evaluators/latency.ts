@@ -2,64 +2,49 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { budgetShare } from './pricing/prices.ts';
-import { callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, skipped } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
+import { callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, skipped, type PlacedCall } from './evidence/calls.ts';
 import { callName } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { choice, optional } from './configuration/option-table.ts';
 
-export interface LatencyOptions {
-  readonly of: 'run' | 'slowest_tool_call';
-  readonly budgetSeconds: number | undefined;
-}
-
-export const latency = {
-  kind: 'rule',
+export const latency = rule({
   id: 'latency',
-  version: 1,
   summary: 'The run, or its slowest tool call, kept within the budget of time.',
   needs: ['times'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { of: 'run', budgetSeconds: undefined },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      of: { enum: ['run', 'slowest_tool_call'], description: 'What is measured.' },
-      budget_seconds: {
-        type: 'number',
-        exclusiveMinimum: 0,
-        maximum: 31_536_000,
-        description: 'Up to here the score is 1; beyond it budget / actual. Without a budget it is skipped, and the details tell the time.',
-      },
-    },
+  options: {
+    of: choice(['run', 'slowest_tool_call'], 'What is measured.'),
+    budget_seconds: optional<number>({
+      type: 'number',
+      exclusiveMinimum: 0,
+      maximum: 31_536_000,
+      description: 'Up to here the score is 1; beyond it budget / actual. Without a budget it is skipped, and the details tell the time.',
+    }),
   },
   source: 'latency objectives, as a share of a budget',
-  evaluate,
-} as const satisfies RuleEvaluator<LatencyOptions>;
+  evaluate({ trace }, options) {
+    const measured = options.of === 'run' ? ofRun(trace) : ofCalls(trace);
+    if ('kind' in measured) return measured;
+    const { nanos, slowest } = measured;
+    const seconds = Number(nanos) / 1e9;
+    const what = slowest === undefined ? 'The run' : `The slowest tool call, ${callName(slowest)},`;
+    const details = { of: options.of, seconds, ...(slowest === undefined ? {} : { slowest: callDetails(slowest) }) };
+    if (options.budgetSeconds === undefined)
+      return skipped('no_expectation', `${what} took ${shown(seconds)} s; set budget_seconds to score it.`, details);
+    const score = budgetShare(options.budgetSeconds, seconds);
+    return {
+      kind: 'scored',
+      score,
+      explanation: `${what} took ${shown(seconds)} s, ${score === 1 ? 'within' : 'more than'} the budget of ${shown(options.budgetSeconds)} s.`,
+      evidence: score === 1 || slowest === undefined ? [] : evidenceOf([slowest]),
+      details: { ...details, budget_seconds: options.budgetSeconds },
+    };
+  },
+});
 
 interface Measured {
   readonly nanos: bigint;
   readonly slowest?: PlacedCall;
-}
-
-function evaluate({ trace }: Subject, options: LatencyOptions): Outcome {
-  const measured = options.of === 'run' ? ofRun(trace) : ofCalls(trace);
-  if ('kind' in measured) return measured;
-  const { nanos, slowest } = measured;
-  const seconds = Number(nanos) / 1e9;
-  const what = slowest === undefined ? 'The run' : `The slowest tool call, ${callName(slowest)},`;
-  const details = { of: options.of, seconds, ...(slowest === undefined ? {} : { slowest: callDetails(slowest) }) };
-  if (options.budgetSeconds === undefined)
-    return skipped('no_expectation', `${what} took ${shown(seconds)} s; set budget_seconds to score it.`, details);
-  const score = budgetShare(options.budgetSeconds, seconds);
-  return {
-    kind: 'scored',
-    score,
-    explanation: `${what} took ${shown(seconds)} s, ${score === 1 ? 'within' : 'more than'} the budget of ${shown(options.budgetSeconds)} s.`,
-    evidence: score === 1 || slowest === undefined ? [] : evidenceOf([slowest]),
-    details: { ...details, budget_seconds: options.budgetSeconds },
-  };
 }
 
 function ofRun({ startUnixNano, endUnixNano }: AgentTrace): Measured | Outcome {

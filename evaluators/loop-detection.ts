@@ -15,56 +15,46 @@ import {
   partOf,
   partsOf,
   resultsUnknown,
+  type PlacedCall,
 } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import { repeatedCycles } from './evidence/cycles.ts';
-import type { Cycle } from './evidence/cycles.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
+import { repeatedCycles, type Cycle } from './evidence/cycles.ts';
+import type { Subject } from './evaluator.ts';
 import { argumentsOf } from './matching/expected-calls.ts';
 import { canonicalText } from './matching/equality.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { callName, count, listed, toolName } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag, option, type OptionsOf } from './configuration/option-table.ts';
 
-export interface LoopDetectionOptions {
-  readonly minRepeats: number;
-  readonly periodMax: number;
-  readonly compareArguments: boolean;
-  readonly compareResults: boolean;
-  readonly normalizeToolNames: boolean;
-}
+const options = {
+  min_repeats: option(
+    { type: 'integer', minimum: 2, maximum: 1000, description: 'How many times in a row the same calls make a loop.' },
+    3,
+  ),
+  period_max: option({ type: 'integer', minimum: 1, maximum: 50, description: 'Calls in one round of a loop, at most.' }, 10),
+  compare_arguments: flag('Calls are the same only with the same arguments.', true),
+  compare_results: flag('Calls are the same only with the same result, so that polling until something changes is no loop.'),
+  normalize_tool_names: normalizeToolNames,
+};
 
-export const loopDetection = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const loopDetection = rule({
   id: 'loop_detection',
   version: 2,
   summary: 'The agent did not run in circles.',
   needs: ['tool_calls'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { minRepeats: 3, periodMax: 10, compareArguments: true, compareResults: false, normalizeToolNames: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      min_repeats: { type: 'integer', minimum: 2, maximum: 1000, description: 'How many times in a row the same calls make a loop.' },
-      period_max: { type: 'integer', minimum: 1, maximum: 50, description: 'Calls in one round of a loop, at most.' },
-      compare_arguments: { type: 'boolean', description: 'Calls are the same only with the same arguments.' },
-      compare_results: {
-        type: 'boolean',
-        description: 'Calls are the same only with the same result, so that polling until something changes is no loop.',
-      },
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
+  options,
   source: 'DeepEval AgentLoopDetectionMetric, with loops of any period and one share instead of weights',
-  evaluate: (subject, options) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options)),
-} as const satisfies RuleEvaluator<LoopDetectionOptions>;
+  evaluate: underNormalizedNames(evaluate),
+});
 
 /** Loops that the details list; a count tells of all. */
 const loopsListed = 100;
 const culpritsMade = 3;
 
-function evaluate({ trace }: Subject, options: LoopDetectionOptions): Outcome {
+function evaluate({ trace }: Subject, options: Options): Outcome {
   const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   const calls = executedCalls(trace);
@@ -86,7 +76,7 @@ function evaluate({ trace }: Subject, options: LoopDetectionOptions): Outcome {
 }
 
 /** For every call the number of the first call that is the same. */
-function classesOf(calls: readonly PlacedCall[], options: LoopDetectionOptions): readonly number[] {
+function classesOf(calls: readonly PlacedCall[], options: Options): readonly number[] {
   const first = new Map<string, number>();
   return calls.map(({ call }, at) => {
     const sent = options.compareArguments ? [call.arguments ?? null, call.argumentsText ?? null] : [];

@@ -3,87 +3,70 @@
  * in a row: the text, then each call. Every call that the model asked for counts, whether it ran or not.
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
-import { isJsonObject, member, plainText } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import { isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, notCarried, skipped, tooLarge } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, notCarried, skipped, tooLarge, type PlacedCall } from './evidence/calls.ts';
 import { searchedTextMax } from './configuration/context.ts';
 import { conversationOf } from './evidence/conversation.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { callMatching, equalNames } from './matching/expected-calls.ts';
-import type { CallMatching } from './matching/expected-calls.ts';
-import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
-import type { ArgumentOptions } from './matching/arguments.ts';
+import type { EvaluationContext, Subject } from './evaluator.ts';
+import { callMatching, equalNames, type CallMatching } from './matching/expected-calls.ts';
+import { argumentOptions } from './matching/arguments.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { callName, count, quoted } from './explain/explanation.ts';
-
-export interface MessageOrderOptions {
-  readonly sequence: readonly JsonObject[];
-  readonly partial: boolean;
-  readonly argumentsMatch: ArgumentOptions;
-  readonly normalizeToolNames: boolean;
-}
+import { rule } from './configuration/define.ts';
+import { flag, required, type OptionsOf } from './configuration/option-table.ts';
 
 const times = { type: 'integer', minimum: 1, maximum: 1000, description: 'So many in a row of the sequence; others may lie between.' };
 
-export const messageOrder = {
-  kind: 'rule',
+const options = {
+  sequence: required<readonly JsonObject[]>(
+    {
+      type: 'array',
+      maxItems: 1000,
+      description:
+        'What has to come, in order: a call `{name, arguments?, times?}`, or a text `{role?, contains?, matches?, times?}` with a regular expression under matches. Required.',
+      items: {
+        anyOf: [
+          {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name'],
+            properties: { name: { type: 'string', minLength: 1 }, arguments: { type: ['object', 'null'] }, times },
+          },
+          {
+            type: 'object',
+            additionalProperties: false,
+            minProperties: 1,
+            properties: {
+              role: { type: 'string', minLength: 1 },
+              contains: { type: 'string' },
+              matches: { type: 'string', format: 're2' },
+              times,
+            },
+          },
+        ],
+      },
+    },
+    [],
+  ),
+  partial: flag('The score is the share of the sequence that came in order, instead of all or nothing.'),
+  arguments_match: argumentOptions(),
+  normalize_tool_names: normalizeToolNames,
+};
+
+type Options = OptionsOf<typeof options>;
+
+export const messageOrder = rule({
   id: 'message_order',
   version: 3,
   summary: 'Tool calls and texts came in the expected sequence.',
   needs: ['tool_calls'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { sequence: [], partial: false, argumentsMatch: argumentDefaults, normalizeToolNames: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['sequence'],
-    properties: {
-      sequence: {
-        type: 'array',
-        maxItems: 1000,
-        description:
-          'What has to come, in order: a call `{name, arguments?, times?}`, or a text `{role?, contains?, matches?, times?}` with a regular expression under matches. Required.',
-        items: {
-          anyOf: [
-            {
-              type: 'object',
-              additionalProperties: false,
-              required: ['name'],
-              properties: { name: { type: 'string', minLength: 1 }, arguments: { type: ['object', 'null'] }, times },
-            },
-            {
-              type: 'object',
-              additionalProperties: false,
-              minProperties: 1,
-              properties: {
-                role: { type: 'string', minLength: 1 },
-                contains: { type: 'string' },
-                matches: { type: 'string', format: 're2' },
-                times,
-              },
-            },
-          ],
-        },
-      },
-      partial: { type: 'boolean', description: 'The score is the share of the sequence that came in order, instead of all or nothing.' },
-      arguments_match: argumentOptionsSchema,
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
-  functions: matcherPaths('argumentsMatch'),
+  options,
   source: 'Sentinel AI MessageOrder, with texts, numbers of times and a partial score',
-  evaluate: (subject, options, context) =>
-    underNormalizedNames(
-      subject,
-      options.normalizeToolNames,
-      (named) => evaluate(named, options, context),
-      options.sequence.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
-    ),
-} as const satisfies RuleEvaluator<MessageOrderOptions>;
+  evaluate: underNormalizedNames(evaluate, (options) => options.sequence.flatMap(({ name }) => (typeof name === 'string' ? [name] : []))),
+});
 
 /** Events of one run that are looked at, by calls that are. */
 const eventsPerCallMax = 10;
@@ -98,7 +81,7 @@ interface Step {
   readonly call: number | undefined;
 }
 
-function evaluate({ trace }: Subject, options: MessageOrderOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace }: Subject, options: Options, context: EvaluationContext): Outcome {
   const stop = notCarried(trace) ?? tooLarge(trace, context);
   if (stop !== undefined) return stop;
   const events = eventsOf(trace);

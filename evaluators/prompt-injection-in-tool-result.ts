@@ -2,8 +2,7 @@
  * No tool result gives orders to the agent that reads it. A rule: it knows phrases, marks and hidden characters, not meanings. What it
  * finds was in the result; whether the agent obeyed is another question.
  */
-import { isJsonArray, isJsonObject, jsonDepthMax, parseJsonContainer } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, jsonDepthMax, parseJsonContainer, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import type { ToolCall } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {
@@ -17,39 +16,34 @@ import {
   partsOf,
   resultsUnknown,
   skipped,
+  type PlacedCall,
 } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { EvaluationContext } from './evaluator.ts';
 import { injectionSigns, signMeanings, type FoundSign } from './evidence/injection-signs.ts';
 import { callName, count, listed, quoted } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { option } from './configuration/option-table.ts';
 
-export interface PromptInjectionInToolResultOptions {
-  readonly ignoreTools: readonly string[];
-  readonly ignoreSigns: readonly string[];
-}
-
-export const promptInjectionInToolResult = {
-  kind: 'rule',
+export const promptInjectionInToolResult = rule({
   id: 'prompt_injection_in_tool_result',
   version: 2,
   summary: 'No tool result gives orders to the agent that reads it.',
   needs: ['tool_calls', 'tool_results'],
   guard: true,
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { ignoreTools: [], ignoreSigns: [] },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      ignore_tools: {
+  options: {
+    ignore_tools: option<readonly string[]>(
+      {
         type: 'array',
         maxItems: 1000,
         items: { type: 'string', minLength: 1, maxLength: 200 },
         description:
           'Names of tools whose results may well speak of orders to models, for example one that reads source code or pages about prompts.',
       },
-      ignore_signs: {
+      [],
+    ),
+    ignore_signs: option<readonly string[]>(
+      {
         type: 'array',
         maxItems: 20,
         items: { enum: Object.keys(signMeanings) },
@@ -57,11 +51,27 @@ export const promptInjectionInToolResult = {
           .map((sign) => `\`${sign}\``)
           .join(', ')}.`,
       },
-    },
+      [],
+    ),
   },
   source: 'phrases and marks of prompt injection as they are published',
-  evaluate,
-} as const satisfies RuleEvaluator<PromptInjectionInToolResultOptions>;
+  evaluate({ trace }, { ignoreTools, ignoreSigns }, context) {
+    const stop = notCarried(trace);
+    if (stop !== undefined) return stop;
+    const calls = executedCalls(trace).filter(({ call }) => !ignoreTools.includes(call.name));
+    if (calls.length === 0) return noToolCalls(trace);
+    const told = calls.filter(({ call }) => call.result !== undefined || call.error !== undefined || call.truncated?.result !== undefined);
+    if (told.length === 0) return resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.');
+    const scan = scanned(told, ignoreSigns, context);
+    const isHit = scan.searched.some(({ found }) => found.length > 0);
+    if (!isHit && scan.unsearched > 0) return tooMuch(scan, told.length);
+    return verdict(scan, {
+      told: told.length,
+      total: calls.length,
+      cut: told.filter(({ call }) => call.truncated?.result !== undefined).length,
+    });
+  },
+});
 
 /** Characters of all results of one run that are searched. */
 const searchedMax = 4_000_000;
@@ -72,27 +82,6 @@ const culpritsMade = 3;
 interface Searched {
   readonly placed: PlacedCall;
   readonly found: readonly FoundSign[];
-}
-
-function evaluate(
-  { trace }: Subject,
-  { ignoreTools, ignoreSigns }: PromptInjectionInToolResultOptions,
-  context: EvaluationContext,
-): Outcome {
-  const stop = notCarried(trace);
-  if (stop !== undefined) return stop;
-  const calls = executedCalls(trace).filter(({ call }) => !ignoreTools.includes(call.name));
-  if (calls.length === 0) return noToolCalls(trace);
-  const told = calls.filter(({ call }) => call.result !== undefined || call.error !== undefined || call.truncated?.result !== undefined);
-  if (told.length === 0) return resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.');
-  const scan = scanned(told, ignoreSigns, context);
-  const isHit = scan.searched.some(({ found }) => found.length > 0);
-  if (!isHit && scan.unsearched > 0) return tooMuch(scan, told.length);
-  return verdict(scan, {
-    told: told.length,
-    total: calls.length,
-    cut: told.filter(({ call }) => call.truncated?.result !== undefined).length,
-  });
 }
 
 interface Scan {

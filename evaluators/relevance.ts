@@ -1,29 +1,18 @@
 /** Each document that was retrieved is relevant to what the user asked, by the judgement of a model. */
-import type { Outcome } from '../src/model/verdict.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { inputText, lacking, notAsked } from './judging/judge-evidence.ts';
-import { labelledItems } from './judging/labelled-items.ts';
+import { inputText, notAsked } from './judging/judge-evidence.ts';
 import { retrievedIn } from './evidence/retrieved.ts';
 import { judgeInput, judgeInputHistory, judgeInputList } from './judging/judge-input.ts';
+import { option } from './configuration/option-table.ts';
+import { questionJudge } from './judging/question-judge.ts';
 
-export interface RelevanceOptions {
-  readonly tools: readonly string[];
-}
-
-export const relevance = {
-  kind: 'judge',
+export const relevance = questionJudge({
   id: 'relevance',
-  version: 1,
   summary: 'A judge finds each retrieved document relevant to what the user asked.',
   needs: ['input', 'documents'],
-  onByDefault: false,
   defaultThreshold: 0.5,
-  defaults: { tools: [] },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      tools: {
+  options: {
+    tools: option<readonly string[]>(
+      {
         type: 'array',
         maxItems: 50,
         uniqueItems: true,
@@ -31,39 +20,36 @@ export const relevance = {
         description:
           'Names of tools that retrieve, for agents whose spans tell of no documents: their results are judged, and nothing else. A list, or one under `documents` or `results`, is a document an entry; any other result is one document.',
       },
-    },
+      [],
+    ),
   },
   source: 'the deck’s judge of retrieval, one label a document',
-  evaluate,
-} as const satisfies JudgeEvaluator<RelevanceOptions>;
+  question({ trace }, { tools }) {
+    const found = retrievedIn(trace, tools);
+    if (found.kind === 'skipped') return { ...found, details: notAsked };
+    return {
+      instruction,
+      shown: [
+        ...judgeInputHistory(trace),
+        judgeInput('last message of the user', inputText(trace)),
+        judgeInputList(
+          'documents',
+          found.documents.map(({ text }) => text),
+        ),
+      ],
+      items: found.documents.map(({ name, spanId, details }, at) => ({
+        number: at + 1,
+        name,
+        ...(spanId === undefined ? {} : { spanId }),
+        details,
+      })),
+      labels: { relevant: 1, unrelated: 0 },
+      what: 'document',
+      list: 'documents',
+      scoredBy: 'share',
+    };
+  },
+});
 
 const instruction =
   'An AI agent has retrieved the numbered documents to answer the last message of the user. Decide for each document whether it is relevant: it holds something that helps to answer, even if it is only a part. A document that is merely about a similar subject, or shares words with the question, is unrelated. Judge each for itself. First explain in one sentence, then give the label relevant or unrelated.';
-
-function* evaluate({ trace }: Subject, { tools }: RelevanceOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
-  const stop = lacking(trace, context, ['input']);
-  if (stop !== undefined) return stop;
-  const found = retrievedIn(trace, tools);
-  if (found.kind === 'skipped') return { ...found, details: notAsked };
-  return yield* labelledItems({
-    instruction,
-    shown: [
-      ...judgeInputHistory(trace),
-      judgeInput('last message of the user', inputText(trace)),
-      judgeInputList(
-        'documents',
-        found.documents.map(({ text }) => text),
-      ),
-    ],
-    items: found.documents.map(({ name, spanId, details }, at) => ({
-      number: at + 1,
-      name,
-      ...(spanId === undefined ? {} : { spanId }),
-      details,
-    })),
-    labels: { relevant: 1, unrelated: 0 },
-    what: 'document',
-    list: 'documents',
-    scoredBy: 'share',
-  });
-}

@@ -1,41 +1,52 @@
 /** Each tool call was the right one to make, by the judgement of a model: the right function among those that are defined, called with what was known. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
-import type { Outcome } from '../src/model/verdict.ts';
 import { noToolCalls, notCarried, placedCalls } from './evidence/calls.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { inputText, lacking, notAsked, sourcesCut } from './judging/judge-evidence.ts';
-import { callItems, labelledItems } from './judging/labelled-items.ts';
-import { labelledRun } from './judging/labelled-run.ts';
-import { judgeInput, judgeInputBefore, judgeInputCalls, judgeInputDefinitions } from './judging/judge-input.ts';
-import type { JudgeInput } from './judging/judge-input.ts';
+import { callItems } from './judging/labelled-items.ts';
+import { judgeInput, judgeInputBefore, judgeInputCalls, judgeInputDefinitions, type JudgeInput } from './judging/judge-input.ts';
+import { flag } from './configuration/option-table.ts';
+import { questionJudge } from './judging/question-judge.ts';
 
-export interface RouterOptions {
-  readonly judgeNoCall: boolean;
-}
-
-export const router = {
-  kind: 'judge',
+export const router = questionJudge({
   id: 'router',
-  version: 1,
   summary: 'A judge finds each tool call the right one to make.',
   needs: ['tool_calls', 'tool_definitions', 'input'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { judgeNoCall: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      judge_no_call: {
-        type: 'boolean',
-        description:
-          'A run without a tool call is judged too: correct where none of the defined tools was needed. Otherwise it is skipped.',
-      },
-    },
+  options: {
+    judge_no_call: flag(
+      'A run without a tool call is judged too: correct where none of the defined tools was needed. Otherwise it is skipped.',
+    ),
   },
   source: 'the deck’s judge of function calling, with labels and no scale',
-  evaluate,
-} as const satisfies JudgeEvaluator<RouterOptions>;
+  evidence: [],
+  question({ trace }, { judgeNoCall }, context) {
+    const calls = placedCalls(trace);
+    const none = notCarried(trace) ?? (calls.length === 0 && !judgeNoCall ? noToolCalls(trace) : undefined);
+    if (none !== undefined) return { ...none, details: notAsked };
+    const stop = lacking(trace, context, ['tool_definitions', 'input']);
+    if (stop !== undefined) return stop;
+    const last = calls.at(-1);
+    if (last === undefined)
+      return {
+        instruction: noCallInstruction,
+        shown: conversation(trace),
+        labels,
+        what: 'To call no tool',
+        details: { tool_calls: 0 },
+      };
+    const cut = sourcesCut(trace, last);
+    if (cut !== undefined) return cut;
+    return {
+      instruction,
+      shown: [...conversation(trace), judgeInputCalls(calls)],
+      items: callItems(calls),
+      labels,
+      what: 'tool call',
+      list: 'calls',
+      scoredBy: 'share',
+    };
+  },
+});
 
 const labels = { correct: 1, incorrect: 0 };
 
@@ -44,34 +55,6 @@ const instruction =
 
 const noCallInstruction =
   'An AI agent has answered the last message of the user without calling any tool. Decide whether that was correct. It is correct when none of the available tools was needed, when none of them fits, or when something had to be asked of the user first. It is incorrect when one of the available tools should have been called. First explain in one sentence, then give the label correct or incorrect.';
-
-function* evaluate({ trace }: Subject, { judgeNoCall }: RouterOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
-  const calls = placedCalls(trace);
-  const none = notCarried(trace) ?? (calls.length === 0 && !judgeNoCall ? noToolCalls(trace) : undefined);
-  if (none !== undefined) return { ...none, details: notAsked };
-  const stop = lacking(trace, context, ['tool_definitions', 'input']);
-  if (stop !== undefined) return stop;
-  const last = calls.at(-1);
-  if (last === undefined)
-    return yield* labelledRun({
-      instruction: noCallInstruction,
-      shown: conversation(trace),
-      labels,
-      what: 'To call no tool',
-      details: { tool_calls: 0 },
-    });
-  const cut = sourcesCut(trace, last);
-  if (cut !== undefined) return cut;
-  return yield* labelledItems({
-    instruction,
-    shown: [...conversation(trace), judgeInputCalls(calls)],
-    items: callItems(calls),
-    labels,
-    what: 'tool call',
-    list: 'calls',
-    scoredBy: 'share',
-  });
-}
 
 function conversation(trace: AgentTrace): readonly JudgeInput[] {
   const called = new Set(trace.toolCalls.map(({ name }) => name));

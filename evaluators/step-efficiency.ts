@@ -6,30 +6,56 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { chunks } from '../src/model/chunks.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { labelListSchema } from './judging/numbered-verdicts.ts';
-import { callDetails, evidenceOf, executedCalls, partOf, skipped } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import { callDetails, evidenceOf, executedCalls, partOf, skipped, type PlacedCall } from './evidence/calls.ts';
 import { blocksOf, lacking, truncatedDetail } from './judging/judge-blocks.ts';
 import { finalText, notAsked } from './judging/judge-evidence.ts';
 import { outlineText, runView, type RunView } from './judging/run-view.ts';
 import { readLabels, strictly, type Labelled } from './judging/strict-answers.ts';
 import { callName, count, listed } from './explain/explanation.ts';
+import { judge } from './configuration/define.ts';
 
-export type StepEfficiencyOptions = { readonly [option: string]: never };
-
-export const stepEfficiency = {
-  kind: 'judge',
+export const stepEfficiency = judge({
   id: 'step_efficiency',
-  version: 1,
   summary: 'A judge finds the steps of the run needed.',
   needs: ['input', 'tool_calls'],
-  onByDefault: false,
   defaultThreshold: 0.8,
-  defaults: {},
-  optionsSchema: { type: 'object', additionalProperties: false, properties: {} },
   source: 'DeepEval StepEfficiencyMetric, with a verdict on each step',
-  evaluate,
-} as const satisfies JudgeEvaluator<StepEfficiencyOptions>;
+  *evaluate({ trace }, _options, context) {
+    const stop = lacking(trace, context, ['tool_calls', 'input']);
+    if (stop !== undefined) return stop;
+    const steps = executedCalls(trace);
+    const parts = partsOf(trace, steps);
+    if (parts === undefined)
+      return skipped('too_large', `${count(steps.length, 'step')} do not fit into the ${questionsMax} questions that one run may take.`, {
+        steps: steps.length,
+        ...notAsked,
+      });
+    const judged: Labelled[] = [];
+    let truncated = false;
+    for (const { steps: some, view } of parts) {
+      const numbers = some.map(({ index }) => index + 1);
+      const blocks = blocksOf({
+        'user input': trace.input,
+        ...(parts.length === 1 ? {} : { 'outline of all steps': outlineText(trace, outlineMax) }),
+        'steps taken': view,
+        'final response': finalText(trace) || '(none)',
+      });
+      const answer = yield* strictly(
+        {
+          id: 'judge',
+          instruction: `${instruction} ${numbers.join(', ')}.`,
+          data: blocks.data,
+          answerSchema: labelListSchema('steps', labels),
+        },
+        (value) => readLabels(value, { list: 'steps', numbers, what: 'step' }, labels),
+      );
+      if (answer.kind === 'failed') return answer.outcome;
+      judged.push(...answer.value);
+      truncated ||= blocks.truncated || answer.truncated;
+    }
+    return verdict(steps, judged, { questions: parts.length, truncated });
+  },
+});
 
 const labels = ['needed', 'needless'] as const;
 const instruction =
@@ -39,42 +65,6 @@ const instruction =
 const questionsMax = 8;
 /** Characters of the outline of all steps, where a question shows only some. */
 const outlineMax = 8_000;
-
-function* evaluate({ trace }: Subject, _options: StepEfficiencyOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
-  const stop = lacking(trace, context, ['tool_calls', 'input']);
-  if (stop !== undefined) return stop;
-  const steps = executedCalls(trace);
-  const parts = partsOf(trace, steps);
-  if (parts === undefined)
-    return skipped('too_large', `${count(steps.length, 'step')} do not fit into the ${questionsMax} questions that one run may take.`, {
-      steps: steps.length,
-      ...notAsked,
-    });
-  const judged: Labelled[] = [];
-  let truncated = false;
-  for (const { steps: some, view } of parts) {
-    const numbers = some.map(({ index }) => index + 1);
-    const blocks = blocksOf({
-      'user input': trace.input,
-      ...(parts.length === 1 ? {} : { 'outline of all steps': outlineText(trace, outlineMax) }),
-      'steps taken': view,
-      'final response': finalText(trace) || '(none)',
-    });
-    const answer = yield* strictly(
-      {
-        id: 'judge',
-        instruction: `${instruction} ${numbers.join(', ')}.`,
-        data: blocks.data,
-        answerSchema: labelListSchema('steps', labels),
-      },
-      (value) => readLabels(value, { list: 'steps', numbers, what: 'step' }, labels),
-    );
-    if (answer.kind === 'failed') return answer.outcome;
-    judged.push(...answer.value);
-    truncated ||= blocks.truncated || answer.truncated;
-  }
-  return verdict(steps, judged, { questions: parts.length, truncated });
-}
 
 interface PartOfRun {
   readonly steps: readonly PlacedCall[];

@@ -1,73 +1,50 @@
 /** The final response is a good summary of its source, by the judgement of a model. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
-import type { Outcome } from '../src/model/verdict.ts';
-import { cutShort, executedCalls, noToolCalls, notCarried, resultsUnknown, skipped } from './evidence/calls.ts';
-import type { Skipped } from './evidence/calls.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { contextForms, finalText, inputText, lacking, notAsked } from './judging/judge-evidence.ts';
-import { labelledRun } from './judging/labelled-run.ts';
+import { cutShort, executedCalls, noToolCalls, notCarried, resultsUnknown, skipped, type Skipped } from './evidence/calls.ts';
+import { finalText, inputText, lacking, notAsked } from './judging/judge-evidence.ts';
 import { retrievedIn } from './evidence/retrieved.ts';
-import { judgeInput, judgeInputCalls, judgeInputList } from './judging/judge-input.ts';
-import type { JudgeInput } from './judging/judge-input.ts';
+import { judgeInput, judgeInputCalls, judgeInputList, type JudgeInput } from './judging/judge-input.ts';
+import { choice } from './configuration/option-table.ts';
+import { expecting, contextTexts } from './expectation/expecting.ts';
+import { questionJudge } from './judging/question-judge.ts';
 
 type Source = 'input' | 'context' | 'documents' | 'tool_results';
 
-export interface SummarizationOptions {
-  readonly source: Source | 'auto';
-}
-
-export const summarization = {
-  kind: 'judge',
+export const summarization = questionJudge({
   id: 'summarization',
-  version: 1,
   summary: 'A judge finds the final response a good summary of its source.',
   needs: ['input', 'final_response'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { source: 'auto' },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      source: {
-        enum: ['auto', 'input', 'context', 'documents', 'tool_results'],
-        description:
-          'What was to be summarised: the input of the user, the expected `context`, the retrieved documents, or what tools returned; `auto` is the context where one is expected, else the documents where some were retrieved, else the input.',
-      },
-    },
+  options: {
+    source: choice(
+      ['auto', 'input', 'context', 'documents', 'tool_results'],
+      'What was to be summarised: the input of the user, the expected `context`, the retrieved documents, or what tools returned; `auto` is the context where one is expected, else the documents where some were retrieved, else the input.',
+    ),
   },
-  expectationSchema: {
-    type: 'object',
-    properties: { context: { description: 'The source of the summary: a text, or a list of texts.', ...contextForms } },
-  },
+  expectationSchema: expecting({ context: contextTexts('The source of the summary: a text, or a list of texts.') }),
   checks: ({ source }) => (source === 'auto' || source === 'context' ? ['context'] : []),
   source: 'the deck’s judge of summaries',
-  evaluate,
-} as const satisfies JudgeEvaluator<SummarizationOptions>;
+  evidence: [],
+  question({ trace, expected }, options, context) {
+    const source = options.source === 'auto' ? likelySource(trace, expected) : options.source;
+    const stop = lacking(trace, context, source === 'input' ? ['input', 'final_response'] : ['final_response']);
+    if (stop !== undefined) return stop;
+    const text = sources[source](trace, expected);
+    if ('kind' in text) return { ...text, details: notAsked };
+    const request = source === 'input' || inputText(trace).trim() === '' ? [] : [judgeInput('user input', inputText(trace))];
+    return {
+      instruction,
+      shown: [...request, text, judgeInput('final response', finalText(trace))],
+      labels: { good: 1, bad: 0 },
+      what: 'The summary',
+      details: { source },
+    };
+  },
+});
 
 const instruction =
   'An AI agent has summarised the source; its summary is the final response. Decide whether the summary is good. It is good when it holds the main points of the source, says nothing that the source does not say, keeps to what the user asked of it, is clearly shorter than the source, and can be understood without it. It is bad when a main point is missing, when something in it is wrong or made up, or when it is confused. Where the source begins with what the user asked for, that request is no part of what is summarised. First explain in one sentence, naming what is missing or wrong, then give the label good or bad.';
-
-function* evaluate(
-  { trace, expected }: Subject,
-  options: SummarizationOptions,
-  context: EvaluationContext,
-): Generator<Question, Outcome, Answer> {
-  const source = options.source === 'auto' ? likelySource(trace, expected) : options.source;
-  const stop = lacking(trace, context, source === 'input' ? ['input', 'final_response'] : ['final_response']);
-  if (stop !== undefined) return stop;
-  const text = sources[source](trace, expected);
-  if ('kind' in text) return { ...text, details: notAsked };
-  const request = source === 'input' || inputText(trace).trim() === '' ? [] : [judgeInput('user input', inputText(trace))];
-  return yield* labelledRun({
-    instruction,
-    shown: [...request, text, judgeInput('final response', finalText(trace))],
-    labels: { good: 1, bad: 0 },
-    what: 'The summary',
-    details: { source },
-  });
-}
 
 function likelySource(trace: AgentTrace, { context = [] }: Expectation): Source {
   if (context.length > 0) return 'context';

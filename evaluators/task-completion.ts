@@ -4,8 +4,7 @@
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
-import { isJsonObject, member, plainText } from '../src/model/json.ts';
-import type { JsonValue } from '../src/model/json.ts';
+import { isJsonObject, member, plainText, type JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {
   verdictListSchema,
@@ -18,77 +17,50 @@ import {
   verdictsOn,
 } from './judging/numbered-verdicts.ts';
 import { cutShort, noInput, skipped, tooLarge } from './evidence/calls.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import type { Question } from './evaluator.ts';
 import { blocksOf, numbered } from './judging/judge-blocks.ts';
 import { callsText } from './judging/judge-input.ts';
 import { notAsked } from './judging/judge-evidence.ts';
 import { count, listed, quoted } from './explain/explanation.ts';
+import { judge } from './configuration/define.ts';
+import { flag } from './configuration/option-table.ts';
+import { constraints, expecting, textList } from './expectation/expecting.ts';
 
-export interface TaskCompletionOptions {
-  readonly deriveTasks: boolean;
-}
-
-export const taskCompletion = {
-  kind: 'judge',
+export const taskCompletion = judge({
   id: 'task_completion',
-  version: 1,
   summary: 'A judge finds the tasks that the user set done.',
   needs: ['input', 'final_response', 'tasks'],
-  onByDefault: false,
   defaultThreshold: 0.5,
-  defaults: { deriveTasks: true },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      derive_tasks: {
-        type: 'boolean',
-        description:
-          'Where no task list is given, the judge first derives the tasks from the input, in the same call; such verdicts are marked.',
-      },
-    },
+  options: {
+    derive_tasks: flag(
+      'Where no task list is given, the judge first derives the tasks from the input, in the same call; such verdicts are marked.',
+      true,
+    ),
   },
-  expectationSchema: {
-    type: 'object',
-    properties: {
-      tasks: {
-        type: 'array',
-        maxItems: 50,
-        items: { type: 'string', minLength: 1 },
-        description: 'What the agent has to get done, one text a task.',
-      },
-      constraints: { type: 'string', description: 'What the agent has to keep to meanwhile.' },
-    },
-  },
+  expectationSchema: expecting({ tasks: textList('What the agent has to get done, one text a task.'), constraints }),
   // Without tasks it judges constraints only where it derives the tasks.
   checks: ({ deriveTasks }, { tasks }) => (tasks !== undefined || deriveTasks ? ['tasks', 'constraints'] : []),
   switchedOnBy: { tasks: {}, constraints: { derive_tasks: true } },
   source: 'Dokimos TaskCompletionEvaluator, with verdicts by task and tool results shown',
-  evaluate,
-} as const satisfies JudgeEvaluator<TaskCompletionOptions>;
+  *evaluate({ trace, expected }, options, context) {
+    const tasks = expected.tasks ?? trace.tasks;
+    if (tasks === undefined ? !options.deriveTasks : tasks.length === 0)
+      return skipped('no_tasks', 'Nothing says which tasks the run has to get done.', notAsked);
+    if (trace.input === undefined || trace.input.trim() === '') return noInput(notAsked);
+    const large = tooLarge(trace, context);
+    if (large !== undefined) return large;
+    if (trace.truncated?.some((part) => part === 'input' || part === 'final_response') === true)
+      return cutShort('the input or the final response', notAsked);
+    const { question, truncated } = asked(trace, trace.input, expected, tasks);
+    const answer = yield question;
+    if (answer.kind === 'failed') return judgeFailed(answer.error);
+    const entries = listIn(answer.value, 'tasks');
+    if (entries === undefined) return judgeFailed('the answer lists no tasks');
+    return verdict(tasks ?? derived(entries), entries, { derived: tasks === undefined, truncated: truncated || answer.truncated });
+  },
+});
 
 const derivedTasksMax = 50;
-
-function* evaluate(
-  { trace, expected }: Subject,
-  options: TaskCompletionOptions,
-  context: EvaluationContext,
-): Generator<Question, Outcome, Answer> {
-  const tasks = expected.tasks ?? trace.tasks;
-  if (tasks === undefined ? !options.deriveTasks : tasks.length === 0)
-    return skipped('no_tasks', 'Nothing says which tasks the run has to get done.', notAsked);
-  if (trace.input === undefined || trace.input.trim() === '') return noInput(notAsked);
-  const large = tooLarge(trace, context);
-  if (large !== undefined) return large;
-  if (trace.truncated?.some((part) => part === 'input' || part === 'final_response') === true)
-    return cutShort('the input or the final response', notAsked);
-  const { question, truncated } = asked(trace, trace.input, expected, tasks);
-  const answer = yield question;
-  if (answer.kind === 'failed') return judgeFailed(answer.error);
-  const entries = listIn(answer.value, 'tasks');
-  if (entries === undefined) return judgeFailed('the answer lists no tasks');
-  return verdict(tasks ?? derived(entries), entries, { derived: tasks === undefined, truncated: truncated || answer.truncated });
-}
 
 function asked(
   trace: AgentTrace,

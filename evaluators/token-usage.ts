@@ -5,40 +5,62 @@ import type { SpanId } from '../src/model/ids.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { budgetShare, hasTokens } from './pricing/prices.ts';
 import { skipped } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { count, listed } from './explain/explanation.ts';
-
-export interface TokenUsageOptions {
-  readonly inputBudget: number | undefined;
-  readonly outputBudget: number | undefined;
-  readonly totalBudget: number | undefined;
-}
+import { rule } from './configuration/define.ts';
+import { optional } from './configuration/option-table.ts';
 
 const budget = (description: string): JsonObject => ({ type: 'integer', minimum: 1, maximum: 1_000_000_000_000, description });
 
-export const tokenUsage = {
-  kind: 'rule',
+export const tokenUsage = rule({
   id: 'token_usage',
   version: 2,
   summary: 'The run kept within its budget of tokens.',
   needs: ['tokens'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { inputBudget: undefined, outputBudget: undefined, totalBudget: undefined },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      input_budget: budget('Input tokens of all model calls of the run, cached ones among them.'),
-      output_budget: budget('Output tokens of all model calls of the run.'),
-      total_budget: budget(
+  options: {
+    input_budget: optional<number>(budget('Input tokens of all model calls of the run, cached ones among them.')),
+    output_budget: optional<number>(budget('Output tokens of all model calls of the run.')),
+    total_budget: optional<number>(
+      budget(
         'Both together. Each budget scores 1 up to the budget and budget / actual beyond it. The least score counts. Without any budget the run is skipped, and the details have the tokens. Where a call tells no number, the known ones can show that a budget is exceeded, never that it is kept.',
       ),
-    },
+    ),
   },
   source: 'token objectives, as a share of a budget',
-  evaluate,
-} as const satisfies RuleEvaluator<TokenUsageOptions>;
+  evaluate({ trace }, options) {
+    const { input, output } = trace.tokens ?? {};
+    if (input === undefined && output === undefined) return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.');
+    const total = input === undefined || output === undefined ? undefined : input + output;
+    const tokens = {
+      ...(input === undefined ? {} : { input_tokens: input }),
+      ...(output === undefined ? {} : { output_tokens: output }),
+      ...(total === undefined ? {} : { total_tokens: total }),
+    };
+    const wanted = [
+      { what: 'input', budget: options.inputBudget, tokens: input },
+      { what: 'output', budget: options.outputBudget, tokens: output },
+      { what: 'total', budget: options.totalBudget, tokens: total },
+    ] as const;
+    if (wanted.every((one) => one.budget === undefined))
+      return skipped('no_expectation', `The run took ${inWords(tokens)}; set a budget to score it.`, tokens);
+    const spent = wanted.flatMap(({ what, budget: most, tokens: actual }): readonly Spent[] =>
+      most === undefined || actual === undefined
+        ? []
+        : [{ what, budget: most, tokens: actual, share: budgetShare(most, actual), silent: silentCalls(trace, what) }],
+    );
+    if (spent.length === 0)
+      return skipped('no_tokens', 'The spans of this agent do not carry the numbers of tokens that have a budget.', tokens);
+    const silent = Math.max(...spent.map((one) => one.silent));
+    const details = silent === 0 ? tokens : { ...tokens, calls_without_tokens: silent };
+    if (silent > 0 && spent.every(({ share }) => share === 1))
+      return skipped(
+        'no_tokens',
+        `${silent} of ${count(trace.modelCalls.length, 'model call')} ${silent === 1 ? 'lacks' : 'lack'} a number of tokens that has a budget. The others took ${inWords(tokens)}.`,
+        details,
+      );
+    return verdict(trace, spent, { tokens, details });
+  },
+});
 
 interface Spent {
   readonly what: 'input' | 'output' | 'total';
@@ -47,40 +69,6 @@ interface Spent {
   readonly share: number;
   /** Calls that do not tell a number: the tokens are at least these. */
   readonly silent: number;
-}
-
-function evaluate({ trace }: Subject, options: TokenUsageOptions): Outcome {
-  const { input, output } = trace.tokens ?? {};
-  if (input === undefined && output === undefined) return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.');
-  const total = input === undefined || output === undefined ? undefined : input + output;
-  const tokens = {
-    ...(input === undefined ? {} : { input_tokens: input }),
-    ...(output === undefined ? {} : { output_tokens: output }),
-    ...(total === undefined ? {} : { total_tokens: total }),
-  };
-  const wanted = [
-    { what: 'input', budget: options.inputBudget, tokens: input },
-    { what: 'output', budget: options.outputBudget, tokens: output },
-    { what: 'total', budget: options.totalBudget, tokens: total },
-  ] as const;
-  if (wanted.every((one) => one.budget === undefined))
-    return skipped('no_expectation', `The run took ${inWords(tokens)}; set a budget to score it.`, tokens);
-  const spent = wanted.flatMap(({ what, budget: most, tokens: actual }): readonly Spent[] =>
-    most === undefined || actual === undefined
-      ? []
-      : [{ what, budget: most, tokens: actual, share: budgetShare(most, actual), silent: silentCalls(trace, what) }],
-  );
-  if (spent.length === 0)
-    return skipped('no_tokens', 'The spans of this agent do not carry the numbers of tokens that have a budget.', tokens);
-  const silent = Math.max(...spent.map((one) => one.silent));
-  const details = silent === 0 ? tokens : { ...tokens, calls_without_tokens: silent };
-  if (silent > 0 && spent.every(({ share }) => share === 1))
-    return skipped(
-      'no_tokens',
-      `${silent} of ${count(trace.modelCalls.length, 'model call')} ${silent === 1 ? 'lacks' : 'lack'} a number of tokens that has a budget. The others took ${inWords(tokens)}.`,
-      details,
-    );
-  return verdict(trace, spent, { tokens, details });
 }
 
 /** A request that failed and tells no tokens took none. */

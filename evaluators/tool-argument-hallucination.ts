@@ -15,48 +15,68 @@ import {
   noInput,
   notCarried,
   noToolCalls,
-  onEmptySchema,
   partOf,
   placedCalls,
   tooLarge,
+  type PlacedCall,
+  onEmpty,
 } from './evidence/calls.ts';
-import type { OnEmpty, PlacedCall } from './evidence/calls.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import type { Question } from './evaluator.ts';
 import { blocksOf } from './judging/judge-blocks.ts';
 import { callsText } from './judging/judge-input.ts';
 import { notAsked } from './judging/judge-evidence.ts';
 import { lacksSources, tracedCalls } from './evidence/provenance.ts';
 import { callName, count, listed } from './explain/explanation.ts';
+import { judge } from './configuration/define.ts';
+import { flag } from './configuration/option-table.ts';
 
-export interface ToolArgumentHallucinationOptions {
-  readonly precheck: boolean;
-  readonly onEmpty: OnEmpty;
-}
-
-export const toolArgumentHallucination = {
-  kind: 'judge',
+export const toolArgumentHallucination = judge({
   id: 'tool_argument_hallucination',
-  version: 1,
   summary: 'A judge finds the arguments of the tool calls grounded in the input or in earlier results.',
   needs: ['tool_calls', 'input'],
-  onByDefault: false,
   defaultThreshold: 0.8,
-  defaults: { precheck: true, onEmpty: 'skip' },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      precheck: {
-        type: 'boolean',
-        description:
-          'Calls without arguments, and calls whose values stand literally in the input or in earlier results, are grounded without asking.',
-      },
-      on_empty: onEmptySchema,
-    },
+  options: {
+    precheck: flag(
+      'Calls without arguments, and calls whose values stand literally in the input or in earlier results, are grounded without asking.',
+      true,
+    ),
+    on_empty: onEmpty,
   },
   source: 'Dokimos ToolArgumentHallucinationEvaluator, with verdicts by call and only the doubtful calls asked about',
-  evaluate,
-} as const satisfies JudgeEvaluator<ToolArgumentHallucinationOptions>;
+  *evaluate({ trace }, options, context) {
+    const stop = notCarried(trace) ?? tooLarge(trace, context);
+    if (stop !== undefined) return stop;
+    const calls = placedCalls(trace);
+    if (calls.length === 0) return options.onEmpty === 'skip' ? noToolCalls(trace) : verdict([], { judge_called: false });
+    if (trace.input === undefined || trace.input.trim() === '') return noInput(notAsked);
+    const carried = calls.filter(hasArguments);
+    if (carried.length === 0)
+      return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
+    const plain = options.precheck ? literallyGrounded(trace, carried) : new Set<number>();
+    const doubtful = carried.filter(({ index }) => !plain.has(index));
+    const clear = carried
+      .filter(({ index }) => plain.has(index))
+      .map((placed): Judged => ({ placed, grounded: true, explanation: 'every value stands in the input or in an earlier result' }));
+    if (doubtful.length === 0) return verdict(clear, { judge_called: false, asked: 0 });
+    if (lacksSources(trace)) return cutShort('the input or the results, where arguments come from,', notAsked);
+    const numbers = doubtful.map(({ index }) => index + 1);
+    const { question, truncated } = asked(trace, trace.input, numbers);
+    const answer = yield question;
+    if (answer.kind === 'failed') return judgeFailed(answer.error);
+    const entries = listIn(answer.value, 'calls');
+    if (entries === undefined) return judgeFailed('the answer lists no calls');
+    const verdicts = verdictsOn(numbers, entries);
+    const judged = doubtful.map((placed, at): Judged => ({
+      placed,
+      grounded: isYes(verdicts[at], 'grounded'),
+      explanation: explanationOf(verdicts[at]),
+    }));
+    return verdict(
+      [...clear, ...judged].toSorted((one, other) => one.placed.index - other.placed.index),
+      { judge_called: true, asked: doubtful.length, ...(truncated || answer.truncated ? { truncated: true } : {}) },
+    );
+  },
+});
 
 const instruction =
   'An AI agent has worked on the user input with tool calls. A call is grounded when every argument value follows from the user input, from the system prompt or from the results of earlier calls; a value that the agent made up is not. Sensible defaults and values derived by plain reasoning are grounded. Judge the calls with these numbers and no others, each in exactly one entry, first with one sentence of explanation:';
@@ -66,44 +86,6 @@ const answerSchema = verdictListSchema('calls', {
   explanation: { type: 'string' },
   grounded: { type: 'boolean' },
 });
-
-function* evaluate(
-  { trace }: Subject,
-  options: ToolArgumentHallucinationOptions,
-  context: EvaluationContext,
-): Generator<Question, Outcome, Answer> {
-  const stop = notCarried(trace) ?? tooLarge(trace, context);
-  if (stop !== undefined) return stop;
-  const calls = placedCalls(trace);
-  if (calls.length === 0) return options.onEmpty === 'skip' ? noToolCalls(trace) : verdict([], { judge_called: false });
-  if (trace.input === undefined || trace.input.trim() === '') return noInput(notAsked);
-  const carried = calls.filter(hasArguments);
-  if (carried.length === 0)
-    return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
-  const plain = options.precheck ? literallyGrounded(trace, carried) : new Set<number>();
-  const doubtful = carried.filter(({ index }) => !plain.has(index));
-  const clear = carried
-    .filter(({ index }) => plain.has(index))
-    .map((placed): Judged => ({ placed, grounded: true, explanation: 'every value stands in the input or in an earlier result' }));
-  if (doubtful.length === 0) return verdict(clear, { judge_called: false, asked: 0 });
-  if (lacksSources(trace)) return cutShort('the input or the results, where arguments come from,', notAsked);
-  const numbers = doubtful.map(({ index }) => index + 1);
-  const { question, truncated } = asked(trace, trace.input, numbers);
-  const answer = yield question;
-  if (answer.kind === 'failed') return judgeFailed(answer.error);
-  const entries = listIn(answer.value, 'calls');
-  if (entries === undefined) return judgeFailed('the answer lists no calls');
-  const verdicts = verdictsOn(numbers, entries);
-  const judged = doubtful.map((placed, at): Judged => ({
-    placed,
-    grounded: isYes(verdicts[at], 'grounded'),
-    explanation: explanationOf(verdicts[at]),
-  }));
-  return verdict(
-    [...clear, ...judged].toSorted((one, other) => one.placed.index - other.placed.index),
-    { judge_called: true, asked: doubtful.length, ...(truncated || answer.truncated ? { truncated: true } : {}) },
-  );
-}
 
 interface Judged {
   readonly placed: PlacedCall;

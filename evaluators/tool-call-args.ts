@@ -14,9 +14,9 @@ import {
   partOf,
   placedCalls,
   tooManyPairs,
+  type PlacedCall,
 } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { EvaluationContext, Subject } from './evaluator.ts';
 import {
   argumentsOf,
   callMatching,
@@ -26,71 +26,49 @@ import {
   missingCalls,
   missingDetails,
   partneredOf,
+  type CallMatching,
+  onlySuccessful,
 } from './matching/expected-calls.ts';
-import type { CallMatching } from './matching/expected-calls.ts';
-import { agreement, agreementWeight, disagreement, preparedSelection } from './matching/agreement.ts';
-import type { PreparedValue } from './matching/agreement.ts';
-import { argumentDefaults, argumentOptionsSchema, argumentRule, matcherPaths } from './matching/arguments.ts';
-import type { ArgumentOptions } from './matching/arguments.ts';
+import { agreement, agreementWeight, disagreement, preparedSelection, type PreparedValue } from './matching/agreement.ts';
+import { argumentDefaults, argumentRule, type ArgumentOptions, argumentOptions } from './matching/arguments.ts';
 import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
-import { numberOf, quotient, rational, sum } from './matching/rational.ts';
-import type { Rational } from './matching/rational.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
+import { numberOf, quotient, rational, sum, type Rational } from './matching/rational.ts';
 import { callName, count, listed, listedCalls } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag, type OptionsOf } from './configuration/option-table.ts';
+import { expecting } from './expectation/expecting.ts';
 
-export interface ToolCallArgsOptions {
-  readonly arguments: ArgumentOptions;
-  readonly strict: boolean;
-  readonly partial: boolean;
-  readonly onlySuccessful: boolean;
-  readonly normalizeToolNames: boolean;
-}
+const options = {
+  arguments: argumentOptions({ ...argumentDefaults, mode: 'subset' }),
+  strict: flag('All or nothing: one expected call that was not made gives 0.'),
+  partial: flag('A call of the right tool with other arguments counts in part: the share of equal arguments among the keys of both sides.'),
+  only_successful: onlySuccessful,
+  normalize_tool_names: normalizeToolNames,
+};
 
-export const toolCallArgs = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolCallArgs = rule({
   id: 'tool_call_args',
   version: 3,
   summary: 'The expected calls were made with the expected arguments.',
   needs: ['tool_calls', 'expected_tool_calls'],
-  onByDefault: false,
   defaultThreshold: null,
-  defaults: {
-    arguments: { ...argumentDefaults, mode: 'subset' },
-    strict: false,
-    partial: false,
-    onlySuccessful: false,
-    normalizeToolNames: false,
-  },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      arguments: argumentOptionsSchema,
-      strict: { type: 'boolean', description: 'All or nothing: one expected call that was not made gives 0.' },
-      partial: {
-        type: 'boolean',
-        description:
-          'A call of the right tool with other arguments counts in part: the share of equal arguments among the keys of both sides.',
-      },
-      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
-  expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
+  options,
+  expectationSchema: expecting({ tool_calls: expectedToolCallsSchema }, 'tool_calls'),
   checks: () => ['tool_calls', 'tool_calls.arguments'],
-  functions: matcherPaths('arguments'),
   source: 'UiPath ToolCallArgsEvaluator, with the best pairing, modes and partial credit',
-  evaluate: (subject, options, context) =>
-    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
-} as const satisfies RuleEvaluator<ToolCallArgsOptions>;
+  evaluate: underNormalizedNames(evaluate),
+});
 
 /** A pair, and how much of an expected call it is. */
 interface Credited extends Pair {
   readonly credit: Rational;
 }
 
-function evaluate({ trace, expected }: Subject, options: ToolCallArgsOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace, expected }: Subject, options: Options, context: EvaluationContext): Outcome {
   if (expected.toolCalls === undefined) return noExpectation('tool calls');
   const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.toolCalls.length);
   if (stop !== undefined) return stop;
@@ -104,12 +82,7 @@ function evaluate({ trace, expected }: Subject, options: ToolCallArgsOptions, co
   return verdict(expected.toolCalls, calls, matching, options);
 }
 
-function verdict(
-  expected: readonly ExpectedToolCall[],
-  calls: readonly PlacedCall[],
-  matching: CallMatching,
-  options: ToolCallArgsOptions,
-): Outcome {
+function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matching: CallMatching, options: Options): Outcome {
   const { pairs, method } = options.partial
     ? partialPairs(expected, calls, matching, options.arguments)
     : { pairs: wholePairs(expected, calls, matching), method: undefined };

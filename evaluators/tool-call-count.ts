@@ -2,43 +2,34 @@
 import type { ExpectedCount } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { evidenceOf, noExpectation, notCarried, placedCalls } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { countedCalls } from './matching/expected-calls.ts';
+import { evidenceOf, noExpectation, notCarried, placedCalls, type PlacedCall } from './evidence/calls.ts';
+import type { Subject } from './evaluator.ts';
+import { countedCalls, onlySuccessful } from './matching/expected-calls.ts';
 import { countSchema, isWithin, rangeText } from './expectation/expectation.ts';
 import { byToolName } from './matching/names.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { count, listed } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag, type OptionsOf } from './configuration/option-table.ts';
+import { expecting } from './expectation/expecting.ts';
 
-export interface ToolCallCountOptions {
-  readonly strict: boolean;
-  readonly onlySuccessful: boolean;
-  readonly normalizeToolNames: boolean;
-}
+const options = {
+  strict: flag('All or nothing: one wrong count gives 0.'),
+  only_successful: onlySuccessful,
+  normalize_tool_names: normalizeToolNames,
+};
 
-export const toolCallCount = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolCallCount = rule({
   id: 'tool_call_count',
   version: 3,
   summary: 'Tools were called as often as expected.',
   needs: ['tool_calls', 'expected_tool_counts'],
-  onByDefault: false,
   defaultThreshold: null,
-  defaults: { strict: false, onlySuccessful: false, normalizeToolNames: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      strict: { type: 'boolean', description: 'All or nothing: one wrong count gives 0.' },
-      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
-  expectationSchema: {
-    type: 'object',
-    required: ['tool_calls_count'],
-    properties: {
+  options,
+  expectationSchema: expecting(
+    {
       tool_calls_count: {
         type: 'object',
         maxProperties: 1000,
@@ -47,11 +38,12 @@ export const toolCallCount = {
         additionalProperties: countSchema,
       },
     },
-  },
+    'tool_calls_count',
+  ),
   switchedOnBy: { tool_calls_count: {} },
   source: 'UiPath ToolCallCountEvaluator; expecting zero calls holds when nothing was called',
-  evaluate: (subject, options) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options)),
-} as const satisfies RuleEvaluator<ToolCallCountOptions>;
+  evaluate: underNormalizedNames(evaluate),
+});
 
 interface Counted {
   readonly expected: ExpectedCount;
@@ -59,7 +51,7 @@ interface Counted {
   readonly met: boolean;
 }
 
-function evaluate({ trace, expected: { toolCallsCount: expected } }: Subject, options: ToolCallCountOptions): Outcome {
+function evaluate({ trace, expected: { toolCallsCount: expected } }: Subject, options: Options): Outcome {
   if (expected === undefined) return noExpectation('numbers of tool calls');
   const stop = notCarried(trace);
   if (stop !== undefined) return stop;

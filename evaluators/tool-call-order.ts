@@ -4,46 +4,35 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { countedCalls, extraDetails, isCalled } from './matching/expected-calls.ts';
+import { callDetails, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs, type PlacedCall } from './evidence/calls.ts';
+import type { EvaluationContext, Subject } from './evaluator.ts';
+import { countedCalls, extraDetails, isCalled, onlySuccessful } from './matching/expected-calls.ts';
 import { maximumPairing } from './matching/pairing.ts';
-import { longestCommonSubsequence } from './matching/sequences.ts';
-import type { Pair } from './matching/sequences.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { longestCommonSubsequence, type Pair } from './matching/sequences.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { callName, count, listed, listedCalls } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag, type OptionsOf } from './configuration/option-table.ts';
+import { expecting } from './expectation/expecting.ts';
 
-export interface ToolCallOrderOptions {
-  readonly strict: boolean;
-  readonly penaliseExtra: boolean;
-  readonly onlySuccessful: boolean;
-  readonly normalizeToolNames: boolean;
-}
+const options = {
+  strict: flag('All or nothing: exactly the expected tools, each at its place.'),
+  penalise_extra: flag('Other calls cost: the score is taken over the longer of both sequences.'),
+  only_successful: onlySuccessful,
+  normalize_tool_names: normalizeToolNames,
+};
 
-export const toolCallOrder = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolCallOrder = rule({
   id: 'tool_call_order',
   version: 3,
   summary: 'Tools were called in the expected order.',
   needs: ['tool_calls', 'expected_tool_order'],
-  onByDefault: false,
   defaultThreshold: null,
-  defaults: { strict: false, penaliseExtra: false, onlySuccessful: false, normalizeToolNames: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      strict: { type: 'boolean', description: 'All or nothing: exactly the expected tools, each at its place.' },
-      penalise_extra: { type: 'boolean', description: 'Other calls cost: the score is taken over the longer of both sequences.' },
-      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
-  expectationSchema: {
-    type: 'object',
-    required: ['tool_calls_order'],
-    properties: {
+  options,
+  expectationSchema: expecting(
+    {
       tool_calls_order: {
         type: 'array',
         maxItems: 1000,
@@ -52,12 +41,12 @@ export const toolCallOrder = {
           'Names of tools in the order of their calls; a tool that is called twice stands there twice. The id of a tool, or of a call, stands for its name.',
       },
     },
-  },
+    'tool_calls_order',
+  ),
   switchedOnBy: { tool_calls_order: {} },
   source: 'UiPath ToolCallOrderEvaluator, telling missing steps from steps out of order',
-  evaluate: (subject, options, context) =>
-    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
-} as const satisfies RuleEvaluator<ToolCallOrderOptions>;
+  evaluate: underNormalizedNames(evaluate),
+});
 
 interface Step {
   readonly index: number;
@@ -66,11 +55,7 @@ interface Step {
   readonly call: PlacedCall | undefined;
 }
 
-function evaluate(
-  { trace, expected: { toolCallsOrder: expected } }: Subject,
-  options: ToolCallOrderOptions,
-  context: EvaluationContext,
-): Outcome {
+function evaluate({ trace, expected: { toolCallsOrder: expected } }: Subject, options: Options, context: EvaluationContext): Outcome {
   if (expected === undefined) return noExpectation('steps');
   const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.length);
   if (stop !== undefined) return stop;
@@ -114,7 +99,7 @@ function verdict(
   calls: readonly PlacedCall[],
   pairs: readonly Pair[],
   open: readonly Step[],
-  options: ToolCallOrderOptions,
+  options: Options,
 ): Outcome {
   const score = scoreOf(expected.length, calls.length, pairs, options);
   const missing = open.filter(({ call }) => call === undefined);
@@ -146,7 +131,7 @@ function verdict(
   };
 }
 
-function scoreOf(expected: number, actual: number, pairs: readonly Pair[], options: ToolCallOrderOptions): number {
+function scoreOf(expected: number, actual: number, pairs: readonly Pair[], options: Options): number {
   if (expected === 0) return actual === 0 ? 1 : 0;
   if (options.strict) return pairs.length === expected && actual === expected ? 1 : 0;
   return pairs.length / (options.penaliseExtra ? Math.max(expected, actual) : expected);

@@ -3,8 +3,7 @@
  * and one call satisfies one expectation.
  */
 import type { ExpectedToolOutput } from '../src/model/expectation.ts';
-import { plainText } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import { plainText, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
 import {
   callDetails,
@@ -16,52 +15,39 @@ import {
   partOf,
   resultsUnknown,
   tooManyPairs,
+  type PlacedCall,
 } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { EvaluationContext, Subject } from './evaluator.ts';
 import { equalTools, partneredOf, toolRows } from './matching/expected-calls.ts';
 import { outputEqual } from './matching/texts.ts';
 import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
 import { similarity } from './matching/similarity.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { callName, count, listed, quoted } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag, choice, type OptionsOf } from './configuration/option-table.ts';
+import { expecting } from './expectation/expecting.ts';
 
-export interface ToolCallOutputOptions {
-  readonly mode: 'exact' | 'similarity';
-  readonly strict: boolean;
-  readonly normalizeToolNames: boolean;
-}
+const options = {
+  mode: choice(['exact', 'similarity'], 'exact: an output is equal or not. similarity: the share of the expected leaves that are found.'),
+  strict: flag(
+    'All or nothing: the first call of the tool that is still free must return the output. Nothing is compared after the first breach.',
+  ),
+  normalize_tool_names: normalizeToolNames,
+};
 
-export const toolCallOutput = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolCallOutput = rule({
   id: 'tool_call_output',
   version: 4,
   summary: 'The tools returned the expected outputs.',
   needs: ['tool_calls', 'tool_results', 'expected_tool_outputs'],
-  onByDefault: false,
   defaultThreshold: null,
-  defaults: { mode: 'exact', strict: false, normalizeToolNames: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      mode: {
-        enum: ['exact', 'similarity'],
-        description: 'exact: an output is equal or not. similarity: the share of the expected leaves that are found.',
-      },
-      strict: {
-        type: 'boolean',
-        description:
-          'All or nothing: the first call of the tool that is still free must return the output. Nothing is compared after the first breach.',
-      },
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
-  expectationSchema: {
-    type: 'object',
-    required: ['tool_outputs'],
-    properties: {
+  options,
+  expectationSchema: expecting(
+    {
       tool_outputs: {
         type: 'array',
         maxItems: 1000,
@@ -74,12 +60,12 @@ export const toolCallOutput = {
         },
       },
     },
-  },
+    'tool_outputs',
+  ),
   switchedOnBy: { tool_outputs: {} },
   source: 'UiPath ToolCallOutputEvaluator, comparing values instead of texts',
-  evaluate: (subject, options, context) =>
-    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
-} as const satisfies RuleEvaluator<ToolCallOutputOptions>;
+  evaluate: underNormalizedNames(evaluate),
+});
 
 /** An expected output beside the call that was compared with it. */
 interface Compared {
@@ -98,7 +84,7 @@ interface Matched {
   readonly details: JsonObject;
 }
 
-function evaluate({ trace, expected }: Subject, options: ToolCallOutputOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace, expected }: Subject, options: Options, context: EvaluationContext): Outcome {
   const wanted = expected.toolOutputs;
   if (wanted === undefined) return noExpectation('tool outputs');
   const stop = notCarried(trace) ?? tooManyPairs(trace, context, wanted.length);
@@ -117,7 +103,7 @@ function evaluate({ trace, expected }: Subject, options: ToolCallOutputOptions, 
   return verdict(wanted, calls, matched, options);
 }
 
-function freely(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], options: ToolCallOutputOptions): Matched {
+function freely(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], options: Options): Matched {
   if (wanted.length === 0) return { compared: [], score: calls.length === 0 ? 1 : 0, details: {} };
   const rowOf = toolRows(calls, equalTools);
   const rows = wanted.map(rowOf);
@@ -137,7 +123,7 @@ function freely(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCal
   return { compared, score: total / wanted.length, details: method === undefined ? {} : { matching: method } };
 }
 
-function weightOf(output: ExpectedToolOutput | undefined, placed: PlacedCall | undefined, options: ToolCallOutputOptions): number {
+function weightOf(output: ExpectedToolOutput | undefined, placed: PlacedCall | undefined, options: Options): number {
   if (output === undefined || placed === undefined) return 0;
   if (outputEqual(output.output, placed.call.result)) return 1;
   return options.mode === 'exact' ? 0 : similarity(output.output, placed.call.result);
@@ -163,7 +149,7 @@ function verdict(
   wanted: readonly ExpectedToolOutput[],
   calls: readonly PlacedCall[],
   { compared, score, details }: Matched,
-  options: ToolCallOutputOptions,
+  options: Options,
 ): Outcome {
   const short = compared.filter((one) => one.score < 1);
   const missing = short.filter((one) => one.score === 0);
@@ -222,7 +208,7 @@ function reasonOf(nearest: PlacedCall | undefined): 'not_called' | 'call_failed'
 function explained(
   wanted: readonly ExpectedToolOutput[],
   calls: readonly PlacedCall[],
-  { score, short, options }: { readonly score: number; readonly short: readonly Compared[]; readonly options: ToolCallOutputOptions },
+  { score, short, options }: { readonly score: number; readonly short: readonly Compared[]; readonly options: Options },
 ): string {
   if (wanted.length === 0)
     return score === 1

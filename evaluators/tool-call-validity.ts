@@ -4,8 +4,7 @@
  * which something was not checked is skipped.
  */
 import type { AgentTrace, ToolDefinition } from '../src/model/agent-trace.ts';
-import { isJsonObject } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict, SkipReason } from '../src/model/verdict.ts';
 import {
   argumentsUnknown,
@@ -16,44 +15,73 @@ import {
   lightestFirst,
   notCarried,
   noToolCalls,
-  onEmptySchema,
   partOf,
   placedCalls,
   skipped,
+  type PlacedCall,
+  onEmpty,
 } from './evidence/calls.ts';
-import type { OnEmpty, PlacedCall } from './evidence/calls.ts';
-import type { CompiledSchema, EvaluationContext, RuleEvaluator, SchemaProblem, Subject, Work } from './evaluator.ts';
+import type { CompiledSchema, EvaluationContext, SchemaProblem, Work } from './evaluator.ts';
 import { closedSchema, outlineProblems } from './schema/outline.ts';
 import { tooMuchWork } from './schema/rule.ts';
 import { isSurelyLonger } from './schema/pattern-size.ts';
 import { isSizeGap, schemaTextMax } from './schema/schemas.ts';
 import { callName, count, listed } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag, type OptionsOf } from './configuration/option-table.ts';
 
-export interface ToolCallValidityOptions {
-  readonly strict: boolean;
-  readonly onEmpty: OnEmpty;
-}
+const options = {
+  strict: flag('Refuse every argument that a schema with properties does not list.'),
+  on_empty: onEmpty,
+};
 
-export const toolCallValidity = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolCallValidity = rule({
   id: 'tool_call_validity',
   version: 4,
   summary: 'Every tool call names a defined tool and its arguments satisfy the JSON Schema of that tool.',
   needs: ['tool_calls', 'tool_definitions'],
   onByDefault: true,
   defaultThreshold: 1,
-  defaults: { strict: false, onEmpty: 'skip' },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      strict: { type: 'boolean', description: 'Refuse every argument that a schema with properties does not list.' },
-      on_empty: onEmptySchema,
-    },
-  },
+  options,
   source: 'Dokimos ToolCallValidityEvaluator, with full JSON Schema 2020-12 and draft-07',
-  evaluate,
-} as const satisfies RuleEvaluator<ToolCallValidityOptions>;
+  evaluate({ trace }, options, context) {
+    const original = options.onEmpty === 'original';
+    const unseen = notCarried(trace);
+    if (unseen !== undefined) return unseen;
+    if (trace.toolCalls.length === 0 && !original) return noToolCalls(trace);
+    const definitionsLost = trace.truncated?.includes('spans') === true;
+    if (trace.toolDefinitions.length === 0 && definitionsLost) return cutShort('tool definitions');
+    if (trace.toolDefinitions.length === 0 && !original)
+      return skipped('no_tool_definitions', 'The spans carry no tool definitions; name the tools under tools in the configuration.');
+    const definitions = new Map(trace.toolDefinitions.map((definition) => [definition.name, definition]));
+    const ofCalls = callStepsMax * trace.toolCalls.length;
+    const work: Work = { steps: runStepsMax + ofCalls };
+    const check: Check = {
+      definitions,
+      definitionsLost,
+      strict: options.strict,
+      outlineWork: { steps: outlineStepsMax + ofCalls },
+      work,
+      schemaOf: schemasOf(options, context, work),
+      notes: new Map(),
+    };
+    // The small ones first: a large argument keeps no other call from being checked, wherever it stands.
+    const judged = lightestFirst(placedCalls(trace))
+      .map((placed) => firstLook(placed, check))
+      .map((one) => wholeCheck(one, check))
+      .sort((one, other) => one.index - other.index);
+    const invalid = judged.filter(({ problems }) => problems.length > 0);
+    const unchecked = judged.filter(({ problems, unchecked: left }) => problems.length === 0 && left !== undefined);
+    if (invalid.length === 0 && unchecked.length > 0) return notChecked(trace, judged, unchecked, check.notes);
+    return verdict(
+      judged.filter(({ problems, unchecked: left }) => problems.length > 0 || left === undefined),
+      unchecked,
+      check,
+    );
+  },
+});
 
 /** Steps of compiling the schemas of one run and of checking its calls: some hundredths of a second at most. Counted alike whether a schema is known already. */
 const runStepsMax = 60_000;
@@ -99,42 +127,6 @@ interface Check {
   readonly work: Work;
   readonly schemaOf: SchemaOf;
   readonly notes: Map<string, readonly string[]>;
-}
-
-function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context: EvaluationContext): Outcome {
-  const original = options.onEmpty === 'original';
-  const unseen = notCarried(trace);
-  if (unseen !== undefined) return unseen;
-  if (trace.toolCalls.length === 0 && !original) return noToolCalls(trace);
-  const definitionsLost = trace.truncated?.includes('spans') === true;
-  if (trace.toolDefinitions.length === 0 && definitionsLost) return cutShort('tool definitions');
-  if (trace.toolDefinitions.length === 0 && !original)
-    return skipped('no_tool_definitions', 'The spans carry no tool definitions; name the tools under tools in the configuration.');
-  const definitions = new Map(trace.toolDefinitions.map((definition) => [definition.name, definition]));
-  const ofCalls = callStepsMax * trace.toolCalls.length;
-  const work: Work = { steps: runStepsMax + ofCalls };
-  const check: Check = {
-    definitions,
-    definitionsLost,
-    strict: options.strict,
-    outlineWork: { steps: outlineStepsMax + ofCalls },
-    work,
-    schemaOf: schemasOf(options, context, work),
-    notes: new Map(),
-  };
-  // The small ones first: a large argument keeps no other call from being checked, wherever it stands.
-  const judged = lightestFirst(placedCalls(trace))
-    .map((placed) => firstLook(placed, check))
-    .map((one) => wholeCheck(one, check))
-    .sort((one, other) => one.index - other.index);
-  const invalid = judged.filter(({ problems }) => problems.length > 0);
-  const unchecked = judged.filter(({ problems, unchecked: left }) => problems.length === 0 && left !== undefined);
-  if (invalid.length === 0 && unchecked.length > 0) return notChecked(trace, judged, unchecked, check.notes);
-  return verdict(
-    judged.filter(({ problems, unchecked: left }) => problems.length > 0 || left === undefined),
-    unchecked,
-    check,
-  );
 }
 
 /** All that can be said of a call without its compiled schema. */
@@ -200,7 +192,7 @@ const refusedSteps = 1_000;
 type SchemaOf = (inputSchema: JsonValue) => CompiledSchema | undefined;
 
 /** Each schema is looked up once for all calls of its tool: the key of the cache is its whole text. */
-function schemasOf({ strict }: ToolCallValidityOptions, context: EvaluationContext, work: Work): SchemaOf {
+function schemasOf({ strict }: Options, context: EvaluationContext, work: Work): SchemaOf {
   const known = new Map<JsonValue, CompiledSchema | undefined>();
   return (inputSchema) => {
     if (known.has(inputSchema)) return known.get(inputSchema);

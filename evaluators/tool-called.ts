@@ -1,55 +1,45 @@
 /** One tool was called, at least once or as often as asked. Every call that the model asked for counts, whether it ran or not. */
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, notCarried, namedIn, placedCalls } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { callMatching, countedCalls, equalNames } from './matching/expected-calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, notCarried, namedIn, placedCalls, type PlacedCall } from './evidence/calls.ts';
+import type { Subject } from './evaluator.ts';
+import { callMatching, countedCalls, equalNames, onlySuccessful } from './matching/expected-calls.ts';
 import { isWithin, rangeText, readCount, timesSchema } from './expectation/expectation.ts';
-import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
-import type { ArgumentOptions } from './matching/arguments.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { argumentOptions } from './matching/arguments.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { callName, count, listed, listedMax } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { option, required, type OptionsOf } from './configuration/option-table.ts';
 
-export interface ToolCalledOptions {
-  readonly name: string;
-  readonly times: JsonValue;
-  /** Null: any. */
-  readonly arguments: JsonObject | null;
-  readonly argumentsMatch: ArgumentOptions;
-  readonly onlySuccessful: boolean;
-  readonly normalizeToolNames: boolean;
-}
+const options = {
+  name: required({ type: 'string', minLength: 1, description: 'The name of the tool. Required.' }, ''),
+  times: option<JsonValue>(
+    { ...timesSchema, description: 'How often: `2`, `">=2"`, `{min: 1, max: 3}`; `0` = it must not be called.' },
+    '>=1',
+  ),
+  arguments: option<JsonObject | null>(
+    { type: ['object', 'null'], description: 'Only calls with these arguments count; null counts all.' },
+    null,
+  ),
+  arguments_match: argumentOptions(),
+  only_successful: onlySuccessful,
+  normalize_tool_names: normalizeToolNames,
+};
 
-export const toolCalled = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolCalled = rule({
   id: 'tool_called',
   version: 3,
   summary: 'One tool was called, as often as asked.',
   needs: ['tool_calls'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { name: '', times: '>=1', arguments: null, argumentsMatch: argumentDefaults, onlySuccessful: false, normalizeToolNames: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['name'],
-    properties: {
-      name: { type: 'string', minLength: 1, description: 'The name of the tool. Required.' },
-      times: { ...timesSchema, description: 'How often: `2`, `">=2"`, `{min: 1, max: 3}`; `0` = it must not be called.' },
-      arguments: { type: ['object', 'null'], description: 'Only calls with these arguments count; null counts all.' },
-      arguments_match: argumentOptionsSchema,
-      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
-  functions: matcherPaths('argumentsMatch'),
+  options,
   source: 'Sentinel AI ToolCalled, at least once unless a number is asked',
-  evaluate: (subject, options) =>
-    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options), [options.name]),
-} as const satisfies RuleEvaluator<ToolCalledOptions>;
+  evaluate: underNormalizedNames(evaluate, (options) => [options.name]),
+});
 
-function evaluate({ trace }: Subject, options: ToolCalledOptions): Outcome {
+function evaluate({ trace }: Subject, options: Options): Outcome {
   const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   const wanted = readCount(options.times);

@@ -6,9 +6,17 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, evidenceOf, namedIn, noExpectation, notCarried, placedCalls, tooManyPairs } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import {
+  argumentsUnknown,
+  evidenceOf,
+  namedIn,
+  noExpectation,
+  notCarried,
+  placedCalls,
+  tooManyPairs,
+  type PlacedCall,
+} from './evidence/calls.ts';
+import type { EvaluationContext, Subject } from './evaluator.ts';
 import {
   callMatching,
   countedCalls,
@@ -17,52 +25,41 @@ import {
   extraDetails,
   missingCalls,
   missingDetails,
+  onlySuccessful,
 } from './matching/expected-calls.ts';
-import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
-import type { ArgumentOptions } from './matching/arguments.ts';
+import { argumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
-import { longestCommonSubsequence } from './matching/sequences.ts';
-import type { Pair } from './matching/sequences.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { longestCommonSubsequence, type Pair } from './matching/sequences.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { count, listed, listedCalls } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { choice, type OptionsOf } from './configuration/option-table.ts';
+import { expecting } from './expectation/expecting.ts';
 
-export interface ToolCorrectnessOptions {
-  readonly mode: 'names_only' | 'names_and_order' | 'names_and_args';
-  readonly arguments: ArgumentOptions;
-  readonly onlySuccessful: boolean;
-  readonly normalizeToolNames: boolean;
-}
+const options = {
+  mode: choice(
+    ['names_only', 'names_and_order', 'names_and_args'],
+    'names_only: each tool counts once, in any order. names_and_order: the order and repeats count. names_and_args: arguments and repeats count, in any order.',
+  ),
+  arguments: argumentOptions(),
+  only_successful: onlySuccessful,
+  normalize_tool_names: normalizeToolNames,
+};
 
-export const toolCorrectness = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolCorrectness = rule({
   id: 'tool_correctness',
   version: 2,
   summary: 'The expected tools were called and no others.',
   needs: ['tool_calls', 'expected_tool_calls'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { mode: 'names_only', arguments: argumentDefaults, onlySuccessful: false, normalizeToolNames: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      mode: {
-        enum: ['names_only', 'names_and_order', 'names_and_args'],
-        description:
-          'names_only: each tool counts once, in any order. names_and_order: the order and repeats count. names_and_args: arguments and repeats count, in any order.',
-      },
-      arguments: argumentOptionsSchema,
-      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
-  expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
+  options,
+  expectationSchema: expecting({ tool_calls: expectedToolCallsSchema }, 'tool_calls'),
   checks: ({ mode }) => (mode === 'names_and_args' ? ['tool_calls', 'tool_calls.arguments'] : ['tool_calls']),
-  functions: matcherPaths('arguments'),
   source: 'Dokimos ToolCorrectnessEvaluator, with the best pairing and an exact score',
-  evaluate: (subject, options, context) =>
-    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
-} as const satisfies RuleEvaluator<ToolCorrectnessOptions>;
+  evaluate: underNormalizedNames(evaluate),
+});
 
 interface Found {
   readonly score: number;
@@ -70,7 +67,7 @@ interface Found {
   readonly details: JsonObject;
 }
 
-function evaluate({ trace, expected }: Subject, options: ToolCorrectnessOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace, expected }: Subject, options: Options, context: EvaluationContext): Outcome {
   if (expected.toolCalls === undefined) return noExpectation('tool calls');
   const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.toolCalls.length);
   if (stop !== undefined) return stop;
@@ -97,12 +94,7 @@ function namesOnly(expected: readonly ExpectedToolCall[], calls: readonly Placed
   };
 }
 
-function paired(
-  trace: AgentTrace,
-  expected: readonly ExpectedToolCall[],
-  calls: readonly PlacedCall[],
-  options: ToolCorrectnessOptions,
-): Outcome {
+function paired(trace: AgentTrace, expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], options: Options): Outcome {
   const byOrder = options.mode === 'names_and_order';
   const matching = callMatching(expected, calls, byOrder ? { ...options.arguments, mode: 'ignore', overrides: {} } : options.arguments);
   if (matching.lacksArguments)

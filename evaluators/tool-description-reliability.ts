@@ -1,57 +1,45 @@
 /** The descriptions of the tools are ones that a model can rely on: parameters described and typed, and not too many. */
 import type { ToolDefinition } from '../src/model/agent-trace.ts';
-import { isJsonArray, isJsonObject, jsonText, member } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
-import type { Outcome } from '../src/model/verdict.ts';
-import type { OnEmpty } from './evidence/calls.ts';
-import { byRules, byRulesAndJudge, onEmptyDefinitionsSchema } from './judging/definition-checks.ts';
-import type { DefinitionChecks, RuleChecks } from './judging/definition-checks.ts';
-import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
+import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
+import { byRules, byRulesAndJudge, type DefinitionChecks, type RuleChecks, onEmptyDefinitions } from './judging/definition-checks.ts';
+import type { EvaluationContext, Subject, Judging } from './evaluator.ts';
+import { ruleWithJudge } from './configuration/define.ts';
+import { option, type OptionsOf } from './configuration/option-table.ts';
 
-export interface ToolDescriptionReliabilityOptions {
-  readonly maxParameters: number;
-  readonly maxOptionalParameters: number;
-  readonly onEmpty: OnEmpty;
-}
+const options = {
+  max_parameters: option({ type: 'integer', minimum: 0, maximum: 1000, description: 'Parameters of one tool.' }, 5),
+  max_optional_parameters: option(
+    { type: 'integer', minimum: 0, maximum: 1000, description: 'Parameters of one tool that are not required.' },
+    3,
+  ),
+  on_empty: onEmptyDefinitions,
+};
 
-export const toolDescriptionReliability = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolDescriptionReliability = ruleWithJudge({
   id: 'tool_description_reliability',
   version: 2,
   summary: 'The tools have few parameters, and each is described and typed.',
   needs: ['tool_definitions'],
-  onByDefault: false,
   defaultThreshold: 0.8,
-  defaults: { maxParameters: 5, maxOptionalParameters: 3, onEmpty: 'skip' },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      max_parameters: { type: 'integer', minimum: 0, maximum: 1000, description: 'Parameters of one tool.' },
-      max_optional_parameters: { type: 'integer', minimum: 0, maximum: 1000, description: 'Parameters of one tool that are not required.' },
-      on_empty: onEmptyDefinitionsSchema,
-    },
-  },
+  options,
   source: 'Dokimos ToolDescriptionReliabilityEvaluator, where blank descriptions and null types fail and combined schemas count as a type',
   evaluate: ({ trace: { toolDefinitions } }, options, { once }) =>
     once(toolDefinitions, options, () => byRules(toolDefinitions, checksOf(options), options.onEmpty)),
   evaluateWithJudge,
-} as const satisfies RuleEvaluator<ToolDescriptionReliabilityOptions>;
+});
 
 /** Characters from which a description is so short that it is noted. */
 const shortDescription = 20;
 /** Any of these says which values a parameter takes; only `const` may be null and still say it. */
 const typeKeywords = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'const', 'enum'];
 
-function* evaluateWithJudge(
-  { trace }: Subject,
-  options: ToolDescriptionReliabilityOptions,
-  _context: EvaluationContext,
-): Generator<Question, Outcome, Answer> {
+function* evaluateWithJudge({ trace }: Subject, options: Options, _context: EvaluationContext): Judging {
   return yield* byRulesAndJudge(trace.toolDefinitions, checksOf(options), options.onEmpty);
 }
 
-function checksOf(options: ToolDescriptionReliabilityOptions): DefinitionChecks {
+function checksOf(options: Options): DefinitionChecks {
   return {
     rules: (definition, all) => rules(definition, all, options),
     judged: {
@@ -75,11 +63,7 @@ function checksOf(options: ToolDescriptionReliabilityOptions): DefinitionChecks 
   };
 }
 
-function rules(
-  definition: ToolDefinition,
-  all: readonly ToolDefinition[],
-  { maxParameters, maxOptionalParameters }: ToolDescriptionReliabilityOptions,
-): RuleChecks {
+function rules(definition: ToolDefinition, all: readonly ToolDefinition[], { maxParameters, maxOptionalParameters }: Options): RuleChecks {
   const schema = isJsonObject(definition.inputSchema) ? definition.inputSchema : {};
   const parameters = propertiesOf(schema);
   const names = Object.keys(parameters);

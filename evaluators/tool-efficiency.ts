@@ -15,65 +15,52 @@ import {
   noToolCalls,
   notCarried,
   namedIn,
-  onEmptySchema,
   partOf,
   partsOf,
   skipped,
-  type OnEmpty,
   type PlacedCall,
+  onEmpty,
 } from './evidence/calls.ts';
 import { longestCycle, type Cycle } from './evidence/cycles.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { EvaluationContext, Subject } from './evaluator.ts';
 import { argumentsOf } from './matching/expected-calls.ts';
 import { isBlank } from './evidence/failed-calls.ts';
 import {
-  argumentDefaults,
-  argumentOptionsSchema,
   argumentRule,
   argumentsAgree,
   argumentsMatch,
-  matcherPaths,
   preparedArguments,
   type ArgumentOptions,
   type ArgumentRule,
   type PreparedArguments,
+  argumentOptions,
 } from './matching/arguments.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { callName, count, listed, listedMax } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag, type OptionsOf } from './configuration/option-table.ts';
 
-export interface ToolEfficiencyOptions {
-  readonly arguments: ArgumentOptions;
-  readonly allowRetries: boolean;
-  readonly allowPolls: boolean;
-  readonly normalizeToolNames: boolean;
-  readonly onEmpty: OnEmpty;
-}
+const options = {
+  arguments: argumentOptions(),
+  allow_retries: flag('A repeat of a call that failed does not count as redundant.'),
+  allow_polls: flag('A repeat that brings another result does not count as redundant.'),
+  normalize_tool_names: normalizeToolNames,
+  on_empty: onEmpty,
+};
 
-export const toolEfficiency = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolEfficiency = rule({
   id: 'tool_efficiency',
   version: 3,
   summary: 'No tool call repeats an earlier one.',
   needs: ['tool_calls'],
   onByDefault: true,
   defaultThreshold: 1,
-  defaults: { arguments: argumentDefaults, allowRetries: false, allowPolls: false, normalizeToolNames: false, onEmpty: 'skip' },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      arguments: argumentOptionsSchema,
-      allow_retries: { type: 'boolean', description: 'A repeat of a call that failed does not count as redundant.' },
-      allow_polls: { type: 'boolean', description: 'A repeat that brings another result does not count as redundant.' },
-      normalize_tool_names: normalizeToolNamesSchema,
-      on_empty: onEmptySchema,
-    },
-  },
-  functions: matcherPaths('arguments'),
+  options,
   source: 'Dokimos ToolEfficiencyEvaluator, with retries, polls and loops told apart',
-  evaluate: (subject, options, context) =>
-    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
-} as const satisfies RuleEvaluator<ToolEfficiencyOptions>;
+  evaluate: underNormalizedNames(evaluate),
+});
 
 interface Prepared extends PlacedCall {
   readonly rule: ArgumentRule;
@@ -103,7 +90,7 @@ interface Walked {
   readonly consecutive: readonly PlacedCall[];
 }
 
-function evaluate({ trace }: Subject, options: ToolEfficiencyOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace }: Subject, options: Options, context: EvaluationContext): Outcome {
   const calls = executedCalls(trace);
   const stop = notCarried(trace);
   if (stop !== undefined) return stop;
@@ -212,7 +199,7 @@ function repeatKind({ call: earlier }: PlacedCall, { call: later }: PlacedCall):
   return earlier.result !== undefined && later.result !== undefined && !jsonEqual(earlier.result, later.result) ? 'poll' : 'repeat';
 }
 
-function verdict(calls: readonly PlacedCall[], { repeats, classes, consecutive }: Walked, options: ToolEfficiencyOptions): Outcome {
+function verdict(calls: readonly PlacedCall[], { repeats, classes, consecutive }: Walked, options: Options): Outcome {
   const redundant = repeats.filter(({ kind }) => !(kind === 'retry' && options.allowRetries) && !(kind === 'poll' && options.allowPolls));
   const byIndex = new Map(redundant.map((repeat) => [repeat.index, repeat]));
   const distinct = calls.length - redundant.length;

@@ -10,61 +10,46 @@ import {
   notCarried,
   named,
   noToolCalls,
-  onEmptySchema,
   partOf,
   partsOf,
   resultsUnknown,
+  onEmpty,
 } from './evidence/calls.ts';
-import type { OnEmpty } from './evidence/calls.ts';
 import { searchedTextMax } from './configuration/context.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { failureDefaults, failureFunctions, failureProperties, judgedCalls, notSearched } from './evidence/failed-calls.ts';
-import type { Failure, FailureOptions, Judged } from './evidence/failed-calls.ts';
+import { judgedCalls, notSearched, type Failure, type Judged, failureOptions } from './evidence/failed-calls.ts';
 import { callName, count, listed } from './explain/explanation.ts';
-
-export interface ToolErrorOptions extends FailureOptions {
-  readonly onEmpty: OnEmpty;
-}
+import { rule } from './configuration/define.ts';
 
 /** Culprits whose sentence is made; no more are named. */
 const culpritsMade = 3;
 
-export const toolError = {
-  kind: 'rule',
+export const toolError = rule({
   id: 'tool_error',
   version: 3,
   summary: 'The tool calls succeeded.',
   needs: ['tool_calls', 'tool_results'],
   onByDefault: true,
   defaultThreshold: 1,
-  defaults: { ...failureDefaults, onEmpty: 'skip' },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      ...failureProperties,
-      on_empty: onEmptySchema,
-    },
+  options: {
+    ...failureOptions,
+    on_empty: onEmpty,
   },
   source: 'Dokimos ToolErrorEvaluator, with the signs that spans and results carry',
-  functions: failureFunctions,
-  evaluate,
-} as const satisfies RuleEvaluator<ToolErrorOptions>;
-
-function evaluate({ trace }: Subject, options: ToolErrorOptions, context: EvaluationContext): Outcome {
-  const calls = executedCalls(trace);
-  const stop = notCarried(trace);
-  if (stop !== undefined) return stop;
-  if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
-  const { judged, unknown } = judgedCalls(calls, options, context);
-  if (calls.length > 0 && judged.length === 0)
-    return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', {
-      unknown_outcome: unknown,
-    });
-  const cut = judged.filter(({ isCut }) => isCut);
-  if (cut.length > 0 && !judged.some(hasFailed)) return notSearched(cut);
-  return verdict(judged, unknown);
-}
+  evaluate({ trace }, options, context) {
+    const calls = executedCalls(trace);
+    const stop = notCarried(trace);
+    if (stop !== undefined) return stop;
+    if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
+    const { judged, unknown } = judgedCalls(calls, options, context);
+    if (calls.length > 0 && judged.length === 0)
+      return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', {
+        unknown_outcome: unknown,
+      });
+    const cut = judged.filter(({ isCut }) => isCut);
+    if (cut.length > 0 && !judged.some(hasFailed)) return notSearched(cut);
+    return verdict(judged, unknown);
+  },
+});
 
 function verdict(judged: readonly Judged[], unknown: number): Outcome {
   const failed = judged.filter(hasFailed);

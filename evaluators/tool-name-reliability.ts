@@ -1,75 +1,58 @@
 /** The names of the tools are ones that a model can rely on: written in one style, short, and about what a tool does, not how. */
 import type { ToolDefinition } from '../src/model/agent-trace.ts';
-import type { Outcome } from '../src/model/verdict.ts';
-import type { OnEmpty } from './evidence/calls.ts';
-import { byRules, byRulesAndJudge, onEmptyDefinitionsSchema } from './judging/definition-checks.ts';
-import type { DefinitionChecks, RuleChecks } from './judging/definition-checks.ts';
-import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
+import { byRules, byRulesAndJudge, type DefinitionChecks, type RuleChecks, onEmptyDefinitions } from './judging/definition-checks.ts';
+import type { EvaluationContext, Subject, Judging } from './evaluator.ts';
+import { ruleWithJudge } from './configuration/define.ts';
+import { choice, option, type OptionsOf } from './configuration/option-table.ts';
 
 export type NameStyle = 'snake_case' | 'camel_case' | 'kebab_case' | 'any';
 
-export interface ToolNameReliabilityOptions {
-  readonly style: NameStyle;
-  readonly maxSegments: number;
-  readonly blockedPhrases: readonly string[];
-  readonly ignorePrefixes: readonly string[];
-  readonly onEmpty: OnEmpty;
-}
+const options = {
+  style: choice(
+    ['snake_case', 'camel_case', 'kebab_case', 'any'],
+    'How names are written; with ASCII letters and digits, a lower-case letter first.',
+  ),
+  max_segments: option({ type: 'integer', minimum: 1, maximum: 100, description: 'Words in a name.' }, 7),
+  blocked_phrases: option<readonly string[]>(
+    {
+      type: 'array',
+      maxItems: 200,
+      items: { type: 'string', minLength: 1, maxLength: 100 },
+      description: 'Words about how a tool works, joined by underscores; they count after the first word of a name.',
+    },
+    ['with_llm', 'via_api', 'from_s3', 'using_bq', 'using_sdk', 'with_gpt4'],
+  ),
+  ignore_prefixes: option<readonly string[]>(
+    {
+      type: 'array',
+      maxItems: 100,
+      items: { type: 'string', minLength: 1, maxLength: 200 },
+      description: 'Beginnings of names that are no choice of the author, such as `mcp__server__`; they are left out before the checks.',
+    },
+    [],
+  ),
+  on_empty: onEmptyDefinitions,
+};
 
-export const toolNameReliability = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolNameReliability = ruleWithJudge({
   id: 'tool_name_reliability',
-  version: 1,
   summary: 'The names of the tools are clear, short and written in one style.',
   needs: ['tool_definitions'],
-  onByDefault: false,
   defaultThreshold: 0.8,
-  defaults: {
-    style: 'snake_case',
-    maxSegments: 7,
-    blockedPhrases: ['with_llm', 'via_api', 'from_s3', 'using_bq', 'using_sdk', 'with_gpt4'],
-    ignorePrefixes: [],
-    onEmpty: 'skip',
-  },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      style: {
-        enum: ['snake_case', 'camel_case', 'kebab_case', 'any'],
-        description: 'How names are written; with ASCII letters and digits, a lower-case letter first.',
-      },
-      max_segments: { type: 'integer', minimum: 1, maximum: 100, description: 'Words in a name.' },
-      blocked_phrases: {
-        type: 'array',
-        maxItems: 200,
-        items: { type: 'string', minLength: 1, maxLength: 100 },
-        description: 'Words about how a tool works, joined by underscores; they count after the first word of a name.',
-      },
-      ignore_prefixes: {
-        type: 'array',
-        maxItems: 100,
-        items: { type: 'string', minLength: 1, maxLength: 200 },
-        description: 'Beginnings of names that are no choice of the author, such as `mcp__server__`; they are left out before the checks.',
-      },
-      on_empty: onEmptyDefinitionsSchema,
-    },
-  },
+  options,
   source: 'Dokimos ToolNameReliabilityEvaluator, with whole words and an exact mean',
   evaluate: ({ trace: { toolDefinitions } }, options, { once }) =>
     once(toolDefinitions, options, () => byRules(toolDefinitions, checksOf(options), options.onEmpty)),
   evaluateWithJudge,
-} as const satisfies RuleEvaluator<ToolNameReliabilityOptions>;
+});
 
-function* evaluateWithJudge(
-  { trace }: Subject,
-  options: ToolNameReliabilityOptions,
-  _context: EvaluationContext,
-): Generator<Question, Outcome, Answer> {
+function* evaluateWithJudge({ trace }: Subject, options: Options, _context: EvaluationContext): Judging {
   return yield* byRulesAndJudge(trace.toolDefinitions, checksOf(options), options.onEmpty);
 }
 
-function checksOf(options: ToolNameReliabilityOptions): DefinitionChecks {
+function checksOf(options: Options): DefinitionChecks {
   return {
     rules: (definition) => rules(definition, options),
     judged: {
@@ -85,7 +68,7 @@ function checksOf(options: ToolNameReliabilityOptions): DefinitionChecks {
   };
 }
 
-function rules({ name: whole }: ToolDefinition, options: ToolNameReliabilityOptions): RuleChecks {
+function rules({ name: whole }: ToolDefinition, options: Options): RuleChecks {
   const prefix = options.ignorePrefixes.find((one) => whole.startsWith(one)) ?? '';
   const name = whole.slice(prefix.length);
   const words = segments(name, options.style);

@@ -13,47 +13,41 @@ import {
   partsOf,
   placedCalls,
   skipped,
+  type PlacedCall,
 } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import type { Subject } from './evaluator.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { callName, count, listed, quoted } from './explain/explanation.ts';
-
-export interface ToolPermissionOptions {
-  /** Absent: all that are not denied. */
-  readonly allow?: readonly string[];
-  readonly deny: readonly string[];
-  readonly normalizeToolNames: boolean;
-}
+import { rule } from './configuration/define.ts';
+import { option, optional, type OptionsOf } from './configuration/option-table.ts';
 
 const patterns = { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1, maxLength: 200 } };
 
-export const toolPermission = {
-  kind: 'rule',
+const options = {
+  allow: optional<readonly string[]>({
+    ...patterns,
+    description: 'Names of permitted tools; `*` stands for any characters. Left out: all that are not denied.',
+  }),
+  deny: option<readonly string[]>(
+    { ...patterns, description: 'Names of tools that must not be called; `*` stands for any characters. Wins over allow.' },
+    [],
+  ),
+  normalize_tool_names: normalizeToolNames,
+};
+
+type Options = OptionsOf<typeof options>;
+
+export const toolPermission = rule({
   id: 'tool_permission',
   version: 2,
   summary: 'Only permitted tools were called.',
   needs: ['tool_calls'],
   guard: true,
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { deny: [], normalizeToolNames: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      allow: { ...patterns, description: 'Names of permitted tools; `*` stands for any characters. Left out: all that are not denied.' },
-      deny: { ...patterns, description: 'Names of tools that must not be called; `*` stands for any characters. Wins over allow.' },
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
+  options,
   source: 'DeepEval ToolPermissionMetric, with patterns',
-  evaluate: (subject, options) =>
-    underNormalizedNames(subject, options.normalizeToolNames, (renamed) => evaluate(renamed, options), [
-      ...(options.allow ?? []),
-      ...options.deny,
-    ]),
-} as const satisfies RuleEvaluator<ToolPermissionOptions>;
+  evaluate: underNormalizedNames(evaluate, (options) => [...(options.allow ?? []), ...options.deny]),
+});
 
 interface Breach {
   /** The pattern that denies it; undefined: nothing allows it. */
@@ -69,7 +63,7 @@ interface Checked {
   readonly byName: ReadonlyMap<string, Breach | undefined>;
 }
 
-function evaluate({ trace }: Subject, options: ToolPermissionOptions): Outcome {
+function evaluate({ trace }: Subject, options: Options): Outcome {
   if (options.allow === undefined && options.deny.length === 0) return noExpectation('tools (allow, deny)');
   const stop = notCarried(trace);
   if (stop !== undefined) return stop;
@@ -93,7 +87,7 @@ function evaluate({ trace }: Subject, options: ToolPermissionOptions): Outcome {
 }
 
 /** Each name once. */
-function checked(calls: readonly PlacedCall[], { allow, deny }: ToolPermissionOptions): Checked {
+function checked(calls: readonly PlacedCall[], { allow, deny }: Options): Checked {
   const [denied, allowed] = [patternsOf(deny), allow === undefined ? undefined : patternsOf(allow)];
   const byName = new Map<string, Breach | undefined>();
   let left = comparedMax;

@@ -17,42 +17,33 @@ import {
   resultsUnknown,
   skipped,
 } from './evidence/calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { EvaluationContext, Subject } from './evaluator.ts';
 import { argumentsOf } from './matching/expected-calls.ts';
-import { failureDefaults, failureFunctions, failureProperties, judgedCalls, notSearched } from './evidence/failed-calls.ts';
-import type { Failure, FailureOptions, Judged } from './evidence/failed-calls.ts';
+import { judgedCalls, notSearched, type Failure, type Judged, failureOptions } from './evidence/failed-calls.ts';
 import { canonicalText } from './matching/equality.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { callName, count, listed } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag, type OptionsOf } from './configuration/option-table.ts';
 
-export interface ToolRecoveryOptions extends FailureOptions {
-  readonly sameArguments: boolean;
-  readonly normalizeToolNames: boolean;
-}
+const options = {
+  same_arguments: flag('Only a later success with the same arguments puts a failure right.'),
+  ...failureOptions,
+  normalize_tool_names: normalizeToolNames,
+};
 
-export const toolRecovery = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolRecovery = rule({
   id: 'tool_recovery',
   version: 3,
   summary: 'Tool calls that failed were put right by later calls of the same tool.',
   needs: ['tool_calls', 'tool_results'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { ...failureDefaults, sameArguments: false, normalizeToolNames: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      same_arguments: { type: 'boolean', description: 'Only a later success with the same arguments puts a failure right.' },
-      ...failureProperties,
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
-  functions: failureFunctions,
+  options,
   source: 'the question that a tool error leaves open; failures as tool_error finds them',
-  evaluate: (subject, options, context) =>
-    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
-} as const satisfies RuleEvaluator<ToolRecoveryOptions>;
+  evaluate: underNormalizedNames(evaluate),
+});
 
 /** Culprits whose sentence is made; no more are named. */
 const culpritsMade = 3;
@@ -66,7 +57,7 @@ interface Failed extends Judged {
   readonly attempts: number;
 }
 
-function evaluate({ trace }: Subject, options: ToolRecoveryOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace }: Subject, options: Options, context: EvaluationContext): Outcome {
   const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   const calls = executedCalls(trace);

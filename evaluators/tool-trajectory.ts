@@ -5,9 +5,8 @@
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import { unreachable } from '../src/model/ids.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs, type PlacedCall } from './evidence/calls.ts';
+import type { EvaluationContext, Subject } from './evaluator.ts';
 import {
   callMatching,
   countedCalls,
@@ -16,59 +15,49 @@ import {
   extraDetails,
   missingCalls,
   missingDetails,
+  type CallMatching,
+  onlySuccessful,
 } from './matching/expected-calls.ts';
-import type { CallMatching } from './matching/expected-calls.ts';
-import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
-import type { ArgumentOptions } from './matching/arguments.ts';
+import { argumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
-import { longestCommonSubsequence } from './matching/sequences.ts';
-import type { Pair } from './matching/sequences.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { longestCommonSubsequence, type Pair } from './matching/sequences.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { count, listed, listedCalls } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { choice, type OptionsOf } from './configuration/option-table.ts';
+import { expecting } from './expectation/expecting.ts';
 
 export type TrajectoryMode = 'strict' | 'in_order' | 'contains_in_order' | 'any_order' | 'superset' | 'subset' | 'precision' | 'recall';
 
-export interface ToolTrajectoryOptions {
-  readonly mode: TrajectoryMode;
-  readonly arguments: ArgumentOptions;
-  readonly onlySuccessful: boolean;
-  readonly normalizeToolNames: boolean;
-}
+const options = {
+  mode: choice(
+    ['strict', 'in_order', 'contains_in_order', 'any_order', 'superset', 'subset', 'precision', 'recall'],
+    'strict: the same calls at the same places. in_order: longest common subsequence over the longer side, so an extra call costs. contains_in_order: the expected calls in order, others may lie between. any_order: matched over the longer side. superset: all expected calls, others free. subset: only expected calls, omissions free. precision: matched over calls made. recall: matched over calls expected.',
+    'in_order',
+  ),
+  arguments: argumentOptions(),
+  only_successful: onlySuccessful,
+  normalize_tool_names: normalizeToolNames,
+};
 
-export const toolTrajectory = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const toolTrajectory = rule({
   id: 'tool_trajectory',
   version: 2,
   summary: 'The tool calls follow the expected trajectory.',
   needs: ['tool_calls', 'expected_tool_calls'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { mode: 'in_order', arguments: argumentDefaults, onlySuccessful: false, normalizeToolNames: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      mode: {
-        enum: ['strict', 'in_order', 'contains_in_order', 'any_order', 'superset', 'subset', 'precision', 'recall'],
-        description:
-          'strict: the same calls at the same places. in_order: longest common subsequence over the longer side, so an extra call costs. contains_in_order: the expected calls in order, others may lie between. any_order: matched over the longer side. superset: all expected calls, others free. subset: only expected calls, omissions free. precision: matched over calls made. recall: matched over calls expected.',
-      },
-      arguments: argumentOptionsSchema,
-      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
-  expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
+  options,
+  expectationSchema: expecting({ tool_calls: expectedToolCallsSchema }, 'tool_calls'),
   checks: ({ arguments: { mode, matcher } }) =>
     mode === 'ignore' && matcher === undefined ? ['tool_calls'] : ['tool_calls', 'tool_calls.arguments'],
   switchedOnBy: { tool_calls: {}, 'tool_calls.arguments': {} },
-  functions: matcherPaths('arguments'),
   source: 'Dokimos ToolTrajectoryEvaluator, with contains_in_order besides',
-  evaluate: (subject, options, context) =>
-    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
-} as const satisfies RuleEvaluator<ToolTrajectoryOptions>;
+  evaluate: underNormalizedNames(evaluate),
+});
 
-function evaluate({ trace, expected }: Subject, options: ToolTrajectoryOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace, expected }: Subject, options: Options, context: EvaluationContext): Outcome {
   if (expected.toolCalls === undefined) return noExpectation('tool calls');
   const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.toolCalls.length);
   if (stop !== undefined) return stop;

@@ -6,73 +6,57 @@ import type { ExpectedMessage } from '../src/model/expectation.ts';
 import { unreachable } from '../src/model/ids.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, evidenceOf, namedIn, noExpectation, notCarried, placedCalls, tooManyPairs } from './evidence/calls.ts';
-import type { PlacedCall } from './evidence/calls.ts';
-import { outlineOf } from './evidence/conversation.ts';
-import type { MessageOutline } from './evidence/conversation.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { callMatching, extraCalls, extraDetails, missingCalls, missingDetails } from './matching/expected-calls.ts';
-import type { CallMatching } from './matching/expected-calls.ts';
+import {
+  argumentsUnknown,
+  evidenceOf,
+  namedIn,
+  noExpectation,
+  notCarried,
+  placedCalls,
+  tooManyPairs,
+  type PlacedCall,
+} from './evidence/calls.ts';
+import { outlineOf, type MessageOutline } from './evidence/conversation.ts';
+import type { EvaluationContext, Subject } from './evaluator.ts';
+import { callMatching, extraCalls, extraDetails, missingCalls, missingDetails, type CallMatching } from './matching/expected-calls.ts';
 import { callsOfMessages, expectedMessagesSchema } from './expectation/messages.ts';
-import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
-import type { ArgumentMode, ArgumentOptions } from './matching/arguments.ts';
+import { type ArgumentMode, type ArgumentOptions, argumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
 import { count, listed, listedCalls } from './explain/explanation.ts';
+import { rule } from './configuration/define.ts';
+import { flag, choice, type OptionsOf } from './configuration/option-table.ts';
+import { expecting } from './expectation/expecting.ts';
 
 type Compare = 'strict' | 'unordered' | 'subset' | 'superset';
 
-export interface TrajectoryMatchOptions {
-  readonly compare: Compare;
-  readonly arguments: ArgumentOptions;
-  readonly graded: boolean;
-  readonly normalizeToolNames: boolean;
-}
+const options = {
+  compare: choice(
+    ['strict', 'unordered', 'subset', 'superset'],
+    'strict: the same roles in the same order, each message with the same calls in any order. unordered: the same calls in all messages together. subset: no other calls than those of the reference. superset: at least those. With subset the reference is what contains, so the argument modes subset and superset change places as well.',
+  ),
+  arguments: argumentOptions(),
+  graded: flag('The score is the share of messages (strict) or of calls that agree, instead of all or nothing.'),
+  normalize_tool_names: normalizeToolNames,
+};
 
-export const trajectoryMatch = {
-  kind: 'rule',
+type Options = OptionsOf<typeof options>;
+
+export const trajectoryMatch = rule({
   id: 'trajectory_match',
   version: 2,
   summary: 'The run follows a reference conversation.',
   needs: ['tool_calls', 'expected_messages'],
-  onByDefault: false,
   defaultThreshold: 1,
-  defaults: { compare: 'strict', arguments: argumentDefaults, graded: false, normalizeToolNames: false },
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      compare: {
-        enum: ['strict', 'unordered', 'subset', 'superset'],
-        description:
-          'strict: the same roles in the same order, each message with the same calls in any order. unordered: the same calls in all messages together. subset: no other calls than those of the reference. superset: at least those. With subset the reference is what contains, so the argument modes subset and superset change places as well.',
-      },
-      arguments: argumentOptionsSchema,
-      graded: {
-        type: 'boolean',
-        description: 'The score is the share of messages (strict) or of calls that agree, instead of all or nothing.',
-      },
-      normalize_tool_names: normalizeToolNamesSchema,
-    },
-  },
-  expectationSchema: {
-    type: 'object',
-    required: ['messages'],
-    properties: { messages: expectedMessagesSchema },
-  },
+  options,
+  expectationSchema: expecting({ messages: expectedMessagesSchema }, 'messages'),
   switchedOnBy: { messages: {} },
-  functions: matcherPaths('arguments'),
   source: 'agentevals trajectory match, with the best pairing and a graded score',
-  evaluate: (subject, options, context) =>
-    underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
-} as const satisfies RuleEvaluator<TrajectoryMatchOptions>;
+  evaluate: underNormalizedNames(evaluate),
+});
 
-function evaluate(
-  { trace, expected: { messages: reference } }: Subject,
-  options: TrajectoryMatchOptions,
-  context: EvaluationContext,
-): Outcome {
+function evaluate({ trace, expected: { messages: reference } }: Subject, options: Options, context: EvaluationContext): Outcome {
   if (reference === undefined) return noExpectation('messages');
   const wanted = callsOfMessages(reference);
   const stop = notCarried(trace) ?? tooManyPairs(trace, context, wanted.length);

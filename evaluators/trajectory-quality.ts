@@ -1,42 +1,51 @@
 /** How well the agent went about its work as a whole, by the judgement of a model that sees all steps, on a scale of five. */
-import { isJsonObject, member } from '../src/model/json.ts';
-import type { JsonValue } from '../src/model/json.ts';
-import type { Outcome } from '../src/model/verdict.ts';
+import { isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import { objectSchema, explanationIn } from './judging/numbered-verdicts.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, expectedText, lacking, truncatedDetail } from './judging/judge-blocks.ts';
 import { finalText } from './judging/judge-evidence.ts';
 import { runView } from './judging/run-view.ts';
 import { faulty, strictly, type Reading } from './judging/strict-answers.ts';
+import { judge } from './configuration/define.ts';
+import { constraints, expecting, textList } from './expectation/expecting.ts';
 
-export type TrajectoryQualityOptions = { readonly [option: string]: never };
-
-export const trajectoryQuality = {
-  kind: 'judge',
+export const trajectoryQuality = judge({
   id: 'trajectory_quality',
-  version: 1,
   summary: 'A judge finds that the agent went about its work well.',
   needs: ['input', 'tool_calls'],
-  onByDefault: false,
   defaultThreshold: 0.75,
-  defaults: {},
-  optionsSchema: { type: 'object', additionalProperties: false, properties: {} },
-  expectationSchema: {
-    type: 'object',
-    properties: {
-      tasks: {
-        type: 'array',
-        maxItems: 50,
-        items: { type: 'string', minLength: 1 },
-        description: 'What the agent has to get done, one text a task.',
-      },
-      constraints: { type: 'string', description: 'What the agent has to keep to meanwhile.' },
-      output: { description: 'The final response that is wanted.' },
-    },
-  },
+  expectationSchema: expecting({
+    tasks: textList('What the agent has to get done, one text a task.'),
+    constraints,
+    output: { description: 'The final response that is wanted.' },
+  }),
   source: 'UiPath trajectory evaluator, on a scale of five with every step shown',
-  evaluate,
-} as const satisfies JudgeEvaluator<TrajectoryQualityOptions>;
+  *evaluate({ trace, expected }, _options, context) {
+    const stop = lacking(trace, context, ['tool_calls', 'input']);
+    if (stop !== undefined) return stop;
+    const view = runView(trace);
+    const { data, truncated } = blocksOf({
+      'user input': trace.input,
+      'steps taken': view,
+      'final response': finalText(trace) || '(none)',
+      'expected behaviour': expectedText(expected),
+    });
+    const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema }, readScore);
+    if (judged.kind === 'failed') return judged.outcome;
+    const { score, explanation } = judged.value;
+    return {
+      kind: 'scored',
+      score,
+      explanation,
+      evidence: [],
+      details: {
+        judge_called: true,
+        steps: trace.toolCalls.length,
+        ...(view.leftOut.length === 0 ? {} : { steps_left_out: view.leftOut.length }),
+        ...truncatedDetail(truncated, judged.truncated),
+      },
+    };
+  },
+});
 
 const step = 0.25;
 const instruction = `An AI agent has worked on the user input in steps. Judge how it went about it, from 0 to 1 in steps of ${step}:
@@ -47,37 +56,6 @@ const instruction = `An AI agent has worked on the user input in steps. Judge ho
 0: it works on something else, invents results, or does harm.
 Where expected behaviour is given, measure by it. A failed step that the agent recovers from is no fault. First explain in one or two sentences, naming steps by their numbers, then give the score.`;
 const answerSchema = objectSchema({ explanation: { type: 'string' }, score: { type: 'number', minimum: 0, maximum: 1 } });
-
-function* evaluate(
-  { trace, expected }: Subject,
-  _options: TrajectoryQualityOptions,
-  context: EvaluationContext,
-): Generator<Question, Outcome, Answer> {
-  const stop = lacking(trace, context, ['tool_calls', 'input']);
-  if (stop !== undefined) return stop;
-  const view = runView(trace);
-  const { data, truncated } = blocksOf({
-    'user input': trace.input,
-    'steps taken': view,
-    'final response': finalText(trace) || '(none)',
-    'expected behaviour': expectedText(expected),
-  });
-  const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema }, readScore);
-  if (judged.kind === 'failed') return judged.outcome;
-  const { score, explanation } = judged.value;
-  return {
-    kind: 'scored',
-    score,
-    explanation,
-    evidence: [],
-    details: {
-      judge_called: true,
-      steps: trace.toolCalls.length,
-      ...(view.leftOut.length === 0 ? {} : { steps_left_out: view.leftOut.length }),
-      ...truncatedDetail(truncated, judged.truncated),
-    },
-  };
-}
 
 /** Exactly one of the five; nothing is rounded to one. */
 function readScore(answer: JsonValue): Reading<{ readonly score: number; readonly explanation: string }> {

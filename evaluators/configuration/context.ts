@@ -1,7 +1,6 @@
 /** The caches that evaluators share: compiled schemas and patterns, bounded, and built by whoever hosts the evaluators. */
 import { RE2JS } from 're2js';
-import { jsonText } from '../../src/model/json.ts';
-import type { JsonValue } from '../../src/model/json.ts';
+import { jsonText, type JsonValue } from '../../src/model/json.ts';
 import type { CompiledSchema, EvaluationContext, Pattern } from '../evaluator.ts';
 import { searchedTextMax, isSurelyLonger } from '../schema/pattern-size.ts';
 import { compileSchema, schemaTextMax } from '../schema/schemas.ts';

@@ -5,6 +5,7 @@ import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } fr
 import { quantityExamples, quantityOf, type QuantityKind } from '../../src/model/quantities.ts';
 import { compilePattern } from './context.ts';
 import type { JsonSchema, Fault } from '../evaluator.ts';
+import { camelCase } from './option-table.ts';
 import { readJsonPath } from '../matching/json-path-reader.ts';
 import { pointerSteps } from '../schema/schemas.ts';
 
@@ -59,10 +60,6 @@ function propertySchema(schema: JsonSchema, key: string): JsonSchema | undefined
   const properties = member(schema, 'properties');
   const found = isJsonObject(properties) ? member(properties, key) : undefined;
   return isJsonObject(found) ? found : undefined;
-}
-
-function camelCase(key: string): string {
-  return key.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function pathProblem(given: unknown): string {

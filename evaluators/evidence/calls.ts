@@ -2,18 +2,18 @@
 import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
 import type { Drafted } from '../../src/model/mutable.ts';
 import type { SpanId } from '../../src/model/ids.ts';
-import { isJsonArray, isJsonObject } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../../src/model/verdict.ts';
+import { choice } from '../configuration/option-table.ts';
 import type { EvaluationContext } from '../evaluator.ts';
 
 /** `original`: an empty list of calls or definitions scores as in the system that the evaluator comes from. */
 export type OnEmpty = 'skip' | 'original';
 
-export const onEmptySchema: JsonObject = {
-  enum: ['skip', 'original'],
-  description: 'What a run without tool calls gets: skip, or original for the full score that the original system gives.',
-};
+export const onEmpty = choice<OnEmpty>(
+  ['skip', 'original'],
+  'What a run without tool calls gets: skip, or original for the full score that the original system gives.',
+);
 
 /** A tool call with its place in the trajectory. */
 export interface PlacedCall {

@@ -1,7 +1,6 @@
 /** The messages of a run: as they were told, else put together out of what else is known of it. */
 import type { AgentTrace, ToolCall, TraceMessage } from '../../src/model/agent-trace.ts';
-import { plainText } from '../../src/model/json.ts';
-import type { JsonValue } from '../../src/model/json.ts';
+import { plainText, type JsonValue } from '../../src/model/json.ts';
 
 /** A message without its text: who speaks, and which calls are asked for, by their places in the trajectory. */
 export type MessageOutline = Pick<TraceMessage, 'role' | 'calls'>;

@@ -2,62 +2,42 @@
 import type { ToolCall } from '../../src/model/agent-trace.ts';
 import { failureSign, signInResult } from '../../src/model/error-signs.ts';
 import { errorMember } from '../../src/model/error-objects.ts';
-import { plainText, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { plainText, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { skipped, type PlacedCall } from './calls.ts';
 import { searchedTextMax } from '../configuration/context.ts';
+import { flag, option, programOption, type OptionsOf } from '../configuration/option-table.ts';
 import type { EvaluationContext, Pattern } from '../evaluator.ts';
 import { callName, listed, quoted } from '../explain/explanation.ts';
 
-export interface FailureOptions {
-  readonly blankIsError: boolean;
-  readonly detectErrorField: boolean;
-  readonly useSpanStatus: boolean;
-  readonly useIsError: boolean;
-  readonly useErrorSigns: boolean;
-  readonly errorPatterns: readonly string[];
-  /** A program's own sign of an error, asked about each result that is not blank: true, or what went wrong in words. */
-  readonly isError?: ErrorPredicate;
-}
-
-export const failureDefaults: FailureOptions = {
-  blankIsError: true,
-  detectErrorField: true,
-  useSpanStatus: true,
-  useIsError: true,
-  useErrorSigns: true,
-  errorPatterns: [],
-};
-
+/** A program's own sign of an error: true, or what went wrong. It is called for each result that is not blank. */
 export type ErrorPredicate = (result: JsonValue, call: ToolCall) => boolean | string;
 
-/** Where an evaluator that has `FailureOptions` takes functions. */
-export const failureFunctions: readonly string[] = ['isError'];
-
-export const failureProperties: JsonObject = {
-  blank_is_error: { type: 'boolean', description: 'A result without a visible character is a failure.' },
-  detect_error_field: {
-    type: 'boolean',
-    description:
-      'A result that is an object with an error member is a failure. The values false, 0, an empty text and an empty list mean no error.',
-  },
-  use_span_status: { type: 'boolean', description: 'A tool span with status ERROR, an exception event or error.type is a failure.' },
-  use_is_error: {
-    type: 'boolean',
-    description: 'A result marked as an error by the protocol (isError of MCP, an error status of the message) is a failure.',
-  },
-  use_error_signs: {
-    type: 'boolean',
-    description:
-      'A result that reads as an error is a failure, where no span states the outcome. Signs are tracebacks, `Error:` at the beginning, `{"status":"error"}`, HTTP status objects, and texts that SDKs write in place of a result.',
-  },
-  error_patterns: {
-    type: 'array',
-    maxItems: 100,
-    items: { type: 'string', format: 're2' },
-    description: 'A result in which one of these regular expressions is found is a failure.',
-  },
+export const failureOptions = {
+  blank_is_error: flag('A result without a visible character is a failure.', true),
+  detect_error_field: flag(
+    'A result that is an object with an error member is a failure. The values false, 0, an empty text and an empty list mean no error.',
+    true,
+  ),
+  use_span_status: flag('A tool span with status ERROR, an exception event or error.type is a failure.', true),
+  use_is_error: flag('A result marked as an error by the protocol (isError of MCP, an error status of the message) is a failure.', true),
+  use_error_signs: flag(
+    'A result that reads as an error is a failure, where no span states the outcome. Signs are tracebacks, `Error:` at the beginning, `{"status":"error"}`, HTTP status objects, and texts that SDKs write in place of a result.',
+    true,
+  ),
+  error_patterns: option<readonly string[]>(
+    {
+      type: 'array',
+      maxItems: 100,
+      items: { type: 'string', format: 're2' },
+      description: 'A result in which one of these regular expressions is found is a failure.',
+    },
+    [],
+  ),
+  isError: programOption<ErrorPredicate>(),
 };
+
+export type FailureOptions = OptionsOf<typeof failureOptions>;
 
 type Kind = 'span_status' | 'is_error' | 'blank' | 'predicate' | 'pattern' | 'error_field' | 'error_sign';
 

@@ -3,8 +3,7 @@
  * case and white space. Calls of one model turn do not see each other's results.
  */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
-import { isJsonArray, isJsonObject, parseJsonContainer } from '../../src/model/json.ts';
-import type { JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, parseJsonContainer, type JsonValue } from '../../src/model/json.ts';
 import type { PlacedCall } from './calls.ts';
 import { singleSpaced } from '../explain/explanation.ts';
 

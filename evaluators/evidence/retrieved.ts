@@ -1,10 +1,8 @@
 /** What was retrieved in a run: the documents of its retrievers, or the results of tools that are named as such. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { SpanId } from '../../src/model/ids.ts';
-import { isJsonArray, isJsonObject, member, plainText } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
-import { callDetails, cutShort, executedCalls, notCarried, skipped } from './calls.ts';
-import type { Skipped } from './calls.ts';
+import { isJsonArray, isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { callDetails, cutShort, executedCalls, notCarried, skipped, type Skipped } from './calls.ts';
 import { sameTool } from '../matching/names.ts';
 import { callName, count } from '../explain/explanation.ts';
 

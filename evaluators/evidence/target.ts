@@ -1,57 +1,57 @@
 /** What an evaluator of a text or a value looks at: the final response, the input, or the outputs of a tool, a retriever or a sub-agent. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { SpanId } from '../../src/model/ids.ts';
-import { plainText } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { plainText, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
-import { callDetails, cutShort, executedCalls, foremost, named, noFinalResponse, noInput, notCarried, partOf, skipped } from './calls.ts';
-import type { OnEmpty, PlacedCall, Skipped } from './calls.ts';
-import type { EvaluationContext, JsonSchema } from '../evaluator.ts';
+import {
+  callDetails,
+  cutShort,
+  executedCalls,
+  foremost,
+  named,
+  noFinalResponse,
+  noInput,
+  notCarried,
+  partOf,
+  skipped,
+  type OnEmpty,
+  type PlacedCall,
+  type Skipped,
+} from './calls.ts';
+import { choice, option, type OptionsOf } from '../configuration/option-table.ts';
+import type { EvaluationContext } from '../evaluator.ts';
 import { sameTool } from '../matching/names.ts';
-import { mean, numberOf } from '../matching/rational.ts';
-import type { Rational } from '../matching/rational.ts';
+import { mean, numberOf, type Rational } from '../matching/rational.ts';
 import { callName, count, listed, listedMax, quoted } from '../explain/explanation.ts';
 
 export type On = 'final_response' | 'input' | { readonly tool?: string; readonly retriever?: true; readonly subAgent?: string };
 
-export interface TargetOptions {
-  readonly on: On;
-  readonly onEmpty: OnEmpty;
-}
-
-export const targetDefaults: TargetOptions = { on: 'final_response', onEmpty: 'skip' };
-
-/** The properties that every such evaluator has among its options. */
-export const targetProperties: JsonObject = {
-  on: {
-    description:
-      'The text that it checks: `final_response`, `input`, `{ tool: NAME }`, `{ retriever: true }` or `{ sub_agent: NAME }`. `tool` checks each output of that tool, `retriever` each retrieved document, and the score is the mean. `sub_agent` checks what a sub-agent returned that was called as a tool.',
-    anyOf: [
-      { enum: ['final_response', 'input'] },
-      {
-        type: 'object',
-        additionalProperties: false,
-        minProperties: 1,
-        maxProperties: 1,
-        properties: { tool: { type: 'string', minLength: 1 }, retriever: { const: true }, sub_agent: { type: 'string', minLength: 1 } },
-      },
-    ],
-  },
-  on_empty: {
-    enum: ['skip', 'original'],
-    description:
-      'What a run without a final response gets: skip, or original to score it as one that is null, as the original system does.',
-  },
+/** The rows that every such evaluator has behind its own options. */
+export const targetOptions = {
+  on: option<On>(
+    {
+      description:
+        'The text that it checks: `final_response`, `input`, `{ tool: NAME }`, `{ retriever: true }` or `{ sub_agent: NAME }`. `tool` checks each output of that tool, `retriever` each retrieved document, and the score is the mean. `sub_agent` checks what a sub-agent returned that was called as a tool.',
+      anyOf: [
+        { enum: ['final_response', 'input'] },
+        {
+          type: 'object',
+          additionalProperties: false,
+          minProperties: 1,
+          maxProperties: 1,
+          properties: { tool: { type: 'string', minLength: 1 }, retriever: { const: true }, sub_agent: { type: 'string', minLength: 1 } },
+        },
+      ],
+    },
+    'final_response',
+  ),
+  on_empty: choice<OnEmpty>(
+    ['skip', 'original'],
+    'What a run without a final response gets: skip, or original to score it as one that is null, as the original system does.',
+  ),
 };
 
-export function targetSchema(properties: JsonObject, required: readonly string[] = []): JsonSchema {
-  return {
-    type: 'object',
-    additionalProperties: false,
-    ...(required.length === 0 ? {} : { required }),
-    properties: { ...properties, ...targetProperties },
-  };
-}
+export type TargetOptions = OptionsOf<typeof targetOptions>;
 
 /** What a check finds about one value. */
 export interface Finding {

@@ -2,8 +2,7 @@
  * Reads what a judge answered. Structured output makes most answers plain JSON in the schema asked for; this reader forgives what
  * models do besides (fences, prose, a comma too many, "true" for true), but never guesses a verdict that is not there.
  */
-import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { piecesOf } from './answer-pieces.ts';
 import type { JsonSchema, Question } from '../evaluator.ts';
 import { canonicalText } from '../matching/equality.ts';

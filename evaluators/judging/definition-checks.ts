@@ -1,21 +1,19 @@
 /** Evaluators of tool definitions: checks by rule on every definition, and more checks by a judge where one is named. One question a definition. */
 import type { ToolDefinition } from '../../src/model/agent-trace.ts';
-import { isJsonObject, member } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { objectSchema } from './numbered-verdicts.ts';
-import { cutShort, skipped } from '../evidence/calls.ts';
-import type { OnEmpty } from '../evidence/calls.ts';
+import { choice } from '../configuration/option-table.ts';
+import { cutShort, skipped, type OnEmpty } from '../evidence/calls.ts';
 import type { Answer, DataBlock, Question } from '../evaluator.ts';
 import { cut } from './judge-input.ts';
 import { mean, numberOf, rational } from '../matching/rational.ts';
 import { count, listed, quoted } from '../explain/explanation.ts';
 
-export const onEmptyDefinitionsSchema: JsonObject = {
-  enum: ['skip', 'original'],
-  description:
-    'What a run without tool definitions gets: skip, or original for the full score that the original system gives an empty list.',
-};
+export const onEmptyDefinitions = choice<OnEmpty>(
+  ['skip', 'original'],
+  'What a run without tool definitions gets: skip, or original for the full score that the original system gives an empty list.',
+);
 
 /** What the rules found of one definition. */
 export interface RuleChecks {

@@ -1,26 +1,22 @@
 /** How near texts are to a reference text in meaning: the cosine of their vectors in an embedding model. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import type { JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { skipped } from '../evidence/calls.ts';
+import { flag, type OptionsOf } from '../configuration/option-table.ts';
 import type { Asking, EvaluationContext } from '../evaluator.ts';
 import { searchedText } from '../matching/texts.ts';
-import { cosine, readVectors } from '../matching/vectors.ts';
-import type { Vector } from '../matching/vectors.ts';
+import { cosine, readVectors, type Vector } from '../matching/vectors.ts';
 import { judgeFailed } from './numbered-verdicts.ts';
 import { rational } from '../matching/rational.ts';
-import { checked, targetDefaults, targetValues } from '../evidence/target.ts';
-import type { Finding, TargetOptions } from '../evidence/target.ts';
+import { checked, targetOptions, targetValues, type Finding } from '../evidence/target.ts';
 
-export interface EmbeddedSimilarityOptions extends TargetOptions {
-  readonly distance: boolean;
-}
-
-export const embeddedSimilarityDefaults: EmbeddedSimilarityOptions = { distance: false, ...targetDefaults };
-
-export const embeddedSimilarityProperties: JsonObject = {
-  distance: { type: 'boolean', description: 'The score is the distance, 1 − similarity, instead: for outputs that must differ.' },
+export const embeddedSimilarityOptions = {
+  distance: flag('The score is the distance, 1 − similarity, instead: for outputs that must differ.'),
+  ...targetOptions,
 };
+
+export type EmbeddedSimilarityOptions = OptionsOf<typeof embeddedSimilarityOptions>;
 
 /** Characters of a text that is embedded. Models take fewer, and refuse what is too long for them. */
 const textCharsMax = 100_000;

@@ -2,8 +2,7 @@
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import { jsonText, plainText } from '../../src/model/json.ts';
-import { cutShort, executedCalls, noFinalResponse, noInput, noToolCalls, notCarried, tooLarge } from '../evidence/calls.ts';
-import type { Skipped } from '../evidence/calls.ts';
+import { cutShort, executedCalls, noFinalResponse, noInput, noToolCalls, notCarried, tooLarge, type Skipped } from '../evidence/calls.ts';
 import type { DataBlock, EvaluationContext } from '../evaluator.ts';
 import { cut, judgeInput, type JudgeInput } from './judge-input.ts';
 import { finalText, inputText, notAsked } from './judge-evidence.ts';

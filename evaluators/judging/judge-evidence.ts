@@ -1,23 +1,23 @@
 /** What a judge must be shown before it can be asked; a run without it is skipped, and nobody is asked. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
-import { plainText } from '../../src/model/json.ts';
-import type { JsonObject } from '../../src/model/json.ts';
-import { cutShort, noFinalResponse, noInput, noToolCalls, notCarried, skipped, tooLarge } from '../evidence/calls.ts';
-import type { PlacedCall, Skipped } from '../evidence/calls.ts';
+import { plainText, type JsonObject } from '../../src/model/json.ts';
+import {
+  cutShort,
+  noFinalResponse,
+  noInput,
+  noToolCalls,
+  notCarried,
+  skipped,
+  tooLarge,
+  type PlacedCall,
+  type Skipped,
+} from '../evidence/calls.ts';
 import type { EvaluationContext } from '../evaluator.ts';
 import { lacksSources } from '../evidence/provenance.ts';
 
 export type Evidence = 'tool_calls' | 'tool_definitions' | 'input' | 'final_response';
 
 export const notAsked: JsonObject = { judge_called: false };
-
-/** How `context` may be written under `expect`. */
-export const contextForms: JsonObject = {
-  anyOf: [
-    { type: 'string', minLength: 1 },
-    { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1 } },
-  ],
-};
 
 /** Why the run cannot be judged; undefined when everything is there, and whole. */
 export function lacking(trace: AgentTrace, context: EvaluationContext, wanted: readonly Evidence[]): Skipped | undefined {

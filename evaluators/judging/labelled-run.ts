@@ -1,13 +1,11 @@
 /** One label, or one score, that a judge gives a run as a whole. */
 import type { SpanId } from '../../src/model/ids.ts';
-import { isJsonObject, member } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { objectSchema, explanationIn } from './numbered-verdicts.ts';
 import type { Answer, Question } from '../evaluator.ts';
 import { judgeInputBlocks, truncatedDetail } from './judge-blocks.ts';
-import { keptExplanation, labelProperties, readLabelled } from './labels.ts';
-import type { LabelForm } from './labels.ts';
+import { keptExplanation, labelProperties, readLabelled, type LabelForm } from './labels.ts';
 import type { JudgeInput } from './judge-input.ts';
 import { faulty, strictly, type Judged, type Reading } from './strict-answers.ts';
 import { listed, quoted, saidBriefly } from '../explain/explanation.ts';

@@ -1,6 +1,5 @@
 /** A judge's label with its explanation, and with what speaks against the thing that is judged where that is asked for. */
-import { isJsonArray, member } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { cut } from './judge-input.ts';
 import { faulty, readLabel, type Reading } from './strict-answers.ts';
 

@@ -1,7 +1,7 @@
 /** The plan of a run: the one that is expected, else the one that the agent's reasoning and its messages tell, which a judge is asked to list. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import type { JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { objectSchema, listIn } from './numbered-verdicts.ts';
 import { skipped } from '../evidence/calls.ts';
@@ -9,6 +9,7 @@ import type { Answer, Question } from '../evaluator.ts';
 import { blocksOf } from './judge-blocks.ts';
 import { notAsked } from './judge-evidence.ts';
 import { faulty, strictly, type Reading } from './strict-answers.ts';
+import { textList } from '../expectation/expecting.ts';
 
 export interface Plan {
   readonly items: readonly string[];
@@ -20,12 +21,9 @@ export type FoundPlan = { readonly kind: 'plan'; readonly plan: Plan } | { reado
 
 const itemsMax = 50;
 
-export const planExpectation: JsonObject = {
-  type: 'array',
-  maxItems: itemsMax,
-  items: { type: 'string', minLength: 1 },
-  description: 'The steps of the plan, in order. Left out: the plan that the agent tells in its reasoning or its messages.',
-};
+export const planExpectation = textList(
+  'The steps of the plan, in order. Left out: the plan that the agent tells in its reasoning or its messages.',
+);
 
 const instruction =
   'An AI agent has worked on the user input. List the steps of the plan that it set itself: what it says that it is going to do, in its own words, in order, each once. A report of what was done is no plan, and neither is the final response. First explain in one sentence where the plan stands, then list its steps; if there is no plan, give an empty list.';

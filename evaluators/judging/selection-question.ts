@@ -4,8 +4,7 @@ import { objectSchema } from './numbered-verdicts.ts';
 import { placedCalls } from '../evidence/calls.ts';
 import type { Question } from '../evaluator.ts';
 import { judgeInputBlocks } from './judge-blocks.ts';
-import { judgeInput, judgeInputCalls, judgeInputDefinitions, judgeInputHistory } from './judge-input.ts';
-import type { JudgeInput } from './judge-input.ts';
+import { judgeInput, judgeInputCalls, judgeInputDefinitions, judgeInputHistory, type JudgeInput } from './judge-input.ts';
 
 export const selectionSteps: readonly number[] = [0, 0.25, 0.5, 0.75, 1];
 

@@ -2,8 +2,7 @@
  * Answers of a judge that are taken whole or not at all: a label that is none of the set, an explanation that is missing, or an item
  * without exactly one verdict is named to the judge once, and then the evaluation has failed. Nothing is guessed, clamped or counted as 0.
  */
-import { isJsonObject, member } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import type { Answer, Question } from '../evaluator.ts';
 import { explanationIn, judgeFailed, listIn, numberOf, verdictsFault } from './numbered-verdicts.ts';

@@ -2,14 +2,10 @@
  * How far the arguments of a call agree with those expected: 1 for equal ones, else the agreement of each key, an object's by its own keys,
  * over the number of keys on both sides. Lists agree whole or not at all.
  */
-import { isJsonObject } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
-import { quotient, rational, sum } from './rational.ts';
-import type { Rational } from './rational.ts';
-import { selectedArguments } from './arguments.ts';
-import type { ArgumentRule } from './arguments.ts';
-import { canonicalText } from './equality.ts';
-import type { TextTolerance } from './equality.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { quotient, rational, sum, type Rational } from './rational.ts';
+import { selectedArguments, type ArgumentRule } from './arguments.ts';
+import { canonicalText, type TextTolerance } from './equality.ts';
 
 /** A value with its canonical text, members included, so that one call can be compared with many. */
 export interface PreparedValue {

@@ -2,8 +2,8 @@
  * Whether the arguments of a call are those that were expected. The words look from the expectation: `subset` means that the
  * expectation is a subset of what was sent. Only the top level follows the mode; nested values are compared whole.
  */
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
-import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
+import { type JsonObject, type JsonValue, isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
+import type { Option } from '../configuration/option-table.ts';
 import type { JsonSchema } from '../evaluator.ts';
 import { canonicalText, jsonEqual, type TextTolerance } from './equality.ts';
 
@@ -25,11 +25,6 @@ export interface ArgumentOptions extends ArgumentRule {
   readonly overrides: { readonly [tool: string]: ArgumentMode | ArgumentMatcher | Partial<ArgumentRule> };
 }
 
-/** Where an evaluator that has `ArgumentOptions` at this path takes functions. */
-export function matcherPaths(path: string): readonly string[] {
-  return [`${path}.matcher`, `${path}.overrides.*`, `${path}.overrides.*.matcher`];
-}
-
 export const argumentDefaults: ArgumentOptions = { mode: 'exact', trimStrings: false, caseInsensitive: false, overrides: {} };
 
 const ruleProperties: JsonObject = {
@@ -48,7 +43,7 @@ const ruleProperties: JsonObject = {
   },
 };
 
-export const argumentOptionsSchema: JsonSchema = {
+const argumentOptionsSchema: JsonSchema = {
   type: 'object',
   additionalProperties: false,
   description: 'How arguments are compared.',
@@ -67,6 +62,11 @@ export const argumentOptionsSchema: JsonSchema = {
     },
   },
 };
+
+/** How arguments are compared. A program may give functions for the schema's rules. */
+export function argumentOptions(preset = argumentDefaults): Option<ArgumentOptions> {
+  return { schema: argumentOptionsSchema, preset, functions: ['matcher', 'overrides.*', 'overrides.*.matcher'] };
+}
 
 /** Arguments written out once, so that one call can be compared with many. */
 export interface PreparedArguments {

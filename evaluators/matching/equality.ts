@@ -2,8 +2,7 @@
  * The one equality of JSON values: objects by key set, lists in order, one number type (1 = 1.0, exact beyond 2^53), booleans are
  * not numbers, null is a value and differs from a missing key, texts by code points without Unicode normalisation.
  */
-import { isJsonArray, isJsonObject, jsonDepthMax } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, jsonDepthMax, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 
 /** How texts are compared. Keys are never trimmed or folded. */
 export interface TextTolerance {

@@ -4,6 +4,7 @@ import type { ToolCall } from '../../src/model/agent-trace.ts';
 import type { ExpectedToolCall } from '../../src/model/expectation.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { callDetails, namedIn, type PlacedCall } from '../evidence/calls.ts';
+import { flag } from '../configuration/option-table.ts';
 import type { JsonSchema } from '../evaluator.ts';
 import {
   argumentDifference,
@@ -284,6 +285,8 @@ export function extraCalls(actual: readonly PlacedCall[], pairs: readonly Pair[]
 export function extraDetails(key: string, extra: readonly PlacedCall[]): JsonObject {
   return namedIn(key, extra, callDetails);
 }
+
+export const onlySuccessful = flag('Count only calls that ran without an error.');
 
 /** The calls that count: all that the model asked for, or only those that ran without an error. */
 export function countedCalls(calls: readonly PlacedCall[], onlySuccessful: boolean): readonly PlacedCall[] {

@@ -1,8 +1,15 @@
 /** Reads the text of a JSONPath. A path that is broken, or larger than the limits, is refused with the place and the reason. */
-import { parseJson } from '../../src/model/json.ts';
-import type { JsonValue } from '../../src/model/json.ts';
-import { isDefinite } from './json-path.ts';
-import type { Comparison, Condition, JsonPath, Operand, PathOperand, Segment, Selector } from './json-path.ts';
+import { parseJson, type JsonValue } from '../../src/model/json.ts';
+import {
+  isDefinite,
+  type Comparison,
+  type Condition,
+  type JsonPath,
+  type Operand,
+  type PathOperand,
+  type Segment,
+  type Selector,
+} from './json-path.ts';
 
 export type ReadPath =
   | { readonly kind: 'path'; readonly path: JsonPath }

@@ -3,8 +3,7 @@
  * length(). Read by `json-path-reader.ts`; nothing in a path is ever run as code.
  */
 import { unreachable } from '../../src/model/ids.ts';
-import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
-import type { JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import { jsonEqual } from './equality.ts';
 import { codePointLength } from './similarity.ts';
 

@@ -1,16 +1,14 @@
 /** Tool names without the random suffixes that some frameworks add, for evaluators that compare names. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
-import type { JsonObject } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
-import type { Subject } from '../evaluator.ts';
+import { flag } from '../configuration/option-table.ts';
+import type { EvaluationContext, Subject } from '../evaluator.ts';
 import { normalizedName } from './names.ts';
 
-export const normalizeToolNamesSchema: JsonObject = {
-  type: 'boolean',
-  description:
-    'Leave out random suffixes of the names of called tools, as in delegate_to_agent_xg7c; names of defined and of expected tools are kept. The details list each change.',
-};
+export const normalizeToolNames = flag(
+  'Leave out random suffixes of the names of called tools, as in delegate_to_agent_xg7c; names of defined and of expected tools are kept. The details list each change.',
+);
 
 export interface Normalized {
   readonly subject: Subject;
@@ -34,15 +32,15 @@ export function normalizedNames(subject: Subject, on: boolean, names: readonly s
   return { subject: { ...subject, trace }, changes: [...changes].map(([name, normalized]) => ({ name, normalized })) };
 }
 
-/** Evaluates under normalised names when asked to, and says in the details which names were changed. */
-export function underNormalizedNames(
-  subject: Subject,
-  on: boolean,
-  evaluate: (subject: Subject) => Outcome,
-  names: readonly string[] = [],
-): Outcome {
-  const normalized = normalizedNames(subject, on, names);
-  return withChanges(evaluate(normalized.subject), normalized);
+/** The rule under normalised names when the options ask for them. The details list the names that it changes. */
+export function underNormalizedNames<Options extends { readonly normalizeToolNames: boolean }>(
+  evaluate: (subject: Subject, options: Options, context: EvaluationContext) => Outcome,
+  namesIn: (options: Options) => readonly string[] = () => [],
+): typeof evaluate {
+  return (subject, options, context) => {
+    const normalized = normalizedNames(subject, options.normalizeToolNames, namesIn(options));
+    return withChanges(evaluate(normalized.subject, options, context), normalized);
+  };
 }
 
 export function withChanges(outcome: Outcome, { changes }: Normalized): Outcome {

@@ -1,22 +1,22 @@
 /** Which part of an output is compared: the whole, the value at a path, or the values at several. */
 import { isJsonArray, isJsonObject, member, parseJson, type JsonValue } from '../../src/model/json.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
+import { option } from '../configuration/option-table.ts';
 import type { Fault } from '../evaluator.ts';
 import { withoutFence } from './texts.ts';
 import { quoted } from '../explain/explanation.ts';
 
 export type OutputKey = string | readonly string[];
 
-export const outputKeySchema = {
-  type: ['string', 'array'],
-  minLength: 1,
-  maxLength: 1000,
-  minItems: 1,
-  maxItems: 100,
-  items: { type: 'string', minLength: 1, maxLength: 1000 },
-  description:
-    'What of the output is compared: `*` for all, a path such as `items[0].name`, or a list of paths. A text that holds JSON is read first.',
-} as const;
+const path = { type: 'string', minLength: 1, maxLength: 1000 } as const;
+const description =
+  'What of the output is compared: `*` for all, a path such as `items[0].name`, or a list of paths. A text that holds JSON is read first.';
+
+export const outputKey = option<OutputKey>(
+  { ...path, type: ['string', 'array'], minItems: 1, maxItems: 100, items: path, description },
+  '*',
+);
+export const singleOutputKey = option<string>({ ...path, description }, '*');
 
 export interface Picked {
   /** Undefined: nothing is at the path. Of several paths those with a value. */

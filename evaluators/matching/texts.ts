@@ -8,6 +8,7 @@ import {
   type JsonValue,
   type JsonObject,
 } from '../../src/model/json.ts';
+import { flag, option } from '../configuration/option-table.ts';
 import { jsonEqual } from './equality.ts';
 import { skipped, type Skipped } from '../evidence/calls.ts';
 import { mean, rational, type Rational } from './rational.ts';
@@ -62,10 +63,10 @@ function equalContainer(parsed: JsonValue | undefined, value: JsonValue, toleran
   return parsed !== undefined && jsonEqual(parsed, value, tolerance);
 }
 
-export const lineProperties = {
-  line_by_line: { type: 'boolean', description: 'Compare line by line; blank lines are dropped, and the score is the mean of the lines.' },
-  line_delimiter: { type: 'string', minLength: 1, maxLength: 100, description: 'What separates lines.' },
-} as const;
+export const lineOptions = {
+  line_by_line: flag('Compare line by line; blank lines are dropped, and the score is the mean of the lines.'),
+  line_delimiter: option({ type: 'string', minLength: 1, maxLength: 100, description: 'What separates lines.' }, '\n'),
+};
 
 /** Lines of one text. */
 const linesMax = 2_000;

@@ -1,6 +1,5 @@
 /** Vectors as lists of numbers: how they are read from JSON, and the angle between two. */
-import { isJsonArray, parseJsonContainer } from '../../src/model/json.ts';
-import type { JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, parseJsonContainer, type JsonValue } from '../../src/model/json.ts';
 
 export type Vector = readonly number[];
 

@@ -2,8 +2,7 @@
  * A normalised schema as one check: every schema in it becomes a list of closures, a few for each keyword. No code is generated, so that a
  * schema costs no more than its length, whoever wrote it; what a value costs is counted in steps.
  */
-import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Pattern } from '../evaluator.ts';
 import {
   addSeen,

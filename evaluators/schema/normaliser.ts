@@ -2,8 +2,7 @@
  * Makes a sound JSON Schema of what tool definitions carry: identifiers and remote references go, types in capitals and
  * `nullable` are rewritten, and a keyword of the wrong shape is dropped with a note. Everything else stays as it is.
  */
-import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Pattern } from '../evaluator.ts';
 import { patternSize, patternSizeMax } from './pattern-size.ts';
 

@@ -1,6 +1,5 @@
 /** Keywords that put schemas together: references, all, any, one, none, and conditions. */
-import { isJsonArray } from '../../src/model/json.ts';
-import type { JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, type JsonValue } from '../../src/model/json.ts';
 import {
   addGaps,
   addSeen,

@@ -1,6 +1,5 @@
 /** Keywords that look into lists. */
-import { isJsonArray } from '../../src/model/json.ts';
-import type { JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, type JsonValue } from '../../src/model/json.ts';
 import { canonicalText } from '../matching/equality.ts';
 import {
   addGaps,

@@ -1,6 +1,5 @@
 /** Keywords that look into objects. */
-import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { tell, tried } from './rules-combined.ts';
 import { searching } from './rules-plain.ts';
 import { addGaps, fail, inside, leaveOut, spend, withShare, type Checking, type Failure, type Place, type SchemaRule } from './rule.ts';

@@ -1,6 +1,5 @@
 /** Keywords that look at one value and not into it: numbers, texts, and lists of what is allowed. */
-import { isJsonArray } from '../../src/model/json.ts';
-import type { JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, type JsonValue } from '../../src/model/json.ts';
 import { jsonEqual } from '../matching/equality.ts';
 import { patternSize, searchedTextMax } from './pattern-size.ts';
 import { fail, leaveOut, spend, type Check, type Checking, type SchemaRule } from './rule.ts';

@@ -1,10 +1,9 @@
 /** JavaScript and TypeScript, each with JSX. */
 import { tsPlugin } from '@sveltejs/acorn-typescript';
-import { Parser } from 'acorn';
-import type { Options } from 'acorn';
+import { Parser, type Options } from 'acorn';
+import { checkedBy, firstProblem, isSyntaxError, tooDeep, type Check } from './readings.ts';
+
 import jsx from 'acorn-jsx';
-import { checkedBy, firstProblem, isSyntaxError, tooDeep } from './readings.ts';
-import type { Check } from './readings.ts';
 
 /**
  * Where types and comparisons look alike the parser tries one and then the other, at worst twice as often with each level of nesting.

@@ -2,13 +2,14 @@
 import { parser as cssGrammar } from '@lezer/css';
 import { parser as rustGrammar } from '@lezer/rust';
 import { parseXml, XmlError } from '@rgrove/parse-xml';
-import php from 'php-parser';
 import { parse as parsePython } from 'py-ast';
 import { parse as parseShell } from 'unbash';
 import { Composer, Parser } from 'yaml';
 import { parseJson } from '../../src/model/json.ts';
 import { javascriptProblem, typescriptProblem } from './javascript.ts';
 import { checkedBy, firstProblem, isSyntaxError, lineAt, type Check } from './readings.ts';
+
+import php from 'php-parser';
 
 const asShell = checkedBy((code) => {
   const [first] = parseShell(code).errors ?? [];
