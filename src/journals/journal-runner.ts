@@ -11,6 +11,7 @@ import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { Ingest, Received } from '../model/ingest.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 
 interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'watermarks' | 'inflatedBytesMax' | 'archive' | 'forward'> {
   readonly address: JournalAddress;
@@ -52,25 +53,29 @@ const segmentShareMax = 1 / 4;
 
 export function journaling({ address, settings, parts, redaction, ...options }: JournalingOptions): Journaling {
   const { recordBytesMax, ...bounds } = settings;
-  const ended = new AbortController();
   let journal: Journal | undefined;
   let opened: Intake | undefined;
-  let tending: Promise<void> | undefined;
+  let tending: PeriodicTask | undefined;
   let stopped: Promise<void> | undefined;
 
-  async function tend(own: Intake, from: Journal): Promise<void> {
-    while (!ended.signal.aborted) {
-      await parts.sleep(Math.max(tendEveryMsLeast, tendEveryMs * (1 - own.fill())), ended.signal);
-      await own.tend();
-      await from.tryRoom();
-    }
-    // Once more, for what was scored while it stopped.
-    await own.tend();
+  function startTending(own: Intake, from: Journal): PeriodicTask {
+    return periodicTask({
+      everyMs: () => Math.max(tendEveryMsLeast, tendEveryMs * (1 - own.fill())),
+      sleep: parts.sleep,
+      async work() {
+        await own.tend();
+        await from.tryRoom();
+      },
+      onFault: (error) =>
+        parts.logger.warn({ error: error instanceof Error ? error.message : 'unknown' }, 'the journal could not be committed'),
+      restsFirst: true,
+    });
   }
 
   async function stop(): Promise<void> {
-    ended.abort();
-    await tending;
+    await tending?.stop();
+    // Runs were scored during the stop.
+    await opened?.tend();
     await opened?.stop();
     await journal?.stop();
   }
@@ -97,7 +102,7 @@ export function journaling({ address, settings, parts, redaction, ...options }: 
       const own = intake({ journal, telemetry: parts.telemetry, clock: parts.clock, ...options });
       const replayed = await own.replay();
       opened = own;
-      tending = tend(own, journal);
+      tending = startTending(own, journal);
       return replayed;
     },
     stop: () => (stopped ??= stop()),

@@ -10,6 +10,7 @@ import type { AskEnd } from '../pipeline/jury/judge-driver.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import { verdictWord } from '../stores/row-mapping.ts';
 import type { Store } from '../model/store/store.ts';
+import { periodicTask } from '../runtime/periodic-task.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import { differences, watchesOf, type Watch } from './drift-baseline.ts';
 import type { JudgePool } from './judge-pool.ts';
@@ -138,7 +139,7 @@ export function driftWatch({
     const result = isKept && look.look > 0 ? await resultOf(watch, look) : undefined;
     await store.write({ ...look, state: isKept ? 'kept' : 'unfinished', endedAt: now(), result });
     telemetry.add('tracejury.judge.drift.looks', 1, { ...labelsOf(watch), 'tracejury.outcome': isKept ? 'kept' : 'unfinished' });
-    await tellDrift({ store, telemetry, watches: watches() });
+    await publishDrift({ store, telemetry, watches: watches() });
   }
 
   async function resultOf({ name, planned }: Watch, { series, look, answers }: DriftMeasurement): Promise<DriftResult> {
@@ -177,26 +178,26 @@ export function driftWatch({
     return Math.max(restMsMin, Math.min(idleMs, ...[...notBefore.values()].map((ms) => ms - clock.nowMs())));
   }
 
-  async function work(): Promise<void> {
-    let toldOf: unknown;
-    while (!ended.signal.aborted) {
-      try {
-        const own = watches();
-        if (toldOf !== own) await tellDrift({ store, telemetry, watches: own });
-        toldOf = own;
-        await sleep(await round(), ended.signal);
-      } catch (error) {
-        onFault(error);
-        await sleep(putOffMs, ended.signal);
-      }
-    }
-  }
-
-  const working = work();
+  let published: readonly Watch[] | undefined;
+  let restMs = putOffMs;
+  const working = periodicTask({
+    everyMs: () => restMs,
+    sleep,
+    async work() {
+      const own = watches();
+      if (published !== own) await publishDrift({ store, telemetry, watches: own });
+      published = own;
+      restMs = await round();
+    },
+    onFault(error) {
+      restMs = putOffMs;
+      onFault(error);
+    },
+  });
   return {
     async stop() {
       ended.abort();
-      await working;
+      await working.stop();
     },
   };
 }
@@ -220,7 +221,7 @@ interface Told {
   readonly look: DriftMeasurement;
 }
 
-async function tellDrift({
+async function publishDrift({
   store,
   telemetry,
   watches,

@@ -1,4 +1,4 @@
-/** Looks at what bears on the service, ten times a second, and says what is given up for it. */
+/** Measures the pressure on the service ten times a second, and decides which work it sheds. */
 import type { Clock, Sleep } from '../model/clock.ts';
 import { intakePace, retryAfter } from '../pipeline/overload/admission-rate.ts';
 import {
@@ -9,9 +9,10 @@ import {
   type LoadSheddingLevel,
 } from '../pipeline/overload/load-shedding.ts';
 import type { Admission, Ingest } from '../model/ingest.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
-/** What only the host can measure; each is asked at every look. */
+/** What only the host can measure, ten times a second. */
 export interface Readings extends Omit<Pressures, 'closing' | 'event_loop'> {
   /** How late the closing of runs is; 0: in time. */
   readonly overdueMs: number;
@@ -28,6 +29,7 @@ export interface OverloadMonitorOptions {
   readonly closingLagMs: number;
   readonly retryAfterMaxSeconds: number;
   readonly read: () => Readings;
+  readonly onFault: (error: unknown) => void;
 }
 
 export interface OverloadMonitor extends Required<Pick<Ingest, 'admission' | 'putOff'>> {
@@ -44,7 +46,7 @@ export interface OverloadMonitor extends Required<Pick<Ingest, 'admission' | 'pu
   stop(): Promise<void>;
 }
 
-const lookEveryMs = 100;
+const measureEveryMs = 100;
 /** As late as the event loop may be. */
 const loopLagMs = 1_000;
 
@@ -53,24 +55,21 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
   const levels = loadShedding(options);
   const pace = intakePace(options);
   const away = retryAfter({ maxSeconds: options.retryAfterMaxSeconds, random: options.random });
-  const ended = new AbortController();
   let overdueMs = 0;
-  /** A single look at a huge trace is no overload: of two lags in a row the smaller one counts. */
+  /** One scan of a huge trace is no overload, so the smaller one of two lags in a row counts. */
   let lagMs = 0;
   let refusingSinceMs: number | undefined;
   /** What the pace was last bound for. */
   let paced: PressureName = 'closing';
-  let watching: Promise<void> | undefined;
+  let measuredAtMs = clock.nowMs();
+  let measuring: PeriodicTask | undefined;
 
-  async function watch(): Promise<void> {
-    while (!ended.signal.aborted) {
-      const dueMs = clock.nowMs() + lookEveryMs;
-      await sleep(lookEveryMs, ended.signal);
-      look(Math.max(0, clock.nowMs() - dueMs));
-    }
+  function measure(): void {
+    observe(Math.max(0, clock.nowMs() - measuredAtMs - measureEveryMs));
+    measuredAtMs = clock.nowMs();
   }
 
-  function look(lateMs: number): void {
+  function observe(lateMs: number): void {
     const { overdueMs: overdue, openBytes, ...shares } = read();
     overdueMs = overdue;
     levels.observe({ ...shares, closing: overdue / closingLagMs, event_loop: Math.min(lagMs, lateMs) / loopLagMs });
@@ -107,11 +106,11 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
     isCalm: () => levels.level() === 'calm',
     keepsContent: () => keeps('content', 'shed_content'),
     start() {
-      watching ??= watch();
+      measuredAtMs = clock.nowMs();
+      measuring ??= periodicTask({ everyMs: measureEveryMs, sleep, work: measure, onFault: options.onFault, restsFirst: true });
     },
     async stop() {
-      ended.abort();
-      await watching;
+      await measuring?.stop();
     },
   };
 }

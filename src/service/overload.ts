@@ -38,6 +38,7 @@ export interface OverloadOptions {
   readonly sleep: Sleep;
   readonly random: () => number;
   readonly memory: Memory;
+  readonly onFault: (error: unknown) => void;
 }
 
 export interface Overload extends OverloadMonitor {

@@ -248,6 +248,7 @@ export function overloadControl(parts: Parts, memory: Memory): Overload {
     journalFill: () => parts.journal.intake()?.fill() ?? 0,
     storeFill: () => parts.stored?.runWriter.fill() ?? 0,
     forwardFill: parts.forward.fill,
+    onFault: faultLog(parts, 'the pressure on the service could not be measured'),
   });
 }
 

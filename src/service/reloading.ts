@@ -6,6 +6,7 @@ import { ConfigError } from '../config/diagnostic.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { differing, type Fingerprints } from '../config/fingerprint.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 /** The configuration's file, as far as reloading goes. */
@@ -73,6 +74,7 @@ export function reloading({
   let wanted = false;
   let begun = false;
   let working: Promise<void> | undefined;
+  let watching: PeriodicTask | undefined;
 
   async function work(from: ReloadSource): Promise<void> {
     while (wanted && !ended.signal.aborted) {
@@ -154,16 +156,21 @@ export function reloading({
     pump();
   }
 
-  async function watch(from: ReloadSource): Promise<void> {
+  function watch(from: ReloadSource): PeriodicTask {
     let before: string | undefined;
-    while (!ended.signal.aborted) {
-      await sleep(watchMs, ended.signal);
-      if (working !== undefined) continue;
-      const now = await from.change();
-      // Somebody may still be writing: it counts when it looks the same twice.
-      if (now !== undefined && now === before) request();
-      before = now;
-    }
+    return periodicTask({
+      everyMs: watchMs,
+      sleep,
+      async work() {
+        if (working !== undefined) return;
+        const now = await from.change();
+        // An editor may still write the file, so a change counts when it is the same twice.
+        if (now !== undefined && now === before) request();
+        before = now;
+      },
+      onFault: refused,
+      restsFirst: true,
+    });
   }
 
   return {
@@ -172,8 +179,11 @@ export function reloading({
       begun = true;
       telemetry.set('tracejury.config.loaded', clock.nowMs() / 1_000);
       pump();
-      if (source !== undefined) void watch(source);
+      if (source !== undefined) watching = watch(source);
     },
-    stop: () => ended.abort(),
+    stop() {
+      ended.abort();
+      void watching?.stop();
+    },
   };
 }

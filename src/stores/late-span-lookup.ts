@@ -5,6 +5,7 @@
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { ClosingTimes } from '../pipeline/gathering/close-policy.ts';
 import type { Reopening } from '../pipeline/gathering/late-spans.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { keptSpans } from './span-decoder.ts';
 import type { KeptSpans, KnownTrace, Store, TraceName } from '../model/store/store.ts';
@@ -22,10 +23,7 @@ export interface ReopenerOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface Reopener {
-  /** May be called twice. */
-  stop(): Promise<void>;
-}
+export type Reopener = Pick<PeriodicTask, 'stop'>;
 
 const turnMsMax = 1_000;
 const turnMsMin = 10;
@@ -34,23 +32,18 @@ const tracesPerTurn = 2_000;
 const tracesPerQuery = 200;
 
 export function reopener({ store, flow, telemetry, clock, sleep, closing, wake, onFault }: ReopenerOptions): Reopener {
-  const ended = new AbortController();
-
   function count(outcome: 'new' | 'reopened' | 'not_kept' | 'not_asked' | 'failed', traces: number): void {
     if (traces > 0) telemetry.add('tracejury.store.lookups', traces, { 'tracejury.outcome': outcome });
   }
 
-  async function turns(): Promise<void> {
-    while (!ended.signal.aborted) {
-      await sleep(Math.max(turnMsMin, Math.min(turnMsMax, closing().quietMs / 8)), ended.signal);
-      const strays = flow.takeStrays();
-      count('not_asked', Math.max(0, strays.length - tracesPerTurn));
-      for (let from = 0; from < Math.min(strays.length, tracesPerTurn); from += tracesPerQuery)
-        await looked(strays.slice(from, Math.min(from + tracesPerQuery, tracesPerTurn)));
-    }
+  async function lookUpStrays(): Promise<void> {
+    const strays = flow.takeStrays();
+    count('not_asked', Math.max(0, strays.length - tracesPerTurn));
+    for (let from = 0; from < Math.min(strays.length, tracesPerTurn); from += tracesPerQuery)
+      await lookUp(strays.slice(from, Math.min(from + tracesPerQuery, tracesPerTurn)));
   }
 
-  async function looked(strays: readonly TraceName[]): Promise<void> {
+  async function lookUp(strays: readonly TraceName[]): Promise<void> {
     try {
       const known = await store.known(strays);
       count('new', strays.length - known.length);
@@ -83,11 +76,11 @@ export function reopener({ store, flow, telemetry, clock, sleep, closing, wake, 
     return kept?.isWhole === true ? kept : undefined;
   }
 
-  const looking = turns();
-  return {
-    async stop() {
-      ended.abort();
-      await looking;
-    },
-  };
+  return periodicTask({
+    everyMs: () => Math.max(turnMsMin, Math.min(turnMsMax, closing().quietMs / 8)),
+    sleep,
+    work: lookUpStrays,
+    onFault,
+    restsFirst: true,
+  });
 }

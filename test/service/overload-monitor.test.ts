@@ -24,6 +24,7 @@ function watched() {
     closingLagMs: 2_000,
     retryAfterMaxSeconds: 30,
     read: () => readings,
+    onFault: (error) => expect.unreachable(String(error)),
   });
   watch.start();
   stops.push(watch.stop);

@@ -5,6 +5,7 @@ import { readConfig } from '../../config/load.ts';
 import { jsonText } from '../../model/json.ts';
 import { sleep } from '../../service/node-runtime.ts';
 import { openStore } from '../../stores/index.ts';
+import { periodicTask } from '../../runtime/periodic-task.ts';
 import type { RunPlace, RunRow, Store, StoredVerdict } from '../../model/store/store.ts';
 import { runRowJson } from '../../web/api/json.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
@@ -13,9 +14,9 @@ import { oneLine } from '../inspect/one-line.ts';
 const limitDefault = 20;
 const limitMax = 10_000;
 const pageMax = 200;
-/** Pages that one look in `--follow` reads: a run that closes while more runs than these began after it is not shown. */
+/** Pages that `--follow` reads each time. It misses a run that closes while more runs than these began after it. */
 const followPagesMax = 10;
-const lookEveryMs = 1_000;
+const readEveryMs = 1_000;
 
 export const runs: Command = {
   name: 'runs',
@@ -91,24 +92,28 @@ async function list(store: Store, settings: Settings, { say, complain }: Command
   return 0;
 }
 
-/** Until a signal. A run that gets another revision, for late spans or a judge, is shown again. */
+/** Until a signal. Prints a run again when late spans or a judge give it another revision. */
 async function follow(store: Store, settings: Settings, { say }: CommandInput): Promise<ExitCode> {
-  const ended = new AbortController();
-  const end = (): void => ended.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
-  let shown = new Set<string>();
+  const ended = Promise.withResolvers<void>();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.resolve());
+  let printed = new Set<string>();
   let first = true;
-  while (!ended.signal.aborted) {
-    const seen = new Set<string>();
-    const found = (await newest(store, settings, pageMax * followPagesMax)).filter((run) => {
-      const key = JSON.stringify([run.tenant, run.traceId, run.spanId, run.revision, run.verdicts.length]);
-      seen.add(key);
-      return !shown.has(key);
-    });
-    for (const run of (first ? found.slice(0, settings.limit) : found).toReversed()) say(settings.write(run));
-    [shown, first] = [seen, false];
-    await sleep(lookEveryMs, ended.signal);
-  }
+  const following = periodicTask({
+    everyMs: readEveryMs,
+    sleep,
+    async work() {
+      const read = new Set<string>();
+      const found = (await newest(store, settings, pageMax * followPagesMax)).filter((run) => {
+        const key = JSON.stringify([run.tenant, run.traceId, run.spanId, run.revision, run.verdicts.length]);
+        read.add(key);
+        return !printed.has(key);
+      });
+      for (const run of (first ? found.slice(0, settings.limit) : found).toReversed()) say(settings.write(run));
+      [printed, first] = [read, false];
+    },
+    onFault: ended.reject,
+  });
+  await ended.promise.finally(following.stop);
   return 0;
 }
 

@@ -11,6 +11,7 @@ import type { ScoresStatus } from '../../model/exporter-status.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { backoffMs } from '../../runtime/backoff.ts';
 import type { BreakerOptions, Circuit } from '../../runtime/circuit-breaker.ts';
+import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 import type { NewsLogger } from './outage-log.ts';
 import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
 import { itemRevision, type ScoredRun } from '../../model/scored-run.ts';
@@ -98,6 +99,7 @@ export function outbox(options: OutboxOptions): Outbox {
   const through = unstoredOutcomes(itemsMax, progress.settle);
   let rows: StoredRows | undefined;
   let shelf: RowWindow | undefined;
+  let tending: PeriodicTask | undefined;
   let stopped: Promise<number> | undefined;
   let drained: (() => void) | undefined;
   const over = new AbortController();
@@ -210,15 +212,12 @@ export function outbox(options: OutboxOptions): Outbox {
   }
 
   async function tend(own: StoredRows): Promise<void> {
-    while (!over.signal.aborted) {
-      await sleep(tendEveryMs, over.signal);
-      // A store that cannot be used is told of by whoever writes the runs.
-      counted(await own.tend(shelf?.isDry() === true).catch(() => 0));
-      shelf?.lookAgain();
-      observe();
-      account.dead(own);
-      backend.pump();
-    }
+    // The run writer reports a store that fails.
+    counted(await own.tend(shelf?.isDry() === true).catch(() => 0));
+    shelf?.lookAgain();
+    observe();
+    account.dead(own);
+    backend.pump();
   }
 
   /** Rows that somebody else has made wait, and rows that another one, of a newer revision or scored again after a restart, has taken the place of. */
@@ -253,7 +252,7 @@ export function outbox(options: OutboxOptions): Outbox {
     over.abort();
     for (const entry of held.all()) entry.rest?.abort();
     const left = rows?.isDurable === true ? held.size() - held.rows() + rows.waiting() : abandon();
-    await backend.stop();
+    await Promise.all([backend.stop(), tending?.stop()]);
     await rows?.flush().catch(() => undefined);
     return left;
   }
@@ -309,7 +308,7 @@ export function outbox(options: OutboxOptions): Outbox {
       account.circuit(backend.circuit());
       account.dead(own);
       observe();
-      void tend(own);
+      tending = periodicTask({ everyMs: tendEveryMs, sleep, work: () => tend(own), onFault: () => undefined, restsFirst: true });
       backend.pump();
     },
     pending(item) {

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../model/clock.ts';
 import { isDiskFull } from '../../model/errors.ts';
+import { backoffMs } from '../../runtime/backoff.ts';
 import { countedKind, type CountedKind, type JournalAccount } from '../journal-metrics.ts';
 import type { Appended, JournalRecord, JournalRefusal } from '../journal.ts';
 import { writeAll } from './file-system.ts';
@@ -42,9 +43,8 @@ interface Waiting {
   readonly settle: (appended: Appended) => void;
 }
 
-/** After a failure records are refused at once for so long; then one group is tried. Doubles with each failure in a row: on a full disk each try fills it. */
-const restMs = 1000;
-const longestRestMs = 30_000;
+/** How long the writer refuses records after a failure, before it tries one group: on a full disk each try fills it. */
+const rests = { firstRestMs: 1_000, longestRestMs: 30_000 };
 /** A write takes a list of buffers, and systems take some thousand of them. */
 const groupRecordsMax = 256;
 
@@ -121,7 +121,7 @@ export function writerOf({
   }
 
   function failed(what: string, error: unknown): void {
-    failedUntilMs = clock.nowMs() + Math.min(longestRestMs, restMs * 2 ** Math.min(failuresInARow++, 10));
+    failedUntilMs = clock.nowMs() + backoffMs(++failuresInARow, rests);
     full = isDiskFull(error);
     account.failed(what, error);
   }
