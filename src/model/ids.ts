@@ -1,4 +1,5 @@
 /** Identifiers. Each is branded and made only by its parser, so a value of the type is known to be well formed. */
+import { createHash } from 'node:crypto';
 
 declare const brand: unique symbol;
 export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
@@ -23,6 +24,20 @@ export function parseTraceId(text: string): TraceId | undefined {
 export function parseSpanId(text: string): SpanId | undefined {
   const lower = text.toLowerCase();
   return SPAN_ID.test(lower) && lower !== '0000000000000000' ? (lower as SpanId) : undefined;
+}
+
+/** Depends on the text alone, so every process computes the same one. The first digits of its SHA-256. */
+export function derivedTraceId(text: string): TraceId {
+  return sha256(text).slice(0, 32) as TraceId;
+}
+
+/** Likewise; `fromDigit` of the SHA-256 on. */
+export function derivedSpanId(text: string, fromDigit = 0): SpanId {
+  return sha256(text).slice(fromDigit, fromDigit + 16) as SpanId;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 export function tenant(name: string): Tenant {

@@ -1,6 +1,5 @@
 /** Calls to judges, as they are told to those who watch: which endpoint was asked for which model, how long it took and what came of it, and no text. */
-import { createHash } from 'node:crypto';
-import { parseSpanId, parseTraceId, type SpanId, type TraceId } from './ids.ts';
+import { derivedSpanId, derivedTraceId, type SpanId, type TraceId } from './ids.ts';
 import { evaluationKeyText, type EvaluationKey } from './verdict.ts';
 
 /** One request, with all the times that it was sent until it was answered or given up. */
@@ -42,19 +41,11 @@ export interface JudgeTrace {
 }
 
 export function judgeTrace(key: EvaluationKey, revision: number): JudgeTrace {
-  const digest = hashed(['judge', evaluationKeyText(key), revision]);
-  const [traceId, spanId] = [parseTraceId(digest.slice(0, 32)), parseSpanId(digest.slice(32, 48))];
-  if (traceId === undefined || spanId === undefined) throw new Error('a SHA-256 with a row of zeros');
-  return { traceId, spanId };
+  const text = JSON.stringify(['judge', evaluationKeyText(key), revision]);
+  return { traceId: derivedTraceId(text), spanId: derivedSpanId(text, 32) };
 }
 
-/** Of a call: the n-th of its verdict. One that is made again, after a restart, began at another time and is another span. */
+/** Of the n-th call for a verdict. A call that is made again after a restart began at another time and is another span. */
 export function judgeCallSpanId({ traceId }: JudgeTrace, nth: number, { startMs, endMs }: JudgeCall): SpanId {
-  const spanId = parseSpanId(hashed(['call', traceId, nth, startMs, endMs]).slice(0, 16));
-  if (spanId === undefined) throw new Error('a SHA-256 with a row of zeros');
-  return spanId;
-}
-
-function hashed(parts: readonly (string | number)[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return derivedSpanId(JSON.stringify(['call', traceId, nth, startMs, endMs]));
 }

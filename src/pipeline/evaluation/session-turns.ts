@@ -2,10 +2,9 @@
  * Runs as turns of sessions that are judged as a whole. Whether a session is judged is decided by a hash of its id, once, when its first turn closes: what a later turn would say, at
  * another pace of the budget, must not change with which probability it was chosen. Decision 42.
  */
-import { createHash } from 'node:crypto';
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
-import type { TraceId } from '../../model/ids.ts';
+import { derivedTraceId } from '../../model/ids.ts';
 import { plainText } from '../../model/json.ts';
 import type { NewTurn, SessionChoice } from '../../model/judge-work.ts';
 import { isOfSession, whoIsAsked, type Pace, type PlannedEvaluator } from './evaluate.ts';
@@ -70,10 +69,7 @@ function choiceOf(run: Run, session: Session, planned: PlannedEvaluator, { pace,
 
 /** All turns of a session come to the same, on every replica, and a higher rate keeps what a lower one keeps. */
 export function sessionSample({ tenant, sessionId }: Session, rate: number): SampleDecision {
-  const traceId = createHash('sha256')
-    .update(JSON.stringify([tenant, sessionId]))
-    .digest('hex')
-    .slice(0, 32) as TraceId;
+  const traceId = derivedTraceId(JSON.stringify([tenant, sessionId]));
   return sampleDecision({ traceId, traceState: '', rate });
 }
 

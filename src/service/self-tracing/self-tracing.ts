@@ -2,12 +2,11 @@
  * Spans of the service itself: what a request, the close of a run, a question to a judge, a batch of the store and an export took, and how long each of them
  * waited. The parts know nothing of them: each is wrapped where the service connects it. No text of a run is in them.
  */
-import { createHash } from 'node:crypto';
 import type { Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Exporter, ExportOutcome } from '../../exporters/exporter.ts';
 import type { Clock } from '../../model/clock.ts';
-import { parseSpanId, parseTraceId, type SpanId, type Tenant, type TraceId } from '../../model/ids.ts';
+import { derivedSpanId, derivedTraceId, type SpanId, type Tenant, type TraceId } from '../../model/ids.ts';
 import type { Ingest } from '../../model/ingest.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { JudgeCall } from '../../model/judge-call.ts';
@@ -507,20 +506,12 @@ function errorName(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown';
 }
 
-function hashed(text: string): string {
-  return createHash('sha256').update(`tracejury ${text}`).digest('hex');
-}
-
 function traceIdOf(text: string): TraceId {
-  const id = parseTraceId(hashed(text).slice(0, 32));
-  if (id === undefined) throw new Error('a SHA-256 with a row of zeros');
-  return id;
+  return derivedTraceId(`tracejury ${text}`);
 }
 
 function spanIdOf(text: string): SpanId {
-  const id = parseSpanId(hashed(text).slice(32, 48));
-  if (id === undefined) throw new Error('a SHA-256 with a row of zeros');
-  return id;
+  return derivedSpanId(`tracejury ${text}`, 32);
 }
 
 function freshId(randomBytes: (length: number) => Buffer): SpanId {
