@@ -1,7 +1,9 @@
 /** Attributes of outgoing spans and log records, as OTLP/JSON and as protobuf. */
 import { isJsonArray, type JsonObject, type JsonValue, isJsonObject, jsonText } from '../../model/json.ts';
 import { wire } from '../../model/attributes.ts';
+import { anyValueJson, writeAnyValue } from './any-value.ts';
 import type { ProtobufWriter } from './protobuf-writer.ts';
+import type { AttributesFormat } from './span.ts';
 
 /** The value of an attribute on an evaluation span or log record. */
 export type CarrierValue = string | number | boolean | readonly string[];
@@ -11,28 +13,22 @@ export interface NewAttributes {
   [key: string]: CarrierValue;
 }
 
-export function pairs(attributes: JsonObject): readonly JsonValue[] {
+/** The format of attributes that are plain values. */
+export const plainAttributes: AttributesFormat<JsonObject> = { json: attributesJson, protobuf: writeAttributes };
+
+export function attributesJson(attributes: JsonObject): readonly JsonValue[] {
   return Object.entries(attributes).flatMap(([key, value]) => {
     const sent = sentValue(value);
-    return sent === undefined ? [] : [{ key, value: anyValue(sent, isDouble(key)) }];
+    return sent === undefined ? [] : [{ key, value: anyValueJson(sent, isDouble(key)) }];
   });
 }
 
-/** Integers are texts and what JSON has no number for is named: as the protobuf JSON mapping has it. */
-function anyValue(value: SentValue, asDouble: boolean): JsonObject {
-  if (typeof value === 'string') return { stringValue: value };
-  if (typeof value === 'boolean') return { boolValue: value };
-  if (isJsonArray(value)) return { arrayValue: { values: value.map((item) => anyValue(item, asDouble)) } };
-  if (!asDouble && Number.isSafeInteger(value) && !Object.is(value, -0)) return { intValue: value.toString() };
-  return { doubleValue: !Number.isFinite(value) ? String(value) : Object.is(value, -0) ? '-0' : value };
-}
-
 type Scalar = string | number | boolean;
-export type SentList = readonly Scalar[];
-export type SentValue = Scalar | SentList;
+type SentList = readonly Scalar[];
+type SentValue = Scalar | SentList;
 
 /** Nothing is left out but null (undefined), which OpenTelemetry does not know: what has no attribute type of its own becomes JSON text. */
-export function sentValue(value: JsonValue): SentValue | undefined {
+function sentValue(value: JsonValue): SentValue | undefined {
   if (value === null) return undefined;
   // A text keeps every digit of what no double can hold.
   if (typeof value === 'bigint') return value.toString();
@@ -52,7 +48,7 @@ const doubles: ReadonlySet<string> = new Set([wire.scoreValue, wire.threshold, w
  * True: the number under this key is a double whatever its value. Were whole scores integers, one evaluator's scores would be doubles and, at 0 and 1,
  * integers: backends that keep a type by attribute then lose the ends of the scale.
  */
-export function isDouble(key: string): boolean {
+function isDouble(key: string): boolean {
   return (
     doubles.has(key) ||
     key.startsWith(wire.scorePrefix) ||
@@ -72,13 +68,8 @@ export function writeAttributes(to: ProtobufWriter, field: number, attributes: J
 }
 
 function writeList(to: ProtobufWriter, field: number, key: string, list: SentList): void {
-  const asDouble = isDouble(key);
   to.message(field, () => {
     to.text(1, key);
-    to.message(2, () => {
-      to.message(5, () => {
-        for (const item of list) to.message(1, () => to.scalar(item, asDouble));
-      });
-    });
+    to.message(2, () => writeAnyValue(to, list, isDouble(key)));
   });
 }

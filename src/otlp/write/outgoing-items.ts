@@ -1,8 +1,9 @@
 /** A span of ours, made of plain values, on its way to a backend. */
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { pairs, writeAttributes } from './attributes.ts';
+import { attributesJson, plainAttributes, writeAttributes } from './attributes.ts';
 import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
+import { spanJson, writeAddedFields, writeSpan, type WireSpan } from './span.ts';
 
 export interface SentSpan {
   /** Attributes of the resource under which it stands. */
@@ -58,8 +59,14 @@ const sampledRemote = 0x301;
 /** The same of a parent that is of ours. */
 const sampledHere = 0x101;
 
-function flagsOf({ ownTrace }: SentSpan): number {
-  return ownTrace === true ? sampledHere : sampledRemote;
+function wireSpan({ kind, ownTrace, fault, links, ...span }: SentSpan): WireSpan<JsonObject> {
+  return {
+    ...span,
+    kind: spanKinds[kind ?? 'internal'],
+    links: links.map((link) => ({ ...link, flags: sampledRemote })),
+    status: fault === undefined ? { code: 0, message: '' } : { code: errorStatus, message: fault },
+    flags: ownTrace === true ? sampledHere : sampledRemote,
+  };
 }
 
 /** A log record of ours, made of plain values, on its way to a backend. */
@@ -99,33 +106,9 @@ function listed(items: readonly Buffer[]): Buffer {
 
 /** One span with its resource and scope. */
 function spanBlock(span: SentSpan): JsonObject {
-  return { resource: { attributes: pairs(span.resource) }, scopeSpans: [{ scope: { name: scopeName }, spans: [spanOf(span)] }] };
-}
-
-function spanOf(span: SentSpan): JsonObject {
   return {
-    traceId: span.traceId,
-    spanId: span.spanId,
-    ...(span.traceState === '' ? {} : { traceState: span.traceState }),
-    ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
-    name: span.name,
-    kind: spanKinds[span.kind ?? 'internal'],
-    startTimeUnixNano: span.startUnixNano.toString(),
-    endTimeUnixNano: span.endUnixNano.toString(),
-    attributes: pairs(span.attributes),
-    events: span.events.map(({ timeUnixNano, name, attributes }) => ({
-      timeUnixNano: timeUnixNano.toString(),
-      name,
-      attributes: pairs(attributes),
-    })),
-    links: span.links.map(({ traceId, spanId, traceState }) => ({
-      traceId,
-      spanId,
-      ...(traceState === '' ? {} : { traceState }),
-      flags: sampledRemote,
-    })),
-    ...(span.fault === undefined ? {} : { status: { code: errorStatus, message: span.fault } }),
-    flags: flagsOf(span),
+    resource: { attributes: attributesJson(span.resource) },
+    scopeSpans: [{ scope: { name: scopeName }, spans: [spanJson(wireSpan(span), plainAttributes)] }],
   };
 }
 
@@ -139,7 +122,10 @@ export function jsonRecords(): OtlpWriter<SentRecord> {
 
 /** One record with its resource and scope. */
 function recordBlock(record: SentRecord): JsonObject {
-  return { resource: { attributes: pairs(record.resource) }, scopeLogs: [{ scope: { name: scopeName }, logRecords: [recordOf(record)] }] };
+  return {
+    resource: { attributes: attributesJson(record.resource) },
+    scopeLogs: [{ scope: { name: scopeName }, logRecords: [recordOf(record)] }],
+  };
 }
 
 function recordOf({ traceId, spanId, timeUnixNano, severity, eventName, body, attributes }: SentRecord): JsonObject {
@@ -149,7 +135,7 @@ function recordOf({ traceId, spanId, timeUnixNano, severity, eventName, body, at
     severityNumber: severities[severity],
     severityText: severity,
     body: { stringValue: body },
-    attributes: pairs(attributes),
+    attributes: attributesJson(attributes),
     flags: recordFlags,
     traceId,
     spanId,
@@ -179,55 +165,13 @@ function writeSpanBlock(to: ProtobufWriter, span: SentSpan): void {
   to.message(1, () => writeAttributes(to, 1, span.resource));
   to.message(2, () => {
     to.message(1, () => to.text(1, scopeName));
-    to.message(2, () => writeSpan(to, span));
+    to.message(2, () => writeSpan(to, wireSpan(span), plainAttributes));
   });
 }
 
-function writeSpan(to: ProtobufWriter, span: SentSpan): void {
-  to.hex(1, span.traceId);
-  to.hex(2, span.spanId);
-  if (span.traceState !== '') to.text(3, span.traceState);
-  if (span.parentSpanId !== undefined) to.hex(4, span.parentSpanId);
-  to.text(5, span.name);
-  to.varint(6, spanKinds[span.kind ?? 'internal']);
-  to.fixed64(7, span.startUnixNano);
-  to.fixed64(8, span.endUnixNano);
-  writeAttributes(to, spanAttribute, span.attributes);
-  writeEvents(to, span.events);
-  for (const link of span.links) to.message(13, () => writeLink(to, link));
-  const { fault } = span;
-  if (fault !== undefined) {
-    to.message(15, () => {
-      to.text(2, fault);
-      to.varint(3, errorStatus);
-    });
-  }
-  to.fixed32(16, flagsOf(span));
-}
-
-/** Fields at the end of a span that somebody else has written. */
-export function writeAddition(to: ProtobufWriter, { attributes, events }: Pick<SentSpan, 'attributes' | 'events'>): void {
-  writeAttributes(to, spanAttribute, attributes);
-  writeEvents(to, events);
-}
-
-const spanAttribute = 9;
-
-function writeEvents(to: ProtobufWriter, events: readonly SentEvent[]): void {
-  for (const event of events) to.message(11, () => writeEvent(to, event));
-}
-
-function writeEvent(to: ProtobufWriter, event: SentEvent): void {
-  to.fixed64(1, event.timeUnixNano);
-  to.text(2, event.name);
-  writeAttributes(to, 3, event.attributes);
-}
-
-function writeLink(to: ProtobufWriter, link: SentLink): void {
-  to.hex(1, link.traceId);
-  to.hex(2, link.spanId);
-  if (link.traceState !== '') to.text(3, link.traceState);
-  to.fixed32(6, sampledRemote);
+/** Fields at the end of a span that another process has written. */
+export function writeAddition(to: ProtobufWriter, addition: Pick<SentSpan, 'attributes' | 'events'>): void {
+  writeAddedFields(to, addition, plainAttributes);
 }
 
 export function protobufRecords(): OtlpWriter<SentRecord> {

@@ -1,9 +1,10 @@
 /** Spans → bytes of an OTLP request. What the model does not keep (dropped counts but that of attributes, schema urls, a link's trace state) is not written. */
-import type { Span, Attributed, AttributeValue, Scope, LogRecord, Resource, SpanStatus } from '../../model/span.ts';
+import type { Span, Attributed, Scope, LogRecord, Resource } from '../../model/span.ts';
 import type { OtlpEncoding } from '../read/read.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import { isValueList } from '../read/attribute-table.ts';
+import { anyValueJson, writeKeyValue } from './any-value.ts';
 import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
+import { spanJson, writeSpan, type AttributesFormat, type WireSpan } from './span.ts';
 
 /** An ExportTraceServiceRequest; in JSON it is one line, as files of JSON lines want it. Reading it gives equal spans. */
 export function writeTraces(spans: readonly Span[], encoding: OtlpEncoding): Buffer {
@@ -19,7 +20,10 @@ export function writeTracesJson(spans: readonly Span[]): Buffer {
   );
   const resourceSpans = groups.map(({ resource, scopes }) => ({
     resource: { attributes: attributes(resource) },
-    scopeSpans: scopes.map((group) => ({ scope: scopeJson(group.scope), spans: group.spans.map(spanJson) })),
+    scopeSpans: scopes.map((group) => ({
+      scope: scopeJson(group.scope),
+      spans: group.spans.map((span) => spanJson(wireSpan(span), attributesFormat)),
+    })),
   }));
   return Buffer.from(JSON.stringify({ resourceSpans }));
 }
@@ -28,48 +32,32 @@ function scopeJson(scope: Scope): JsonObject {
   return { name: scope.name, version: scope.version, attributes: attributes(scope) };
 }
 
-function spanJson(span: Span): JsonObject {
+/** OTLP's numbers. */
+const statusCodes = { unset: 0, ok: 1, error: 2 } as const;
+
+function wireSpan(span: Span): WireSpan<Attributed> {
   return {
     traceId: span.traceId,
     spanId: span.spanId,
-    parentSpanId: span.parentSpanId ?? '',
     traceState: span.traceState,
-    flags: span.flags,
+    parentSpanId: span.parentSpanId,
     name: span.name,
     kind: span.kind,
-    startTimeUnixNano: span.startUnixNano.toString(),
-    endTimeUnixNano: span.endUnixNano.toString(),
-    attributes: attributes(span),
-    ...(span.droppedAttributes === undefined ? {} : { droppedAttributesCount: span.droppedAttributes }),
-    events: span.events.map((event) => ({ timeUnixNano: event.timeUnixNano.toString(), name: event.name, attributes: attributes(event) })),
-    links: span.links.map((link) => ({ traceId: link.traceId, spanId: link.spanId, attributes: attributes(link) })),
+    startUnixNano: span.startUnixNano,
+    endUnixNano: span.endUnixNano,
+    attributes: span,
+    droppedAttributes: span.droppedAttributes,
+    events: span.events.map((event) => ({ timeUnixNano: event.timeUnixNano, name: event.name, attributes: event })),
+    links: span.links.map((link) => ({ traceId: link.traceId, spanId: link.spanId, traceState: '', attributes: link, flags: 0 })),
     status: { code: statusCodes[span.status.code], message: span.status.message },
+    flags: span.flags,
   };
 }
 
-const statusCodes = { unset: 0, ok: 1, error: 2 } as const;
+const attributesFormat: AttributesFormat<Attributed> = { json: attributes, protobuf: writeAttributes };
 
 function attributes(from: Attributed): readonly JsonValue[] {
   return from.attributeKeys().map((key) => ({ key, value: anyValueJson(from.attribute(key) ?? null) }));
-}
-
-/** An integer outside 64 bits, which no reader gives, is written as a text: it keeps every digit. */
-function anyValueJson(value: AttributeValue): JsonObject {
-  if (value === null) return {};
-  if (typeof value === 'string') return { stringValue: value };
-  if (typeof value === 'boolean') return { boolValue: value };
-  if (typeof value === 'bigint')
-    return BigInt.asIntN(64, value) === value ? { intValue: value.toString() } : { stringValue: value.toString() };
-  if (typeof value === 'number') return numberJson(value);
-  if (value instanceof Uint8Array) return { bytesValue: Buffer.from(value).toString('base64') };
-  if (isValueList(value)) return { arrayValue: { values: value.map(anyValueJson) } };
-  return { kvlistValue: { values: Object.keys(value).map((key) => ({ key, value: anyValueJson(value[key] ?? null) })) } };
-}
-
-function numberJson(value: number): JsonObject {
-  if (Object.is(value, -0)) return { doubleValue: '-0' };
-  if (Number.isSafeInteger(value)) return { intValue: value.toString() };
-  return { doubleValue: Number.isFinite(value) ? value : String(value) };
 }
 
 /** An ExportLogsServiceRequest; reading it gives equal records. Records of one resource and scope that follow one another share a block. */
@@ -119,7 +107,7 @@ function writeTracesProtobuf(spans: readonly Span[]): Buffer {
       for (const group of scopes) {
         out.message(2, () => {
           if (!isEmptyScope(group.scope)) out.message(1, () => writeScope(out, group.scope));
-          for (const span of group.spans) out.message(2, () => writeSpan(out, span));
+          for (const span of group.spans) out.message(2, () => writeSpan(out, wireSpan(span), attributesFormat));
         });
       }
     });
@@ -141,73 +129,8 @@ export function writeScope(to: ProtobufWriter, scope: Scope): void {
   writeAttributes(to, 3, scope);
 }
 
-function writeSpan(to: ProtobufWriter, span: Span): void {
-  to.hex(1, span.traceId);
-  to.hex(2, span.spanId);
-  if (span.traceState !== '') to.text(3, span.traceState);
-  if (span.parentSpanId !== undefined) to.hex(4, span.parentSpanId);
-  if (span.name !== '') to.text(5, span.name);
-  if (span.kind !== 0) to.varint(6, span.kind);
-  to.fixed64(7, span.startUnixNano);
-  to.fixed64(8, span.endUnixNano);
-  writeAttributes(to, 9, span);
-  if (span.droppedAttributes !== undefined) to.varint(10, span.droppedAttributes);
-  for (const event of span.events) {
-    to.message(11, () => {
-      to.fixed64(1, event.timeUnixNano);
-      if (event.name !== '') to.text(2, event.name);
-      writeAttributes(to, 3, event);
-    });
-  }
-  for (const link of span.links) {
-    to.message(13, () => {
-      to.hex(1, link.traceId);
-      to.hex(2, link.spanId);
-      writeAttributes(to, 4, link);
-    });
-  }
-  writeStatus(to, span.status);
-  if (span.flags !== 0) to.fixed32(16, span.flags);
-}
-
-function writeStatus(to: ProtobufWriter, status: SpanStatus): void {
-  if (status.code === 'unset' && status.message === '') return;
-  to.message(15, () => {
-    if (status.message !== '') to.text(2, status.message);
-    if (status.code !== 'unset') to.varint(3, status.code === 'ok' ? 1 : 2);
-  });
-}
-
 function writeAttributes(to: ProtobufWriter, field: number, from: Attributed): void {
-  for (const key of from.attributeKeys()) writePair(to, field, key, from.attribute(key) ?? null);
-}
-
-function writePair(to: ProtobufWriter, field: number, key: string, value: AttributeValue): void {
-  if (key !== '' && (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number'))
-    return to.pair(field, key, value, false);
-  to.message(field, () => {
-    if (key !== '') to.text(1, key);
-    to.message(2, () => writeAnyValue(to, value));
-  });
-}
-
-/** An integer outside 64 bits, which no reader gives, is written as a text: it keeps every digit. */
-function writeAnyValue(to: ProtobufWriter, value: AttributeValue): void {
-  if (value === null) return;
-  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') to.scalar(value, false);
-  else if (typeof value === 'bigint') {
-    if (BigInt.asIntN(64, value) === value) to.varint(3, value);
-    else to.text(1, value.toString());
-  } else if (value instanceof Uint8Array) to.bytes(7, value);
-  else if (isValueList(value)) {
-    to.message(5, () => {
-      for (const item of value) to.message(1, () => writeAnyValue(to, item));
-    });
-  } else {
-    to.message(6, () => {
-      for (const key of Object.keys(value)) writePair(to, 1, key, value[key] ?? null);
-    });
-  }
+  for (const key of from.attributeKeys()) writeKeyValue(to, field, key, from.attribute(key) ?? null);
 }
 
 /** Spans put back under their resource and scope, as a request has them. */

@@ -124,3 +124,27 @@ test('sent-spans: a number under a score’s key is a double, every other whole 
     { key: 'large', value: { doubleValue: 2 ** 60 } },
   ]);
 });
+
+test('sent-spans: the bytes of a span stay the same from release to release', () => {
+  const span: SentSpan = {
+    resource: { 'service.name': 'shop' },
+    traceId: traceId(1),
+    spanId: spanId(2),
+    parentSpanId: spanId(3),
+    traceState: 'a=b',
+    name: 'n',
+    startUnixNano: 1n,
+    endUnixNano: 2n,
+    attributes: { 'gen_ai.evaluation.score.value': 1, count: 1, list: ['x'] },
+    events: [{ name: 'e', timeUnixNano: 2n, attributes: { on: true } }],
+    links: [{ traceId: traceId(4), spanId: spanId(5), traceState: '' }],
+    fault: 'busy',
+  };
+  const [protobuf, json] = [protobufSpans(), jsonSpans()].map((writer) => writer.request([writer.write(span)]));
+  expect(protobuf?.toString('hex')).toMatchInlineSnapshot(
+    `"0a84020a180a160a0c736572766963652e6e616d6512060a0473686f7012e7010a0b0a0974726163656a75727912d7010a1000000000000000000000000000000001120800000000000000021a03613d62220800000000000000032a016e30013901000000000000004102000000000000004a2a0a1d67656e5f61692e6576616c756174696f6e2e73636f72652e76616c7565120921000000000000f03f4a0b0a05636f756e74120218014a0f0a046c69737412072a050a030a01785a160902000000000000001201651a080a026f6e120210016a210a10000000000000000000000000000000041208000000000000000535010300007a081204627573791802850101030000"`,
+  );
+  expect(json?.toString()).toMatchInlineSnapshot(
+    `"{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"tracejury"},"spans":[{"traceId":"00000000000000000000000000000001","spanId":"0000000000000002","traceState":"a=b","parentSpanId":"0000000000000003","name":"n","kind":1,"startTimeUnixNano":"1","endTimeUnixNano":"2","attributes":[{"key":"gen_ai.evaluation.score.value","value":{"doubleValue":1}},{"key":"count","value":{"intValue":"1"}},{"key":"list","value":{"arrayValue":{"values":[{"stringValue":"x"}]}}}],"events":[{"timeUnixNano":"2","name":"e","attributes":[{"key":"on","value":{"boolValue":true}}]}],"links":[{"traceId":"00000000000000000000000000000004","spanId":"0000000000000005","flags":769}],"status":{"code":2,"message":"busy"},"flags":769}]}]}]}"`,
+  );
+});
