@@ -1,16 +1,13 @@
 /** Our metrics over OTLP/HTTP, under the names of the table. What a push could not bring, the next one does: counters count on, and nothing waits. */
-import { type Clock, unixNano } from '../../model/clock.ts';
+import type { Clock } from '../../model/clock.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { rejectedItems } from '../../otlp/read/responses.ts';
-import type { MetricFamily, MetricPoint, Exemplar } from '../../telemetry/registry.ts';
+import type { MetricFamily, MetricPoint } from '../../telemetry/registry.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { exportOutcome, refusalNamed, failureReason } from '../delivery/export-outcome.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { httpClient, type Answer } from '../delivery/http-client.ts';
-import { protobufWriter, type ProtobufWriter } from '../../otlp/write/protobuf-writer.ts';
-import type { Labels } from '../../telemetry/telemetry.ts';
-import { scopeName } from '../../otlp/write/outgoing-items.ts';
-import { writeAttributes } from '../../otlp/write/attributes.ts';
+import { metricsRequest } from '../../otlp/write/metrics.ts';
 
 export interface MetricsPushSettings {
   /** The whole URL, with the path of the metrics signal. */
@@ -152,110 +149,4 @@ function difference(before: MetricPoint | undefined, now: MetricPoint): readonly
   const from = before?.kind === 'histogram' ? before : undefined;
   const counts = now.counts.map((count, at) => count - (from?.counts[at] ?? 0));
   return counts.every((count) => count === 0) ? [] : [{ ...now, counts, sum: now.sum - (from?.sum ?? 0) }];
-}
-
-export interface MetricsRequest {
-  readonly resource: JsonObject;
-  readonly families: readonly MetricFamily[];
-  readonly temporality: 'cumulative' | 'delta';
-  /** Epoch milliseconds from which on counters and histograms count. */
-  readonly sinceMs: number;
-  readonly nowMs: number;
-  /** Exemplars seen before this have been sent. */
-  readonly exemplarsSinceMs: number;
-}
-
-const temporalities = { delta: 1, cumulative: 2 } as const;
-/** What a backend finds in the labels of an exemplar, under names that OTLP has a place for. */
-const traceIdLabel = 'trace_id';
-const spanIdLabel = 'span_id';
-
-export function metricsRequest(request: MetricsRequest): Buffer {
-  const to = protobufWriter();
-  to.message(1, () => {
-    to.message(1, () => writeAttributes(to, 1, request.resource));
-    to.message(2, () => {
-      to.message(1, () => to.text(1, scopeName));
-      for (const family of request.families) if (family.points.length > 0) to.message(2, () => writeMetric(to, family, request));
-    });
-  });
-  return to.result();
-}
-
-function writeMetric(to: ProtobufWriter, { name, row, points }: MetricFamily, request: MetricsRequest): void {
-  to.text(1, name);
-  to.text(2, row.meaning);
-  to.text(3, row.unit);
-  const writePoints = (): void => {
-    for (const point of points)
-      to.message(1, () =>
-        point.kind === 'number'
-          ? writeNumber(to, point, request, row.kind === 'counter')
-          : writeHistogram(to, point, row.buckets ?? [], request),
-      );
-  };
-  if (row.kind === 'gauge') return to.message(5, writePoints);
-  return to.message(row.kind === 'counter' ? 7 : 9, () => {
-    writePoints();
-    to.varint(2, temporalities[request.temporality]);
-    if (row.kind === 'counter') to.varint(3, 1);
-  });
-}
-
-/** A gauge has no beginning. Every number is a double: a type that changes with the value is another metric for some backends. */
-function writeNumber(
-  to: ProtobufWriter,
-  { labels, value }: MetricPoint & { readonly kind: 'number' },
-  { sinceMs, nowMs }: MetricsRequest,
-  counts: boolean,
-): void {
-  if (counts) to.fixed64(2, unixNano(sinceMs));
-  to.fixed64(3, unixNano(nowMs));
-  to.double(4, value);
-  writeAttributes(to, 7, withoutEmpty(labels));
-}
-
-function writeHistogram(
-  to: ProtobufWriter,
-  { labels, counts, sum, exemplars }: MetricPoint & { readonly kind: 'histogram' },
-  edges: readonly number[],
-  { sinceMs, nowMs, exemplarsSinceMs }: MetricsRequest,
-): void {
-  to.fixed64(2, unixNano(sinceMs));
-  to.fixed64(3, unixNano(nowMs));
-  to.fixed64(4, BigInt(counts.reduce((all, count) => all + count, 0)));
-  to.double(5, sum);
-  to.bytes(
-    6,
-    packed(counts, (bytes, count, at) => bytes.writeBigUInt64LE(BigInt(count), at)),
-  );
-  to.bytes(
-    7,
-    packed(edges, (bytes, edge, at) => bytes.writeDoubleLE(edge, at)),
-  );
-  for (const exemplar of exemplars)
-    if (exemplar?.atMs !== undefined && exemplar.atMs >= exemplarsSinceMs)
-      to.message(8, () => writeExemplar(to, exemplar, exemplar.atMs ?? nowMs));
-  writeAttributes(to, 9, withoutEmpty(labels));
-}
-
-function writeExemplar(to: ProtobufWriter, { labels, value }: Exemplar, atMs: number): void {
-  const { [traceIdLabel]: traceId, [spanIdLabel]: spanId, ...rest } = labels;
-  to.fixed64(2, unixNano(atMs));
-  to.double(3, value);
-  if (spanId !== undefined) to.hex(4, spanId);
-  if (traceId !== undefined) to.hex(5, traceId);
-  writeAttributes(to, 7, rest);
-}
-
-/** Of eight bytes each. */
-function packed(values: readonly number[], write: (bytes: Buffer, value: number, at: number) => void): Buffer {
-  const bytes = Buffer.alloc(values.length * 8);
-  values.forEach((value, index) => write(bytes, value, index * 8));
-  return bytes;
-}
-
-/** An empty label is the same as none. */
-function withoutEmpty(labels: Labels): JsonObject {
-  return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));
 }
