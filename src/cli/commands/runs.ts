@@ -113,7 +113,11 @@ async function follow(store: Store, settings: Settings, { say }: CommandInput): 
     },
     onFault: ended.reject,
   });
-  await ended.promise.finally(following.stop);
+  try {
+    await ended.promise;
+  } finally {
+    await following.stop();
+  }
   return 0;
 }
 
