@@ -60,6 +60,8 @@ export interface ToolFacts extends Partial<RequestedCall> {
 /** What one span, or the log records that belong to it, tell about a run. An absent member is not told. */
 export interface SpanFacts {
   readonly role?: SpanRole;
+  /** True: the span names an operation that the conventions do not know, so that another reader may know its role better. */
+  readonly roleIsGuess?: boolean;
   readonly agentName?: string;
   /** True: the name is only the span's name, and another span may know a better one. */
   readonly agentNameIsGuess?: boolean;

@@ -125,7 +125,7 @@ function byOperation(span: Span, repeats: Repeats | undefined): Drafted<SpanFact
     case undefined:
       return {};
     default:
-      return { role: 'step' };
+      return { role: 'step', roleIsGuess: true };
   }
 }
 

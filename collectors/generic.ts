@@ -5,7 +5,7 @@
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import type { Drafted } from '../src/model/mutable.ts';
-import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
+import { textAttribute, type Attributed, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import type { Collector, Message, Repeats, SpanFacts, SpanRole, ToolFacts } from './collector.ts';
 import { readSystemPrompt } from './parsing/conventions.ts';
@@ -15,7 +15,7 @@ import { keyEvidenceOf, type KeyEvidence, type ScalarField } from './parsing/key
 import { listedMessages, eventMessages } from './parsing/message-events.ts';
 import { messagesIn, readMessages } from './parsing/messages.ts';
 import { observedModel, observedRetrieval, observedRun } from './parsing/observation.ts';
-import { isPlaceholder, jsonOf, parseContainer, parseText } from './parsing/parsing.ts';
+import { isPlaceholder, jsonOf, parseContainer, parseText, unquotedText } from './parsing/parsing.ts';
 import { addArguments, addOutcome, readArguments, readResult, type ReadResult } from './parsing/values.ts';
 import { flattenedMessage } from './openinference.ts';
 
@@ -49,6 +49,9 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
   invoke_agent: 'agent',
   agent_run: 'agent',
   llm: 'model',
+  llm_request: 'model',
+  llm_call: 'model',
+  model_request: 'model',
   chat: 'model',
   chat_model: 'model',
   chat_completion: 'model',
@@ -74,6 +77,7 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
   pipeline: 'chain',
   trace: 'chain',
   session: 'chain',
+  run: 'chain',
   task: 'step',
   node: 'step',
   step: 'step',
@@ -117,7 +121,8 @@ function isAgents(span: Span): boolean | undefined {
 /** Only what is not known yet is read: the conventions tell most spans whole. */
 function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts {
   const evidence = keyEvidenceOf(span);
-  const role = known.role ?? roleOf(span, evidence);
+  const own = known.role === undefined || known.roleIsGuess === true ? roleOf(span, evidence) : undefined;
+  const role = own ?? known.role;
   const facts: Drafted<SpanFacts> = factsOf(span, evidence, role, known);
   if (known.sessionId === undefined) {
     const sessionId = firstText(span, evidence, 'sessionId') ?? metadataText(span, evidence, ['session_id', 'sessionId', 'thread_id']);
@@ -130,16 +135,23 @@ function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts 
 
 function roleOf(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefined {
   for (const key of [...(keys.kind ?? []), ...(keys.operation ?? [])]) {
-    const role = kindIn(textAttribute(span, key));
+    const role = kindIn(unquotedText(textAttribute(span, key)));
     // A chain inside something is a stage of it; the outermost one stands for the run.
     if (role !== undefined) return role === 'chain' ? (span.parentSpanId === undefined ? 'workflow' : 'step') : role;
   }
   const hasText = (field: ScalarField): boolean => (keys[field] ?? []).some((key) => (textAttribute(span, key) ?? '') !== '');
   const asksModel = keys.model !== undefined && (keys.inputTokens ?? keys.outputTokens) !== undefined;
   if (!asksModel && (hasText('toolName') || hasText('callId'))) return 'tool';
-  const hasMessages = (keys.inputMessages ?? keys.outputMessages ?? lists.inputMessages ?? lists.outputMessages) !== undefined;
-  return asksModel && hasMessages && !hasText('agentName') ? 'model' : undefined;
+  const hasMessages =
+    (keys.inputMessages ?? keys.outputMessages ?? lists.inputMessages ?? lists.outputMessages) !== undefined ||
+    (keys.input !== undefined && keys.output !== undefined);
+  // An agent's own span may sum up what its requests used.
+  const isRequest = !hasText('agentName') || span.kind === clientKind || REQUEST.test(span.name);
+  return asksModel && hasMessages && isRequest ? 'model' : undefined;
 }
+
+const clientKind = 3;
+const REQUEST = /\b(?:llm|chat|completions?|model)\b|_llm\b|\bllm_|generate_content/i;
 
 function kindIn(value: string | undefined): SpanRole | 'chain' | undefined {
   const word = value?.toLowerCase().replaceAll(/[\s.-]/g, '_');
@@ -151,8 +163,11 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
     case 'agent':
     case 'workflow':
       return agentFacts(span, evidence, role, known);
-    case 'tool':
-      return { role, tool: toolFacts(span, evidence, known.tool ?? {}) };
+    case 'tool': {
+      const tool = toolFacts(span, evidence, known.tool ?? {});
+      const target = known.tool === undefined ? HANDOFF.exec(tool.name ?? '')?.[1] : undefined;
+      return target === undefined ? { role, tool } : { role: 'step', handoffTo: target };
+    }
     case 'model':
       return modelFacts(span, evidence, known);
     case 'retriever':
@@ -200,13 +215,20 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   const facts: Drafted<ToolFacts> = {};
   const read = known.result === undefined && known.resultPart === undefined ? resultOf(span, evidence) : undefined;
   if (read !== undefined) addOutcome(read, facts);
-  const name = firstText(span, evidence, 'toolName') ?? read?.toolName ?? known.name ?? spanName(span) ?? span.name;
+  const given = [firstText(span, evidence, 'toolName'), known.name, spanName(span)].find(
+    (one) => one !== undefined && !toolClasses.has(one),
+  );
+  const name = given ?? read?.toolName ?? known.name ?? span.name;
   if (name !== known.name) facts.name = name;
   const id = known.id ?? firstText(span, evidence, 'callId') ?? read?.callId;
   if (id !== undefined && id !== known.id) facts.id = id;
   const hasArguments = (known.arguments ?? known.argumentsText ?? known.argumentsPart) !== undefined;
-  const given = hasArguments ? undefined : first(span, evidence, ['arguments', 'input', 'inputMessages']);
-  if (given !== undefined) addArguments(readArguments(unwrapped(onlyContent(given))), facts);
+  const schema = known.inputSchema === undefined ? schemaOf(span, evidence) : undefined;
+  if (schema !== undefined) facts.inputSchema = schema;
+  const written = hasArguments
+    ? undefined
+    : (first(span, evidence, ['arguments', 'input', 'inputMessages'], isNoSchema) ?? inEvents(span, ['arguments']));
+  if (written !== undefined) addArguments(readArguments(unwrapped(onlyContent(written))), facts);
   const description = known.description === undefined ? firstText(span, evidence, 'toolDescription') : undefined;
   if (description !== undefined) facts.description = description;
   const failed = known.failed === undefined ? failureOf(span, evidence) : undefined;
@@ -214,11 +236,51 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   return facts;
 }
 
+/** The schema of the arguments stands under a name of its own, or where others write the arguments. */
+function schemaOf(span: Span, { keys }: KeyEvidence): JsonValue | undefined {
+  for (const key of [...(keys.inputSchema ?? []), ...(keys.arguments ?? [])]) {
+    const value = parseContainer(textAttribute(span, key) ?? '');
+    if (isSchema(value)) return value;
+  }
+  return undefined;
+}
+
+function isSchema(value: JsonValue | undefined): boolean {
+  return isJsonObject(value) && isJsonObject(member(value, 'properties')) && typeof member(value, 'type') === 'string';
+}
+
+function isNoSchema(raw: AttributeValue): boolean {
+  return typeof raw !== 'string' || !isSchema(parseContainer(raw));
+}
+
+/** Classes that frameworks make tools of: the name of none. Source: LangChain in Python and JavaScript, LlamaIndex, AutoGen. */
+const toolClasses: ReadonlySet<string> = new Set([
+  'DynamicStructuredTool',
+  'DynamicTool',
+  'StructuredTool',
+  'FunctionTool',
+  'BaseTool',
+  'Tool',
+]);
+
+/** What an event of the span carries under such a key. */
+function inEvents(span: Span, fields: readonly ScalarField[]): AttributeValue | undefined {
+  for (const event of span.events) {
+    if (event.name === 'exception' || event.name.startsWith('gen_ai.')) continue;
+    const found = first(event, keyEvidenceOf(event), fields);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 function resultOf(span: Span, evidence: KeyEvidence): ReadResult | undefined {
-  const whole = first(span, evidence, ['toolResult', 'output', 'outputMessages']);
+  const whole = first(span, evidence, ['toolResult', 'output', 'outputMessages']) ?? inEvents(span, ['toolResult', 'output']);
   const parts = whole ?? evidence.lists.resultParts?.map((list) => unflattened(span, list)).find((list) => list.length > 0);
   return parts === undefined ? undefined : readResult(unwrapped(onlyContent(parts)) ?? null);
 }
+
+/** A hand-over looks like a tool, but no tool runs. */
+const HANDOFF = /^hand[-_ ]?off[-_ ]to[-_ ](.{1,200})$/i;
 
 const failedOutcomes: ReadonlySet<string> = new Set(['error', 'failed', 'failure']);
 
@@ -272,10 +334,33 @@ const tokenFields = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reason
 function tokensOf(span: Span, { keys }: KeyEvidence): SpanFacts {
   const facts: Drafted<SpanFacts> = {};
   for (const field of tokenFields) {
-    const value = keys[field]?.map((key) => span.attribute(key)).find((one) => typeof one === 'number');
-    if (typeof value === 'number') facts[field] = value;
+    const value = keys[field]?.map((key) => numberOf(span.attribute(key))).find((one) => one !== undefined);
+    if (value !== undefined) facts[field] = value;
+  }
+  if (facts.inputTokens !== undefined || facts.outputTokens !== undefined) return facts;
+  for (const key of keys.usage ?? []) {
+    const usage = parseContainer(textAttribute(span, key) ?? '');
+    for (const [field, names] of isJsonObject(usage) ? usageNames : []) {
+      const value = names.map((name) => numberOf(member(usage as JsonObject, name))).find((one) => one !== undefined);
+      if (value !== undefined) facts[field] ??= value;
+    }
   }
   return facts;
+}
+
+/** The members of a usage in one JSON text. */
+const usageNames = [
+  ['inputTokens', ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokens', 'prompt_token_count', 'promptTokenCount', 'input']],
+  [
+    'outputTokens',
+    ['output_tokens', 'completion_tokens', 'outputTokens', 'completionTokens', 'candidates_token_count', 'candidatesTokenCount', 'output'],
+  ],
+] as const;
+
+/** Some write numbers as texts. */
+function numberOf(value: AttributeValue | undefined): number | undefined {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
 function flattenedMessages(
@@ -334,7 +419,16 @@ function definitionsOf(span: Span, { keys, lists }: KeyEvidence): readonly ToolD
   }
   for (const key of keys.parameters ?? []) {
     const parameters = parseContainer(textAttribute(span, key) ?? '');
-    const found = readDefinitions(isJsonObject(parameters) ? member(parameters, 'tools') : undefined);
+    for (const name of isJsonObject(parameters) ? ['tools', 'function_tools', 'functions'] : []) {
+      const found = readDefinitions(member(parameters as JsonObject, name));
+      if (found.length > 0) return found;
+    }
+  }
+  // The request, or the answer of an API that repeats it.
+  for (const key of [...(keys.inputMessages ?? []), ...(keys.input ?? []), ...(keys.output ?? [])]) {
+    const text = textAttribute(span, key) ?? '';
+    const body = text.includes('"tools"') ? parseContainer(text) : undefined;
+    const found = readDefinitions(isJsonObject(body) ? member(body, 'tools') : undefined);
     if (found.length > 0) return found;
   }
   return [];
@@ -373,8 +467,7 @@ function metadataText(span: Span, { keys }: KeyEvidence, members: readonly strin
 
 /** A name that an SDK forgot to fill in is none: `invoke_agent {gen_ai.agent.name}`. */
 const TEMPLATE = /\{[^{}]*\}|<[^<>]*>|%s/;
-const AROUND_NAME =
-  /^(?:invoke_agent|execute_tool|create_agent|tool|agent|function)[ :./]+|\.(?:run|__call__|acall|invoke|agent|tool|task|workflow)$/gi;
+const AROUND_NAME = /^(?:invoke_agent|execute_tool|create_agent|tool|agent|function)[ :./]+|\.(?:__call__|[_a-z][_a-z0-9]*)$/g;
 
 /** What a span's own name says of what it is about. */
 function spanName(span: Span): string | undefined {
@@ -384,19 +477,27 @@ function spanName(span: Span): string | undefined {
 
 function firstText(span: Span, { keys }: KeyEvidence, field: ScalarField): string | undefined {
   for (const key of keys[field] ?? []) {
-    const value = textAttribute(span, key);
-    if (value !== undefined && value !== '' && value !== 'null' && value !== 'None' && !isPlaceholder(value) && !TEMPLATE.test(value))
-      return value;
+    const value = unquotedText(textAttribute(span, key));
+    if (value !== undefined && !NOTHING.test(value) && !isPlaceholder(value) && !TEMPLATE.test(value)) return value;
   }
   return undefined;
 }
 
+/** What languages write for a value that is not there. */
+const NOTHING = /^(?:|null|none|nil|undefined|nan)$/i;
+
 /** The first value under a key of these fields, in their order. */
-function first(span: Span, { keys }: KeyEvidence, fields: readonly ScalarField[]): AttributeValue | undefined {
+function first(
+  span: Attributed,
+  { keys }: KeyEvidence,
+  fields: readonly ScalarField[],
+  accepts: (value: AttributeValue) => boolean = () => true,
+): AttributeValue | undefined {
   for (const field of fields)
     for (const key of keys[field] ?? []) {
       const value = span.attribute(key);
-      if (value !== undefined && value !== '' && !isPlaceholder(value)) return value;
+      if (value !== undefined && !(typeof value === 'string' && NOTHING.test(value)) && !isPlaceholder(value) && accepts(value))
+        return value;
     }
   return undefined;
 }

@@ -31,6 +31,8 @@ export type ScalarField =
   | 'reasoningTokens'
   | 'definitions'
   | 'parameters'
+  | 'inputSchema'
+  | 'usage'
   | 'metadata'
   | 'failed'
   | 'outcome'
@@ -57,13 +59,23 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['event type', 'kind'],
   ['step type', 'kind'],
   ['operation type', 'kind'],
+  ['request type', 'kind'],
+  ['subtype', 'kind'],
+  ['kind', 'kind'],
   ['operation name', 'operation'],
   ['tool name', 'toolName'],
+  ['tool call name', 'toolName'],
+  ['tool definition name', 'toolName'],
   ['function name', 'toolName'],
   ['tool call id', 'callId'],
   ['tool use id', 'callId'],
   ['call id', 'callId'],
   ['tool description', 'toolDescription'],
+  ['tool definition description', 'toolDescription'],
+  ['input schema', 'inputSchema'],
+  ['json schema', 'inputSchema'],
+  ['tool schema', 'inputSchema'],
+  ['definition schema', 'inputSchema'],
   ['lc agent name', 'agentName'],
   ['agent name', 'agentName'],
   ['handoff to', 'handoffTo'],
@@ -75,6 +87,8 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['chat id', 'sessionId'],
   ['group id', 'sessionId'],
   ['tool call arguments', 'arguments'],
+  ['tool call args', 'arguments'],
+  ['tool call input', 'arguments'],
   ['tool arguments', 'arguments'],
   ['function arguments', 'arguments'],
   ['tool args', 'arguments'],
@@ -86,6 +100,7 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['params', 'arguments'],
   ['parameters', 'arguments'],
   ['tool call result', 'toolResult'],
+  ['tool call output', 'toolResult'],
   ['tool result', 'toolResult'],
   ['tool output', 'toolResult'],
   ['tool response', 'toolResult'],
@@ -103,6 +118,8 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['input', 'input'],
   ['inputs', 'input'],
   ['user message', 'input'],
+  ['user prompt', 'input'],
+  ['llm request', 'input'],
   ['user input', 'input'],
   ['message content', 'input'],
   ['query', 'input'],
@@ -114,6 +131,10 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['output value', 'output'],
   ['output data', 'output'],
   ['final output', 'output'],
+  ['llm response', 'output'],
+  ['response text', 'output'],
+  ['output text', 'output'],
+  ['generated text', 'output'],
   ['final answer', 'output'],
   ['output', 'output'],
   ['outputs', 'output'],
@@ -155,19 +176,26 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['available tools', 'definitions'],
   ['request tools', 'definitions'],
   ['agent tools', 'definitions'],
+  ['tool names', 'definitions'],
   ['tools', 'definitions'],
   ['functions', 'definitions'],
   ['request parameters', 'parameters'],
   ['invocation parameters', 'parameters'],
   ['invocation params', 'parameters'],
   ['model parameters', 'parameters'],
+  ['usage', 'usage'],
+  ['usage details', 'usage'],
+  ['usage metadata', 'usage'],
+  ['token usage', 'usage'],
   ['metadata', 'metadata'],
   ['is error', 'failed'],
   ['tool status', 'outcome'],
   ['tool outcome', 'outcome'],
   ['status', 'outcome'],
   ['outcome', 'outcome'],
+  ['level', 'outcome'],
   ['error message', 'errorMessage'],
+  ['status message', 'errorMessage'],
   ['error', 'errorMessage'],
 ];
 
@@ -199,6 +227,10 @@ export function wordsOf(key: string): string {
     .trim()
     .toLowerCase();
 }
+
+/** What may stand before a word that says little by itself: `spanInputs`, `task_output`; in `human_input` it says something else. */
+const QUALIFIER =
+  /^(?:(?:agent|llm|model|tool|span|run|task|chain|graph|workflow|entity|trace|observation|operation|function|node|step|final|raw|request|response) )*$/;
 
 const INDEX = /\.(?:\d{1,4})(?:\.|$)/;
 
@@ -236,7 +268,7 @@ function evidenceOf(keys: readonly string[]): KeyEvidence {
       lists.set(field, known);
       continue;
     }
-    const found = fieldOf(wordsOf(key));
+    const found = fieldOf(key);
     if (found === undefined) continue;
     const others = ranked.get(found.field);
     if (others === undefined) ranked.set(found.field, [{ key, rank: found.rank }]);
@@ -248,15 +280,23 @@ function evidenceOf(keys: readonly string[]): KeyEvidence {
   };
 }
 
-function fieldOf(words: string): { readonly field: ScalarField; readonly rank: number } | undefined {
-  if (FOREIGN.test(words)) return undefined;
-  const isTokens = /\btokens?\b/.test(words);
+function fieldOf(key: string): { readonly field: ScalarField; readonly rank: number } | undefined {
+  const words = wordsOf(key);
+  if (FOREIGN.test(`${words} `)) return undefined;
+  const isTokens = /\btokens?\b/.test(words) && !/\busage$/.test(words);
   const details = isTokens ? tokenDetails.find(([word]) => word.test(words)) : undefined;
   if (details !== undefined) return details[1] === undefined ? undefined : { field: details[1], rank: 0 };
   let rank = -1;
   // The longest ending says most: request parameters are not a tool's parameters.
   for (const [at, [ending]] of endings.entries())
     if ((words === ending || words.endsWith(` ${ending}`)) && ending.length > (endings[rank]?.[0].length ?? 0)) rank = at;
-  const field = endings[rank]?.[1];
-  return field === undefined ? undefined : { field, rank };
+  const [ending = '', field] = endings[rank] ?? [];
+  if (field === undefined || (!ending.includes(' ') && !standsAlone(key, ending))) return undefined;
+  return { field, rank };
+}
+
+/** True: the word is a segment of the key, or one with a word before it that adds nothing. */
+function standsAlone(key: string, ending: string): boolean {
+  const segment = wordsOf(key.slice(Math.max(key.lastIndexOf('.'), key.lastIndexOf(':')) + 1));
+  return QUALIFIER.test(segment.slice(0, -ending.length));
 }

@@ -52,10 +52,7 @@ export function observedModel({ input, output }: Observation): SpanFacts {
   const request = parsed(input);
   const inputMessages = requestMessages(request);
   const outputMessages = responseMessages(parsed(output));
-  const toolDefinitions = [
-    ...readDefinitions(isJsonObject(request) ? member(request, 'tools') : undefined),
-    ...mixedInDefinitions(request),
-  ];
+  const toolDefinitions = [...readDefinitions(requestMember(request, ['tools'])), ...mixedInDefinitions(request)];
   return {
     role: 'model',
     ...(inputMessages.length === 0 ? {} : { inputMessages }),
@@ -80,11 +77,25 @@ function requestMessages(request: JsonValue): readonly Message[] {
   const list = ['messages', 'contents', 'input', 'prompts']
     .map((key) => member(request, key))
     .find((value) => value !== undefined && value !== null);
-  const instructions = member(request, 'instructions') ?? member(request, 'system');
+  const instructions = requestMember(request, ['instructions', 'system', 'systemInstruction', 'system_instruction']);
   return [
-    ...(typeof instructions === 'string' && instructions !== '' ? readMessages([{ role: 'system', content: instructions }]) : []),
+    ...(instructions === undefined || instructions === null || instructions === '' ? [] : systemMessage(instructions)),
     ...readMessages(list, 'user'),
   ];
+}
+
+/** What a request says beside its messages; Gemini's API keeps it in `config`. */
+function requestMember(request: JsonValue, names: readonly string[]): JsonValue | undefined {
+  if (!isJsonObject(request)) return undefined;
+  const config = member(request, 'config');
+  for (const from of [request, ...(isJsonObject(config) ? [config] : [])])
+    for (const name of names) if (Object.hasOwn(from, name)) return member(from, name);
+  return undefined;
+}
+
+function systemMessage(instructions: JsonValue): readonly Message[] {
+  const content = isJsonObject(instructions) ? member(instructions, 'parts') : instructions;
+  return typeof content === 'string' || isJsonArray(content) ? readMessages([{ role: 'system', content }]) : [];
 }
 
 /** Langfuse lists the tools among the messages: role tool, with a definition where the content should be. */

@@ -68,6 +68,9 @@ function argumentsInside(object: JsonObject): { readonly value: JsonValue } | 'n
       ? { value: only }
       : 'nameless';
   }
+  const written = hasOnly(object, ['args']) ? member(object, 'args') : undefined;
+  const [text, ...rest] = isJsonArray(written) ? written : [];
+  if (typeof text === 'string' && rest.length === 0 && isJsonObject(parseText(text))) return { value: text };
   const inputText = member(object, 'input_str');
   return typeof inputText === 'string' ? { value: inputText } : undefined;
 }

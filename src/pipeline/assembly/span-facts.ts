@@ -117,9 +117,16 @@ export function joined(first: SpanFacts, second: SpanFacts): SpanFacts {
     ...second,
     ...first,
     ...betterName(first, second),
+    ...betterRole(first, second),
     ...(tool === undefined ? {} : { tool }),
     ...(definitions === undefined ? {} : { toolDefinitions: definitions }),
   };
+}
+
+function betterRole(first: SpanFacts, second: SpanFacts): SpanFacts {
+  if (first.roleIsGuess !== true || second.role === undefined)
+    return first.role === undefined ? {} : { roleIsGuess: first.roleIsGuess === true };
+  return { role: second.role, roleIsGuess: second.roleIsGuess === true };
 }
 
 /** A name that is told is better than one that is only the span's. */
