@@ -85,46 +85,6 @@ export const openRecordings: readonly OpenRecording[] = [
     because: "a streamed model call has no span of its own; what it says overwrites the span around it",
   },
   {
-    recording: 'js-langwatch-openai/agent-as-tool',
-    fields: ['runs'],
-    because: "nothing reads langwatch.span.type yet",
-  },
-  {
-    recording: 'js-langwatch-openai/multiturn',
-    fields: ['runs'],
-    because: "nothing reads langwatch.span.type yet",
-  },
-  {
-    recording: 'js-langwatch-openai/nonascii',
-    fields: ['runs'],
-    because: "nothing reads langwatch.span.type yet",
-  },
-  {
-    recording: 'js-langwatch-openai/parallel',
-    fields: ['runs'],
-    because: "nothing reads langwatch.span.type yet",
-  },
-  {
-    recording: 'js-langwatch-openai/repeat',
-    fields: ['runs'],
-    because: "nothing reads langwatch.span.type yet",
-  },
-  {
-    recording: 'js-langwatch-openai/sequential',
-    fields: ['runs'],
-    because: "nothing reads langwatch.span.type yet",
-  },
-  {
-    recording: 'js-langwatch-openai/stream',
-    fields: ['runs'],
-    because: "nothing reads langwatch.span.type yet",
-  },
-  {
-    recording: 'js-langwatch-openai/toolerror',
-    fields: ['runs'],
-    because: "nothing reads langwatch.span.type yet",
-  },
-  {
     recording: 'js-openinference-anthropic/agent-as-tool',
     fields: ['system_prompt', 'tool_calls', 'sub_agents'],
     because: "the prompt and the tool calls of Anthropic's messages stand in input.value and output.value only",
