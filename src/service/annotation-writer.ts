@@ -6,6 +6,9 @@ import type { Redaction } from '../redaction/redaction.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
+import { JuryError, isDiskFull } from '../model/errors.ts';
+import { annotationsOfRecords, annotationsOfSpans } from '../pipeline/evaluation/foreign-annotations.ts';
+import type { Ingest } from '../model/ingest.ts';
 
 export interface AnnotatingOptions {
   readonly store: Pick<Store, 'annotations'>;
@@ -85,5 +88,51 @@ function redacted(annotation: Annotation, { text }: Redaction): Annotation {
     by: told === by ? by : `redacted-${createHash('sha256').update(by).digest('hex').slice(0, 16)}`,
     label: label === undefined || ownLabels.has(label) ? label : text(label),
     explanation: text(explanation),
+  };
+}
+
+// Requests whose spans and records tell verdicts of others: these are kept as well, before the request counts as taken.
+
+interface AnnotatedIngestOptions {
+  readonly ingest: Ingest;
+  /** Undefined: the store is not open. */
+  readonly annotating: () => Pick<Annotating, 'take'> | undefined;
+  readonly clock: Clock;
+}
+
+/** Of one transaction. */
+const annotationsAtOnceMax = 1_000;
+
+export function annotatedIngest({ ingest, annotating, clock }: AnnotatedIngestOptions): Ingest {
+  /** No word is newer than now: it would outlast every later one. */
+  async function keep(found: readonly Annotation[]): Promise<void> {
+    const own = annotating();
+    const now = Math.floor(clock.nowMs() * 1_000);
+    try {
+      for (let at = 0; at < found.length; at += annotationsAtOnceMax) {
+        await own?.take(found.slice(at, at + annotationsAtOnceMax).map((one) => (one.at > now ? { ...one, at: now } : one)));
+      }
+    } catch (error) {
+      // Whoever sent them sends them again: spans that are there already are passed over, and so is the same word.
+      throw new JuryError(
+        'STORE_REFUSED',
+        isDiskFull(error) ? 'It tells verdicts that could not be stored: the disk is full.' : 'It tells verdicts that could not be stored.',
+        error,
+      );
+    }
+  }
+
+  return {
+    ...ingest,
+    async spans(tenant, spans, request) {
+      await ingest.spans(tenant, spans, request);
+      const found = annotationsOfSpans(tenant, spans);
+      if (found.length > 0) await keep(found);
+    },
+    async logs(tenant, records, request) {
+      await ingest.logs(tenant, records, request);
+      const found = annotationsOfRecords(tenant, records);
+      if (found.length > 0) await keep(found);
+    },
   };
 }

@@ -25,13 +25,12 @@ import { lightItem } from '../stores/slim-item.ts';
 import { spanKeeper, type SpanKeeper } from '../stores/span-archiver.ts';
 import { openMetricsPieces } from '../telemetry/openmetrics.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
-import { annotatedIngest } from './annotation-ingest.ts';
+import { annotatedIngest } from './annotation-writer.ts';
 import { annotating, type Annotating } from './annotation-writer.ts';
 import { tickerOf, type Ticker } from './close-scheduler.ts';
 import type { ConnectionShares, Descriptors } from './descriptors.ts';
 import { driftWatch } from './drift-watch.ts';
 import { outboxes, type Outboxes } from './exporter-set.ts';
-import { inLine, type InLine } from './forward-setup.ts';
 import { idlePacking, squeezing, type IdlePacking } from './idle-compactor.ts';
 import { judgeQueue, type JudgeQueue } from './judge-admission.ts';
 import { judgePool, type JudgePool } from './judge-pool.ts';
@@ -50,6 +49,7 @@ import { keepOf } from './retention.ts';
 import { metricsSnapshot, type SettingsInForce } from './settings-in-force.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import { storeRoom, type StoreRoom } from './store-room.ts';
+import { forwarding, type Forwarding, type ForwardingOptions, type ForwardSettings } from '../exporters/forward/forwarder.ts';
 
 export interface Parts {
   /** As it was at the start: `settings` has what may change. */
@@ -350,4 +350,33 @@ export function connectionBounds({ descriptors, connections: { reserved, http, g
   readonly [figure: string]: number;
 } {
   return { descriptors: descriptors.max, open: descriptors.open, reserved, http, grpc, console };
+}
+
+// The entry `forward` of the configuration at work, between the pipeline and the journal.
+
+/** Of `limits.memory_bytes`: bodies that wait to go on. While their runs are open the pipeline holds the same bytes. */
+const bodiesShare = 1 / 8;
+
+interface InLineOptions extends Omit<ForwardingOptions, 'settings' | 'awaits' | 'bodyBytesMax'> {
+  readonly config: Config;
+  /** Asked when something has come, and never before. */
+  readonly flow: () => Pick<Pipeline, 'references'>;
+}
+
+interface InLine extends Omit<Forwarding, 'exchange'> {
+  exchange(config: Config): void;
+}
+
+function inLine({ config, flow, ...parts }: InLineOptions): InLine {
+  const forward = forwarding({
+    ...parts,
+    settings: settingsOf(config),
+    awaits: (key) => flow().references.isAwaited(key),
+    bodyBytesMax: config.limits.memoryBytes * bodiesShare,
+  });
+  return { ...forward, exchange: (next) => forward.exchange(settingsOf(next)) };
+}
+
+function settingsOf({ exporters }: Config): ForwardSettings | undefined {
+  return exporters.find((entry) => entry.to === 'forward');
 }

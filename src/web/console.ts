@@ -1,5 +1,5 @@
 /** The console listener: health, metrics, and a first page that says where things are. */
-import type { IncomingMessage, Server as HttpServer } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server as HttpServer, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server, type SecureContextOptions, type TlsOptions } from 'node:tls';
 import { fastify, type FastifyError } from 'fastify';
@@ -7,11 +7,11 @@ import { isDiskFull } from '../model/errors.ts';
 import { accessControl, tenantsSeen, type AccessOptions } from './access.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiDeps } from './api/route.ts';
-import { consoleServer } from './console-server.ts';
 import { firstPage, isOtlpPath, otlpText, reachable, type OtlpAddresses } from './first-page.ts';
 import { defaultResponseBounds, responseGate, type ResponseBounds } from './response-gate.ts';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:https';
 
 export interface ConsoleOptions extends AccessOptions {
   readonly host: string;
@@ -244,4 +244,31 @@ async function* eachInItsTurn(pieces: Iterable<string>): AsyncGenerator<string, 
     yield piece;
     await turn();
   }
+}
+
+// The socket side of the console listener: time limits and header limits.
+
+/** From the first byte of a request to its last. */
+const requestTimeoutMs = 10_000;
+/** For its headers; also what a connection has that says nothing at all. */
+const headersTimeoutMs = 5_000;
+const checkingMs = 1_000;
+/** No byte either way. */
+const connectionTimeoutMs = 10_000;
+const keepAliveTimeoutMs = 5_000;
+const headerBytesMax = 16 * 1024;
+const headersMax = 100;
+
+function consoleServer(handler: RequestListener, tls: TlsOptions | undefined): HttpServer {
+  const options: ServerOptions = {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: headersTimeoutMs,
+    connectionsCheckingInterval: checkingMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    maxHeaderSize: headerBytesMax,
+  };
+  const server = tls === undefined ? createServer(options, handler) : createTlsServer({ ...options, ...tls }, handler);
+  server.setTimeout(connectionTimeoutMs);
+  server.maxHeadersCount = headersMax;
+  return server;
 }

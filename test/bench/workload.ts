@@ -3,7 +3,7 @@
  * dialects by turns. Spans leave in the order in which they end; a trace is cut into 2 to 4 pieces that go into consecutive requests
  * of about 100 spans. The same seed gives the same bytes.
  */
-import { seeded, type Random } from '../../src/cli/demo/random.ts';
+import { seeded, type Random } from '../../src/cli/demo/day.ts';
 import { agents } from '../../src/cli/demo/agents.ts';
 import type { SimulatedCall, SimulatedRun } from '../../src/cli/demo/simulated.ts';
 import { spansOfRun, type Ids } from '../../src/cli/demo/spans.ts';

@@ -4,7 +4,7 @@ import { annotationId, type Annotation } from '../../src/model/store/annotation-
 import { manualClock } from '../../src/model/clock.ts';
 import { JuryError } from '../../src/model/errors.ts';
 import { noTenant } from '../../src/model/ids.ts';
-import { annotatedIngest } from '../../src/service/annotation-ingest.ts';
+import { annotatedIngest } from '../../src/service/annotation-writer.ts';
 import { annotating } from '../../src/service/annotation-writer.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
