@@ -5,32 +5,30 @@ import type { Fingerprints } from './config/fingerprint.ts';
 import type { FileLayer } from './journals/disk/file-system.ts';
 import type { ScoredRun } from './model/scored-run.ts';
 import { itemSequence } from './model/watermark.ts';
-import { traceKey } from './pipeline/gathering/trace-table.ts';
-import { tlsOptions } from './receivers/tls.ts';
 import { openStore } from './stores/index.ts';
 import type { Reopener } from './stores/late-span-lookup.ts';
-import { metricRegistry } from './telemetry/registry.ts';
+import type { LoadedConfig } from './config/load.ts';
 import { connectionShares, machineDescriptors, type Descriptors } from './service/descriptors.ts';
 import { jobOwner } from './service/lease-owner.ts';
-import { receiversOf } from './service/listeners.ts';
+import { receiversOf, renewCertificates } from './service/listeners.ts';
 import { freeAddresses, type ListenState } from './service/listening.ts';
 import type { Memory } from './service/memory-guard.ts';
-import { clock, machineMemory, sleep } from './service/node-runtime.ts';
+import { machineMemory } from './service/node-runtime.ts';
 import * as build from './service/parts.ts';
 import type { PeriodicTask } from './runtime/periodic-task.ts';
 import { raisedProbabilities } from './service/raised-probabilities.ts';
-import { reloading, type ReloadSource } from './service/reloading.ts';
+import type { ReloadSource } from './service/reloading.ts';
 import type { SelfTracingDeps } from './service/self-tracing/open.ts';
 import { noSelfTracing, type SelfTracing } from './service/self-tracing/self-tracing.ts';
 import { redactedLogger, settingsInForce } from './service/settings-in-force.ts';
 
-/** How long a stop waits for judges, and then again for backends. */
+/** A stop waits so long for judges, and as long again for backends. */
 const stopMsDefault = 10_000;
 
 export interface Service {
   /** Resolves with the addresses of the listeners, and with how they share the descriptors of the process. */
   start(): Promise<StartedService>;
-  /** Reads the configuration again and puts it in force, soon; a fault in it changes nothing. At any time. */
+  /** Reads the configuration again soon and puts it in force; a fault in it changes nothing. May be called at any time. */
   reload(): void;
   /** Refuses new work, scores what is open, sends what is scored, then releases. May be called twice. */
   stop(): Promise<void>;
@@ -45,20 +43,20 @@ interface StartedService {
 
 export interface ServiceOptions {
   readonly config: Config;
-  /** Where the configuration comes from, and what tells it from another one; without them it is never read again. */
+  /** The source of the configuration and its fingerprints; without them the service never reads it again. */
   readonly source?: ReloadSource;
   readonly prints?: Fingerprints;
-  /** How often the source is asked whether it has changed. */
+  /** Milliseconds between two checks of the source. */
   readonly watchMs?: number;
   readonly logger?: Logger;
   readonly stopMs?: number;
-  /** Under the journal; absent: the files of this machine. */
+  /** The files under the journal; those of this machine when absent. */
   readonly files?: FileLayer;
   /** Of the process. */
   readonly memory?: Memory;
-  /** Told of each run as it is scored, and of each verdict of a judge, after redaction. It must not throw. */
+  /** Receives each scored run, and each verdict of a judge, after redaction. It must not throw. */
   readonly onScored?: (item: ScoredRun) => void;
-  /** Makes spans of the service itself; absent: none are made. */
+  /** Makes spans of the service itself; none when absent. */
   readonly tracing?: (deps: SelfTracingDeps) => SelfTracing;
   readonly descriptors?: Descriptors;
 }
@@ -68,17 +66,7 @@ export function service(options: ServiceOptions): Service {
   const parts = connectedParts(options);
   const { config, telemetry, settings, logger, state, exporters, metricsPush, judges, forward, pipeline, journal, overload } = parts;
   const receivers = receiversOf(config, parts.leases, parts.connections, { telemetry, logger, ingest: build.ingest(parts) });
-  const reloads = reloading({
-    source: options.source,
-    prints: options.prints,
-    ...(options.watchMs === undefined ? {} : { watchMs: options.watchMs }),
-    exchange: (loaded) => exchange(loaded.config),
-    room: exporters.room,
-    telemetry,
-    clock,
-    sleep,
-    logger,
-  });
+  const reloads = build.reloads(parts, options, putInForce);
   const background: Pick<PeriodicTask, 'stop'>[] = [];
   let lateSpans: Reopener | undefined;
   let consoleServer: ReturnType<typeof build.consoleServer> | undefined;
@@ -86,17 +74,15 @@ export function service(options: ServiceOptions): Service {
 
   async function start(): ReturnType<Service['start']> {
     await freeAddresses(config.listen);
-    const { ownTraces } = config;
-    if (options.tracing !== undefined && ownTraces !== undefined)
-      logger.info({ backend: URL.parse(ownTraces.url)?.origin, sample: ownTraces.sample }, 'the service traces itself');
+    if (options.tracing !== undefined) build.logOwnTraces(parts);
     const stored = build.storeParts(parts, await openStore(config.store.address, { onDiskFull: parts.storeRoom.full }));
     parts.stored = stored;
     background.push(build.rateGauges(parts, stored));
     await exporters.open(stored.store);
-    await judges.open(stored.store, (text) => settings.redactedText(text) === text);
+    await judges.open(stored.store, settings.isUnredacted);
     const replayed = await journal.open();
     if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
-    parts.judgeQueue.open(stored.store, await jobOwner(config.journal));
+    parts.judgeAdmission.open(stored.store, await jobOwner(config.journal));
     background.push(build.driftMeasurement(parts, stored));
     parts.closeScheduler.wake();
     lateSpans = build.lateSpanLookup(parts, stored);
@@ -114,8 +100,8 @@ export function service(options: ServiceOptions): Service {
     return { otlpHttp: http.address, otlpGrpc: grpc.address, console: page.address, connections: build.connectionBounds(parts) };
   }
 
-  /** Whole or not at all: what can fail is done before anything is in force. */
-  function exchange(next: Config): void {
+  /** Whole or not at all: every step that can fail comes before the first that takes effect. */
+  function putInForce({ config: next }: LoadedConfig): void {
     const before = settings.config();
     const put = settings.prepare(next);
     const replacements = [judges.prepare(next.judges), exporters.prepare(next.exporters)];
@@ -124,51 +110,42 @@ export function service(options: ServiceOptions): Service {
     metricsPush.place(next.exporters);
     forward.exchange(next);
     pipeline.exchange(rules);
-    if (JSON.stringify(before.listen.tls) !== JSON.stringify(next.listen.tls)) renewCertificates(next);
-  }
-
-  /** They were checked to be fit for TLS when they were read. */
-  function renewCertificates({ listen: { tls } }: Config): void {
-    if (tls === undefined || config.listen.tls === undefined) return;
-    const { cert, key } = tls;
-    const { clientCa } = config.listen.tls;
-    for (const receiver of [receivers.http, receivers.grpc])
-      receiver.renew({ cert, key, ...(clientCa === undefined ? {} : { clientCa: tls.clientCa ?? clientCa }) });
-    consoleServer?.renew(tlsOptions({ cert, key }));
+    if (JSON.stringify(before.listen.tls) !== JSON.stringify(next.listen.tls))
+      renewCertificates({ ...receivers, console: consoleServer }, config.listen, next.listen);
   }
 
   async function stop(): Promise<void> {
     state.stopping = true;
     reloads.stop();
-    await Promise.all([receivers.http.stop(), receivers.grpc.stop()]);
-    await Promise.all([overload.stop(), parts.idleCompactor.stop()]);
+    await build.stopAll([receivers.http, receivers.grpc]);
+    await build.stopAll([overload, parts.idleCompactor]);
     parts.closeScheduler.stop();
-    // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
+    // With a disk, open runs go on at the next start; without one, the service scores what they have so far.
     if (config.journal.scheme === 'memory') pipeline.finish();
     const forwarded = forward.stop(stopMs);
-    await Promise.all([parts.judgeQueue, ...background].map((one) => one.stop()));
-    judges.leaveBatches();
-    await judges.lane.stop(stopMs);
-    await judges.settle().catch(build.faultLog(parts, 'what judges have cost could not be noted'));
+    await build.stopAll([parts.judgeAdmission, ...background]);
+    judges.stopBatches();
+    await judges.executor.stop(stopMs);
+    await judges.settle().catch(build.faultLog(parts, 'the costs of judges could not be stored'));
     await lateSpans?.stop();
     await parts.stored?.annotations.stop();
     await journal.archived(stopMs);
     await parts.stored?.spanArchiver.stop();
     const unforwarded = await forwarded;
     const unsent = await exporters.stop(stopMs);
-    // After the exporters: the writer stores what they have not sent with its run.
+    // After the exporters: the writer stores with each run what they have not sent.
     await parts.stored?.runWriter.stop(stopMs);
     await journal.stop();
     await Promise.all([judges.stop(), metricsPush.stop(stopMs), parts.tracing.stop(stopMs)]);
     await consoleServer?.stop();
-    // A start that failed has said why, and nothing stops that never ran.
+    // A start that failed has its own message, and no service has run.
     if (state.otlp !== undefined) logger.info({ unsent, unforwarded }, 'stopped');
   }
 
   return { start, reload: reloads.request, stop: () => (stopped ??= stop()) };
 }
 
-/** One line a part. A part calls those below its own line only after all of them stand. */
+/** One line a part. A part calls those below its own line only after all of them are built. */
 function connectedParts(options: ServiceOptions): build.Parts & { stored: build.StoreParts | undefined } {
   const {
     config,
@@ -179,17 +156,12 @@ function connectedParts(options: ServiceOptions): build.Parts & { stored: build.
     tracing = () => noSelfTracing,
     descriptors = machineDescriptors(),
   } = options;
-  const { metricAgents } = config.limits;
   class Connected implements build.Parts {
     readonly config = config;
-    readonly telemetry = metricRegistry({ clock, ...(metricAgents === undefined ? {} : { agentsMax: metricAgents }) });
+    readonly telemetry = build.registry(this);
     readonly settings = settingsInForce(config, this.telemetry);
     readonly logger = redactedLogger(logger, this.settings);
-    readonly tracing = tracing({
-      telemetry: this.telemetry,
-      onFault: build.faultLog(this, 'spans of the service itself could not be sent'),
-      isOpen: (tenant, traceId) => this.pipeline.references.isOpen(traceKey(tenant, traceId)),
-    });
+    readonly tracing = build.ownTracing(this, tracing);
     readonly state: ListenState = { ready: false, stopping: false, otlp: undefined };
     readonly descriptors = descriptors;
     readonly connections = connectionShares(descriptors, config.limits.connections);
@@ -201,7 +173,7 @@ function connectedParts(options: ServiceOptions): build.Parts & { stored: build.
     readonly exporters = build.exporterSet(this);
     readonly metricsPush = build.metricsPush(this);
     readonly judges = build.judges(this);
-    readonly judgeQueue = build.judgeAdmission(this);
+    readonly judgeAdmission = build.judgeAdmission(this);
     readonly forward = build.forwarder(this);
     readonly pipeline = build.runPipeline(this, onScored);
     readonly idleCompactor = build.idleCompactor(this);

@@ -10,7 +10,7 @@ import { JuryError, isDiskFull } from '../model/errors.ts';
 import { annotationsOfRecords, annotationsOfSpans } from '../pipeline/evaluation/foreign-annotations.ts';
 import type { Ingest } from '../model/ingest.ts';
 
-export interface AnnotatingOptions {
+export interface AnnotationWriterOptions {
   readonly store: Pick<Store, 'annotations'>;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface AnnotatingOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface Annotating {
+export interface AnnotationWriter {
   /** When it resolves, they are kept; gives the fate of each. Rejects when none was. */
   take(annotations: readonly Annotation[]): Promise<readonly TakenAnnotation[]>;
   /** Whether it was there. Rejects when nothing was taken back. */
@@ -35,7 +35,7 @@ const expiredAtOnceMax = 1_000;
 /** Words of ours, which agreement goes by. */
 const ownLabels: ReadonlySet<string> = new Set(['pass', 'fail']);
 
-export function annotating({
+export function annotationWriter({
   store: { annotations: kept },
   telemetry,
   clock,
@@ -43,7 +43,7 @@ export function annotating({
   redaction,
   waitMs,
   onFault,
-}: AnnotatingOptions): Annotating {
+}: AnnotationWriterOptions): AnnotationWriter {
   async function tend(ended: AbortSignal): Promise<void> {
     let expired = expiredAtOnceMax;
     while (expired === expiredAtOnceMax && !ended.aborted) {
@@ -58,14 +58,14 @@ export function annotating({
     async take(annotations) {
       if (annotations.length === 0) return [];
       const own = redaction();
-      const said = own === undefined ? annotations : annotations.map((annotation) => redacted(annotation, own));
-      const fates = await kept.write(said, Math.floor(clock.nowMs() * 1_000));
+      const written = own === undefined ? annotations : annotations.map((annotation) => redacted(annotation, own));
+      const fates = await kept.write(written, Math.floor(clock.nowMs() * 1_000));
       for (const [at, fate] of fates.entries())
         telemetry.add('tracejury.annotations', 1, {
           'tracejury.annotator.kind': annotations[at]?.kind ?? '',
           'tracejury.outcome': fate === 'too_many' || fate === 'full' ? 'refused' : fate,
         });
-      return said.map((annotation, at) => {
+      return written.map((annotation, at) => {
         const fate = fates[at] ?? 'full';
         return { fate, id: fate === 'attached' || fate === 'waiting' ? annotationId(annotation) : undefined };
       });
@@ -82,10 +82,10 @@ export function annotating({
 /** An annotator's id stays one, so that two people stay two. */
 function redacted(annotation: Annotation, { text }: Redaction): Annotation {
   const { by, label, explanation } = annotation;
-  const told = text(by);
+  const redactedBy = text(by);
   return {
     ...annotation,
-    by: told === by ? by : `redacted-${createHash('sha256').update(by).digest('hex').slice(0, 16)}`,
+    by: redactedBy === by ? by : `redacted-${createHash('sha256').update(by).digest('hex').slice(0, 16)}`,
     label: label === undefined || ownLabels.has(label) ? label : text(label),
     explanation: text(explanation),
   };
@@ -93,20 +93,20 @@ function redacted(annotation: Annotation, { text }: Redaction): Annotation {
 
 // Requests whose spans and records tell verdicts of others: these are kept as well, before the request counts as taken.
 
-interface AnnotatedIngestOptions {
+interface AnnotationIngestOptions {
   readonly ingest: Ingest;
   /** Undefined: the store is not open. */
-  readonly annotating: () => Pick<Annotating, 'take'> | undefined;
+  readonly writer: () => Pick<AnnotationWriter, 'take'> | undefined;
   readonly clock: Clock;
 }
 
 /** Of one transaction. */
 const annotationsAtOnceMax = 1_000;
 
-export function annotatedIngest({ ingest, annotating, clock }: AnnotatedIngestOptions): Ingest {
+export function annotationIngest({ ingest, writer, clock }: AnnotationIngestOptions): Ingest {
   /** No word is newer than now: it would outlast every later one. */
   async function keep(found: readonly Annotation[]): Promise<void> {
-    const own = annotating();
+    const own = writer();
     const now = Math.floor(clock.nowMs() * 1_000);
     try {
       for (let at = 0; at < found.length; at += annotationsAtOnceMax) {

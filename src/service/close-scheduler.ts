@@ -20,13 +20,13 @@ const partsMax = 9;
 /** Until whoever takes what closes is asked again whether they have caught up. */
 const restMs = 20;
 
-export interface Ticker {
+export interface CloseScheduler {
   /** Looks at the next deadline again. */
   readonly wake: () => void;
   readonly stop: () => void;
 }
 
-export interface TickerOptions {
+export interface CloseSchedulerOptions {
   readonly flow: Pick<Pipeline, 'advance' | 'nextDueMs'>;
   readonly clock: Clock;
   /** True: whoever takes what closes is behind, so that runs stay open a little longer. */
@@ -36,7 +36,7 @@ export interface TickerOptions {
 }
 
 /** Advances the flow when something is due: one timer, set to the next deadline. */
-export function tickerOf({ flow, clock, mustWait = () => false, onFault }: TickerOptions): Ticker {
+export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault }: CloseSchedulerOptions): CloseScheduler {
   let timer: NodeJS.Timeout | undefined;
   let turn: NodeJS.Immediate | undefined;
   let dueMs = Infinity;

@@ -1,6 +1,6 @@
 /**
- * The exporters that are configured, each behind its queue. An entry of the configuration keeps its queue as long as it goes to the same
- * place: another key or encoding holds for what waits as well. What waits for a place that is no longer named is still sent there, for a while.
+ * The configured exporters, each behind its queue. An entry keeps its queue as long as its destination is the same: another key or encoding
+ * applies to waiting items as well. A removed entry sends what waits for a while.
  */
 import type { ExporterConfig } from '../config/config.ts';
 import type { Logger } from 'pino';
@@ -18,40 +18,40 @@ import { configuredExporter } from './create-exporter.ts';
 import { exchangeable, type Exchangeable } from './hot-swap.ts';
 import { clock, sleep } from './node-runtime.ts';
 
-export interface OutboxesOptions {
+export interface ExporterSetOptions {
   readonly entries: readonly ExporterConfig[];
   readonly telemetry: Telemetry;
   readonly logger?: Pick<Logger, 'info' | 'warn'>;
-  /** Told of scores that were given up because their exporter is no longer configured. */
+  /** Receives scores that were given up because their exporter is no longer configured. */
   readonly onGivenUp: (exporter: string, items: number) => void;
-  readonly leavingMs?: number;
+  readonly drainMs?: number;
   /** Wraps each exporter that is made. */
   readonly traced?: (exporter: Exporter, name: string) => Exporter;
 }
 
-export interface Outboxes extends Unsent {
+export interface ExporterSet extends Unsent {
   /** Never waits, never throws. `except`: exporters of this kind have it already. */
   offer(item: Delivered<ScoredRun>, bytes: number, except?: ExporterConfig['to']): void;
   /** Goes on with what the store has for them. Rejects when it cannot be read. */
   open(store: RowStore): Promise<void>;
   /** How their queues stand. */
   standings(): readonly EntryStatus[];
-  /** The rows of the store were changed by somebody else. */
+  /** Counts again after another writer has changed the rows of the store. */
   recount(): Promise<void>;
   /** No exporter holds an item up to here, unless the store keeps it. */
   settled(): Watermark;
-  /** Makes ready for other entries; what it gives back puts them in place, and does not fail. */
+  /** Prepares other entries, and may fail. The returned function puts them in place and does not fail. */
   prepare(entries: readonly ExporterConfig[]): () => void;
-  /** Resolves when there is room for entries to leave. */
+  /** Resolves when another removed entry may drain. */
   room(): Promise<void>;
-  /** Sends what is there, gives up what is left at the deadline; tells how many these are. May be called twice. */
+  /** Sends what waits and gives up the rest at the deadline. Resolves with the number of items that were given up. May be called twice. */
   stop(deadlineMs: number): Promise<number>;
 }
 
-/** How long what waits for an entry that is no longer there is still sent. */
+/** How long a removed entry still sends what waits for it. */
 export const drainMsDefault = 60_000;
-/** Entries that leave at the same time: each holds a queue. */
-const leavingMax = 4;
+/** Removed entries that drain at the same time: each holds a queue. */
+const drainingMax = 4;
 
 interface Place {
   config: ExporterConfig;
@@ -59,31 +59,31 @@ interface Place {
   readonly box: Outbox;
 }
 
-interface Leaving {
+interface Draining {
   readonly place: Place;
-  /** The last item that was offered before it left. */
+  /** The last item that was offered before its removal. */
   readonly until: Watermark;
   readonly drained: Promise<number>;
 }
 
-export function outboxes({
+export function exporterSetOf({
   entries,
   telemetry,
   logger,
   onGivenUp,
-  leavingMs = drainMsDefault,
+  drainMs = drainMsDefault,
   traced = (exporter) => exporter,
-}: OutboxesOptions): Outboxes {
+}: ExporterSetOptions): ExporterSet {
   const ending = new AbortController();
-  const leaving = new Set<Leaving>();
-  /** Left, but runs of theirs are not written yet: what they have not sent goes with them. */
-  let lingering: readonly Leaving[] = [];
+  const draining = new Set<Draining>();
+  /** Drained, but some of their runs are not written yet: the writer stores with each run what they have not sent. */
+  let unwritten: readonly Draining[] = [];
   let store: RowStore | undefined;
   let places: readonly Place[] = [];
   let offered = noItems;
   let stopped: Promise<number> | undefined;
 
-  /** At the end nobody waits for an exporter that has left. */
+  /** A stop ends every wait, those of draining exporters too. */
   const untilEnd: Sleep = (ms, signal) => sleep(ms, signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]));
 
   function placeOf(config: ExporterConfig): Place {
@@ -96,9 +96,9 @@ export function outboxes({
       send: (item) => exporter.use((current) => current.send(item)),
       stop: exporter.stop,
     };
-    // A configuration that is exchanged holds for what waits as well.
-    const seat: { place?: Place } = {};
-    const limits = (now = seat.place?.config ?? config) => ({
+    // A new configuration applies to waiting items as well.
+    const held: { place?: Place } = {};
+    const limits = (now = held.place?.config ?? config) => ({
       missingMs: Infinity,
       ...(now.to === 'metrics' ? { attempts: 1, ageMs: Infinity } : now.giveUp),
     });
@@ -121,10 +121,10 @@ export function outboxes({
       random: Math.random,
       sleep: untilEnd,
     };
-    return (seat.place = { config, exporter, box: outbox(options) });
+    return (held.place = { config, exporter, box: outbox(options) });
   }
 
-  /** An entry that is the same stays what it is; else one that goes to the same place is changed; else it is new. */
+  /** An equal entry keeps its place, an entry with the same destination changes the place, and any other entry is new. */
   function placed(next: readonly ExporterConfig[]): readonly { readonly config: ExporterConfig; readonly before: Place | undefined }[] {
     const free = new Set(places);
     const take = (fits: (place: Place) => boolean): Place | undefined => {
@@ -155,24 +155,24 @@ export function outboxes({
       const before = places;
       places = ready.map(({ place }) => place);
       for (const { take } of ready) take();
-      for (const place of before) if (!places.includes(place)) leave(place);
+      for (const place of before) if (!places.includes(place)) drain(place);
       for (const place of places) if (!before.includes(place)) void opened(place).catch(() => undefined);
     };
   }
 
-  function leave(place: Place): void {
-    const own: Leaving = { place, until: offered, drained: place.box.stop(leavingMs) };
-    leaving.add(own);
+  function drain(place: Place): void {
+    const own: Draining = { place, until: offered, drained: place.box.stop(drainMs) };
+    draining.add(own);
     void own.drained.then((items) => {
-      leaving.delete(own);
+      draining.delete(own);
       if (store?.isDurable !== true) return items > 0 ? onGivenUp(place.config.to, items) : undefined;
-      lingering = [...lingering.filter((one) => isHeld(one)), own];
+      unwritten = [...unwritten.filter((one) => isHeld(one)), own];
       // Its rows are for an entry of the same name, if there is one.
       return void recount().catch(() => undefined);
     });
   }
 
-  function isHeld({ place, until }: Leaving): boolean {
+  function isHeld({ place, until }: Draining): boolean {
     return place.box.settled() < until;
   }
 
@@ -184,20 +184,20 @@ export function outboxes({
     await Promise.all(places.map(({ box }) => box.recount()));
   }
 
-  /** What waits for entries that are not in the configuration. Nobody sends it, and it goes when it is too old. */
-  async function tellStrangers({ exports }: RowStore): Promise<void> {
+  /** Logs what waits for entries that are not in the configuration. The store deletes it when it is too old. */
+  async function logUnconfigured({ exports }: RowStore): Promise<void> {
     const names = new Set(places.map(({ config }) => config.name));
-    const strangers = (await exports.counts()).filter(({ exporter }) => !names.has(exporter));
-    if (strangers.length === 0) return;
+    const unconfigured = (await exports.counts()).filter(({ exporter }) => !names.has(exporter));
+    if (unconfigured.length === 0) return;
     logger?.info(
-      { waiting: Object.fromEntries(strangers.map(({ exporter, waiting, dead }) => [exporter, waiting + dead])) },
+      { waiting: Object.fromEntries(unconfigured.map(({ exporter, waiting, dead }) => [exporter, waiting + dead])) },
       'scores wait for exporters that are not configured',
     );
   }
 
   function pending(items: readonly Delivered<ScoredRun>[]): PendingExports {
-    lingering = lingering.filter((one) => isHeld(one));
-    const boxes = [...places, ...[...leaving, ...lingering].map(({ place }) => place)].map(({ box }) => box);
+    unwritten = unwritten.filter((one) => isHeld(one));
+    const boxes = [...places, ...[...draining, ...unwritten].map(({ place }) => place)].map(({ box }) => box);
     const exports = items.flatMap((item) => boxes.flatMap((box) => box.pending(item) ?? []));
     return {
       exports: exports.map(({ row }) => row),
@@ -207,7 +207,7 @@ export function outboxes({
 
   async function stop(deadlineMs: number): Promise<number> {
     const over = new AbortController();
-    const left = Promise.all([...leaving].map(({ drained }) => drained));
+    const left = Promise.all([...draining].map(({ drained }) => drained));
     const own = Promise.all(places.map(({ box }) => box.stop(deadlineMs)));
     await Promise.race([Promise.all([left, own]), sleep(deadlineMs, over.signal)]);
     over.abort();
@@ -226,13 +226,13 @@ export function outboxes({
       }
     },
     settled() {
-      const gone = [...leaving, ...lingering].filter((one) => isHeld(one)).map(({ place }) => place);
+      const gone = [...draining, ...unwritten].filter((one) => isHeld(one)).map(({ place }) => place);
       return lowest([offered, ...[...places, ...gone].map(({ box }) => box.settled())]);
     },
     async open(given) {
       store = given;
       for (const place of places) await opened(place);
-      await tellStrangers(given);
+      await logUnconfigured(given);
     },
     pending,
     standings: () =>
@@ -242,7 +242,7 @@ export function outboxes({
     recount,
     prepare,
     async room() {
-      while (leaving.size >= leavingMax) await Promise.race([...leaving].map(({ drained }) => drained));
+      while (draining.size >= drainingMax) await Promise.race([...draining].map(({ drained }) => drained));
     },
     stop: (deadlineMs) => (stopped ??= stop(deadlineMs)),
   };

@@ -11,22 +11,22 @@ const everyMs = 25;
 const tracesPerTurn = 32;
 
 /** A dozen traces share so many bytes. Should one of them stay for days, it holds no more than the bytes on the wire that it is counted with. */
-const squeezedSlabBytes = 32 * 1024;
+const compactedSlabBytes = 32 * 1024;
 
 /** Squeezed. */
-export function squeezing(): SlabAllocator {
-  const { keep } = slabs(squeezedSlabBytes);
+export function slabCompaction(): SlabAllocator {
+  const { keep } = slabs(compactedSlabBytes);
   return { keep: (lent) => keep(compressed(lent)), bytes: (kept) => zstdDecompressSync(kept) };
 }
 
-export interface IdlePacking {
+export interface IdleCompactor {
   start(): void;
   /** May be called twice, and without `start`. */
   stop(): Promise<void>;
 }
 
 /** `mayWork`: false while there is more urgent work. */
-export function idlePacking({
+export function idleCompactorOf({
   flow,
   sleep,
   mayWork,
@@ -34,7 +34,7 @@ export function idlePacking({
   readonly flow: Pick<Pipeline, 'packIdle'>;
   readonly sleep: Sleep;
   readonly mayWork: () => boolean;
-}): IdlePacking {
+}): IdleCompactor {
   let working: PeriodicTask | undefined;
 
   function work(): void {

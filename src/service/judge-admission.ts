@@ -1,4 +1,4 @@
-/** What waits for judges: in the store where that outlives the process, else in memory, before the judge. */
+/** Admits runs to the queue of a judge: in the store where it outlives the process, otherwise in memory. */
 import type { Config } from '../config/config.ts';
 import { jobWorker, type JobWorker, type JobWorkerOptions } from '../judges/queue/job-worker.ts';
 import type { ToJudge } from '../pipeline/evaluation/evaluate.ts';
@@ -11,27 +11,27 @@ import { clock, sleep } from './node-runtime.ts';
 import { sessionWatch, type SessionWatch } from './session-sweeper.ts';
 import type { OverloadMonitor } from './overload-monitor.ts';
 
-/** What is there later, or changes, is asked for each time. */
-export interface JudgeQueueOptions extends Pick<JobWorkerOptions, 'telemetry' | 'watermarks' | 'onFault'> {
-  readonly bench: Pick<JudgePool, 'places' | 'moreMs'>;
+/** Functions give what exists later or changes. */
+export interface JudgeAdmissionOptions extends Pick<JobWorkerOptions, 'telemetry' | 'watermarks' | 'onFault'> {
+  readonly judges: Pick<JudgePool, 'places' | 'moreMs'>;
   readonly config: () => Pick<Config, 'evaluators' | 'sessions' | 'store'>;
   readonly flow: () => Pick<Pipeline, 'resume'>;
-  readonly pressed: () => Pick<OverloadMonitor, 'keepsJudges' | 'isCalm'>;
+  readonly overload: () => Pick<OverloadMonitor, 'keepsJudges' | 'isCalm'>;
 }
 
-export interface JudgeQueue {
-  /** As the pipeline asks for it. */
+export interface JudgeAdmission {
+  /** The `queue` of the pipeline. */
   readonly place: (work: ToJudge) => Queued | undefined;
   /** Questions of what waits in the store, at the cost of a judge or of an evaluator. */
   readonly waiting: (payer: Payer) => number;
   /** Likewise, of sessions. */
   readonly sessions: NonNullable<PipelineOptions['sessions']>;
-  /** `owner`: as whom this process takes what waits. */
+  /** `owner`: the name under which this process leases jobs. */
   open(store: Pick<Store, 'isDurable' | 'judgeJobs' | 'judgeSessions'>, owner: string): void;
   stop(): Promise<void>;
 }
 
-export function judgeQueue({ bench, config, flow, pressed, ...options }: JudgeQueueOptions): JudgeQueue {
+export function judgeAdmissionOf({ judges, config, flow, overload, ...options }: JudgeAdmissionOptions): JudgeAdmission {
   const keep = {
     get rows() {
       return config().store.judgeJobs.rows;
@@ -44,35 +44,37 @@ export function judgeQueue({ bench, config, flow, pressed, ...options }: JudgeQu
   let turns: SessionWatch | undefined;
   let isDurable = false;
 
-  function places(party: string): number {
-    if (!pressed().isCalm()) return 0;
+  function places(queueKey: string): number {
+    if (!overload().isCalm()) return 0;
     const planned = config().evaluators.find(
-      (one) => (one.configured.kind === 'http' || one.panel !== undefined) && queueKeyOf(one) === party,
+      (one) => (one.configured.kind === 'http' || one.panel !== undefined) && queueKeyOf(one) === queueKey,
     );
     if (planned?.configured.kind === 'http') return planned.configured.concurrency;
-    // As long as no quorum of them is there, asking the others would cost money and come to nothing.
-    return planned?.panel === undefined ? bench.places(party) : ofQuorum(slotsOf(planned.panel).map(({ judge }) => bench.places(judge)));
+    // Without a quorum the votes decide nothing, and asking the others would only cost money.
+    return planned?.panel === undefined
+      ? judges.places(queueKey)
+      : ofQuorum(slotsOf(planned.panel).map(({ judge }) => judges.places(judge)));
   }
 
-  /** Votes wait for the slowest of those that may be asked. */
-  const moreMs = (party: string): number => Math.max(...judgesOfQueueKey(party, config().evaluators).map(bench.moreMs));
+  /** Votes wait for the slowest judge of the panel. */
+  const moreMs = (queueKey: string): number => Math.max(...judgesOfQueueKey(queueKey, config().evaluators).map(judges.moreMs));
 
   return {
     place(work) {
-      if (!pressed().keepsJudges()) return { kind: 'overload', reason: 'stress' };
-      // What ends with the process is asked at once; only sessions wait there.
+      if (!overload().keepsJudges()) return { kind: 'overload', reason: 'stress' };
+      // A store in memory ends with the process, so its runs go to the judge at once; only sessions wait in it.
       if (own === undefined || !isDurable) return undefined;
       const { configured, probability } = work;
       const { name, evaluator, kind, optionsHash } = configured;
-      const party = queueKeyOf(work);
-      if (!own.admits(party)) return { kind: 'overload', reason: 'queue_full' };
+      const queueKey = queueKeyOf(work);
+      if (!own.admits(queueKey)) return { kind: 'overload', reason: 'queue_full' };
       return {
         kind: 'job',
         job: {
           name,
           evaluator: evaluator.id,
           evaluatorKind: kind,
-          party,
+          party: queueKey,
           optionsHash,
           probability,
           offeredAt: Math.floor(clock.nowMs() * 1_000),
@@ -81,7 +83,7 @@ export function judgeQueue({ bench, config, flow, pressed, ...options }: JudgeQu
     },
     sessions: { partyOf: queueKeyOf, refused: () => turns?.refused() },
     waiting(payer) {
-      const questions = (party: string): number => questionsOf(party, payer, config().evaluators);
+      const questions = (queueKey: string): number => questionsOf(queueKey, payer, config().evaluators);
       return (own?.waiting(questions) ?? 0) + (turns?.waiting(questions) ?? 0);
     },
     open(store, owner) {
@@ -98,7 +100,7 @@ export function judgeQueue({ bench, config, flow, pressed, ...options }: JudgeQu
         sleep,
       });
       own.start();
-      turns = sessionWatch({ ...options, store, settings: () => config().sessions, isCalm: () => pressed().isCalm(), clock, sleep });
+      turns = sessionWatch({ ...options, store, settings: () => config().sessions, isCalm: () => overload().isCalm(), clock, sleep });
     },
     async stop() {
       await Promise.all([own?.stop(), turns?.stop()]);

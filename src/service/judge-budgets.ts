@@ -1,4 +1,4 @@
-/** What judges and evaluators may spend: what pays for questions, what is left of sample rates, and how the limits stand. */
+/** Budgets of judges and evaluators: their reservations, the pace that they leave to sample rates, and the status of their limits. */
 import type { JudgeConfig } from '../config/config.ts';
 import type { EvaluatorBudget } from '../judges/batch/batch-job.ts';
 import type { Budget } from '../judges/budget/budgets.ts';
@@ -10,53 +10,54 @@ import { slotsOf } from '../pipeline/jury/jury-panel.ts';
 
 export type Planned = Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>;
 
-/** Undefined: it is not theirs. */
+/** `judge` or `evaluator` is undefined when the limit is not theirs. */
 export interface BudgetStatus extends LimitStatus {
   readonly judge: string | undefined;
   readonly evaluator: string | undefined;
 }
 
 export interface JudgeBudgets {
-  /** Of a judge; undefined: it has no budget. */
-  till(config: JudgeConfig): BudgetReservation | undefined;
-  /** The same, at the price of batches. */
-  batchTill(config: JudgeConfig): BudgetReservation | undefined;
-  /** Of an evaluator before this judge: money is counted at its prices. */
-  purse(work: Pick<Planned, 'configured' | 'budget'>, judge: JudgeConfig): EvaluatorBudget | undefined;
+  /** Reservation of a judge; undefined when it has no budget. */
+  reservation(config: JudgeConfig): BudgetReservation | undefined;
+  /** The same at the price of batches. */
+  batchReservation(config: JudgeConfig): BudgetReservation | undefined;
+  /** Budget of an evaluator with this judge, at the prices of the judge. */
+  evaluatorBudget(work: Pick<Planned, 'configured' | 'budget'>, judge: JudgeConfig): EvaluatorBudget | undefined;
   readonly pace: Pace;
-  /** Of every judge, and of these evaluators. */
-  standing(plan: readonly Planned[]): readonly BudgetStatus[];
+  /** Status of the limits of every judge and of these evaluators. */
+  status(plan: readonly Planned[]): readonly BudgetStatus[];
 }
 
-/** `judges`: those that are configured now, by name. */
-export function judgeBudgets(books: Ledger, judges: () => ReadonlyMap<string, { readonly config: JudgeConfig }>): JudgeBudgets {
-  const till = (budget: Budget | undefined): BudgetReservation | undefined => (budget === undefined ? undefined : books.till(budget));
+/** `judges`: the configured judges by name. */
+export function judgeBudgets(ledger: Ledger, judges: () => ReadonlyMap<string, { readonly config: JudgeConfig }>): JudgeBudgets {
+  const reservation = (budget: Budget | undefined): BudgetReservation | undefined =>
+    budget === undefined ? undefined : ledger.till(budget);
 
   return {
-    till: (config) => till(ofJudge(config)),
-    batchTill(config) {
+    reservation: (config) => reservation(ofJudge(config)),
+    batchReservation(config) {
       const budget = ofJudge(config);
-      return till(budget === undefined ? undefined : { ...budget, ...inBatches(config) });
+      return reservation(budget === undefined ? undefined : { ...budget, ...inBatches(config) });
     },
-    purse({ configured: { name }, budget }, config) {
+    evaluatorBudget({ configured: { name }, budget }, config) {
       const direct = ofEvaluator(name, budget, config);
       return direct === undefined
         ? undefined
-        : { evaluator: name, direct: books.till(direct), batched: books.till({ ...direct, ...inBatches(config) }) };
+        : { evaluator: name, direct: ledger.till(direct), batched: ledger.till({ ...direct, ...inBatches(config) }) };
     },
     pace({ configured: { name, kind }, judge, panel, budget }) {
-      if (kind !== 'judge') return books.share([]);
-      const asked = panel === undefined ? [judge ?? ''] : slotsOf(panel).map((seat) => seat.judge);
-      const shares = asked.map((one) => books.share(listed(ofJudge(judges().get(one)?.config))));
-      return pacedBy(books.share(listed(ofEvaluator(name, budget))), shares);
+      if (kind !== 'judge') return ledger.share([]);
+      const asked = panel === undefined ? [judge ?? ''] : slotsOf(panel).map((slot) => slot.judge);
+      const shares = asked.map((one) => ledger.share(listed(ofJudge(judges().get(one)?.config))));
+      return pacedBy(ledger.share(listed(ofEvaluator(name, budget))), shares);
     },
-    standing(plan) {
+    status(plan) {
       const all = [
         ...[...judges().values()].map(({ config }) => ofJudge(config)),
         ...plan.map(({ configured: { name }, budget }) => ofEvaluator(name, budget)),
       ];
       return all.flatMap(listed).flatMap((budget) =>
-        books.standing(budget).map((limit) => ({
+        ledger.standing(budget).map((limit) => ({
           ...limit,
           judge: budget.of === 'judge' ? budget.name : undefined,
           evaluator: budget.of === 'evaluator' ? budget.name : undefined,

@@ -1,7 +1,7 @@
 /**
- * The configured judges and the endpoints of evaluators behind their lane; the command line asks them in the same way. A judge whose model
- * or endpoint changes is another judge: what waits is asked of the one that was configured when its run closed. Any other change, of a key
- * or a pace, holds for what waits as well.
+ * The configured judges and the endpoints of evaluators behind one executor; the command line uses it too. A judge whose model or endpoint
+ * changes is another judge: a waiting question goes to the one that was configured when its run closed. Any other change, of a key or a pace,
+ * applies to waiting questions as well.
  */
 import { randomBytes } from 'node:crypto';
 import type { ConfiguredHttp } from '../../evaluators/configuration/configured.ts';
@@ -37,39 +37,39 @@ import { judgeOfQueueKey, type Payer } from './queue-keys.ts';
 import { clock, sleep } from './node-runtime.ts';
 
 export interface JudgePool {
-  readonly lane: JudgeExecutor;
+  readonly executor: JudgeExecutor;
   readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
-  /** The same of one judge, past what was answered before: nothing of it is looked up, and nothing kept. */
+  /** The same without the cache: it neither reads nor writes answers. */
   readonly askAnew: JudgePool['ask'];
-  /** Makes ready for other judges; what it gives back puts them in place, and does not fail. */
+  /** Prepares other judges, and may fail. The returned function puts them in place and does not fail. */
   readonly prepare: (configs: readonly JudgeConfig[]) => () => void;
   readonly pace: Pace;
-  /** How the limits of the day stand, of every judge and of these evaluators. */
+  /** Status of the limits of the day, of every judge and of these evaluators. */
   readonly budgets: (plan: readonly Planned[]) => readonly BudgetStatus[];
-  /** Runs that the judge of a line works on at the same time; an evaluator with a budget of its own has as many places again. */
-  readonly places: (party: string) => number;
-  /** How much longer than for others runs may wait for a judge: for its batches. */
+  /** Runs that the judge of a queue works on at the same time; an evaluator with its own budget has as many places again. */
+  readonly places: (queueKey: string) => number;
+  /** Milliseconds that runs may wait for the batches of a judge, beyond the time for other judges. */
   readonly moreMs: (judge: string) => number;
-  /** Keeps budgets and answers in a store from now on, but no answer with a text that may not lie there. Rejects when it cannot be read. */
-  readonly open: (store: Pick<Store, 'judgeSpend' | 'judgeAnswers' | 'judgeBatches'>, mayLie: (text: string) => boolean) => Promise<void>;
-  /** Lets go of what waits for batches: it goes on waiting in the store. */
-  readonly leaveBatches: () => void;
-  /** Notes in the store what was spent. Rejects when it cannot be written. */
+  /** Keeps budgets and answers in a store from now on; `mayStore` is false for a text that must not go there. Rejects when the store cannot be read. */
+  readonly open: (store: Pick<Store, 'judgeSpend' | 'judgeAnswers' | 'judgeBatches'>, mayStore: (text: string) => boolean) => Promise<void>;
+  /** Stops the batches; their questions go on waiting in the store. */
+  readonly stopBatches: () => void;
+  /** Writes the costs to the store. Rejects when it cannot be written. */
   readonly settle: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** Judges that are no longer configured and still have runs before them; beyond it the first of them is stopped, and its questions fail. */
-const leavingMax = 16;
+/** Removed judges that still have runs. Beyond it the first one stops, and its questions fail. */
+const retiredMax = 16;
 
-/** Of a judge that is not configured any more: what waits for it is told so. */
-const placesOfNobody = 8;
+/** Places of a removed judge: they end its waiting jobs as `no_such_judge`. */
+const placesOfUnknownJudge = 8;
 
 /** As a judge is asked it. */
 interface Question {
   /** Of one run and evaluator. */
   readonly asker: string;
-  /** Nobody's memory answers it, and no batch. */
+  /** True: neither the cache nor a batch answers it. */
   readonly isAnew: boolean;
   readonly work: Pick<ToJudge, 'configured' | 'budget'>;
   readonly asked: Pick<JudgeJob, 'name' | 'agent' | 'threshold'> & { readonly questions: () => Asking<Verdict> };
@@ -78,12 +78,12 @@ interface Question {
 /** One run and evaluator, and what that may spend. */
 interface Asker {
   readonly asker: string;
-  readonly purse: EvaluatorBudget | undefined;
-  /** Nobody's memory answers it, and no batch. */
+  readonly budget: EvaluatorBudget | undefined;
+  /** True: neither the cache nor a batch answers it. */
   readonly isAnew: boolean;
 }
 
-interface Seat {
+interface JudgeEntry {
   config: JudgeConfig;
   readonly party: QueueKey;
   readonly client: Exchangeable<BatchingJudge>;
@@ -95,7 +95,7 @@ interface Seat {
 }
 
 export interface JudgePoolOptions {
-  /** Told of a store that cannot be used. */
+  /** Receives the fault of a store that cannot be used. */
   readonly onFault?: (error: unknown) => void;
   readonly onNoConnection?: JudgeDeps['onNoConnection'];
   /** Questions of what waits in the store, at the cost of a judge or of an evaluator. */
@@ -110,50 +110,50 @@ export function judgePool(
   const context = evaluationContext();
   const parts = { telemetry, clock, sleep, random: Math.random };
   const endpoints = httpCalls(parts);
-  const lane = judgeExecutor({ telemetry, sleep });
+  const executor = judgeExecutor({ telemetry, sleep });
   const answers = answerCache({ telemetry, clock });
-  const books = ledger({ store: memorySpend(), telemetry, clock, sleep, owner: randomBytes(12).toString('hex'), waiting, onFault });
+  const costLedger = ledger({ store: memorySpend(), telemetry, clock, sleep, owner: randomBytes(12).toString('hex'), waiting, onFault });
   const ended = new AbortController();
-  const leaving = new Set<Seat>();
-  let seats: ReadonlyMap<string, Seat> = new Map();
-  const budgets = judgeBudgets(books, () => seats);
+  const retired = new Set<JudgeEntry>();
+  let entries: ReadonlyMap<string, JudgeEntry> = new Map();
+  const budgets = judgeBudgets(costLedger, () => entries);
   let opened = 0;
-  let kept: { readonly store: JudgeBatchStore; readonly mayLie: (text: string) => boolean } | undefined;
+  let kept: { readonly store: JudgeBatchStore; readonly mayStore: (text: string) => boolean } | undefined;
 
   function judgeOf(config: JudgeConfig): BatchingJudge {
-    const till = budgets.till(config);
+    const reservation = budgets.reservation(config);
     return judges.openai_compatible(config, {
       ...parts,
       onNoConnection,
-      ...(till === undefined ? {} : { till }),
+      ...(reservation === undefined ? {} : { till: reservation }),
       nonce: () => randomBytes(12).toString('hex'),
     });
   }
 
-  function seatOf(config: JudgeConfig): Seat {
+  function judgeEntry(config: JudgeConfig): JudgeEntry {
     const client = exchangeable(judgeOf(config));
     const watch = guard({ name: config.name, ...parts, signal: ended.signal });
-    const direct = (question: Asked, note: NoteCall | undefined, purse: BudgetReservation | undefined): Promise<Answer> =>
-      watch.through(() => client.use((judge) => judge.ask(question, note, purse)));
+    const direct = (question: Asked, note: NoteCall | undefined, budget: BudgetReservation | undefined): Promise<Answer> =>
+      watch.through(() => client.use((judge) => judge.ask(question, note, budget)));
     const room = batchRoom({
       ...parts,
       judge: config,
-      settings: () => seat.config,
+      settings: () => entry.config,
       use: client.use,
       direct,
-      till: () => budgets.batchTill(seat.config),
+      till: () => budgets.batchReservation(entry.config),
       newId: () => randomBytes(16).toString('hex'),
       onFault,
     });
-    const answer = ({ asker, purse, isAnew }: Asker): Ask =>
+    const answer = ({ asker, budget, isAnew }: Asker): Ask =>
       askOf({
         ask: (question, note) =>
           isAnew
-            ? direct(question, note, purse?.direct)
-            : answers.through(seat.config, question, () => room.ask(asker, question, note, purse)),
-        embed: (request, note) => watch.through(() => client.use((judge) => judge.embed(request, note, purse?.direct))),
+            ? direct(question, note, budget?.direct)
+            : answers.through(entry.config, question, () => room.ask(asker, question, note, budget)),
+        embed: (request, note) => watch.through(() => client.use((judge) => judge.embed(request, note, budget?.direct))),
       });
-    const seat: Seat = {
+    const entry: JudgeEntry = {
       config,
       client,
       room,
@@ -165,32 +165,32 @@ export function judgePool(
         name: `judge:${++opened}`,
         judge: config.name,
         model: config.model,
-        answer: answer({ asker: '', purse: undefined, isAnew: false }),
+        answer: answer({ asker: '', budget: undefined, isAnew: false }),
         get price() {
-          return seat.config.price;
+          return entry.config.price;
         },
         get batchPrice() {
-          return seat.config.batch?.price;
+          return entry.config.batch?.price;
         },
         get concurrency() {
-          return workedOn(seat.config);
+          return workedOn(entry.config);
         },
       },
     };
-    return seat;
+    return entry;
   }
 
-  /** Who is in the place of a judge from now on: the same, the same with another client, or another judge. */
-  function seated(config: JudgeConfig): { readonly seat: Seat; readonly take: () => void } {
-    const before = seats.get(config.name);
+  /** The next holder of a judge's name: the same judge, the same with another client, or another judge. */
+  function replacement(config: JudgeConfig): { readonly entry: JudgeEntry; readonly take: () => void } {
+    const before = entries.get(config.name);
     if (before === undefined || before.config.baseUrl !== config.baseUrl || before.config.model !== config.model) {
-      const seat = seatOf(config);
-      return { seat, take: () => void (kept === undefined ? undefined : seat.room.open(kept.store, kept.mayLie).catch(onFault)) };
+      const entry = judgeEntry(config);
+      return { entry, take: () => void (kept === undefined ? undefined : entry.room.open(kept.store, kept.mayStore).catch(onFault)) };
     }
-    if (isSame(before.config, config)) return { seat: before, take: () => undefined };
+    if (isSame(before.config, config)) return { entry: before, take: () => undefined };
     const next = judgeOf(config);
     return {
-      seat: before,
+      entry: before,
       take() {
         before.config = config;
         before.client.exchange(next);
@@ -200,29 +200,29 @@ export function judgePool(
   }
 
   function prepare(next: readonly JudgeConfig[]): () => void {
-    const ready = next.map((config) => ({ name: config.name, ...seated(config) }));
+    const ready = next.map((config) => ({ name: config.name, ...replacement(config) }));
     return () => {
-      const staying = new Set(ready.map(({ seat }) => seat));
-      for (const seat of seats.values()) if (!staying.has(seat)) leave(seat);
+      const staying = new Set(ready.map(({ entry }) => entry));
+      for (const entry of entries.values()) if (!staying.has(entry)) retire(entry);
       for (const { take } of ready) take();
-      seats = new Map(ready.map(({ name, seat }) => [name, seat]));
+      entries = new Map(ready.map(({ name, entry }) => [name, entry]));
     };
   }
 
-  function leave(seat: Seat): void {
-    leaving.add(seat);
-    release(seat);
-    const [first] = leaving;
-    if (leaving.size <= leavingMax || first === undefined) return;
-    leaving.delete(first);
+  function retire(entry: JudgeEntry): void {
+    retired.add(entry);
+    release(entry);
+    const [first] = retired;
+    if (retired.size <= retiredMax || first === undefined) return;
+    retired.delete(first);
     end(first);
   }
 
-  function release(seat: Seat): void {
-    if (seat.jobs === 0 && leaving.delete(seat)) end(seat);
+  function release(entry: JudgeEntry): void {
+    if (entry.jobs === 0 && retired.delete(entry)) end(entry);
   }
 
-  function end({ client, room }: Seat): void {
+  function end({ client, room }: JudgeEntry): void {
     void client.stop();
     void room.stop();
   }
@@ -232,29 +232,29 @@ export function judgePool(
     return { name, concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request, tls)) };
   }
 
-  function askOne(seat: Seat | undefined, { asker, work, asked, isAnew }: Question, done: (end: AskEnd) => void): void {
-    if (seat === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
-    seat.jobs++;
+  function askOne(entry: JudgeEntry | undefined, { asker, work, asked, isAnew }: Question, done: (end: AskEnd) => void): void {
+    if (entry === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
+    entry.jobs++;
     const ended = (end: AskEnd): void => {
-      seat.jobs--;
-      release(seat);
+      entry.jobs--;
+      release(entry);
       done(end);
     };
-    const purse = budgets.purse(work, seat.config);
-    // In places of its own: what waits for its own budget is in nobody's way.
-    const party = purse === undefined ? seat.party : { ...seat.party, name: `${seat.party.name} ${asked.name}` };
-    lane.offer({ ...asked, party, answer: seat.answer({ asker, purse, isAnew }), done: ended });
+    const budget = budgets.evaluatorBudget(work, entry.config);
+    // In places of its own, so that a wait for its own budget holds up no other evaluator.
+    const party = budget === undefined ? entry.party : { ...entry.party, name: `${entry.party.name} ${asked.name}` };
+    executor.offer({ ...asked, party, answer: entry.answer({ asker, budget, isAnew }), done: ended });
   }
 
-  /** All that may be asked stay until it is over, although the configuration changes meanwhile. */
+  /** Holds every judge of the panel until the vote is over, although the configuration changes meanwhile. */
   async function juryOf(panel: Panel, { asked, ...question }: Question): Promise<AskEnd> {
     const own = new Map(
       judgesOf(panel).flatMap((name) => {
-        const seat = seats.get(name);
-        return seat === undefined ? [] : [[name, seat] as const];
+        const entry = entries.get(name);
+        return entry === undefined ? [] : [[name, entry] as const];
       }),
     );
-    for (const seat of own.values()) seat.jobs++;
+    for (const entry of own.values()) entry.jobs++;
     const end = await juryEnd({
       name: asked.name,
       panel,
@@ -265,9 +265,9 @@ export function judgePool(
       price: (judge) => own.get(judge)?.config.price,
       telemetry,
     });
-    for (const seat of own.values()) {
-      seat.jobs--;
-      release(seat);
+    for (const entry of own.values()) {
+      entry.jobs--;
+      release(entry);
     }
     return end;
   }
@@ -288,40 +288,43 @@ export function judgePool(
           questions: () => configured.judge(run.trace, expected, context, run),
         },
       };
-      if (configured.kind === 'http') lane.offer({ ...question.asked, party: partyOf(configured), done });
-      else if (panel === undefined) askOne(seats.get(judge ?? ''), question, done);
+      if (configured.kind === 'http') executor.offer({ ...question.asked, party: partyOf(configured), done });
+      else if (panel === undefined) askOne(entries.get(judge ?? ''), question, done);
       else void juryOf(panel, question).then(done);
     };
 
   prepare(configs)();
   return {
-    lane,
+    executor,
     prepare,
     ask: asking(false),
     askAnew: asking(true),
     pace: budgets.pace,
-    budgets: budgets.standing,
-    places(party) {
-      const seat = seats.get(judgeOfQueueKey(party));
+    budgets: budgets.status,
+    places(queueKey) {
+      const entry = entries.get(judgeOfQueueKey(queueKey));
       // One that waits for a batch takes no place before it: so many are taken out of the store as there is room for in batches.
-      return seat === undefined
-        ? placesOfNobody
-        : seat.guard.places(seat.config.batch === undefined ? seat.config.concurrency : Math.ceil(workedOn(seat.config) / 2));
+      return entry === undefined
+        ? placesOfUnknownJudge
+        : entry.guard.places(entry.config.batch === undefined ? entry.config.concurrency : Math.ceil(workedOn(entry.config) / 2));
     },
-    moreMs: (judge) => seats.get(judge)?.config.batch?.withinMs ?? 0,
-    async open({ judgeSpend, judgeAnswers, judgeBatches }, mayLie) {
-      answers.open(judgeAnswers, mayLie);
-      await books.open(judgeSpend);
-      kept = { store: judgeBatches, mayLie };
-      for (const { room } of seats.values()) await room.open(judgeBatches, mayLie);
+    moreMs: (judge) => entries.get(judge)?.config.batch?.withinMs ?? 0,
+    async open({ judgeSpend, judgeAnswers, judgeBatches }, mayStore) {
+      answers.open(judgeAnswers, mayStore);
+      await costLedger.open(judgeSpend);
+      kept = { store: judgeBatches, mayStore };
+      for (const { room } of entries.values()) await room.open(judgeBatches, mayStore);
     },
-    leaveBatches() {
-      for (const { room } of [...seats.values(), ...leaving]) void room.stop();
+    stopBatches() {
+      for (const { room } of [...entries.values(), ...retired]) void room.stop();
     },
-    settle: books.close,
+    settle: costLedger.close,
     async stop() {
       ended.abort();
-      await Promise.all([endpoints.stop(), ...[...seats.values(), ...leaving].flatMap(({ client, room }) => [client.stop(), room.stop()])]);
+      await Promise.all([
+        endpoints.stop(),
+        ...[...entries.values(), ...retired].flatMap(({ client, room }) => [client.stop(), room.stop()]),
+      ]);
     },
   };
 }

@@ -17,8 +17,8 @@ import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { evaluabilityRows } from '../web/api/json.ts';
 import type { ApiDeps, ExporterQueues } from '../web/api/route.ts';
-import { consoleListener, type ConsoleOptions } from '../web/console.ts';
-import type { Annotating } from './annotation-writer.ts';
+import { consoleListener, type ConsoleListener, type ConsoleOptions } from '../web/console.ts';
+import type { AnnotationWriter } from './annotation-writer.ts';
 import type { ConnectionShares } from './descriptors.ts';
 import { notReady, type ListenState } from './listening.ts';
 import { clock } from './node-runtime.ts';
@@ -59,6 +59,24 @@ export function receiversOf(
   };
 }
 
+/** For the next handshakes, where the service was started with TLS. The certificates were checked when they were read. */
+export function renewCertificates(
+  {
+    http,
+    grpc,
+    console: page,
+  }: { readonly http: Receiver; readonly grpc: Receiver; readonly console: Pick<ConsoleListener, 'renew'> | undefined },
+  started: Config['listen'],
+  { tls }: Config['listen'],
+): void {
+  if (tls === undefined || started.tls === undefined) return;
+  const { cert, key } = tls;
+  const { clientCa } = started.tls;
+  for (const receiver of [http, grpc])
+    receiver.renew({ cert, key, ...(clientCa === undefined ? {} : { clientCa: tls.clientCa ?? clientCa }) });
+  page?.renew(tlsOptions({ cert, key }));
+}
+
 /** Over TLS a name of a stranger fails at our certificate, unless people have learnt to click that away, as on loopback. */
 function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'console', permission: 'ingest' | 'read'): HostRule {
   const asksToken = listen.tokens.some(({ may }) => may.includes(permission));
@@ -78,8 +96,8 @@ interface ConsoleParts extends Pick<ApiDeps, 'budgets' | 'judges' | 'unrecognise
   readonly logger: Logger;
   readonly store: Store;
   readonly exporters: ExporterQueues;
-  readonly annotate: Annotating['take'];
-  readonly unannotate: Annotating['remove'];
+  readonly annotate: AnnotationWriter['take'];
+  readonly unannotate: AnnotationWriter['remove'];
   /** The folder whose disk is full. */
   readonly fullFolder: () => string | undefined;
   readonly metricsPage: ConsoleOptions['metricsPage'];

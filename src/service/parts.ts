@@ -24,15 +24,20 @@ import { keeper, type Keeper } from '../stores/run-writer.ts';
 import { lightItem } from '../stores/slim-item.ts';
 import { spanKeeper, type SpanKeeper } from '../stores/span-archiver.ts';
 import { openMetricsPieces } from '../telemetry/openmetrics.ts';
-import type { MetricRegistry } from '../telemetry/registry.ts';
-import { annotatedIngest } from './annotation-writer.ts';
-import { annotating, type Annotating } from './annotation-writer.ts';
-import { tickerOf, type Ticker } from './close-scheduler.ts';
+import { metricRegistry, type MetricRegistry } from '../telemetry/registry.ts';
+import type { Fingerprints } from '../config/fingerprint.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { traceKey } from '../pipeline/gathering/trace-table.ts';
+import { reloading, type Reloading, type ReloadSource } from './reloading.ts';
+import type { SelfTracingDeps } from './self-tracing/open.ts';
+import { annotationIngest } from './annotation-writer.ts';
+import { annotationWriter, type AnnotationWriter } from './annotation-writer.ts';
+import { closeSchedulerOf, type CloseScheduler } from './close-scheduler.ts';
 import type { ConnectionShares, Descriptors } from './descriptors.ts';
 import { driftWatch } from './drift-watch.ts';
-import { outboxes, type Outboxes } from './exporter-set.ts';
-import { idlePacking, squeezing, type IdlePacking } from './idle-compactor.ts';
-import { judgeQueue, type JudgeQueue } from './judge-admission.ts';
+import { exporterSetOf, type ExporterSet } from './exporter-set.ts';
+import { idleCompactorOf, slabCompaction, type IdleCompactor } from './idle-compactor.ts';
+import { judgeAdmissionOf, type JudgeAdmission } from './judge-admission.ts';
 import { judgePool, type JudgePool } from './judge-pool.ts';
 import { consoleOf } from './listeners.ts';
 import type { ListenState } from './listening.ts';
@@ -45,7 +50,7 @@ import { judgesInForce } from './queue-keys.ts';
 import type { RaisedProbabilities } from './raised-probabilities.ts';
 import { figures } from './rate-gauges.ts';
 import { recognitionWatch, type RecognitionWatch } from './recognition-watch.ts';
-import { keepOf } from './retention.ts';
+import { retentionOf } from './retention.ts';
 import { metricsSnapshot, type SettingsInForce } from './settings-in-force.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import { storeRoom, type StoreRoom } from './store-room.ts';
@@ -66,14 +71,14 @@ export interface Parts {
   readonly upstream: RaisedProbabilities;
   readonly recognition: RecognitionWatch;
   readonly sequence: ItemSequence;
-  readonly exporters: Outboxes;
+  readonly exporters: ExporterSet;
   readonly metricsPush: MetricsPushing;
   readonly judges: JudgePool;
-  readonly judgeQueue: JudgeQueue;
-  readonly forward: InLine;
+  readonly judgeAdmission: JudgeAdmission;
+  readonly forward: Forwarder;
   readonly pipeline: Pipeline;
-  readonly idleCompactor: IdlePacking;
-  readonly closeScheduler: Ticker;
+  readonly idleCompactor: IdleCompactor;
+  readonly closeScheduler: CloseScheduler;
   readonly journal: Journaling;
   readonly overload: Overload;
   /** Parts on the store. `undefined` until it is open. */
@@ -84,11 +89,42 @@ export interface StoreParts {
   readonly store: Store;
   readonly runWriter: Keeper;
   readonly spanArchiver: SpanKeeper;
-  readonly annotations: Annotating;
+  readonly annotations: AnnotationWriter;
 }
 
 /** A receiver answers a request during a stop with this Retry-After. */
 const stoppingRetryAfterSeconds = 5;
+
+export function registry({ config: { limits } }: Pick<Parts, 'config'>): MetricRegistry {
+  return metricRegistry({ clock, ...(limits.metricAgents === undefined ? {} : { agentsMax: limits.metricAgents }) });
+}
+
+export function ownTracing(parts: Parts, open: (deps: SelfTracingDeps) => SelfTracing): SelfTracing {
+  return open({
+    telemetry: parts.telemetry,
+    onFault: faultLog(parts, 'spans of the service itself could not be sent'),
+    isOpen: (tenant, traceId) => parts.pipeline.references.isOpen(traceKey(tenant, traceId)),
+  });
+}
+
+export function logOwnTraces({ config: { ownTraces }, logger }: Parts): void {
+  if (ownTraces === undefined) return;
+  logger.info({ backend: URL.parse(ownTraces.url)?.origin, sample: ownTraces.sample }, 'the service traces itself');
+}
+
+/** `exchange` puts a configuration in force. */
+export function reloads(
+  { exporters, telemetry, logger }: Parts,
+  { source, prints, watchMs }: { readonly source?: ReloadSource; readonly prints?: Fingerprints; readonly watchMs?: number },
+  exchange: (loaded: LoadedConfig) => void,
+): Reloading {
+  const given = { source, prints, ...(watchMs === undefined ? {} : { watchMs }) };
+  return reloading({ ...given, exchange, room: exporters.room, telemetry, clock, sleep, logger });
+}
+
+export async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<void> {
+  await Promise.all(parts.map((part) => part.stop()));
+}
 
 /** Logs a fault of a part under a message of its own. */
 export function faultLog({ logger }: Pick<Parts, 'logger'>, message: string): (error: unknown) => void {
@@ -110,10 +146,10 @@ export function recognition({ telemetry, settings, logger }: Parts): Recognition
   return recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown: settings.redactedText });
 }
 
-export function exporterSet({ config, telemetry, logger, tracing }: Parts): Outboxes {
+export function exporterSet({ config, telemetry, logger, tracing }: Parts): ExporterSet {
   const onGivenUp = (exporter: string, items: number): void =>
     logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured');
-  return outboxes({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter });
+  return exporterSetOf({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter });
 }
 
 export function metricsPush({ config, telemetry, settings, logger }: Parts): MetricsPushing {
@@ -124,30 +160,30 @@ export function metricsPush({ config, telemetry, settings, logger }: Parts): Met
 export function judges(parts: Parts): JudgePool {
   return judgePool(parts.config.judges, parts.telemetry, {
     onFault: faultLog(parts, 'what judges may spend, or what is in batches, could not be read or written'),
-    waiting: (payer) => parts.judgeQueue.waiting(payer),
+    waiting: (payer) => parts.judgeAdmission.waiting(payer),
   });
 }
 
-export function judgeAdmission(parts: Parts): JudgeQueue {
-  return judgeQueue({
-    bench: parts.judges,
+export function judgeAdmission(parts: Parts): JudgeAdmission {
+  return judgeAdmissionOf({
+    judges: parts.judges,
     telemetry: parts.telemetry,
     config: parts.settings.config,
     flow: () => parts.tracing.resumer(parts.pipeline),
     watermarks: watermarks(parts),
-    pressed: () => parts.overload,
+    overload: () => parts.overload,
     onFault: faultLog(parts, 'what waits for judges could not be read'),
   });
 }
 
-export function forwarder(parts: Parts): InLine {
+export function forwarder(parts: Parts): Forwarder {
   const { config, telemetry, logger } = parts;
   const read: Journaling['body'] = (position) => parts.journal.body(position);
-  return inLine({ config, flow: () => parts.pipeline, read, telemetry, logger, clock, sleep, random: Math.random });
+  return forwarderOf({ config, flow: () => parts.pipeline, read, telemetry, logger, clock, sleep, random: Math.random });
 }
 
 export function runPipeline(parts: Parts, onScored: (item: ScoredRun) => void): Pipeline {
-  const { config, telemetry, settings, judges: pool, judgeQueue: queue, upstream, forward } = parts;
+  const { config, telemetry, settings, judges: pool, judgeAdmission: queue, upstream, forward } = parts;
   return pipeline({
     collectors,
     ...settings.rules(),
@@ -160,7 +196,7 @@ export function runPipeline(parts: Parts, onScored: (item: ScoredRun) => void): 
       spareBytesMax: () => parts.overload.spareBytesMax(),
       spansPerTraceMax: config.limits.spansPerTrace,
     },
-    compaction: squeezing(),
+    compaction: slabCompaction(),
     settled: forward.settled,
     deliver: delivery(parts, onScored),
     upstreamMin: upstream.probabilityMin,
@@ -197,14 +233,14 @@ function watermarks(parts: Parts): DeliveryWatermarks {
   };
 }
 
-export function idleCompactor(parts: Parts): IdlePacking {
-  return idlePacking({ flow: parts.pipeline, sleep, mayWork: () => parts.stored?.runWriter.isBehind() !== true });
+export function idleCompactor(parts: Parts): IdleCompactor {
+  return idleCompactorOf({ flow: parts.pipeline, sleep, mayWork: () => parts.stored?.runWriter.isBehind() !== true });
 }
 
-export function closeScheduler(parts: Parts): Ticker {
+export function closeScheduler(parts: Parts): CloseScheduler {
   const onFault = (error: unknown): void =>
     parts.logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed');
-  return tickerOf({
+  return closeSchedulerOf({
     flow: parts.tracing.closer(parts.pipeline),
     clock,
     mustWait: () => parts.stored?.runWriter.isBehind() === true,
@@ -265,7 +301,7 @@ export function ingest(parts: Parts): Ingest {
     admission: (isModest) =>
       state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : control.admission(isModest),
   });
-  return recognition.watched(annotatedIngest({ ingest: tracing.ingest(journaled), annotating: () => parts.stored?.annotations, clock }));
+  return recognition.watched(annotationIngest({ ingest: tracing.ingest(journaled), writer: () => parts.stored?.annotations, clock }));
 }
 
 export function storeParts(parts: Parts, opened: Store): StoreParts {
@@ -276,12 +312,12 @@ export function storeParts(parts: Parts, opened: Store): StoreParts {
     store,
     runWriter: keeper({
       ...shared,
-      keep: keepOf(settings.config),
+      keep: retentionOf(settings.config),
       unsent: exporters,
       onFault: faultLog(parts, 'the store could not be written'),
     }),
     spanArchiver: spanKeeper({ ...shared, read: parts.journal.readBack, onFault: faultLog(parts, 'spans could not be kept') }),
-    annotations: annotating({
+    annotations: annotationWriter({
       ...shared,
       redaction: settings.redaction,
       waitMs: () => settings.config().store.annotationsWaitMs,
@@ -357,17 +393,17 @@ export function connectionBounds({ descriptors, connections: { reserved, http, g
 /** Of `limits.memory_bytes`: bodies that wait to go on. While their runs are open the pipeline holds the same bytes. */
 const bodiesShare = 1 / 8;
 
-interface InLineOptions extends Omit<ForwardingOptions, 'settings' | 'awaits' | 'bodyBytesMax'> {
+interface ForwarderOptions extends Omit<ForwardingOptions, 'settings' | 'awaits' | 'bodyBytesMax'> {
   readonly config: Config;
   /** Asked when something has come, and never before. */
   readonly flow: () => Pick<Pipeline, 'references'>;
 }
 
-interface InLine extends Omit<Forwarding, 'exchange'> {
+interface Forwarder extends Omit<Forwarding, 'exchange'> {
   exchange(config: Config): void;
 }
 
-function inLine({ config, flow, ...parts }: InLineOptions): InLine {
+function forwarderOf({ config, flow, ...parts }: ForwarderOptions): Forwarder {
   const forward = forwarding({
     ...parts,
     settings: settingsOf(config),

@@ -1,4 +1,4 @@
-/** In which lines pairs of run and evaluator wait in the store, and at whose cost. */
+/** Queue keys: in which queue a pair of run and evaluator waits, and whose budget pays for it. */
 import type { Config } from '../config/config.ts';
 import type { JudgeInForce } from '../analytics/judge-agreement.ts';
 import type { Budget } from '../judges/budget/budgets.ts';
@@ -12,8 +12,8 @@ type Planned = Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget
 export type Payer = Pick<Budget, 'of' | 'name'>;
 
 /**
- * Neither a judge's nor an evaluator's name has a blank, and none of them a colon. Votes of one judge wait in its own line, those of several in one of the evaluator; and so
- * does an evaluator with a budget of its own, which holds up no other then.
+ * Names of judges and evaluators hold neither a blank nor a colon. Votes of one judge wait in the queue of the judge, votes of several in a queue of the evaluator. An evaluator
+ * with its own budget has its own queue too, so that it holds up no other.
  */
 export function queueKeyOf({ configured: { kind, name }, judge = '', panel, budget }: Planned): string {
   if (kind !== 'judge') return endpointQueueKey(name);
@@ -22,30 +22,30 @@ export function queueKeyOf({ configured: { kind, name }, judge = '', panel, budg
   return budget === undefined ? only : `${only} ${name}`;
 }
 
-/** Of a line before one judge. */
-export function judgeOfQueueKey(party: string): string {
-  return party.split(' ')[0] ?? '';
+/** The judge of a queue that belongs to one judge. */
+export function judgeOfQueueKey(queueKey: string): string {
+  return queueKey.split(' ')[0] ?? '';
 }
 
-/** All that may be asked about what waits in a line. */
-export function judgesOfQueueKey(party: string, plan: readonly Planned[]): readonly string[] {
-  const panel = plan.find((planned) => planned.panel !== undefined && queueKeyOf(planned) === party)?.panel;
-  return panel === undefined ? [judgeOfQueueKey(party)] : judgesOf(panel);
+/** The judges that may be asked about pairs of a queue. */
+export function judgesOfQueueKey(queueKey: string, plan: readonly Planned[]): readonly string[] {
+  const panel = plan.find((planned) => planned.panel !== undefined && queueKeyOf(planned) === queueKey)?.panel;
+  return panel === undefined ? [judgeOfQueueKey(queueKey)] : judgesOf(panel);
 }
 
-/** At the cost of a judge or an evaluator, of one pair in a line: as many as there are votes. Where evaluators share a line, of the one with the most. */
-export function questionsOf(party: string, { of, name }: Payer, plan: readonly Planned[]): number {
+/** Questions of one pair at the cost of a judge or an evaluator: one for each vote. Where evaluators share a queue, the largest number counts. */
+export function questionsOf(queueKey: string, { of, name }: Payer, plan: readonly Planned[]): number {
   const asked = plan
-    .filter((planned) => queueKeyOf(planned) === party)
+    .filter((planned) => queueKeyOf(planned) === queueKey)
     .map(({ configured, judge, panel }) => {
-      const judges = panel === undefined ? [judge] : slotsOf(panel).map((seat) => seat.judge);
+      const judges = panel === undefined ? [judge] : slotsOf(panel).map((slot) => slot.judge);
       if (of === 'evaluator') return configured.name === name ? judges.length : 0;
       return judges.filter((one) => one === name).length;
     });
   return Math.max(0, ...asked);
 }
 
-/** Evaluators that ask a judge; of several votes no single model is told. */
+/** Evaluators that ask a judge. An evaluator with several votes names no single model. */
 export function judgesInForce({ evaluators, judges }: Pick<Config, 'evaluators' | 'judges'>): readonly JudgeInForce[] {
   return evaluators.flatMap(
     ({

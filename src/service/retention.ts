@@ -9,7 +9,7 @@ const endedWithinMs = 10 * 60_000;
 const memoryShare = 1 / 8;
 
 /** Read again whenever old runs are let go. */
-export function keepOf(config: () => Pick<Config, 'store' | 'sessions' | 'judges' | 'limits'>): Keep {
+export function retentionOf(config: () => Pick<Config, 'store' | 'sessions' | 'judges' | 'limits'>): Keep {
   const written = (): Config['store']['keep'] => config().store.keep;
   /** Whoever waits for a batch may wait longer. */
   const waitMs = (): number =>

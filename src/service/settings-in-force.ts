@@ -15,17 +15,21 @@ export interface SettingsInForce {
   readonly redaction: () => RunRules['redaction'];
   /** The text without what `redact` removes. */
   readonly redactedText: (text: string) => string;
+  /** True: `redact` removes nothing from the text. */
+  readonly isUnredacted: (text: string) => boolean;
   /** Derives the rules of the next configuration, and may throw. The function that it returns puts both in force, and does not throw. */
   prepare(next: Config): () => RunRules;
 }
 
 export function settingsInForce(config: Config, telemetry: MetricRegistry): SettingsInForce {
   let current = { config, rules: runRules(config, telemetry) };
+  const redactedText = (text: string): string => current.rules.redaction?.text(text) ?? text;
   return {
     config: () => current.config,
     rules: () => current.rules,
     redaction: () => current.rules.redaction,
-    redactedText: (text) => current.rules.redaction?.text(text) ?? text,
+    redactedText,
+    isUnredacted: (text) => redactedText(text) === text,
     prepare(next) {
       const rules = runRules(next, telemetry, current);
       return () => {

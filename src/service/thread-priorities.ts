@@ -10,7 +10,7 @@ const less = 5;
 const tasks = '/proc/self/task';
 
 /** Of the threads that there are now. Does nothing where the system knows no such thing, or does not let us. */
-export function giveWay(): void {
+export function lowerThreadPriorities(): void {
   if (process.platform !== 'linux') return;
   try {
     const priority = Math.min(constants.priority.PRIORITY_LOW, getPriority() + less);

@@ -7,7 +7,7 @@ import type { LogRecord, Span } from '../../src/model/span.ts';
 import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
 import { defaultGroupLimits, type GroupLimits } from '../../src/pipeline/gathering/close-policy.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
-import { squeezing } from '../../src/service/idle-compactor.ts';
+import { slabCompaction } from '../../src/service/idle-compactor.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 
 export interface Gathered {
@@ -34,7 +34,7 @@ const tracesPerPack = 4;
 export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
   const clock = manualClock(0);
   const telemetry = metricRegistry();
-  const gather = gathering({ collectors, clock, telemetry, limits: { ...defaultGroupLimits, ...limits }, compaction: squeezing() });
+  const gather = gathering({ collectors, clock, telemetry, limits: { ...defaultGroupLimits, ...limits }, compaction: slabCompaction() });
   const lines: string[] = [];
   const runs: Run[] = [];
   // Spans from plain data take long to pack: what takes many steps is tried with the first of them.

@@ -4,8 +4,8 @@ import { annotationId, type Annotation } from '../../src/model/store/annotation-
 import { manualClock } from '../../src/model/clock.ts';
 import { JuryError } from '../../src/model/errors.ts';
 import { noTenant } from '../../src/model/ids.ts';
-import { annotatedIngest } from '../../src/service/annotation-writer.ts';
-import { annotating } from '../../src/service/annotation-writer.ts';
+import { annotationIngest } from '../../src/service/annotation-writer.ts';
+import { annotationWriter } from '../../src/service/annotation-writer.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
@@ -25,9 +25,9 @@ const said: Annotation = {
   at: 0,
 };
 
-test('annotating: what waits for too long goes, and is counted', async () => {
+test('annotation-writer: what waits for too long goes, and is counted', async () => {
   const [store, telemetry, clock, sleep] = [await memoryStore(), metricRegistry(), manualClock(1_000_000), manualSleep()];
-  const own = annotating({
+  const own = annotationWriter({
     store,
     telemetry,
     clock,
@@ -60,13 +60,13 @@ test('annotating: what waits for too long goes, and is counted', async () => {
   await stopped;
 });
 
-test('annotating: a request whose results cannot be stored is refused for now, and no result is newer than now', async () => {
+test('annotation-writer: a request whose results cannot be stored is refused for now, and no result is newer than now', async () => {
   const taken: (readonly Annotation[])[] = [];
   const failing = { on: false };
   const took: string[] = [];
-  const ingest = annotatedIngest({
+  const ingest = annotationIngest({
     ingest: { spans: async () => void took.push('spans'), logs: async () => void took.push('logs'), admission: () => 'open' },
-    annotating: () => ({
+    writer: () => ({
       async take(annotations) {
         if (failing.on) throw new Error('the disk is full');
         taken.push(annotations);

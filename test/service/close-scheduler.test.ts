@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { tickerOf } from '../../src/service/close-scheduler.ts';
+import { closeSchedulerOf } from '../../src/service/close-scheduler.ts';
 import { eventually } from './running.ts';
 
 /** A flow in which every step takes a millisecond, and requests that take `requestMs` of each turn of the event loop. */
@@ -16,7 +16,7 @@ async function shared({ lateMs, requestMs, turns }: { readonly lateMs: number; r
     },
     nextDueMs: () => clock.nowMs() - lateMs,
   };
-  const ticker = tickerOf({ flow, clock, onFault: () => undefined });
+  const ticker = closeSchedulerOf({ flow, clock, onFault: () => undefined });
   ticker.wake();
   // The first tick has no turn before it.
   await turn();
@@ -55,7 +55,7 @@ test('ticker: a trace that cannot be closed is told, and the others go on', asyn
     },
     nextDueMs: () => (left > 0 ? clock.nowMs() : undefined),
   };
-  const ticker = tickerOf({ flow, clock, onFault: (error) => faults.push(error) });
+  const ticker = closeSchedulerOf({ flow, clock, onFault: (error) => faults.push(error) });
   ticker.wake();
   for (let at = 0; at < 5; at++) await turn();
   ticker.stop();
@@ -74,7 +74,7 @@ test('ticker: nothing closes while whoever takes it is behind, and all goes on w
     },
     nextDueMs: () => (closed < 5 ? clock.nowMs() - 1 : undefined),
   };
-  const ticker = tickerOf({ flow, clock, mustWait: () => isBehind, onFault: () => undefined });
+  const ticker = closeSchedulerOf({ flow, clock, mustWait: () => isBehind, onFault: () => undefined });
   ticker.wake();
   for (let at = 0; at < 5; at++) await turn();
   expect(closed).toBe(0);

@@ -1,7 +1,7 @@
 /** Exporters that come and go over one store: what they have not sent stays under their name. */
 import { afterEach, expect, test } from 'vitest';
 import type { ExporterConfig } from '../../src/config/config.ts';
-import { outboxes, type Outboxes } from '../../src/service/exporter-set.ts';
+import { exporterSetOf, type ExporterSet } from '../../src/service/exporter-set.ts';
 import { itemSequence, type ItemSequence } from '../../src/model/watermark.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { item, shelf, type Shelf } from '../exporters/shelf.ts';
@@ -35,7 +35,7 @@ function entry(name: string, { url }: Sink): ExporterConfig {
 }
 
 interface Host {
-  readonly boxes: Outboxes;
+  readonly boxes: ExporterSet;
   readonly ids: ItemSequence;
   readonly told: unknown[];
   readonly givenUp: string[];
@@ -43,12 +43,12 @@ interface Host {
 
 async function host(entries: readonly ExporterConfig[], { store }: Shelf): Promise<Host> {
   const [told, givenUp]: [unknown[], string[]] = [[], []];
-  const boxes = outboxes({
+  const boxes = exporterSetOf({
     entries,
     telemetry: noTelemetry,
     logger: { info: (...words: readonly unknown[]) => void told.push(words), warn: () => undefined },
     onGivenUp: (name) => givenUp.push(name),
-    leavingMs: 1,
+    drainMs: 1,
   });
   open.push(() => boxes.stop(0));
   await boxes.open(store);
@@ -71,7 +71,7 @@ async function written(
 const counts = async ({ store }: Shelf): Promise<readonly string[]> =>
   (await store.exports.counts()).map(({ exporter, waiting }) => `${exporter} ${waiting}`);
 
-test('outboxes: each exporter has rows of its own, the metrics page has none, and a run whose rows are there counts as settled', async () => {
+test('exporter-set: each exporter has rows of its own, the metrics page has none, and a run whose rows are there counts as settled', async () => {
   const of = await shelf();
   const down = await backend(503);
   const own = await host([entry('a', down), entry('b', down)], of);
@@ -82,14 +82,14 @@ test('outboxes: each exporter has rows of its own, the metrics page has none, an
   expect(own.told).toEqual([]);
 });
 
-test('outboxes: without a durable store a run waits for its backend', async () => {
+test('exporter-set: without a durable store a run waits for its backend', async () => {
   const of = await shelf({ isDurable: false });
   const own = await host([entry('a', await backend(503))], of);
   await written(own, of, [1, 2]);
   expect(own.boxes.settled()).toBe(0);
 });
 
-test('outboxes: what waits for entries that are gone is told once, and stays', async () => {
+test('exporter-set: what waits for entries that are gone is told once, and stays', async () => {
   const of = await shelf();
   const down = await backend(503);
   const first = await host([entry('old', down), entry('other', down)], of);
@@ -99,7 +99,7 @@ test('outboxes: what waits for entries that are gone is told once, and stays', a
   expect(await counts(of)).toEqual(['old 2', 'other 2']);
 });
 
-test('outboxes: an entry that goes elsewhere takes along what the old place has not taken, written or not', async () => {
+test('exporter-set: an entry that goes elsewhere takes along what the old place has not taken, written or not', async () => {
   const of = await shelf();
   const [down, up] = [await backend(503), await backend(200)];
   const own = await host([entry('a', down)], of);

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { ExporterConfig } from '../../src/config/config.ts';
-import { outboxes } from '../../src/service/exporter-set.ts';
+import { exporterSetOf } from '../../src/service/exporter-set.ts';
 import { itemSequence } from '../../src/model/watermark.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { spanId } from '../builders/agent-trace.ts';
@@ -41,9 +41,9 @@ function entry({ url }: Sink, headers: { readonly [name: string]: string } = {})
   };
 }
 
-function host(entries: readonly ExporterConfig[], { leavingMs = 60_000 } = {}) {
+function host(entries: readonly ExporterConfig[], { drainMs = 60_000 } = {}) {
   const givenUp: (readonly [string, number])[] = [];
-  const boxes = outboxes({ entries, telemetry: metricRegistry(), onGivenUp: (...told) => givenUp.push(told), leavingMs });
+  const boxes = exporterSetOf({ entries, telemetry: metricRegistry(), onGivenUp: (...told) => givenUp.push(told), drainMs });
   open.push(() => boxes.stop(0));
   const ids = itemSequence();
   const offer = (): void => {
@@ -58,7 +58,7 @@ async function came(sink: Sink, requests: number): Promise<void> {
   await eventually(() => (sink.received.length >= requests ? true : undefined), `${requests} requests`);
 }
 
-test('outboxes: what was offered before an exporter came does not count as waiting for it', async () => {
+test('exporter-set: what was offered before an exporter came does not count as waiting for it', async () => {
   const [first, second] = [await quickSink(), await slowSink()];
   const { boxes, offer } = host([entry(first)]);
   for (let at = 0; at < 3; at++) offer();
@@ -72,7 +72,7 @@ test('outboxes: what was offered before an exporter came does not count as waiti
   await eventually(() => (boxes.settled() === 4 ? true : undefined), 'the fourth');
 });
 
-test('outboxes: what waits for an exporter that left holds back what counts as sent, until it is sent or given up', async () => {
+test('exporter-set: what waits for an exporter that left holds back what counts as sent, until it is sent or given up', async () => {
   const [slow, quick] = [await slowSink(), await quickSink()];
   const { boxes, offer, givenUp } = host([entry(slow)]);
   offer();
@@ -86,9 +86,9 @@ test('outboxes: what waits for an exporter that left holds back what counts as s
   expect(givenUp).toEqual([]);
 });
 
-test('outboxes: an exporter that left and takes nothing is given up after a while, and told', async () => {
+test('exporter-set: an exporter that left and takes nothing is given up after a while, and told', async () => {
   const [slow, quick] = [await slowSink(), await quickSink()];
-  const { boxes, offer, givenUp } = host([entry(slow)], { leavingMs: 1 });
+  const { boxes, offer, givenUp } = host([entry(slow)], { drainMs: 1 });
   for (let at = 0; at < 6; at++) offer();
   boxes.prepare([entry(quick)])();
   await eventually(() => (givenUp.length > 0 ? true : undefined), 'six that are given up');
@@ -96,7 +96,7 @@ test('outboxes: an exporter that left and takes nothing is given up after a whil
   expect(boxes.settled()).toBe(6);
 });
 
-test('outboxes: of two entries for one backend the one that stays keeps its key and its queue', async () => {
+test('exporter-set: of two entries for one backend the one that stays keeps its key and its queue', async () => {
   const slow = await slowSink();
   const { boxes, offer } = host([entry(slow, { 'x-key': 'one' }), entry(slow, { 'x-key': 'two' })]);
   for (let at = 0; at < 6; at++) offer();
@@ -110,7 +110,7 @@ test('outboxes: of two entries for one backend the one that stays keeps its key 
   expect([keys.filter((key) => key === 'one').length, keys.filter((key) => key === 'two').length]).toEqual([6, 6]);
 });
 
-test('outboxes: a few may leave at a time, and a stop waits for none of them longer than for the others', async () => {
+test('exporter-set: a few may leave at a time, and a stop waits for none of them longer than for the others', async () => {
   const slow = await slowSink();
   const { boxes, offer } = host([entry(slow)]);
   const paths = ['a', 'b', 'c', 'd'];

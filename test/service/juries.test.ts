@@ -350,7 +350,7 @@ test('juries: a stop before the last judge was asked is an end without a verdict
   });
   const end = to.ask({ judges: ['a'], votes: 1, escalate: { to: 'dear', below: 0.5, onDisagreement: true } });
   await eventually(() => held[0], 'a question');
-  const stopped = to.bench.lane.stop(60_000);
+  const stopped = to.bench.executor.stop(60_000);
   held[0]?.();
   expect(await end).toEqual({ kind: 'overload', reason: 'stopping' });
   await stopped;

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { expect, test } from 'vitest';
-import { giveWay } from '../../src/service/thread-priorities.ts';
+import { lowerThreadPriorities } from '../../src/service/thread-priorities.ts';
 import { serviceFolder } from './process.ts';
 import { eventually } from './running.ts';
 
@@ -38,6 +38,6 @@ test('threads: where the system knows a priority of each, the collector and the 
 
 function elsewhere(): void {
   const before = getPriority();
-  giveWay();
+  lowerThreadPriorities();
   expect(getPriority()).toBe(before);
 }

@@ -161,7 +161,7 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   const bar = progressBar(process.stderr, chosen.length);
   const connectionCodes = new Map<string, string>();
   // Each run is asked about by itself: whoever scores the same one several times wants to see how much a judge wavers.
-  const bench = judgePool(
+  const pool = judgePool(
     config.judges.map((judge) => ({ ...judge, cacheMs: 0 })),
     noTelemetry,
     { onNoConnection: (judge, code) => connectionCodes.set(judge, code) },
@@ -171,15 +171,15 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
     plan: config.evaluators,
     context: evaluationContext(),
     clock,
-    ask: bench.ask,
+    ask: pool.ask,
     timeoutMs: settings.timeoutMs,
     failFast: settings.failFast,
     redaction,
     onDone: bar.show,
   });
   bar.end();
-  await bench.lane.stop(stopMs);
-  await bench.stop();
+  await pool.executor.stop(stopMs);
+  await pool.stop();
   const outcome: EvalOutcome = redactedNames(
     { results, runs: items.length, sampledOut: items.length - chosen.length, notBegun: chosen.length - results.length, missing },
     redaction,

@@ -10,7 +10,7 @@ import { watchedFile } from '../../config/files/watched-file.ts';
 import { service } from '../../service.ts';
 import { clock, sleep } from '../../service/node-runtime.ts';
 import { openSelfTracing } from '../../service/self-tracing/open.ts';
-import { giveWay } from '../../service/thread-priorities.ts';
+import { lowerThreadPriorities } from '../../service/thread-priorities.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { warningsText } from '../faults-text.ts';
 import { hasColours, logLine } from '../serve/log-lines.ts';
@@ -80,7 +80,7 @@ export const serve: Command = {
       } = await running.start().catch((error: unknown) => {
         throw listenFault(error, config.listen);
       });
-      giveWay();
+      lowerThreadPriorities();
       say(`OTLP         ${otlpHttp} (HTTP), ${otlpGrpc} (gRPC)`);
       say(`Console      ${page}   (/api/v1, /metrics, /livez, /readyz)`);
       say(`Data         ${dataText(config)}`);

@@ -112,14 +112,14 @@ async function judged(
   labelled: readonly { readonly item: EvalItem; readonly labels: readonly Label[] }[],
   { timeoutMs }: CheckSettings,
 ): Promise<readonly CheckResult[]> {
-  const bench = judgePool(config.judges, noTelemetry);
+  const pool = judgePool(config.judges, noTelemetry);
   const bar = progressBar(process.stderr, labelled.length);
   const items: readonly MatchedItem[] = labelled.map(({ item }) => ({ ...item, example: undefined }));
   const options = {
     plan,
     context: evaluationContext(),
     clock: { nowMs: () => performance.now() },
-    ask: bench.ask,
+    ask: pool.ask,
     timeoutMs,
     failFast: false,
     redaction: configuredRedaction(config.redact, noTelemetry),
@@ -127,8 +127,8 @@ async function judged(
   };
   const results: readonly EvalResult[] = await scored(items, options);
   bar.end();
-  await bench.lane.stop(stopMs);
-  await bench.stop();
+  await pool.executor.stop(stopMs);
+  await pool.stop();
   // In the order of the items; a run that was redacted is another object.
   const byRun = new Map(results.map(({ item }, at) => [item.run, labelled[at]?.labels ?? []]));
   return checked.map((one) => checkResult(one, results, byRun));

@@ -10,7 +10,7 @@ import { keyShapes } from '../../../src/otlp/read/key-shapes.ts';
 import { tracesInSteps } from '../../../src/otlp/read/read.ts';
 import { runSteps } from '../../../src/runtime/cooperative.ts';
 import { pipeline } from '../../../src/pipeline/pipeline.ts';
-import { squeezing } from '../../../src/service/idle-compactor.ts';
+import { slabCompaction } from '../../../src/service/idle-compactor.ts';
 import { machineMemory } from '../../../src/service/node-runtime.ts';
 import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
 import { freshBodies } from './fresh-bodies.ts';
@@ -33,7 +33,7 @@ const flow = pipeline({
   // Nothing closes while it is measured.
   closing: { settleMs: never, quietMs: never, abandonMs: never, lateMs: never },
   limits: { bytesMax: Number.MAX_SAFE_INTEGER, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 },
-  compaction: squeezing(),
+  compaction: slabCompaction(),
   deliver: () => undefined,
   ask: () => undefined,
 });
@@ -44,7 +44,7 @@ const bodies = freshBodies({ seed: 3, spans: 2_400, sender: 3 });
 /** Ten thousand spans a second: what is idle after two seconds here is so for a service under load. */
 const msPerBody = 10;
 const packEveryMs = 25;
-/** Longer than a trace waits for more before it is squeezed, and than squeezing all that waits then takes. */
+/** Longer than a trace waits for more before it is squeezed, and than slabCompaction all that waits then takes. */
 const idleMs = 10_000;
 let packedMs = clock.nowMs();
 

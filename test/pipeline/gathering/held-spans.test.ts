@@ -7,7 +7,7 @@ import { readTraces } from '../../../src/otlp/read/read.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { HeldSpans } from '../../../src/pipeline/gathering/held-spans.ts';
 import { slabs } from '../../../src/pipeline/gathering/slab-allocator.ts';
-import { squeezing } from '../../../src/service/idle-compactor.ts';
+import { slabCompaction } from '../../../src/service/idle-compactor.ts';
 import { spanId as spanOf } from '../../builders/agent-trace.ts';
 import { span } from '../../builders/spans.ts';
 import { traceRequest } from '../../otlp/descriptors.ts';
@@ -34,7 +34,7 @@ describe('held-spans', () => {
             if (!whole.has(one.spanId))
               for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size, position: 0, ordinal: whole.size });
           }
-          if (packs) all.pack(squeezes ? { ...packing, slabs: squeezing() } : packing);
+          if (packs) all.pack(squeezes ? { ...packing, slabs: slabCompaction() } : packing);
           expect(all.size).toBe(whole.size);
         }
         expect(told(all)).toEqual(told(whole));
