@@ -88,13 +88,15 @@ function* callsOfAll(counted: readonly Counted[]): Generator<PlacedCall> {
 function callsByTool(calls: readonly PlacedCall[]): (tool: string) => readonly PlacedCall[] {
   const callsNamed = byToolName(calls, ({ call }) => call.name);
   const byId = new Map<string, PlacedCall[]>();
+  const remember = (id: string | undefined, placed: PlacedCall): void => {
+    const own = id === undefined ? undefined : byId.get(id);
+    if (own !== undefined) own.push(placed);
+    else if (id !== undefined) byId.set(id, [placed]);
+  };
   for (const placed of calls) {
-    for (const id of new Set([placed.call.toolId, placed.call.id])) {
-      if (id === undefined) continue;
-      const own = byId.get(id) ?? [];
-      own.push(placed);
-      byId.set(id, own);
-    }
+    const { toolId, id } = placed.call;
+    remember(toolId, placed);
+    if (id !== toolId) remember(id, placed);
   }
   return (tool) => {
     const named = callsNamed(tool);

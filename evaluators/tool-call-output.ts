@@ -113,7 +113,11 @@ function freely(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCal
       ? { pairs: maximumPairing(wanted.length, calls.length, (e, a) => weight(e, a) === 1), method: undefined }
       : heaviestPairing(wanted.length, calls.length, weight);
   const { expected: done, actual: taken } = partneredOf(pairs);
-  const others = maximumPairing(wanted.length, calls.length, (e, a) => !done.has(e) && !taken.has(a) && rows[e]?.[a] === 1);
+  // With one side used up there is nothing left to pair.
+  const others =
+    pairs.length === Math.min(wanted.length, calls.length)
+      ? []
+      : maximumPairing(wanted.length, calls.length, (e, a) => !done.has(e) && !taken.has(a) && rows[e]?.[a] === 1);
   const partner = new Map([...pairs, ...others].map((pair: Pair) => [pair.expected, pair.actual]));
   const compared = wanted.map((output, index): Compared => {
     const at = partner.get(index);

@@ -3,7 +3,7 @@
  * whether it ran or not: it is the model's arguments that are judged. What is surely wrong counts, whatever else could not be checked; a run with nothing wrong in
  * which something was not checked is skipped.
  */
-import type { AgentTrace, ToolDefinition } from '../src/model/agent-trace.ts';
+import type { AgentTrace, ToolCall, ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict, SkipReason } from '../src/model/verdict.ts';
 import {
@@ -69,8 +69,7 @@ export const toolCallValidity = rule({
     };
     // The small ones first: a large argument keeps no other call from being checked, wherever it stands.
     const judged = lightestFirst(placedCalls(trace))
-      .map((placed) => firstLook(placed, check))
-      .map((one) => wholeCheck(one, check))
+      .map((placed) => judgedCall(placed, check))
       .sort((one, other) => one.index - other.index);
     const invalid = judged.filter(({ problems }) => problems.length > 0);
     const unchecked = judged.filter(({ problems, unchecked: left }) => problems.length === 0 && left !== undefined);
@@ -85,7 +84,7 @@ export const toolCallValidity = rule({
 
 /** Steps of compiling the schemas of one run and of checking its calls: some hundredths of a second at most. Counted alike whether a schema is known already. */
 const runStepsMax = 60_000;
-/** Names of members that are looked at in the first look at the calls of one run. */
+/** Names of members that are read in the outlines of the calls of one run. */
 const outlineStepsMax = 200_000;
 /** Steps that each call adds to both, so that a run of any number of calls is checked: twice what a call of five arguments takes. */
 const callStepsMax = 20;
@@ -129,11 +128,11 @@ interface Check {
   readonly notes: Map<string, readonly string[]>;
 }
 
-/** All that can be said of a call without its compiled schema. */
-function firstLook(placed: PlacedCall, { definitions, definitionsLost, strict, outlineWork }: Check): Judged {
-  const { call } = placed;
-  const definition = definitions.get(call.name);
-  if (definition === undefined && definitionsLost && call.name.trim() !== '')
+/** What is wrong with a call, as far as its definition and the steps that are left allow to say. */
+function judgedCall(placed: PlacedCall, check: Check): Judged {
+  const { index, call } = placed;
+  const definition = check.definitions.get(call.name);
+  if (definition === undefined && check.definitionsLost && call.name.trim() !== '')
     return left(placed, 'truncated', 'its definition may have been cut off');
   if (definition === undefined || call.name.trim() === '')
     return wrong(placed, { kind: 'unknown_tool', message: 'no tool of this name is defined' });
@@ -141,35 +140,34 @@ function firstLook(placed: PlacedCall, { definitions, definitionsLost, strict, o
     return left(placed, 'truncated', 'its arguments are cut short');
   if (!hasArguments(placed)) return left(placed, 'arguments_not_carried', 'the spans carry none of its arguments');
   if (!isJsonObject(call.arguments)) return wrong(placed, { kind: 'arguments_not_object', message: 'the arguments are not a JSON object' });
-  const problems = outlineProblems(definition.inputSchema ?? null, call.arguments, { strict, work: outlineWork });
-  return { ...placed, problems: inAllWords(problems, call.arguments) };
+  const { inputSchema, truncated } = definition;
+  if (inputSchema === undefined || inputSchema === null)
+    return truncated === true ? left(placed, 'truncated', 'the definition of its tool is cut short') : { index, call, problems: [] };
+  return { index, call, ...checkedArguments(call, call.arguments, inputSchema, check) };
 }
 
-function wholeCheck(judged: Judged, { definitions, work, schemaOf, notes }: Check): Judged {
-  const { index, call } = judged;
-  const definition = definitions.get(call.name);
-  if (judged.unchecked !== undefined || definition === undefined || !isJsonObject(call.arguments)) return judged;
-  if (definition.inputSchema === undefined || definition.inputSchema === null)
-    return definition.truncated === true ? left({ index, call }, 'truncated', 'the definition of its tool is cut short') : judged;
+/** The outline is read only of arguments that the compiled schema does not check to the end: otherwise it finds nothing more. */
+function checkedArguments(
+  { name }: ToolCall,
+  sent: JsonObject,
+  inputSchema: JsonValue,
+  { strict, outlineWork, work, schemaOf, notes }: Check,
+): Pick<Judged, 'problems' | 'unchecked'> {
+  const outline = (): readonly Problem[] => inAllWords(outlineProblems(inputSchema, sent, { strict, work: outlineWork }), sent);
   if (work.steps <= 0)
-    return { ...judged, unchecked: { reason: 'too_large', why: 'checking the arguments of this run takes too much work' } };
-  const schema = schemaOf(definition.inputSchema);
+    return { problems: outline(), unchecked: { reason: 'too_large', why: 'checking the arguments of this run takes too much work' } };
+  const schema = schemaOf(inputSchema);
   if (schema === undefined) {
-    notes.set(call.name, ['the schema is too large']);
-    return { ...judged, unchecked: { reason: 'too_large', why: 'the schema of its tool is too large' } };
+    notes.set(name, ['the schema is too large']);
+    return { problems: outline(), unchecked: { reason: 'too_large', why: 'the schema of its tool is too large' } };
   }
-  if (schema.faults.length > 0) notes.set(call.name, schema.faults);
-  const { problems, gaps } = schema.check(call.arguments, work);
+  if (schema.faults.length > 0) notes.set(name, schema.faults);
+  const { problems, gaps } = schema.check(sent, work);
   const [gap] = gaps;
-  const found = gap === undefined ? inAllWords(problems, call.arguments) : merged(judged.problems, inAllWords(problems, call.arguments));
-  if (gap === undefined) return { index, call, problems: found };
-  const reason = gaps.some(isSizeGap) ? 'too_large' : 'schema_not_applied';
-  return {
-    index,
-    call,
-    problems: found,
-    unchecked: { reason, why: gaps.includes(tooMuchWork) ? 'checking its arguments takes too much work' : gap },
-  };
+  const found = inAllWords(problems, sent);
+  if (gap === undefined) return { problems: found };
+  const why = gaps.includes(tooMuchWork) ? 'checking its arguments takes too much work' : gap;
+  return { problems: merged(outline(), found), unchecked: { reason: gaps.some(isSizeGap) ? 'too_large' : 'schema_not_applied', why } };
 }
 
 function left(placed: PlacedCall, reason: UncheckedReason, why: string): Judged {

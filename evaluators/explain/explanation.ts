@@ -42,9 +42,14 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
+/** Half a character beyond 16 bits: a text without one has as many characters as code units. */
+const SURROGATE = /[\ud800-\udfff]/;
+
 function cut(text: string, max = quotedMax): string {
   if (text.length <= max) return text;
-  const points = Array.from(text.slice(0, max * 2));
+  const head = text.slice(0, max * 2);
+  if (!SURROGATE.test(head)) return `${text.slice(0, max - 1)}…`;
+  const points = Array.from(head);
   return points.length > max ? `${points.slice(0, max - 1).join('')}…` : points.join('');
 }
 

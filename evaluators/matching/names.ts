@@ -16,7 +16,9 @@ export function sameTool(expected: string, called: string): boolean {
 /** As `sameTool` of a name with that of each item, for many names: the items in their order. */
 export function byToolName<Item>(items: readonly Item[], nameOf: (item: Item) => string): (expected: string) => readonly Item[] {
   const exact = Map.groupBy(items, nameOf);
-  const alike = Map.groupBy(items, (item) => sanitisedOrNone(nameOf(item)));
+  // Each name is read once, however many items have it.
+  const clean = new Map([...exact.keys()].map((name) => [name, sanitisedOrNone(name)]));
+  const alike = Map.groupBy(items, (item) => clean.get(nameOf(item)));
   return (expected) => {
     const name = sanitisedOrNone(expected);
     return (name === undefined ? exact.get(expected) : alike.get(name)) ?? [];

@@ -64,23 +64,22 @@ export function errorMember(result: JsonValue): JsonValue | undefined {
   return error === undefined || meansNoError(error) ? undefined : error;
 }
 
-/** The shape of an object, or of a text that is one, that says that the call failed. A failure under `error` is left to `errorMember`. */
-export function errorShape(result: JsonValue): ErrorShape | undefined {
-  const object = typeof result === 'string' ? hintedObject(result) : result;
+/** The shape of an object that says that the call failed. A failure under `error` is left to `errorMember`. */
+export function errorShape(object: JsonValue): ErrorShape | undefined {
   if (!isJsonObject(object)) return undefined;
-  for (const [form, find] of shapes) {
-    const text = find(object);
-    if (text !== undefined) return { form, text };
+  // Most results have no member that a shape is known by.
+  let candidates = 0;
+  for (const key of Object.keys(object)) candidates |= shapesWith.get(key) ?? 0;
+  for (let at = 0; candidates >> at > 0; at++) {
+    const shape = (candidates >> at) & 1 ? shapes[at] : undefined;
+    const text = shape?.find(object);
+    if (shape !== undefined && text !== undefined) return { form: shape.form, text };
   }
   return undefined;
 }
 
-/** As `errorMember`, for texts of results that nobody asked to be searched to their end. */
-export function hintedErrorMember(result: JsonValue): JsonValue | undefined {
-  return typeof result === 'string' && !isHinted(result) ? undefined : errorMember(result);
-}
-
-function hintedObject(text: string): JsonObject | undefined {
+/** The object that a text of a result begins with; `undefined` for a text without a sign that it holds an error. */
+export function hintedObject(text: string): JsonObject | undefined {
   return isHinted(text) ? leadingObject(text) : undefined;
 }
 
@@ -108,68 +107,98 @@ function meansNoError(error: JsonValue): boolean {
 
 type Find = (object: JsonObject) => string | undefined;
 
-/** Each form with what it finds. The sources stand in the list of signs. */
-const shapes: readonly (readonly [form: string, find: Find])[] = [
-  [
-    'is_error',
-    (object) =>
+/** Numbers of HTTP stand under these. */
+const statusKeys = ['status', 'statusCode', 'status_code', 'httpStatus', 'http_status', 'code'] as const;
+
+/** Each form with what it finds; it has one of the keys. The sources stand in the list of signs. */
+const shapes: readonly { readonly form: string; readonly keys: readonly string[]; readonly find: Find }[] = [
+  {
+    form: 'is_error',
+    keys: ['isError', 'is_error'],
+    find: (object) =>
       member(object, 'isError') === true || member(object, 'is_error') === true
         ? Object.hasOwn(object, 'content') || isEnvelope(object)
           ? said(object, ['content'])
           : undefined
         : undefined,
-  ],
-  ['status_error', (object) => statusError(object)],
-  [
-    'success_false',
-    (object) => (isFalse(object, 'success') || isFalse(object, 'ok') ? failedEnvelope(object, /^(?:success|ok)$/) : undefined),
-  ],
-  ['type_error', (object) => (member(object, 'type') === 'error' && isEnvelope(object) && says(object) ? said(object) : undefined)],
-  [
-    'type_error_output',
-    (object) => {
+  },
+  { form: 'status_error', keys: ['status'], find: statusError },
+  {
+    form: 'success_false',
+    keys: ['success', 'ok'],
+    find: (object) => (isFalse(object, 'success') || isFalse(object, 'ok') ? failedEnvelope(object, /^(?:success|ok)$/) : undefined),
+  },
+  {
+    form: 'type_error',
+    keys: ['type'],
+    find: (object) => (member(object, 'type') === 'error' && isEnvelope(object) && says(object) ? said(object) : undefined),
+  },
+  {
+    form: 'type_error_output',
+    keys: ['type'],
+    find: (object) => {
       // Vercel AI SDK: ToolResultOutput.
       const isOutput = /^error-(?:text|json)$/.test(textOf(object, 'type') ?? '') && Object.hasOwn(object, 'value');
       return isOutput ? (textOf(object, 'value') ?? said(object)) : undefined;
     },
-  ],
-  ['exit_code', (object) => exitFailure(object)],
-  ['http_status', (object) => httpFailure(object)],
-  ['graphql_errors', (object) => graphqlErrors(object)],
-  [
-    'exception_type',
-    (object) =>
+  },
+  {
+    form: 'exit_code',
+    keys: ['exit_code', 'exitCode', 'exitcode', 'exit_Code', 'exit_status', 'return_code', 'returnCode', 'returncode', 'return_Code'],
+    find: exitFailure,
+  },
+  { form: 'http_status', keys: statusKeys, find: httpFailure },
+  { form: 'graphql_errors', keys: ['errors'], find: graphqlErrors },
+  {
+    form: 'exception_type',
+    keys: ['__type', 'errorMessage'],
+    find: (object) =>
       /(?:Exception|Error)$/.test(textOf(object, '__type') ?? '') ||
       (isEnvelope(object) && textOf(object, 'errorMessage') !== undefined && textOf(object, 'errorType') !== undefined)
         ? said(object)
         : undefined,
-  ],
-  [
-    'exception',
-    (object) =>
+  },
+  {
+    form: 'exception',
+    keys: ['exception', 'traceback', 'error_message', 'errorMessage'],
+    find: (object) =>
       isEnvelope(object) &&
       (textOf(object, 'exception') ?? textOf(object, 'traceback') ?? textOf(object, 'error_message') ?? textOf(object, 'errorMessage')) !==
         undefined &&
       !isGood(object)
         ? said(object)
         : undefined,
-  ],
-  ['fault', (object) => (isEnvelopeOf(object, 'fault') ? textOf(member(object, 'fault') as JsonObject, 'faultstring') : undefined)],
-  [
-    'error_code',
-    (object) =>
+  },
+  {
+    form: 'fault',
+    keys: ['fault'],
+    find: (object) => (isEnvelopeOf(object, 'fault') ? textOf(member(object, 'fault') as JsonObject, 'faultstring') : undefined),
+  },
+  {
+    form: 'error_code',
+    keys: ['code'],
+    find: (object) =>
       /^(?:ERR_|ERROR_|E_)/.test(textOf(object, 'code') ?? '') && isEnvelope(object) && says(object) && !isGood(object)
         ? said(object)
         : undefined,
-  ],
-  [
-    'detail',
-    (object) =>
+  },
+  {
+    form: 'detail',
+    keys: ['detail', 'message'],
+    find: (object) =>
       Object.keys(object).length === 1 && REASONS.test(textOf(object, 'detail') ?? textOf(object, 'message') ?? '')
         ? said(object)
         : undefined,
-  ],
+  },
 ];
+
+/** By key, one bit for each shape that may have it. */
+const shapesWith: ReadonlyMap<string, number> = new Map(
+  [...new Set(shapes.flatMap(({ keys }) => keys))].map((key) => [
+    key,
+    shapes.reduce((bits, { keys }, at) => (keys.includes(key) ? bits | (1 << at) : bits), 0),
+  ]),
+);
 
 /** The status comes first, or nothing but an envelope surrounds it. */
 function statusError(object: JsonObject): string | undefined {
@@ -185,10 +214,13 @@ function failedEnvelope(object: JsonObject, first: RegExp): string | undefined {
   return isEnvelope(object) || isFirst ? said(object) : undefined;
 }
 
+function isFailureStatus(value: JsonValue | undefined): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599;
+}
+
 function httpFailure(object: JsonObject): string | undefined {
-  const status = ['status', 'statusCode', 'status_code', 'httpStatus', 'http_status', 'code']
-    .map((key) => member(object, key))
-    .find((value) => typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599);
+  const key = statusKeys.find((one) => isFailureStatus(member(object, one)));
+  const status = key === undefined ? undefined : member(object, key);
   if (
     status === undefined ||
     !isEnvelope(object) ||
