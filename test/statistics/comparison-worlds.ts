@@ -1,8 +1,6 @@
-/** Two who look at the same items, or two periods, that differ by a known amount. */
+/** Two people or two judges with verdicts on the same items, who differ by a known amount. */
 import { cohenKappa } from '../../src/statistics/cohen-kappa.ts';
 import { pairedDifference } from '../../src/statistics/paired-difference.ts';
-import { rateChange } from '../../src/statistics/rate-change.ts';
-import { rateSums, weightedRate } from '../../src/statistics/weighted-rate.ts';
 import type { Chance } from '../builders/seeded.ts';
 import type { Drawn, World } from './world.ts';
 
@@ -57,29 +55,10 @@ function judges(items: number, shares: readonly [number, number, number, number]
   return { truth: shares[2] - shares[1], draw };
 }
 
-function periods({
-  before,
-  after,
-  runs,
-}: {
-  readonly before: number;
-  readonly after: number;
-  readonly runs: number;
-}): Pick<World, 'truth' | 'draw'> {
-  const rate = (passes: number, chance: Chance) =>
-    weightedRate(rateSums(Array.from({ length: runs }, () => ({ value: chance.share() < passes ? 1 : 0, probability: 0.05 }))).data());
-  return {
-    truth: after - before,
-    draw: (chance) => ({ estimate: rateChange({ before: rate(before, chance), after: rate(after, chance) }) }),
-  };
-}
-
 export const comparisonWorlds: readonly World[] = [
   { name: 'kappa, 100 items, two labels, half and half', ...raters({ items: 100, shares: [0.5, 0.5], right: 0.92 }) },
   { name: 'kappa, 200 items, two labels, 85 % of one', ...raters({ items: 200, shares: [0.85, 0.15], right: 0.95 }) },
   { name: 'kappa, 150 items, four labels', ...raters({ items: 150, shares: [0.4, 0.3, 0.2, 0.1], right: 0.9 }) },
   { name: 'difference of two judges, 100 items, 80 % and 88 % right', ...judges(100, [0.75, 0.05, 0.13, 0.07]) },
   { name: 'difference of two judges, 300 items, 90 % and 90 % right', ...judges(300, [0.85, 0.05, 0.05, 0.05]) },
-  { name: 'change between two periods, 400 runs each, 92 % and 88 % pass', ...periods({ before: 0.92, after: 0.88, runs: 400 }) },
-  { name: 'change between two periods, 80 runs each, 97 % and 97 % pass', ...periods({ before: 0.97, after: 0.97, runs: 80 }) },
 ];

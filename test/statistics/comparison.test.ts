@@ -2,10 +2,8 @@
 import { expect, test } from 'vitest';
 import { compareJudges } from '../../src/statistics/judge-comparison.ts';
 import { mcNemar, pairedDifference } from '../../src/statistics/paired-difference.ts';
-import { rateChange } from '../../src/statistics/rate-change.ts';
 import { sequentialLevel } from '../../src/statistics/sequential-testing.ts';
 import { verdictDrift } from '../../src/statistics/verdict-drift.ts';
-import { rateSums, weightedRate } from '../../src/statistics/weighted-rate.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
 
 const counts = [
@@ -104,8 +102,9 @@ test('looks: their levels add up to no more than the whole', () => {
 
 const looks = 20;
 
-function weekly(chance: Chance) {
-  return weightedRate(rateSums(Array.from({ length: 200 }, () => ({ value: chance.share() < 0.85 ? 1 : 0, probability: 0.05 }))).data());
+/** Verdicts of a judge that passes 85 % of the items whenever it is asked. */
+function answers(chance: Chance): readonly boolean[] {
+  return Array.from({ length: 200 }, () => chance.share() < 0.85);
 }
 
 /** Share of histories of twenty weeks, each compared with the first, that raise an alarm although nothing changed. */
@@ -113,31 +112,16 @@ function falseAlarms(planned: number | undefined): number {
   const chance = seeded(2026);
   const histories = 400;
   const alarmed = Array.from({ length: histories }, () => {
-    const before = weekly(chance);
-    return Array.from({ length: looks }, (_, at) =>
-      rateChange({ before, after: weekly(chance) }, planned === undefined ? {} : { schedule: { look: at + 1, planned } }),
-    );
-  }).filter((history) => history.some((change) => change.kind === 'estimated' && change.word !== 'no_change_shown'));
+    const first = answers(chance);
+    return Array.from({ length: looks }, (_, at) => {
+      const items = answers(chance).map((after, item) => ({ before: first[item] ?? false, after }));
+      return verdictDrift(items, planned === undefined ? {} : { schedule: { look: at + 1, planned } });
+    });
+  }).filter((history) => history.some((drift) => drift.kind === 'estimated' && drift.word !== 'no_change_shown'));
   return alarmed.length / histories;
 }
 
 test('looks: twenty looks without change raise an alarm in at most 5 % of histories, and far more often without the schedule', () => {
   expect(falseAlarms(looks)).toBeLessThan(0.06);
   expect(falseAlarms(undefined)).toBeGreaterThan(0.3);
-});
-
-test('change of a rate: shown when it is large, and not estimable when one of the two is not', () => {
-  const rate = (passed: number, of: number) =>
-    weightedRate(rateSums(Array.from({ length: of }, (_, at) => ({ value: at < passed ? 1 : 0, probability: 0.1 }))).data());
-  expect(rateChange({ before: rate(450, 500), after: rate(400, 500) })).toMatchObject({ word: 'lower', point: expect.closeTo(-0.1, 12) });
-  expect(rateChange({ before: rate(400, 500), after: rate(450, 500) })).toMatchObject({
-    word: 'higher',
-    low: expect.closeTo(0.056, 2),
-    high: expect.closeTo(0.144, 2),
-  });
-  expect(rateChange({ before: rate(45, 50), after: rate(44, 50) })).toMatchObject({ word: 'no_change_shown' });
-  const unknown = weightedRate(rateSums().data());
-  expect(rateChange({ before: rate(45, 50), after: unknown })).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
-  expect(rateChange({ before: unknown, after: rate(45, 50) })).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
-  expect(rateChange({ before: rate(50, 50), after: rate(50, 50) })).toMatchObject({ word: 'no_change_shown', point: 0, p: 1 });
 });
