@@ -47,6 +47,8 @@ class Unit:
 
 def any_value(value, key=""):
     kind = value.WhichOneof("value")
+    if kind in ("kvlist_value", "array_value"):
+        yield key, json.dumps(plain(value), ensure_ascii=False)
     if kind == "kvlist_value":
         for pair in value.kvlist_value.values:
             yield from any_value(pair.value, f"{key}.{pair.key}")
@@ -57,6 +59,15 @@ def any_value(value, key=""):
         yield key, value.bytes_value.decode("utf-8", "replace")
     elif kind is not None:
         yield key, getattr(value, kind)
+
+
+def plain(value):
+    kind = value.WhichOneof("value")
+    if kind == "kvlist_value":
+        return {pair.key: plain(pair.value) for pair in value.kvlist_value.values}
+    if kind == "array_value":
+        return [plain(item) for item in value.array_value.values]
+    return None if kind is None else str(value.bytes_value) if kind == "bytes_value" else getattr(value, kind)
 
 
 def units_of(decoded):

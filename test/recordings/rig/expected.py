@@ -57,7 +57,9 @@ def trace_of(told, turn, exchanges, units):
                         "tool_calls": below, "tools": []}] if sub else [],
     }
     if exchanges:
-        trace["model"] = exchanges[0]["model"]
+        # A router has names of its own for models: the one that the bytes hold counts.
+        names = [exchanges[0]["model"], *([told["model"]] if told.get("model") else [])]
+        trace["model"] = next((name for name in names if any(text == name for unit in units for _, text in unit.texts)), names[0])
     # A framework may add to the prompt: the agent's own words count where they stand alone, otherwise what the model was sent.
     if prompt and any(text.strip() == prompt for unit in units for _, text in unit.variants):
         trace["system_prompt"] = prompt

@@ -9,6 +9,7 @@ import re
 import struct
 import threading
 import time
+import urllib.parse
 import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -56,7 +57,7 @@ def from_gemini(body):
     return {
         "system": text_of((body.get("systemInstruction") or {}).get("parts")),
         "results": {a.get("id") or f"#{n}": a.get("response") for n, a in enumerate(answers)},
-        "tools": [{"name": d["name"], "description": d.get("description", ""), "input_schema": d.get("parametersJsonSchema") or d.get("parameters")}
+        "tools": [{"name": d["name"], "description": d.get("description", ""), "input_schema": d.get("parametersJsonSchema") or d.get("parameters_json_schema") or d.get("parameters")}
                   for t in body.get("tools") or [] for d in t.get("functionDeclarations") or []],
     }
 
@@ -95,9 +96,12 @@ def chat(body, answer):
 
     events = [chunk({"role": "assistant", "content": "" if text else None})]
     events += [chunk({"content": part}) for part in pieces(text or "")]
+    is_mistral = answer["response_model"].startswith("mistral")  # sends a call in one piece
     for n, call in enumerate(calls):
-        events.append(chunk({"tool_calls": [{"index": n, "id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": ""}}]}))
-        events += [chunk({"tool_calls": [{"index": n, "function": {"arguments": part}}]}) for part in pieces(json.dumps(call["arguments"], ensure_ascii=False))]
+        arguments = json.dumps(call["arguments"], ensure_ascii=False)
+        function = {"name": call["name"], "arguments": arguments if is_mistral else ""}
+        events.append(chunk({"tool_calls": [{"index": n, "id": call["id"], "type": "function", "function": function}]}))
+        events += [chunk({"tool_calls": [{"index": n, "function": {"arguments": part}}]}) for part in pieces(arguments) if not is_mistral]
     events.append(chunk({}, finish))
     events.append((None, {**base, "object": "chat.completion.chunk", "choices": [], "usage": usage}))
     return events + [(None, "[DONE]")]
@@ -241,7 +245,7 @@ class ModelServer:
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
-                path = self.path.split("?")[0]
+                path = urllib.parse.unquote(self.path.split("?")[0])
                 if path == "/script":
                     owner.leftover = list(body)
                     return self.send(200, "application/json", b"{}")

@@ -60,7 +60,7 @@ def run_agent(name, entry, scenario):
         raise SystemExit(f"{name}/{scenario}: unexpected requests {model.unexpected}, answers that nobody asked for {model.leftover}\n{done.stderr[-3000:]}")
     if not receiver.bodies:
         raise SystemExit(f"{name}/{scenario}: no body arrived\n{done.stderr[-3000:]}")
-    shown = subprocess.run([python, "-c", "import importlib.metadata as m, json; print(json.dumps({d.metadata['Name'].lower(): d.version for d in m.distributions()}))"],
+    shown = subprocess.run([python, "-c", "import importlib.metadata as m, json; print(json.dumps({d.metadata['Name'].lower().replace('_', '-'): d.version for d in m.distributions()}))"],
                            capture_output=True, text=True, check=True)
     return told, receiver.bodies, model.exchanges, json.loads(shown.stdout)
 

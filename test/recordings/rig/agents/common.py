@@ -49,16 +49,31 @@ class StockError(Exception):
     pass
 
 
+_log = pathlib.Path(os.environ["RIG_TRUTH"] + ".server")
+_is_server = False
+
+
+def log_executions():
+    """For a process beside the agent's: what it executes goes to a file, which the agent's record takes up."""
+    global _is_server
+    _is_server = True
+
+
 def executed(name, arguments, run):
     call = {"name": name, "arguments": arguments, "start": time.time_ns()}
-    with _lock:
-        _truth["turns"][-1]["executions"].append(call)
+    if not _is_server:
+        with _lock:
+            _truth["turns"][-1]["executions"].append(call)
     try:
         call["result"] = run()
         return call["result"]
     except Exception as error:
         call["error"] = {"type": type(error).__name__, "message": str(error)}
         raise
+    finally:
+        if _is_server:
+            with _log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(call) + "\n")
 
 
 STOCK = {"LAMP-3": ("Porto", 17, ["A4", "C1"]), "MUG-8": ("Gent", 230, ["B2"]), "Łampa-7": ("東京", 9, ["Ż1"])}
@@ -131,4 +146,7 @@ def plan(handoff=None, script=None):
 def finish(flush=lambda: None):
     """Sends what is left and hands the record over."""
     flush()
+    for line in _log.read_text(encoding="utf-8").splitlines() if _log.exists() else []:
+        call = json.loads(line)
+        next(turn for turn in _truth["turns"] if turn["begin"] <= call["start"] <= turn["end"])["executions"].append(call)
     pathlib.Path(os.environ["RIG_TRUTH"]).write_text(json.dumps(_truth, ensure_ascii=False), encoding="utf-8")

@@ -2,6 +2,7 @@
 import importlib
 import os
 import pathlib
+import time
 from functools import wraps
 
 import common
@@ -12,12 +13,15 @@ ENDPOINT = os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"]
 class Hooks:
     """What an SDK asks its users to write around their own code. As it stands: a root span of the application around each turn."""
 
-    def turn(self, function):
+    def span(self):
         from opentelemetry import trace
 
+        return trace.get_tracer("warehouse").start_as_current_span("answer_customer")
+
+    def turn(self, function):
         @wraps(function)
         def answer_customer(question):
-            with trace.get_tracer("warehouse").start_as_current_span("answer_customer"):
+            with self.span():
                 return function(question)
 
         return answer_customer
@@ -69,6 +73,12 @@ def instrumentor(module, name):
     getattr(importlib.import_module(module), name)().instrument()
 
 
+def several(flush, *others):
+    for module, name in others:
+        instrumentor(module, name)
+    return flush
+
+
 def openinference(framework, name):
     flush = telemetry()
     instrumentor(f"openinference.instrumentation.{framework}", name)
@@ -93,6 +103,21 @@ def traceloop(module, name):
     return flush
 
 
+def openinference_strands():
+    """Strands traces by itself; a span processor adds OpenInference's attributes to its spans."""
+    from openinference.instrumentation.strands_agents import StrandsAgentsToOpenInferenceProcessor
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    provider = TracerProvider()
+    provider.add_span_processor(StrandsAgentsToOpenInferenceProcessor())
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+    return provider.shutdown
+
+
 def otel_botocore():
     os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "true"
     flush = telemetry(with_logs=True)
@@ -102,11 +127,8 @@ def otel_botocore():
 
 def logfire(switch):
     import logfire as package
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    package.configure(send_to_logfire=False, console=False, metrics=False, service_name="warehouse",
-                      additional_span_processors=[BatchSpanProcessor(OTLPSpanExporter())])
+    package.configure(send_to_logfire=False, console=False, metrics=False, service_name="warehouse")
     getattr(package, switch)()
     hooks.turn = lambda function: package.instrument("answer customer")(function)
     hooks.tool = lambda function: package.instrument(f"tool {function.__name__}", record_return=True)(function)
@@ -146,10 +168,9 @@ def langsmith():
     os.environ.update({"LANGSMITH_TRACING": "true", "LANGSMITH_OTEL_ENABLED": "true", "LANGSMITH_OTEL_ONLY": "true", "LANGSMITH_API_KEY": "none",
                        "LANGSMITH_ENDPOINT": ENDPOINT, "LANGSMITH_PROJECT": "warehouse"})
     flush = telemetry()
-    from langsmith import Client
+    from langsmith.run_trees import get_cached_client
 
-    client = Client()
-    return lambda: (client.flush(), flush())
+    return lambda: (get_cached_client().flush(), flush())
 
 
 def langsmith_openai():
@@ -178,7 +199,122 @@ def litellm_otel():
     import litellm
 
     litellm.callbacks = ["otel"]
+    return lambda: (time.sleep(2), flush())  # LiteLLM calls back from a thread that nobody can join
+
+
+def haystack():
+    os.environ["HAYSTACK_CONTENT_TRACING_ENABLED"] = "true"
+    flush = telemetry()
+    from haystack import tracing
+    from haystack.tracing.opentelemetry import OpenTelemetryTracer
+    from opentelemetry import trace
+
+    tracing.enable_tracing(OpenTelemetryTracer(trace.get_tracer("haystack")))
     return flush
+
+
+def mlflow(framework):
+    os.environ.update({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{ENDPOINT}/v1/traces", "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "false"})
+    importlib.import_module(f"mlflow.{framework}").autolog()
+    import mlflow as package
+    from opentelemetry import trace
+
+    hooks.turn = lambda function: package.trace(function, span_type="AGENT")
+    hooks.tool = lambda function: package.trace(function, span_type="TOOL")
+    return lambda: getattr(trace.get_tracer_provider(), "force_flush", lambda: None)()
+
+
+def traceai(module, name):
+    flush = telemetry()
+    instrumentor(f"traceai_{module}", name)
+    return flush
+
+
+def lmnr():
+    from lmnr import Laminar, observe
+
+    address, port = ENDPOINT.rsplit(":", 1)
+    Laminar.initialize(project_api_key="none", base_url=address, http_port=int(port), force_http=True)
+    hooks.turn = lambda function: observe(name="answer_customer")(function)
+    hooks.tool = lambda function: observe(span_type="TOOL")(function)
+    return Laminar.shutdown
+
+
+def langtrace():
+    os.environ["LANGTRACE_ERROR_REPORTING"] = "False"
+    from langtrace_python_sdk import langtrace as package
+    from langtrace_python_sdk import with_langtrace_root_span
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    package.init(custom_remote_exporter=OTLPSpanExporter(), disable_logging=True)
+    hooks.turn = lambda function: with_langtrace_root_span("answer_customer")(function)
+    return lambda: trace.get_tracer_provider().shutdown()
+
+
+def monocle():
+    from monocle_apptrace import setup_monocle_telemetry
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    setup_monocle_telemetry(workflow_name="warehouse", span_processors=[BatchSpanProcessor(OTLPSpanExporter())])
+    return lambda: trace.get_tracer_provider().shutdown()
+
+
+def genai(module, name):
+    """Instrumentations that write through the util of OpenTelemetry's GenAI group, with content in spans."""
+    os.environ.update({"OTEL_SEMCONV_STABILITY_OPT_IN": "gen_ai_latest_experimental", "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "SPAN_ONLY",
+                       "OTEL_INSTRUMENTATION_GENAI_CAPTURE_CONTENT": "true"})
+    flush = telemetry()
+    instrumentor(module, name)
+    return flush
+
+
+def llm_tracekit(module, name):
+    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "true"
+    flush = telemetry()
+    instrumentor(f"llm_tracekit.{module}", name)
+    return flush
+
+
+def langwatch():
+    import langwatch as package
+    from opentelemetry import trace
+
+    package.setup(api_key="none", endpoint_url=ENDPOINT)
+    hooks.turn = lambda function: package.trace(name="answer_customer")(function)
+    hooks.tool = lambda function: package.span(type="tool")(function)
+
+    def client(make):
+        import openai
+
+        own = make(openai)
+        turn = hooks.turn
+
+        def tracked(function):
+            def answer_customer(question):
+                package.get_current_trace().autotrack_openai_calls(own)
+                return function(question)
+
+            return turn(answer_customer)
+
+        hooks.turn = tracked
+        return own
+
+    hooks.client = client
+    return lambda: trace.get_tracer_provider().shutdown()
+
+
+def respan():
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from respan_instrumentation_openai_agents import OpenAIAgentsInstrumentor
+    from respan_tracing import RespanTelemetry
+
+    package = RespanTelemetry(app_name="warehouse", api_key="none", instruments=set())
+    package.add_processor(exporter=OTLPSpanExporter(endpoint=f"{ENDPOINT}/v1/traces"))
+    OpenAIAgentsInstrumentor().activate()
+    return package.flush
 
 
 def plain():
@@ -188,6 +324,28 @@ def plain():
 
 SWITCHES = {
     "plain": plain,
+    "openinference-mcp": lambda: several(openinference("mcp", "MCPInstrumentor"), ("openinference.instrumentation.openai", "OpenAIInstrumentor")),
+    "traceloop-mcp": lambda: several(traceloop("mcp", "McpInstrumentor"), ("opentelemetry.instrumentation.openai", "OpenAIInstrumentor")),
+    "traceloop-google-genai": lambda: traceloop("google_generativeai", "GoogleGenerativeAiInstrumentor"),
+    "logfire-google-genai": lambda: logfire("instrument_google_genai"),
+    "traceloop-bedrock": lambda: traceloop("bedrock", "BedrockInstrumentor"),
+    "traceloop-anthropic": lambda: traceloop("anthropic", "AnthropicInstrumentor"),
+    "mlflow-dspy": lambda: mlflow("dspy"),
+    "mlflow-crewai": lambda: mlflow("crewai"),
+    "traceai-openai-agents": lambda: traceai("openai_agents", "OpenAIAgentsInstrumentor"),
+    "lmnr": lmnr,
+    "langtrace": langtrace,
+    "monocle": monocle,
+    "genai-openai": lambda: genai("opentelemetry.instrumentation.genai.openai", "OpenAIInstrumentor"),
+    "genai-openai-agents": lambda: several(genai("opentelemetry.instrumentation.genai.openai_agents", "OpenAIAgentsInstrumentor"), ("opentelemetry.instrumentation.genai.openai", "OpenAIInstrumentor")),
+    "genai-smolagents": lambda: genai("opentelemetry.instrumentation.genai.smolagents", "SmolagentsInstrumentor"),
+    "genai-dspy": lambda: genai("opentelemetry.instrumentation.genai.dspy", "DSPyInstrumentor"),
+    "loongsuite-crewai": lambda: genai("opentelemetry.instrumentation.crewai", "CrewAIInstrumentor"),
+    "splunk-openai-agents": lambda: genai("opentelemetry.instrumentation.openai_agents", "OpenAIAgentsInstrumentor"),
+    "llm-tracekit-openai-agents": lambda: llm_tracekit("openai_agents", "OpenAIAgentsInstrumentor"),
+    "langwatch": langwatch,
+    "respan-openai-agents": respan,
+    "haystack": haystack,
     "logfire-openai": lambda: logfire("instrument_openai"),
     "logfire-anthropic": lambda: logfire("instrument_anthropic"),
     "langfuse-openai": langfuse_openai,
@@ -198,6 +356,7 @@ SWITCHES = {
     "litellm-otel": litellm_otel,
     "openinference-langchain": lambda: openinference("langchain", "LangChainInstrumentor"),
     "openinference-autogen-agentchat": lambda: openinference("autogen_agentchat", "AutogenAgentChatInstrumentor"),
+    "openinference-strands": openinference_strands,
     "openinference-smolagents": lambda: openinference("smolagents", "SmolagentsInstrumentor"),
     "traceloop-langchain": lambda: traceloop("langchain", "LangchainInstrumentor"),
     "traceloop-mistralai": lambda: traceloop("mistralai", "MistralAiInstrumentor"),

@@ -6,7 +6,11 @@ import instrument
 
 flush = instrument.start()
 import loop
-from mistralai.client import Mistral
+
+try:
+    from mistralai.client import Mistral
+except ImportError:  # version 1
+    from mistralai import Mistral
 
 common.MODEL = "mistral-small-latest"
 common.plan()
