@@ -19,9 +19,9 @@ export interface CommandInput {
   readonly env: Environment;
   /** What a person types to run the program, for hints that name a command: `npm run tracejury --` in a checkout. */
   readonly program: string;
-  /** Standard output: what was asked for. */
+  /** Writes the result to standard output. */
   readonly say: (text: string) => void;
-  /** Standard error: why it was not given. */
+  /** Writes faults and warnings to standard error. */
   readonly complain: (text: string) => void;
 }
 
@@ -56,7 +56,7 @@ export interface Command {
   readonly run: (input: CommandInput) => number | Promise<number>;
 }
 
-/** Thrown for what a person typed: the message is shown with the way to the command's help, and the exit code is 2. */
+/** Thrown for a mistyped command line: the message goes out with the way to the command's help, and the exit code is 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,4 +1,4 @@
-/** Faults of a configuration or an input as text: the place, the line itself, what is wrong and what would be right. */
+/** Faults of a configuration or an input as text: the place, the line itself, the problem and the remedy. */
 import type { ConfigFault } from '../config/diagnostic.ts';
 
 export function faultsText(faults: readonly ConfigFault[]): string {

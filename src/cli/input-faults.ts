@@ -1,4 +1,4 @@
-/** Faults of an input file at their places, all at once: they are shown as those of a configuration are. */
+/** All faults of an input file at their places, in the form of configuration faults. */
 import type { ConfigFault } from '../config/diagnostic.ts';
 import { JuryError } from '../model/errors.ts';
 

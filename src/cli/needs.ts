@@ -1,4 +1,4 @@
-/** What evaluators look at, in words. */
+/** Texts for what evaluators need. */
 import type { Need } from '../../evaluators/evaluator.ts';
 import { lackTexts } from '../pipeline/reporting/missing-data.ts';
 

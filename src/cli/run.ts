@@ -73,7 +73,7 @@ function usageFaultText({ message }: UsageError, command: Command, words: readon
   return `${fault} Run ${program} ${page} --help for its options.`;
 }
 
-/** The help writes `tracejury`, as the package has it; elsewhere it says what to type instead. */
+/** The help writes `tracejury`; a last line names what to type instead where npm runs the program. */
 function withProgram(text: string, program: string): string {
   return program === plainProgram ? text : `${text}\n\nHere, type ${program} in place of tracejury.`;
 }

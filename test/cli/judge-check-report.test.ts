@@ -18,12 +18,12 @@ const none = notEstimable('no_observations');
 test.each([
   [half, '', '0.500 (0.250 to 0.750)'],
   [half, 'of what it fails', '0.500 (0.250 to 0.750) of what it fails'],
-  [none, 'of what it fails', 'cannot be told: Nothing was judged yet.'],
+  [none, 'of what it fails', 'cannot be estimated: Nothing was judged yet.'],
 ])('a figure, or why there is none', (value, of, text) => {
   expect(estimateText(value, of)).toBe(text);
 });
 
-test.each(['precision', 'recall', 'accuracy'])('%s that cannot be told ends its line', (rate) => {
+test.each(['precision', 'recall', 'accuracy'])('%s that cannot be estimated ends its line', (rate) => {
   const rates = { precision: half, recall: half, accuracy: half, specificity: half, [rate]: none };
   const confusion = { truePositive: 0, falsePositive: 0, falseNegative: 2, trueNegative: 1 };
   const result = {
@@ -47,5 +47,5 @@ test.each(['precision', 'recall', 'accuracy'])('%s that cannot be told ends its 
   const comparison = { kind: 'not_estimable', reason: 'no_observations', explanation: 'Nothing was judged yet.' } as const;
   const text = checkText({ runs: 3, against: 'other.yaml', results: [{ result, other: result, comparison }] });
   expect(text.match(/^.*\. ?[a-z,:].*$/gm)?.filter((line) => !line.includes('other.yaml') || line.includes('yet')) ?? []).toEqual([]);
-  expect(text).toMatch(new RegExp(`${rate} +cannot be told: Nothing was judged yet\\.$`, 'm'));
+  expect(text).toMatch(new RegExp(`${rate} +cannot be estimated: Nothing was judged yet\\.$`, 'm'));
 });

@@ -21,11 +21,11 @@ export function testDocumented(folder: string, looks: { readonly [scenario: stri
   });
   for (const recording of own) {
     test(`${recording.name}: is read as its documentation says`, () => {
-      const played = play(recording);
-      expect(played.spans).toBe(recording.expected.decoded.spans);
-      expect(differences(recording.expected, played.runs)).toEqual([]);
+      const replayed = play(recording);
+      expect(replayed.spans).toBe(recording.expected.decoded.spans);
+      expect(differences(recording.expected, replayed.runs)).toEqual([]);
       const look = looks[recording.expected.scenario];
-      expect(look?.of(played.runs[0]?.trace, played.runs)).toEqual(look?.is);
+      expect(look?.of(replayed.runs[0]?.trace, replayed.runs)).toEqual(look?.is);
     });
   }
 }

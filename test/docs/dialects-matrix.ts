@@ -132,7 +132,7 @@ export function matrix(folder: string): string {
   return [
     legend,
     [`| ${head.join(' | ')} |`, `|${head.map(() => '---|').join('')}`, ...rows.map(rowText)].join('\n'),
-    `Recordings that are played but not claimed, so that no row tells of them:\n\n${notClaimed.map(({ dialect, scenario, because }) => `- ${dialect}${scenario === undefined ? '' : `, ${scenario}`}: ${because}.`).join('\n')}`,
+    `Recordings that the tests replay and that have no row:\n\n${notClaimed.map(({ dialect, scenario, because }) => `- ${dialect}${scenario === undefined ? '' : `, ${scenario}`}: ${because}.`).join('\n')}`,
   ].join('\n\n');
 }
 

@@ -1,4 +1,4 @@
-/** Which recordings we claim to read. The others are played too: they must not crash, and what they give is shown but not counted. */
+/** Which recordings we claim to read. The others are replayed too: they must not crash, and what they give is shown but not counted. */
 import type { ExpectedRecording } from './expected.ts';
 
 interface NotClaimed {

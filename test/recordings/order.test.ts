@@ -37,9 +37,9 @@ describe('recordings in any order', () => {
         const isSpread =
           recording.expected.traces.some((trace) => trace.split_over_otlp_traces !== undefined) ||
           spans.some(({ links }) => links.length > 0);
-        const atOnce = comparable(played([{ atMs: 0, items }]), { isSpread });
+        const atOnce = comparable(replayed([{ atMs: 0, items }]), { isSpread });
         for (let order = 0; order < ordersPerRecording; order++) {
-          const runs = played(tiesInOrder(deliveries(items, seeded(1_000 * index + order)), spans));
+          const runs = replayed(tiesInOrder(deliveries(items, seeded(1_000 * index + order)), spans));
           expect(comparable(runs, { isSpread }), `order ${order}`).toEqual(atOnce);
         }
       },
@@ -99,7 +99,7 @@ function split<T>(list: readonly T[], chance: Chance): readonly (readonly T[])[]
 }
 
 /** The last revision of every run, without those that turned out to be part of another one. */
-function played(order: readonly Delivery[]): readonly Run[] {
+function replayed(order: readonly Delivery[]): readonly Run[] {
   const clock = manualClock(0);
   const gather = gathering({ collectors, clock, telemetry: noTelemetry });
   const last = new Map<string, Run>();

@@ -35,7 +35,7 @@ export function recordingsIn(folder: string): readonly Recording[] {
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-export interface Played {
+export interface Replayed {
   /** The last revision of every run. */
   readonly runs: readonly Run[];
   readonly spans: number;
@@ -68,7 +68,7 @@ export function contentsOf(recording: Recording): { readonly spans: readonly Spa
 }
 
 /** Sends the bodies in their order and lets all closing times pass. */
-export function play(recording: Recording): Played {
+export function play(recording: Recording): Replayed {
   const clock = manualClock();
   const gather = gathering({ collectors, clock, telemetry: noTelemetry });
   const last = new Map<string, Run>();

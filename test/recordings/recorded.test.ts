@@ -15,11 +15,11 @@ test('recorded: the list of open recordings names each once, and only recordings
 });
 
 test.each(recordings.map((recording) => [recording.name, recording] as const))('recorded: %s', (name, recording) => {
-  const played = play(recording);
+  const replayed = play(recording);
   const { spans, records } = contentsOf(recording);
   const traceIds = new Set([...spans, ...records].map(({ traceId }) => traceId));
-  expect({ spans: played.spans, log_records: played.records, otlp_traces: traceIds.size }).toEqual(recording.expected.decoded);
-  const found = differences(recording.expected, played.runs);
+  expect({ spans: replayed.spans, log_records: replayed.records, otlp_traces: traceIds.size }).toEqual(recording.expected.decoded);
+  const found = differences(recording.expected, replayed.runs);
   const open = openRecordings.find((one) => one.recording === name);
   if (open === undefined) return expect(found).toEqual([]);
   expect(

@@ -12,10 +12,10 @@ test('recordings: there are some, and some are claimed', () => {
 });
 
 test.each(recordings.map((recording) => [recording.name, recording] as const))('recordings: %s', (_name, recording) => {
-  const played = play(recording);
+  const replayed = play(recording);
   const { spans, records } = contentsOf(recording);
   const { decoded } = recording.expected;
   const traceIds = new Set([...spans, ...records].map(({ traceId }) => traceId));
-  expect({ spans: played.spans, log_records: played.records, otlp_traces: traceIds.size }).toEqual(decoded);
-  if (isClaimed(recording.expected)) expect([...differences(recording.expected, played.runs)]).toEqual([]);
+  expect({ spans: replayed.spans, log_records: replayed.records, otlp_traces: traceIds.size }).toEqual(decoded);
+  if (isClaimed(recording.expected)) expect([...differences(recording.expected, replayed.runs)]).toEqual([]);
 });

@@ -19,11 +19,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 for (const [index, recording] of recordings.entries()) {
   test(`recordings: ${recording.name} is read as well when all its words are others`, () => {
     const copy = written(recording, index);
-    const played = play(copy);
-    expect(played.spans).toBe(recording.expected.decoded.spans);
+    const replayed = play(copy);
+    expect(replayed.spans).toBe(recording.expected.decoded.spans);
     expect(copy.expected.traces[0]?.input).not.toBe(recording.expected.traces[0]?.input);
-    expect(differences(copy.expected, played.runs)).toEqual([]);
-    expect(scoredOf(copy.expected, played.runs)).toEqual(scoredOf(recording.expected, play(recording).runs));
+    expect(differences(copy.expected, replayed.runs)).toEqual([]);
+    expect(scoredOf(copy.expected, replayed.runs)).toEqual(scoredOf(recording.expected, play(recording).runs));
   });
 }
 

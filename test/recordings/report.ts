@@ -23,7 +23,7 @@ export interface ReportOptions {
   readonly isDetailed: boolean;
 }
 
-interface Played {
+interface Replayed {
   readonly recording: Recording;
   readonly kind: 'claimed' | 'not claimed' | 'open' | 'unknown dialect';
   readonly found: readonly string[];
@@ -32,7 +32,7 @@ interface Played {
 }
 
 export function reportOf(recordings: readonly Recording[], options: ReportOptions): Report {
-  const all = recordings.map((recording) => played(recording, options));
+  const all = recordings.map((recording) => replayed(recording, options));
   const counted = all.filter(({ kind }) => kind === 'claimed');
   const passed = counted.filter(({ found }) => found.length === 0).length;
   return {
@@ -43,7 +43,7 @@ export function reportOf(recordings: readonly Recording[], options: ReportOption
 }
 
 /** What cannot be read at all differs as a whole; the others are read. */
-function played(recording: Recording, { knownDialects }: ReportOptions): Played {
+function replayed(recording: Recording, { knownDialects }: ReportOptions): Replayed {
   const { expected } = recording;
   const kind = isOpen(recording.name)
     ? 'open'
@@ -74,7 +74,7 @@ function played(recording: Recording, { knownDialects }: ReportOptions): Played 
   }
 }
 
-function linesOf({ recording, kind, found, readBy }: Played, { isDetailed }: ReportOptions): readonly string[] {
+function linesOf({ recording, kind, found, readBy }: Replayed, { isDetailed }: ReportOptions): readonly string[] {
   const { name, expected } = recording;
   const isEqual = found.length === 0;
   const state =
@@ -90,7 +90,7 @@ function linesOf({ recording, kind, found, readBy }: Played, { isDetailed }: Rep
   ];
 }
 
-function fieldTable(all: readonly Played[]): readonly string[] {
+function fieldTable(all: readonly Replayed[]): readonly string[] {
   const rows = fields.map((field) => {
     const states = all.map(({ recording, found }) =>
       found.some((one) => fieldOf(one) === field) ? 'differs' : isExcused(recording.expected, field) ? 'not carried' : 'equal',
@@ -110,7 +110,7 @@ function isExcused({ not_carried }: ExpectedRecording, field: Field): boolean {
   );
 }
 
-function othersOf(all: readonly Played[]): readonly string[] {
+function othersOf(all: readonly Replayed[]): readonly string[] {
   return (['not claimed', 'open', 'unknown dialect'] as const).flatMap((kind) => {
     const own = all.filter((one) => one.kind === kind);
     return own.length === 0

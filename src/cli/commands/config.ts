@@ -59,7 +59,7 @@ export const config: Command = {
   },
 };
 
-/** Faults go to standard output: they are what was asked for. */
+/** Faults go to standard output: they are the result of `check`. */
 async function check(input: CommandInput, file: string | undefined): Promise<ExitCode> {
   try {
     const { config: sound, warnings } = await loaded(input, file);

@@ -38,7 +38,7 @@ export const dataset: Command = {
     runs: {
       type: 'string',
       value: 'FILE',
-      summary: 'where the runs are written that the set tells beside its examples, for tracejury eval',
+      summary: 'writes the runs of the test set there, for tracejury eval',
     },
   },
   positionalsMax: 2,
@@ -64,7 +64,7 @@ async function imported({ options, say, complain }: CommandInput, file: string):
   for (const reason of leftOut) complain(`${where}: left out: ${reason}`);
   if (read.length === 0) throw unreadable(where, 'it holds no example.');
   const { examples, runs } = importedFiles(read);
-  // What is written must be readable: this finds whatever a format lets through.
+  // `eval` must read the output: this finds the faults that a format lets through.
   datasetOf(where, examples, { members: evaluators, plan: [], judges: [] });
   const output = options['output'] === undefined ? undefined : String(options['output']);
   if (output === undefined) say(datasetText(examples, output));
@@ -89,7 +89,7 @@ function valueOf(where: string, given: string): JsonValue {
   });
 }
 
-/** Recorded runs are read line by line whatever the file is called, unless it is a .json file. */
+/** Recorded runs are read line by line from every file but a .json file. */
 function written(option: string, file: string, values: readonly JsonObject[]): void {
   try {
     writeFileSync(file, `${datasetText(values, option === 'runs' ? file.replace(/\.ya?ml$/i, '') : file)}\n`);

@@ -16,7 +16,7 @@ import { sendSpans } from '../demo/send.ts';
 import { spansOfRun, spansOfWebRequest, type Ids } from '../demo/spans.ts';
 import { failedRunLines, verdictLines, worstAgentLines, type FailedRun } from '../demo/summary.ts';
 import { evaluability } from '../inspect/evaluability.ts';
-import { played } from '../inspect/replay.ts';
+import { replayed } from '../inspect/replay.ts';
 
 const defaults = { endpoint: 'http://127.0.0.1:4318', console: 'http://127.0.0.1:4380', runs: 120, seed: 1 } as const;
 const runsMax = 100_000;
@@ -64,7 +64,7 @@ export const demo: Command = {
       `Sent ${spans.length} spans in ${sent.requests} requests to ${endpoint}/v1/traces: ${day.runs.length} agent runs with ${subAgents} of sub-agents, and ${day.webRequests.length} web requests that are no run.`,
     );
     if (before.kind === 'unreadable') {
-      say(`What became of them cannot be told from here: ${page}/metrics is not readable (${before.why}).`);
+      say(`Their verdicts are not known here: ${page}/metrics cannot be read (${before.why}).`);
       return 0;
     }
     return reportScores({ page, before: before.counts, runs, failed, program, say, complain });
@@ -123,7 +123,7 @@ function spansOf(day: Day): readonly Span[] {
 /** What the service will find with its default configuration, by the same parts. */
 function foreseen(spans: readonly Span[], env: Environment): { readonly runs: number; readonly failed: FailedRun | undefined } {
   const { config } = loadConfig({ file: 'defaults', text: '', env, evaluators });
-  const { runs } = played({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, config);
+  const { runs } = replayed({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, config);
   const catalogue = { plan: config.evaluators, context: evaluationContext() };
   for (const run of runs) {
     const found = evaluability(run, catalogue).filter(({ on }) => on);

@@ -160,7 +160,7 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   const chosen = settings.percent === 100 ? planned : sampledItems(planned, settings.percent);
   const bar = progressBar(process.stderr, chosen.length);
   const connectionCodes = new Map<string, string>();
-  // Each run is asked about by itself: whoever scores the same one several times wants to see how much a judge wavers.
+  // Without a cache, so that several runs of one input show how much a judge wavers.
   const pool = judgePool(
     config.judges.map((judge) => ({ ...judge, cacheMs: 0 })),
     noTelemetry,
@@ -215,7 +215,7 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   return passed ? 0 : 1;
 }
 
-/** Why the report is no pass although no verdict failed; what a job's log shows whatever the format of the report. */
+/** Why the report is no pass although no verdict failed, for the log of a job with any format of the report. */
 function complaintOf(
   { nothing, isLacking }: Unscored,
   { passed, unasked, program }: { readonly passed: boolean; readonly unasked: readonly string[]; readonly program: string },

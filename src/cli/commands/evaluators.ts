@@ -67,7 +67,7 @@ function pageText(evaluator: AnyEvaluator): string {
   const facts: readonly (readonly [string, string])[] = [
     ['kind', kindText(evaluator)],
     ['version', String(version)],
-    ['needs', needs.length === 0 ? 'whatever the endpoint wants' : needs.map((need) => needTexts[need]).join(', ')],
+    ['needs', needs.length === 0 ? 'what the endpoint asks for' : needs.map((need) => needTexts[need]).join(', ')],
     ['on by default', onByDefault ? 'yes' : 'no'],
     ['threshold', defaultThreshold === null ? 'none: a raw metric' : `passes from ${defaultThreshold}`],
     ['source', source],

@@ -1,4 +1,4 @@
-/** `tracejury export`: the scores of recorded or stored runs, sent to the backends of a configuration, or shown as the requests in which they would go. */
+/** `tracejury export`: the scores of recorded or stored runs, sent to the backends of a configuration, or printed as the requests that would carry them. */
 import { existsSync } from 'node:fs';
 import { evaluators } from '../../../evaluators/index.ts';
 import type { Config, ExporterConfig } from '../../config/config.ts';
@@ -57,7 +57,7 @@ export const exportScores: Command = {
     const entries = entriesOf(config, text(input, 'to'));
     const scored = await itemsOf(input, config);
     if (scored === undefined) return 1;
-    if (scored.notAsked > 0) input.complain(`Verdicts left out, for nobody is asked here: ${scored.notAsked}.`);
+    if (scored.notAsked > 0) input.complain(`Verdicts left out, because export asks no judge: ${scored.notAsked}.`);
     for (const { to, name } of entries)
       if (to === 'forward')
         input.complain(`${name}: the verdicts go on spans of tracejury; the agents’ own spans go on from a service alone.`);
@@ -66,7 +66,7 @@ export const exportScores: Command = {
       exporter: configuredExporter(entry, { telemetry: noTelemetry, clock, sleep }),
     }));
     try {
-      if (input.options['dry-run'] === true) return await shown(all, scored.items, { format, say: input.say });
+      if (input.options['dry-run'] === true) return await writeRequests(all, scored.items, { format, say: input.say });
       return await sent(all, scored.items, input);
     } finally {
       for (const { exporter } of all) await exporter.stop();
@@ -89,7 +89,7 @@ function entriesOf({ exporters }: Config, name: string | undefined): readonly Ex
   );
 }
 
-/** Undefined: there is none, and that was told. */
+/** Undefined when there is none, after a message that says so. */
 async function itemsOf(input: CommandInput, config: Config): Promise<ScoredRuns | undefined> {
   const run = text(input, 'run');
   if ((run === undefined) === (input.positionals.length === 0))
@@ -114,7 +114,7 @@ async function stored(input: CommandInput, config: Config, named: string): Promi
   if (traceId === undefined || (span !== undefined && spanId === undefined) || more.length > 0)
     throw new UsageError('--run takes a trace id of 32 hexadecimal digits, and behind a slash a span id of 16.');
   const { address } = config.store;
-  if (address.scheme === 'memory') throw new UsageError('store.url is memory: there is nothing to look at.');
+  if (address.scheme === 'memory') throw new UsageError('store.url is memory, which only its own process can read.');
   if (!existsSync(address.rest))
     throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
   const store = await openStore(address);
@@ -127,7 +127,7 @@ async function stored(input: CommandInput, config: Config, named: string): Promi
   }
 }
 
-async function shown(
+async function writeRequests(
   all: readonly Named[],
   items: readonly ScoredRun[],
   { format, say }: { readonly format: 'text' | 'json'; readonly say: CommandInput['say'] },
@@ -138,7 +138,7 @@ async function shown(
   return 0;
 }
 
-/** Once each: whoever runs it sees what became of it. */
+/** Sends once to each backend and prints the result. */
 async function sent(all: readonly Named[], items: readonly ScoredRun[], { say, complain }: CommandInput): Promise<ExitCode> {
   let isWhole = true;
   for (const { name, exporter } of all) {
@@ -168,7 +168,7 @@ const plainHeaders: ReadonlySet<string> = new Set(['accept', 'content-type', 'us
 
 interface ExporterRequests {
   readonly exporter: string;
-  /** Undefined: it does not tell. */
+  /** Undefined when the exporter cannot list its requests. */
   readonly requests: readonly PlannedRequest[] | undefined;
 }
 
@@ -192,7 +192,7 @@ function requestsText(all: readonly ExporterRequests[]): string {
 }
 
 function countText(requests: readonly PlannedRequest[] | undefined): string {
-  if (requests === undefined) return 'sends nothing that could be shown';
+  if (requests === undefined) return 'has no requests to print';
   return requests.length === 1 ? '1 request' : `${requests.length} requests`;
 }
 

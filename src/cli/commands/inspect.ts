@@ -5,7 +5,7 @@ import { readConfig } from '../../config/load.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { readBodies } from '../inspect/bodies.ts';
 import { inspected } from '../inspect/inspected.ts';
-import { played } from '../inspect/replay.ts';
+import { replayed } from '../inspect/replay.ts';
 import { readRecorded } from '../inspect/recording.ts';
 import { reportJson } from '../inspect/report-json.ts';
 import { reportText } from '../inspect/report-text.ts';
@@ -18,7 +18,7 @@ export const inspect: Command = {
   summary:
     'Shows what is read out of recorded spans: runs, tool calls and where they come from, and for every evaluator whether it could score.',
   examples: [
-    { does: 'Shows what the spans of a file tell:', line: 'tracejury inspect spans.jsonl' },
+    { does: 'Shows what the collectors read from the spans of a file:', line: 'tracejury inspect spans.jsonl' },
     { does: 'Shows whether the evaluators of a configuration could score them:', line: 'tracejury inspect spans.jsonl -c tracejury.yaml' },
   ],
   options: {
@@ -34,9 +34,9 @@ export const inspect: Command = {
     if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
     const { config } = await readConfig({ file, env, evaluators });
     const recorded = readRecorded(await readBodies(positionals, process.stdin));
-    const result = played(recorded, config);
+    const result = replayed(recorded, config);
     const runs = inspected(result.runs, { plan: config.evaluators, context: evaluationContext() });
-    say(format === 'json' ? reportJson({ recorded, played: result, runs }) : reportText({ recorded, played: result, runs }));
+    say(format === 'json' ? reportJson({ recorded, replayed: result, runs }) : reportText({ recorded, replayed: result, runs }));
     if (runs.length > 0) return 0;
     complain('No agent run was found.');
     return 1;

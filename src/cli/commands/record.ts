@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { defaultClosing } from '../../pipeline/gathering/close-policy.ts';
 import { UsageError, type Command, type CommandInput } from '../command.ts';
 import { readBodies } from '../inspect/bodies.ts';
-import { played } from '../inspect/replay.ts';
+import { replayed } from '../inspect/replay.ts';
 import { readRecorded } from '../inspect/recording.ts';
 import { recordingServer, type Recording, type RecordingServer } from '../record/recording-server.ts';
 import { spawn } from 'node:child_process';
@@ -79,7 +79,7 @@ async function summary(file: string, { spans, records, rejected, isCut }: Record
       `⚠ No span arrived${records === 0 ? '' : `, only ${records} log records`}. The command needs an OpenTelemetry SDK whose exporter reads OTEL_EXPORTER_OTLP_ENDPOINT, or --port with the port that it sends to.`,
       ...lost,
     ];
-  const { runs } = played(readRecorded(await readBodies([file], process.stdin)), { closing: defaultClosing });
+  const { runs } = replayed(readRecorded(await readBodies([file], process.stdin)), { closing: defaultClosing });
   const found = runs.length === 0 ? '⚠ no agent run among them' : runs.length === 1 ? '1 agent run' : `${runs.length} agent runs`;
   const next = runs.length === 0 ? `${program} inspect ${file} shows what they carry` : `${program} eval ${file} scores them`;
   return [`${file}: ${spans} spans${records === 0 ? '' : ` and ${records} log records`}, ${found}; ${next}.`, ...lost];
@@ -97,7 +97,7 @@ const signalExitBase = 128;
 
 /**
  * The environment with the endpoint as the standard variables name it. A command that asks for gRPC by `OTEL_EXPORTER_OTLP_PROTOCOL` gets
- * gRPC, any other one HTTP with protobuf. Metrics are not sent, for nobody takes them.
+ * gRPC, any other one HTTP with protobuf. Metrics are not sent, because the receiver takes none.
  */
 export function agentEnvironment(env: Environment, { http, grpc }: { readonly http: string; readonly grpc: string }): Environment {
   const isGrpc = (env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? env['OTEL_EXPORTER_OTLP_PROTOCOL']) === 'grpc';

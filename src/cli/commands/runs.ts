@@ -156,7 +156,7 @@ function mark(verdicts: readonly StoredVerdict[]): string {
   return verdicts.some(({ verdict }) => verdict === 'pass' || verdict === 'raw') ? '✓' : '·';
 }
 
-/** What failed comes first; a run of which nothing was scored says so. */
+/** Failed verdicts come first; a run without a score says so. */
 function outcome({ verdicts, status, completeness }: RunRow): string {
   const of = (word: StoredVerdict['verdict']): readonly StoredVerdict[] => verdicts.filter(({ verdict }) => verdict === word);
   const [failed, errors] = [of('fail'), of('error')];

@@ -50,7 +50,7 @@ export const serve: Command = {
     const file = options['config'];
     if (file !== undefined && typeof file !== 'string') throw new UsageError('-c takes one file.');
     const flags = flagsOf(options);
-    // From the very beginning: unheard, it would end the process. It stays until the process is gone.
+    // From the beginning until the process ends: without a listener the signal would end the process.
     const hangups = { early: false, reload: (): void => void (hangups.early = true) };
     process.on('SIGHUP', () => hangups.reload());
     const source = file === undefined ? undefined : watchedFile({ file, env, evaluators, flags });

@@ -94,7 +94,7 @@ function partsOf(content: JsonValue | undefined): readonly JsonObject[] {
   return isJsonArray(parts) ? parts.filter(isJsonObject) : [];
 }
 
-/** Thoughts are not part of what is said. */
+/** The text without thoughts. */
 function partsText(content: JsonValue | undefined): string | undefined {
   const texts = partsOf(content).flatMap((part) => {
     const text = member(part, 'thought') === true ? undefined : member(part, 'text');

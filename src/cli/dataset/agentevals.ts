@@ -48,7 +48,7 @@ function example(entry: JsonObject, where: string, faults: string[]): readonly I
   ];
 }
 
-/** What the user said last stands for the input where no text is given: that is what a run is known by. */
+/** The last message of the user is the input where the entry has none: it identifies the run. */
 function inputOf(entry: JsonObject, messages: readonly JsonObject[]): JsonValue | undefined {
   const given = presentMember(entry, 'inputs');
   const texts = isJsonObject(given) ? Object.values(given).filter((one) => typeof one === 'string') : [];

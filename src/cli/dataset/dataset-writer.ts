@@ -6,7 +6,7 @@ import type { ImportedExample } from './set-format.ts';
 
 export interface ImportedFiles {
   readonly examples: readonly JsonObject[];
-  /** Runs that the set tells beside its examples, each with the id of its example. */
+  /** Runs of the test set, each with the id of its example. */
   readonly runs: readonly JsonObject[];
 }
 

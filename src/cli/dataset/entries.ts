@@ -20,13 +20,13 @@ export function others(object: JsonObject, names: readonly string[]): JsonObject
   return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
-/** The object without what is undefined; undefined when nothing is left. */
+/** The object without undefined members; undefined when none is left. */
 export function filled(members: { readonly [key: string]: JsonValue | undefined }): JsonObject | undefined {
   const entries = Object.entries(members).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** The list of a file: the value itself, or the first of these members that is one. Undefined: there is none. */
+/** The list of a file: the value itself, or the first of these members that is one. Undefined when there is none. */
 export function listIn(value: JsonValue, names: readonly string[]): readonly JsonValue[] | undefined {
   if (isJsonArray(value)) return value;
   if (!isJsonObject(value)) return undefined;

@@ -25,8 +25,8 @@ export interface ImportedExample {
   readonly constraints?: string;
   readonly tools?: JsonValue;
   readonly tags?: JsonValue;
-  /** Whatever else the entry says. */
+  /** The other members of the entry. */
   readonly metadata?: JsonObject;
-  /** What the agent did, where the entry tells it: an agent trace as `tracejury eval` reads it. */
+  /** The run of the entry, as an agent trace that `tracejury eval` reads; undefined when the entry has none. */
   readonly run?: JsonObject;
 }

@@ -6,7 +6,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../.
 
 interface DayOptions {
   readonly seed: number;
-  /** Runs of agents that nobody else called; sub-agents come on top. */
+  /** Runs of agents that no other agent called; sub-agents come on top. */
   readonly runs: number;
   /** The last run ends then. */
   readonly endUnixMs: number;
@@ -25,13 +25,13 @@ export interface Day {
 
 const dayMs = 8 * 60 * 60 * 1_000;
 const pauseMs = 90_000;
-/** One web request for so many runs. */
+/** Runs for each web request. */
 const runsPerWebRequest = 12;
 
 export function simulatedDay({ seed, runs, endUnixMs }: DayOptions): Day {
   const random = seeded(seed);
   const conversations: (readonly SimulatedRun[])[] = [];
-  // Each scenario is told once before chance decides, so that even a short day has them all.
+  // Each scenario comes once before chance decides, so that even a short day has them all.
   const openers = scenarios.filter(({ weight }) => weight > 0);
   for (let made = 0, at = 0; made < runs; at++) {
     const conversation = conversationOf(openers[at] ?? weighted(openers, random), random).slice(0, runs - made);
@@ -46,7 +46,7 @@ export function simulatedDay({ seed, runs, endUnixMs }: DayOptions): Day {
   return { runs: placed.sort((a, b) => a.startUnixMs - b.startUnixMs), webRequests };
 }
 
-/** A conversation ends at a given moment; what was said before lies before it. */
+/** A conversation ends at a given moment; its earlier turns come before it. */
 function placedBefore(conversation: readonly SimulatedRun[], endUnixMs: number): readonly Placed<SimulatedRun>[] {
   const placed: Placed<SimulatedRun>[] = [];
   let end = endUnixMs;

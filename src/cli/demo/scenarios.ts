@@ -19,14 +19,14 @@ export interface ScenarioCall {
 export interface Scenario {
   readonly name: string;
   readonly agent: AgentName;
-  /** How often it is told, beside the others; 0: only as part of another one. */
+  /** How often it occurs, relative to the others; 0: only as part of another one. */
   readonly weight: number;
   readonly input: string;
   /** One list of calls for each time the model asks for tools. */
   readonly turns: readonly (readonly ScenarioCall[])[];
   /** Absent: the run breaks off. */
   readonly answer?: string;
-  /** The next thing that the same user says, in the same session. */
+  /** The next turn of the same user in the same session. */
   readonly next?: string;
   /** Milliseconds of its first model call, where that is what it is about. */
   readonly slowMs?: number;

@@ -10,10 +10,10 @@ export interface SpanData {
 
 export interface Sdk {
   readonly scope: string;
-  /** Its spans tell which tools there are. */
-  readonly tellsTools: boolean;
+  /** Its spans carry tool definitions. */
+  readonly carriesTools: boolean;
   agent(run: SimulatedRun): SpanData;
-  /** The model call that asked for the tools of a turn, or that answered, for the number after the last turn. Absent: it tells no model calls. */
+  /** The model call that asked for the tools of a turn, or that answered, for the number after the last turn. Absent when its spans carry no model calls. */
   readonly model?: (run: SimulatedRun, turn: number, callId: CallId) => SpanData;
   tool(run: SimulatedRun, call: SimulatedCall, callId: string): SpanData;
 }

@@ -1,4 +1,4 @@
-/** The forms in which the agents of the demonstration tell their runs, one for each kind of instrumentation. */
+/** The simulated SDKs of the demonstration, one for each kind of instrumentation. */
 import type { Sdk } from './sdk.ts';
 import { aiSdk } from './forms/ai-sdk.ts';
 import { conventions } from './forms/conventions.ts';

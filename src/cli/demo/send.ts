@@ -1,4 +1,4 @@
-/** Posts spans in batches, as an exporter does: it waits and tries again when the service says so, within bounds. */
+/** Posts spans in batches, as an exporter does: it retries when the service asks for it, within bounds. */
 import { httpClient, type HttpAnswer, type HttpClient } from '../../http/http-client.ts';
 import type { Span } from '../../model/span.ts';
 import type { Sleep } from '../../model/clock.ts';

@@ -8,7 +8,7 @@ import { InputFaults } from '../input-faults.ts';
 /** Line and column from 1, and the line itself. */
 export type TextPlace = Pick<ConfigFault, 'line' | 'column' | 'source'>;
 
-/** The place of a value or of its key; of what is not there, that of the nearest value around it. */
+/** The place of a value or of its key; for an absent one, the place of the nearest value around it. */
 export type Locate = (path: Path, at?: 'key' | 'value') => TextPlace;
 
 export interface LocatedText {
@@ -19,7 +19,7 @@ export interface LocatedText {
 /** A few aliases of aliases can stand for billions of values. */
 const aliasesMax = 100;
 const syntaxFaultsMax = 20;
-/** Places in larger JSON texts are not looked up: that takes seconds a megabyte. */
+/** Larger JSON texts get no places: finding them takes seconds a megabyte. */
 const locatedCharsMax = 16 * 1024 * 1024;
 /** Characters of a line that a fault quotes. */
 const sourceCharsMax = 200;
@@ -107,7 +107,7 @@ function yamlText(file: string, text: string): LocatedText {
   }
 }
 
-/** JSON is YAML, so that the same parser tells the places; it only runs when one is asked for. */
+/** JSON is YAML, so the same parser finds the places; it runs when the first place is needed. */
 export function locatorOf(text: string): Locate {
   let parsed: { readonly document: Document.Parsed; readonly lines: LineCounter } | undefined;
   return (path, at) => {

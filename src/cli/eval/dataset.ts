@@ -21,7 +21,7 @@ import type { DatasetExample } from './item.ts';
 
 const fileBytesMax = 64 * 1024 * 1024;
 const examplesMax = 100_000;
-/** Beyond so many nobody mends them in one go. */
+/** More faults than a person mends in one go. */
 const faultsMax = 200;
 
 const text = { type: 'string', minLength: 1 } as const;

@@ -15,7 +15,7 @@ export interface SwitchedOnEvaluator {
   readonly name: string;
   readonly evaluator: string;
   readonly parts: readonly ExpectedPart[];
-  /** Whom it asks; undefined: nobody. */
+  /** The judge that it asks; undefined when it asks none. */
   readonly judge: string | undefined;
 }
 
@@ -101,7 +101,7 @@ export function covered(
     warnings: [
       ...[...notCompared].map(
         ([part, runs]) =>
-          `No evaluator compares ${wordOf[part] ?? part} of ${runs} ${runs === 1 ? 'run' : 'runs'}: the configured ones look at the calls alone.`,
+          `No evaluator compares ${wordOf[part] ?? part} of ${runs} ${runs === 1 ? 'run' : 'runs'}: the configured ones compare the calls alone.`,
       ),
       ...[...undecided].map(
         ([part, runs]) =>
@@ -123,7 +123,7 @@ function placeOf(item: MatchedItem, part: ExpectedPart): Omit<ConfigFault, 'prob
   return ownPlace(item, [name], 'value');
 }
 
-/** Where a run says itself what is expected of it. */
+/** The place of an expectation that a run carries. */
 function ownPlace(
   { origin, label }: EvalItem,
   path: readonly (string | number)[],

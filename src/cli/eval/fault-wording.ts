@@ -1,4 +1,4 @@
-/** A fault of a dataset or an expectation in the form of the configuration's: what is wrong, and what would be right. */
+/** A fault of a dataset or an expectation in the form of configuration faults: the problem and the remedy. */
 import { expectationNames } from '../../../evaluators/expectation/expectation.ts';
 import type { Fault } from '../../../evaluators/evaluator.ts';
 import type { ConfigFault } from '../../config/diagnostic.ts';
@@ -9,7 +9,7 @@ export interface WordedFault extends Pick<ConfigFault, 'problem' | 'todo'> {
   readonly at: 'key' | 'value';
 }
 
-/** Names behind what a fault says. */
+/** Names at the end of a fault's problem. */
 const listed = /^(is not known|names no evaluator|must be one of|must name a judge of the configuration)(?:; (?:known|there) are)? (.+)$/;
 
 const forms: { readonly [problem: string]: string } = {
@@ -37,10 +37,10 @@ export function wordedFault({ path, problem }: Fault, value: JsonValue): WordedF
       : elsewhere !== undefined
         ? `Did you mean ${elsewhere} under expect?`
         : `${isKey ? 'Known are' : 'There are'} ${names}.`;
-  const shown = typeof written === 'string' && !isKey ? `${JSON.stringify(written.slice(0, 60))} ` : '';
+  const quoted = typeof written === 'string' && !isKey ? `${JSON.stringify(written.slice(0, 60))} ` : '';
   return {
     at: isKey ? 'key' : 'value',
-    problem: head === 'must be one of' ? `${shown}is none of what it may be` : `${shown}${head}`,
+    problem: head === 'must be one of' ? `${quoted}is none of what it may be` : `${quoted}${head}`,
     todo,
   };
 }

@@ -39,14 +39,14 @@ export function talliesOf({ results }: EvalOutcome): readonly EvaluatorTally[] {
   return [...Map.groupBy(all, ({ name }) => name)].map(([name, own]) => ({ name, ...tallyOf(own.map(({ verdict }) => verdict)) }));
 }
 
-/** With a row for each of these names that gave no verdict. */
+/** Adds a row for each evaluator that gave no verdict. */
 export function withoutVerdicts(tallies: readonly EvaluatorTally[], names: readonly string[]): readonly EvaluatorTally[] {
   const counted = new Set(tallies.map(({ name }) => name));
   return [...tallies, ...[...new Set(names)].filter((name) => !counted.has(name)).map((name) => ({ name, ...tallyOf([]) }))];
 }
 
 /**
- * Evaluators without a score whose judge could not be asked at all, as with a wrong key or address: whatever else passed, their checks never ran.
+ * Evaluators without a score whose judge could not be asked at all, as with a wrong key or address: their checks never ran, even when all others passed.
  * A judge that answers outside its schema was asked.
  */
 export function unaskedEvaluators({ results }: EvalOutcome): readonly string[] {

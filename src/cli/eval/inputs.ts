@@ -8,7 +8,7 @@ import { jsonText, parseJson, type JsonValue } from '../../model/json.ts';
 import { textAttribute, type Span } from '../../model/span.ts';
 import { defaultTaskKey, taskKeys, type TaskKeyOptions, type TaskKeys, type TaskPath } from '../../pipeline/reporting/task-keys.ts';
 import { unreadable, type Body } from '../inspect/bodies.ts';
-import { played, type Reading } from '../inspect/replay.ts';
+import { replayed, type Reading } from '../inspect/replay.ts';
 import { readRecorded, type Recorded } from '../inspect/recording.ts';
 import { locatorOf, type Locate } from './dataset-text.ts';
 import { givenLines, givenText, isOtlp } from './json-input-text.ts';
@@ -37,7 +37,7 @@ export function readInputs(
   }
   const recorded = readRecorded(recordedBodies);
   const named = exampleIds(recorded.spans);
-  const { runs } = played(recorded, reading);
+  const { runs } = replayed(recorded, reading);
   const tasks = taskKeys(taskKey, keyOptions);
   tasks.spans(noTenant, recorded.spans);
   return {
@@ -63,7 +63,7 @@ interface Document {
   readonly line: number;
 }
 
-/** The JSON documents of a body: one, or one a line. Undefined: it holds spans, or what is no JSON at all. */
+/** The JSON documents of a body: one, or one a line. Undefined when the body holds spans or is no JSON. */
 function givenDocuments({ name, bytes }: Body): readonly Document[] | undefined {
   const text = givenText(bytes);
   if (text === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What `eval` scores: one run with its place in the inputs and what a dataset says about it. */
+/** One run that `eval` scores, with its place in the inputs and its example of the dataset. */
 import type { ExpectedPart } from '../../../evaluators/evaluator.ts';
 import type { ConfigFault, Path } from '../../config/diagnostic.ts';
 import type { Run } from '../../model/agent-trace.ts';
@@ -48,7 +48,7 @@ export interface EvalResult {
   readonly verdicts: readonly NamedVerdict[];
   /** How long each verdict took by the name of its evaluator, in milliseconds; absent: it was not measured. */
   readonly tookMs?: ReadonlyMap<string, number>;
-  /** Id of the session whose turn the run is; absent where it is redacted, for then sessions cannot be told apart. */
+  /** Id of the session whose turn the run is; absent where it is redacted, because sessions cannot be distinguished then. */
   readonly session?: string | undefined;
 }
 

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonValue } from '../../model/json.ts';
 const OTLP_KEY = /"resource_?(?:spans|logs|metrics)"/i;
 const otlpKeyBytes = 1_000;
 
-/** Undefined: it holds spans, or what is no JSON at all. */
+/** Undefined when the body holds spans or is no JSON. */
 export function givenText(bytes: Buffer): string | undefined {
   if (OTLP_KEY.test(bytes.toString('utf8', 0, otlpKeyBytes))) return undefined;
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');

@@ -12,7 +12,7 @@ import { tokensOf } from '../../pipeline/assembly/model-calls.ts';
 export interface GivenTrace {
   readonly trace: AgentTrace;
   readonly exampleId: string | undefined;
-  /** What the object itself says is expected. */
+  /** The expectation in the object itself. */
   readonly expected: JsonValue | undefined;
   /** Where that stands in the document. */
   readonly expectedPath: Path;
@@ -132,7 +132,7 @@ function givenCall(where: string, value: JsonValue): ToolCall {
   return withCutValues(stated, either(value, 'truncated'));
 }
 
-/** As `inspect` writes them: what is left of values that a limit cut short, which are themselves unknown. */
+/** The rest of values that a limit cut short, as `inspect` writes them; the values themselves are unknown. */
 function withCutValues(call: ToolCall, truncated: JsonValue | undefined): ToolCall {
   const [sent, result] = ['arguments', 'result']
     .map((key) => (isJsonObject(truncated) ? member(truncated, key) : undefined))

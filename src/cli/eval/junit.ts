@@ -114,7 +114,7 @@ function contentOf(name: string, verdict: NamedVerdict['verdict']): readonly str
   }
 }
 
-/** Of what is no verdict on a run. */
+/** Cases that are no verdict on a run. */
 function untimed(classname: string, name: string, ...content: readonly string[]): TestCase {
   return { seconds: 0, xml: element('testcase', { classname, name, time: timeText(0) }, content) };
 }

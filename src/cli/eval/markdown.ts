@@ -94,7 +94,7 @@ function details(what: string, found: readonly Finding[]): readonly string[] {
   ];
 }
 
-/** Foreign text as text: on one line, without a sign that Markdown or HTML would obey, and nobody is mentioned by it. */
+/** Foreign text on one line, without characters that Markdown or HTML interprets, and without mentions of people. */
 function cell(text: string, charsMax = cellChars): string {
   const line = text
     .slice(0, charsMax * 4)

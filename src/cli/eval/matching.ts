@@ -46,7 +46,7 @@ function plain(input: string): string {
   return input.trim();
 }
 
-/** What the dataset expects wins over what the run says of itself; its tools fill in what the run does not carry. */
+/** The expectation of the dataset wins over that of the run; its tools add the definitions that the run does not carry. */
 function withExample(item: EvalItem, example: DatasetExample | undefined): MatchedItem {
   if (example === undefined) return { ...item, example };
   const { run } = item;
@@ -79,7 +79,7 @@ export function sampledItems<Item extends MatchedItem>(items: readonly Item[], p
   return items.filter(({ run }) => run.traceId === first);
 }
 
-/** The bits that the sampler looks at. */
+/** The bits that the sampler reads. */
 function randomPart(traceId: string): string {
   return traceId.slice(-14);
 }

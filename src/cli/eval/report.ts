@@ -1,4 +1,4 @@
-/** What a report says, in whichever format. */
+/** The content of a report, for every format. */
 import { classOf, type VerdictClass } from '../../library/tally.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import type { SwitchedOnEvaluator, Unverified } from './expectations.ts';
@@ -59,7 +59,7 @@ export function findings(results: readonly EvalResult[], which: VerdictClass): r
   );
 }
 
-/** The counts in words; what is nought is left out, but runs. */
+/** The counts in words, without those that are 0; the number of runs always stands. */
 export function countsText({ runs, results, sampledOut, notBegun, missing }: EvalOutcome): string {
   const scored = results.filter(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'scored')).length;
   const parts = [`${scored} of ${runs} ${runs === 1 ? 'run' : 'runs'} scored`];
@@ -86,7 +86,7 @@ export function warningsOf({ nothingScored, warnings = [] }: EvalReport): readon
   return [...(nothingScored === undefined ? [] : [nothingScored]), ...warnings];
 }
 
-/** Never rounded up to what was not reached. */
+/** Rounds down, so that the text never names a share that was not reached. */
 export function percent(share: number): string {
   return `${Math.floor(share * 1_000 + 1e-9) / 10} %`;
 }

@@ -71,14 +71,14 @@ function warned(warnings: readonly string[]): readonly string[] {
 /** One row a run; a failing run shows what failed, and with `verbose` everything. */
 function byRun(results: readonly EvalResult[], verbose: boolean): readonly string[] {
   if (results.length === 0) return [];
-  const shown = results.slice(0, verbose ? rowsVerbose : findingsShown);
-  const rows = shown.map(({ item, verdicts }) => [
+  const listed = results.slice(0, verbose ? rowsVerbose : findingsShown);
+  const rows = listed.map(({ item, verdicts }) => [
     oneLine(item.label, labelChars),
     oneLine(item.run.trace.agent ?? '–', labelChars),
     verdictCells(verdicts, verbose).join(', '),
   ]);
   const [heads, ...lines] = aligned([['run', 'agent', 'verdicts'], ...rows], 'left');
-  return ['', heads ?? '', ...lines, ...(results.length > shown.length ? [`  … and ${results.length - shown.length} more`] : [])].map(
+  return ['', heads ?? '', ...lines, ...(results.length > listed.length ? [`  … and ${results.length - listed.length} more`] : [])].map(
     (line) => line.trimEnd(),
   );
 }
@@ -94,11 +94,11 @@ function bySession(results: readonly EvalResult[], verbose: boolean): readonly s
     }),
   );
   if (rows.length === 0) return [];
-  const shown = rows.slice(0, verbose ? rowsVerbose : findingsShown);
+  const listed = rows.slice(0, verbose ? rowsVerbose : findingsShown);
   return [
     '',
-    ...aligned([['session', 'evaluator', 'worst turn', 'score', 'run'], ...shown], 'left').map((line) => line.trimEnd()),
-    ...(rows.length > shown.length ? [`  … and ${rows.length - shown.length} more`] : []),
+    ...aligned([['session', 'evaluator', 'worst turn', 'score', 'run'], ...listed], 'left').map((line) => line.trimEnd()),
+    ...(rows.length > listed.length ? [`  … and ${rows.length - listed.length} more`] : []),
   ];
 }
 

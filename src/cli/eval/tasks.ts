@@ -39,7 +39,7 @@ export function taskResults(results: readonly EvalResult[], comparing: Comparing
   });
 }
 
-/** Those that tell something: several runs were compared. */
+/** Tasks with several runs to compare. */
 export function severalRuns(tasks: readonly TaskResult[]): readonly TaskResult[] {
   return tasks.filter(({ runs }) => runs > 1);
 }

@@ -13,7 +13,7 @@ export interface Unscored {
   readonly scoredRuns: number;
   /** One sentence; undefined: something was scored. */
   readonly nothing: string | undefined;
-  /** Some run lacks what an evaluator looks at. */
+  /** Some run lacks what an evaluator needs. */
   readonly isLacking: boolean;
   /** One sentence each. */
   readonly warnings: readonly string[];

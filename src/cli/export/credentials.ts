@@ -14,7 +14,7 @@ export interface Tried {
   readonly text: string;
 }
 
-/** One after the other: whoever reads it sees the answer to the entry that they look at. */
+/** Asks one backend after the other, so that the answers stand in the order of the entries. */
 export async function tryCredentials({ exporters }: Config): Promise<readonly Tried[]> {
   const tried: Tried[] = [];
   for (const entry of exporters) tried.push(toldOf(entry, await outcomeOf(entry)));

@@ -1,4 +1,4 @@
-/** What exporters are given of recorded runs, and of runs that a store has: as the service would, with nobody asked. */
+/** Scored runs for exporters, from recordings or from a store, as the service makes them, but without asking a judge. */
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import type { Config, EvaluatorConfig } from '../../config/config.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
@@ -11,12 +11,12 @@ import { redactedRun } from '../../pipeline/evaluation/redacted-run.ts';
 import { keptSpans } from '../../stores/span-decoder.ts';
 import type { Store, StoredVerdict } from '../../model/store/store.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
-import { played } from '../inspect/replay.ts';
+import { replayed } from '../inspect/replay.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 
 export interface ScoredRuns {
   readonly items: readonly ScoredRun[];
-  /** Verdicts that nobody was asked for. */
+  /** Verdicts that would have needed a judge. */
   readonly notAsked: number;
 }
 
@@ -54,7 +54,7 @@ export async function storedRuns(store: Store, place: StoredPlace, config: Confi
   const { tenant, traceId, spanId } = place;
   const [kept, [known]] = await Promise.all([keptSpans(await store.spans(tenant, traceId)), store.known([{ tenant, traceId }])]);
   if (kept === undefined) return undefined;
-  const { runs } = played({ ...kept, recordsWithoutTrace: 0, rejections: [] }, config);
+  const { runs } = replayed({ ...kept, recordsWithoutTrace: 0, rejections: [] }, config);
   const revisions = new Map(known?.runs.map((one) => [one.spanId, one.revision]));
   const wanted = runs
     .filter((run) => run.traceId === traceId && (spanId === undefined || run.spanId === spanId))
@@ -65,7 +65,7 @@ export async function storedRuns(store: Store, place: StoredPlace, config: Confi
   return scoredRuns(wanted, config, (run) => judged.get(run) ?? []);
 }
 
-// Verdicts that a store has of judges, as they were when they were reached; rules are looked up again.
+// Stored verdicts of judges stay as they were; rules score again.
 
 function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: readonly EvaluatorConfig[]): readonly Evaluation[] {
   return verdicts.flatMap((stored) => {

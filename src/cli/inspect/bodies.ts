@@ -86,7 +86,7 @@ async function readWhole(name: string, from: Readable, limits: ByteLimits): Prom
   return Buffer.concat(chunks, size);
 }
 
-/** Gzip is told by its first two bytes. */
+/** The first two bytes identify gzip. */
 function inflated(name: string, bytes: Buffer, limits: ByteLimits): Buffer {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {

@@ -1,4 +1,4 @@
-/** For every evaluator there is: could it score this run, and if not, what is missing and how to get it. */
+/** For every evaluator: whether it could score this run, and otherwise what is missing and which setting brings it. */
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Need, Fault } from '../../../evaluators/evaluator.ts';
 import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
@@ -15,7 +15,7 @@ export interface Evaluability {
   /** It is part of the plan: on by default, or named in the configuration. */
   readonly on: boolean;
   readonly outcome: Verdict | { readonly kind: 'would_ask' } | { readonly kind: 'filtered' } | Unconfigured;
-  /** What it looks at and this run does not have. */
+  /** What it needs and this run does not have. */
   readonly missing: readonly Need[];
   /** What kept it from scoring; absent where nothing is missing. */
   readonly lack?: Lack | 'options';
@@ -121,7 +121,7 @@ const has: { readonly [need in Need]: (run: Run, expected: Expectation) => boole
   tasks: ({ trace }, expected) => (expected.tasks ?? trace.tasks) !== undefined,
 };
 
-/** An evaluator that takes no expectation is told by its options. */
+/** An evaluator without an expectation takes its settings from its options. */
 function lackIn(outcome: Evaluability['outcome'], { expectationSchema }: AnyEvaluator): Pick<Evaluability, 'lack'> {
   const lack = outcome.kind === 'skipped' ? lackOf(outcome.reason) : undefined;
   if (lack === undefined) return {};

@@ -1,7 +1,7 @@
 /** Runs with what every evaluator makes of them, sub-agents under the agent that they work for. */
 import type { Run, SubAgent } from '../../model/agent-trace.ts';
 import { evaluability, type Catalogue, type Evaluability } from './evaluability.ts';
-import type { Played } from './replay.ts';
+import type { Replayed } from './replay.ts';
 import type { Recorded } from './recording.ts';
 
 export interface InspectedRun {
@@ -12,10 +12,10 @@ export interface InspectedRun {
   readonly subRuns: readonly InspectedRun[];
 }
 
-/** Everything that `inspect` knows, for whichever form it is told in. */
+/** The result of `inspect`, for every output format. */
 export interface Report {
   readonly recorded: Recorded;
-  readonly played: Played;
+  readonly replayed: Replayed;
   readonly runs: readonly InspectedRun[];
 }
 

@@ -8,7 +8,7 @@ export type Lacking = Pick<Evaluability, 'name' | 'lack' | 'hints'>;
 const lineMax = 120;
 const placesMax = 6;
 
-/** A block for each thing that one can do, with what it would bring; none when nothing is missing that somebody could help with. */
+/** A block for each remedy, with what it would bring; none when no remedy would help. */
 export function moreLines(
   all: readonly Lacking[],
   { dialects, indent }: { readonly dialects: readonly string[]; readonly indent: string },
@@ -27,8 +27,8 @@ function brings(lack: Evaluability['lack'], names: ReadonlySet<string>, dialects
   const who = `for ${[...names].join(', ')}`;
   if (lack === undefined || lack === 'options') return who;
   const places = placesOf(lack, dialects);
-  const shown = [...places.slice(0, placesMax), ...(places.length > placesMax ? ['…'] : [])].join(', ');
-  return `${lackTexts[lack]}, ${who}${shown === '' ? '' : `; looked for in ${shown}`}`;
+  const searched = [...places.slice(0, placesMax), ...(places.length > placesMax ? ['…'] : [])].join(', ');
+  return `${lackTexts[lack]}, ${who}${searched === '' ? '' : `; looked for in ${searched}`}`;
 }
 
 /** Words in as many lines as they need; those after the first stand deeper. */

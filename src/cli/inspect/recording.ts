@@ -130,7 +130,7 @@ function tried<Read>(read: () => Read): Read | undefined {
   }
 }
 
-/** A file may hold more than any one request: what was sent in many is recorded in one. */
+/** A file may hold more than a request: one file records many requests. */
 const limits = {
   ...defaultOtlpLimits,
   spansPerRequest: 5_000_000,

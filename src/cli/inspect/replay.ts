@@ -10,7 +10,7 @@ import { defaultGroupLimits } from '../../pipeline/gathering/close-policy.ts';
 import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts';
 import type { Recorded } from './recording.ts';
 
-export interface Played {
+export interface Replayed {
   /** The last revision of each run, in order of start time, then as their spans are recorded. */
   readonly runs: readonly Run[];
   /** Spans by the collector that recognised them; a span may count for several. */
@@ -39,7 +39,7 @@ const scopesShown = 10;
 /** Each step closes or drops something, so it ends; a fault in the gathering must not make it endless. */
 const stepsMax = 1_000_000;
 
-export function played(recorded: Recorded, { closing, tools = [] }: Reading): Played {
+export function replayed(recorded: Recorded, { closing, tools = [] }: Reading): Replayed {
   const clock = manualClock();
   const telemetry = metricRegistry();
   // The inputs are bounded already; nothing may be closed early for want of memory.
@@ -80,7 +80,7 @@ function byStart(placeOf: (run: Run) => number): (a: Run, b: Run) => number {
   return (a, b) => (a.startUnixNano === b.startUnixNano ? placeOf(a) - placeOf(b) : a.startUnixNano < b.startUnixNano ? -1 : 1);
 }
 
-function recognition({ spans, records }: Recorded): Pick<Played, 'spansByDialect' | 'unrecognised'> {
+function recognition({ spans, records }: Recorded): Pick<Replayed, 'spansByDialect' | 'unrecognised'> {
   const spansByDialect = new Map<string, number>();
   const scopes = new Map<string, number>();
   const withRecords = new Set(records.flatMap(({ spanId }) => spanId ?? []));
@@ -96,7 +96,7 @@ function recognition({ spans, records }: Recorded): Pick<Played, 'spansByDialect
   return { spansByDialect, unrecognised: { spans: unrecognised, scopes: most.map(([scope, count]) => ({ scope, spans: count })) } };
 }
 
-/** What a span says by itself. */
+/** The reading of a single span. */
 const noRecords: ReadonlyMap<SpanId, readonly LogRecord[]> = new Map();
 
 function leftOut(telemetry: MetricRegistry): readonly LeftOut[] {

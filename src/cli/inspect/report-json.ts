@@ -7,15 +7,15 @@ import type { SubAgent } from '../../model/agent-trace.ts';
 import { runJson } from '../../model/run-json.ts';
 import type { Evaluability } from './evaluability.ts';
 
-export function reportJson({ recorded, played, runs }: Report): string {
+export function reportJson({ recorded, replayed, runs }: Report): string {
   const text = jsonText({
     spans: recorded.spans.length,
     log_records: recorded.records.length,
     log_records_without_trace: recorded.recordsWithoutTrace,
-    spans_by_dialect: Object.fromEntries(played.spansByDialect),
-    spans_unrecognised: played.unrecognised.spans,
-    scopes_unrecognised: played.unrecognised.scopes.map(({ scope, spans }) => ({ scope, spans })),
-    left_out: played.leftOut.map(({ metric, reason, count }) => ({ metric, reason, count })),
+    spans_by_dialect: Object.fromEntries(replayed.spansByDialect),
+    spans_unrecognised: replayed.unrecognised.spans,
+    scopes_unrecognised: replayed.unrecognised.scopes.map(({ scope, spans }) => ({ scope, spans })),
+    left_out: replayed.leftOut.map(({ metric, reason, count }) => ({ metric, reason, count })),
     rejections: recorded.rejections.map(({ where, reason, count, example }) => ({ where, reason, count, example })),
     evaluability: agentShares(runs).map(agentObject),
     runs: [...runObjects(runs)],

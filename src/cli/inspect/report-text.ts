@@ -2,24 +2,24 @@
 import { columns } from '../usage.ts';
 import type { InspectedRun, Report } from './inspected.ts';
 import { oneLine } from './one-line.ts';
-import type { LeftOut, Played } from './replay.ts';
+import type { LeftOut, Replayed } from './replay.ts';
 import type { Recorded } from './recording.ts';
 import { runLines } from './run-text.ts';
 import { agentShares, type AgentShares } from './shares.ts';
 import type { Share } from '../../pipeline/reporting/evaluability.ts';
 import { moreLines, type Lacking } from './missing-data-text.ts';
 
-/** Runs told in full; the others are only counted. */
+/** Runs in full; the report counts the others. */
 const runsMax = 200;
 const rejectionsMax = 10;
 const scopeMax = 100;
 
-export function reportText({ recorded, played, runs }: Report): string {
+export function reportText({ recorded, replayed, runs }: Report): string {
   const left = runs.length - runsMax;
   const agents = agentShares(runs);
   return [
-    ...headLines(recorded, played, runs),
-    // Of an agent with one run the lines of that run tell the same.
+    ...headLines(recorded, replayed, runs),
+    // An agent with one run needs no table: its run has the same content.
     ...(agents.some((one) => one.runs > 1) ? ['', ...sharesLines(agents)] : []),
     ...runs.slice(0, runsMax).flatMap((run) => ['', ...runLines(run)]),
     ...(left > 0 ? ['', `${left} more runs are not shown; --format json has all.`] : []),
@@ -28,7 +28,7 @@ export function reportText({ recorded, played, runs }: Report): string {
 
 function headLines(
   { spans, records, recordsWithoutTrace, rejections }: Recorded,
-  { spansByDialect, unrecognised, leftOut }: Played,
+  { spansByDialect, unrecognised, leftOut }: Replayed,
   runs: readonly InspectedRun[],
 ): readonly string[] {
   const traces = new Set(spans.map(({ traceId }) => traceId)).size;
@@ -81,7 +81,7 @@ const nameMax = 80;
 function sharesLines(agents: readonly AgentShares[]): readonly string[] {
   const left = agents.length - agentsMax;
   return [
-    'Of how many runs could each evaluator score? Runs in which it had nothing to look at are left out.',
+    'Of how many runs could each evaluator score? Runs that gave it nothing to check are left out.',
     ...agents.slice(0, agentsMax).flatMap((one) => ['', ...agentLines(one)]),
     ...(left > 0 ? ['', `${left} more agents are not shown; --format json has all.`] : []),
   ];
@@ -89,26 +89,26 @@ function sharesLines(agents: readonly AgentShares[]): readonly string[] {
 
 function agentLines({ agent, dialect, dialects, runs, shares, evaluability }: AgentShares): readonly string[] {
   const on = new Set(evaluability.filter((one) => one.on).map(({ name }) => name));
-  // What is off and only waits for an expectation or options says nothing about the spans.
-  const shown = shares
+  // An evaluator that is off and waits for an expectation or options says nothing about the spans.
+  const listed = shares
     .filter((share) => on.has(share.name) || share.scored + share.failed > 0 || share.skipped.some(({ need }) => need !== 'expectation'))
     .sort((a, b) => Number(on.has(b.name)) - Number(on.has(a.name)));
-  const width = Math.max(0, ...shown.map(({ name }) => name.length));
-  const shareWidth = Math.max(0, ...shown.map((share) => shareText(share).length));
+  const width = Math.max(0, ...listed.map(({ name }) => name.length));
+  const shareWidth = Math.max(0, ...listed.map((share) => shareText(share).length));
   return [
     `  ${oneLine(agent, nameMax) || '(no agent name)'} (dialect ${dialect || 'unknown'}): ${runs} run${runs === 1 ? '' : 's'}`,
-    ...shown.map((share) =>
+    ...listed.map((share) =>
       `    ${share.name.padEnd(width)}  ${on.has(share.name) ? 'on ' : 'off'}  ${shareText(share).padEnd(shareWidth)}  ${othersText(share)}`.trimEnd(),
     ),
-    ...moreLines(evaluability.filter(isTold), { dialects, indent: '    ' }),
+    ...moreLines(evaluability.filter(isListed), { dialects, indent: '    ' }),
   ];
 }
 
-function isTold({ on, lack }: Lacking & { readonly on: boolean }): boolean {
+function isListed({ on, lack }: Lacking & { readonly on: boolean }): boolean {
   return on || (lack !== 'expectation' && lack !== 'options');
 }
 
-/** Runs in which it had nothing to look at count for neither side. */
+/** Runs that gave an evaluator nothing to check count for neither side. */
 function shareText({ scored, looked, skipped }: Share): string {
   const idle = skipped.reduce((sum, { need, runs }) => sum + (need === '' ? runs : 0), 0);
   return looked === idle ? '–' : `${scored} of ${looked - idle} (${Math.floor((scored / (looked - idle)) * 100)} %)`;
@@ -117,10 +117,6 @@ function shareText({ scored, looked, skipped }: Share): string {
 function othersText({ skipped, failed }: Share): string {
   const lacking = skipped.filter(({ need }) => need !== '').map(({ reason, runs }) => `${reason} ${runs}`);
   const idle = skipped.filter(({ need }) => need === '').map(({ reason, runs }) => `${reason || 'skipped'} ${runs}`);
-  const parts = [
-    lacking.join(', '),
-    failed > 0 ? `failed ${failed}` : '',
-    idle.length === 0 ? '' : `nothing to look at: ${idle.join(', ')}`,
-  ];
+  const parts = [lacking.join(', '), failed > 0 ? `failed ${failed}` : '', idle.length === 0 ? '' : `nothing to check: ${idle.join(', ')}`];
   return parts.filter((part) => part !== '').join('; ');
 }

@@ -1,4 +1,4 @@
-/** One run as text for a terminal: what was reconstructed, where each piece comes from, and what could be scored. */
+/** One run as text for a terminal: the reconstruction, the source of each piece, and which evaluators could score it. */
 import { isJsonObject, member, plainText, type JsonValue } from '../../model/json.ts';
 import type { Completeness, Run, SubAgent, ToolCall, ToolDefinition } from '../../model/agent-trace.ts';
 import { columns } from '../usage.ts';
@@ -21,7 +21,7 @@ export function runLines(inspected: InspectedRun): readonly string[] {
   const executed = trace.toolCalls.filter((call) => call.executed);
   const neverRan = trace.toolCalls.filter((call) => !call.executed);
   return [
-    `${via === undefined ? 'Run of' : 'Sub-agent'} ${shown(trace.agent ?? '(no agent name)', nameMax)}${via === undefined ? '' : ` (via ${viaText(via)})`}`,
+    `${via === undefined ? 'Run of' : 'Sub-agent'} ${quoted(trace.agent ?? '(no agent name)', nameMax)}${via === undefined ? '' : ` (via ${viaText(via)})`}`,
     ...columns(facts(run)),
     '',
     ...(executed.length === 0
@@ -59,7 +59,7 @@ function facts(run: Run): readonly (readonly [string, string])[] {
     ['documents', trace.documents.length === 0 ? undefined : String(trace.documents.length)],
     ['expected', run.expected === undefined ? undefined : plainText(run.expected)],
   ];
-  return rows.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, shown(value, textMax)] as const]));
+  return rows.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, quoted(value, textMax)] as const]));
 }
 
 const completenessTexts: { readonly [completeness in Completeness]: string } = {
@@ -84,25 +84,25 @@ function callLines(call: ToolCall, number: number): readonly string[] {
   const args = call.arguments ?? call.argumentsText;
   const indent = '     ';
   return [
-    `  ${String(number).padStart(3)}. ${shown(call.name, nameMax)}${from('name')}`,
-    ...(call.id === undefined ? [] : [`${indent}  id         ${shown(call.id, nameMax)}${from('id')}`]),
-    `${indent}  arguments  ${args === undefined || args === null ? left(call.truncated?.arguments) : shown(plainText(args), textMax)}${from('arguments')}`,
+    `  ${String(number).padStart(3)}. ${quoted(call.name, nameMax)}${from('name')}`,
+    ...(call.id === undefined ? [] : [`${indent}  id         ${quoted(call.id, nameMax)}${from('id')}`]),
+    `${indent}  arguments  ${args === undefined || args === null ? left(call.truncated?.arguments) : quoted(plainText(args), textMax)}${from('arguments')}`,
     ...(call.error === undefined
       ? []
       : [
-          `${indent}  error      ${shown([call.error.type, call.error.message].filter((text) => text !== undefined && text !== '').join(': ') || '(no message)', textMax)} (${call.error.sign})${from('error')}`,
+          `${indent}  error      ${quoted([call.error.type, call.error.message].filter((text) => text !== undefined && text !== '').join(': ') || '(no message)', textMax)} (${call.error.sign})${from('error')}`,
         ]),
     ...(call.result === undefined && (call.error !== undefined || !call.executed)
       ? []
       : [
-          `${indent}  result     ${call.result === undefined ? left(call.truncated?.result) : shown(plainText(call.result), textMax)}${from('result')}`,
+          `${indent}  result     ${call.result === undefined ? left(call.truncated?.result) : quoted(plainText(call.result), textMax)}${from('result')}`,
         ]),
   ];
 }
 
 /** What is left of a value that was cut short. */
 function left(part: string | undefined): string {
-  return part === undefined ? '(not carried)' : `(cut short) ${shown(part, textMax)}`;
+  return part === undefined ? '(not carried)' : `(cut short) ${quoted(part, textMax)}`;
 }
 
 function definitionLines(definitions: readonly ToolDefinition[]): readonly string[] {
@@ -112,7 +112,7 @@ function definitionLines(definitions: readonly ToolDefinition[]): readonly strin
     ...columns(
       definitions.map(
         ({ name, inputSchema, truncated }) =>
-          [`  ${shown(name, nameMax)}`, truncated === true ? `${schemaText(inputSchema)}, cut short` : schemaText(inputSchema)] as const,
+          [`  ${quoted(name, nameMax)}`, truncated === true ? `${schemaText(inputSchema)}, cut short` : schemaText(inputSchema)] as const,
       ),
     ),
   ];
@@ -126,12 +126,12 @@ function schemaText(schema: JsonValue | undefined): string {
   const more = names.length > listMax ? ', …' : '';
   return `schema: ${names
     .slice(0, listMax)
-    .map((name) => shown(name, nameMax))
+    .map((name) => quoted(name, nameMax))
     .join(', ')}${more}`;
 }
 
 function viaText({ via, viaTool }: SubAgent): string {
-  return viaTool === undefined ? via : `${via} ${shown(viaTool, nameMax)}`;
+  return viaTool === undefined ? via : `${via} ${quoted(viaTool, nameMax)}`;
 }
 
 function durationText(nanos: bigint): string {
@@ -139,7 +139,7 @@ function durationText(nanos: bigint): string {
   return ms < 1_000 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(2)} s`;
 }
 
-function shown(text: string, charsMax: number): string {
+function quoted(text: string, charsMax: number): string {
   return oneLine(text, charsMax);
 }
 
@@ -148,17 +148,17 @@ function shown(text: string, charsMax: number): string {
 const explanationMax = 200;
 const errorMax = 40;
 
-/** Evaluators that are on, and of the others those that look at the run; the rest is named in a few lines. */
+/** Evaluators that are on, and those that are off and could score the run; a few lines name the rest. */
 function evaluabilityLines(all: readonly Evaluability[], dialects: readonly string[]): readonly string[] {
   const unconfigured = all.filter(isUnconfigured);
   const unexpecting = all.filter((one) => !unconfigured.includes(one) && lacksExpectation(one));
-  const told = all.filter((one) => !unconfigured.includes(one) && !unexpecting.includes(one)).sort((a, b) => Number(b.on) - Number(a.on));
-  const more = moreLines(told, { dialects, indent: '  ' });
-  const width = Math.max(0, ...told.map(({ name }) => name.length));
-  const answerWidth = Math.max(0, ...told.map((one) => answer(one).length));
+  const listed = all.filter((one) => !unconfigured.includes(one) && !unexpecting.includes(one)).sort((a, b) => Number(b.on) - Number(a.on));
+  const more = moreLines(listed, { dialects, indent: '  ' });
+  const width = Math.max(0, ...listed.map(({ name }) => name.length));
+  const answerWidth = Math.max(0, ...listed.map((one) => answer(one).length));
   return [
     '  Evaluators',
-    ...told.map((one) =>
+    ...listed.map((one) =>
       `    ${one.name.padEnd(width)}  ${one.on ? 'on ' : 'off'}  ${answer(one).padEnd(answerWidth)}  ${explanation(one)}`.trimEnd(),
     ),
     ...namesLines('off; would score once `expect` or tracejury.expected says what is expected', unexpecting),

@@ -17,7 +17,7 @@ export interface AgentShares {
   readonly evaluability: readonly Evaluability[];
 }
 
-interface Looked {
+interface RunAttempts {
   readonly run: Run;
   readonly evaluability: readonly Evaluability[];
   readonly attempts: readonly Attempt[];
@@ -25,7 +25,7 @@ interface Looked {
 
 /** By agent and dialect, in order of first run; sub-agents are agents like the others. */
 export function agentShares(inspected: readonly InspectedRun[]): readonly AgentShares[] {
-  const groups = Map.groupBy(flat(inspected).map(looked), ({ run, attempts }) =>
+  const groups = Map.groupBy(flat(inspected).map(attemptsOf), ({ run, attempts }) =>
     JSON.stringify([run.trace.agent ?? '', attempts[0]?.dialect ?? '']),
   );
   return [...groups.values()].map((own) => {
@@ -45,7 +45,7 @@ function flat(inspected: readonly InspectedRun[]): readonly InspectedRun[] {
   return inspected.flatMap((one) => [one, ...flat(one.subRuns)]);
 }
 
-function looked({ run, evaluability }: InspectedRun): Looked {
+function attemptsOf({ run, evaluability }: InspectedRun): RunAttempts {
   return { run, evaluability, attempts: evaluability.flatMap((one) => attemptIn(run, one) ?? []) };
 }
 

@@ -30,12 +30,12 @@ export function checkText({ runs, against, results }: CheckReport): string {
 
 function resultLines({ name, labelled, unanswered, agreement }: CheckResult): readonly string[] {
   const title = `${oneLine(name, nameChars)}${agreement === undefined ? '' : ` (${oneLine(agreement.model ?? agreement.evaluator, nameChars)}, version ${agreement.version})`}`;
-  const told = `  ${labelled} labelled, ${unanswered} without a verdict that passes or fails`;
-  if (agreement === undefined) return [title, told];
+  const counts = `  ${labelled} labelled, ${unanswered} without a verdict that passes or fails`;
+  if (agreement === undefined) return [title, counts];
   const { truePositive, falsePositive, falseNegative, trueNegative } = agreement.confusion;
   return [
     title,
-    told,
+    counts,
     `  both pass ${trueNegative}, both fail ${truePositive}, missed ${falseNegative}, false alarms ${falsePositive}`,
     `  accuracy   ${estimateText(agreement.rates.accuracy)}`,
     `  precision  ${estimateText(agreement.rates.precision, 'of what it fails')}`,
@@ -51,7 +51,7 @@ function comparedLines({ other, comparison }: Compared, against: string | undefi
     accuracy === undefined
       ? ''
       : accuracy.kind === 'not_estimable'
-        ? ', whose accuracy cannot be told'
+        ? ', whose accuracy cannot be estimated'
         : `, whose accuracy is ${estimateText(accuracy)}`;
   const head = `  against ${oneLine(against ?? '', nameChars)}${before}:`;
   if (comparison.kind === 'not_estimable') return [head, `    ${comparison.explanation}`];
@@ -62,9 +62,9 @@ function comparedLines({ other, comparison }: Compared, against: string | undefi
   ];
 }
 
-/** `of` says what the figure is a share of; a figure that is not there is a share of nothing. */
+/** `of` names the whole of the share; an absent share has none. */
 export function estimateText(value: Estimate | NotEstimable, of = ''): string {
-  if (value.kind === 'not_estimable') return `cannot be told: ${value.explanation}`;
+  if (value.kind === 'not_estimable') return `cannot be estimated: ${value.explanation}`;
   return `${value.point.toFixed(3)} (${value.low.toFixed(3)} to ${value.high.toFixed(3)})${of === '' ? '' : ` ${of}`}`;
 }
 

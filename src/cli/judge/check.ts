@@ -66,7 +66,7 @@ export async function checkJudges(settings: CheckSettings, { env, say, complain 
     complain('Nothing could be compared: no judge gave a usable answer, or none passes or fails a run (it needs a threshold).');
     return 1;
   }
-  return report.results.some(({ comparison: told }) => told?.kind === 'estimated' && told.word === 'worse') ? 1 : 0;
+  return report.results.some(({ comparison: result }) => result?.kind === 'estimated' && result.word === 'worse') ? 1 : 0;
 }
 
 interface Side {
@@ -93,7 +93,7 @@ async function side(file: string, { evaluator }: CheckSettings, env: Environment
     throw new UsageError(
       evaluator === undefined
         ? `${file} has no evaluator that asks a judge.`
-        : `${file} has no evaluator ${JSON.stringify(evaluator)} that asks somebody.`,
+        : `${file} has no evaluator ${JSON.stringify(evaluator)} that asks a judge.`,
     );
   return { config, plan, checked };
 }

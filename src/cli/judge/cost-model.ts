@@ -1,4 +1,4 @@
-/** Runs × probability × tokens × price, from what a store tells of the last days. */
+/** Runs × probability × tokens × price, from the runs of the last days in a store. */
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { priceOf } from '../../../evaluators/pricing/prices.ts';
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
@@ -62,7 +62,7 @@ export interface ScarceLimit {
 
 /** What a day would use, of each limit that bounds it. */
 export interface Use {
-  /** US dollars; undefined: nobody knows. */
+  /** US dollars; undefined when a price is unknown. */
   readonly usd: number | undefined;
   readonly requests: number;
   readonly tokens: number;
@@ -90,14 +90,14 @@ export interface ForecastWith {
 
 const runsMax = 20_000;
 const pageRuns = 200;
-/** Runs whose content is looked at. */
+/** Runs whose content is read for the estimate. */
 const wholeMax = 300;
 const dayMicros = 86_400_000_000;
-/** A store that has just begun says little about a day; less than an hour is taken as one. */
+/** A new store says little about a day; less than an hour counts as one. */
 const hourMicros = 3_600_000_000;
 const charsPerToken = 4;
 const outputTokensUsual = 200;
-/** Fewer stored verdicts say less than a look at the questions. */
+/** Fewer stored verdicts say less than the questions themselves. */
 const usedMin = 10;
 /** As long as that of a judge. */
 const nonce = 'x'.repeat(24);
@@ -172,14 +172,14 @@ export function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config,
   const share = (applies * runs.reduce((sum, run) => sum + probability(run, sampleRate, raise), 0)) / traffic.runs.length;
   const asked = (share * traffic.runs.length) / days;
   const model = panelModel(panel, (name) => modelOf(config, name));
-  // What votes have cost is not told vote by vote.
+  // Stored verdicts hold the cost of all votes, not of each.
   const stored = planned.panel === undefined ? usedTokens(traffic.runs, { configured, model, sampleRate, raise }) : undefined;
-  const told = {
+  const measured = {
     input: questions.length === 0 ? 0 : questions.reduce((sum, chars) => sum + chars, 0) / questions.length / charsPerToken,
     output: outputTokensUsual,
     ...stored?.tokens,
   };
-  const [input, output] = [inputTokens ?? told.input, outputTokens ?? told.output];
+  const [input, output] = [inputTokens ?? measured.input, outputTokens ?? measured.output];
   const basis = inputTokens !== undefined ? 'given' : stored === undefined ? 'estimated' : 'stored';
   const usdOf = (names: readonly string[]): number | undefined => {
     const prices = names.flatMap((name) => priceOfJudge(config, name) ?? []);
@@ -209,7 +209,7 @@ export function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config,
   };
 }
 
-/** One run for each session; `runs` are newest first. What was said in the other turns is known by stored verdicts alone. */
+/** One run for each session; `runs` are newest first. Only stored verdicts know the length of the other turns. */
 function firstTurns(runs: readonly RunRow[]): readonly RunRow[] {
   const first = new Map(
     runs.flatMap((run) => (run.sessionId === undefined ? [] : [[JSON.stringify([run.tenant, run.sessionId]), run] as const])),
@@ -260,7 +260,7 @@ function probability({ verdicts }: RunRow, rate: number, raise: EvaluatorConfig[
   return rateByScores(rate, raise, (evaluator) => verdicts.find(({ name }) => name === evaluator)?.score);
 }
 
-/** Characters of what is asked first; undefined: nothing is asked about this run. */
+/** Characters of the first question; undefined when the evaluator asks nothing about this run. */
 function firstQuestion(configured: ConfiguredEvaluator, run: Run): number | undefined {
   if (configured.kind === 'rule') return undefined;
   const asking = configured.judge(run.trace, {}, evaluationContext(), run);

@@ -47,7 +47,7 @@ export async function forecastCost(
 
 /** A file that is not there is not made. */
 async function opened({ store: { address } }: Config): Promise<Store> {
-  if (address.scheme === 'memory') throw new UsageError('store.url is memory: there is nothing to look at.');
+  if (address.scheme === 'memory') throw new UsageError('store.url is memory, which only its own process can read.');
   if (!existsSync(address.rest))
     throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
   return await openStore(address);
@@ -88,7 +88,7 @@ function costText({ model, votes, usd, usdEscalated }: Forecast): string {
   return `${usd.toFixed(2)} USD a day${usdEscalated === undefined ? '' : `, ${usdEscalated.toFixed(2)} if every verdict were passed on`}`;
 }
 
-/** What the store has booked is told beside the forecast; a budget that is too small says what becomes of the rates. */
+/** Prints the booked costs beside the forecast, and for a budget that is too small the rates that it leaves. */
 function billLines({ judge, limit, spent, days }: JudgeBill): readonly string[] {
   return [
     ...(limit === undefined

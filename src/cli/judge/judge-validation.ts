@@ -1,4 +1,4 @@
-/** A labelled set against a judge: what the judge says, beside what people say; and two judges beside one another. */
+/** A labelled set against a judge: verdicts of the judge beside those of people, or two judges beside one another. */
 import { agreementOf, type JudgeAgreement } from '../../analytics/judge-agreement.ts';
 import { labelledRuns, type LabelledRun } from '../../analytics/human-labels.ts';
 import type { AnnotatedRun } from '../../model/store/annotation-store.ts';

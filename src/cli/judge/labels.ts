@@ -23,7 +23,7 @@ export function readLabels(bodies: readonly Body[]): readonly Label[] {
   return labelsIn(bodies.flatMap(({ name, bytes }) => documents(name, bytes)));
 }
 
-/** Of files that hold nothing but labels: whatever is none is a fault. Throws INPUT_UNREADABLE with the place. */
+/** Labels of a file that holds nothing else: any other line is a fault. Throws INPUT_UNREADABLE with the place. */
 export function readLabelFiles(bodies: readonly Body[]): readonly Label[] {
   return labelsIn(
     bodies.flatMap(({ name, bytes }) => {

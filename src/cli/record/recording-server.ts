@@ -48,29 +48,29 @@ export async function recordingServer({
   fileBytesMax = defaultByteLimits.fileBytes,
 }: RecordingOptions): Promise<RecordingServer> {
   const output = openSync(file, 'w');
-  const told = { spans: 0, records: 0, rejected: 0, bytes: 0, isCut: false };
+  const counted = { spans: 0, records: 0, rejected: 0, bytes: 0, isCut: false };
   const telemetry: Telemetry = {
     ...noTelemetry,
     add(_metric, by, labels) {
-      if (labels?.['tracejury.outcome'] === 'rejected') told.rejected += by;
+      if (labels?.['tracejury.outcome'] === 'rejected') counted.rejected += by;
     },
   };
   const write = (line: Buffer): void => {
     writeSync(output, Buffer.concat([line, Buffer.from('\n')]));
-    told.bytes += line.length + 1;
+    counted.bytes += line.length + 1;
   };
   const ingest: Ingest = {
     spans: async (_tenant, spans) => {
       write(writeTracesJson(spans));
-      told.spans += spans.length;
+      counted.spans += spans.length;
     },
     logs: async (_tenant, records) => {
       write(writeLogsJson(records));
-      told.records += records.length;
+      counted.records += records.length;
     },
     admission: () => {
-      if (told.bytes < fileBytesMax) return 'open';
-      told.isCut = true;
+      if (counted.bytes < fileBytesMax) return 'open';
+      counted.isCut = true;
       return { refuse: 'journal_full', retryAfterSeconds };
     },
   };
@@ -89,7 +89,7 @@ export async function recordingServer({
       grpc: grpc.address.includes('://') ? grpc.address : `http://${grpc.address}`,
       async stop() {
         await stop();
-        return { spans: told.spans, records: told.records, rejected: told.rejected, isCut: told.isCut };
+        return { spans: counted.spans, records: counted.records, rejected: counted.rejected, isCut: counted.isCut };
       },
     };
   } catch (error) {

@@ -6,8 +6,8 @@ import { oneLine } from '../inspect/one-line.ts';
 const textChars = 200;
 const fieldsMax = 16;
 const itemsMax = 10;
-/** Of every line of pino, and said otherwise. */
-const unsaid: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'todo']);
+/** Fields of every line of pino, which the text leaves out or writes in its own way. */
+const leftOut: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'todo']);
 
 const levels: { readonly [level: string]: { readonly word: string; readonly colour: number } } = {
   10: { word: 'TRACE', colour: 90 },
@@ -23,14 +23,14 @@ export function hasColours(isTerminal: boolean, env: Environment): boolean {
   return isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }
 
-/** `json`: one line as the logger writes it; any other text is shown as it is, made harmless. */
+/** `json`: one line as the logger writes it; any other text goes out unchanged but for control characters. */
 export function logLine(json: string, { colours }: { readonly colours: boolean }): string {
   const line = parsed(json);
   if (line === undefined) return oneLine(json, textChars);
   const { word, colour } = levels[String(member(line, 'level'))] ?? { word: 'LOG', colour: 0 };
   const level = word.padEnd(5);
   const fields = Object.entries(line)
-    .filter(([name]) => !unsaid.has(name))
+    .filter(([name]) => !leftOut.has(name))
     .slice(0, fieldsMax)
     .map(([name, value]) => `${oneLine(name, 40)}=${valueText(value)}`);
   const todo = member(line, 'todo');

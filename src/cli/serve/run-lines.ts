@@ -33,7 +33,7 @@ const marks: { readonly [outcome in Outcome]: { readonly sign: string; readonly 
 };
 
 export function runLines({ colours, say, clock, sleep }: RunLinesOptions): RunLines {
-  let [windowFromMs, shown, left, leftFailed] = [Number.NEGATIVE_INFINITY, 0, 0, 0];
+  let [windowFromMs, written, left, leftFailed] = [Number.NEGATIVE_INFINITY, 0, 0, 0];
 
   function summarise(): void {
     if (left > 0) say(`${timeOf(clock.nowMs())} RUN   … ${left} more ${left === 1 ? 'run' : 'runs'}, ${leftFailed} failed`);
@@ -46,11 +46,11 @@ export function runLines({ colours, say, clock, sleep }: RunLinesOptions): RunLi
       const now = clock.nowMs();
       if (now - windowFromMs >= windowMs) {
         summarise();
-        [windowFromMs, shown] = [now, 0];
+        [windowFromMs, written] = [now, 0];
       }
       const outcome = outcomeOf(item.evaluations);
-      if (shown < linesPerSecond) {
-        shown++;
+      if (written < linesPerSecond) {
+        written++;
         say(lineOf(item, outcome, { now, colours }));
         return;
       }
@@ -71,7 +71,7 @@ function lineOf(
   const state = [...(run.completeness === 'complete' ? [] : [run.completeness]), ...(run.revision > 1 ? [`revision ${run.revision}`] : [])];
   return [
     `${timeOf(now)} RUN   ${colours ? `\u001b[${colour}m${sign}\u001b[0m` : sign} ${agent}`,
-    ...said(evaluations),
+    ...verdictTexts(evaluations),
     ...(state.length === 0 ? [] : [`(${state.join(', ')})`]),
     `trace=${run.traceId}`,
   ].join('  ');
@@ -88,7 +88,7 @@ function hasFailed({ verdict }: Evaluation): boolean {
 }
 
 /** What failed comes first, each with its sentence. */
-function said(evaluations: readonly Evaluation[]): readonly string[] {
+function verdictTexts(evaluations: readonly Evaluation[]): readonly string[] {
   const bad = [...evaluations.filter(hasFailed), ...evaluations.filter(({ verdict }) => verdict.kind === 'failed')];
   if (bad.length > 0)
     return [

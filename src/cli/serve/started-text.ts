@@ -4,7 +4,7 @@ import { oneLine } from '../inspect/one-line.ts';
 
 const chars = 200;
 
-/** What would be lost when the process ends is said here, not only in a guide. */
+/** Names what ends with the process, as the guide to operations does. */
 export function dataText({ store, journal }: Config): string {
   const runs =
     store.address.scheme === 'memory'

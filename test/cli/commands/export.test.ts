@@ -249,7 +249,7 @@ test('export: verdicts of judges are left out of recorded runs, and agent traces
   expect(await tracejury('export', recorded(), '-c', judged)).toEqual({
     code: 0,
     out: 'langfuse: 1 of 1 taken',
-    err: 'Verdicts left out, for nobody is asked here: 1.',
+    err: 'Verdicts left out, because export asks no judge: 1.',
   });
   const given = file('given.json', JSON.stringify({ input: 'x', final_response: 'y' }));
   expect(await tracejury('export', given, '-c', judged)).toMatchObject({

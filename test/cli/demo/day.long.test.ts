@@ -8,7 +8,7 @@ import { sdks } from '../../../src/cli/demo/sdks.ts';
 import type { SimulatedCall, SimulatedRun } from '../../../src/cli/demo/simulated.ts';
 import { spansOfRun, spansOfWebRequest, type Ids } from '../../../src/cli/demo/spans.ts';
 import { evaluability } from '../../../src/cli/inspect/evaluability.ts';
-import { played } from '../../../src/cli/inspect/replay.ts';
+import { replayed } from '../../../src/cli/inspect/replay.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Run } from '../../../src/model/agent-trace.ts';
 import type { Span } from '../../../src/model/span.ts';
@@ -53,7 +53,7 @@ function planned(run: SimulatedRun, root: SimulatedRun): object {
     session: run.sessionId,
     completeness: calls.some(({ outcome }) => outcome.kind === 'lost') ? 'partial' : 'complete',
     status: run.answer === undefined ? 'error' : 'ok',
-    tools: sdks[run.agent.sdk].tellsTools ? run.agent.tools : [],
+    tools: sdks[run.agent.sdk].carriesTools ? run.agent.tools : [],
     models: sdks[run.agent.sdk].model === undefined ? 0 : run.turns.length + (run.answer === undefined ? 0 : 1),
     subAgents: family(run)
       .slice(1)
@@ -77,7 +77,7 @@ function plannedVerdicts(run: SimulatedRun, calls: readonly SimulatedCall[]): ob
   const faults = scenarios.find(({ name }) => name === run.scenario)?.faults ?? [];
   const label = (name: (typeof faults)[number]): string => (calls.length === 0 ? 'skipped' : faults.includes(name) ? 'fail' : 'pass');
   return {
-    tool_call_validity: sdks[run.agent.sdk].tellsTools ? label('tool_call_validity') : 'skipped',
+    tool_call_validity: sdks[run.agent.sdk].carriesTools ? label('tool_call_validity') : 'skipped',
     tool_error: label('tool_error'),
     tool_efficiency: label('tool_efficiency'),
   };
@@ -118,7 +118,7 @@ for (const seed of [1, 2, 3]) {
   test(`demo: what a day with seed ${seed} tells is what is read out of its spans`, () => {
     const day = simulatedDay({ seed, runs: 120, endUnixMs });
     const { spans } = readTraces(writeTraces(spansOf(day), 'protobuf'), 'protobuf');
-    const { runs, leftOut } = played({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, { closing: defaultClosing });
+    const { runs, leftOut } = replayed({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, { closing: defaultClosing });
     expect(inOrder(runs.map(found))).toEqual(inOrder(day.runs.flatMap(({ item }) => family(item).map((run) => planned(run, item)))));
     expect(leftOut.map(({ metric, reason, count }) => [metric, reason, count])).toEqual([
       ['tracejury.traces.dropped', 'no_agent_model_or_tool_span', day.webRequests.length],

@@ -11,7 +11,7 @@ interface Answer {
   readonly retryAfter?: string;
 }
 
-interface Played {
+interface Replayed {
   readonly sent: Sent;
   readonly taken: readonly number[];
   readonly pauses: readonly number[];
@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 /** Answers in the order given, then always with 200. */
-async function play(answers: readonly Answer[], spans: number): Promise<Played> {
+async function play(answers: readonly Answer[], spans: number): Promise<Replayed> {
   const waiting = [...answers];
   const taken: number[] = [];
   const pauses: number[] = [];

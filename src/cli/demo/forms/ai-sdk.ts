@@ -6,7 +6,7 @@ import { historyBefore, outcomeText, replyIn, tokensIn, type SimulatedMessage } 
 
 export const aiSdk: Sdk = {
   scope: 'ai',
-  tellsTools: true,
+  carriesTools: true,
   agent: (run) => ({
     name: 'ai.generateText',
     attributes: {
@@ -33,7 +33,7 @@ export const aiSdk: Sdk = {
                 reply.calls.map(({ id, tool, argumentsText }) => ({ toolCallId: id, toolName: tool, input: argumentsText })),
               ),
             }
-          : reply.role === 'told'
+          : reply.role === 'tool'
             ? {}
             : { 'ai.response.text': reply.text }),
         'ai.usage.inputTokens': tokensIn(history),
@@ -63,7 +63,7 @@ function operation(id: string, { agent, sessionId }: SimulatedRun): Attributes {
 }
 
 function message(one: SimulatedMessage): JsonObject {
-  if (one.role === 'told')
+  if (one.role === 'tool')
     return {
       role: 'tool',
       content: [{ type: 'tool-result', toolCallId: one.id, toolName: one.tool, output: { type: 'text', value: one.text } }],

@@ -5,7 +5,7 @@ import { historyBefore, outcomeText, replyIn, tokensIn, type SimulatedMessage } 
 
 export const conventions: Sdk = {
   scope: 'demo.agents',
-  tellsTools: true,
+  carriesTools: true,
   agent: ({ agent, input, answer, sessionId }) => ({
     name: `invoke_agent ${agent.name}`,
     attributes: {
@@ -61,7 +61,7 @@ function plainMessage(role: string, text: string): JsonObject {
 }
 
 function message(one: SimulatedMessage): JsonObject {
-  if (one.role === 'told') return { role: 'tool', parts: [{ type: 'tool_call_response', id: one.id, response: one.text }] };
+  if (one.role === 'tool') return { role: 'tool', parts: [{ type: 'tool_call_response', id: one.id, response: one.text }] };
   if (one.role !== 'asks') return plainMessage(one.role, one.text);
   return {
     role: 'assistant',

@@ -5,7 +5,7 @@ import { historyBefore, outcomeText, replyIn, tokensIn, type SimulatedMessage } 
 
 export const flattened: Sdk = {
   scope: 'openinference.instrumentation.openai_agents',
-  tellsTools: true,
+  carriesTools: true,
   agent: ({ agent, input, answer, sessionId }) => ({
     name: agent.name,
     attributes: {
@@ -18,7 +18,7 @@ export const flattened: Sdk = {
   model: (run, turn, callId) => {
     const history = historyBefore(run, turn, callId);
     const reply = replyIn(run, turn, callId);
-    const [sent, said] = [tokensIn(history), tokensIn([reply])];
+    const [sent, received] = [tokensIn(history), tokensIn([reply])];
     return {
       name: 'response',
       attributes: {
@@ -33,8 +33,8 @@ export const flattened: Sdk = {
           ]),
         ),
         'llm.token_count.prompt': sent,
-        'llm.token_count.completion': said,
-        'llm.token_count.total': sent + said,
+        'llm.token_count.completion': received,
+        'llm.token_count.total': sent + received,
       },
     };
   },
@@ -64,7 +64,7 @@ function messages(prefix: string, list: readonly SimulatedMessage[]): Attributes
 }
 
 function members(message: SimulatedMessage): JsonObject {
-  if (message.role === 'told') return { role: 'tool', content: message.text, tool_call_id: message.id };
+  if (message.role === 'tool') return { role: 'tool', content: message.text, tool_call_id: message.id };
   if (message.role !== 'asks') return { role: message.role, content: message.text };
   const calls = message.calls.map(({ id, tool, argumentsText }, at) => ({
     [`tool_calls.${at}.tool_call.id`]: id,

@@ -6,7 +6,7 @@ import type { CallOutcome, SimulatedCall, SimulatedRun } from '../simulated.ts';
 export type SimulatedMessage =
   | { readonly role: 'system' | 'user' | 'assistant'; readonly text: string }
   | { readonly role: 'asks'; readonly calls: readonly RequestedTool[] }
-  | { readonly role: 'told'; readonly id: string; readonly tool: string; readonly text: string };
+  | { readonly role: 'tool'; readonly id: string; readonly tool: string; readonly text: string };
 
 export interface RequestedTool {
   readonly id: string;
@@ -24,13 +24,13 @@ export function historyBefore(run: SimulatedRun, turn: number, callId: CallId): 
       .flatMap((one, index): readonly SimulatedMessage[] => [
         { role: 'asks', calls: askedIn(one.calls, index, callId) },
         ...one.calls.map(
-          (call, at) => ({ role: 'told', id: callId(index, at), tool: call.tool, text: outcomeText(call.outcome) }) as const,
+          (call, at) => ({ role: 'tool', id: callId(index, at), tool: call.tool, text: outcomeText(call.outcome) }) as const,
         ),
       ]),
   ];
 }
 
-/** What the model says in a turn. */
+/** The message of the model in a turn. */
 export function replyIn(run: SimulatedRun, turn: number, callId: CallId): SimulatedMessage {
   const asking = run.turns[turn];
   return asking === undefined
@@ -42,7 +42,7 @@ function askedIn(calls: readonly SimulatedCall[], turn: number, callId: CallId):
   return calls.map((call, at) => ({ id: callId(turn, at), tool: call.tool, argumentsText: jsonText(call.arguments) }));
 }
 
-/** A result as the model is told it. */
+/** A result as the model receives it. */
 export function outcomeText(outcome: CallOutcome): string {
   if (outcome.kind === 'returned') return plainText(outcome.result);
   return outcome.kind === 'failed' ? `error: ${outcome.message}` : '';

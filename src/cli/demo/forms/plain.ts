@@ -1,11 +1,11 @@
-/** Spans made by hand: a name, what went in, what came out. Model calls and tool schemas are not told. */
+/** Spans made by hand: a name, what went in, what came out. They carry neither model calls nor tool schemas. */
 import { jsonText } from '../../../model/json.ts';
 import type { Sdk } from '../sdk.ts';
 import { outcomeText } from './messages.ts';
 
 export const plain: Sdk = {
   scope: 'demo.handmade',
-  tellsTools: false,
+  carriesTools: false,
   agent: ({ agent, input, answer, sessionId }) => ({
     name: agent.name,
     attributes: {
