@@ -13,6 +13,8 @@ export interface Passing {
   readonly via: ExpectedSubAgent['via'];
   /** The framework returns more than the model sees, and no log tells what. */
   readonly isResultUnknown?: boolean;
+  /** The second agent's spans are an OTLP trace of their own, which nothing links to the first one's. */
+  readonly hasOwnTrace?: boolean;
 }
 
 export interface LogLine {
@@ -59,19 +61,24 @@ export function expectationOf(happened: Happened): Expectation {
   started.sort((a, b) => a.at - b.at);
   const isOther = ({ spans }: (typeof started)[number]): boolean =>
     happened.otherRoots !== undefined && rootsOf(spans).every((name) => happened.otherRoots?.test(name) === true);
-  const carriers: Carrier[] = turns.map((turn, nth) => {
+  const carriers: Carrier[] = turns.flatMap((turn, nth) => {
     const until = turns[nth + 1]?.at ?? Number.POSITIVE_INFINITY;
     // Some clocks count whole milliseconds.
     const isOfTurn = (at: number): boolean => (nth === 0 || at >= turn.at - 5) && at < until - 5;
     const traces = started.filter((one) => isOfTurn(one.at) && !isOther(one));
     const ids = new Set(traces.map(({ id }) => id));
     const requests = happened.requests.filter(({ at }) => isOfTurn(at));
-    return {
-      trace: traceOf(turn, happened, { log: happened.log.filter(({ at }) => isOfTurn(at)), requests, ids: [...ids] }),
-      perCall: requests.map(({ agent, used }) => ({ agent, ...used })),
-      spans: happened.spans.filter(({ traceId }) => ids.has(traceId)),
-      records: happened.records.filter(({ traceId }) => ids.has(traceId)),
-    };
+    const carrierOf = (trace: ExpectedTrace, own: readonly string[]): Carrier => ({
+      trace,
+      perCall: requests
+        .filter(({ agent }) => own.length === ids.size || agent === trace.agent_name)
+        .map(({ agent, used }) => ({ agent, ...used })),
+      spans: happened.spans.filter(({ traceId }) => own.includes(traceId)),
+      records: happened.records.filter(({ traceId }) => own.includes(traceId)),
+    });
+    const whole = traceOf(turn, happened, { log: happened.log.filter(({ at }) => isOfTurn(at)), requests, ids: [...ids] });
+    if (happened.passing?.hasOwnTrace !== true) return [carrierOf(whole, [...ids])];
+    return apart(whole, requests, [...ids], happened).map((trace) => carrierOf(trace, [trace.otlp_trace_id ?? '']));
   });
   return {
     traces: carriers.map(({ trace }) => trace),
@@ -120,6 +127,44 @@ function traceOf(turn: LogLine, happened: Happened, { log, requests, ids }: Part
       tools: [...happened.tools(agent)],
     })),
   };
+}
+
+/** The two agents as runs of their own. */
+function apart(
+  whole: ExpectedTrace,
+  requests: readonly ModelRequest[],
+  ids: readonly string[],
+  { passing, prompts }: Happened,
+): readonly ExpectedTrace[] {
+  const {
+    split_over_otlp_traces: _split,
+    sub_agents: [second],
+    ...rest
+  } = whole;
+  if (second === undefined || ids.length !== 2) throw new Error('two agents in two traces are expected');
+  const counted = (agent: string | null): Pick<ExpectedTrace, 'llm_calls' | 'tokens'> => {
+    const own = requests.filter((request) => request.agent === agent).map(({ used }) => used);
+    return {
+      llm_calls: own.length,
+      tokens: { input: own.reduce((sum, { input }) => sum + input, 0), output: own.reduce((sum, { output }) => sum + output, 0) },
+    };
+  };
+  const [input = null] = Object.values(passing?.arguments ?? {}) as readonly string[];
+  return [
+    { ...rest, ...counted(rest.agent_name), otlp_trace_id: ids[0] ?? null, sub_agents: [] },
+    {
+      ...rest,
+      ...counted(second.agent_name),
+      agent_name: second.agent_name,
+      otlp_trace_id: ids[1] ?? null,
+      input,
+      final_response: requests.findLast(({ agent }) => agent === second.agent_name)?.answer.text ?? null,
+      tool_calls: second.tool_calls,
+      tools: second.tools,
+      system_prompt: prompts[second.agent_name] ?? '',
+      sub_agents: [],
+    },
+  ];
 }
 
 interface CallOfAgent {

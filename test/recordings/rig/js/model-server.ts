@@ -65,7 +65,8 @@ export async function modelServer(script: Script): Promise<ModelServer> {
     const answers = script[agent] ?? [];
     const nth = asked.get(agent) ?? 0;
     const answer = answers[Math.min(nth, answers.length - 1)];
-    if (answer === undefined) return undefined;
+    // An agent that goes on asking is in a loop.
+    if (answer === undefined || nth > answers.length + 2) return undefined;
     asked.set(agent, nth + 1);
     const used = { input: 211 + 37 * requests.length, output: 23 + 6 * requests.length };
     requests.push({ at: performance.timeOrigin + performance.now(), agent, answer, used, told: new Map(toldIn(body)) });

@@ -11,7 +11,7 @@ import { expectationOf, type LogLine, type Passing } from './expectation.ts';
 import { definitionsOf, model, prompts } from './kit.ts';
 import { modelServer, type ModelRequest } from './model-server.ts';
 import { receiver, type Body } from './receiver.ts';
-import { scriptOf } from './scenarios.ts';
+import { scenarioOf, scriptOf } from './scenarios.ts';
 
 interface Entry {
   readonly agent: string;
@@ -52,10 +52,14 @@ async function record(folder: string, entry: Entry, scenario: string): Promise<v
   const home = homeOf(entry);
   const logFile = join(home, 'agent.log');
   writeFileSync(logFile, '');
+  const scenarioFile = join(home, 'scenario.json');
+  const { turns, session, streamed = false, script } = scenarioOf(scenario);
+  writeFileSync(scenarioFile, JSON.stringify({ scenario, turns, session, streamed, alone: script['refund_desk'] === undefined }));
   const env = {
     ...process.env,
     DO_NOT_TRACK: '1',
     RIG_LOG: logFile,
+    RIG_SCENARIO: scenarioFile,
     RIG_MODEL: server.address,
     RIG_RECEIVER: sink.address,
     OTEL_EXPORTER_OTLP_ENDPOINT: sink.address,
