@@ -1,14 +1,15 @@
 /** A judge behind any endpoint that speaks OpenAI's chat completions or embeddings: hosted models, vLLM, Ollama, LiteLLM and the like. */
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import { httpClient } from '../http/http-client.ts';
+import { rateReservation } from './budget/rate-window.ts';
 import type { BudgetReservation, Tokens } from '../model/budget.ts';
 import type { JsonValue } from '../model/json.ts';
 import { batchSide, type BatchingJudge } from './batch/batch-client.ts';
 import { callRecord, type CallRecord } from './client/call-record.ts';
 import { chatCompletions, type Completion, type Message } from './client/completion.ts';
-import { requestGate, turnedAway } from './client/request-gate.ts';
+import { requestChain } from './judge-chain.ts';
 import { embedder } from './client/embedder.ts';
-import { withRetry, type RetryPolicy } from '../runtime/retry.ts';
+import type { RetryPolicy } from '../runtime/retry.ts';
 import { mostOf, openingOf, ownAnswer, schemaNameOf, correctionText } from './client/prompt.ts';
 import { type AnswerFormat, answerFormats, type JudgeDeps, type JudgeSettings } from './settings.ts';
 import { concurrencyLimiter } from '../runtime/concurrency-limiter.ts';
@@ -17,8 +18,9 @@ import { concurrencyLimiter } from '../runtime/concurrency-limiter.ts';
 const retriesDefault = 4;
 /** The answer and one correction. */
 const answersMax = 2;
-/** Questions that may wait for their turn, for each one that is being asked. */
-const waitingPerPlace = 100;
+/** Questions that may wait for each one that is being asked. */
+const waitingPerSlot = 100;
+const overloaded = { kind: 'failed', error: 'judge_overloaded: too many questions are waiting' } as const;
 
 /** One question, and what is noted of the requests for it. */
 interface Asking {
@@ -33,18 +35,32 @@ interface Asked {
   readonly tokens: Tokens | undefined;
 }
 
+/** The judge of a program that has no executor: the limiter stands before its questions. */
 export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps): BatchingJudge {
+  const client = openAiCompatibleClient(settings, parts);
+  const { concurrency } = settings;
+  const limiter = concurrencyLimiter({ concurrency: () => concurrency, waitingMax: concurrency * waitingPerSlot });
+  const limited = async (work: () => Promise<Answer>): Promise<Answer> => {
+    const answer = await limiter.run(work);
+    if (answer !== undefined) return answer;
+    parts.telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': settings.name, 'tracejury.outcome': 'failed' });
+    return overloaded;
+  };
+  return {
+    ...client,
+    ask: async (...question) => await limited(() => client.ask(...question)),
+    embed: async (...request) => await limited(() => client.embed(...request)),
+    async stop() {
+      limiter.close();
+      await client.stop();
+    },
+  };
+}
+
+/** Without a limiter: whoever asks has a slot. */
+export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps): BatchingJudge {
   const http = httpClient({ tls: settings.tls });
   const complete = chatCompletions(settings, http, parts.onNoConnection);
-  const { concurrency } = settings;
-  const pace = settings.requestsPerMinute === undefined ? {} : { requestsPerMinute: settings.requestsPerMinute };
-  const gate = concurrencyLimiter({
-    concurrency,
-    waitingMax: concurrency * waitingPerPlace,
-    ...pace,
-    clock: parts.clock,
-    sleep: parts.sleep,
-  });
   const stopping = new AbortController();
   /** The strictest format that the endpoint is not known to refuse. */
   let format: AnswerFormat = settings.answerFormat ?? 'json_schema';
@@ -54,7 +70,6 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
   }
 
   const onDisbelief = (): void => parts.telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings.name });
-  const entrance = requestGate({ gate, till: parts.till, onDisbelief, signal: stopping.signal });
   const patience: RetryPolicy = {
     attemptsMax: 1 + (settings.retries ?? retriesDefault),
     onRetry: () => count('retried'),
@@ -63,24 +78,22 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
     parseDate: Date.parse,
     ...parts,
   };
-  const embed = embedder({ settings, http, telemetry: parts.telemetry, patience, through: entrance.through });
+  const request = requestChain({ retry: patience, reservation: parts.till ?? rateOf(settings, parts), onDisbelief });
+  const embed = embedder({ settings, http, telemetry: parts.telemetry, patience, request });
 
   async function settled(
     { question, purse, record }: Asking,
     messages: readonly Message[],
     as: AnswerFormat,
   ): Promise<Exclude<Completion, { kind: 'busy' }>> {
-    const [schemaName, most] = [schemaNameOf(question), mostOf(settings, question, messages, as)];
-    return await record.through({ operation: 'chat', question: question.id }, patience, (noting, sent) =>
-      withRetry<Completion>(
-        () =>
-          entrance.through(purse, most, () => {
-            sent();
-            return complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal });
-          }),
-        noting,
-      ),
-    );
+    const schemaName = schemaNameOf(question);
+    return await request<Exclude<Completion, { kind: 'busy' }>>({
+      record,
+      what: { operation: 'chat', question: question.id },
+      budget: purse,
+      most: mostOf(settings, question, messages, as),
+      send: () => complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal }),
+    });
   }
 
   /** An endpoint that passes over the tools that it is sent keeps better to a format that it knows. */
@@ -142,21 +155,25 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
     batches: batchSide({ settings, http, nonce: parts.nonce, format: () => format, signal: stopping.signal }),
     async ask(question, note, purse) {
       const record = callRecord(settings, parts.clock, note);
-      const answer = stopping.signal.aborted ? turnedAway : await resolved(() => answered({ question, purse, record }));
+      const answer = stopping.signal.aborted ? overloaded : await resolved(() => answered({ question, purse, record }));
       count(answer.kind);
       return answer.kind === 'answered' ? { ...answer, model: settings.model } : answer;
     },
     async embed(request, note, purse) {
-      const answer = stopping.signal.aborted ? turnedAway : await resolved(() => embed(request, note, purse));
+      const answer = stopping.signal.aborted ? overloaded : await resolved(() => embed(request, note, purse));
       count(answer.kind);
       return answer;
     },
     async stop() {
       stopping.abort();
-      gate.close();
       http.stop();
     },
   };
+}
+
+/** The limit of the minute alone, where no ledger keeps a budget. */
+function rateOf({ name, requestsPerMinute }: JudgeSettings, parts: JudgeDeps): BudgetReservation | undefined {
+  return requestsPerMinute === undefined ? undefined : rateReservation({ name, requestsPerMinute }, parts);
 }
 
 async function resolved(work: () => Promise<Answer>): Promise<Answer> {

@@ -27,7 +27,7 @@ export interface OpenAiCompatibleOptions {
   readonly extraBody?: JsonObject | undefined;
   /** Questions asked at the same time; 8 when left out. A hundred times as many wait, and further ones fail as `judge_overloaded`. */
   readonly concurrency?: number | undefined;
-  /** A pace that is never exceeded, evenly spread; none when left out. */
+  /** Most requests in any sixty seconds; absent: no limit. */
   readonly requestsPerMinute?: number | undefined;
   /** Longest wait for one answer, in milliseconds; 60,000 when left out. */
   readonly timeoutMs?: number | undefined;

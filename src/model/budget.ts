@@ -59,6 +59,6 @@ export interface Refusal {
 
 /** Where a budget is kept. */
 export interface BudgetReservation {
-  /** `most` is an upper bound of what the request uses. Waits while a bound of the minute leaves no room, until the signal. Rejects when the store cannot say so. */
+  /** `most` is an upper bound of what the request uses. Waits while a limit of the minute leaves no room, until the signal. Rejects when the store cannot be used. */
   take(most: Tokens, signal?: AbortSignal): Promise<Settle | Refusal>;
 }

@@ -1,68 +1,89 @@
-/** Lets so many through at a time, and never faster than a pace. */
-import type { Clock, Sleep } from '../model/clock.ts';
+/** Lets a number of pieces of work run at the same time. */
+
+/** Gives the slot to other work while `wait` goes on, and takes one again before it returns. */
+export type Lend = <T>(wait: () => Promise<T>) => Promise<T>;
+
+/** Of work without a slot. */
+export const lendNothing: Lend = (wait) => wait();
 
 export interface ConcurrencyLimiterOptions {
-  readonly concurrency: number;
-  /** Callers that may wait; more are turned away. */
+  /** Slots; read at each admission, so that the number may change. */
+  readonly concurrency: () => number;
+  /** Work that may wait; more is rejected. */
   readonly waitingMax: number;
-  readonly requestsPerMinute?: number;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
 }
 
 export interface ConcurrencyLimiter {
-  /** Undefined: turned away, because too many wait or it is closed. */
-  through<T>(work: () => Promise<T>): Promise<T | undefined>;
-  /** Waits until the pace allows the next request. */
-  paced(): Promise<void>;
-  /** Turns away all that wait and all that come. */
+  /** `undefined` when the work is rejected, because too much waits or the limiter is closed. */
+  run<T>(work: (lend: Lend) => Promise<T>): Promise<T | undefined>;
+  /** Rejects what waits and what comes. Work that has begun goes on, and takes its slot again without waiting. */
   close(): void;
 }
 
-export function concurrencyLimiter({
-  concurrency,
-  waitingMax,
-  requestsPerMinute,
-  clock,
-  sleep,
-}: ConcurrencyLimiterOptions): ConcurrencyLimiter {
-  const waiting: ((admitted: boolean) => void)[] = [];
-  const closing = new AbortController();
-  let inside = 0;
-  let nextAtMs = 0;
+export function concurrencyLimiter({ concurrency, waitingMax }: ConcurrencyLimiterOptions): ConcurrencyLimiter {
+  const waiting: ((isAdmitted: boolean) => void)[] = [];
+  /** Work that lent its slot. It goes first, because it has begun. */
+  const returning: ((isAdmitted: boolean) => void)[] = [];
+  let used = 0;
+  let isClosed = false;
 
-  async function admitted(): Promise<boolean> {
-    if (closing.signal.aborted) return false;
-    if (inside < concurrency) {
-      inside++;
-      return true;
+  function admit(): void {
+    while (used < concurrency()) {
+      const next = returning.shift() ?? waiting.shift();
+      if (next === undefined) return;
+      used++;
+      next(true);
     }
-    if (waiting.length >= waitingMax) return false;
-    return await new Promise<boolean>((resolve) => waiting.push(resolve));
   }
 
+  function release(): void {
+    used--;
+    admit();
+  }
+
+  /** At once where there is a free slot: the caller's work then begins before `run` returns. */
+  function taken(): boolean {
+    if (used >= concurrency() || returning.length + waiting.length > 0) return false;
+    used++;
+    return true;
+  }
+
+  async function granted(queue: ((isAdmitted: boolean) => void)[]): Promise<boolean> {
+    const admitted = new Promise<boolean>((resolve) => queue.push(resolve));
+    admit();
+    return await admitted;
+  }
+
+  const lend: Lend = async (wait) => {
+    release();
+    try {
+      return await wait();
+    } finally {
+      if (isClosed) used++;
+      else if (!taken()) await granted(returning);
+    }
+  };
+
   return {
-    async through(work) {
-      if (!(await admitted())) return undefined;
+    async run(work) {
+      if (isClosed) return undefined;
+      if (!taken()) {
+        if (used >= concurrency() && waiting.length >= waitingMax) return undefined;
+        if (!(await granted(waiting))) return undefined;
+      }
       try {
-        return await work();
+        return await work(lend);
       } finally {
-        // The place is handed on, so that nobody slips in between.
-        const next = waiting.shift();
-        if (next === undefined) inside--;
-        else next(true);
+        release();
       }
     },
-    async paced() {
-      if (requestsPerMinute === undefined) return;
-      const now = clock.nowMs();
-      const at = Math.max(now, nextAtMs);
-      nextAtMs = at + 60_000 / requestsPerMinute;
-      if (at > now) await sleep(at - now, closing.signal);
-    },
     close() {
-      closing.abort();
-      for (const turnAway of waiting.splice(0)) turnAway(false);
+      isClosed = true;
+      for (const reject of waiting.splice(0)) reject(false);
+      for (const admitted of returning.splice(0)) {
+        used++;
+        admitted(true);
+      }
     },
   };
 }

@@ -43,7 +43,7 @@ export function judgeBudgets(ledger: Ledger, judges: () => ReadonlyMap<string, {
       const direct = ofEvaluator(name, budget, config);
       return direct === undefined
         ? undefined
-        : { evaluator: name, direct: ledger.till(direct), batched: ledger.till({ ...direct, ...inBatches(config) }) };
+        : { direct: (lend) => ledger.till(direct, lend), batched: ledger.till({ ...direct, ...inBatches(config) }) };
     },
     pace({ configured: { name, kind }, judge, panel, budget }) {
       if (kind !== 'judge') return ledger.share([]);
@@ -67,8 +67,12 @@ export function judgeBudgets(ledger: Ledger, judges: () => ReadonlyMap<string, {
   };
 }
 
+/** `requests_per_minute` of a judge and of its budget are one limit: the lower one holds. */
 function ofJudge(config: JudgeConfig | undefined): Budget | undefined {
-  return config?.budget === undefined ? undefined : { ...config.budget, of: 'judge', name: config.name, price: config.price };
+  if (config === undefined || (config.budget === undefined && config.requestsPerMinute === undefined)) return undefined;
+  const { budget, name, price, requestsPerMinute = Infinity } = config;
+  const perMinute = Math.min(requestsPerMinute, budget?.requestsPerMinute ?? Infinity);
+  return { ...budget, ...(perMinute === Infinity ? {} : { requestsPerMinute: perMinute }), of: 'judge', name, price };
 }
 
 function ofEvaluator(name: string, budget: Planned['budget'], judge?: JudgeConfig): Budget | undefined {

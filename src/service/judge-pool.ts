@@ -6,25 +6,25 @@
 import { randomBytes } from 'node:crypto';
 import type { ConfiguredHttp } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
-import type { Answer, Asking, Question as Asked } from '../../evaluators/evaluator.ts';
+import type { Asking } from '../../evaluators/evaluator.ts';
 import type { JudgeConfig } from '../config/config.ts';
 import { answerCache } from '../judges/client/answer-cache.ts';
 import type { EvaluatorBudget } from '../judges/batch/batch-job.ts';
-import { batchPlaces, batchRoom, type BatchRoom } from '../judges/batch/batch-queue.ts';
+import { batchPlaces } from '../judges/batch/batch-queue.ts';
 import type { BatchingJudge } from '../judges/batch/batch-client.ts';
 import { guard, type Guard } from '../judges/queue/judge-circuit-breaker.ts';
 import { endpointQueueKey, httpCalls } from '../judges/client/http-calls.ts';
-import { judges } from '../judges/index.ts';
+import { questionChain, type QuestionChain } from '../judges/judge-chain.ts';
+import { openAiCompatibleClient } from '../judges/openai-compatible.ts';
 import { juryEnd } from '../judges/queue/jury.ts';
 import { judgeExecutor, type JudgeJob, type JudgeExecutor, type QueueKey } from '../judges/queue/executor.ts';
 import { ledger } from '../judges/budget/ledger.ts';
 import type { JudgeDeps } from '../judges/settings.ts';
 import type { Run } from '../model/agent-trace.ts';
-import type { BudgetReservation } from '../model/budget.ts';
-import type { NoteCall } from '../model/judge-call.ts';
 import type { JudgeBatchStore } from '../model/store/judge-store.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
 import { runTargetId, type Verdict } from '../model/verdict.ts';
+import { lendNothing, type Lend } from '../runtime/concurrency-limiter.ts';
 import { askOf, type Ask, type AskEnd } from '../pipeline/jury/judge-driver.ts';
 import type { Pace, ToJudge } from '../pipeline/evaluation/evaluate.ts';
 import { judgesOf, panelModel, type Panel } from '../pipeline/jury/jury-panel.ts';
@@ -46,7 +46,7 @@ export interface JudgePool {
   readonly pace: Pace;
   /** Status of the limits of the day, of every judge and of these evaluators. */
   readonly budgets: (plan: readonly Planned[]) => readonly BudgetStatus[];
-  /** Runs that the judge of a queue works on at the same time; an evaluator with its own budget has as many places again. */
+  /** Runs that the judge of a queue works on at the same time. */
   readonly places: (queueKey: string) => number;
   /** Milliseconds that runs may wait for the batches of a judge, beyond the time for other judges. */
   readonly moreMs: (judge: string) => number;
@@ -75,12 +75,13 @@ interface Question {
   readonly asked: Pick<JudgeJob, 'name' | 'agent' | 'threshold'> & { readonly questions: () => Asking<Verdict> };
 }
 
-/** One run and evaluator, and what that may spend. */
+/** One run and evaluator, what that may spend, and its slot. */
 interface Asker {
   readonly asker: string;
   readonly budget: EvaluatorBudget | undefined;
   /** True: neither the cache nor a batch answers it. */
   readonly isAnew: boolean;
+  readonly lend: Lend;
 }
 
 interface JudgeEntry {
@@ -88,7 +89,7 @@ interface JudgeEntry {
   readonly party: QueueKey;
   readonly client: Exchangeable<BatchingJudge>;
   readonly guard: Guard;
-  readonly room: BatchRoom;
+  readonly chain: QuestionChain;
   readonly answer: (asker: Asker) => Ask;
   /** Runs that wait or are worked on. */
   jobs: number;
@@ -122,7 +123,7 @@ export function judgePool(
 
   function judgeOf(config: JudgeConfig): BatchingJudge {
     const reservation = budgets.reservation(config);
-    return judges.openai_compatible(config, {
+    return openAiCompatibleClient(config, {
       ...parts,
       onNoConnection,
       ...(reservation === undefined ? {} : { till: reservation }),
@@ -133,30 +134,26 @@ export function judgePool(
   function judgeEntry(config: JudgeConfig): JudgeEntry {
     const client = exchangeable(judgeOf(config));
     const watch = guard({ name: config.name, ...parts, signal: ended.signal });
-    const direct = (question: Asked, note: NoteCall | undefined, budget: BudgetReservation | undefined): Promise<Answer> =>
-      watch.through(() => client.use((judge) => judge.ask(question, note, budget)));
-    const room = batchRoom({
+    const chain = questionChain({
       ...parts,
+      cache: answers,
+      breaker: watch,
+      client: client.use,
       judge: config,
       settings: () => entry.config,
-      use: client.use,
-      direct,
       till: () => budgets.batchReservation(entry.config),
       newId: () => randomBytes(16).toString('hex'),
       onFault,
     });
-    const answer = ({ asker, budget, isAnew }: Asker): Ask =>
+    const answer = ({ asker: id, budget, isAnew, lend }: Asker): Ask =>
       askOf({
-        ask: (question, note) =>
-          isAnew
-            ? direct(question, note, budget?.direct)
-            : answers.through(entry.config, question, () => room.ask(asker, question, note, budget)),
-        embed: (request, note) => watch.through(() => client.use((judge) => judge.embed(request, note, budget?.direct))),
+        ask: (question, note) => (isAnew ? chain.askAnew : chain.ask)(question, { id, note, budget, lend }),
+        embed: (request, note) => chain.embed(request, { id, note, budget, lend }),
       });
     const entry: JudgeEntry = {
       config,
       client,
-      room,
+      chain,
       answer,
       guard: watch,
       jobs: 0,
@@ -165,7 +162,7 @@ export function judgePool(
         name: `judge:${++opened}`,
         judge: config.name,
         model: config.model,
-        answer: answer({ asker: '', budget: undefined, isAnew: false }),
+        answer: answer({ asker: '', budget: undefined, isAnew: false, lend: lendNothing }),
         get price() {
           return entry.config.price;
         },
@@ -173,6 +170,9 @@ export function judgePool(
           return entry.config.batch?.price;
         },
         get concurrency() {
+          return entry.config.concurrency;
+        },
+        get room() {
           return workedOn(entry.config);
         },
       },
@@ -185,7 +185,10 @@ export function judgePool(
     const before = entries.get(config.name);
     if (before === undefined || before.config.baseUrl !== config.baseUrl || before.config.model !== config.model) {
       const entry = judgeEntry(config);
-      return { entry, take: () => void (kept === undefined ? undefined : entry.room.open(kept.store, kept.mayStore).catch(onFault)) };
+      return {
+        entry,
+        take: () => void (kept === undefined ? undefined : entry.chain.batches.open(kept.store, kept.mayStore).catch(onFault)),
+      };
     }
     if (isSame(before.config, config)) return { entry: before, take: () => undefined };
     const next = judgeOf(config);
@@ -222,9 +225,9 @@ export function judgePool(
     if (entry.jobs === 0 && retired.delete(entry)) end(entry);
   }
 
-  function end({ client, room }: JudgeEntry): void {
+  function end({ client, chain }: JudgeEntry): void {
     void client.stop();
-    void room.stop();
+    void chain.batches.stop();
   }
 
   function partyOf({ name: evaluator, concurrency, tls }: ConfiguredHttp): QueueKey {
@@ -241,9 +244,7 @@ export function judgePool(
       done(end);
     };
     const budget = budgets.evaluatorBudget(work, entry.config);
-    // In places of its own, so that a wait for its own budget holds up no other evaluator.
-    const party = budget === undefined ? entry.party : { ...entry.party, name: `${entry.party.name} ${asked.name}` };
-    executor.offer({ ...asked, party, answer: entry.answer({ asker, budget, isAnew }), done: ended });
+    executor.offer({ ...asked, party: entry.party, answer: (lend) => entry.answer({ asker, budget, isAnew, lend }), done: ended });
   }
 
   /** Holds every judge of the panel until the vote is over, although the configuration changes meanwhile. */
@@ -313,17 +314,17 @@ export function judgePool(
       answers.open(judgeAnswers, mayStore);
       await costLedger.open(judgeSpend);
       kept = { store: judgeBatches, mayStore };
-      for (const { room } of entries.values()) await room.open(judgeBatches, mayStore);
+      for (const { chain } of entries.values()) await chain.batches.open(judgeBatches, mayStore);
     },
     stopBatches() {
-      for (const { room } of [...entries.values(), ...retired]) void room.stop();
+      for (const { chain } of [...entries.values(), ...retired]) void chain.batches.stop();
     },
     settle: costLedger.close,
     async stop() {
       ended.abort();
       await Promise.all([
         endpoints.stop(),
-        ...[...entries.values(), ...retired].flatMap(({ client, room }) => [client.stop(), room.stop()]),
+        ...[...entries.values(), ...retired].flatMap(({ client, chain }) => [client.stop(), chain.batches.stop()]),
       ]);
     },
   };

@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import type { EvaluatorBudget } from '../../src/judges/batch/batch-job.ts';
-import { batchRoom, type BatchRoom } from '../../src/judges/batch/batch-queue.ts';
+import { batchQueue, type BatchQueue } from '../../src/judges/batch/batch-queue.ts';
 import type { BatchSettings, JudgeSettings } from '../../src/judges/settings.ts';
 import { judges } from '../../src/judges/index.ts';
 import type { JudgeBatchStore } from '../../src/model/store/judge-store.ts';
@@ -10,6 +10,7 @@ import type { BudgetReservation } from '../../src/model/budget.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
 import { memoryStore } from '../builders/memory-store.ts';
+import { lendNothing } from '../../src/runtime/concurrency-limiter.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
 import { eventually } from '../service/running.ts';
@@ -24,7 +25,7 @@ export const question: Question = {
 export const good = '{"yes":true}';
 
 export interface BatchHost {
-  readonly room: BatchRoom;
+  readonly room: BatchQueue;
   readonly store: JudgeBatchStore;
   readonly clock: ManualClock;
   readonly faults: readonly unknown[];
@@ -75,11 +76,11 @@ export async function batchHost(
     nonce: () => 'n0nce',
     sleep: async () => undefined,
   });
-  const room = batchRoom({
+  const room = batchQueue({
     judge: host.settings,
     settings: () => host.settings,
     use: (work) => work(client),
-    direct: (of, note, purse) => client.ask(of, note, purse),
+    direct: (of, { note, budget }) => client.ask(of, note, budget?.direct(lendNothing)),
     till: () => till,
     newId: () => `own-${++ids}`,
     onFault: (error) => void faults.push(error),
@@ -102,7 +103,7 @@ export async function batchHost(
     calls,
     ask(asker: string, of = question, purse?: EvaluatorBudget) {
       let told: Answer | undefined;
-      const answer = room.ask(asker, of, (call) => void calls.push(call), purse).then((one) => (told = one));
+      const answer = room.ask(of, { id: asker, note: (call) => void calls.push(call), budget: purse }).then((one) => (told = one));
       return { answer, told: () => told };
     },
     until: <T>(is: () => T | undefined | Promise<T | undefined>, what: string, stepMs = 1_000) =>

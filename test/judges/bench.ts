@@ -1,4 +1,4 @@
-/** A real judge client before a scripted endpoint, on a clock that stands still. */
+/** A real judge client before a scripted endpoint, on a clock that only its waits move. */
 import { onTestFinished } from 'vitest';
 import { judges } from '../../src/judges/index.ts';
 import type { Judge } from '../../src/judges/judge.ts';
@@ -38,14 +38,18 @@ export async function benchAt(
 ): Promise<Bench> {
   const telemetry = metricRegistry();
   const slept: number[] = [];
+  const clock = manualClock(Date.parse('2026-01-01T00:00:00Z'));
   const judge = judges.openai_compatible(
     { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 2, timeoutMs: 5000, ...settings },
     {
       telemetry,
-      clock: manualClock(Date.parse('2026-01-01T00:00:00Z')),
+      clock,
       random: () => 0,
       nonce,
-      sleep: async (ms) => void slept.push(ms),
+      async sleep(ms) {
+        slept.push(ms);
+        clock.advance(ms);
+      },
       ...(till === undefined ? {} : { till }),
     },
   );

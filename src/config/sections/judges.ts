@@ -114,7 +114,8 @@ export const judges: Section = {
           minimum: 1,
           maximum: 1_000_000,
           'x-unit': 'requests',
-          description: 'Pace of this process that is never exceeded, evenly spread.',
+          description:
+            'Most requests in any sixty seconds, of all processes over one store. `budget.requests_per_minute` is the same limit: the lower one holds.',
         },
         mode: {
           enum: ['direct', 'batch'],

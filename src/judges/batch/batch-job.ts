@@ -8,15 +8,21 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { type BatchStatus, type BatchingJudge, readLines, type LineResult } from './batch-client.ts';
 import { endpointOf } from '../client/call-record.ts';
 import type { Completion } from '../client/completion.ts';
+import type { Lend } from '../../runtime/concurrency-limiter.ts';
 import type { JudgeSettings } from '../settings.ts';
 import { believed, isBelievable } from '../budget/budget-reservation.ts';
 
 /** The budget of the evaluator that asks, as it pays for what goes in a batch, and for what goes by itself. */
 export interface EvaluatorBudget {
-  readonly evaluator: string;
   readonly batched: BudgetReservation;
-  readonly direct: BudgetReservation;
+  /** `lend` has the slot of the question. */
+  direct(lend: Lend): BudgetReservation;
 }
+
+/** What one who waits for a batch gets: an answer, or word that it is to ask by itself. */
+export type BatchReply =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'direct'; readonly ask: (direct: () => Promise<Answer>) => Promise<Answer> };
 
 /** Somebody who waits for an answer. */
 export interface Waiting {
@@ -24,12 +30,12 @@ export interface Waiting {
   readonly key: string;
   readonly question: Question;
   readonly note: NoteCall | undefined;
-  readonly purse: EvaluatorBudget | undefined;
+  readonly budget: EvaluatorBudget | undefined;
   readonly sinceMs: number;
   /** Times that it was to go up and did not. */
   readonly tries: number;
   /** Grows when the same one asks the same again. */
-  readonly resolves: ((answer: Answer) => void)[];
+  readonly resolves: ((answer: BatchReply) => void)[];
 }
 
 export interface Flight {
@@ -114,10 +120,10 @@ export function batchFlights({
   const counted = (outcome: string): void => telemetry.add('tracejury.judge.batches', 1, labels(outcome));
 
   /** Of the evaluator and of the judge. Rejects when the store cannot say so, and gives back what was taken before. */
-  async function taken({ purse }: Waiting, most: Tokens, before: ReadonlyMap<string, Settle>): Promise<Settle | Refusal> {
+  async function taken({ budget }: Waiting, most: Tokens, before: ReadonlyMap<string, Settle>): Promise<Settle | Refusal> {
     const settles: Settle[] = [];
     try {
-      for (const one of [purse?.batched, till()]) {
+      for (const one of [budget?.batched, till()]) {
         const settle = await one?.take(most);
         if (typeof settle === 'function') settles.push(settle);
         else if (settle !== undefined) {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
 import type { JudgeBatchStore } from '../../model/store/judge-store.ts';
-import type { BudgetReservation } from '../../model/budget.ts';
+import type { Tokens } from '../../model/budget.ts';
 import { parseJson } from '../../model/json.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { NoteCall } from '../../model/judge-call.ts';
@@ -14,6 +14,7 @@ import { questionKey, textsOf } from '../client/answer-cache.ts';
 import {
   batchFlights,
   type BatchEnd,
+  type BatchReply,
   type Flight,
   type Flights,
   type BatchJobDeps,
@@ -21,23 +22,33 @@ import {
   type Waiting,
 } from './batch-job.ts';
 import type { JudgeSettings } from '../settings.ts';
-import { concurrencyLimiter, type ConcurrencyLimiter } from '../../runtime/concurrency-limiter.ts';
+import { lendNothing, type Lend } from '../../runtime/concurrency-limiter.ts';
 
-export interface BatchRoomOptions extends Pick<BatchJobDeps, 'settings' | 'use' | 'till' | 'newId' | 'onFault'> {
-  /** What stays as it is as long as the judge is the same one; and how many questions may go by themselves at a time. */
-  readonly judge: Pick<JudgeSettings, 'baseUrl' | 'model' | 'concurrency'>;
+export interface BatchQueueOptions extends Pick<BatchJobDeps, 'settings' | 'use' | 'till' | 'newId' | 'onFault'> {
+  /** What stays as it is as long as the judge is the same one. */
+  readonly judge: Pick<JudgeSettings, 'baseUrl' | 'model'>;
   /** Asks one question at once. */
-  readonly direct: (question: Question, note: NoteCall | undefined, purse: BudgetReservation | undefined) => Promise<Answer>;
+  readonly direct: (question: Question, asker: BatchAsker) => Promise<Answer>;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
 }
 
-export interface BatchRoom {
+/** Who asks. */
+export interface BatchAsker {
+  /** The same for the same run and evaluator, also in the next process. */
+  readonly id: string;
+  readonly note?: NoteCall | undefined;
+  readonly budget?: EvaluatorBudget | undefined;
+  /** Gives the slot of the question to others while it waits for its batch. */
+  readonly lend?: Lend;
+}
+
+export interface BatchQueue {
   /** Batches are made from now on, and those of an earlier process looked after. Rejects when the store cannot be read. */
   open(store: JudgeBatchStore, mayLie: (text: string) => boolean): Promise<void>;
-  /** `asker`: the same for the same run and evaluator, also in the next process. Before `open` each question goes by itself. */
-  ask(asker: string, question: Question, note?: NoteCall, purse?: EvaluatorBudget): Promise<Answer>;
+  /** Before `open` each question goes by itself. */
+  ask(question: Question, asker: BatchAsker): Promise<Answer>;
   /** Lets go of all who wait: their batches go on, and the next process has their answers. May be called twice. */
   stop(): Promise<void>;
 }
@@ -62,19 +73,15 @@ const answersMs = 14 * 86_400_000;
 const answersMax = 100_000;
 const forgetEveryMs = 3_600_000;
 const pollDefaultMs = 30_000;
-/** Questions that may wait to be asked by themselves. */
-const directMax = 100_000;
 
-export function batchRoom(options: BatchRoomOptions): BatchRoom {
+export function batchQueue(options: BatchQueueOptions): BatchQueue {
   const { settings, use, direct, telemetry, clock, sleep, onFault } = options;
   const pending = new Map<string, Waiting>();
   const flights = new Set<Flight>();
-  const { baseUrl, model, concurrency } = options.judge;
+  const { baseUrl, model } = options.judge;
   const endpoint = createHash('sha256')
     .update(JSON.stringify([baseUrl, model]))
     .digest('hex');
-  /** By the evaluator with a budget of its own: what waits for that holds up no other. */
-  const gates = new Map<string, ConcurrencyLimiter>();
   const ended = new AbortController();
   let wake = new AbortController();
   let store: JudgeBatchStore | undefined;
@@ -93,41 +100,31 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
     telemetry.add('tracejury.judge.batch.questions', 1, { 'tracejury.judge': settings().name, 'tracejury.outcome': outcome });
   }
 
-  function resolve({ resolves }: Waiting, answer: Answer): void {
-    for (const one of resolves.splice(0)) one(answer);
+  function resolve({ resolves }: Waiting, reply: BatchReply): void {
+    for (const one of resolves.splice(0)) one(reply);
   }
 
   function finish(end: BatchEnd): void {
     if (end.kind === 'again') return void pending.set(end.waiting.key, end.waiting);
     pending.delete(end.waiting.key);
-    if (end.kind === 'direct') return void byItself(end);
+    if (end.kind === 'direct') return byItself(end);
     if (end.answer.kind === 'answered') {
       count('answered');
       telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': settings().name, 'tracejury.outcome': 'answered' });
     }
-    resolve(end.waiting, end.answer);
+    resolve(end.waiting, end);
   }
 
-  function gateOf({ evaluator = '' }: Partial<EvaluatorBudget> = {}): ConcurrencyLimiter {
-    const gate = gates.get(evaluator) ?? concurrencyLimiter({ concurrency, waitingMax: directMax, clock, sleep });
-    gates.set(evaluator, gate);
-    return gate;
-  }
-
-  async function byItself({ waiting, reason, tokens }: Extract<BatchEnd, { readonly kind: 'direct' }>): Promise<void> {
+  /** The first of those who wait asks, and the others have its answer. */
+  function byItself({ waiting, reason, tokens }: Extract<BatchEnd, { readonly kind: 'direct' }>): void {
     count(reason);
-    const { question, note, purse } = waiting;
-    const asked = ended.signal.aborted ? undefined : await gateOf(purse).through(() => direct(question, note, purse?.direct));
-    const answer: Answer = asked ?? putOff;
-    resolve(
-      waiting,
-      tokens === undefined
-        ? answer
-        : {
-            ...answer,
-            tokens: { input: tokens.input + (answer.tokens?.input ?? 0), output: tokens.output + (answer.tokens?.output ?? 0) },
-          },
-    );
+    let asked: Promise<Answer> | undefined;
+    const ask = async (directly: () => Promise<Answer>): Promise<Answer> => {
+      if (ended.signal.aborted) return putOff;
+      const answer = await directly();
+      return tokens === undefined ? answer : { ...answer, tokens: sumOfTokens(tokens, answer.tokens) };
+    };
+    resolve(waiting, { kind: 'direct', ask: (directly) => (asked ??= ask(directly)) });
   }
 
   function isDue(): boolean {
@@ -193,12 +190,12 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
     }
   }
 
-  function wait({ key, question, note, purse }: Pick<Waiting, 'key' | 'question' | 'note' | 'purse'>): Promise<Answer> {
+  function wait({ key, question, note, budget }: Pick<Waiting, 'key' | 'question' | 'note' | 'budget'>): Promise<BatchReply> {
     return new Promise((done) => {
       const flight = [...flights].find(({ keys }) => keys.has(key));
       const place = flight?.waiting ?? pending;
       const before = place.get(key);
-      if (before === undefined) place.set(key, { key, question, note, purse, sinceMs: clock.nowMs(), tries: 0, resolves: [done] });
+      if (before === undefined) place.set(key, { key, question, note, budget, sinceMs: clock.nowMs(), tries: 0, resolves: [done] });
       else before.resolves.push(done);
       const { requests = Infinity, inFlight = 0 } = settings().batch ?? {};
       // Once for each batch that is full.
@@ -234,23 +231,30 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
       }
       if (settings().batch !== undefined || flights.size > 0) working ??= work(own);
     },
-    async ask(asker, question, note, purse) {
+    async ask(question, asker) {
+      const { id, note, budget, lend = lendNothing } = asker;
       if (ended.signal.aborted) return putOff;
-      if (settings().batch === undefined || own === undefined) return await direct(question, note, purse?.direct);
+      if (settings().batch === undefined || own === undefined) return await direct(question, asker);
       working ??= work(own);
       const key = createHash('sha256')
-        .update(JSON.stringify([asker, questionKey(baseUrl, model, question)]))
+        .update(JSON.stringify([id, questionKey(baseUrl, model, question)]))
         .digest('hex');
       const isUnderWay = [...flights].some(({ keys }) => keys.has(key));
       const answer = isUnderWay ? undefined : await known(key, question);
-      return answer ?? (ended.signal.aborted ? putOff : await wait({ key, question, note, purse }));
+      if (answer !== undefined) return answer;
+      if (ended.signal.aborted) return putOff;
+      const reply = await lend(() => wait({ key, question, note, budget }));
+      return reply.kind === 'answer' ? reply.answer : await reply.ask(() => direct(question, asker));
     },
     async stop() {
       ended.abort();
-      for (const gate of gates.values()) gate.close();
       for (const waiting of [...pending.values(), ...[...flights].flatMap((flight) => [...flight.waiting.values()])])
-        resolve(waiting, putOff);
+        resolve(waiting, { kind: 'answer', answer: putOff });
       await working;
     },
   };
+}
+
+function sumOfTokens(one: Tokens, other: Tokens | undefined): Tokens {
+  return { input: one.input + (other?.input ?? 0), output: one.output + (other?.output ?? 0) };
 }

@@ -55,6 +55,10 @@ export function limitsOfMinute({ requestsPerMinute, tokensPerMinute, isBatched }
   };
 }
 
+export function isBoundedByMinute(budget: Budget): boolean {
+  return Object.keys(limitsOfMinute(budget)).length > 0;
+}
+
 /** Of one request. */
 export function amountUsed(tokens: Tokens, price: TokenPrice | undefined): Amount {
   return { nanoUsd: price === undefined ? 0 : costOf(tokens, price), requests: 1, tokens: Math.ceil(tokens.input + tokens.output) };

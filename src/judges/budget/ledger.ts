@@ -28,8 +28,9 @@ import {
 } from '../../model/store/judge-store.ts';
 import { pacedShare, unpaced, type Paced } from '../../pipeline/evaluation/sampling.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { accountOf, amountUsed, counted, inUnit, limitName, limitsOfDay, reasonOf, type Budget } from './budgets.ts';
-import { minutes } from './rate-window.ts';
+import { accountOf, amountUsed, counted, inUnit, isBoundedByMinute, limitName, limitsOfDay, reasonOf, type Budget } from './budgets.ts';
+import { minutes, stopped } from './rate-window.ts';
+import { lendNothing, type Lend } from '../../runtime/concurrency-limiter.ts';
 import { overBudget } from './budget-reservation.ts';
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 
@@ -60,8 +61,8 @@ export interface LimitStatus {
 export interface Ledger {
   /** Goes on with what the store knows of the day, and tends it from then on. Rejects when it cannot be read. */
   open(store: JudgeSpendStore): Promise<void>;
-  /** A till for a budget; another one of the same name takes over what is reserved. */
-  till(budget: Budget): BudgetReservation;
+  /** Reservations of a budget; another one of the same name takes over what is reserved. `lend` has a slot that is lent while a request waits for the minute. */
+  till(budget: Budget, lend?: Lend): BudgetReservation;
   /** What these budgets together leave of a sample rate, 0..1, and the reason of a decision when that is nothing: the scarcest. */
   share(budgets: readonly Budget[]): Paced;
   standing(budget: Budget): readonly LimitStatus[];
@@ -77,7 +78,7 @@ const daysKept = 400;
 /** A process that has not been heard of for so long is gone. */
 const leaseMs = 60_000;
 const tendEveryMs = 20_000;
-const stopped = { refused: 'judge_stopped: the service is stopping' } as const;
+const doesNotCount: Settle = () => undefined;
 
 interface Account {
   readonly name: string;
@@ -250,9 +251,9 @@ export function ledger({
       for (const [name, known] of await store.on(dayOf(clock.nowMs()))) accountNamed(name, known);
       tending ??= periodicTask({ everyMs: tendEveryMs, sleep, work: tended, onFault, restsFirst: true });
     },
-    till: (budget) => ({
+    till: (budget, lend = lendNothing) => ({
       async take(most, signal) {
-        const passed = await pace.pass(budget, most, signal);
+        const passed = isBoundedByMinute(budget) ? await lend(() => pace.pass(budget, most, signal)) : doesNotCount;
         if (passed === undefined) return stopped;
         const settle = await taken(budget, most).catch((error: unknown) => {
           passed('unsent');

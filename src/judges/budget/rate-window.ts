@@ -2,11 +2,22 @@
  * The bounds of a minute: a request waits until the last sixty seconds leave room for it. What may be used is noted in the store, so that a restart does not begin anew
  * and several processes keep one bound; what was not needed is given back.
  */
-import { eachMeasure, isNothing, leftOf, noAmount, sumOfAmounts, type Amount, type Settle, type Tokens } from '../../model/budget.ts';
+import {
+  eachMeasure,
+  isNothing,
+  leftOf,
+  noAmount,
+  sumOfAmounts,
+  type Amount,
+  type BudgetReservation,
+  type Settle,
+  type Tokens,
+} from '../../model/budget.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { minuteSeconds, type JudgeSpendStore } from '../../model/store/judge-store.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { accountOf, amountUsed, counted, limitsOfMinute, type Budget } from './budgets.ts';
+import { memorySpend } from './memory-spend.ts';
 
 export interface MinutesOptions {
   readonly store: () => JudgeSpendStore;
@@ -20,6 +31,9 @@ export interface Minutes {
   pass(budget: Budget, most: Tokens, signal: AbortSignal | undefined): Promise<Settle | undefined>;
 }
 
+/** The refusal of a request whose signal came first. */
+export const stopped = { refused: 'judge_stopped: the service is stopping' } as const;
+
 /** Between two looks while there is no room. */
 const lookEveryMs = 250;
 
@@ -28,6 +42,13 @@ interface Line {
   readonly back: Map<number, Amount>;
   /** One after the other, in the order in which they came. */
   last: Promise<unknown>;
+}
+
+/** The limits of the minute alone, of a process that keeps no ledger. */
+export function rateReservation(budget: Budget, options: Omit<MinutesOptions, 'store'>): BudgetReservation {
+  const store = memorySpend();
+  const rate = minutes({ ...options, store: () => store });
+  return { take: async (most, signal) => (await rate.pass(budget, most, signal)) ?? stopped };
 }
 
 export function minutes({ store, telemetry, clock, sleep }: MinutesOptions): Minutes {
@@ -59,7 +80,6 @@ export function minutes({ store, telemetry, clock, sleep }: MinutesOptions): Min
   return {
     async pass(budget, most, signal) {
       const limits = limitsOfMinute(budget);
-      if (Object.keys(limits).length === 0) return () => undefined;
       const account = accountOf(budget);
       const line = lines.get(account) ?? { back: new Map<number, Amount>(), last: Promise.resolve() };
       lines.set(account, line);

@@ -9,7 +9,7 @@ import type { JudgeSettings } from '../settings.ts';
 export type ResponseNote = NonNullable<JudgeCall['response']>;
 
 /** What replies have in common. */
-interface Reply {
+export interface Reply {
   readonly kind: string;
   readonly error?: string;
   readonly tokens?: Tokens | undefined;

@@ -6,8 +6,8 @@ import type { BudgetReservation, Tokens } from '../../model/budget.ts';
 import type { HttpClient } from '../../http/http-client.ts';
 import type { NoteCall } from '../../model/judge-call.ts';
 import { callRecord } from './call-record.ts';
-import type { RequestGate } from './request-gate.ts';
-import { withRetry, type RetryPolicy, type Busy } from '../../runtime/retry.ts';
+import type { RequestChain } from '../judge-chain.ts';
+import type { Busy, RetryPolicy } from '../../runtime/retry.ts';
 import type { JudgeDeps, JudgeSettings } from '../settings.ts';
 import { tokensMost } from '../budget/budget-reservation.ts';
 import { weightedLru } from '../../runtime/lru.ts';
@@ -69,7 +69,7 @@ export interface EmbedderOptions {
   readonly http: HttpClient;
   readonly telemetry: JudgeDeps['telemetry'];
   readonly patience: RetryPolicy;
-  readonly through: RequestGate['through'];
+  readonly request: RequestChain;
 }
 
 /** What is asked for, and what is noted of the requests for it. */
@@ -85,7 +85,7 @@ export function embedder({
   http,
   telemetry,
   patience,
-  through,
+  request,
 }: EmbedderOptions): (request: EmbeddingRequest, note: NoteCall | undefined, purse: BudgetReservation | undefined) => Promise<Answer> {
   const embed = embeddings(settings, http);
   const cache = embeddingCache();
@@ -100,16 +100,13 @@ export function embedder({
     const record = callRecord(settings, patience.clock, note);
     for (let at = 0; at < missing.length; at += textsPerRequest) {
       const batch = missing.slice(at, at + textsPerRequest);
-      const reply = await record.through({ operation: 'embeddings' }, patience, (noting, sent) =>
-        withRetry<Embedded>(
-          () =>
-            through(purse, { input: tokensMost(batch), output: 0 }, () => {
-              sent();
-              return embed(batch, patience.signal);
-            }),
-          noting,
-        ),
-      );
+      const reply = await request<Exclude<Embedded, Busy>>({
+        record,
+        what: { operation: 'embeddings' },
+        budget: purse,
+        most: { input: tokensMost(batch), output: 0 },
+        send: () => embed(batch, patience.signal),
+      });
       if (reply.kind !== 'vectors') return { kind: 'failed', error: reply.error };
       for (const [nth, text] of batch.entries()) vectors.set(text, reply.vectors[nth] ?? []);
       if (reply.tokens !== undefined) tokens = { input: (tokens?.input ?? 0) + reply.tokens.input, output: 0 };

@@ -1,10 +1,14 @@
-/** The bounded queue between the pipeline and those who are asked, in memory: jobs wait here, each judge or endpoint works on so many at a time. */
+/**
+ * The bounded queue between the pipeline and judges or endpoints, in memory. Each of them has a number of slots, which is the one limit of concurrency: a job holds a slot from its
+ * first question to its verdict, and lends it while it waits for a batch or for the minute of its evaluator's budget.
+ */
 import type { Answer, Asking } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
 import type { Sleep } from '../../model/clock.ts';
 import { judgeCallsMax, type JudgeCall } from '../../model/judge-call.ts';
 import type { Outcome, Verdict } from '../../model/verdict.ts';
 import { runJudge, type Ask } from '../../pipeline/jury/judge-driver.ts';
+import { concurrencyLimiter, type ConcurrencyLimiter, type Lend } from '../../runtime/concurrency-limiter.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { isPutOff } from '../batch/batch-queue.ts';
 import { isCircuitOpen } from './judge-circuit-breaker.ts';
@@ -13,10 +17,12 @@ import { overLimit } from '../budget/budget-reservation.ts';
 
 /** Who is asked: a judge, or the endpoint of an evaluator over HTTP. */
 export interface QueueKey {
-  /** Jobs with the same name share its places. */
+  /** Jobs with the same name share its slots. */
   readonly name: string;
-  /** Jobs that it works on at the same time. */
+  /** Slots: jobs that ask at the same time. */
   readonly concurrency: number;
+  /** Jobs that do not count as waiting, because most of them have lent their slots to wait for a batch; absent: `concurrency`. */
+  readonly room?: number;
   /** Whose tokens it tells: the name of the judge, its model, and what a million of them cost. */
   readonly judge?: string;
   readonly model?: string;
@@ -33,8 +39,8 @@ export interface JudgeJob {
   /** Whose run it is. */
   readonly agent?: string | undefined;
   readonly party: QueueKey;
-  /** Who answers this one; absent: its party. */
-  readonly answer?: Ask;
+  /** Answers this job; absent: its queue key does. */
+  readonly answer?: (lend: Lend) => Ask;
   readonly threshold: number | null;
   /** Begins the evaluation; called when its turn comes. */
   readonly questions: () => Asking<Outcome>;
@@ -52,7 +58,7 @@ export type JudgeEnd = (
 export interface JudgeExecutorOptions {
   readonly telemetry: Telemetry;
   readonly sleep: Sleep;
-  /** Jobs of all parties that may wait. */
+  /** Jobs of all queue keys beyond their room. */
   readonly waitingMax?: number;
   readonly questionsMax?: number;
 }
@@ -68,17 +74,21 @@ interface Held {
   readonly job: JudgeJob;
   /** False as soon as `done` was called. */
   open: boolean;
+  /** Waits for a slot. */
+  isWaiting: boolean;
 }
 
-interface PartyState {
-  readonly waiting: Set<Held>;
-  working: number;
+interface KeyState {
+  /** The newest of the name. */
+  key: QueueKey;
+  readonly limiter: ConcurrencyLimiter;
+  held: number;
 }
 
 export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
   const { telemetry, waitingMax = 1000, questionsMax = 50 } = options;
   /** Only of those with jobs. */
-  const parties = new Map<string, PartyState>();
+  const keys = new Map<string, KeyState>();
   const held = new Set<Held>();
   let waiting = 0;
   let stopped: Promise<void> | undefined;
@@ -92,37 +102,52 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
     if (held.size === 0) drained?.();
   }
 
-  function setWaiting(change: 1 | -1): void {
-    waiting += change;
+  function setWaiting(entry: Held, isWaiting: boolean): void {
+    if (entry.isWaiting === isWaiting) return;
+    entry.isWaiting = isWaiting;
+    waiting += isWaiting ? 1 : -1;
     telemetry.set('tracejury.judge.queue', waiting);
   }
 
-  function pump({ name, concurrency }: QueueKey, state: PartyState): void {
-    for (const entry of state.waiting) {
-      if (state.working >= concurrency) return;
-      state.waiting.delete(entry);
-      setWaiting(-1);
-      void work(entry, state);
+  async function work(entry: Held, state: KeyState): Promise<void> {
+    await state.limiter.run(async (lend) => {
+      setWaiting(entry, false);
+      if (entry.open) end(entry, await endOf(entry.job, lend));
+    });
+    state.held--;
+    if (state.held === 0) keys.delete(state.key.name);
+  }
+
+  /** Jobs beyond the room of their queue keys. */
+  function beyond(): number {
+    return [...keys.values()].reduce((sum, { key, held: jobs }) => sum + Math.max(0, jobs - roomOf(key)), 0);
+  }
+
+  function stateOf(key: QueueKey): KeyState {
+    const found = keys.get(key.name);
+    if (found !== undefined) {
+      found.key = key;
+      return found;
     }
-    if (state.working === 0) parties.delete(name);
+    const state: KeyState = {
+      key,
+      held: 0,
+      limiter: concurrencyLimiter({ concurrency: () => state.key.concurrency, waitingMax: Infinity }),
+    };
+    keys.set(key.name, state);
+    return state;
   }
 
-  async function work(entry: Held, state: PartyState): Promise<void> {
-    state.working++;
-    end(entry, await endOf(entry.job));
-    state.working--;
-    pump(entry.job.party, state);
-  }
-
-  async function endOf(job: JudgeJob): Promise<JudgeEnd> {
+  async function endOf(job: JudgeJob, lend: Lend): Promise<JudgeEnd> {
     /** What a question found that nobody was to be asked. Nothing more is asked then: whatever the evaluator makes of it is not its verdict. */
     let unasked: Answer | undefined;
     let cached = 0;
     const made: JudgeCall[] = [];
     let tokens: Tokens | undefined;
+    const answerer = job.answer?.(lend) ?? job.party.answer;
     const ask: Ask = async (request) => {
       if (unasked !== undefined) return unasked;
-      const answer = await (job.answer ?? job.party.answer)(request, (call) => void made.push(call));
+      const answer = await answerer(request, (call) => void made.push(call));
       countTokens(telemetry, job, answer);
       if (answer.tokens !== undefined)
         tokens = { input: (tokens?.input ?? 0) + answer.tokens.input, output: (tokens?.output ?? 0) + answer.tokens.output };
@@ -151,28 +176,30 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
     });
     await Promise.race([empty, options.sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
-    for (const { waiting: left } of parties.values()) {
-      for (let count = left.size; count > 0; count--) setWaiting(-1);
-      left.clear();
-    }
+    for (const { limiter } of keys.values()) limiter.close();
+    for (const entry of held) setWaiting(entry, false);
     for (const entry of held) end(entry, { kind: 'overload', reason: 'stopping' });
   }
 
   return {
     offer(job) {
-      const entry: Held = { job, open: true };
+      const entry: Held = { job, open: true, isWaiting: false };
       if (stopped !== undefined) return end(entry, { kind: 'overload', reason: 'stopping' });
       const { party } = job;
-      const state = parties.get(party.name) ?? { waiting: new Set(), working: 0 };
-      if (waiting >= waitingMax && state.working >= party.concurrency) return end(entry, { kind: 'overload', reason: 'queue_full' });
-      parties.set(party.name, state);
+      const jobs = keys.get(party.name)?.held ?? 0;
+      if (jobs >= roomOf(party) && beyond() >= waitingMax) return end(entry, { kind: 'overload', reason: 'queue_full' });
+      const state = stateOf(party);
+      state.held++;
       held.add(entry);
-      state.waiting.add(entry);
-      setWaiting(1);
-      pump(party, state);
+      setWaiting(entry, true);
+      void work(entry, state);
     },
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
   };
+}
+
+function roomOf({ room, concurrency }: QueueKey): number {
+  return room ?? concurrency;
 }
 
 /** Begins inside the generator, so that a fault there is a failed verdict as well. */

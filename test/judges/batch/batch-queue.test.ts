@@ -108,7 +108,7 @@ test('batch: each round of an evaluator goes into a later batch', async () => {
       return { kind: 'scored', score: second.kind === 'answered' ? 1 : 0, explanation: 'Both.', evidence: [], details: {} };
     })(),
     async (request) =>
-      request.kind === 'embed' || request.kind === 'call' ? { kind: 'failed', error: 'no' } : await host.room.ask('a', request),
+      request.kind === 'embed' || request.kind === 'call' ? { kind: 'failed', error: 'no' } : await host.room.ask(request, { id: 'a' }),
     { questionsMax: 5, threshold: 1 },
   );
   for (const nth of [1, 2]) {
@@ -386,7 +386,7 @@ test('batch: questions that go as forced calls are answered by calls, and reserv
 test('batch: a question is paid for by its evaluator and by the judge; what one of them does not pay for costs the other nothing', async () => {
   const [judge, evaluator, direct] = [till(2), till(3), till(9)];
   const host = await batchHost(server, { till: judge.own, batch: { requests: 4 } });
-  const purse = { evaluator: 'polite', batched: evaluator.own, direct: direct.own };
+  const purse = { batched: evaluator.own, direct: () => direct.own };
   const asked = ['a', 'b', 'c', 'd'].map((asker) => host.ask(asker, question, purse));
   const batch = await batchOf(host, server);
   expect([batch.lines.length, evaluator.most.length, evaluator.used]).toEqual([2, 3, ['unsent']]);
@@ -439,7 +439,7 @@ test('batch: a stop lets go of all who wait, and takes nobody in any more', asyn
   await batchOf(host, server);
   const stopped = host.room.stop();
   expect((await Promise.all(asked.map((one) => one.answer))).map(isPutOff)).toEqual([true, true]);
-  expect(isPutOff(await host.room.ask('c', question))).toBe(true);
+  expect(isPutOff(await host.room.ask(question, { id: 'c' }))).toBe(true);
   await stopped;
   expect((await host.store.unfinished('main')).length).toBe(1);
 });

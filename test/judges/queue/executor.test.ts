@@ -4,7 +4,8 @@ import { type JudgeEnd, type JudgeJob, judgeExecutor, type JudgeExecutorOptions 
 import { scriptedJudge } from '../../../src/judges/scripted.ts';
 import type { Judge } from '../../../src/judges/judge.ts';
 import { overBudget, withReservation } from '../../../src/judges/budget/budget-reservation.ts';
-import { askOf } from '../../../src/pipeline/jury/judge-driver.ts';
+import { askOf, type Ask } from '../../../src/pipeline/jury/judge-driver.ts';
+import type { Lend } from '../../../src/runtime/concurrency-limiter.ts';
 import type { Outcome } from '../../../src/model/verdict.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../../builders/manual-sleep.ts';
@@ -108,11 +109,11 @@ test('lane: who answers for a job alone does so instead of its party, and what c
   const own = job(judge);
   lane.offer({
     ...own,
-    answer: async () => ({ ...yes, batched: true }),
+    answer: () => async () => ({ ...yes, batched: true }),
     party: { ...own.party, batchPrice: { inputPerMillion: 500_000, outputPerMillion: 1_000_000 } },
   });
   await settled();
-  lane.offer({ ...job(judge, 'f'), answer: async () => ({ ...yes, batched: true }) });
+  lane.offer({ ...job(judge, 'f'), answer: () => async () => ({ ...yes, batched: true }) });
   await settled();
   expect([ends, judge.asked]).toEqual([['e:scored', 'f:scored'], []]);
   expect(
@@ -186,6 +187,42 @@ test('lane: each judge works on so many at a time, and a slow one holds up no ot
   await slow.answer();
   await slow.answer();
   expect(ends).toEqual(['d:scored', 'a:scored', 'b:scored', 'c:scored']);
+});
+
+test('lane: a job that waits for something else than its judge lends its slot, and is the next to have one', async () => {
+  const { lane, ends, job } = bench({ concurrency: 1 });
+  const slow = slowJudge('slow');
+  const batch = Promise.withResolvers<Answer>();
+  const waits = (lend: Lend): Ask => {
+    return async () => {
+      await lend(() => batch.promise);
+      return await slow.judge.ask(question);
+    };
+  };
+  lane.offer(job(slow.judge, 'batched', { answer: waits }));
+  for (const label of ['a', 'b']) lane.offer(job(slow.judge, label));
+  await settled();
+  expect(slow.asking()).toBe(1);
+  batch.resolve(yes);
+  await settled();
+  expect(slow.asking()).toBe(1);
+  for (let times = 0; times < 3; times++) await slow.answer();
+  expect(ends).toEqual(['a:scored', 'batched:scored', 'b:scored']);
+});
+
+test('lane: jobs that lent their slots count as waiting beyond the room of their judge', async () => {
+  const { lane, ends, job } = bench({ waitingMax: 1, concurrency: 1 });
+  const judge = scriptedJudge({ q: [yes] });
+  const waits = (lend: Lend): Ask => {
+    return async () => await lend(() => new Promise<Answer>(() => undefined));
+  };
+  const offer = (label: string, room: number): void => {
+    const own = job(judge, label, { answer: waits });
+    lane.offer({ ...own, party: { ...own.party, room } });
+  };
+  for (const label of ['a', 'b', 'c', 'd']) offer(label, 2);
+  await settled();
+  expect(ends).toEqual(['d:queue_full']);
 });
 
 test('lane: at the limit a job ends as overload, and what waits is kept', async () => {

@@ -1,0 +1,104 @@
+/**
+ * What a question passes on its way to the endpoint of a judge, from the outside in:
+ *
+ *     limiter → cache → batch → breaker → retry → budget → HTTP
+ *
+ * The limiter is the slot of the executor: a question has it from its start to its answer, and lends it while it waits for its batch or for the minute of its evaluator's budget.
+ * Decision 59 gives the reasons for this order.
+ */
+import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';
+import type { BudgetReservation, Tokens } from '../model/budget.ts';
+import type { JudgeCall } from '../model/judge-call.ts';
+import { lendNothing } from '../runtime/concurrency-limiter.ts';
+import { withRetry, type Busy, type RetryPolicy } from '../runtime/retry.ts';
+import type { BatchingJudge } from './batch/batch-client.ts';
+import { batchQueue, type BatchAsker as Asker, type BatchQueue, type BatchQueueOptions } from './batch/batch-queue.ts';
+import { believed, withReservation } from './budget/budget-reservation.ts';
+import type { AnswerCache } from './client/answer-cache.ts';
+import type { CallRecord, Reply } from './client/call-record.ts';
+import type { Guard } from './queue/judge-circuit-breaker.ts';
+
+export interface QuestionChainDeps extends Omit<BatchQueueOptions, 'direct' | 'use'> {
+  readonly cache: AnswerCache;
+  readonly breaker: Guard;
+  /** Works with the client that the judge has now: retry, budget and HTTP. */
+  readonly client: <Result>(work: (judge: BatchingJudge) => Promise<Result>) => Promise<Result>;
+}
+
+export interface QuestionChain {
+  readonly batches: Pick<BatchQueue, 'open' | 'stop'>;
+  ask(question: Question, asker: Asker): Promise<Answer>;
+  /** Past the cache and the batches. */
+  askAnew(question: Question, asker: Asker): Promise<Answer>;
+  embed(request: EmbeddingRequest, asker: Asker): Promise<Answer>;
+}
+
+export function questionChain({ cache, breaker, client, ...options }: QuestionChainDeps): QuestionChain {
+  const askAnew = (question: Question, { note, budget, lend = lendNothing }: Asker): Promise<Answer> =>
+    breaker.through(() => client((judge) => judge.ask(question, note, budget?.direct(lend))));
+  const batches = batchQueue({ ...options, use: client, direct: askAnew });
+  return {
+    batches,
+    ask: (question, asker) => cache.through(options.settings(), question, () => batches.ask(question, asker)),
+    askAnew,
+    embed: (request, { note, budget, lend = lendNothing }) =>
+      breaker.through(() => client((judge) => judge.embed(request, note, budget?.direct(lend)))),
+  };
+}
+
+export interface RequestChainDeps {
+  readonly retry: RetryPolicy;
+  /** Of the judge. */
+  readonly reservation: BudgetReservation | undefined;
+  /** A reply names a usage that cannot be. */
+  readonly onDisbelief: () => void;
+}
+
+/** One request of a question: to be sent as often as the retry policy allows, paid for each time. */
+export interface ChainedRequest<Sent extends Reply> {
+  readonly record: CallRecord;
+  readonly what: Pick<JudgeCall, 'operation' | 'question'>;
+  /** Of the evaluator that asks. */
+  readonly budget: BudgetReservation | undefined;
+  /** An upper bound of what it uses. */
+  readonly most: Tokens;
+  readonly send: () => Promise<Sent | Busy>;
+}
+
+interface Unsent {
+  readonly kind: 'failed';
+  readonly error: string;
+  readonly unsent?: true;
+}
+
+export type RequestChain = <Sent extends Reply & { readonly mayCost?: true }>(
+  request: ChainedRequest<Sent>,
+) => Promise<Exclude<Sent, Busy> | { readonly kind: 'failed'; readonly error: string }>;
+
+/** retry → budget of the evaluator → budget of the judge → HTTP. The budget of the judge is the last, because its minute counts what is sent. */
+export function requestChain({ retry, reservation, onDisbelief }: RequestChainDeps): RequestChain {
+  return async <Sent extends Reply & { readonly mayCost?: true }>({ record, what, budget, most, send }: ChainedRequest<Sent>) =>
+    await record.through(what, retry, (recorded, sent) =>
+      withRetry<Sent | Unsent>(
+        () =>
+          withReservation(
+            budget,
+            most,
+            async () => {
+              if (retry.signal.aborted) return { kind: 'failed', error: retry.stopped, unsent: true } as const;
+              return await withReservation(
+                reservation,
+                most,
+                async () => {
+                  sent();
+                  return believed(await send(), most, onDisbelief);
+                },
+                retry.signal,
+              );
+            },
+            retry.signal,
+          ),
+        recorded,
+      ),
+    );
+}
