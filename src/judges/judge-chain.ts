@@ -16,11 +16,11 @@ import { batchQueue, type BatchAsker as Asker, type BatchQueue, type BatchQueueO
 import { believed, withReservation } from './budget/budget-reservation.ts';
 import type { AnswerCache } from './client/answer-cache.ts';
 import type { CallRecord, Reply } from './client/call-record.ts';
-import type { Guard } from './queue/judge-circuit-breaker.ts';
+import type { JudgeCircuitBreaker } from './queue/judge-circuit-breaker.ts';
 
 export interface QuestionChainDeps extends Omit<BatchQueueOptions, 'direct' | 'use'> {
   readonly cache: AnswerCache;
-  readonly breaker: Guard;
+  readonly breaker: JudgeCircuitBreaker;
   /** Works with the client that the judge has now: retry, budget and HTTP. */
   readonly client: <Result>(work: (judge: BatchingJudge) => Promise<Result>) => Promise<Result>;
 }

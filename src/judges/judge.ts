@@ -6,9 +6,9 @@ import type { NoteCall } from '../model/judge-call.ts';
 export interface Judge {
   readonly name: string;
   readonly model: string;
-  /** Resolves, never rejects: every fault is an answer of kind `failed`. `note` is told of each request; `purse` is the budget of the evaluator that asks. */
-  ask(question: Question, note?: NoteCall, purse?: BudgetReservation): Promise<Answer>;
+  /** Resolves, never rejects: every fault is an answer of kind `failed`. `note` records each request; `budget` is that of the evaluator that asks. */
+  ask(question: Question, note?: NoteCall, budget?: BudgetReservation): Promise<Answer>;
   /** As `ask`; only an embedding model has an answer to it. */
-  embed(request: EmbeddingRequest, note?: NoteCall, purse?: BudgetReservation): Promise<Answer>;
+  embed(request: EmbeddingRequest, note?: NoteCall, budget?: BudgetReservation): Promise<Answer>;
   stop(): Promise<void>;
 }

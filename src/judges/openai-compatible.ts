@@ -26,7 +26,7 @@ const overloaded = { kind: 'failed', error: 'judge_overloaded: too many question
 interface Asking {
   readonly question: Question;
   /** Of the evaluator that asks. */
-  readonly purse: BudgetReservation | undefined;
+  readonly budget: BudgetReservation | undefined;
   readonly record: CallRecord;
 }
 
@@ -57,7 +57,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
   };
 }
 
-/** Without a limiter: whoever asks has a slot. */
+/** Without a limiter: the caller holds a slot. */
 export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps): BatchingJudge {
   const http = httpClient({ tls: settings.tls });
   const complete = chatCompletions(settings, http, parts.onNoConnection);
@@ -70,7 +70,7 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
   }
 
   const onDisbelief = (): void => parts.telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings.name });
-  const patience: RetryPolicy = {
+  const retry: RetryPolicy = {
     attemptsMax: 1 + (settings.retries ?? retriesDefault),
     onRetry: () => count('retried'),
     signal: stopping.signal,
@@ -78,11 +78,11 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
     parseDate: Date.parse,
     ...parts,
   };
-  const request = requestChain({ retry: patience, reservation: parts.till ?? rateOf(settings, parts), onDisbelief });
-  const embed = embedder({ settings, http, telemetry: parts.telemetry, patience, request });
+  const request = requestChain({ retry, reservation: parts.reservation ?? rateOf(settings, parts), onDisbelief });
+  const embed = embedder({ settings, http, telemetry: parts.telemetry, retry, request });
 
   async function settled(
-    { question, purse, record }: Asking,
+    { question, budget, record }: Asking,
     messages: readonly Message[],
     as: AnswerFormat,
   ): Promise<Exclude<Completion, { kind: 'busy' }>> {
@@ -90,7 +90,7 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
     return await request<Exclude<Completion, { kind: 'busy' }>>({
       record,
       what: { operation: 'chat', question: question.id },
-      budget: purse,
+      budget,
       most: mostOf(settings, question, messages, as),
       send: () => complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal }),
     });
@@ -126,8 +126,8 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
     let usable: { readonly value: JsonValue } | undefined;
     let error = '';
     for (let attempt = 1; attempt <= answersMax; attempt++) {
-      const { completion, tokens: told } = await asked(asking, messages);
-      tokens = sum(tokens, told);
+      const { completion, tokens: spent } = await asked(asking, messages);
+      tokens = sum(tokens, spent);
       if (completion.kind === 'failed') {
         error = completion.error;
         break;
@@ -153,14 +153,14 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
     name: settings.name,
     model: settings.model,
     batches: batchSide({ settings, http, nonce: parts.nonce, format: () => format, signal: stopping.signal }),
-    async ask(question, note, purse) {
+    async ask(question, note, budget) {
       const record = callRecord(settings, parts.clock, note);
-      const answer = stopping.signal.aborted ? overloaded : await resolved(() => answered({ question, purse, record }));
+      const answer = stopping.signal.aborted ? overloaded : await resolved(() => answered({ question, budget, record }));
       count(answer.kind);
       return answer.kind === 'answered' ? { ...answer, model: settings.model } : answer;
     },
-    async embed(request, note, purse) {
-      const answer = stopping.signal.aborted ? overloaded : await resolved(() => embed(request, note, purse));
+    async embed(request, note, budget) {
+      const answer = stopping.signal.aborted ? overloaded : await resolved(() => embed(request, note, budget));
       count(answer.kind);
       return answer;
     },

@@ -31,9 +31,9 @@ export interface OpenAiCompatibleOptions {
   readonly requestsPerMinute?: number | undefined;
   /** Longest wait for one answer, in milliseconds; 60,000 when left out. */
   readonly timeoutMs?: number | undefined;
-  /** Sendings after the first, while the endpoint is busy, with rests between; 4 when left out. */
+  /** Sendings after the first, while the endpoint is busy, with backoff between; 4 when left out. */
   readonly retries?: number | undefined;
-  /** The rests between. Tests hand in their own. */
+  /** Waits between two sendings. Tests hand in their own. */
   readonly sleep?: Sleep | undefined;
 }
 

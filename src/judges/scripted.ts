@@ -2,7 +2,7 @@
 import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';
 import type { Judge } from './judge.ts';
 
-/** Answers by the question's id; a function may look at the question. */
+/** Answers by the question's id; a function gets the question. */
 export interface Script {
   readonly [questionId: string]: readonly Answer[] | ((question: Question) => Answer);
 }

@@ -89,14 +89,14 @@ export interface JudgeDeps {
   readonly random: () => number;
   /** New at every call and not to be guessed: at least 64 random bits in text. */
   readonly nonce: () => string;
-  /** Absent: nobody counts what it uses. */
-  readonly till?: BudgetReservation;
+  /** Absent: its use is not counted. */
+  readonly reservation?: BudgetReservation;
   /** Told of the code, such as ECONNREFUSED, when there is no connection. */
   readonly onNoConnection?: (judge: string, code: string) => void;
 }
 
 export interface BatchSettings {
-  /** Between two looks at what is under way. */
+  /** Between two polls of the batches that are in progress. */
   readonly pollMs: number;
   /** How long questions gather. */
   readonly gatherMs: number;

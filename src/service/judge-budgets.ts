@@ -31,7 +31,7 @@ export interface JudgeBudgets {
 /** `judges`: the configured judges by name. */
 export function judgeBudgets(ledger: Ledger, judges: () => ReadonlyMap<string, { readonly config: JudgeConfig }>): JudgeBudgets {
   const reservation = (budget: Budget | undefined): BudgetReservation | undefined =>
-    budget === undefined ? undefined : ledger.till(budget);
+    budget === undefined ? undefined : ledger.reservation(budget);
 
   return {
     reservation: (config) => reservation(ofJudge(config)),
@@ -43,7 +43,7 @@ export function judgeBudgets(ledger: Ledger, judges: () => ReadonlyMap<string, {
       const direct = ofEvaluator(name, budget, config);
       return direct === undefined
         ? undefined
-        : { direct: (lend) => ledger.till(direct, lend), batched: ledger.till({ ...direct, ...inBatches(config) }) };
+        : { direct: (lend) => ledger.reservation(direct, lend), batched: ledger.reservation({ ...direct, ...inBatches(config) }) };
     },
     pace({ configured: { name, kind }, judge, panel, budget }) {
       if (kind !== 'judge') return ledger.share([]);
@@ -57,7 +57,7 @@ export function judgeBudgets(ledger: Ledger, judges: () => ReadonlyMap<string, {
         ...plan.map(({ configured: { name }, budget }) => ofEvaluator(name, budget)),
       ];
       return all.flatMap(listed).flatMap((budget) =>
-        ledger.standing(budget).map((limit) => ({
+        ledger.status(budget).map((limit) => ({
           ...limit,
           judge: budget.of === 'judge' ? budget.name : undefined,
           evaluator: budget.of === 'evaluator' ? budget.name : undefined,

@@ -12,7 +12,7 @@ import { answerCache } from '../judges/client/answer-cache.ts';
 import type { EvaluatorBudget } from '../judges/batch/batch-job.ts';
 import { batchPlaces } from '../judges/batch/batch-queue.ts';
 import type { BatchingJudge } from '../judges/batch/batch-client.ts';
-import { guard, type Guard } from '../judges/queue/judge-circuit-breaker.ts';
+import { judgeCircuitBreaker, type JudgeCircuitBreaker } from '../judges/queue/judge-circuit-breaker.ts';
 import { endpointQueueKey, httpCalls } from '../judges/client/http-calls.ts';
 import { questionChain, type QuestionChain } from '../judges/judge-chain.ts';
 import { openAiCompatibleClient } from '../judges/openai-compatible.ts';
@@ -86,9 +86,9 @@ interface Asker {
 
 interface JudgeEntry {
   config: JudgeConfig;
-  readonly party: QueueKey;
+  readonly queueKey: QueueKey;
   readonly client: Exchangeable<BatchingJudge>;
-  readonly guard: Guard;
+  readonly breaker: JudgeCircuitBreaker;
   readonly chain: QuestionChain;
   readonly answer: (asker: Asker) => Ask;
   /** Runs that wait or are worked on. */
@@ -126,22 +126,22 @@ export function judgePool(
     return openAiCompatibleClient(config, {
       ...parts,
       onNoConnection,
-      ...(reservation === undefined ? {} : { till: reservation }),
+      ...(reservation === undefined ? {} : { reservation }),
       nonce: () => randomBytes(12).toString('hex'),
     });
   }
 
   function judgeEntry(config: JudgeConfig): JudgeEntry {
     const client = exchangeable(judgeOf(config));
-    const watch = guard({ name: config.name, ...parts, signal: ended.signal });
+    const breaker = judgeCircuitBreaker({ name: config.name, ...parts, signal: ended.signal });
     const chain = questionChain({
       ...parts,
       cache: answers,
-      breaker: watch,
+      breaker,
       client: client.use,
       judge: config,
       settings: () => entry.config,
-      till: () => budgets.batchReservation(entry.config),
+      reservation: () => budgets.batchReservation(entry.config),
       newId: () => randomBytes(16).toString('hex'),
       onFault,
     });
@@ -155,10 +155,10 @@ export function judgePool(
       client,
       chain,
       answer,
-      guard: watch,
+      breaker,
       jobs: 0,
-      // No judge is named so: their names have no colon. Two judges that had one name after the other do not share places.
-      party: {
+      // No judge is named so: their names have no colon. Two judges that had one name after the other do not share slots.
+      queueKey: {
         name: `judge:${++opened}`,
         judge: config.name,
         model: config.model,
@@ -197,7 +197,7 @@ export function judgePool(
       take() {
         before.config = config;
         before.client.exchange(next);
-        before.guard.forget();
+        before.breaker.forget();
       },
     };
   }
@@ -230,7 +230,7 @@ export function judgePool(
     void chain.batches.stop();
   }
 
-  function partyOf({ name: evaluator, concurrency, tls }: ConfiguredHttp): QueueKey {
+  function endpointKey({ name: evaluator, concurrency, tls }: ConfiguredHttp): QueueKey {
     const name = endpointQueueKey(evaluator);
     return { name, concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request, tls)) };
   }
@@ -244,7 +244,7 @@ export function judgePool(
       done(end);
     };
     const budget = budgets.evaluatorBudget(work, entry.config);
-    executor.offer({ ...asked, party: entry.party, answer: (lend) => entry.answer({ asker, budget, isAnew, lend }), done: ended });
+    executor.offer({ ...asked, key: entry.queueKey, answer: (lend) => entry.answer({ asker, budget, isAnew, lend }), done: ended });
   }
 
   /** Holds every judge of the panel until the vote is over, although the configuration changes meanwhile. */
@@ -289,7 +289,7 @@ export function judgePool(
           questions: () => configured.judge(run.trace, expected, context, run),
         },
       };
-      if (configured.kind === 'http') executor.offer({ ...question.asked, party: partyOf(configured), done });
+      if (configured.kind === 'http') executor.offer({ ...question.asked, key: endpointKey(configured), done });
       else if (panel === undefined) askOne(entries.get(judge ?? ''), question, done);
       else void juryOf(panel, question).then(done);
     };
@@ -307,7 +307,7 @@ export function judgePool(
       // One that waits for a batch takes no place before it: so many are taken out of the store as there is room for in batches.
       return entry === undefined
         ? placesOfUnknownJudge
-        : entry.guard.places(entry.config.batch === undefined ? entry.config.concurrency : Math.ceil(workedOn(entry.config) / 2));
+        : entry.breaker.places(entry.config.batch === undefined ? entry.config.concurrency : Math.ceil(workedOn(entry.config) / 2));
     },
     moreMs: (judge) => entries.get(judge)?.config.batch?.withinMs ?? 0,
     async open({ judgeSpend, judgeAnswers, judgeBatches }, mayStore) {

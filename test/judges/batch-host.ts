@@ -32,7 +32,11 @@ export interface BatchHost {
   readonly calls: readonly JudgeCall[];
   settings: JudgeSettings;
   /** Gives the answer when it comes. */
-  ask(asker: string, of?: Question, purse?: EvaluatorBudget): { readonly answer: Promise<Answer>; readonly told: () => Answer | undefined };
+  ask(
+    asker: string,
+    of?: Question,
+    budget?: EvaluatorBudget,
+  ): { readonly answer: Promise<Answer>; readonly told: () => Answer | undefined };
   /** Time goes by, and whoever sleeps wakes, until something is so. */
   until<T>(is: () => T | undefined | Promise<T | undefined>, what: string, stepMs?: number): Promise<T>;
   /** Points of a counter by outcome. */
@@ -44,14 +48,21 @@ export interface HostOptions {
   readonly judge?: Partial<JudgeSettings>;
   readonly store?: JudgeBatchStore;
   readonly clock?: ManualClock;
-  readonly till?: BudgetReservation;
+  readonly reservation?: BudgetReservation;
   readonly mayLie?: (text: string) => boolean;
 }
 
 /** The first one of a test over a server and a store, or the next process over the same. */
 export async function batchHost(
   server: BatchServer,
-  { batch, judge, store: given, clock = manualClock(Date.parse('2026-01-01T00:00:00Z')), till, mayLie = () => true }: HostOptions = {},
+  {
+    batch,
+    judge,
+    store: given,
+    clock = manualClock(Date.parse('2026-01-01T00:00:00Z')),
+    reservation,
+    mayLie = () => true,
+  }: HostOptions = {},
 ): Promise<BatchHost> {
   const store = given ?? (await memoryStore()).judgeBatches;
   const [telemetry, nap] = [metricRegistry(), manualSleep()];
@@ -81,7 +92,7 @@ export async function batchHost(
     settings: () => host.settings,
     use: (work) => work(client),
     direct: (of, { note, budget }) => client.ask(of, note, budget?.direct(lendNothing)),
-    till: () => till,
+    reservation: () => reservation,
     newId: () => `own-${++ids}`,
     onFault: (error) => void faults.push(error),
     telemetry,
@@ -101,9 +112,9 @@ export async function batchHost(
     clock,
     faults,
     calls,
-    ask(asker: string, of = question, purse?: EvaluatorBudget) {
+    ask(asker: string, of = question, budget?: EvaluatorBudget) {
       let told: Answer | undefined;
-      const answer = room.ask(of, { id: asker, note: (call) => void calls.push(call), budget: purse }).then((one) => (told = one));
+      const answer = room.ask(of, { id: asker, note: (call) => void calls.push(call), budget }).then((one) => (told = one));
       return { answer, told: () => told };
     },
     until: <T>(is: () => T | undefined | Promise<T | undefined>, what: string, stepMs = 1_000) =>

@@ -23,17 +23,17 @@ export interface Bench {
 export async function bench(
   script: readonly Play[],
   settings: Partial<JudgeSettings> = {},
-  till?: BudgetReservation,
+  reservation?: BudgetReservation,
   nonce = () => 'n0nce',
 ): Promise<Bench> {
-  return await benchAt(await chatServer(...script), settings, till, nonce);
+  return await benchAt(await chatServer(...script), settings, reservation, nonce);
 }
 
 /** Before this server, which is closed as well. */
 export async function benchAt(
   server: ChatServer,
   settings: Partial<JudgeSettings> = {},
-  till?: BudgetReservation,
+  reservation?: BudgetReservation,
   nonce = () => 'n0nce',
 ): Promise<Bench> {
   const telemetry = metricRegistry();
@@ -50,7 +50,7 @@ export async function benchAt(
         slept.push(ms);
         clock.advance(ms);
       },
-      ...(till === undefined ? {} : { till }),
+      ...(reservation === undefined ? {} : { reservation }),
     },
   );
   onTestFinished(async () => {

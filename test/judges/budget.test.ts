@@ -17,7 +17,7 @@ const question: Question = {
 const good = '{"yes":true}';
 
 /** Lets so many through. */
-function till(lets = Infinity) {
+function reservation(lets = Infinity) {
   const most: Tokens[] = [];
   const used: Used[] = [];
   const own: BudgetReservation = {
@@ -87,7 +87,7 @@ const unbelievable: readonly (readonly [name: string, play: Play])[] = [
 ];
 for (const [name, play] of unbelievable) {
   test(`budget: an answer that tells ${name} is taken, and costs what was reserved`, async () => {
-    const money = till();
+    const money = reservation();
     const { judge, disbelieved } = await bench([play], { answerTokensMax: 500 }, money.own);
     const answer = await judge.ask(question);
     expect(answer).toMatchObject({ kind: 'answered', value: { yes: true } });
@@ -100,7 +100,7 @@ for (const [name, play] of unbelievable) {
 }
 
 test('budget: a refusal that tells a nonsensical usage costs what was reserved', async () => {
-  const money = till();
+  const money = reservation();
   const { judge } = await bench(
     [says(good, { finish_reason: 'content_filter' }, { prompt_tokens: 1e300, completion_tokens: 1 })],
     { answerTokensMax: 500 },
@@ -112,7 +112,7 @@ test('budget: a refusal that tells a nonsensical usage costs what was reserved',
 
 for (const { name, script, settings, used } of cases) {
   test(`budget: ${name}`, async () => {
-    const money = till();
+    const money = reservation();
     const { judge, server } = await bench(script, { answerTokensMax: 500, ...settings }, money.own);
     await judge.ask(question);
     expect(money.used).toEqual(used);
@@ -123,7 +123,7 @@ for (const { name, script, settings, used } of cases) {
 test.each([{ name: 'without tls' }, { name: 'with another authority', tls: { ca: mutualTls.clientCa } }])(
   'budget: an endpoint that is not trusted has read nothing, so it costs nothing, $name',
   async ({ tls }) => {
-    const money = till();
+    const money = reservation();
     const { judge, server } = await benchAt(await tlsChatServer(serverTls, says(good)), tls === undefined ? {} : { tls }, money.own);
     await judge.ask(question);
     expect(new Set(money.used)).toEqual(new Set(['nothing']));
@@ -132,7 +132,7 @@ test.each([{ name: 'without tls' }, { name: 'with another authority', tls: { ca:
 );
 
 test('budget: a door that is shut costs nothing', async () => {
-  const money = till();
+  const money = reservation();
   const { judge, server } = await bench([says(good)], {}, money.own);
   await server.close();
   await judge.ask(question);
@@ -140,7 +140,7 @@ test('budget: a door that is shut costs nothing', async () => {
 });
 
 test('budget: the most is above every byte that is sent, and as much answer as may come', async () => {
-  const money = till();
+  const money = reservation();
   const { judge, server } = await bench([says(good)], { answerTokensMax: 500 }, money.own);
   await judge.ask(question);
   const [request] = server.requests;
@@ -151,7 +151,7 @@ test('budget: the most is above every byte that is sent, and as much answer as m
 });
 
 test('budget: a forced call reserves its tool and what endpoints write around it as well', async () => {
-  const [plain, forced] = [till(), till()];
+  const [plain, forced] = [reservation(), reservation()];
   await (await bench([says(good)], {}, plain.own)).judge.ask(question);
   const { judge, server } = await bench([calls([good])], { answerFormat: 'tool_call' }, forced.own);
   await judge.ask(question);
@@ -163,21 +163,21 @@ test('budget: a forced call reserves its tool and what endpoints write around it
 });
 
 test('budget: what there is no budget for is not sent, also not a second time', async () => {
-  const none = till(0);
+  const none = reservation(0);
   const { judge, server, slept } = await bench([says(good)], {}, none.own);
   expect(await judge.ask(question)).toEqual({ kind: 'failed', error: expect.stringContaining('over_budget') as string });
   expect([server.requests.length, slept]).toEqual([0, []]);
 });
 
 test('budget: a correction that there is no budget for leaves what was paid in the answer', async () => {
-  const once = till(1);
+  const once = reservation(1);
   const { judge, server } = await bench([says('no')], {}, once.own);
   expect(await judge.ask(question)).toEqual({ kind: 'failed', error: expect.stringContaining('over_budget') as string, tokens: told });
   expect(server.requests).toHaveLength(1);
 });
 
 test('budget: vectors are paid for too', async () => {
-  const money = till(1);
+  const money = reservation(1);
   const { judge } = await bench([embeds(() => [1, 2])], {}, money.own);
   const texts = Array.from({ length: 17 }, (_, at) => `text ${at}`);
   expect(await judge.embed({ kind: 'embed', texts })).toEqual({ kind: 'failed', error: expect.stringContaining('over_budget') as string });

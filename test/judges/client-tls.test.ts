@@ -116,7 +116,7 @@ test('client tls: the files of a batch go up and come down too', async () => {
   if (submitted.kind !== 'submitted' || batch === undefined) throw new Error('nothing was submitted');
   expect(batch.lines.map((line) => line.custom_id)).toEqual(['a']);
   server.finish(batch, { output: '{"custom_id":"a"}\n' });
-  const look = await api.look(submitted.remoteId);
-  expect(look).toMatchObject({ kind: 'batch', state: 'ended' });
-  expect(await api.read('files' in look ? (look.files[0] ?? '') : '')).toEqual({ kind: 'read', text: '{"custom_id":"a"}\n' });
+  const status = await api.status(submitted.remoteId);
+  expect(status).toMatchObject({ kind: 'batch', state: 'ended' });
+  expect(await api.read('files' in status ? (status.files[0] ?? '') : '')).toEqual({ kind: 'read', text: '{"custom_id":"a"}\n' });
 });

@@ -4,7 +4,7 @@ import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import type { BatchingJudge } from '../../src/judges/batch/batch-client.ts';
 import { answerCache } from '../../src/judges/client/answer-cache.ts';
 import { questionChain, requestChain } from '../../src/judges/judge-chain.ts';
-import { guard } from '../../src/judges/queue/judge-circuit-breaker.ts';
+import { judgeCircuitBreaker } from '../../src/judges/queue/judge-circuit-breaker.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
 import type { BudgetReservation } from '../../src/model/budget.ts';
 import { manualClock } from '../../src/model/clock.ts';
@@ -28,7 +28,12 @@ const settings: JudgeSettings = {
 
 function bench(answer: () => Answer) {
   const passed: string[] = [];
-  const breaker = guard({ ...parts, sleep: () => new Promise(() => undefined), name: 'main', signal: new AbortController().signal });
+  const breaker = judgeCircuitBreaker({
+    ...parts,
+    sleep: () => new Promise(() => undefined),
+    name: 'main',
+    signal: new AbortController().signal,
+  });
   const chain = questionChain({
     ...parts,
     cache: answerCache(parts),
@@ -49,7 +54,7 @@ function bench(answer: () => Answer) {
       } as Partial<BatchingJudge> as BatchingJudge),
     judge: settings,
     settings: () => settings,
-    till: () => undefined,
+    reservation: () => undefined,
     newId: () => 'id',
     onFault: (error) => {
       throw error;

@@ -1,4 +1,4 @@
-/** What a judge gives to whoever puts its questions together: the way to its endpoint, the lines of files, and what answers mean. */
+/** What a judge gives to the batch queue: the way to its endpoint, the lines of files, and what answers mean. */
 import type OpenAI from 'openai';
 import type { Question } from '../../../evaluators/evaluator.ts';
 import type { HttpClient } from '../../http/http-client.ts';
@@ -55,11 +55,11 @@ export function batchSide({ settings, http, nonce, format, signal }: BatchSideOp
 }
 
 export interface BatchApi {
-  /** `id`: ours, which the batch bears; the same one twice is meant to be one batch. Busy with `mayCost`: nobody knows whether it was created. */
+  /** `id`: ours, which the batch bears; the same one twice is meant to be one batch. Busy with `mayCost`: it may have been created. */
   submit(id: string, lines: readonly string[]): Promise<{ readonly kind: 'submitted'; readonly remoteId: string } | Trouble>;
   /** Among the newest ones there, the one that bears our id. */
   find(id: string): Promise<{ readonly kind: 'found'; readonly remoteId: string } | { readonly kind: 'absent' } | Trouble>;
-  look(remoteId: string): Promise<BatchStatus | { readonly kind: 'gone' } | Trouble>;
+  status(remoteId: string): Promise<BatchStatus | { readonly kind: 'gone' } | Trouble>;
   /** Of a file of answers. */
   read(fileId: string): Promise<{ readonly kind: 'read'; readonly text: string } | Trouble>;
   /** As far as may be: it may be over already. */
@@ -71,7 +71,7 @@ export interface BatchApi {
 export interface BatchStatus {
   readonly kind: 'batch';
   readonly state: 'working' | 'ended' | 'expired' | 'failed';
-  /** With answers and with errors; none that was not told. */
+  /** With answers and with errors, as far as the endpoint names them. */
   readonly files: readonly string[];
   /** With the questions. */
   readonly input: readonly string[];
@@ -128,9 +128,9 @@ export function batchApi(settings: JudgeSettings, http: HttpClient, signal: Abor
   return {
     submit: (id, lines) => settled(() => submitted(id, lines)),
     find: (id) => settled(() => found(id)),
-    async look(remoteId) {
+    async status(remoteId) {
       try {
-        return lookOf(await (await opened).batches.retrieve(remoteId, { signal }));
+        return statusOf(await (await opened).batches.retrieve(remoteId, { signal }));
       } catch (error) {
         return field(error, 'status') === 404 ? { kind: 'gone' } : await troubleOf(error);
       }
@@ -174,7 +174,7 @@ const states: { readonly [status: string]: BatchStatus['state'] } = {
   failed: 'failed',
 };
 
-function lookOf(batch: OpenAI.Batch): BatchStatus {
+function statusOf(batch: OpenAI.Batch): BatchStatus {
   const status = textOf(batch, 'status') ?? '';
   const of = (...names: readonly string[]): readonly string[] => names.flatMap((name) => textOf(batch, name) ?? []);
   return {
@@ -190,7 +190,7 @@ function textOf(from: unknown, name: string): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= idCharsMax ? value : undefined;
 }
 
-/** `custom` tells answers apart. */
+/** `custom` identifies the answer. */
 export function batchLine(custom: string, body: JsonObject): string {
   return jsonText({ custom_id: custom, method: 'POST', url: '/v1/chat/completions', body });
 }
@@ -208,11 +208,11 @@ const moreLines = 1_000;
 
 export interface ReadLines {
   readonly results: ReadonlyMap<string, LineResult>;
-  /** How many lines were passed over. What is beyond the lines that are looked at counts as one. */
+  /** How many lines were passed over. The lines beyond the limit count as one. */
   readonly faults: ReadonlyMap<LineFault, number>;
 }
 
-/** Of two answers to one question the first counts: which of them is the better one nobody knows. */
+/** Of two answers to one question the first counts: neither is known to be better. */
 export function readLines(texts: readonly string[], asked: ReadonlySet<string>): ReadLines {
   const results = new Map<string, LineResult>();
   const faults = new Map<LineFault, number>();

@@ -1,4 +1,4 @@
-/** One batch on its way: sent up, looked after, and taken down when it is done. Which of its steps are known in the store is what a restart goes on from. */
+/** One batch: submitted, polled, and collected when it is done. A restart continues from the last step that the store knows. */
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
 import type { BatchAnswer, JudgeBatchStore } from '../../model/store/judge-store.ts';
 import type { Refusal, Settle, BudgetReservation, Tokens, Used } from '../../model/budget.ts';
@@ -38,12 +38,12 @@ export interface Waiting {
   readonly resolves: ((answer: BatchReply) => void)[];
 }
 
-export interface Flight {
+export interface BatchJob {
   readonly id: string;
   remoteId: string | undefined;
   readonly preparedMs: number;
   readonly keys: ReadonlySet<string>;
-  /** Of its questions, those that somebody in this process waits for. */
+  /** Of its questions, those that an asker in this process waits for. */
   readonly waiting: Map<string, Waiting>;
   /** What was reserved for them; of a batch of an earlier process nothing is. */
   readonly settle: ReadonlyMap<string, Settle>;
@@ -75,8 +75,8 @@ export interface BatchJobDeps {
   readonly store: JudgeBatchStore;
   readonly mayLie: (text: string) => boolean;
   /** The judge's, as it pays for what goes in a batch. */
-  readonly till: () => BudgetReservation | undefined;
-  readonly flights: Set<Flight>;
+  readonly reservation: () => BudgetReservation | undefined;
+  readonly jobs: Set<BatchJob>;
   readonly newId: () => string;
   /** Of the judge's endpoint and model. */
   readonly endpoint: string;
@@ -85,36 +85,36 @@ export interface BatchJobDeps {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface Flights {
+export interface BatchJobs {
   /** Sends up what fits into one batch, the first ones; gives what is not under way after it. Rejects when the store cannot be used: then nothing was sent. */
   launch(questions: readonly Waiting[]): Promise<readonly BatchEnd[]>;
-  /** Looks after one of them. Rejects when the store cannot be used: then it is looked after again. */
-  tend(flight: Flight): Promise<readonly BatchEnd[]>;
+  /** Polls one of them. Rejects when the store cannot be used: then it is polled again. */
+  tend(job: BatchJob): Promise<readonly BatchEnd[]>;
 }
 
 /** A request of a process that died may still arrive. */
 const arrivalMs = 60_000;
-/** How long a cancelled batch may take to tell what it has done, or an endpoint to be there again. */
-const patienceMs = 900_000;
+/** How long a cancelled batch may take to report what it has done, or an endpoint to be reachable again. */
+const graceMs = 900_000;
 /** Longer answers are not kept, only used. */
 const textCharsMax = 64 * 1024;
 /** Times that a question goes up in vain before it is asked by itself. */
 const triesMax = 3;
 const withinDefaultMs = 86_400_000;
 
-export function batchFlights({
+export function batchJobs({
   settings,
   use,
   store,
   mayLie,
-  till,
-  flights,
+  reservation,
+  jobs,
   newId,
   endpoint,
   telemetry,
   clock,
   onFault,
-}: BatchJobDeps): Flights {
+}: BatchJobDeps): BatchJobs {
   const micros = (): number => Math.floor(clock.nowMs() * 1_000);
   const labels = (outcome: string) => ({ 'tracejury.judge': settings().name, 'tracejury.outcome': outcome });
   const counted = (outcome: string): void => telemetry.add('tracejury.judge.batches', 1, labels(outcome));
@@ -123,7 +123,7 @@ export function batchFlights({
   async function taken({ budget }: Waiting, most: Tokens, before: ReadonlyMap<string, Settle>): Promise<Settle | Refusal> {
     const settles: Settle[] = [];
     try {
-      for (const one of [budget?.batched, till()]) {
+      for (const one of [budget?.batched, reservation()]) {
         const settle = await one?.take(most);
         if (typeof settle === 'function') settles.push(settle);
         else if (settle !== undefined) {
@@ -167,36 +167,36 @@ export function batchFlights({
   }
 
   /** There is nothing to be had from it. */
-  async function abandoned(flight: Flight, reason: DirectReason): Promise<readonly BatchEnd[]> {
-    await store.end(flight.id, [], micros());
-    flights.delete(flight);
-    for (const settle of flight.settle.values()) settle(unworked.has(reason) ? 'unsent' : 'unknown');
-    return [...flight.waiting.values()].map((waiting): BatchEnd =>
+  async function abandoned(job: BatchJob, reason: DirectReason): Promise<readonly BatchEnd[]> {
+    await store.end(job.id, [], micros());
+    jobs.delete(job);
+    for (const settle of job.settle.values()) settle(unworked.has(reason) ? 'unsent' : 'unknown');
+    return [...job.waiting.values()].map((waiting): BatchEnd =>
       waiting.tries + 1 >= triesMax || reason !== 'not_taken'
         ? { kind: 'direct', waiting, reason }
         : { kind: 'again', waiting: { ...waiting, tries: waiting.tries + 1 } },
     );
   }
 
-  async function found(flight: Flight): Promise<readonly BatchEnd[]> {
-    const there = await use(({ batches }) => batches.api.find(flight.id));
+  async function found(job: BatchJob): Promise<readonly BatchEnd[]> {
+    const there = await use(({ batches }) => batches.api.find(job.id));
     if (there.kind === 'found') {
       counted('adopted');
-      flight.remoteId = there.remoteId;
-      await store.submitted(flight.id, there.remoteId);
+      job.remoteId = there.remoteId;
+      await store.submitted(job.id, there.remoteId);
       return [];
     }
-    const ageMs = clock.nowMs() - flight.preparedMs;
+    const ageMs = clock.nowMs() - job.preparedMs;
     const isAbsent = there.kind === 'absent' || there.kind === 'refused';
-    if (!isAbsent || ageMs < arrivalMs) return ageMs > patienceMs ? await abandoned(flight, 'unreachable') : [];
+    if (!isAbsent || ageMs < arrivalMs) return ageMs > graceMs ? await abandoned(job, 'unreachable') : [];
     counted('not_taken');
-    return await abandoned(flight, 'not_taken');
+    return await abandoned(job, 'not_taken');
   }
 
   /** Undefined: not yet. */
-  async function downloaded(look: BatchStatus, isLate: boolean): Promise<readonly string[] | undefined> {
+  async function downloaded(status: BatchStatus, isLate: boolean): Promise<readonly string[] | undefined> {
     const texts: string[] = [];
-    for (const file of look.files) {
+    for (const file of status.files) {
       const reply = await use(({ batches }) => batches.api.read(file));
       if (reply.kind === 'read') texts.push(reply.text);
       else if (reply.kind === 'busy' && !isLate) return undefined;
@@ -205,36 +205,36 @@ export function batchFlights({
     return texts;
   }
 
-  async function collected(flight: Flight, look: BatchStatus, isLate: boolean): Promise<readonly BatchEnd[]> {
-    const texts = await downloaded(look, isLate);
+  async function collected(job: BatchJob, status: BatchStatus, isLate: boolean): Promise<readonly BatchEnd[]> {
+    const texts = await downloaded(status, isLate);
     if (texts === undefined) return [];
-    const { results, faults } = readLines(texts, flight.keys);
+    const { results, faults } = readLines(texts, job.keys);
     for (const [fault, lines] of faults) telemetry.add('tracejury.judge.batch.lines', lines, labels(fault));
     const answers = [...results].flatMap(([question, result]): readonly BatchAnswer[] => {
       const text = textOf(result);
       return text === undefined || text.length > textCharsMax || !mayLie(text) ? [] : [{ question, text }];
     });
-    await store.end(flight.id, answers, micros());
-    flights.delete(flight);
-    counted(look.state === 'ended' ? 'done' : look.state);
-    for (const [key, settle] of flight.settle) settle(usedBy(results.get(key), look));
-    const ends = await Promise.all([...flight.waiting.values()].map((waiting) => endOf(flight, waiting, results.get(waiting.key), look)));
-    void use(({ batches }) => batches.api.remove([...look.input, ...look.files]));
+    await store.end(job.id, answers, micros());
+    jobs.delete(job);
+    counted(status.state === 'ended' ? 'done' : status.state);
+    for (const [key, settle] of job.settle) settle(usedBy(results.get(key), status));
+    const ends = await Promise.all([...job.waiting.values()].map((waiting) => endOf(job, waiting, results.get(waiting.key), status)));
+    void use(({ batches }) => batches.api.remove([...status.input, ...status.files]));
     return ends;
   }
 
-  async function endOf(flight: Flight, waiting: Waiting, result: LineResult | undefined, look: BatchStatus): Promise<BatchEnd> {
+  async function endOf(job: BatchJob, waiting: Waiting, result: LineResult | undefined, status: BatchStatus): Promise<BatchEnd> {
     if (result?.kind !== 'completion')
       return {
         kind: 'direct',
         waiting,
-        reason: result?.kind ?? (look.state === 'ended' ? 'missing' : look.state === 'failed' ? 'failed' : 'expired'),
+        reason: result?.kind ?? (status.state === 'ended' ? 'missing' : status.state === 'failed' ? 'failed' : 'expired'),
       };
     const most = await use(async ({ batches }) => batches.most(waiting.question));
     const completion = believed(result.completion, most, () =>
       telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings().name }),
     );
-    noted(flight, waiting, completion);
+    noted(job, waiting, completion);
     const tokens = tokensOf(completion);
     const text = completion.kind === 'text' ? completion.text : undefined;
     const read = text === undefined ? undefined : await use(async ({ batches }) => batches.read(waiting.question, text));
@@ -243,7 +243,7 @@ export function batchFlights({
     return { kind: 'answer', waiting, answer: { kind: 'answered', ...read, model: settings().model, batched: true, ...used } };
   }
 
-  function noted({ preparedMs, remoteId }: Flight, { question, note }: Waiting, completion: Completion): void {
+  function noted({ preparedMs, remoteId }: BatchJob, { question, note }: Waiting, completion: Completion): void {
     const { name, baseUrl, model } = settings();
     const tokens = tokensOf(completion);
     note?.({
@@ -266,7 +266,7 @@ export function batchFlights({
     async launch(questions) {
       const { chosen, lines, settle, refused } = await packed(questions);
       if (chosen.size === 0) return refused;
-      const flight: Flight = {
+      const job: BatchJob = {
         id: newId(),
         remoteId: undefined,
         preparedMs: clock.nowMs(),
@@ -276,49 +276,49 @@ export function batchFlights({
         cancelledMs: undefined,
       };
       try {
-        await store.prepare({ id: flight.id, judge: settings().name, endpoint, preparedAt: micros(), questions: [...flight.keys] });
+        await store.prepare({ id: job.id, judge: settings().name, endpoint, preparedAt: micros(), questions: [...job.keys] });
       } catch (error) {
         for (const one of settle.values()) one('unsent');
         throw error;
       }
-      flights.add(flight);
-      const reply = await use(({ batches }) => batches.api.submit(flight.id, lines));
+      jobs.add(job);
+      const reply = await use(({ batches }) => batches.api.submit(job.id, lines));
       if (reply.kind === 'submitted') {
         counted('created');
-        flight.remoteId = reply.remoteId;
-        // Elsewise the next process looks for it by our id.
-        await store.submitted(flight.id, reply.remoteId).catch(onFault);
+        job.remoteId = reply.remoteId;
+        // Otherwise the next process searches for it by our id.
+        await store.submitted(job.id, reply.remoteId).catch(onFault);
         return refused;
       }
-      // Perhaps it was created: it is looked for.
+      // It may have been created: the next poll searches for it.
       if (reply.kind !== 'refused' && reply.mayCost === true) return refused;
       counted('not_taken');
-      return [...refused, ...(await abandoned(flight, reply.kind === 'busy' ? 'not_taken' : 'refused'))];
+      return [...refused, ...(await abandoned(job, reply.kind === 'busy' ? 'not_taken' : 'refused'))];
     },
-    async tend(flight) {
-      const { remoteId } = flight;
-      if (remoteId === undefined) return await found(flight);
-      const look = await use(({ batches }) => batches.api.look(remoteId));
-      if (look.kind === 'gone') {
+    async tend(job) {
+      const { remoteId } = job;
+      if (remoteId === undefined) return await found(job);
+      const status = await use(({ batches }) => batches.api.status(remoteId));
+      if (status.kind === 'gone') {
         counted('lost');
-        return await abandoned(flight, 'lost');
+        return await abandoned(job, 'lost');
       }
-      const ageMs = clock.nowMs() - flight.preparedMs;
+      const ageMs = clock.nowMs() - job.preparedMs;
       const { withinMs = withinDefaultMs } = settings().batch ?? {};
-      const isLate = ageMs > withinMs + patienceMs;
-      if (look.kind === 'batch' && look.state !== 'working') return await collected(flight, look, isLate);
-      if (look.kind === 'batch' && ageMs > withinMs && flight.cancelledMs === undefined) {
-        flight.cancelledMs = clock.nowMs();
+      const isLate = ageMs > withinMs + graceMs;
+      if (status.kind === 'batch' && status.state !== 'working') return await collected(job, status, isLate);
+      if (status.kind === 'batch' && ageMs > withinMs && job.cancelledMs === undefined) {
+        job.cancelledMs = clock.nowMs();
         await use(({ batches }) => batches.api.cancel(remoteId));
       }
       if (!isLate) return [];
-      counted(look.kind === 'batch' ? 'expired' : 'lost');
-      return await abandoned(flight, look.kind === 'batch' ? 'expired' : 'unreachable');
+      counted(status.kind === 'batch' ? 'expired' : 'lost');
+      return await abandoned(job, status.kind === 'batch' ? 'expired' : 'unreachable');
     },
   };
 }
 
-/** Nobody has worked on it, or will. */
+/** No model has worked on it, or will. */
 const unworked: ReadonlySet<DirectReason> = new Set(['not_taken', 'refused', 'failed']);
 
 function textOf(result: LineResult): string | undefined {
@@ -329,7 +329,7 @@ function tokensOf(completion: Completion): Tokens | undefined {
   return 'tokens' in completion ? completion.tokens : undefined;
 }
 
-/** What was refused costs nothing, and what was not reached never went to a model; of what is missing nobody knows. */
+/** What was refused costs nothing, and what was not reached never went to a model; what is missing may have cost the most. */
 function usedBy(result: LineResult | undefined, { state }: BatchStatus): Used {
   if (result?.kind === 'completion') return tokensOf(result.completion) ?? 'unknown';
   if (result?.kind === 'refused') return 'nothing';

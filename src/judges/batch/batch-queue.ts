@@ -1,5 +1,5 @@
 /**
- * Where questions to a judge gather until a batch of them goes to its endpoint, and where whoever asked waits for the answer, for hours. A question whose batch does not
+ * Where questions to a judge gather until a batch of them goes to its endpoint, and where the asker waits for the answer, for hours. A question whose batch does not
  * answer it is asked by itself. What is under way is known in the store by who asks and what: one who asks the same again after a restart waits for the same batch.
  */
 import { createHash } from 'node:crypto';
@@ -12,11 +12,11 @@ import type { NoteCall } from '../../model/judge-call.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { questionKey, textsOf } from '../client/answer-cache.ts';
 import {
-  batchFlights,
+  batchJobs,
   type BatchEnd,
   type BatchReply,
-  type Flight,
-  type Flights,
+  type BatchJob,
+  type BatchJobs,
   type BatchJobDeps,
   type EvaluatorBudget,
   type Waiting,
@@ -24,7 +24,7 @@ import {
 import type { JudgeSettings } from '../settings.ts';
 import { lendNothing, type Lend } from '../../runtime/concurrency-limiter.ts';
 
-export interface BatchQueueOptions extends Pick<BatchJobDeps, 'settings' | 'use' | 'till' | 'newId' | 'onFault'> {
+export interface BatchQueueOptions extends Pick<BatchJobDeps, 'settings' | 'use' | 'reservation' | 'newId' | 'onFault'> {
   /** What stays as it is as long as the judge is the same one. */
   readonly judge: Pick<JudgeSettings, 'baseUrl' | 'model'>;
   /** Asks one question at once. */
@@ -45,7 +45,7 @@ export interface BatchAsker {
 }
 
 export interface BatchQueue {
-  /** Batches are made from now on, and those of an earlier process looked after. Rejects when the store cannot be read. */
+  /** Batches are made from now on, and those of an earlier process are continued. Rejects when the store cannot be read. */
   open(store: JudgeBatchStore, mayLie: (text: string) => boolean): Promise<void>;
   /** Before `open` each question goes by itself. */
   ask(question: Question, asker: BatchAsker): Promise<Answer>;
@@ -68,7 +68,7 @@ export function batchPlaces({ requests, inFlight }: { readonly requests: number;
   return requests * inFlight;
 }
 
-/** Answers that nobody has come back for; and longer than any batch takes. */
+/** Answers whose asker has not come back are kept for this time, which is longer than any batch takes. */
 const answersMs = 14 * 86_400_000;
 const answersMax = 100_000;
 const forgetEveryMs = 3_600_000;
@@ -77,7 +77,7 @@ const pollDefaultMs = 30_000;
 export function batchQueue(options: BatchQueueOptions): BatchQueue {
   const { settings, use, direct, telemetry, clock, sleep, onFault } = options;
   const pending = new Map<string, Waiting>();
-  const flights = new Set<Flight>();
+  const jobs = new Set<BatchJob>();
   const { baseUrl, model } = options.judge;
   const endpoint = createHash('sha256')
     .update(JSON.stringify([baseUrl, model]))
@@ -85,15 +85,15 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   const ended = new AbortController();
   let wake = new AbortController();
   let store: JudgeBatchStore | undefined;
-  let own: Flights | undefined;
+  let own: BatchJobs | undefined;
   let working: Promise<void> | undefined;
   let lookedMs = -Infinity;
   let forgottenMs = -Infinity;
 
-  function tell(): void {
+  function report(): void {
     const labels = { 'tracejury.judge': settings().name };
-    telemetry.set('tracejury.judge.batch.waiting', pending.size + [...flights].reduce((sum, { waiting }) => sum + waiting.size, 0), labels);
-    telemetry.set('tracejury.judge.batch.in_flight', flights.size, labels);
+    telemetry.set('tracejury.judge.batch.waiting', pending.size + [...jobs].reduce((sum, { waiting }) => sum + waiting.size, 0), labels);
+    telemetry.set('tracejury.judge.batch.in_flight', jobs.size, labels);
   }
 
   function count(outcome: string): void {
@@ -135,23 +135,23 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     );
   }
 
-  async function send(to: Flights): Promise<void> {
-    while (isDue() && flights.size < (settings().batch?.inFlight ?? 0) && !ended.signal.aborted) {
+  async function send(to: BatchJobs): Promise<void> {
+    while (isDue() && jobs.size < (settings().batch?.inFlight ?? 0) && !ended.signal.aborted) {
       const ends = await to.launch([...pending.values()]);
-      for (const { keys } of flights) for (const key of keys) pending.delete(key);
+      for (const { keys } of jobs) for (const key of keys) pending.delete(key);
       for (const end of ends) finish(end);
       // What comes again does so at the next turn.
       if (ends.some(({ kind }) => kind === 'again')) return;
     }
   }
 
-  async function turn(to: Flights): Promise<void> {
+  async function turn(to: BatchJobs): Promise<void> {
     if (settings().batch === undefined) for (const waiting of pending.values()) finish({ kind: 'direct', waiting, reason: 'switched_off' });
     if (clock.nowMs() - lookedMs >= (settings().batch?.pollMs ?? pollDefaultMs)) {
       lookedMs = clock.nowMs();
-      for (const flight of flights) {
+      for (const job of jobs) {
         if (ended.signal.aborted) return;
-        for (const end of await to.tend(flight)) finish(end);
+        for (const end of await to.tend(job)) finish(end);
       }
     }
     await send(to);
@@ -168,11 +168,11 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     wake = new AbortController();
   }
 
-  async function work(to: Flights): Promise<void> {
+  async function work(to: BatchJobs): Promise<void> {
     while (!ended.signal.aborted) {
       // At the end a store that is closed is no fault.
       await turn(to).catch((error: unknown) => (ended.signal.aborted ? undefined : onFault(error)));
-      tell();
+      report();
       await rest();
     }
   }
@@ -192,15 +192,15 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
 
   function wait({ key, question, note, budget }: Pick<Waiting, 'key' | 'question' | 'note' | 'budget'>): Promise<BatchReply> {
     return new Promise((done) => {
-      const flight = [...flights].find(({ keys }) => keys.has(key));
-      const place = flight?.waiting ?? pending;
+      const job = [...jobs].find(({ keys }) => keys.has(key));
+      const place = job?.waiting ?? pending;
       const before = place.get(key);
       if (before === undefined) place.set(key, { key, question, note, budget, sinceMs: clock.nowMs(), tries: 0, resolves: [done] });
       else before.resolves.push(done);
       const { requests = Infinity, inFlight = 0 } = settings().batch ?? {};
       // Once for each batch that is full.
-      if (pending.size % requests === 0 && flights.size < inFlight) wake.abort();
-      tell();
+      if (pending.size % requests === 0 && jobs.size < inFlight) wake.abort();
+      report();
     });
   }
 
@@ -208,16 +208,16 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     async open(given, mayLie) {
       const found = await given.unfinished(settings().name);
       store = given;
-      own = batchFlights({
+      own = batchJobs({
         ...options,
         store,
         mayLie: (text) => mayLie(text) && textsOf(parseJson(text) ?? '').every(mayLie),
-        flights,
+        jobs,
         endpoint,
       });
       for (const { id, remoteId, preparedAt, questions, ...batch } of found) {
         if (batch.endpoint === endpoint)
-          flights.add({
+          jobs.add({
             id,
             remoteId,
             preparedMs: preparedAt / 1_000,
@@ -226,10 +226,10 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
             settle: new Map(),
             cancelledMs: undefined,
           });
-        // Of another endpoint or model: nobody asks for it there any more.
+        // Of another endpoint or model: its answers are of no use.
         else await given.end(id, [], Math.floor(clock.nowMs() * 1_000));
       }
-      if (settings().batch !== undefined || flights.size > 0) working ??= work(own);
+      if (settings().batch !== undefined || jobs.size > 0) working ??= work(own);
     },
     async ask(question, asker) {
       const { id, note, budget, lend = lendNothing } = asker;
@@ -239,7 +239,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
       const key = createHash('sha256')
         .update(JSON.stringify([id, questionKey(baseUrl, model, question)]))
         .digest('hex');
-      const isUnderWay = [...flights].some(({ keys }) => keys.has(key));
+      const isUnderWay = [...jobs].some(({ keys }) => keys.has(key));
       const answer = isUnderWay ? undefined : await known(key, question);
       if (answer !== undefined) return answer;
       if (ended.signal.aborted) return putOff;
@@ -248,7 +248,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     },
     async stop() {
       ended.abort();
-      for (const waiting of [...pending.values(), ...[...flights].flatMap((flight) => [...flight.waiting.values()])])
+      for (const waiting of [...pending.values(), ...[...jobs].flatMap((job) => [...job.waiting.values()])])
         resolve(waiting, { kind: 'answer', answer: putOff });
       await working;
     },

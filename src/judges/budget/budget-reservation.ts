@@ -1,7 +1,7 @@
 /** Nothing is sent to a judge with a budget before the store has reserved what it may use. */
 import type { Refusal, BudgetReservation, Tokens, Used } from '../../model/budget.ts';
 
-/** `limit`: the key of the budget. Whoever meets it ends the pair as `over_budget`. */
+/** `limit`: the key of the budget. It ends the pair of run and evaluator as `over_budget`. */
 export function overBudget(limit: string): Refusal {
   return { refused: `over_budget: ${limit} leaves no room for this request` };
 }
@@ -11,10 +11,10 @@ export function overLimit(answer: { readonly kind: string; readonly error?: stri
   return answer.kind === 'failed' ? /^over_budget: (\w+)/.exec(answer.error ?? '')?.[1] : undefined;
 }
 
-/** What a reply tells of its cost. */
+/** What a reply says of its cost. */
 interface Costing {
   readonly tokens?: Tokens | undefined;
-  /** True: it was not answered, and may have been charged all the same. */
+  /** True: it was not answered, but may have been charged. */
   readonly mayCost?: true;
   /** True: it did not leave. */
   readonly unsent?: true;
@@ -26,15 +26,15 @@ interface Unpaid {
   readonly unsent: true;
 }
 
-/** Sends once what is paid for. Without a till everything is. */
+/** Sends once what is paid for. Without a reservation everything is. */
 export async function withReservation<Reply extends { readonly kind: string } & Costing>(
-  till: BudgetReservation | undefined,
+  reservation: BudgetReservation | undefined,
   most: Tokens,
   send: () => Promise<Reply>,
   signal?: AbortSignal,
 ): Promise<Reply | Unpaid> {
-  if (till === undefined) return await send();
-  const settle = await till.take(most, signal);
+  if (reservation === undefined) return await send();
+  const settle = await reservation.take(most, signal);
   if (typeof settle !== 'function') return { kind: 'failed', error: settle.refused, unsent: true };
   let used: Used = 'unknown';
   try {
@@ -46,7 +46,7 @@ export async function withReservation<Reply extends { readonly kind: string } & 
   }
 }
 
-/** An answer that tells no usage costs what it may have cost; a refusal nothing. */
+/** An answer without a usage counts with the most that it may have cost, a refusal with nothing. */
 function usedBy({ kind, tokens, mayCost, unsent }: { readonly kind: string } & Costing): Used {
   if (unsent === true) return 'unsent';
   if (tokens !== undefined) return tokens;
@@ -60,7 +60,7 @@ const mostMore = 1_000;
 const answerTokensMax = 1_000_000;
 
 /**
- * Whether a request that uses `most` by our own count can have used what the endpoint tells. A mistyped or hostile number must neither end the budget of the day nor make the
+ * Whether a request that uses `most` by our own count can have used what the endpoint reports. A mistyped or hostile number must neither end the budget of the day nor make the
  * judge free.
  */
 export function isBelievable({ input, output }: Tokens, most: Tokens, answers: boolean): boolean {

@@ -76,7 +76,7 @@ export function limitName(measure: Measure): string {
   return words[measure];
 }
 
-/** As the reason of a decision: whose limit it was is told with it. */
+/** As the reason of a decision: it says whose limit it is. */
 export function reasonOf({ of }: Budget, measure: Measure): string {
   return of === 'evaluator' ? `evaluator_${words[measure]}` : words[measure];
 }

@@ -40,7 +40,7 @@ export interface LedgerOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
-  /** Of this process alone: by it the store tells its reservations from those of others. */
+  /** Of this process alone: by it the store distinguishes its reservations from those of others. */
   readonly owner: string;
   /** Questions that were chosen and are not answered yet; absent: none wait. */
   readonly waiting?: (budget: Budget) => number;
@@ -62,10 +62,10 @@ export interface Ledger {
   /** Goes on with what the store knows of the day, and tends it from then on. Rejects when it cannot be read. */
   open(store: JudgeSpendStore): Promise<void>;
   /** Reservations of a budget; another one of the same name takes over what is reserved. `lend` has a slot that is lent while a request waits for the minute. */
-  till(budget: Budget, lend?: Lend): BudgetReservation;
+  reservation(budget: Budget, lend?: Lend): BudgetReservation;
   /** What these budgets together leave of a sample rate, 0..1, and the reason of a decision when that is nothing: the scarcest. */
   share(budgets: readonly Budget[]): Paced;
-  standing(budget: Budget): readonly LimitStatus[];
+  status(budget: Budget): readonly LimitStatus[];
   /** Notes what is spent and gives back what is reserved and was not needed. Rejects when the store cannot be written. */
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ const dayMs = 86_400_000;
 const aheadShare = 0.005;
 /** Days that the store remembers. */
 const daysKept = 400;
-/** A process that has not been heard of for so long is gone. */
+/** A process that is silent for this time is gone. */
 const leaseMs = 60_000;
 const tendEveryMs = 20_000;
 const doesNotCount: Settle = () => undefined;
@@ -87,7 +87,7 @@ interface Account {
   known: DaySpend;
   /** Not noted there yet. */
   spent: Spending;
-  /** What this process has reserved in the store; the rest is held by others, some of whom may be gone. */
+  /** What this process has reserved in the store; other processes hold the rest, and some of them may be gone. */
   held: Amount;
   /** Of what is reserved in the store, what calls that are over have used; not noted there yet. */
   used: Amount;
@@ -174,7 +174,7 @@ export function ledger({
       account.open++;
       return undefined;
     });
-    tell(budget);
+    report(budget);
     if (over !== undefined) return over;
     return (used) => {
       const spending = spendingOf(used, most, budget);
@@ -186,11 +186,11 @@ export function ledger({
       );
       account.free = sumOfAmounts(account.free, leftOf(bound, amount));
       account.open--;
-      tell(budget);
+      report(budget);
     };
   }
 
-  function standing(budget: Budget): readonly LimitStatus[] {
+  function status(budget: Budget): readonly LimitStatus[] {
     const limits = limitsOfDay(budget);
     const { known, spent, held: own, used } = accountNamed(accountOf(budget));
     const sums = sumOfAmounts(amountOf(known), amountOf(spent));
@@ -215,8 +215,8 @@ export function ledger({
     });
   }
 
-  function tell(budget: Budget): void {
-    for (const { limit, most, spent, reserved, share } of standing(budget)) {
+  function report(budget: Budget): void {
+    for (const { limit, most, spent, reserved, share } of status(budget)) {
       const labels = {
         'tracejury.judge': budget.of === 'evaluator' ? '' : budget.name,
         'gen_ai.evaluation.name': budget.of === 'evaluator' ? budget.name : '',
@@ -230,7 +230,7 @@ export function ledger({
     }
   }
 
-  /** An earlier day is closed when its last call is over; what other processes have spent today is heard of. */
+  /** An earlier day is closed when its last call is over; what other processes have spent today is read. */
   async function tended(): Promise<void> {
     await store.renew(owner, now());
     await store.adopt({ before: now() - leaseMs * 1_000, forget: dayOf(clock.nowMs() - daysKept * dayMs) });
@@ -251,7 +251,7 @@ export function ledger({
       for (const [name, known] of await store.on(dayOf(clock.nowMs()))) accountNamed(name, known);
       tending ??= periodicTask({ everyMs: tendEveryMs, sleep, work: tended, onFault, restsFirst: true });
     },
-    till: (budget, lend = lendNothing) => ({
+    reservation: (budget, lend = lendNothing) => ({
       async take(most, signal) {
         const passed = isBoundedByMinute(budget) ? await lend(() => pace.pass(budget, most, signal)) : doesNotCount;
         if (passed === undefined) return stopped;
@@ -271,14 +271,14 @@ export function ledger({
     share(budgets) {
       let scarcest = unpaced;
       for (const budget of budgets) {
-        tell(budget);
+        report(budget);
         const { of } = budget;
-        for (const { limit, share } of standing(budget))
+        for (const { limit, share } of status(budget))
           if (share < scarcest.left) scarcest = { left: share, by: of === 'evaluator' ? `evaluator_${limit}` : limit };
       }
       return scarcest;
     },
-    standing,
+    status,
     async close() {
       await tending?.stop();
       for (const account of accounts.values()) await after(account, () => settled(account));

@@ -34,8 +34,8 @@ export interface Minutes {
 /** The refusal of a request whose signal came first. */
 export const stopped = { refused: 'judge_stopped: the service is stopping' } as const;
 
-/** Between two looks while there is no room. */
-const lookEveryMs = 250;
+/** Between two attempts while there is no room. */
+const attemptEveryMs = 250;
 
 interface Line {
   /** By second: to be given back with the next entry. Of the last sixty seconds only. */
@@ -56,18 +56,18 @@ export function minutes({ store, telemetry, clock, sleep }: MinutesOptions): Min
   const lines = new Map<string, Line>();
 
   async function waited(line: Line, budget: Budget, wanted: Amount, signal: AbortSignal | undefined): Promise<number | undefined> {
-    for (let looks = 0; signal?.aborted !== true; looks++) {
+    for (let attempts = 0; signal?.aborted !== true; attempts++) {
       const at = Math.floor(clock.nowMs() * 1_000);
       const second = Math.floor(at / 1_000_000);
       const back = [...line.back].map(([of, amount]) => ({ second: of, amount }));
       line.back.clear();
       if (await store().pass({ account: accountOf(budget), at, wanted, limits: limitsOfMinute(budget), back })) return second;
-      if (looks === 0)
+      if (attempts === 0)
         telemetry.add('tracejury.judge.budget.waits', 1, {
           'tracejury.judge': budget.of === 'evaluator' ? '' : budget.name,
           'gen_ai.evaluation.name': budget.of === 'evaluator' ? budget.name : '',
         });
-      await sleep(lookEveryMs, signal);
+      await sleep(attemptEveryMs, signal);
     }
     return undefined;
   }

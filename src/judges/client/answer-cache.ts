@@ -41,7 +41,7 @@ const valueCharsMax = 64 * 1024;
 const storeRowsMax = 100_000;
 const storeCharsMax = 64 * 1024 * 1024;
 const pruneEveryMs = 600_000;
-/** Nobody keeps an answer for longer. */
+/** No answer is kept for longer. */
 export const cacheMsMax = 90 * 86_400_000;
 
 export function answerCache({
@@ -115,7 +115,7 @@ export function answerCache({
       const other = underWay.get(key);
       if (other !== undefined) {
         const answer = await other;
-        // Whoever asked may have stopped, or run out of budget: that is no answer to this one.
+        // The first asker may have stopped, or run out of budget: that does not answer this one.
         if (answer.kind === 'answered') {
           count('cached');
           return {
@@ -169,7 +169,7 @@ function askedAs({ model, temperature, reasoningEffort, extraBody, answerFormat 
   return jsonText(answerFormat === undefined ? kept : [...kept, answerFormat], { sortKeys: true });
 }
 
-/** The texts as they are shown; the schema by its members, in whatever order. */
+/** The texts as the judge sees them; the schema by its members, in any order. */
 export function questionKey(baseUrl: string, model: string, { id, instruction, data, answerSchema, vote }: Question): string {
   const asked = [
     baseUrl,

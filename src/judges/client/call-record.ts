@@ -1,4 +1,4 @@
-/** Notes what a request to an endpoint came to, however often it is sent, so that it can be told as a span. */
+/** Records the end of a request to an endpoint, however often it is sent: a span reports it. */
 import type { Tokens } from '../../model/budget.ts';
 import type { JudgeCall, NoteCall } from '../../model/judge-call.ts';
 import type { Clock } from '../../model/clock.ts';
@@ -17,11 +17,11 @@ export interface Reply {
 }
 
 export interface CallRecord {
-  /** One request: `work` is handed the patience to send with, and what to call before each sending. Nothing is noted of what is never sent. */
+  /** One request: `work` is given the retry policy, and what to call before each sending. Nothing is noted of what is never sent. */
   through<Result extends Reply>(
     what: Pick<JudgeCall, 'operation' | 'question'>,
-    patience: RetryPolicy,
-    work: (patience: RetryPolicy, sent: () => void) => Promise<Result>,
+    policy: RetryPolicy,
+    work: (policy: RetryPolicy, sent: () => void) => Promise<Result>,
   ): Promise<Result>;
 }
 
@@ -32,17 +32,17 @@ export function callRecord(
 ): CallRecord {
   const place = endpointOf(settings.baseUrl);
   return {
-    async through(what, patience, work) {
+    async through(what, policy, work) {
       let startMs: number | undefined;
       const retries: { readonly atMs: number; readonly error: string }[] = [];
-      const noting: RetryPolicy = {
-        ...patience,
+      const recording: RetryPolicy = {
+        ...policy,
         onRetry(busy: Busy) {
           retries.push({ atMs: clock.nowMs(), error: busy.error });
-          patience.onRetry(busy);
+          policy.onRetry(busy);
         },
       };
-      const reply = await work(noting, () => void (startMs ??= clock.nowMs()));
+      const reply = await work(recording, () => void (startMs ??= clock.nowMs()));
       if (startMs !== undefined) {
         const { error, tokens, response } = reply;
         note({

@@ -9,7 +9,7 @@ import type { HttpClient } from '../../http/http-client.ts';
 import type { Busy } from '../../runtime/retry.ts';
 import type { AnswerFormat, JudgeDeps, JudgeSettings } from '../settings.ts';
 
-/** The one function that a model is told to call: its arguments are the answer. The name is the same for every question, so that prompts stay alike. */
+/** The one function that a model has to call: its arguments are the answer. The name is the same for every question, so that prompts stay alike. */
 export const answerFunction = { name: 'give_answer', description: 'Takes the JSON value that answers the question.' } as const;
 
 export interface Message {
@@ -124,7 +124,7 @@ interface MessageAnswer {
 }
 
 /**
- * The arguments of the call that the model was told to make. A call is recognised by its name whatever was asked for: a line of a batch does not say in which format its question
+ * The arguments of the call that the model had to make. A call is recognised by its name, whatever the request asked for: a line of a batch does not say in which format its question
  * went. Text beside a call is prose, as reasoning is, and is not read. An endpoint that knows no tools passes over them and answers in text.
  */
 function answerOf(message: unknown): MessageAnswer {
@@ -194,7 +194,7 @@ function noteOf(body: unknown): ResponseNote {
   };
 }
 
-/** As told: whether they can be believed is seen where it is known what was sent. */
+/** As the endpoint reports them: `believed` compares them with what was sent. */
 function tokensOf(usage: unknown): Tokens | undefined {
   const input = field(usage, 'prompt_tokens');
   const output = field(usage, 'completion_tokens');

@@ -22,13 +22,13 @@ export function connectionCode(fault: Unanswered): string | undefined {
   return fault.reason === 'timed_out' && fault.phase === 'connection' ? 'ETIMEDOUT' : undefined;
 }
 
-/** For people: with the code, where certificates are to be looked at. */
+/** For people: with the code of a fault of certificates. */
 export function noConnection(fault: Unanswered): string {
   const code = connectionCode(fault) ?? '';
   return handshake.test(code) ? `no connection, for TLS (${code})` : 'no connection';
 }
 
-/** Nobody has read the request. */
+/** The endpoint has not read the request. */
 export function isUnsent(fault: Unanswered): boolean {
   if (fault.reason === 'timed_out') return fault.phase === 'connection';
   return fault.reason === 'failed' && (unreachable.has(fault.code) || handshake.test(fault.code));

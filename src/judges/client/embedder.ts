@@ -68,7 +68,7 @@ export interface EmbedderOptions {
   readonly settings: JudgeSettings;
   readonly http: HttpClient;
   readonly telemetry: JudgeDeps['telemetry'];
-  readonly patience: RetryPolicy;
+  readonly retry: RetryPolicy;
   readonly request: RequestChain;
 }
 
@@ -77,16 +77,16 @@ interface Wanted {
   readonly texts: readonly string[];
   readonly note: NoteCall | undefined;
   /** Of the evaluator that asks. */
-  readonly purse: BudgetReservation | undefined;
+  readonly budget: BudgetReservation | undefined;
 }
 
 export function embedder({
   settings,
   http,
   telemetry,
-  patience,
+  retry,
   request,
-}: EmbedderOptions): (request: EmbeddingRequest, note: NoteCall | undefined, purse: BudgetReservation | undefined) => Promise<Answer> {
+}: EmbedderOptions): (request: EmbeddingRequest, note: NoteCall | undefined, budget: BudgetReservation | undefined) => Promise<Answer> {
   const embed = embeddings(settings, http);
   const cache = embeddingCache();
 
@@ -94,18 +94,18 @@ export function embedder({
     telemetry.add('tracejury.judge.embeddings', texts, { 'tracejury.judge': settings.name, 'tracejury.outcome': outcome });
   }
 
-  async function asked({ texts, note, purse }: Wanted, known: ReadonlyMap<string, Vector>, missing: readonly string[]): Promise<Answer> {
+  async function asked({ texts, note, budget }: Wanted, known: ReadonlyMap<string, Vector>, missing: readonly string[]): Promise<Answer> {
     const vectors = new Map(known);
     let tokens: Tokens | undefined;
-    const record = callRecord(settings, patience.clock, note);
+    const record = callRecord(settings, retry.clock, note);
     for (let at = 0; at < missing.length; at += textsPerRequest) {
       const batch = missing.slice(at, at + textsPerRequest);
       const reply = await request<Exclude<Embedded, Busy>>({
         record,
         what: { operation: 'embeddings' },
-        budget: purse,
+        budget,
         most: { input: tokensMost(batch), output: 0 },
-        send: () => embed(batch, patience.signal),
+        send: () => embed(batch, retry.signal),
       });
       if (reply.kind !== 'vectors') return { kind: 'failed', error: reply.error };
       for (const [nth, text] of batch.entries()) vectors.set(text, reply.vectors[nth] ?? []);
@@ -126,7 +126,7 @@ export function embedder({
     return { kind: 'answered', value: read.vectors, truncated: false, model: settings.model, ...(tokens === undefined ? {} : { tokens }) };
   }
 
-  return async ({ texts }, note, purse) => {
+  return async ({ texts }, note, budget) => {
     if (texts.length > textsMax) return { kind: 'failed', error: `judge_overloaded: more than ${textsMax} texts at once` };
     const distinct = [...new Set(texts)];
     const known = new Map(
@@ -139,7 +139,7 @@ export function embedder({
     if (known.size > 0) count('cached', known.size);
     if (missing.length === 0) return answered(texts, known, undefined);
     count('asked', missing.length);
-    return await asked({ texts, note, purse }, known, missing);
+    return await asked({ texts, note, budget }, known, missing);
   };
 }
 

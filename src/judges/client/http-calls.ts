@@ -22,7 +22,7 @@ const attemptsMax = 3;
 export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep' | 'random'>): HttpCalls {
   const stopping = new AbortController();
   let plain: HttpClient | undefined;
-  /** As long as somebody has the certificates. */
+  /** As long as the certificates are in use. */
   const guarded = new WeakMap<ClientTls, HttpClient>();
 
   function clientOf(tls: ClientTls | undefined): HttpClient {
@@ -53,7 +53,7 @@ export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep'
 
   return {
     async call(name, request, tls) {
-      const patience = {
+      const retry = {
         attemptsMax,
         onRetry: () => count(name, 'retried'),
         signal: stopping.signal,
@@ -61,7 +61,7 @@ export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep'
         parseDate: Date.parse,
         ...parts,
       };
-      const answer = await withRetry<Answer>(() => sent(request, clientOf(tls)), patience);
+      const answer = await withRetry<Answer>(() => sent(request, clientOf(tls)), retry);
       count(name, answer.kind);
       return answer;
     },

@@ -14,7 +14,7 @@ export interface Refused {
 export interface Failed {
   readonly kind: 'failed';
   readonly error: string;
-  /** It may have been worked on, and charged, all the same. */
+  /** The endpoint may have worked on it, and charge for it. */
   readonly mayCost?: true;
 }
 
@@ -29,7 +29,7 @@ export interface OpenAiTransport {
 }
 
 /**
- * It sends once and tells no one: retries and logs are not its business. Its package is a fifth of what the service would keep in memory, so it is loaded when there is
+ * It sends once, and neither retries nor logs. Its package is a fifth of what the service would keep in memory, so it is loaded when there is
  * a judge, and then at once: the first question need not wait for it.
  */
 export async function openAiClient(settings: JudgeSettings, transport: OpenAiTransport): Promise<OpenAI> {
@@ -51,7 +51,7 @@ export async function openAiClient(settings: JudgeSettings, transport: OpenAiTra
   });
 }
 
-/** No answer came, or one that is too large. `message`: what the package tells a time limit from other faults by. */
+/** No answer came, or one that is too large. `message`: by it the package recognises a time limit. */
 class HttpFault extends Error {
   readonly fault: Unanswered | { readonly reason: 'too_large'; readonly bytesMax: number };
 

@@ -1,6 +1,6 @@
 /**
  * A question → the messages for a model. Texts of the judged run are foreign: each stands between fences that carry a nonce which the run
- * cannot know, is announced as material, and is never searched for anything. Characters that nobody sees are written out there.
+ * cannot know, is announced as material, and is never searched for anything. Invisible characters are written out there.
  */
 import type { DataBlock, Question } from '../../../evaluators/evaluator.ts';
 import { revealed } from '../../../evaluators/evidence/hidden-characters.ts';
@@ -27,12 +27,12 @@ export interface Prompt {
   readonly truncated: boolean;
 }
 
-/** As judges cut what they are shown. */
+/** As judges cut their input. */
 export const promptBounds = { blockCharsMax: 40_000, promptCharsMax: 200_000 } as const satisfies Omit<PromptLimits, 'nonce'>;
 
 const blocksMax = 100;
 const titleCharsMax = 200;
-/** Characters of an unusable answer that it is shown again. */
+/** Characters of an unusable answer that the correction quotes. */
 const quotedCharsMax = 10_000;
 
 export function promptOf(question: Question, limits: PromptLimits): Prompt {

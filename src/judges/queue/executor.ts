@@ -23,7 +23,7 @@ export interface QueueKey {
   readonly concurrency: number;
   /** Jobs that do not count as waiting, because most of them have lent their slots to wait for a batch; absent: `concurrency`. */
   readonly room?: number;
-  /** Whose tokens it tells: the name of the judge, its model, and what a million of them cost. */
+  /** The labels of its tokens: the name of the judge and its model; and what a million of them cost. */
   readonly judge?: string;
   readonly model?: string;
   readonly price?: TokenPrice | undefined;
@@ -38,13 +38,13 @@ export interface JudgeJob {
   readonly name: string;
   /** Whose run it is. */
   readonly agent?: string | undefined;
-  readonly party: QueueKey;
+  readonly key: QueueKey;
   /** Answers this job; absent: its queue key does. */
   readonly answer?: (lend: Lend) => Ask;
   readonly threshold: number | null;
   /** Begins the evaluation; called when its turn comes. */
   readonly questions: () => Asking<Outcome>;
-  /** Called exactly once. Whoever offered the job makes the decision known: `overload`, or that of the verdict. */
+  /** Called exactly once. The caller reports the decision: `overload`, or that of the verdict. */
   readonly done: (end: JudgeEnd) => void;
 }
 
@@ -139,12 +139,13 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
   }
 
   async function endOf(job: JudgeJob, lend: Lend): Promise<JudgeEnd> {
-    /** What a question found that nobody was to be asked. Nothing more is asked then: whatever the evaluator makes of it is not its verdict. */
+    /** The answer of a question that was not sent. Nothing more is asked then: what the evaluator makes of it is not its verdict. */
     let unasked: Answer | undefined;
     let cached = 0;
     const made: JudgeCall[] = [];
+    const failures = new Set<string>();
     let tokens: Tokens | undefined;
-    const answerer = job.answer?.(lend) ?? job.party.answer;
+    const answerer = job.answer?.(lend) ?? job.key.answer;
     const ask: Ask = async (request) => {
       if (unasked !== undefined) return unasked;
       const answer = await answerer(request, (call) => void made.push(call));
@@ -153,6 +154,7 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
         tokens = { input: (tokens?.input ?? 0) + answer.tokens.input, output: (tokens?.output ?? 0) + answer.tokens.output };
       if (overLimit(answer) !== undefined || isCircuitOpen(answer) || isPutOff(answer)) unasked = answer;
       if (answer.kind === 'answered' && answer.cached === true) cached++;
+      if (answer.kind === 'failed') failures.add(answer.error);
       return answer;
     };
     const verdict = await runJudge(begun(job), ask, { questionsMax, threshold: job.threshold });
@@ -165,7 +167,7 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
       ...(tokens === undefined ? {} : { judge_tokens: { ...tokens } }),
       ...(made.length === 0 ? {} : { judge_requests: made.length }),
     };
-    return { kind: 'judged', verdict: { ...verdict, details: { ...verdict.details, ...used } }, ...calls };
+    return { kind: 'judged', verdict: { ...namedIn(verdict, failures, job.key), details: { ...verdict.details, ...used } }, ...calls };
   }
 
   async function drain(deadlineMs: number): Promise<void> {
@@ -185,10 +187,10 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
     offer(job) {
       const entry: Held = { job, open: true, isWaiting: false };
       if (stopped !== undefined) return end(entry, { kind: 'overload', reason: 'stopping' });
-      const { party } = job;
-      const jobs = keys.get(party.name)?.held ?? 0;
-      if (jobs >= roomOf(party) && beyond() >= waitingMax) return end(entry, { kind: 'overload', reason: 'queue_full' });
-      const state = stateOf(party);
+      const { key } = job;
+      const jobs = keys.get(key.name)?.held ?? 0;
+      if (jobs >= roomOf(key) && beyond() >= waitingMax) return end(entry, { kind: 'overload', reason: 'queue_full' });
+      const state = stateOf(key);
       state.held++;
       held.add(entry);
       setWaiting(entry, true);
@@ -202,6 +204,13 @@ function roomOf({ room, concurrency }: QueueKey): number {
   return room ?? concurrency;
 }
 
+/** The explanation of a verdict that failed with its judge names the judge: a service has several of them. */
+function namedIn(verdict: Verdict, failures: ReadonlySet<string>, { judge }: QueueKey): Verdict {
+  return judge !== undefined && verdict.kind === 'failed' && failures.has(verdict.error)
+    ? { ...verdict, explanation: `Judge ${judge}: ${verdict.explanation}` }
+    : verdict;
+}
+
 /** Begins inside the generator, so that a fault there is a failed verdict as well. */
 function* begun(job: JudgeJob): Asking<Outcome> {
   return yield* job.questions();
@@ -209,12 +218,12 @@ function* begun(job: JudgeJob): Asking<Outcome> {
 
 function countTokens(
   telemetry: Telemetry,
-  { name, agent = '', party: { judge = '', model = '', batchPrice, ...party } }: JudgeJob,
+  { name, agent = '', key: { judge = '', model = '', batchPrice, ...key } }: JudgeJob,
   answer: Answer,
 ): void {
   const { tokens } = answer;
   if (tokens === undefined) return;
-  const price = answer.kind === 'answered' && answer.batched === true ? (batchPrice ?? party.price) : party.price;
+  const price = answer.kind === 'answered' && answer.batched === true ? (batchPrice ?? key.price) : key.price;
   const labels = { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge, 'gen_ai.agent.name': agent, 'gen_ai.request.model': model };
   telemetry.add('tracejury.evaluation.tokens', tokens.input, { ...labels, 'gen_ai.token.type': 'input' });
   telemetry.add('tracejury.evaluation.tokens', tokens.output, { ...labels, 'gen_ai.token.type': 'output' });

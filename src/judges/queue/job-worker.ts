@@ -17,9 +17,9 @@ export interface JobWorkerOptions {
   readonly owner: string;
   /** Of what waits: beyond the one nothing more is let in, beyond the other it ends as overload. */
   readonly keep: { readonly rows: number; readonly ageMs: number };
-  /** How many jobs of a party are worked on at a time. */
+  /** How many jobs of a queue are in progress at the same time. */
   readonly places: (party: string) => number;
-  /** How much longer than others those of a party may wait. */
+  /** How much longer than other jobs those of a queue may wait. */
   readonly moreMs?: (party: string) => number;
   readonly resume: (job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd) => void;
   readonly watermarks: Pick<DeliveryWatermarks, 'delivered' | 'stored'>;
@@ -30,9 +30,9 @@ export interface JobWorkerOptions {
 }
 
 export interface JobWorker {
-  /** Whether one more may wait for a party; it then comes with the next item that is offered to the store. */
+  /** Whether one more job may wait in a queue; it then comes with the next item that is offered to the store. */
   admits(party: string): boolean;
-  /** The questions of what waits or is worked on, so many for each of a party. */
+  /** The questions of the jobs that wait or are in progress; `questionsOf` has those of one job of a queue. */
   waiting(questionsOf: (party: string) => number): number;
   start(): void;
   /** Takes nothing more. May be called twice, and without `start`. */
@@ -44,12 +44,12 @@ const restMs = { idle: 1_000, busy: 50, faulty: 1_000 } as const;
 /** Beyond so many, rows are counted once in a while. */
 const fewRows = 1_000;
 const countEveryMs = 1_000;
-/** A process that has not been heard of for so long is gone, and what it had is taken by another one. */
+/** A process that is silent for this time is gone, and another one takes its jobs. */
 const leaseMs = 30_000;
 const renewEveryMs = 10_000;
-/** Jobs that one look takes of a party, or ends for their age. */
+/** Jobs that one round takes from a queue, or ends for their age. */
 const takeMax = 200;
-/** Held for one place, so that it does not stand empty until the next look. */
+/** Jobs taken for one slot, so that it is not empty until the next round. */
 const perPlace = 2;
 
 interface Taken {
@@ -79,7 +79,7 @@ export function jobWorker({
   let parties: Awaited<ReturnType<JudgeJobStore['counts']>> = [];
   let rows = 0;
   let countedMs = -Infinity;
-  let told: ReadonlySet<string> = new Set();
+  let reported: ReadonlySet<string> = new Set();
   /** What found no room: anybody may take it. */
   const released: number[] = [];
   let renewedMs = clock.nowMs();
@@ -129,7 +129,7 @@ export function jobWorker({
     if (taken.size > 0) await store.renew(leased());
   }
 
-  async function look(): Promise<void> {
+  async function round(): Promise<void> {
     forgetStored();
     await tendLeases();
     await recount();
@@ -143,13 +143,13 @@ export function jobWorker({
     }
   }
 
-  /** Many are not counted at each look. */
+  /** Many rows are not counted in each round. */
   async function recount(): Promise<void> {
     if (rows > fewRows && clock.nowMs() - countedMs < countEveryMs) return;
     parties = await store.counts();
     countedMs = clock.nowMs();
     rows = parties.reduce((sum, { waiting }) => sum + waiting, 0);
-    tell(parties);
+    report(parties);
   }
 
   async function endOld(): Promise<void> {
@@ -162,20 +162,20 @@ export function jobWorker({
     }
   }
 
-  function tell(counts: Awaited<ReturnType<JudgeJobStore['counts']>>): void {
+  function report(counts: Awaited<ReturnType<JudgeJobStore['counts']>>): void {
     const now = new Map(counts.map((one) => [one.party, one] as const));
-    for (const party of new Set([...told, ...now.keys()])) {
+    for (const party of new Set([...reported, ...now.keys()])) {
       const { waiting = 0, oldestAt } = now.get(party) ?? {};
       telemetry.set('tracejury.judge.jobs.waiting', waiting, { 'tracejury.judge': party });
       telemetry.set('tracejury.judge.jobs.age', oldestAt === undefined ? 0 : Math.max(0, clock.nowMs() / 1_000 - oldestAt / 1_000_000), {
         'tracejury.judge': party,
       });
     }
-    told = new Set(now.keys());
+    reported = new Set(now.keys());
   }
 
   async function work(): Promise<void> {
-    await look();
+    await round();
     state = rows === 0 && admitted.length === 0 && taken.size === 0 ? 'idle' : 'busy';
   }
 

@@ -4,18 +4,18 @@ import type { Clock, Sleep } from '../../model/clock.ts';
 import { circuitBreaker } from '../../runtime/circuit-breaker.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 
-export interface GuardOptions {
+export interface JudgeCircuitBreakerOptions {
   /** Of the judge. */
   readonly name: string;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly random: () => number;
-  /** Ends the rests. */
+  /** Ends the open state. */
   readonly signal: AbortSignal;
 }
 
-export interface Guard {
+export interface JudgeCircuitBreaker {
   /** Asks, or says at once that the judge is down. */
   through(ask: () => Promise<Answer>): Promise<Answer>;
   /** Of so many places, those that are of use now. */
@@ -27,27 +27,27 @@ export interface Guard {
 /** Questions, each sent several times. */
 const failuresMax = 10;
 const states = { closed: 0, half_open: 1, open: 2 } as const;
-/** What says that nobody is there, or nobody who would answer whatever is asked. */
+/** Errors of an endpoint that is not reached, or answers no question at all. */
 const down: ReadonlySet<string> = new Set(['judge_unavailable', 'judge_timed_out', 'judge_out_of_quota']);
-const leftAlone = {
+const circuitOpen = {
   kind: 'failed',
   error: 'judge_down: it did not answer several times in a row and is left alone for a while',
 } as const satisfies Answer;
 
 export function isCircuitOpen(answer: Answer): boolean {
-  return answer.kind === 'failed' && answer.error === leftAlone.error;
+  return answer.kind === 'failed' && answer.error === circuitOpen.error;
 }
 
-export function guard({ name, telemetry, signal, ...options }: GuardOptions): Guard {
-  const state = circuitBreaker({ ...options, failuresMax, onHalfOpen: tell });
+export function judgeCircuitBreaker({ name, telemetry, signal, ...options }: JudgeCircuitBreakerOptions): JudgeCircuitBreaker {
+  const state = circuitBreaker({ ...options, failuresMax, onHalfOpen: report });
   signal.addEventListener('abort', state.stop, { once: true });
   let probing = false;
 
-  function tell(): void {
+  function report(): void {
     telemetry.set('tracejury.judge.circuit', states[state.circuit()], { 'tracejury.judge': name });
   }
 
-  function heard(answer: Answer): void {
+  function recorded(answer: Answer): void {
     if (answer.kind === 'answered') return state.succeeded();
     const word = /^\w+/.exec(answer.error)?.[0] ?? '';
     // It was not asked.
@@ -59,21 +59,21 @@ export function guard({ name, telemetry, signal, ...options }: GuardOptions): Gu
   return {
     async through(ask) {
       const isProbe = state.circuit() === 'half_open';
-      if (state.circuit() === 'open' || (isProbe && probing)) return leftAlone;
+      if (state.circuit() === 'open' || (isProbe && probing)) return circuitOpen;
       if (isProbe) probing = true;
       try {
         const answer = await ask();
-        heard(answer);
+        recorded(answer);
         return answer;
       } finally {
         if (isProbe) probing = false;
-        tell();
+        report();
       }
     },
     places: (all) => (state.circuit() === 'closed' ? all : state.circuit() === 'half_open' ? 1 : 0),
     forget() {
       state.succeeded();
-      tell();
+      report();
     },
   };
 }

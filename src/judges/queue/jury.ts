@@ -48,11 +48,11 @@ export async function juryEnd(jury: Jury): Promise<AskEnd> {
   const account = accountOf(jury);
   const vote = voter(jury, account.heard);
   const ballots = await Promise.all(slotsOf(jury.panel).map(vote));
-  // Nothing was to be asked: there is nobody to tell of.
+  // No judge was asked: there is nothing to report.
   if (!account.isBegun() && ballots[0]?.end.kind === 'judged') return ballots[0].end;
   const count = countOf(ballots);
   const ended = (verdict: Verdict, escalated?: Escalated): AskEnd => {
-    tell(jury, { ballots, count, escalated, verdict });
+    report(jury, { ballots, count, escalated, verdict });
     return { kind: 'judged', verdict: juryVerdict(verdict, { ballots, count, escalated, costs: account.costs(), model: jury.model }) };
   };
   if (count.kind === 'missing') return count.end.kind === 'judged' ? ended(count.end.verdict) : count.end;
@@ -125,7 +125,7 @@ function accountOf({ price }: Jury): {
   };
 }
 
-function tell({ name, telemetry }: Jury, { ballots, count, escalated, verdict }: Concluded): void {
+function report({ name, telemetry }: Jury, { ballots, count, escalated, verdict }: Concluded): void {
   const labels = { 'gen_ai.evaluation.name': name };
   telemetry.add('tracejury.jury.verdicts', 1, { ...labels, 'tracejury.outcome': wordOf(count, escalated) });
   for (const { judge, end } of ballots) {

@@ -326,7 +326,7 @@ test('batch: when nobody knows whether it was created, it is looked for, and not
 });
 
 /** Lets so many through. */
-function till(lets: number) {
+function reservation(lets: number) {
   const [most, used]: [Tokens[], Used[]] = [[], []];
   const own: BudgetReservation = {
     async take(tokens) {
@@ -339,8 +339,8 @@ function till(lets: number) {
 }
 
 test('batch: what it may cost is reserved when it goes up and settled when it is back; what there is no budget for is not sent', async () => {
-  const money = till(4);
-  const host = await batchHost(server, { till: money.own, judge: { answerTokensMax: 500 } });
+  const money = reservation(4);
+  const host = await batchHost(server, { reservation: money.own, judge: { answerTokensMax: 500 } });
   const asked = asks(host, 'a', 'b', 'c', 'd', 'e');
   const batch = await batchOf(host, server);
   expect([money.most.length, money.most.every(({ input, output }) => input > 1_000 && output === 500), money.used]).toEqual([4, true, []]);
@@ -356,11 +356,11 @@ test('batch: what it may cost is reserved when it goes up and settled when it is
 });
 
 test('batch: questions that go as forced calls are answered by calls, and reserve what their tool takes', async () => {
-  const [plain, forced] = [till(9), till(9)];
-  const before = await batchHost(server, { till: plain.own });
+  const [plain, forced] = [reservation(9), reservation(9)];
+  const before = await batchHost(server, { reservation: plain.own });
   asks(before, 'a');
   await batchOf(before, server);
-  const host = await batchHost(server, { till: forced.own, judge: { answerFormat: 'tool_call' } });
+  const host = await batchHost(server, { reservation: forced.own, judge: { answerFormat: 'tool_call' } });
   const asked = asks(host, 'b', 'c', 'd');
   const batch = await batchOf(host, server, 2);
   expect(batch.lines.map(({ body }) => [body.tool_choice?.function.name, body.response_format])).toEqual(
@@ -384,10 +384,10 @@ test('batch: questions that go as forced calls are answered by calls, and reserv
 });
 
 test('batch: a question is paid for by its evaluator and by the judge; what one of them does not pay for costs the other nothing', async () => {
-  const [judge, evaluator, direct] = [till(2), till(3), till(9)];
-  const host = await batchHost(server, { till: judge.own, batch: { requests: 4 } });
-  const purse = { batched: evaluator.own, direct: () => direct.own };
-  const asked = ['a', 'b', 'c', 'd'].map((asker) => host.ask(asker, question, purse));
+  const [judge, evaluator, direct] = [reservation(2), reservation(3), reservation(9)];
+  const host = await batchHost(server, { reservation: judge.own, batch: { requests: 4 } });
+  const budget = { batched: evaluator.own, direct: () => direct.own };
+  const asked = ['a', 'b', 'c', 'd'].map((asker) => host.ask(asker, question, budget));
   const batch = await batchOf(host, server);
   expect([batch.lines.length, evaluator.most.length, evaluator.used]).toEqual([2, 3, ['unsent']]);
   await host.until(() => told(asked.slice(2)), 'two refusals');

@@ -35,15 +35,15 @@ async function books(store: JudgeSpendStore = memorySpend(), usdPerDay = 0.001, 
       .snapshot()
       .find((family) => family.name === name)
       ?.points.map((point) => (point.kind === 'number' ? point.value : 0))[0];
-  return { own, clock, store, sleep, till: tillOf(own, budget), share: () => own.share([budget]).left, gauge };
+  return { own, clock, store, sleep, reservation: reservationOf(own, budget), share: () => own.share([budget]).left, gauge };
 }
 
 /** Undefined: there is no budget for it. */
-function tillOf(own: Ledger, budget: Budget) {
-  const till = own.till(budget);
+function reservationOf(own: Ledger, budget: Budget) {
+  const reservation = own.reservation(budget);
   return {
     async take(most: { readonly input: number; readonly output: number }) {
-      const settle = await till.take(most);
+      const settle = await reservation.take(most);
       return typeof settle === 'function' ? settle : undefined;
     },
   };
@@ -54,12 +54,12 @@ const spentOn = async (store: JudgeSpendStore, day: string, account = 'main') =>
 const tokens = (input: number) => ({ input, output: 0 });
 
 test('ledger: a budget of a thousand tokens is spent to the last one and not beyond', async () => {
-  const { till, gauge } = await books();
-  const settle = await till.take(tokens(600));
-  expect(await till.take(tokens(401))).toBeUndefined();
+  const { reservation, gauge } = await books();
+  const settle = await reservation.take(tokens(600));
+  expect(await reservation.take(tokens(401))).toBeUndefined();
   settle?.(tokens(599));
-  (await till.take(tokens(401)))?.(tokens(401));
-  expect(await till.take(tokens(1))).toBeUndefined();
+  (await reservation.take(tokens(401)))?.(tokens(401));
+  expect(await reservation.take(tokens(1))).toBeUndefined();
   expect([gauge('tracejury.judge.spent'), gauge('tracejury.judge.budget.used')]).toEqual([0.001, 1]);
 });
 
@@ -71,19 +71,19 @@ const ends: readonly { readonly name: string; readonly used: Used; readonly left
 ];
 for (const { name, used, left } of ends) {
   test(`ledger: ${name}`, async () => {
-    const { till } = await books();
-    (await till.take(tokens(600)))?.(used);
-    expect(await till.take(tokens(left + 1))).toBeUndefined();
-    expect(await till.take(tokens(left))).toBeDefined();
+    const { reservation } = await books();
+    (await reservation.take(tokens(600)))?.(used);
+    expect(await reservation.take(tokens(left + 1))).toBeUndefined();
+    expect(await reservation.take(tokens(left))).toBeDefined();
   });
 }
 
 test('ledger: the next day (UTC) has a budget of its own, and a call that began before midnight belongs to its day', async () => {
-  const { till, clock, store, own, share } = await books();
-  const settle = await till.take(tokens(1000));
+  const { reservation, clock, store, own, share } = await books();
+  const settle = await reservation.take(tokens(1000));
   expect(share()).toBe(1);
   clock.advance(12 * 3_600_000);
-  const next = await till.take(tokens(1000));
+  const next = await reservation.take(tokens(1000));
   settle?.(tokens(700));
   next?.(tokens(100));
   await own.close();
@@ -91,22 +91,22 @@ test('ledger: the next day (UTC) has a budget of its own, and a call that began 
 });
 
 test('ledger: what is left of the sample rates sinks with what is spent', async () => {
-  const { till, share } = await books();
-  (await till.take(tokens(500)))?.(tokens(500));
+  const { reservation, share } = await books();
+  (await reservation.take(tokens(500)))?.(tokens(500));
   expect(share()).toBeCloseTo(0.5);
-  (await till.take(tokens(200)))?.(tokens(200));
+  (await reservation.take(tokens(200)))?.(tokens(200));
   expect(share()).toBe(0);
 });
 
 test('ledger: a budget of nothing lets nothing through', async () => {
-  const { till, share } = await books(memorySpend(), 0);
-  expect([await till.take(tokens(1)), share()]).toEqual([undefined, 0]);
+  const { reservation, share } = await books(memorySpend(), 0);
+  expect([await reservation.take(tokens(1)), share()]).toEqual([undefined, 0]);
 });
 
 test('ledger: without a store that answers nothing is let through', async () => {
   const store = memorySpend();
-  const { till } = await books({ ...store, enter: () => Promise.reject(new Error('disk')) });
-  await expect(till.take(tokens(1))).rejects.toThrow('disk');
+  const { reservation } = await books({ ...store, enter: () => Promise.reject(new Error('disk')) });
+  await expect(reservation.take(tokens(1))).rejects.toThrow('disk');
 });
 
 test('ledger: however calls end and the process dies, the day costs no more than its budget', async () => {
@@ -123,8 +123,8 @@ test('ledger: however calls end and the process dies, the day costs no more than
       let nowMs = noon;
       for (const { calls, ends: how } of lives) {
         // The next process comes when the one before has not been heard of for a while, and nobody knows what became of its calls.
-        const { till, own } = await books(store, 0.001, (nowMs += 120_000));
-        const taken = await Promise.all(calls.map(async ({ most }) => await till.take(tokens(most))));
+        const { reservation, own } = await books(store, 0.001, (nowMs += 120_000));
+        const taken = await Promise.all(calls.map(async ({ most }) => await reservation.take(tokens(most))));
         taken.forEach((settle, at) => {
           const { most = 0, share = 0, end = 'open' } = calls[at] ?? {};
           if (settle === undefined) return;
@@ -147,11 +147,11 @@ test('ledger: however calls end and the process dies, the day costs no more than
 
 test('ledger: what another process has reserved holds, while it is heard of and after', async () => {
   const first = await books();
-  expect(await first.till.take(tokens(900))).toBeDefined();
+  expect(await first.reservation.take(tokens(900))).toBeDefined();
   const second = await books(first.store);
-  expect(await second.till.take(tokens(200))).toBeUndefined();
+  expect(await second.reservation.take(tokens(200))).toBeUndefined();
   const later = await books(first.store, 0.001, noon + 120_000);
-  expect(await later.till.take(tokens(200))).toBeUndefined();
+  expect(await later.reservation.take(tokens(200))).toBeUndefined();
   expect([second.share(), later.share()]).toEqual([0, 0]);
   expect([(await spentOn(first.store, '2026-01-31')).nanoUsd, later.gauge('tracejury.judge.left')]).toEqual([
     900_000,
@@ -161,9 +161,9 @@ test('ledger: what another process has reserved holds, while it is heard of and 
 
 test('ledger: a process that tends its books keeps what it has reserved, and hears what others have spent', async () => {
   const first = await books();
-  const settle = await first.till.take(tokens(500));
+  const settle = await first.reservation.take(tokens(500));
   const second = await books(first.store);
-  (await second.till.take(tokens(300)))?.(tokens(300));
+  (await second.reservation.take(tokens(300)))?.(tokens(300));
   await second.own.close();
   for (let times = 0; times < 6; times++) {
     first.clock.advance(20_000);
@@ -190,13 +190,15 @@ const limits: readonly { readonly name: string; readonly budget: Omit<Budget, 'n
 for (const { name, budget, lets, by } of limits) {
   test(`ledger: a day ends with its budget of ${name}`, async () => {
     const { own } = await books();
-    const till = own.till({ name: 'main', ...budget });
+    const reservation = own.reservation({ name: 'main', ...budget });
     for (let nth = 0; nth < lets; nth++) {
-      const settle = await till.take({ input: 900, output: 100 });
+      const settle = await reservation.take({ input: 900, output: 100 });
       expect(settle).toBeTypeOf('function');
       if (typeof settle === 'function') settle({ input: 900, output: 100 });
     }
-    expect(await till.take({ input: 900, output: 100 })).toEqual({ refused: expect.stringContaining(`over_budget: ${by} `) as string });
+    expect(await reservation.take({ input: 900, output: 100 })).toEqual({
+      refused: expect.stringContaining(`over_budget: ${by} `) as string,
+    });
     expect(
       own.share([
         { name: 'other', usdPerDay: 1 },
@@ -210,13 +212,14 @@ test('ledger: the scarcest budget sinks the rate', async () => {
   const { own } = await books();
   const judge: Budget = { name: 'main', usdPerDay: 0.001, requestsPerDay: 100, price };
   const evaluator: Budget = { of: 'evaluator', name: 'main', tokensPerDay: 10_000 };
-  const spend = async (budget: Budget, input: number): Promise<void> => (await tillOf(own, budget).take(tokens(input)))?.(tokens(input));
+  const spend = async (budget: Budget, input: number): Promise<void> =>
+    (await reservationOf(own, budget).take(tokens(input)))?.(tokens(input));
   expect(own.share([judge, evaluator])).toEqual({ left: 1, by: '' });
   await spend(judge, 500);
   expect(own.share([judge, evaluator])).toEqual({ left: expect.closeTo(0.5) as number, by: 'usd_per_day' });
   await spend(evaluator, 5_500);
   expect(own.share([judge, evaluator])).toEqual({ left: expect.closeTo(0.25) as number, by: 'evaluator_tokens_per_day' });
-  expect(own.standing(evaluator)).toEqual([
+  expect(own.status(evaluator)).toEqual([
     { limit: 'tokens_per_day', most: 10_000, spent: 5_500, reserved: expect.any(Number) as number, share: expect.closeTo(0.25) as number },
   ]);
 });
@@ -224,7 +227,7 @@ test('ledger: the scarcest budget sinks the rate', async () => {
 test('ledger: a request that never left counts for nothing, one that was refused as a request', async () => {
   const { own } = await books();
   const budget: Budget = { name: 'main', requestsPerDay: 2 };
-  const { take } = tillOf(own, budget);
+  const { take } = reservationOf(own, budget);
   for (let times = 0; times < 5; times++) (await take(tokens(10)))?.('unsent');
   (await take(tokens(10)))?.('nothing');
   (await take(tokens(10)))?.('nothing');
@@ -238,12 +241,12 @@ const minuteLimits: readonly { readonly name: string; readonly budget: Omit<Budg
 for (const { name, budget } of minuteLimits) {
   test(`ledger: beyond the ${name} of a minute a request waits, also for what another process has sent, and goes when a minute is over`, async () => {
     const first = await books();
-    await tillOf(first.own, { name: 'main', ...budget }).take(tokens(100));
+    await reservationOf(first.own, { name: 'main', ...budget }).take(tokens(100));
     const { own, clock, sleep, gauge } = await books(first.store);
-    const till = tillOf(own, { name: 'main', ...budget });
-    (await till.take(tokens(100)))?.(tokens(100));
+    const reservation = reservationOf(own, { name: 'main', ...budget });
+    (await reservation.take(tokens(100)))?.(tokens(100));
     let passed = false;
-    const third = till.take(tokens(100)).then(() => (passed = true));
+    const third = reservation.take(tokens(100)).then(() => (passed = true));
     await settled();
     clock.advance(59_000);
     await sleep.wakeAll();
@@ -257,11 +260,11 @@ for (const { name, budget } of minuteLimits) {
 
 test('ledger: tokens that were not needed make room within the minute, and one that needs more than a minute gives goes alone', async () => {
   const { own, sleep, clock } = await books();
-  const till = tillOf(own, { name: 'main', tokensPerMinute: 100 });
-  const large = await till.take(tokens(5_000));
+  const reservation = reservationOf(own, { name: 'main', tokensPerMinute: 100 });
+  const large = await reservation.take(tokens(5_000));
   expect(large).toBeDefined();
   let passed = false;
-  const next = till.take(tokens(50)).then(() => (passed = true));
+  const next = reservation.take(tokens(50)).then(() => (passed = true));
   await settled();
   expect(passed).toBe(false);
   large?.(tokens(50));
@@ -269,15 +272,15 @@ test('ledger: tokens that were not needed make room within the minute, and one t
   await next;
   expect(passed).toBe(true);
   clock.advance(60_000);
-  expect(await till.take(tokens(100))).toBeDefined();
+  expect(await reservation.take(tokens(100))).toBeDefined();
 });
 
 test('ledger: whoever waits for a minute is let go when the judge stops, and has used nothing', async () => {
   const { own, store } = await books();
-  const till = own.till({ name: 'main', requestsPerMinute: 1, requestsPerDay: 10 });
-  await till.take(tokens(1));
+  const reservation = own.reservation({ name: 'main', requestsPerMinute: 1, requestsPerDay: 10 });
+  await reservation.take(tokens(1));
   const stopping = new AbortController();
-  const second = till.take(tokens(1), stopping.signal);
+  const second = reservation.take(tokens(1), stopping.signal);
   await settled();
   stopping.abort();
   expect(await second).toEqual({ refused: expect.stringContaining('judge_stopped') as string });
@@ -286,9 +289,9 @@ test('ledger: whoever waits for a minute is let go when the judge stops, and has
 
 test('ledger: what waits sinks the rate as if it had been asked about, once it is known what a question uses', async () => {
   let waiting = 4;
-  const { till, share } = await books(memorySpend(), 0.001, noon, () => waiting);
+  const { reservation, share } = await books(memorySpend(), 0.001, noon, () => waiting);
   expect(share()).toBe(1);
-  (await till.take(tokens(100)))?.(tokens(100));
+  (await reservation.take(tokens(100)))?.(tokens(100));
   expect(share()).toBeCloseTo(0.5);
   waiting = 6;
   expect(share()).toBe(0);
@@ -298,18 +301,18 @@ test('ledger: what waits sinks the rate as if it had been asked about, once it i
 
 test('ledger: what waits is expected to cost what the questions of the day have cost, from the first one on', async () => {
   let waiting = 0;
-  const { till, share } = await books(memorySpend(), 0.001, noon, () => waiting);
+  const { reservation, share } = await books(memorySpend(), 0.001, noon, () => waiting);
   // At noon 0.6 of the day's thousand tokens may be spent, and below 0.4 nothing is held back.
   waiting = 1_000;
   expect(share()).toBe(1);
-  (await till.take(tokens(100)))?.(tokens(100));
+  (await reservation.take(tokens(100)))?.(tokens(100));
   const shares = [0, 3, 4, 5].map((now) => {
     waiting = now;
     return Math.round(share() * 1_000) / 1_000;
   });
   expect(shares).toEqual([1, 1, 0.5, 0]);
   // A second one at half the cost: fifteen hundredths of the day by two questions, so each that waits is expected at 75.
-  (await till.take(tokens(50)))?.(tokens(50));
+  (await reservation.take(tokens(50)))?.(tokens(50));
   waiting = 4;
   expect(share()).toBeCloseTo((0.6 - 0.15 - 4 * 0.075) / 0.2, 9);
 });

@@ -47,7 +47,7 @@ function bench({ concurrency = 2, ...options }: Partial<JudgeExecutorOptions> & 
   const job = (judge: Judge, label = 'e', members: Partial<JudgeJob> = {}): JudgeJob => ({
     name: label,
     agent: 'travel',
-    party: {
+    key: {
       name: judge.name,
       concurrency,
       judge: judge.name,
@@ -103,14 +103,14 @@ test('lane: a job is asked and ends with its verdict; tokens are counted by eval
   expect(points('tracejury.evaluation.cost').map((point) => (point.kind === 'number' ? point.value : 0))).toEqual([11]);
 });
 
-test('lane: who answers for a job alone does so instead of its party, and what came in a batch costs what that costs', async () => {
+test('lane: who answers for a job alone does so instead of its queue key, and what came in a batch costs what that costs', async () => {
   const { lane, ends, job, points } = bench();
   const judge = scriptedJudge({});
   const own = job(judge);
   lane.offer({
     ...own,
     answer: () => async () => ({ ...yes, batched: true }),
-    party: { ...own.party, batchPrice: { inputPerMillion: 500_000, outputPerMillion: 1_000_000 } },
+    key: { ...own.key, batchPrice: { inputPerMillion: 500_000, outputPerMillion: 1_000_000 } },
   });
   await settled();
   lane.offer({ ...job(judge, 'f'), answer: () => async () => ({ ...yes, batched: true }) });
@@ -158,7 +158,7 @@ test('lane: a verdict says how many of its answers had been given before, and wh
     }
     lane.offer({
       name: 'e',
-      party: { name: 'm', concurrency: 1, answer: askOf(judge) },
+      key: { name: 'm', concurrency: 1, answer: askOf(judge) },
       threshold: null,
       questions: twice,
       done: (end) => verdicts.push(end.kind === 'judged' && end.verdict.details),
@@ -171,6 +171,20 @@ test('lane: a verdict says how many of its answers had been given before, and wh
     { own: true, ...used },
     { own: true, cached: 1, ...used },
   ]);
+});
+
+test('lane: the explanation of a verdict names the judge that did not answer, and no judge where the evaluator failed', async () => {
+  const { lane, job } = bench();
+  const explanations: string[] = [];
+  const done = (end: JudgeEnd): void => void explanations.push(end.kind === 'judged' ? end.verdict.explanation : end.reason);
+  const judge = scriptedJudge({ q: [{ kind: 'failed', error: 'judge_unavailable: status 401' }] }, 'main');
+  const broken = (): Generator<Question, Outcome, Answer> => {
+    throw new Error('x');
+  };
+  lane.offer(job(judge, 'e', { done }));
+  lane.offer(job(judge, 'broken', { questions: broken, done }));
+  await settled();
+  expect(explanations.toSorted()).toEqual(['Judge main: No answer.', 'The evaluator broke off: Error.']);
 });
 
 test('lane: each judge works on so many at a time, and a slow one holds up no other', async () => {
@@ -218,7 +232,7 @@ test('lane: jobs that lent their slots count as waiting beyond the room of their
   };
   const offer = (label: string, room: number): void => {
     const own = job(judge, label, { answer: waits });
-    lane.offer({ ...own, party: { ...own.party, room } });
+    lane.offer({ ...own, key: { ...own.key, room } });
   };
   for (const label of ['a', 'b', 'c', 'd']) offer(label, 2);
   await settled();

@@ -1,7 +1,7 @@
 /** A judge that does not answer is left alone, and is found again. */
 import { expect, test } from 'vitest';
 import type { Answer } from '../../../evaluators/evaluator.ts';
-import { guard, isCircuitOpen } from '../../../src/judges/queue/judge-circuit-breaker.ts';
+import { judgeCircuitBreaker, isCircuitOpen } from '../../../src/judges/queue/judge-circuit-breaker.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../../builders/manual-sleep.ts';
@@ -13,7 +13,7 @@ const gone = error('judge_unavailable: no connection');
 function bench() {
   const sleep = manualSleep();
   const telemetry = metricRegistry();
-  const own = guard({
+  const own = judgeCircuitBreaker({
     name: 'main',
     telemetry,
     clock: manualClock(),
