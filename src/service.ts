@@ -6,7 +6,7 @@ import type { FileLayer } from './journals/disk/file-system.ts';
 import type { ScoredRun } from './model/scored-run.ts';
 import { itemSequence } from './model/watermark.ts';
 import { openStore } from './stores/index.ts';
-import type { Reopener } from './stores/late-span-lookup.ts';
+import type { LateSpanLookup } from './stores/late-span-lookup.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { connectionShares, machineDescriptors, type Descriptors } from './service/descriptors.ts';
 import { jobOwner } from './service/lease-owner.ts';
@@ -68,7 +68,7 @@ export function service(options: ServiceOptions): Service {
   const receivers = receiversOf(config, parts.leases, parts.connections, { telemetry, logger, ingest: build.ingest(parts) });
   const reloads = build.reloads(parts, options, putInForce);
   const background: Pick<PeriodicTask, 'stop'>[] = [];
-  let lateSpans: Reopener | undefined;
+  let lateSpans: LateSpanLookup | undefined;
   let consoleServer: ReturnType<typeof build.consoleServer> | undefined;
   let stopped: Promise<void> | undefined;
 

@@ -4,9 +4,9 @@ import type { PriceTable } from '../../evaluators/pricing/prices.ts';
 import type { ClientTls } from '../model/client-tls.ts';
 import type { MetricsPushSettings } from '../exporters/metrics/metrics-push.ts';
 import type { ForwardSettings } from '../exporters/forward/forwarder.ts';
-import type { NativeId } from '../exporters/index.ts';
+import type { ScoreApiId } from '../exporters/index.ts';
 import type { OtlpProtocol, WebhookSettings } from '../exporters/settings.ts';
-import type { NativeSettings } from '../exporters/scores/score-api-backend.ts';
+import type { ScoreApiSettings } from '../exporters/scores/score-api-backend.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { Run, ToolDefinition } from '../model/agent-trace.ts';
 import type { BudgetLimits } from '../model/budget.ts';
@@ -18,7 +18,7 @@ import type { RedactionSettings } from '../redaction/settings.ts';
 import type { JournalAddress } from '../journals/index.ts';
 import type { SessionSettings } from '../pipeline/evaluation/session-turns.ts';
 import type { ContentChoice } from '../stores/content-policy.ts';
-import type { Keep } from '../stores/run-writer.ts';
+import type { RetentionLimits } from '../stores/run-writer.ts';
 import type { StoreAddress } from '../stores/index.ts';
 import type { Address } from './entries/address.ts';
 import type { RunCondition } from './entries/conditions.ts';
@@ -72,7 +72,7 @@ export interface Config {
   readonly exporters: readonly ExporterConfig[];
   readonly store: {
     readonly address: StoreAddress;
-    readonly keep: Omit<Keep, 'jobsMs' | 'turnsMs'>;
+    readonly keep: Omit<RetentionLimits, 'jobsMs' | 'turnsMs'>;
     /** How long an annotation waits for its run. */
     readonly annotationsWaitMs: number;
     readonly content: ContentChoice;
@@ -182,7 +182,7 @@ export type ExporterConfig =
     }
   | {
       /** A backend with scores of its own. */
-      readonly to: NativeId;
+      readonly to: ScoreApiId;
       readonly name: string;
       /** `missingMs`: age at which an item becomes a dead letter whose span or trace the backend does not have. */
       readonly giveUp: { readonly attempts: number; readonly ageMs: number; readonly missingMs: number };
@@ -190,6 +190,6 @@ export type ExporterConfig =
       /** Values are secret. */
       readonly headers: { readonly [name: string]: string };
       /** Secret. */
-      readonly keys: NativeSettings['keys'];
+      readonly keys: ScoreApiSettings['keys'];
       readonly tls?: ClientTls;
     };

@@ -9,8 +9,8 @@ import { langsmith } from './scores/langsmith.ts';
 import { logEventsExporter } from './otlp/log-events.ts';
 import { metricsExporter } from './metrics/metrics.ts';
 import { mlflow } from './scores/mlflow.ts';
-import type { NativeBackend } from './scores/score-api-backend.ts';
-import { nativeExporter } from './scores/score-api-exporter.ts';
+import type { ScoreApiBackend } from './scores/score-api-backend.ts';
+import { scoreApiExporter } from './scores/score-api-exporter.ts';
 import { opik } from './scores/opik.ts';
 import { phoenix } from './scores/phoenix.ts';
 import type { ExporterDeps, ExporterSettings } from './settings.ts';
@@ -20,7 +20,7 @@ import { webhookExporter } from './webhook/webhook.ts';
 type MakeExporter = (settings: ExporterSettings, parts: ExporterDeps) => Exporter;
 
 /** Backends with scores of their own. */
-export const natives = [
+export const scoreApis = [
   phoenix,
   langfuse,
   mlflow,
@@ -29,11 +29,11 @@ export const natives = [
   datadog,
   braintrust,
   laminar,
-] as const satisfies readonly NativeBackend[];
-export type NativeId = (typeof natives)[number]['id'];
+] as const satisfies readonly ScoreApiBackend[];
+export type ScoreApiId = (typeof scoreApis)[number]['id'];
 
-const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(
-  natives.map((backend) => [backend.id, nativeExporter(backend)]),
+const ofNatives: Partial<Record<ScoreApiId, MakeExporter>> = Object.fromEntries(
+  scoreApis.map((backend) => [backend.id, scoreApiExporter(backend)]),
 );
 
 export const exporters = {
@@ -42,5 +42,5 @@ export const exporters = {
   metrics: metricsExporter,
   webhook: webhookExporter,
   forward: forwardExporter,
-  ...(ofNatives as Readonly<Record<NativeId, MakeExporter>>),
+  ...(ofNatives as Readonly<Record<ScoreApiId, MakeExporter>>),
 } as const satisfies { readonly [id: string]: MakeExporter };

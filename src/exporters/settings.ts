@@ -3,7 +3,7 @@ import type { lookup } from 'node:dns';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ClientTls } from '../model/client-tls.ts';
-import type { NativeSettings } from './scores/score-api-backend.ts';
+import type { ScoreApiSettings } from './scores/score-api-backend.ts';
 
 export interface ExporterSettings {
   /** Of the entry, in metrics. */
@@ -23,7 +23,7 @@ export interface ExporterSettings {
   /** Longest time for one request, with everything that belongs to it. */
   readonly timeoutMs?: number;
   /** Of a backend with scores of its own: its key and what else names the account. */
-  readonly keys?: NativeSettings['keys'];
+  readonly keys?: ScoreApiSettings['keys'];
   /** Of `webhook`. */
   readonly webhook?: WebhookSettings;
 }

@@ -24,7 +24,7 @@ interface Flow {
   readonly references: JournalReferences;
 }
 
-export interface IntakeOptions {
+export interface CheckpointerOptions {
   readonly journal: Journal;
   readonly flow: Flow;
   readonly watermarks: DeliveryWatermarks;
@@ -46,7 +46,7 @@ interface Archive {
   keep(trace: FinishedTrace): Promise<void> | undefined;
 }
 
-export interface Intake {
+export interface Checkpointer {
   /** Resolves when the spans are durable and gathered, or with why they are not. */
   spans(record: JournalRecord, spans: readonly Span[], request?: Plain): Promise<Appended>;
   logs(record: JournalRecord, records: readonly LogRecord[], request?: Plain): Promise<Appended>;
@@ -85,7 +85,16 @@ interface Waiting extends FinishedTrace {
   readonly kept: Promise<void> | undefined;
 }
 
-export function intake({ journal, flow, watermarks, telemetry, clock, inflatedBytesMax, archive, forward }: IntakeOptions): Intake {
+export function checkpointer({
+  journal,
+  flow,
+  watermarks,
+  telemetry,
+  clock,
+  inflatedBytesMax,
+  archive,
+  forward,
+}: CheckpointerOptions): Checkpointer {
   /** Where the journal ended when each request that is under way came: it stands there or above. */
   const inFlight = new Set<{ readonly from: Position }>();
   let waiting: Waiting[] = [];

@@ -1,6 +1,6 @@
 /** The journal in files of this machine: the default. `docs/explanation/journal.md` describes the format and what it promises. */
 import { dirname, join } from 'node:path';
-import { journalAccount } from './journal-metrics.ts';
+import { journalMetrics } from './journal-metrics.ts';
 import { findSegments } from './disk/segment-recovery.ts';
 import type { FileLayer } from './disk/file-system.ts';
 import { checkpointOf, parsedEnd, parsedCheckpoint } from './disk/checkpoint-file.ts';
@@ -45,7 +45,7 @@ interface Opening {
 async function opened({ settings, parts, files, hold, release }: Opening): Promise<Journal> {
   const { folder } = settings;
   const sizes = sizesOf(settings);
-  const account = journalAccount(parts, folder);
+  const metrics = journalMetrics(parts, folder);
   const names = await files.list(folder);
   const markFile = await doubleBufferedFile(files, join(folder, 'mark'), names.includes('mark'));
   hold(() => markFile.close());
@@ -57,7 +57,7 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
     files,
     folder: join(folder, 'quarantine'),
     bytesMax: sizes.quarantineBytesMax,
-    failed: account.failed,
+    failed: metrics.failed,
   });
   const found = await findSegments({
     files,
@@ -65,9 +65,9 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
     ...sizes,
     mark: parsedCheckpoint(markFile.text),
     durableEnd: parsedEnd(markFile.text),
-    account,
+    metrics,
   });
-  const log = segments({ files, folder, ...sizes, randomBytes: parts.randomBytes, account, found });
+  const log = segments({ files, folder, ...sizes, randomBytes: parts.randomBytes, metrics, found });
   hold(() => log.close());
   // The names made above, and the folder's own.
   await files.syncFolder(folder);
@@ -75,14 +75,14 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
   await log.prepare().catch((error: unknown) => {
     // Where nothing can be written the start fails, not the first request; but what is there must be replayed to free the disk.
     if (found.live.length === 0) throw error;
-    account.failed('a spare segment could not be made', error);
+    metrics.failed('a spare segment could not be made', error);
   });
 
-  const mark = checkpointOf({ file: markFile, log, sleep: parts.sleep, account });
-  const writer = writerOf({ log, clock: parts.clock, account, ...sizes, sealed: mark.sealed });
-  const reader = readerOf(log, account);
+  const mark = checkpointOf({ file: markFile, log, sleep: parts.sleep, metrics });
+  const writer = writerOf({ log, clock: parts.clock, metrics, ...sizes, sealed: mark.sealed });
+  const reader = readerOf(log, metrics);
   const endAtStart = log.end();
-  account.used(log.bytesUsed());
+  metrics.used(log.bytesUsed());
 
   async function stop(): Promise<void> {
     await writer.stop();
@@ -103,7 +103,7 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
         entries: () => reader.read(mark.position(), endAtStart),
         isSetAside: quarantine.has,
         async setAside(entry) {
-          account.quarantined(entry.position, await quarantine.keep(entry));
+          metrics.quarantined(entry.position, await quarantine.keep(entry));
         },
       }),
     oldest: mark.position,

@@ -10,7 +10,7 @@ export function countedKind({ kind, isCopy }: Pick<JournalRecord, 'kind' | 'isCo
   return isCopy === true ? 'copy' : kind;
 }
 
-export interface JournalAccount {
+export interface JournalMetrics {
   /** `kinds`: one for each record. */
   appended(kinds: readonly CountedKind[], bytes: number): void;
   refused(reason: JournalRefusal): void;
@@ -27,7 +27,7 @@ export interface JournalAccount {
 }
 
 /** `folder`: absent in memory. */
-export function journalAccount({ telemetry, logger }: Pick<JournalDeps, 'telemetry' | 'logger'>, folder = ''): JournalAccount {
+export function journalMetrics({ telemetry, logger }: Pick<JournalDeps, 'telemetry' | 'logger'>, folder = ''): JournalMetrics {
   return {
     appended(kinds, bytes) {
       for (const [kind, own] of Map.groupBy(kinds, (one) => one))

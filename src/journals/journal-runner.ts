@@ -1,6 +1,6 @@
 /** A journal at work: opened, replayed, tended in regular turns, and closed. */
 import { openJournal, type JournalAddress } from './index.ts';
-import { intake, type Intake, type IntakeOptions } from './checkpointer.ts';
+import { checkpointer, type Checkpointer, type CheckpointerOptions } from './checkpointer.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { OtlpEncoding } from '../otlp/read/read.ts';
@@ -13,7 +13,7 @@ import type { Tenant } from '../model/ids.ts';
 import type { Ingest, Received } from '../model/ingest.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 
-interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'watermarks' | 'inflatedBytesMax' | 'archive' | 'forward'> {
+interface JournalRunnerOptions extends Pick<CheckpointerOptions, 'flow' | 'watermarks' | 'inflatedBytesMax' | 'archive' | 'forward'> {
   readonly address: JournalAddress;
   /** `waitingBytesMax`: of requests that wait for the disk, no less than may be in flight at all; whoever admits them is the one to refuse. `memoryBytesMax`: of those that lie in memory. */
   readonly settings: {
@@ -27,9 +27,9 @@ interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'watermarks' | 
   readonly redaction?: () => Redaction | undefined;
 }
 
-export interface Journaling {
+export interface JournalRunner {
   /** Undefined until it is open. */
-  readonly intake: () => Intake | undefined;
+  readonly checkpointer: () => Checkpointer | undefined;
   /** Opens the journal and reads again what was left open; gives the number of requests. Rejects when the journal cannot be used. */
   open(): Promise<number>;
   /** The folder of the journal while it refuses requests because its disk is full. */
@@ -51,14 +51,14 @@ const segmentBytesUsual = 64 * 1024 * 1024;
 /** Of the whole: some segments are read or waited for while another is written. */
 const segmentShareMax = 1 / 4;
 
-export function journaling({ address, settings, parts, redaction, ...options }: JournalingOptions): Journaling {
+export function journalRunner({ address, settings, parts, redaction, ...options }: JournalRunnerOptions): JournalRunner {
   const { recordBytesMax, ...bounds } = settings;
   let journal: Journal | undefined;
-  let opened: Intake | undefined;
+  let opened: Checkpointer | undefined;
   let tending: PeriodicTask | undefined;
   let stopped: Promise<void> | undefined;
 
-  function startTending(own: Intake, from: Journal): PeriodicTask {
+  function startTending(own: Checkpointer, from: Journal): PeriodicTask {
     return periodicTask({
       everyMs: () => Math.max(tendEveryMsLeast, tendEveryMs * (1 - own.fill())),
       sleep: parts.sleep,
@@ -94,12 +94,12 @@ export function journaling({ address, settings, parts, redaction, ...options }: 
       await Promise.race([opened?.archived(), parts.sleep(deadlineMs, deadline.signal)]);
       deadline.abort();
     },
-    intake: () => opened,
+    checkpointer: () => opened,
     fullFolder: () => (journal?.isDiskFull() === true ? address.rest : undefined),
     async open() {
       const segmentBytes = Math.min(bounds.bytesMax * segmentShareMax, Math.max(segmentBytesUsual, recordBytesMax * 2));
       journal = await openJournal(address, { ...bounds, segmentBytes }, parts);
-      const own = intake({ journal, telemetry: parts.telemetry, clock: parts.clock, ...options });
+      const own = checkpointer({ journal, telemetry: parts.telemetry, clock: parts.clock, ...options });
       const replayed = await own.replay();
       opened = own;
       tending = startTending(own, journal);
@@ -111,7 +111,7 @@ export function journaling({ address, settings, parts, redaction, ...options }: 
 
 /** What receivers hand their requests to: written down first, gathered then. */
 interface IngestOptions extends Omit<Ingest, 'spans' | 'logs'> {
-  readonly journaling: Pick<Journaling, 'intake'>;
+  readonly journaling: Pick<JournalRunner, 'checkpointer'>;
   readonly clock: Clock;
   /** Called when something was gathered, so that whoever closes runs looks at the next deadline again. */
   readonly wake: () => void;
@@ -126,7 +126,7 @@ const reasons: { readonly [reason in JournalRefusal]: string } = {
   stopped: 'The service is stopping.',
 };
 
-export function journalledIngest({ journaling, clock, wake, ...door }: IngestOptions): Ingest {
+export function journaledIngest({ journaling, clock, wake, ...door }: IngestOptions): Ingest {
   function written(appended: Appended | undefined): void {
     wake();
     if (appended?.kind !== 'appended') throw new JuryError('JOURNAL_REFUSED', reasons[appended?.reason ?? 'stopped']);
@@ -137,8 +137,9 @@ export function journalledIngest({ journaling, clock, wake, ...door }: IngestOpt
   }
 
   return {
-    spans: async (tenant, spans, request) => written(await journaling.intake()?.spans(record('traces', tenant, request), spans, request)),
-    logs: async (tenant, found, request) => written(await journaling.intake()?.logs(record('logs', tenant, request), found, request)),
+    spans: async (tenant, spans, request) =>
+      written(await journaling.checkpointer()?.spans(record('traces', tenant, request), spans, request)),
+    logs: async (tenant, found, request) => written(await journaling.checkpointer()?.logs(record('logs', tenant, request), found, request)),
     ...door,
   };
 }

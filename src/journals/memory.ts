@@ -1,5 +1,5 @@
 /** The journal without a disk: for tests, and for whoever would rather lose spans than write prompts down. It ends with the process. */
-import { countedKind, journalAccount } from './journal-metrics.ts';
+import { countedKind, journalMetrics } from './journal-metrics.ts';
 import { frameBytes } from './disk/frame.ts';
 import type { Appended, Journal, JournalEntry, JournalRecord, JournalRefusal, Position, JournalDeps, JournalSettings } from './journal.ts';
 import { newCursor, recovery, type RecoveryCursor } from './poison-records.ts';
@@ -27,7 +27,7 @@ export async function memoryJournal(
   parts: JournalDeps,
   memory: MemoryRecords = memoryRecords(),
 ): Promise<Journal> {
-  const account = journalAccount(parts);
+  const metrics = journalMetrics(parts);
   const { memoryBytesMax = Infinity, segmentBytes = settings.bytesMax, quarantineBytesMax = quarantineBytesMaxDefault } = settings;
   const bytesMax = Math.min(settings.bytesMax, memoryBytesMax);
   const endAtStart = memory.end;
@@ -35,7 +35,7 @@ export async function memoryJournal(
   let stopped = false;
 
   function refused(reason: JournalRefusal): Appended {
-    account.refused(reason);
+    metrics.refused(reason);
     return { kind: 'refused', reason };
   }
 
@@ -48,8 +48,8 @@ export async function memoryJournal(
     memory.records.set(position, record);
     memory.end = (memory.end + 1) as Position;
     used += bytes;
-    account.appended([countedKind(record)], bytes);
-    account.used(used);
+    metrics.appended([countedKind(record)], bytes);
+    metrics.used(used);
     return { kind: 'appended', position };
   }
 
@@ -60,7 +60,7 @@ export async function memoryJournal(
   async function setAside({ position, record }: JournalEntry): Promise<void> {
     const fits = total(memory.quarantine.values()) + bytesOf(record) <= quarantineBytesMax;
     if (fits) memory.quarantine.set(position, record);
-    account.quarantined(position, fits ? 'kept' : 'not_kept');
+    metrics.quarantined(position, fits ? 'kept' : 'not_kept');
   }
 
   return {
@@ -75,7 +75,7 @@ export async function memoryJournal(
         memory.records.delete(position);
         used -= bytesOf(record);
       }
-      account.used(used);
+      metrics.used(used);
     },
     recover: () =>
       recovery({

@@ -8,26 +8,26 @@ export interface EntryStatus {
   readonly kind: string;
   /** False: it is no longer in the configuration; what it has still goes. */
   readonly isConfigured: boolean;
-  readonly standing: ExporterStatus;
+  readonly status: ExporterStatus;
 }
 
 /** Nothing of it waits: what a push could not bring, the next one does. */
-export interface MetricsStatus extends BackendStanding {
+export interface MetricsStatus extends BackendStatus {
   readonly sends: 'metrics';
 }
 
 /** Requests of agents that are to go on, in the journal and partly in memory. */
-export interface SpansStatus extends WaitingStanding {
+export interface SpansStatus extends WaitingStatus {
   readonly sends: 'spans';
 }
 
-export interface ScoresStatus extends WaitingStanding {
+export interface ScoresStatus extends WaitingStatus {
   readonly sends: 'scores';
   /** Of what is to be sent, that which no row of the store stands for yet. `toSend`: in memory and in the store, whether it was read from there or not. */
   readonly notStored: number;
 }
 
-interface WaitingStanding extends BackendStanding {
+interface WaitingStatus extends BackendStatus {
   readonly circuit: 'closed' | 'half_open' | 'open';
   /** While the circuit is open: when the backend is tried again. */
   readonly retryAtMs: number | undefined;
@@ -39,7 +39,7 @@ interface WaitingStanding extends BackendStanding {
   readonly oldestAtMs: number | undefined;
 }
 
-interface BackendStanding extends BackendPast {
+interface BackendStatus extends BackendPast {
   /** Why the backend took nothing the last time; undefined: it takes what it gets. */
   readonly fault: string | undefined;
 }

@@ -12,13 +12,13 @@ export type ByteLease = (isModest?: boolean) => Lease;
 
 export interface ByteLeases {
   /** A lease for each request of a door; `keepFreeBytes` are left to the requests of others, and to senders that take little. */
-  (door: { readonly keepFreeBytes: number }): ByteLease;
+  (reserve: { readonly keepFreeBytes: number }): ByteLease;
   /** Share of the bytes that is taken. */
   fill(): number;
   readonly bytesMax: number;
 }
 
-export function inFlightBytes(options: { readonly bytesMax: number; readonly telemetry: Telemetry }): ByteLeases {
+export function byteBudget(options: { readonly bytesMax: number; readonly telemetry: Telemetry }): ByteLeases {
   let total = 0;
   const change = (bytes: number): void => {
     total += bytes;

@@ -55,7 +55,7 @@ const pipelinedMax = 128;
 const lingeringMax = 16;
 const lingerMs = 1_000;
 
-export function openConnections({ transport, max, telemetry, clock, fullAnswer }: ConnectionsOptions): Connections {
+export function connectionTracker({ transport, max, telemetry, clock, fullAnswer }: ConnectionsOptions): Connections {
   const labels = { 'tracejury.transport': transport };
   // By the client's address and port. Bounded by `max`.
   const connections = new Map<string, Connection>();

@@ -5,7 +5,7 @@ import type { Clock } from '../model/clock.ts';
 import type { Ingest } from '../model/ingest.ts';
 import { logThrottle } from '../runtime/throttled-log.ts';
 
-export interface Refusal {
+export interface RequestRejection {
   readonly status: number;
   /** Machine readable; one warning a kind. */
   readonly kind: string;
@@ -22,7 +22,7 @@ export interface Refusal {
 export const retryAfterSeconds = 1;
 
 /** The refusal that an error means. Foreign errors tell their status only: their texts may hold anything. */
-export function refusalOf(error: unknown): Refusal {
+export function rejectionOf(error: unknown): RequestRejection {
   if (error instanceof JuryError) {
     const retry = error.retryable ? { retryAfterSeconds } : {};
     return { status: error.status, kind: error.code.toLowerCase(), message: `${error.message} ${error.todo}`, headers: {}, ...retry };
@@ -37,14 +37,14 @@ export function refusalOf(error: unknown): Refusal {
 }
 
 /** The refusal of what Node's HTTP parser did not take. */
-export function parserRefusal(error: unknown): Refusal {
+export function parserRejection(error: unknown): RequestRejection {
   const foreign = foreignProtocol(error);
   if (foreign !== undefined) return foreign;
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return refusalOf({ statusCode: (typeof code === 'string' ? parserStatuses.get(code) : undefined) ?? 400 });
+  return rejectionOf({ statusCode: (typeof code === 'string' ? parserStatuses.get(code) : undefined) ?? 400 });
 }
 
-export const unauthenticated: Refusal = {
+export const unauthenticated: RequestRejection = {
   status: 401,
   kind: 'unauthenticated',
   message: `${errorCatalogue.UNAUTHENTICATED.what} ${errorCatalogue.UNAUTHENTICATED.todo}`,
@@ -53,7 +53,7 @@ export const unauthenticated: Refusal = {
 
 const closedDoors = { overloaded: 'OVERLOADED', journal_full: 'JOURNAL_REFUSED', stopping: 'STOPPING' } as const;
 
-export function notOpen(refuse: keyof typeof closedDoors, afterSeconds: number): Refusal {
+export function notOpen(refuse: keyof typeof closedDoors, afterSeconds: number): RequestRejection {
   const code = closedDoors[refuse];
   const { what, todo, status } = errorCatalogue[code];
   return {
@@ -66,18 +66,21 @@ export function notOpen(refuse: keyof typeof closedDoors, afterSeconds: number):
 }
 
 /** No bytes are left for the requests in flight. */
-export function noRoom(ingest: Pick<Ingest, 'putOff'>): Refusal {
+export function noRoom(ingest: Pick<Ingest, 'putOff'>): RequestRejection {
   return notOpen('overloaded', ingest.putOff?.('in_flight') ?? retryAfterSeconds);
 }
 
 /** The refusal that an error means, where whoever takes spans knows better when to come back. */
-export function refusalFor(error: unknown, { putOff }: Pick<Ingest, 'putOff'>): Refusal {
-  const refusal = refusalOf(error);
-  if (refusal.retryAfterSeconds === undefined || putOff === undefined) return refusal;
-  return { ...refusal, retryAfterSeconds: Math.max(1, Math.ceil(putOff(refusal.kind === 'journal_refused' ? 'journal' : 'in_flight'))) };
+export function rejectionFor(error: unknown, { putOff }: Pick<Ingest, 'putOff'>): RequestRejection {
+  const rejection = rejectionOf(error);
+  if (rejection.retryAfterSeconds === undefined || putOff === undefined) return rejection;
+  return {
+    ...rejection,
+    retryAfterSeconds: Math.max(1, Math.ceil(putOff(rejection.kind === 'journal_refused' ? 'journal' : 'in_flight'))),
+  };
 }
 
-export function noSuchPath(path: string): Refusal {
+export function noSuchPath(path: string): RequestRejection {
   const message =
     path === '/v1/metrics'
       ? 'Metrics are not taken here. Send traces to /v1/traces and logs to /v1/logs.'
@@ -85,14 +88,14 @@ export function noSuchPath(path: string): Refusal {
   return { status: 404, kind: 'not_found', message, headers: {} };
 }
 
-export function noSuchService(path: string): Refusal {
+export function noSuchService(path: string): RequestRejection {
   const message = path.startsWith('/opentelemetry.proto.collector.metrics.')
     ? 'Metrics are not taken here. Send traces and logs.'
     : 'There is no such service here. Traces and logs are taken by TraceService/Export and LogsService/Export.';
   return { status: 404, kind: 'not_found', message, headers: {} };
 }
 
-export const notHttp2: Refusal = {
+export const notHttp2: RequestRejection = {
   status: 400,
   kind: 'not_http2',
   message: 'gRPC is spoken here.',
@@ -106,7 +109,7 @@ const http2Preface = Buffer.from('PRI * HTTP/2.0');
 const tlsRecord = Buffer.from([0x16, 0x03]);
 
 /** The first bytes of a client that speaks another protocol than HTTP/1.1. */
-function foreignProtocol(error: unknown): Refusal | undefined {
+function foreignProtocol(error: unknown): RequestRejection | undefined {
   const bytes =
     typeof error === 'object' && error !== null && 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined;
   if (bytes === undefined) return undefined;
@@ -114,14 +117,14 @@ function foreignProtocol(error: unknown): Refusal | undefined {
   return bytes.subarray(0, tlsRecord.length).equals(tlsRecord) ? isTls : undefined;
 }
 
-export const isHttp2: Refusal = {
+export const isHttp2: RequestRejection = {
   status: 400,
   kind: 'is_http2',
   message: 'HTTP/1.1 is spoken here, and gRPC on the port of listen.otlp_grpc.',
   todo: 'Send gRPC to listen.otlp_grpc, or let the exporter speak HTTP: OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.',
   headers: {},
 };
-const isTls: Refusal = {
+const isTls: RequestRejection = {
   status: 400,
   kind: 'is_tls',
   message: 'TLS is not spoken here.',
@@ -129,7 +132,7 @@ const isTls: Refusal = {
   headers: {},
 };
 
-export const isPlain: Refusal = {
+export const isPlain: RequestRejection = {
   status: 400,
   kind: 'is_plain',
   message: 'TLS is spoken here.',
@@ -140,7 +143,7 @@ export const isPlain: Refusal = {
 const quotedCharsMax = 100;
 
 /** The request was sent to a name that the listener does not go by. */
-export function foreignHost(host: string): Refusal {
+export function foreignHost(host: string): RequestRejection {
   return {
     status: 403,
     kind: 'host_not_allowed',
@@ -150,7 +153,7 @@ export function foreignHost(host: string): Refusal {
 }
 
 /** It comes from a page of another site. */
-export function foreignOrigin(origin: string): Refusal {
+export function foreignOrigin(origin: string): RequestRejection {
   return {
     status: 403,
     kind: 'origin_not_allowed',
@@ -160,7 +163,7 @@ export function foreignOrigin(origin: string): Refusal {
 }
 
 /** The listener has as many connections as it may have, and none that can be missed. */
-export const noConnection: Refusal = {
+export const noConnection: RequestRejection = {
   status: 503,
   kind: 'over_limit',
   message: 'The listener has no room for another connection. Try again soon, and keep connections open instead of opening many.',
@@ -168,9 +171,9 @@ export const noConnection: Refusal = {
   retryAfterSeconds,
 };
 
-export const notInTime: Refusal = { status: 408, kind: 'http_408', message: 'The request did not arrive in time.', headers: {} };
+export const notInTime: RequestRejection = { status: 408, kind: 'http_408', message: 'The request did not arrive in time.', headers: {} };
 
-export const methodNotAllowed: Refusal = {
+export const methodNotAllowed: RequestRejection = {
   status: 405,
   kind: 'method_not_allowed',
   message: 'OTLP requests are sent with POST.',
@@ -206,13 +209,13 @@ const loggedPathCharsMax = 100;
  * Logs rejections: the first of a kind at once, later ones at most once a minute, with their count since the last line. `path` is that of the
  * request which writes the line.
  */
-export function refusalLog({
+export function rejectionLog({
   logger,
   clock,
 }: {
   readonly logger: ReceiverLogger;
   readonly clock: Clock;
-}): (refusal: Refusal, path?: string) => void {
+}): (rejection: RequestRejection, path?: string) => void {
   // A client that is refused keeps sending: its hundredth rejection says nothing new.
   const due = logThrottle({ clock });
   return ({ kind, status, todo }, path) => {

@@ -18,11 +18,11 @@ import {
   foreignOrigin,
   noRoom,
   notOpen,
-  refusalLog,
-  refusalOf,
+  rejectionLog,
+  rejectionOf,
   retryAfterSeconds,
   unauthenticated,
-  type Refusal,
+  type RequestRejection,
 } from './rejection.ts';
 
 /** What a transport knows of a request before its body comes. */
@@ -30,7 +30,7 @@ export interface RequestHead {
   readonly host: string | undefined;
   readonly origin: string | undefined;
   /** The signal of the path, or why the path and the method are refused. */
-  readonly route: OtlpSignal | Refusal;
+  readonly route: OtlpSignal | RequestRejection;
   readonly authorization: string | undefined;
   /** Of the client. */
   readonly address: string | undefined;
@@ -56,15 +56,15 @@ export interface AdmittedRequest {
 
 export interface RequestHandler {
   /** Decides by what is known before the body is read. */
-  admit(head: RequestHead): AdmittedRequest | Refusal;
+  admit(head: RequestHead): AdmittedRequest | RequestRejection;
   /** Counts bytes of a body as they were sent. */
   received(signal: OtlpSignal, bytes: number): void;
   /** Reads the body and has the service accept what it carries; resolves with the body of the answer. Rejects with `aborted` when the client goes away first. */
   accept(request: AdmittedRequest, body: ReceivedBody, isGone: () => boolean): Promise<Buffer>;
   /** Counts an answer and logs a refusal; `status`: as the transport says it; `path`: of the request, when its head could be read. */
-  answered(signal: OtlpSignal | 'other', status: string, refusal?: Refusal, path?: string): void;
+  answered(signal: OtlpSignal | 'other', status: string, rejection?: RequestRejection, path?: string): void;
   /** Logs a refusal that is no answer to a request. */
-  warn(refusal: Refusal): void;
+  warn(rejection: RequestRejection): void;
   /** Refuses all later requests. */
   stop(): void;
   isStopping(): boolean;
@@ -80,7 +80,7 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
   const { limits, lease, hosts, ingest, telemetry } = options;
   const tenantOf = tenantByToken(options.tokens);
   const shapes = keyShapes();
-  const warn = refusalLog(options);
+  const warn = rejectionLog(options);
   let stopping = false;
 
   return {
@@ -95,11 +95,11 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
       const admission = stopping ? { refuse: 'stopping' as const, retryAfterSeconds } : ingest.admission(isModest);
       if (admission !== 'open') return notOpen(admission.refuse, admission.retryAfterSeconds);
       const encoding = encodings.get(mediaType);
-      if (encoding === undefined) return refusalOf(new JuryError('OTLP_MEDIA_TYPE', ''));
+      if (encoding === undefined) return rejectionOf(new JuryError('OTLP_MEDIA_TYPE', ''));
       const coding = contentEncoding(head.contentEncoding);
-      if (coding === undefined) return refusalOf(new JuryError('OTLP_ENCODING', ''));
+      if (coding === undefined) return rejectionOf(new JuryError('OTLP_ENCODING', ''));
       if (bodyBytes > limits.bodyBytes)
-        return refusalOf(new JuryError('OTLP_TOO_LARGE', `It has ${bodyBytes} bytes, the limit is ${limits.bodyBytes}.`));
+        return rejectionOf(new JuryError('OTLP_TOO_LARGE', `It has ${bodyBytes} bytes, the limit is ${limits.bodyBytes}.`));
       const own = lease(isModest);
       if (!own.take(bodyBytes + overheadBytes)) return noRoom(ingest);
       return { signal: route, mediaType, encoding, contentEncoding: coding, tenant, sender, lease: own, bodyBytes };
@@ -125,13 +125,13 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
       }
       return exportResponse(signal, encoding, partial);
     },
-    answered(signal, status, refusal, path) {
-      if (refusal !== undefined) warn(refusal, path);
+    answered(signal, status, rejection, path) {
+      if (rejection !== undefined) warn(rejection, path);
       telemetry.add('tracejury.receiver.requests', 1, {
         'tracejury.transport': transport,
         'tracejury.signal': signal,
         'tracejury.status': status,
-        'tracejury.reason': refusal?.kind ?? '',
+        'tracejury.reason': rejection?.kind ?? '',
       });
     },
     warn,

@@ -6,9 +6,9 @@ import type { ExporterConfig } from '../config/config.ts';
 import type { Logger } from 'pino';
 import type { Exporter } from '../exporters/exporter.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
-import { outbox, type Outbox } from '../exporters/delivery/delivery-queue.ts';
+import { deliveryQueue, type DeliveryQueue } from '../exporters/delivery/delivery-queue.ts';
 import type { RowStore } from '../exporters/delivery/outbox-rows.ts';
-import type { PendingExports, Unsent } from '../stores/run-writer.ts';
+import type { PendingExports, UnsentItems } from '../stores/run-writer.ts';
 import { jsonText } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
 import { lowest, noItems, upTo, type Delivered, type Watermark } from '../model/watermark.ts';
@@ -29,13 +29,13 @@ export interface ExporterSetOptions {
   readonly traced?: (exporter: Exporter, name: string) => Exporter;
 }
 
-export interface ExporterSet extends Unsent {
+export interface ExporterSet extends UnsentItems {
   /** Never waits, never throws. `except`: exporters of this kind have it already. */
   offer(item: Delivered<ScoredRun>, bytes: number, except?: ExporterConfig['to']): void;
   /** Goes on with what the store has for them. Rejects when it cannot be read. */
   open(store: RowStore): Promise<void>;
   /** How their queues stand. */
-  standings(): readonly EntryStatus[];
+  statuses(): readonly EntryStatus[];
   /** Counts again after another writer has changed the rows of the store. */
   recount(): Promise<void>;
   /** No exporter holds an item up to here, unless the store keeps it. */
@@ -56,7 +56,7 @@ const drainingMax = 4;
 interface Place {
   config: ExporterConfig;
   readonly exporter: Exchangeable<Exporter>;
-  readonly box: Outbox;
+  readonly queue: DeliveryQueue;
 }
 
 interface Draining {
@@ -121,7 +121,7 @@ export function exporterSetOf({
       random: Math.random,
       sleep: untilEnd,
     };
-    return (held.place = { config, exporter, box: outbox(options) });
+    return (held.place = { config, exporter, queue: deliveryQueue(options) });
   }
 
   /** An equal entry keeps its place, an entry with the same destination changes the place, and any other entry is new. */
@@ -147,7 +147,7 @@ export function exporterSetOf({
       const take = (): void => {
         before.config = config;
         before.exporter.exchange(exporter);
-        before.box.wake();
+        before.queue.wake();
       };
       return { place: before, take };
     });
@@ -161,7 +161,7 @@ export function exporterSetOf({
   }
 
   function drain(place: Place): void {
-    const own: Draining = { place, until: offered, drained: place.box.stop(drainMs) };
+    const own: Draining = { place, until: offered, drained: place.queue.stop(drainMs) };
     draining.add(own);
     void own.drained.then((items) => {
       draining.delete(own);
@@ -173,15 +173,15 @@ export function exporterSetOf({
   }
 
   function isHeld({ place, until }: Draining): boolean {
-    return place.box.settled() < until;
+    return place.queue.settled() < until;
   }
 
-  async function opened({ config, box }: Place): Promise<void> {
-    if (store !== undefined && config.to !== 'metrics') await box.open(store);
+  async function opened({ config, queue }: Place): Promise<void> {
+    if (store !== undefined && config.to !== 'metrics') await queue.open(store);
   }
 
   async function recount(): Promise<void> {
-    await Promise.all(places.map(({ box }) => box.recount()));
+    await Promise.all(places.map(({ queue }) => queue.recount()));
   }
 
   /** Logs what waits for entries that are not in the configuration. The store deletes it when it is too old. */
@@ -197,8 +197,8 @@ export function exporterSetOf({
 
   function pending(items: readonly Delivered<ScoredRun>[]): PendingExports {
     unwritten = unwritten.filter((one) => isHeld(one));
-    const boxes = [...places, ...[...draining, ...unwritten].map(({ place }) => place)].map(({ box }) => box);
-    const exports = items.flatMap((item) => boxes.flatMap((box) => box.pending(item) ?? []));
+    const boxes = [...places, ...[...draining, ...unwritten].map(({ place }) => place)].map(({ queue }) => queue);
+    const exports = items.flatMap((item) => boxes.flatMap((queue) => queue.pending(item) ?? []));
     return {
       exports: exports.map(({ row }) => row),
       written: (rows) => exports.forEach((one, at) => one.written(rows[at])),
@@ -208,7 +208,7 @@ export function exporterSetOf({
   async function stop(deadlineMs: number): Promise<number> {
     const over = new AbortController();
     const left = Promise.all([...draining].map(({ drained }) => drained));
-    const own = Promise.all(places.map(({ box }) => box.stop(deadlineMs)));
+    const own = Promise.all(places.map(({ queue }) => queue.stop(deadlineMs)));
     await Promise.race([Promise.all([left, own]), sleep(deadlineMs, over.signal)]);
     over.abort();
     const kept = await own;
@@ -220,14 +220,14 @@ export function exporterSetOf({
   return {
     offer(item, bytes, except) {
       offered = upTo(item.id);
-      for (const { config, box } of places) {
-        if (config.to === except) box.pass(item.id);
-        else box.offer(item, bytes);
+      for (const { config, queue } of places) {
+        if (config.to === except) queue.pass(item.id);
+        else queue.offer(item, bytes);
       }
     },
     settled() {
       const gone = [...draining, ...unwritten].filter((one) => isHeld(one)).map(({ place }) => place);
-      return lowest([offered, ...[...places, ...gone].map(({ box }) => box.settled())]);
+      return lowest([offered, ...[...places, ...gone].map(({ queue }) => queue.settled())]);
     },
     async open(given) {
       store = given;
@@ -235,10 +235,10 @@ export function exporterSetOf({
       await logUnconfigured(given);
     },
     pending,
-    standings: () =>
+    statuses: () =>
       places
         .filter(({ config }) => config.to !== 'metrics')
-        .map(({ config: { name, to }, box }) => ({ name, kind: to, isConfigured: true, standing: box.standing() })),
+        .map(({ config: { name, to }, queue }) => ({ name, kind: to, isConfigured: true, status: queue.status() })),
     recount,
     prepare,
     async room() {

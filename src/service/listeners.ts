@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { isLoopback } from '../config/entries/address.ts';
 import type { Config } from '../config/config.ts';
 import { hostRule, type HostRule } from '../model/http-hosts.ts';
-import { openConnections } from '../receivers/connection-tracker.ts';
+import { connectionTracker } from '../receivers/connection-tracker.ts';
 import type { ByteLease, ByteLeases } from '../receivers/byte-budget.ts';
 import { otlpGrpcReceiver } from '../receivers/grpc/otlp-grpc.ts';
 import { otlpHttpReceiver } from '../receivers/http/otlp-http.ts';
@@ -145,7 +145,7 @@ export function consoleOf(
     metricsContentType: openMetricsContentType,
     readBody: consoleBody(lease),
     onBusy: () => telemetry.add('tracejury.console.busy', 1),
-    connections: openConnections({ transport: 'console', max: connectionsMax, telemetry, clock }),
+    connections: connectionTracker({ transport: 'console', max: connectionsMax, telemetry, clock }),
     api: {
       store,
       clock,

@@ -25,14 +25,14 @@ export interface MetricsPushing {
   /** Pushes as these entries say; what was pushed elsewhere so far is pushed there once more. Never fails, never waits. */
   place(entries: readonly ExporterConfig[]): void;
   /** How the backend does; of none where metrics are not pushed. */
-  standings(): readonly EntryStatus[];
+  statuses(): readonly EntryStatus[];
   /** Pushes once more; waits no longer than this. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 interface Seat {
   readonly text: string;
-  standing(): MetricsStatus;
+  status(): MetricsStatus;
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -74,17 +74,17 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
       timeoutMs: Math.min(timeoutMsMax, settings.intervalMs),
       fromNow: !isFirst,
     });
-    let standing: MetricsStatus = { sends: 'metrics', fault: undefined, sentAtMs: undefined, lastFailure: undefined };
+    let status: MetricsStatus = { sends: 'metrics', fault: undefined, sentAtMs: undefined, lastFailure: undefined };
     const pushed = async (): Promise<void> => {
       const told = await once(client);
-      standing =
+      status =
         told.outcome === 'failed'
           ? {
-              ...standing,
+              ...status,
               fault: told.fault,
               lastFailure: { atMs: clock.nowMs(), error: told.fault, reason: told.reason, todo: told.todo },
             }
-          : { ...standing, fault: undefined, sentAtMs: clock.nowMs() };
+          : { ...status, fault: undefined, sentAtMs: clock.nowMs() };
     };
     const work = periodicTask({
       everyMs: settings.intervalMs,
@@ -98,7 +98,7 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
     }
     return {
       text: textOf(settings),
-      standing: () => standing,
+      status: () => status,
       async stop(deadlineMs) {
         const over = new AbortController();
         await Promise.race([last().catch(() => undefined), sleep(deadlineMs, over.signal)]);
@@ -118,7 +118,7 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
       }
       isFirst = false;
     },
-    standings: () => (seat === undefined ? [] : [{ name: 'metrics', kind: 'metrics', isConfigured: true, standing: seat.standing() }]),
+    statuses: () => (seat === undefined ? [] : [{ name: 'metrics', kind: 'metrics', isConfigured: true, status: seat.status() }]),
     async stop(deadlineMs) {
       if (isStopped) return;
       isStopped = true;

@@ -8,7 +8,7 @@ import { collectors } from '../../collectors/index.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Config } from '../config/config.ts';
 import type { FileLayer } from '../journals/disk/file-system.ts';
-import { journaling, type Journaling, journalledIngest } from '../journals/journal-runner.ts';
+import { journalRunner, type JournalRunner, journaledIngest } from '../journals/journal-runner.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import { roughBytes } from '../model/size-estimate.ts';
@@ -17,12 +17,12 @@ import { noItems, type DeliveryWatermarks, type ItemSequence } from '../model/wa
 import { defaultGroupLimits } from '../pipeline/gathering/close-policy.ts';
 import { pipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { contentNotices } from '../pipeline/reporting/content-notices.ts';
-import { inFlightBytes, type ByteLeases } from '../receivers/byte-budget.ts';
+import { byteBudget, type ByteLeases } from '../receivers/byte-budget.ts';
 import { withoutContent } from '../stores/content-policy.ts';
-import { reopener, type Reopener } from '../stores/late-span-lookup.ts';
-import { keeper, type Keeper } from '../stores/run-writer.ts';
-import { lightItem } from '../stores/slim-item.ts';
-import { spanKeeper, type SpanKeeper } from '../stores/span-archiver.ts';
+import { startLateSpanLookup, type LateSpanLookup } from '../stores/late-span-lookup.ts';
+import { runWriter, type RunWriter } from '../stores/run-writer.ts';
+import { slimItem } from '../stores/slim-item.ts';
+import { spanArchiver, type SpanArchiver } from '../stores/span-archiver.ts';
 import { openMetricsPieces } from '../telemetry/openmetrics.ts';
 import { metricRegistry, type MetricRegistry } from '../telemetry/registry.ts';
 import type { Fingerprints } from '../config/fingerprint.ts';
@@ -54,7 +54,7 @@ import { retentionOf } from './retention.ts';
 import { metricsSnapshot, type SettingsInForce } from './settings-in-force.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import { storeRoom, type StoreRoom } from './store-room.ts';
-import { forwarding, type Forwarding, type ForwardingOptions, type ForwardSettings } from '../exporters/forward/forwarder.ts';
+import { spanForwarder, type SpanForwarder, type SpanForwarderOptions, type ForwardSettings } from '../exporters/forward/forwarder.ts';
 
 export interface Parts {
   /** As it was at the start: `settings` has what may change. */
@@ -79,7 +79,7 @@ export interface Parts {
   readonly pipeline: Pipeline;
   readonly idleCompactor: IdleCompactor;
   readonly closeScheduler: CloseScheduler;
-  readonly journal: Journaling;
+  readonly journal: JournalRunner;
   readonly overload: Overload;
   /** Parts on the store. `undefined` until it is open. */
   readonly stored: StoreParts | undefined;
@@ -87,8 +87,8 @@ export interface Parts {
 
 export interface StoreParts {
   readonly store: Store;
-  readonly runWriter: Keeper;
-  readonly spanArchiver: SpanKeeper;
+  readonly runWriter: RunWriter;
+  readonly spanArchiver: SpanArchiver;
   readonly annotations: AnnotationWriter;
 }
 
@@ -135,7 +135,7 @@ export function byteLeases({ config: { limits }, telemetry }: Parts): ByteLeases
   const { bodyBytes, inflatedBytes, memoryBytes } = limits;
   // One request of the largest size must always find room.
   const bytesMax = Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + memoryBytes * grpcReserveShare;
-  return inFlightBytes({ bytesMax, telemetry });
+  return byteBudget({ bytesMax, telemetry });
 }
 
 export function storeDisk({ config, telemetry, logger }: Parts): StoreRoom {
@@ -178,7 +178,7 @@ export function judgeAdmission(parts: Parts): JudgeAdmission {
 
 export function forwarder(parts: Parts): Forwarder {
   const { config, telemetry, logger } = parts;
-  const read: Journaling['body'] = (position) => parts.journal.body(position);
+  const read: JournalRunner['body'] = (position) => parts.journal.body(position);
   return forwarderOf({ config, flow: () => parts.pipeline, read, telemetry, logger, clock, sleep, random: Math.random });
 }
 
@@ -217,7 +217,7 @@ function delivery(parts: Parts, onScored: (item: ScoredRun) => void): (item: Sco
     onScored(item);
     tracing.scored(item);
     const without = withoutContent(item, settings.config().store.content, parts.overload.keepsContent);
-    const stored = { ...lightItem(without === undefined ? item : { ...item, withoutContent: without }), id: parts.sequence.next() };
+    const stored = { ...slimItem(without === undefined ? item : { ...item, withoutContent: without }), id: parts.sequence.next() };
     const bytes = roughBytes(stored);
     exporters.offer(stored, bytes, forward.scored(item) ? 'forward' : undefined);
     if (without === undefined) parts.stored?.spanArchiver.want(item);
@@ -248,10 +248,10 @@ export function closeScheduler(parts: Parts): CloseScheduler {
   });
 }
 
-export function journal(parts: Parts, files: FileLayer | undefined): Journaling {
+export function journal(parts: Parts, files: FileLayer | undefined): JournalRunner {
   const { config, telemetry, logger, leases, settings, tracing } = parts;
   const { limits } = config;
-  return journaling({
+  return journalRunner({
     address: config.journal,
     settings: {
       bytesMax: limits.journalBytes,
@@ -281,7 +281,7 @@ export function overloadControl(parts: Parts, memory: Memory): Overload {
     random: Math.random,
     memory,
     wake: parts.closeScheduler.wake,
-    journalFill: () => parts.journal.intake()?.fill() ?? 0,
+    journalFill: () => parts.journal.checkpointer()?.fill() ?? 0,
     storeFill: () => parts.stored?.runWriter.fill() ?? 0,
     forwardFill: parts.forward.fill,
     onFault: faultLog(parts, 'the pressure on the service could not be measured'),
@@ -291,7 +291,7 @@ export function overloadControl(parts: Parts, memory: Memory): Overload {
 /** What receivers hand their requests to: admission, the journal, annotations of others, recognition of agents. */
 export function ingest(parts: Parts): Ingest {
   const { overload: control, state, recognition, tracing } = parts;
-  const journaled = journalledIngest({
+  const journaled = journaledIngest({
     journaling: parts.journal,
     takesAllLogs: parts.forward.wants,
     clock,
@@ -310,13 +310,13 @@ export function storeParts(parts: Parts, opened: Store): StoreParts {
   const shared = { store, telemetry, clock, sleep };
   return {
     store,
-    runWriter: keeper({
+    runWriter: runWriter({
       ...shared,
       keep: retentionOf(settings.config),
       unsent: exporters,
       onFault: faultLog(parts, 'the store could not be written'),
     }),
-    spanArchiver: spanKeeper({ ...shared, read: parts.journal.readBack, onFault: faultLog(parts, 'spans could not be kept') }),
+    spanArchiver: spanArchiver({ ...shared, read: parts.journal.readBack, onFault: faultLog(parts, 'spans could not be kept') }),
     annotations: annotationWriter({
       ...shared,
       redaction: settings.redaction,
@@ -345,8 +345,8 @@ export function driftMeasurement(parts: Parts, { store }: StoreParts): Pick<Peri
   });
 }
 
-export function lateSpanLookup(parts: Parts, { store }: StoreParts): Reopener {
-  return reopener({
+export function lateSpanLookup(parts: Parts, { store }: StoreParts): LateSpanLookup {
+  return startLateSpanLookup({
     store,
     flow: parts.pipeline,
     telemetry: parts.telemetry,
@@ -367,7 +367,7 @@ export function consoleServer(parts: Parts, { store, annotations }: StoreParts):
     logger,
     store,
     exporters: {
-      standings: () => [...exporters.standings(), ...forward.standings(), ...parts.metricsPush.standings()],
+      standings: () => [...exporters.statuses(), ...forward.statuses(), ...parts.metricsPush.statuses()],
       recount: exporters.recount,
     },
     annotate: annotations.take,
@@ -393,18 +393,18 @@ export function connectionBounds({ descriptors, connections: { reserved, http, g
 /** Of `limits.memory_bytes`: bodies that wait to go on. While their runs are open the pipeline holds the same bytes. */
 const bodiesShare = 1 / 8;
 
-interface ForwarderOptions extends Omit<ForwardingOptions, 'settings' | 'awaits' | 'bodyBytesMax'> {
+interface ForwarderOptions extends Omit<SpanForwarderOptions, 'settings' | 'awaits' | 'bodyBytesMax'> {
   readonly config: Config;
   /** Asked when something has come, and never before. */
   readonly flow: () => Pick<Pipeline, 'references'>;
 }
 
-interface Forwarder extends Omit<Forwarding, 'exchange'> {
+interface Forwarder extends Omit<SpanForwarder, 'exchange'> {
   exchange(config: Config): void;
 }
 
 function forwarderOf({ config, flow, ...parts }: ForwarderOptions): Forwarder {
-  const forward = forwarding({
+  const forward = spanForwarder({
     ...parts,
     settings: settingsOf(config),
     awaits: (key) => flow().references.isAwaited(key),

@@ -1,6 +1,6 @@
 /** How long everything is kept, by the configuration in force. */
 import type { Config } from '../config/config.ts';
-import type { Keep } from '../stores/run-writer.ts';
+import type { RetentionLimits } from '../stores/run-writer.ts';
 
 /** The queue of judges ends a pair for its age within this, and its run is still there. */
 const endedWithinMs = 10 * 60_000;
@@ -9,7 +9,7 @@ const endedWithinMs = 10 * 60_000;
 const memoryShare = 1 / 8;
 
 /** Read again whenever old runs are let go. */
-export function retentionOf(config: () => Pick<Config, 'store' | 'sessions' | 'judges' | 'limits'>): Keep {
+export function retentionOf(config: () => Pick<Config, 'store' | 'sessions' | 'judges' | 'limits'>): RetentionLimits {
   const written = (): Config['store']['keep'] => config().store.keep;
   /** Whoever waits for a batch may wait longer. */
   const waitMs = (): number =>

@@ -4,7 +4,7 @@ import { suppressTracing } from '@opentelemetry/core';
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { isJsonArray, jsonText, type JsonValue } from '../model/json.ts';
-import { scopeName, type SentSpan } from '../otlp/write/outgoing-items.ts';
+import { scopeName, type OutgoingSpan } from '../otlp/write/outgoing-items.ts';
 import type { ProcessTimers } from './timers.ts';
 
 export interface SentSpansOptions {
@@ -17,7 +17,7 @@ export interface SentSpansOptions {
 
 export interface SentSpans {
   /** Never throws. */
-  add(spans: readonly SentSpan[]): void;
+  add(spans: readonly OutgoingSpan[]): void;
   isBusy(): boolean;
   counts(): { readonly sent: number; readonly failed: number; readonly dropped: number };
 }
@@ -67,7 +67,7 @@ export function sentSpans({ exporter, waitingMax, timers, onIdle }: SentSpansOpt
 }
 
 /** As the SDK has a span that has ended. */
-function readable(span: SentSpan): ReadableSpan {
+function readable(span: OutgoingSpan): ReadableSpan {
   const [startTime, endTime] = [timeOf(span.startUnixNano), timeOf(span.endUnixNano)];
   const context = contextOf(span.traceId, span.spanId);
   return {
@@ -95,7 +95,7 @@ function readable(span: SentSpan): ReadableSpan {
   };
 }
 
-function resourceOf({ resource }: SentSpan): Resource {
+function resourceOf({ resource }: OutgoingSpan): Resource {
   return resourceFromAttributes(attributesOf(resource));
 }
 
@@ -104,7 +104,7 @@ function contextOf(traceId: string, spanId: string): SpanContext {
 }
 
 /** The SDK has no objects as values. */
-function attributesOf(values: SentSpan['attributes']): Attributes {
+function attributesOf(values: OutgoingSpan['attributes']): Attributes {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, attributeOf(value)]));
 }
 

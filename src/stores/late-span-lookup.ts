@@ -10,7 +10,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { keptSpans } from './span-decoder.ts';
 import type { KeptSpans, KnownTrace, Store, TraceName } from '../model/store/store.ts';
 
-export interface ReopenerOptions {
+export interface LateSpanLookupOptions {
   readonly store: Pick<Store, 'known' | 'spans'>;
   readonly flow: Reopening;
   readonly telemetry: Telemetry;
@@ -23,7 +23,7 @@ export interface ReopenerOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-export type Reopener = Pick<PeriodicTask, 'stop'>;
+export type LateSpanLookup = Pick<PeriodicTask, 'stop'>;
 
 const turnMsMax = 1_000;
 const turnMsMin = 10;
@@ -31,7 +31,16 @@ const turnMsMin = 10;
 const tracesPerTurn = 2_000;
 const tracesPerQuery = 200;
 
-export function reopener({ store, flow, telemetry, clock, sleep, closing, wake, onFault }: ReopenerOptions): Reopener {
+export function startLateSpanLookup({
+  store,
+  flow,
+  telemetry,
+  clock,
+  sleep,
+  closing,
+  wake,
+  onFault,
+}: LateSpanLookupOptions): LateSpanLookup {
   function count(outcome: 'new' | 'reopened' | 'not_kept' | 'not_asked' | 'failed', traces: number): void {
     if (traces > 0) telemetry.add('tracejury.store.lookups', traces, { 'tracejury.outcome': outcome });
   }

@@ -12,7 +12,7 @@ import { backoffMs } from '../runtime/backoff.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
 
 /** Ages in milliseconds by the start of the run. */
-export interface Keep {
+export interface RetentionLimits {
   readonly runsMs: number;
   readonly contentMs: number;
   readonly bytes: number;
@@ -34,25 +34,25 @@ export interface PendingExports {
 }
 
 /** The writer writes what exporters have not sent together with its run. */
-export interface Unsent {
+export interface UnsentItems {
   pending(items: readonly Delivered<StoreItem>[]): PendingExports;
 }
 
-export interface KeeperOptions {
+export interface RunWriterOptions {
   readonly store: Store;
-  readonly keep: Keep;
+  readonly keep: RetentionLimits;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
   /** Told of what an operator must see: a batch that could not be written. */
   readonly onFault: (error: unknown) => void;
   /** Left out: nothing is kept for exporters. */
-  readonly unsent?: Unsent;
+  readonly unsent?: UnsentItems;
   readonly itemsMax?: number;
   readonly bytesMax?: number;
 }
 
-export interface Keeper {
+export interface RunWriter {
   /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
   offer(item: Delivered<StoreItem>, bytes?: number): void;
   /** Items not written yet. */
@@ -86,7 +86,7 @@ interface Held {
   readonly bytes: number;
 }
 
-export function keeper(options: KeeperOptions): Keeper {
+export function runWriter(options: RunWriterOptions): RunWriter {
   const { store, keep, telemetry, clock, sleep, onFault, unsent, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024 } = options;
   /** Oldest first. */
   let waiting: Held[] = [];

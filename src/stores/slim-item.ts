@@ -8,14 +8,14 @@ import { contentOf } from './content-codec.ts';
 import type { StoreItem } from '../model/store/store.ts';
 
 /** Its content is made at once. Whoever waits for a judge is written whole, as it is. */
-export function lightItem(item: StoreItem): StoreItem {
+export function slimItem(item: StoreItem): StoreItem {
   const { run, jobs = [], turn, withoutContent } = item;
   if (jobs.length > 0 || turn !== undefined) return item;
-  return { ...item, content: contentOf(run, withoutContent), run: { ...run, trace: lightTrace(run.trace) } };
+  return { ...item, content: contentOf(run, withoutContent), run: { ...run, trace: slimTrace(run.trace) } };
 }
 
 /** What lists, filters and counts are made of. */
-function lightTrace({ agent, sessionId, model, status, toolCalls, toolCallsCarried }: AgentTrace): AgentTrace {
+function slimTrace({ agent, sessionId, model, status, toolCalls, toolCallsCarried }: AgentTrace): AgentTrace {
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(sessionId === undefined ? {} : { sessionId }),

@@ -28,7 +28,7 @@ export interface TraceSpans {
   readonly isLater: boolean;
 }
 
-export interface SpanKeeperOptions {
+export interface SpanArchiverOptions {
   readonly store: Pick<Store, 'writeSpans'>;
   /** In the order of the traces. */
   readonly read: (traces: readonly FinishedTrace[]) => Promise<readonly TraceSpans[]>;
@@ -40,7 +40,7 @@ export interface SpanKeeperOptions {
   readonly wantedMax?: number;
 }
 
-export interface SpanKeeper {
+export interface SpanArchiver {
   /** The trace of this run is to be kept. */
   want(item: ScoredRun): void;
   /** The trace is done. Undefined: it is not kept. Else resolves when its spans are stored or given up; never rejects. */
@@ -69,7 +69,7 @@ interface Waiting {
   readonly done: () => void;
 }
 
-export function spanKeeper(options: SpanKeeperOptions): SpanKeeper {
+export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
   const { store, telemetry, clock, sleep, onFault, tracesMax = 10_000, wantedMax = 100_000 } = options;
   /** Start of the first run, by trace, until the trace is done. */
   const wanted = new Map<string, Micros>();

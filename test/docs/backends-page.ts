@@ -1,9 +1,9 @@
 /** `docs/reference/backends.md`, from what each backend with scores of its own says of itself. */
-import { natives } from '../../src/exporters/index.ts';
-import { nativeKeyNames, type NativeBackend, type NativeKey } from '../../src/exporters/scores/score-api-backend.ts';
+import { scoreApis } from '../../src/exporters/index.ts';
+import { scoreApiKeyNames, type ScoreApiBackend, type ScoreApiKey } from '../../src/exporters/scores/score-api-backend.ts';
 
 export function backendsPage(): string {
-  return `${[opening, places(natives), '## What they cannot take', losses(natives), '## What an entry names', keys(natives)].join('\n\n')}\n`;
+  return `${[opening, places(scoreApis), '## What they cannot take', losses(scoreApis), '## What an entry names', keys(scoreApis)].join('\n\n')}\n`;
 }
 
 const opening = `# Backends with a score API
@@ -16,26 +16,26 @@ exporter that writes these scores. As with [all exporters](../explanation/export
 The evaluation key identifies a score: tenant, run and name of the evaluator. The same score again, after a crash or a revision of the run, replaces
 the one before. Skipped verdicts are not sent. When a revision ends a verdict, or a run proves to be part of another one, the exporter deletes the score.`;
 
-function places(backends: readonly NativeBackend[]): string {
+function places(backends: readonly ScoreApiBackend[]): string {
   return table(
     ['backend', '`to`', 'a verdict on a run', 'its part on a tool call', 'a verdict on a session', 'a revision'],
     backends.map(({ title, id, places: at, revisions }) => [title, `\`${id}\``, at.run, at.toolCall, at.session, revisions]),
   );
 }
 
-function losses(backends: readonly NativeBackend[]): string {
+function losses(backends: readonly ScoreApiBackend[]): string {
   return backends.map(({ title, cannotTake }) => [`**${title}**`, '', ...cannotTake.map((one) => `- ${one}`)].join('\n')).join('\n\n');
 }
 
-function keys(backends: readonly NativeBackend[]): string {
-  const rows = backends.flatMap(({ id, endpoint, keys: own }: NativeBackend) => [
+function keys(backends: readonly ScoreApiBackend[]): string {
+  const rows = backends.flatMap(({ id, endpoint, keys: own }: ScoreApiBackend) => [
     row(id, 'endpoint', endpoint),
-    ...nativeKeyNames.flatMap((name) => (own[name] === undefined ? [] : [row(id, name, own[name])])),
+    ...scoreApiKeyNames.flatMap((name) => (own[name] === undefined ? [] : [row(id, name, own[name])])),
   ]);
   return table(['`to`', 'key', 'when left out', 'needed'], rows);
 }
 
-function row(id: string, name: string, { variables, preset, isRequired }: NativeKey): readonly string[] {
+function row(id: string, name: string, { variables, preset, isRequired }: ScoreApiKey): readonly string[] {
   const instead = [...variables, ...(preset === undefined ? [] : [preset])].map((one) => `\`${one}\``);
   return [`\`${id}\``, `\`${name}\``, instead.join(', else '), isRequired === true && preset === undefined ? 'yes' : 'no'];
 }

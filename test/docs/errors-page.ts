@@ -1,7 +1,7 @@
 /** `docs/reference/errors.md`, from the catalogue of errors. */
 import { errorCatalogue, JuryError, type ErrorCode } from '../../src/model/errors.ts';
 import { statusText } from '../../src/receivers/grpc/grpc-message.ts';
-import { refusalOf } from '../../src/receivers/rejection.ts';
+import { rejectionOf } from '../../src/receivers/rejection.ts';
 
 export function errorsPage(): string {
   const rows = Object.entries(errorCatalogue).map(
@@ -12,7 +12,7 @@ export function errorsPage(): string {
 }
 
 function grpcStatus(code: ErrorCode): string {
-  const text = statusText(refusalOf(new JuryError(code, '')));
+  const text = statusText(rejectionOf(new JuryError(code, '')));
   return /^\d+$/.test(text) ? `HTTP ${text}` : `\`${text}\``;
 }
 

@@ -2,7 +2,7 @@
 import type { SecureServerOptions } from 'node:http2';
 import { afterEach, expect, test } from 'vitest';
 import type { ExportOutcome } from '../../src/exporters/exporter.ts';
-import { target } from '../../src/exporters/forward/destination.ts';
+import { destination } from '../../src/exporters/forward/destination.ts';
 import { exporters } from '../../src/exporters/index.ts';
 import { probeMetrics } from '../../src/exporters/metrics/metrics-push.ts';
 import { tlsOptions } from '../../src/receivers/tls.ts';
@@ -35,7 +35,7 @@ const spans: readonly Way[] = family
     name: `${member.name}, spans`,
     async reach(entry) {
       if (entry.to !== 'forward') throw new Error('no target');
-      const out = target(entry);
+      const out = destination(entry);
       ends.push(out.stop);
       return await out.send('traces', 'protobuf', Buffer.alloc(0));
     },

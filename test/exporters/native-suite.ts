@@ -1,8 +1,8 @@
 /** What every backend with scores of its own must do, whatever its interface is. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Exporter } from '../../src/exporters/exporter.ts';
-import type { NativeBackend, NativeSettings } from '../../src/exporters/scores/score-api-backend.ts';
-import { nativeExporter } from '../../src/exporters/scores/score-api-exporter.ts';
+import type { ScoreApiBackend, ScoreApiSettings } from '../../src/exporters/scores/score-api-backend.ts';
+import { scoreApiExporter } from '../../src/exporters/scores/score-api-exporter.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
@@ -10,9 +10,9 @@ import { traceId } from '../builders/spans.ts';
 import { nativeServer, type NativeRules, type NativeServer, type NativeServerRequest, type ShownScore } from './native-server.ts';
 
 export interface NativeSuite {
-  readonly backend: NativeBackend;
+  readonly backend: ScoreApiBackend;
   readonly rules: () => NativeRules;
-  readonly keys: NativeSettings['keys'];
+  readonly keys: ScoreApiSettings['keys'];
   /** Headers that show who asks. */
   readonly auth: { readonly [name: string]: string };
   /** What it shows of a rule's verdict of 0.25, of an outermost run and of one that another agent called, with a part on the span b1. */
@@ -50,7 +50,7 @@ export function nativeSuite(suite: NativeSuite): void {
     const rules = suite.rules();
     rules.hasSpans = true;
     const server = await nativeServer(rules);
-    const exporter = nativeExporter(backend)({ endpoint: `${server.url}/`, keys, timeoutMs: 5_000 }, { sleep: () => Promise.resolve() });
+    const exporter = scoreApiExporter(backend)({ endpoint: `${server.url}/`, keys, timeoutMs: 5_000 }, { sleep: () => Promise.resolve() });
     open.push({ close: () => exporter.stop() }, server);
     return { exporter, rules, server };
   }
@@ -208,7 +208,7 @@ export function nativeSuite(suite: NativeSuite): void {
     for (const body of [{}, [], null, 'ok', { data: 1, trace: 1 }])
       test(`${backend.id}: a backend that answers ${JSON.stringify(body)} to everything breaks nothing`, async () => {
         const server = await nativeServer({ ...suite.rules(), answer: () => ({ status: 200, body }) });
-        const exporter = nativeExporter(backend)({ endpoint: server.url, keys, timeoutMs: 5_000 }, { sleep: () => Promise.resolve() });
+        const exporter = scoreApiExporter(backend)({ endpoint: server.url, keys, timeoutMs: 5_000 }, { sleep: () => Promise.resolve() });
         open.push({ close: () => exporter.stop() }, server);
         const { kind, error = '' } = { error: undefined, ...(await exporter.send(first)) };
         expect([kind === 'sent' || error !== '', server.requests.length > 0]).toEqual([true, true]);

@@ -1,12 +1,12 @@
 /** Verdicts on sessions on their way out: they are of the session, and stand with its last turn. */
 import { expect, test } from 'vitest';
-import { carrierOf } from '../../src/exporters/otlp/evaluation-span.ts';
+import { evaluationSpanOf } from '../../src/exporters/otlp/evaluation-span.ts';
 import { evaluationId, targetKey, type Verdict } from '../../src/model/verdict.ts';
 import type { ExportItem } from '../../src/model/scored-run.ts';
 import { queueKey } from '../../src/exporters/delivery/per-run-queue.ts';
 import { judgeTraceOf } from '../../src/exporters/otlp/judge-spans.ts';
 import { metricsExporter } from '../../src/exporters/metrics/metrics.ts';
-import { nativeScores } from '../../src/exporters/scores/score-api-score.ts';
+import { scoreApiScores } from '../../src/exporters/scores/score-api-score.ts';
 import { wire } from '../../src/model/attributes.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
 import { exportText, parsedExport } from '../../src/stores/outbox-codec.ts';
@@ -45,13 +45,13 @@ function judged(nth: number, verdict: Verdict = scored(1), turn = nth): ExportIt
 }
 
 test('sessions: a backend is told of the session, under an id that stays when it is judged again', () => {
-  const [first, second] = [nativeScores(judged(1)), nativeScores(judged(2))];
+  const [first, second] = [scoreApiScores(judged(1)), scoreApiScores(judged(2))];
   expect([first, second].map(([score]) => score?.place)).toEqual([1, 2].map(() => ({ kind: 'session', sessionId: 'alpha' })));
   expect(first[0]?.id).toBe(second[0]?.id);
   expect(first[0]?.id).toBe(evaluationId({ tenant: run().tenant, targetKind: 'session', targetId: 'alpha', name: 'goal' }));
   expect(second[0]?.metadata[wire.revision]).toBe(2);
   // What was told before is taken back where there is nothing to tell any more.
-  expect([nativeScores(judged(1, skipped)), nativeScores(judged(2, skipped)).map(({ value }) => value)]).toEqual([
+  expect([scoreApiScores(judged(1, skipped)), scoreApiScores(judged(2, skipped)).map(({ value }) => value)]).toEqual([
     [],
     [{ kind: 'withdrawn' }],
   ]);
@@ -59,9 +59,9 @@ test('sessions: a backend is told of the session, under an id that stays when it
 
 test('sessions: each time that a session is judged there are a carrier and a trace of its calls of their own, also with the same last turn', () => {
   const items = [judged(1), judged(2), judged(3, scored(0), 2)];
-  expect(new Set(items.map((item) => carrierOf(item)?.spanId)).size).toBe(3);
+  expect(new Set(items.map((item) => evaluationSpanOf(item)?.spanId)).size).toBe(3);
   expect(new Set(items.map((item) => judgeTraceOf(item)?.traceId)).size).toBe(3);
-  expect(carrierOf(judged(2))).toMatchObject({
+  expect(evaluationSpanOf(judged(2))).toMatchObject({
     name: 'evaluate desk',
     replaces: undefined,
     attributes: { [wire.revision]: 2, [wire.sessionId]: 'alpha' },

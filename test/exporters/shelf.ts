@@ -1,7 +1,7 @@
 /** An outbox over a store that outlives it, driven by hand: processes begin and die, the store breaks, the backend answers when it is told to. */
 import type { Exporter, ExportOutcome } from '../../src/exporters/exporter.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
-import { outbox, type Outbox, type OutboxOptions } from '../../src/exporters/delivery/delivery-queue.ts';
+import { deliveryQueue, type DeliveryQueue, type DeliveryQueueOptions } from '../../src/exporters/delivery/delivery-queue.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { itemSequence, type Delivered } from '../../src/model/watermark.ts';
 import { memoryStore } from '../builders/memory-store.ts';
@@ -50,7 +50,7 @@ export async function shelf({ isDurable = true } = {}): Promise<Shelf> {
 }
 
 export interface Process {
-  readonly box: Outbox;
+  readonly box: DeliveryQueue;
   /** Items in the order in which they were sent. */
   readonly sent: string[];
   readonly sleep: ManualSleep;
@@ -69,7 +69,7 @@ export interface Process {
   gauge(name: string): number | undefined;
 }
 
-export async function started(of: Shelf, options: Partial<OutboxOptions> = {}): Promise<Process> {
+export async function started(of: Shelf, options: Partial<DeliveryQueueOptions> = {}): Promise<Process> {
   const sent: string[] = [];
   const pending: ((outcome: ExportOutcome) => void)[] = [];
   const exporter: Exporter = {
@@ -84,7 +84,7 @@ export async function started(of: Shelf, options: Partial<OutboxOptions> = {}): 
   const sleep = manualSleep();
   const clock = manualClock();
   const points = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points ?? [];
-  const box = outbox({ exporter, telemetry, clock, random: () => 1, sleep: sleep.sleep, failuresMax: 3, ...options });
+  const box = deliveryQueue({ exporter, telemetry, clock, random: () => 1, sleep: sleep.sleep, failuresMax: 3, ...options });
   await box.open(of.store);
   const ids = itemSequence();
   let unwritten: Delivered<ScoredRun>[] = [];
@@ -104,7 +104,7 @@ export async function started(of: Shelf, options: Partial<OutboxOptions> = {}): 
       await settled();
     },
     async goDown() {
-      for (let turn = 0; turn < 20 && box.standing().circuit !== 'open'; turn++) {
+      for (let turn = 0; turn < 20 && box.status().circuit !== 'open'; turn++) {
         if (pending.length === 0) await sleep.wakeAll();
         pending.shift()?.(later);
         await settled();

@@ -10,7 +10,7 @@ import { readExpectation } from '../../evaluators/expectation/expectation.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { commands } from '../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
-import { carrierOf } from '../../src/exporters/otlp/evaluation-span.ts';
+import { evaluationSpanOf } from '../../src/exporters/otlp/evaluation-span.ts';
 import { evaluate, factory, type ConfiguredEvaluator, type Verdict } from '../../src/library/evaluators.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { jsonText, type JsonValue } from '../../src/model/json.ts';
@@ -149,7 +149,7 @@ function wantedEvents(run: Run): readonly object[] {
     const configured = library[at];
     return configured === undefined ? [] : [evaluationOf(run, configured, verdict, 1)];
   });
-  return carrierOf({ run, evaluations, decisions: [] })?.events ?? [];
+  return evaluationSpanOf({ run, evaluations, decisions: [] })?.events ?? [];
 }
 
 function sortedText(value: unknown): string {

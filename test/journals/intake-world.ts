@@ -1,7 +1,7 @@
 /** Processes that come up one after the other over one journal, with a real pipeline behind it. */
 import { collectors } from '../../collectors/index.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
-import { intake, type Intake } from '../../src/journals/checkpointer.ts';
+import { checkpointer, type Checkpointer } from '../../src/journals/checkpointer.ts';
 import type { JournalRecord } from '../../src/journals/journal.ts';
 import { memoryJournal, memoryRecords, type MemoryRecords } from '../../src/journals/memory.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
@@ -16,7 +16,7 @@ import { testParts, type TestParts } from './parts.ts';
 
 interface Process {
   readonly take: (spans: readonly Span[]) => Promise<string>;
-  readonly intake: Intake;
+  readonly intake: Checkpointer;
   readonly flow: Pipeline;
   readonly clock: ManualClock;
   readonly parts: TestParts;
@@ -55,7 +55,7 @@ export async function started(of: World, { stores = true, sends = true } = {}): 
       of.delivered.push(item);
     },
   });
-  const own = intake({
+  const own = checkpointer({
     journal,
     flow,
     telemetry: parts.telemetry,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { inFlightBytes } from '../../src/receivers/byte-budget.ts';
+import { byteBudget } from '../../src/receivers/byte-budget.ts';
 
 function leases(bytesMax: number) {
-  return inFlightBytes({ bytesMax, telemetry: { add: () => undefined, record: () => undefined, set: () => undefined } });
+  return byteBudget({ bytesMax, telemetry: { add: () => undefined, record: () => undefined, set: () => undefined } });
 }
 
 test('in flight: doors share the bytes, and one may keep some free for the others', () => {

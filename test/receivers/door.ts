@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
-import { inFlightBytes } from '../../src/receivers/byte-budget.ts';
+import { byteBudget } from '../../src/receivers/byte-budget.ts';
 import { otlpGrpcReceiver, type OtlpGrpcOptions } from '../../src/receivers/grpc/otlp-grpc.ts';
 import { otlpHttpReceiver, type OtlpHttpOptions } from '../../src/receivers/http/otlp-http.ts';
 import type { Receiver } from '../../src/receivers/receiver.ts';
@@ -94,7 +94,7 @@ function unopened({ limits = testLimits, ...options }: DoorOptions, receiverOf: 
     host: '127.0.0.1',
     port: 0,
     limits,
-    lease: inFlightBytes({ bytesMax: limits.inFlightBytes, telemetry })({ keepFreeBytes: 0 }),
+    lease: byteBudget({ bytesMax: limits.inFlightBytes, telemetry })({ keepFreeBytes: 0 }),
     tokens: [],
     clock,
     ingest: {

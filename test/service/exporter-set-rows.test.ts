@@ -78,7 +78,7 @@ test('exporter-set: each exporter has rows of its own, the metrics page has none
   await written(own, of, [1, 2]);
   expect(await counts(of)).toEqual(['a 2', 'b 2']);
   await eventually(() => (own.boxes.settled() === 2 ? true : undefined), 'both settled');
-  expect(own.boxes.standings().map(({ name }) => name)).toEqual(['a', 'b']);
+  expect(own.boxes.statuses().map(({ name }) => name)).toEqual(['a', 'b']);
   expect(own.told).toEqual([]);
 });
 

@@ -81,12 +81,12 @@ test('metrics-pushing: failures are counted, and told when they begin and when t
   ]);
   expect(lines).toEqual(['metrics could not be pushed', 'metrics are pushed again']);
   const lastFailure = { atMs: clock.nowMs(), error: 'status 503', reason: 'http_503', todo: 'It has a fault of its own: try again later.' };
-  expect(pushing.standings()).toEqual([
+  expect(pushing.statuses()).toEqual([
     {
       name: 'metrics',
       kind: 'metrics',
       isConfigured: true,
-      standing: { sends: 'metrics', fault: undefined, sentAtMs: clock.nowMs(), lastFailure },
+      status: { sends: 'metrics', fault: undefined, sentAtMs: clock.nowMs(), lastFailure },
     },
   ]);
   const pushed = telemetry.snapshot().find(({ name }) => name === 'tracejury.metrics.pushed')?.points;
@@ -120,7 +120,7 @@ test('metrics-pushing: another backend takes the place of one, which gets what i
 test('metrics-pushing: what is told is of the backend that is pushed to now', async () => {
   const { pushing } = bench();
   const [first, second] = [await backend((response) => void response.writeHead(503).end()), await backend()];
-  const told = () => pushing.standings().map(({ standing: { fault, sentAtMs } }) => [fault, sentAtMs !== undefined]);
+  const told = () => pushing.statuses().map(({ status: { fault, sentAtMs } }) => [fault, sentAtMs !== undefined]);
   expect(told()).toEqual([]);
   pushing.place(entries(first.url));
   await eventually(() => (told()[0]?.[0] === undefined ? undefined : true), 'a failure');

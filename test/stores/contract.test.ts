@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { runJson } from '../../src/model/run-json.ts';
-import { lightItem } from '../../src/stores/slim-item.ts';
+import { slimItem } from '../../src/stores/slim-item.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/model/store/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
@@ -359,7 +359,7 @@ test('stores: a store with a thread and one without tell the same after the same
         const [one, other] = [await sqliteStore(':memory:', { inThread: false }), await sqliteStore(':memory:')];
         for (const batch of batches) {
           await one.write(batch);
-          await other.write(isLight ? batch.map(lightItem) : batch);
+          await other.write(isLight ? batch.map(slimItem) : batch);
         }
         const pruned = await Promise.all(
           [one, other].map(async (store) => {

@@ -3,7 +3,7 @@ import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { TraceName } from '../../src/pipeline/gathering/late-spans.ts';
 import { memoryStore } from '../builders/memory-store.ts';
-import { reopener } from '../../src/stores/late-span-lookup.ts';
+import { startLateSpanLookup } from '../../src/stores/late-span-lookup.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
@@ -21,7 +21,7 @@ async function turned(strays: readonly TraceName[], store: Store) {
   const asked: number[] = [];
   const faults: unknown[] = [];
   let left = strays;
-  const looking = reopener({
+  const looking = startLateSpanLookup({
     store: {
       ...store,
       async known(traces) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { keeper, type Keeper, type KeeperOptions } from '../../src/stores/run-writer.ts';
+import { runWriter, type RunWriter, type RunWriterOptions } from '../../src/stores/run-writer.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import type { Retention, Store } from '../../src/model/store/store.ts';
 import type { ItemId } from '../../src/model/watermark.ts';
@@ -12,7 +12,7 @@ import { run, scored, scoredRun } from '../builders/scored-run.ts';
 const item = (number: number) => ({ ...scoredRun({ a: scored(1) }, run({ spanId: spanId(number) })), id: number as ItemId });
 
 interface Bench {
-  readonly keeping: Keeper;
+  readonly keeping: RunWriter;
   readonly sleep: ManualSleep;
   /** Sizes of the batches that were tried. */
   readonly batches: number[];
@@ -25,7 +25,7 @@ interface Bench {
   count(outcome: string, metric?: string): number;
 }
 
-async function bench(options: Partial<KeeperOptions> = {}): Promise<Bench> {
+async function bench(options: Partial<RunWriterOptions> = {}): Promise<Bench> {
   const inner = await memoryStore();
   const batches: number[] = [];
   const pruned: Retention[] = [];
@@ -50,7 +50,7 @@ async function bench(options: Partial<KeeperOptions> = {}): Promise<Bench> {
   const telemetry = metricRegistry();
   const sleep = manualSleep();
   return {
-    keeping: keeper({
+    keeping: runWriter({
       store,
       keep: { runsMs: 1_000, contentMs: 500, bytes: 77, exportsMs: 2_000, exports: 33, jobsMs: 3_000, turnsMs: 4_000 },
       telemetry,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { FinishedTrace } from '../../src/pipeline/gathering/journal-references.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { memoryStore } from '../builders/memory-store.ts';
-import { spanKeeper, type SpanKeeper, type SpanKeeperOptions, type TraceSpans } from '../../src/stores/span-archiver.ts';
+import { spanArchiver, type SpanArchiver, type SpanArchiverOptions, type TraceSpans } from '../../src/stores/span-archiver.ts';
 import type { SpanPiece } from '../../src/model/store/store.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
@@ -12,7 +12,7 @@ import { run, scored, scoredRun } from '../builders/scored-run.ts';
 import { traceId } from '../builders/spans.ts';
 
 interface Bench {
-  readonly keeping: SpanKeeper;
+  readonly keeping: SpanArchiver;
   readonly sleep: ManualSleep;
   /** Keys of what was read, by batch. */
   readonly read: string[][];
@@ -29,7 +29,7 @@ async function bench(
     isRedacted: false,
     isLater: false,
   }),
-  options: Partial<SpanKeeperOptions> = {},
+  options: Partial<SpanArchiverOptions> = {},
 ): Promise<Bench> {
   const inner = await memoryStore();
   const telemetry = metricRegistry();
@@ -37,7 +37,7 @@ async function bench(
   const read: string[][] = [];
   let failures = 0;
   return {
-    keeping: spanKeeper({
+    keeping: spanArchiver({
       store: {
         async writeSpans(pieces) {
           if (failures-- > 0) throw new Error('disk full');

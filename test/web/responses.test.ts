@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
-import { inFlightBytes } from '../../src/receivers/byte-budget.ts';
+import { byteBudget } from '../../src/receivers/byte-budget.ts';
 import { consoleBody } from '../../src/service/listeners.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
@@ -53,7 +53,7 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
     connections: { watch: () => undefined, admitted: () => undefined, closeIdle: () => undefined, ended: (reason) => ended.push(reason) },
     responses,
     onBusy: () => busy++,
-    readBody: consoleBody(inFlightBytes({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
+    readBody: consoleBody(byteBudget({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
     api: {
       store: await memoryStore(),
       clock: manualClock(0),

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { didYouMean } from '../../model/did-you-mean.ts';
-import { natives } from '../../exporters/index.ts';
-import type { NativeBackend } from '../../exporters/scores/score-api-backend.ts';
+import { scoreApis } from '../../exporters/index.ts';
+import type { ScoreApiBackend } from '../../exporters/scores/score-api-backend.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { initialConfig, neededVariables, openAiUrl, type InitAnswers } from '../init/config-text.ts';
 
@@ -32,7 +32,7 @@ export const init: Command = {
     backend: {
       type: 'string',
       value: 'NAME',
-      summary: `where scores go: ${natives.map(({ id }) => id).join(', ')}; default the metrics page and the API alone`,
+      summary: `where scores go: ${scoreApis.map(({ id }) => id).join(', ')}; default the metrics page and the API alone`,
     },
     output: { type: 'string', value: 'FILE', summary: `default ${fileDefault}` },
     force: { type: 'boolean', summary: 'replaces an existing file' },
@@ -84,22 +84,22 @@ export function answersOf({ agent, judge, model, backend }: Given): InitAnswers 
   };
 }
 
-function backendOf(name: string): NativeBackend {
-  const found = natives.find(({ id }) => id === name);
+function backendOf(name: string): ScoreApiBackend {
+  const found = scoreApis.find(({ id }) => id === name);
   if (found !== undefined) return found;
   const guess = didYouMean(
     name,
-    natives.map(({ id }) => id),
+    scoreApis.map(({ id }) => id),
   );
   throw new UsageError(
-    `--backend ${JSON.stringify(name)} is not known. ${guess === undefined ? `Name one of ${natives.map(({ id }) => id).join(', ')}.` : `Did you mean ${guess}?`}`,
+    `--backend ${JSON.stringify(name)} is not known. ${guess === undefined ? `Name one of ${scoreApis.map(({ id }) => id).join(', ')}.` : `Did you mean ${guess}?`}`,
   );
 }
 
 async function asked(): Promise<InitAnswers> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    const backend = await terminal.question(`Backend for scores (${natives.map(({ id }) => id).join(', ')}; Enter for none): `);
+    const backend = await terminal.question(`Backend for scores (${scoreApis.map(({ id }) => id).join(', ')}; Enter for none): `);
     const judge = await terminal.question(`Judge: URL of a model endpoint (such as ${openAiUrl}; Enter for none): `);
     const model = judge.trim() === '' || judge.trim() === openAiUrl ? undefined : await terminal.question('Model of that endpoint: ');
     const agent = judge.trim() === '' ? '' : await terminal.question('Agent that the judge is asked about (Enter for every agent): ');

@@ -1,12 +1,12 @@
 /** A first configuration with comments, from the answers to three questions. */
 import { stringify } from 'yaml';
-import type { NativeBackend } from '../../exporters/scores/score-api-backend.ts';
+import type { ScoreApiBackend } from '../../exporters/scores/score-api-backend.ts';
 
 export interface InitAnswers {
   /** Whose runs the judge is asked about; undefined: those of every agent. */
   readonly agent: string | undefined;
   readonly judge: { readonly baseUrl: string; readonly model: string } | undefined;
-  readonly backend: NativeBackend | undefined;
+  readonly backend: ScoreApiBackend | undefined;
 }
 
 export const openAiUrl = 'https://api.openai.com/v1';
@@ -68,7 +68,7 @@ function judgesText({ baseUrl, model }: NonNullable<InitAnswers['judge']>): stri
   return `# The model that judge evaluators ask; the budget is never exceeded.${key}\n${stringify({ judges }).trimEnd()}`;
 }
 
-function exportText(backend: NativeBackend): string {
+function exportText(backend: ScoreApiBackend): string {
   const keys = Object.fromEntries(
     requiredKeys(backend).map(({ key, variable, local }) => [key, `\${env:${variable}${local === undefined ? '' : `:-${local}`}}`]),
   );
@@ -78,7 +78,7 @@ function exportText(backend: NativeBackend): string {
 }
 
 function requiredKeys(
-  backend: NativeBackend,
+  backend: ScoreApiBackend,
 ): readonly { readonly key: string; readonly variable: string; readonly local: string | undefined }[] {
   return Object.entries({ endpoint: backend.endpoint, ...backend.keys }).flatMap(([key, { variables, isRequired, preset, local }]) => {
     const [variable] = variables;

@@ -1,7 +1,7 @@
 /** OTLP receivers that write every request they take to a file, one JSON request a line, as the Collector's file exporter does. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { writeTracesJson, writeLogsJson } from '../../otlp/write/write.ts';
-import { inFlightBytes } from '../../receivers/byte-budget.ts';
+import { byteBudget } from '../../receivers/byte-budget.ts';
 import { otlpGrpcReceiver } from '../../receivers/grpc/otlp-grpc.ts';
 import { otlpHttpReceiver } from '../../receivers/http/otlp-http.ts';
 import type { ReceiverLogger } from '../../receivers/receiver.ts';
@@ -74,7 +74,7 @@ export async function recordingServer({
       return { refuse: 'journal_full', retryAfterSeconds };
     },
   };
-  const lease = inFlightBytes({ bytesMax: inFlightBytesMax, telemetry })({ keepFreeBytes: 0 });
+  const lease = byteBudget({ bytesMax: inFlightBytesMax, telemetry })({ keepFreeBytes: 0 });
   const shared = { host: '127.0.0.1', limits, lease, tokens: [], ingest, telemetry, logger, clock };
   const receivers = [otlpHttpReceiver({ ...shared, port }), otlpGrpcReceiver({ ...shared, port: 0 })] as const;
   const stop = async (): Promise<void> => {

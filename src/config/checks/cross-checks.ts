@@ -1,8 +1,8 @@
 /** What no schema can say: keys that must fit one another. Everything here copes with parts that the schema has refused already. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { quantityOf, type QuantityKind } from '../../model/quantities.ts';
-import { natives } from '../../exporters/index.ts';
-import { nativeKeyNames } from '../../exporters/scores/score-api-backend.ts';
+import { scoreApis } from '../../exporters/index.ts';
+import { scoreApiKeyNames } from '../../exporters/scores/score-api-backend.ts';
 import type { CrossCheck } from './cross-check.ts';
 import { journalAddress } from '../../journals/index.ts';
 import { ownBodyMembers, ownHeaders } from '../../judges/settings.ts';
@@ -362,13 +362,13 @@ function exportFindings({ value, members, env }: CrossCheck): readonly Finding[]
     const first = [...ofWebhook, ...ofForward, ...clientTlsFindings(item, path, exportUrl(item, env))];
     if (first.length > 0) return first;
     if (to === 'metrics') return metricsFindings({ list, item, index, value, env });
-    const backend = natives.find(({ id }) => id === to);
+    const backend = scoreApis.find(({ id }) => id === to);
     if (backend !== undefined)
       return [
         ...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls'], `means nothing for ${backend.id}`, 'Leave it out.'),
         ...nativeFindings({ backend, entry: item, path, env }),
       ];
-    const foreign = nativeKeyNames.filter((key) => isGiven(item, key));
+    const foreign = scoreApiKeyNames.filter((key) => isGiven(item, key));
     if (foreign.length > 0)
       return foreign.map((key) => ({
         path: [...path, key],
@@ -429,7 +429,7 @@ function metricsFindings({ list, item, index, value, env }: CrossCheckOf): reado
   const always = surplusFindings(
     item,
     path,
-    [...nativeKeyNames, 'name', 'give_up', 'protocol', 'judge_calls', 'hold', 'compression'],
+    [...scoreApiKeyNames, 'name', 'give_up', 'protocol', 'judge_calls', 'hold', 'compression'],
     'means nothing for metrics',
     'Leave it out: the page is on the console listener.',
   );

@@ -1,5 +1,5 @@
 /** Where an entry of `export` sends to, by whatever names it. */
-import { natives } from '../../exporters/index.ts';
+import { scoreApis } from '../../exporters/index.ts';
 import { member, type JsonObject } from '../../model/json.ts';
 import { signalEndpoint, type Signal } from './endpoint.ts';
 import { nativeGiven } from './native-entry.ts';
@@ -20,7 +20,7 @@ export function exportSignal(entry: JsonObject): Signal | undefined {
 /** Undefined: nobody named one. */
 export function exportUrl(entry: JsonObject, env: Environment): string | undefined {
   const [to, written] = [member(entry, 'to'), member(entry, 'endpoint')];
-  const native = natives.find(({ id }) => id === to);
+  const native = scoreApis.find(({ id }) => id === to);
   if (native !== undefined) return nativeGiven(native, entry, env).endpoint;
   const signal = exportSignal(entry);
   if (signal !== undefined) return signalEndpoint(signal, written, env);

@@ -1,6 +1,6 @@
 /** An entry of `export` as the service reads it. */
 import type { ClientTls } from '../../model/client-tls.ts';
-import { natives } from '../../exporters/index.ts';
+import { scoreApis } from '../../exporters/index.ts';
 import { otlpProtocols, type OtlpProtocol } from '../../exporters/settings.ts';
 import { quantityOf } from '../../model/quantities.ts';
 import type { ExporterConfig } from '../config.ts';
@@ -23,7 +23,7 @@ export function exporterEntry(written: JsonObject, env: Environment, certificate
     attempts: Number(member(objectAt(written, 'give_up'), 'attempts')),
     ageMs: duration(objectAt(written, 'give_up'), 'age'),
   };
-  const native = natives.find(({ id }) => id === to);
+  const native = scoreApis.find(({ id }) => id === to);
   if (native !== undefined) {
     const { endpoint = '', keys } = nativeGiven(native, written, env);
     return {

@@ -1,6 +1,6 @@
 /** What an entry of `export` for a backend with scores of its own gives, and what the backend's usual environment variables add. */
-import type { NativeBackend, NativeKey, NativeSettings } from '../../exporters/scores/score-api-backend.ts';
-import { nativeKeyNames } from '../../exporters/scores/score-api-backend.ts';
+import type { ScoreApiBackend, ScoreApiKey, ScoreApiSettings } from '../../exporters/scores/score-api-backend.ts';
+import { scoreApiKeyNames } from '../../exporters/scores/score-api-backend.ts';
 import { member, type JsonObject } from '../../model/json.ts';
 import type { Finding, Path } from '../diagnostic.ts';
 import type { Environment } from '../substitution.ts';
@@ -8,11 +8,11 @@ import type { Environment } from '../substitution.ts';
 export interface NativeGiven {
   /** Undefined: nobody named one. */
   readonly endpoint: string | undefined;
-  readonly keys: NativeSettings['keys'];
+  readonly keys: ScoreApiSettings['keys'];
 }
 
-export function nativeGiven(backend: NativeBackend, entry: JsonObject, env: Environment): NativeGiven {
-  const keys = nativeKeyNames.flatMap((name) => {
+export function nativeGiven(backend: ScoreApiBackend, entry: JsonObject, env: Environment): NativeGiven {
+  const keys = scoreApiKeyNames.flatMap((name) => {
     const key = backend.keys[name];
     const value = key === undefined ? undefined : given(key, member(entry, name), env);
     return value === undefined ? [] : [[name, value] as const];
@@ -20,14 +20,14 @@ export function nativeGiven(backend: NativeBackend, entry: JsonObject, env: Envi
   return { endpoint: given(backend.endpoint, member(entry, 'endpoint'), env), keys: Object.fromEntries(keys) };
 }
 
-function given({ variables, preset, ofVariable = (text) => text }: NativeKey, written: unknown, env: Environment): string | undefined {
+function given({ variables, preset, ofVariable = (text) => text }: ScoreApiKey, written: unknown, env: Environment): string | undefined {
   if (typeof written === 'string' && written !== '') return written;
   const found = variables.map((variable) => env[variable]).find((value) => value !== undefined && value !== '');
   return (found === undefined ? undefined : ofVariable(found)) ?? preset;
 }
 
 export function nativeFindings(options: {
-  readonly backend: NativeBackend;
+  readonly backend: ScoreApiBackend;
   readonly entry: JsonObject;
   readonly path: Path;
   readonly env: Environment;
@@ -36,7 +36,7 @@ export function nativeFindings(options: {
   const { endpoint, keys } = nativeGiven(backend, entry, env);
   const wanted = [
     ['endpoint', backend.endpoint, endpoint] as const,
-    ...nativeKeyNames.map((name) => [name, backend.keys[name], keys[name]] as const),
+    ...scoreApiKeyNames.map((name) => [name, backend.keys[name], keys[name]] as const),
   ];
   const isUrl = endpoint !== undefined && /^https?:$/.test(URL.parse(endpoint)?.protocol ?? '');
   return [
@@ -55,7 +55,7 @@ export function nativeFindings(options: {
             todo: `Write endpoint, or ${backend.endpoint.variables.join(' or ')}, with http:// or https://.`,
           } as const,
         ]),
-    ...nativeKeyNames
+    ...scoreApiKeyNames
       .filter((name) => backend.keys[name] === undefined && member(entry, name) !== undefined)
       .map((name): Finding => ({
         path: [...path, name],
@@ -69,7 +69,7 @@ export function nativeFindings(options: {
   ];
 }
 
-function ownKeys(backend: NativeBackend): string {
+function ownKeys(backend: ScoreApiBackend): string {
   const names = Object.keys(backend.keys);
   return names.length === 0 ? '' : `: it takes ${names.join(', ')}`;
 }

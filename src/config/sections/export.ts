@@ -1,6 +1,6 @@
 import { httpHeadersSchema } from '../../../evaluators/schema/http-headers.ts';
-import { natives } from '../../exporters/index.ts';
-import type { NativeBackend, NativeKeyName } from '../../exporters/scores/score-api-backend.ts';
+import { scoreApis } from '../../exporters/index.ts';
+import type { ScoreApiBackend, ScoreApiKeyName } from '../../exporters/scores/score-api-backend.ts';
 import { otlpProtocols } from '../../exporters/settings.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { clientTlsSchema } from './client-tls.ts';
@@ -32,7 +32,7 @@ const plainText = (description: string) =>
     description,
   }) as const;
 
-const keys: { readonly [name in NativeKeyName]: JsonObject } = {
+const keys: { readonly [name in ScoreApiKeyName]: JsonObject } = {
   api_key: secretText(`Key of a backend with scores of its own.${variablesOf('api_key')}`),
   public_key: plainText(`The public half of the key.${variablesOf('public_key')}`),
   user: plainText(`User to whom the key belongs; it is then sent as a password.${variablesOf('user')}`),
@@ -45,8 +45,8 @@ const keys: { readonly [name in NativeKeyName]: JsonObject } = {
   workspace: plainText(`Workspace in which the project is.${variablesOf('workspace')}`),
 };
 
-function variablesOf(name: NativeKeyName): string {
-  const told = natives.flatMap(({ id, keys: own }: NativeBackend) =>
+function variablesOf(name: ScoreApiKeyName): string {
+  const told = scoreApis.flatMap(({ id, keys: own }: ScoreApiBackend) =>
     own[name] === undefined ? [] : [`${own[name].variables.map((variable) => `\`${variable}\``).join(' or ')} (${id})`],
   );
   return told.length === 0 ? '' : ` When left out: ${told.join(', ')}.`;
@@ -68,8 +68,8 @@ export const exportSection: Section = {
       required: ['to'],
       properties: {
         to: {
-          enum: ['span_events', 'metrics', 'log_events', 'forward', 'webhook', ...natives.map(({ id }) => id)],
-          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records; \`webhook\` tells a program or a channel of runs; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; \`forward\` sends the agents’ own spans on, with the verdicts on them (forward.md); ${natives.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
+          enum: ['span_events', 'metrics', 'log_events', 'forward', 'webhook', ...scoreApis.map(({ id }) => id)],
+          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records; \`webhook\` tells a program or a channel of runs; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; \`forward\` sends the agents’ own spans on, with the verdicts on them (forward.md); ${scoreApis.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
         },
         name: {
           type: 'string',

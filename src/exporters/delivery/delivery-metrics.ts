@@ -2,29 +2,29 @@
 import type { Clock } from '../../model/clock.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Circuit } from '../../runtime/circuit-breaker.ts';
-import { backendNews, type BackendNews, type NewsLogger } from './outage-log.ts';
+import { outageLog, type OutageLog, type OutageLogger } from './outage-log.ts';
 import type { ScoresStatus } from '../../model/exporter-status.ts';
 import type { PerRunQueue } from './per-run-queue.ts';
-import type { Sender } from './delivery-worker.ts';
-import type { StoredRows } from './outbox-rows.ts';
+import type { DeliveryWorker } from './delivery-worker.ts';
+import type { OutboxRows } from './outbox-rows.ts';
 
 /** `replaced`: a newer revision took its place before it was sent; `passed`: it was sent in another way; `resumed`: it waited in the store, and was offered to an earlier process. */
 type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced' | 'passed' | 'resumed';
 
-export interface ExporterAccount extends BackendNews {
+export interface DeliveryMetrics extends OutageLog {
   count(outcome: ItemOutcome, items?: number): void;
-  queue(held: PerRunQueue, rows: StoredRows | undefined): void;
-  standing(
+  queue(held: PerRunQueue, rows: OutboxRows | undefined): void;
+  status(
     held: PerRunQueue,
-    rows: StoredRows | undefined,
-    backend: Pick<Sender, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>,
+    rows: OutboxRows | undefined,
+    backend: Pick<DeliveryWorker, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>,
   ): ScoresStatus;
-  dead(rows: StoredRows | undefined): void;
+  dead(rows: OutboxRows | undefined): void;
 }
 
 const circuitLevels: { readonly [circuit in Circuit]: number } = { closed: 0, half_open: 1, open: 2 };
 
-export function exporterAccount({
+export function deliveryMetrics({
   name,
   telemetry,
   clock,
@@ -33,24 +33,24 @@ export function exporterAccount({
   readonly name: string;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  readonly logger?: NewsLogger | undefined;
-}): ExporterAccount {
-  const news = backendNews({ name: () => name, what: 'scores', telemetry, clock, logger });
+  readonly logger?: OutageLogger | undefined;
+}): DeliveryMetrics {
+  const outages = outageLog({ name: () => name, what: 'scores', telemetry, clock, logger });
   const labels = { 'tracejury.exporter': name };
   const notStored = (held: PerRunQueue): number => held.size() - held.rows();
-  const toSend = (held: PerRunQueue, rows: StoredRows | undefined): number => notStored(held) + (rows?.waiting() ?? 0);
+  const toSend = (held: PerRunQueue, rows: OutboxRows | undefined): number => notStored(held) + (rows?.waiting() ?? 0);
 
   return {
-    ...news,
+    ...outages,
     count(outcome, items = 1) {
-      if (outcome === 'sent') news.sent();
+      if (outcome === 'sent') outages.sent();
       telemetry.add('tracejury.exporter.items', items, { ...labels, 'tracejury.outcome': outcome });
     },
-    standing(held, rows, backend) {
+    status(held, rows, backend) {
       const [oldest] = held.all();
       return {
         sends: 'scores',
-        ...news.past(),
+        ...outages.past(),
         circuit: backend.circuit(),
         fault: backend.fault(),
         retryAtMs: backend.retryAtMs(),
@@ -72,7 +72,7 @@ export function exporterAccount({
     },
     circuit(circuit, isKnown) {
       telemetry.set('tracejury.exporter.circuit', circuitLevels[circuit], labels);
-      news.circuit(circuit, isKnown);
+      outages.circuit(circuit, isKnown);
     },
   };
 }

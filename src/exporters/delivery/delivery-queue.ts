@@ -12,16 +12,16 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { backoffMs } from '../../runtime/backoff.ts';
 import type { BreakerOptions, Circuit } from '../../runtime/circuit-breaker.ts';
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
-import type { NewsLogger } from './outage-log.ts';
+import type { OutageLogger } from './outage-log.ts';
 import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
 import { itemRevision, type ScoredRun } from '../../model/scored-run.ts';
 import { perRunQueue, partOf, type Entry } from './per-run-queue.ts';
-import { exporterAccount } from './delivery-metrics.ts';
-import { rowWindow, windowMax, type RowWindow, unstoredOutcomes } from './outbox-prefetch.ts';
-import { sender } from './delivery-worker.ts';
-import { storedRows, type RowStore, type StoredRows } from './outbox-rows.ts';
+import { deliveryMetrics } from './delivery-metrics.ts';
+import { outboxPrefetch, prefetchMax, type OutboxPrefetch, unstoredOutcomes } from './outbox-prefetch.ts';
+import { deliveryWorker } from './delivery-worker.ts';
+import { outboxRows, type RowStore, type OutboxRows } from './outbox-rows.ts';
 
-export interface OutboxOptions extends BreakerOptions {
+export interface DeliveryQueueOptions extends BreakerOptions {
   /** Of the exporter's entry in the configuration; the exporter's own when left out. */
   readonly name?: string;
   readonly exporter: Exporter;
@@ -29,7 +29,7 @@ export interface OutboxOptions extends BreakerOptions {
   readonly clock: Clock;
   readonly sleep: Sleep;
   /** Told when the backend begins and ends to take nothing, and of what is given up. */
-  readonly logger?: NewsLogger | undefined;
+  readonly logger?: OutageLogger | undefined;
   /** Items held; beyond it the oldest that is not being sent leaves: to its row, or, where it has none, for good. */
   readonly itemsMax?: number;
   /** Memory that the items held may take, roughly; beyond it the oldest leaves as well. */
@@ -52,7 +52,7 @@ export interface PendingExport {
   written(id: number | undefined): void;
 }
 
-export interface Outbox {
+export interface DeliveryQueue {
   readonly name: string;
   /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
   offer(item: Delivered<ScoredRun>, bytes?: number): void;
@@ -67,7 +67,7 @@ export interface Outbox {
   /** Counts the rows of the store anew, which somebody else has changed, and goes on. */
   recount(): Promise<void>;
   /** What is still to be sent, and how its backend does. */
-  standing(): ScoresStatus;
+  status(): ScoresStatus;
   /** Items in memory that are not sent yet. */
   held(): number;
   /** The items up to here are sent, given up, or kept by a durable store. What a stop gives up does not count: another process may send it. */
@@ -83,7 +83,7 @@ const attemptsMaxDefault = 100;
 const missingMsDefault = 600_000;
 const tendEveryMs = 1_000;
 
-export function outbox(options: OutboxOptions): Outbox {
+export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   const {
     name = options.exporter.id,
     telemetry,
@@ -93,19 +93,19 @@ export function outbox(options: OutboxOptions): Outbox {
     bytesMax = 128 * 1024 * 1024,
     sendingMax = options.exporter.itemsAtOnce ?? 4,
   } = options;
-  const account = exporterAccount({ name, telemetry, clock, logger: options.logger });
+  const metrics = deliveryMetrics({ name, telemetry, clock, logger: options.logger });
   const held = perRunQueue();
   const progress = watermarkTracker(options.after);
-  const through = unstoredOutcomes(itemsMax, progress.settle);
-  let rows: StoredRows | undefined;
-  let shelf: RowWindow | undefined;
+  const unstored = unstoredOutcomes(itemsMax, progress.settle);
+  let rows: OutboxRows | undefined;
+  let prefetch: OutboxPrefetch | undefined;
   let tending: PeriodicTask | undefined;
   let stopped: Promise<number> | undefined;
   let drained: (() => void) | undefined;
   const over = new AbortController();
-  const backend = sender({ ...options, held, sendingMax, failed: account.failed, ended, switched, turned });
+  const backend = deliveryWorker({ ...options, held, sendingMax, onFailure: metrics.failed, onOutcome, onCircuitChange, onTurn });
 
-  const observe = (): void => account.queue(held, rows);
+  const observe = (): void => metrics.queue(held, rows);
 
   /** Nobody needs to deliver the item once more: it is sent, given up, or its row is in the store. */
   function settle({ id }: Entry): void {
@@ -119,11 +119,11 @@ export function outbox(options: OutboxOptions): Outbox {
 
   function leave(entry: Entry, outcome: 'sent' | 'dropped' | 'replaced'): void {
     remove(entry);
-    account.count(outcome);
+    metrics.count(outcome);
     observe();
   }
 
-  function ended(entry: Entry, outcome: ExportOutcome, isProbe: boolean): void {
+  function onOutcome(entry: Entry, outcome: ExportOutcome, isProbe: boolean): void {
     if (outcome.kind === 'sent') {
       if (entry.row !== undefined) rows?.sent(entry.row);
       // An older revision may stand in the store, and must not be sent after this one.
@@ -134,7 +134,7 @@ export function outbox(options: OutboxOptions): Outbox {
         rows !== undefined &&
         rows.waiting() > held.rows()
       )
-        through.add(entry.id, entry, 'sent');
+        unstored.add(entry.id, entry, 'sent');
       leave(entry, 'sent');
     } else if (!outcome.retryable) giveUp(entry, outcome);
     else if (!isProbe && entry.attempts >= (options.attemptsMax ?? attemptsMaxDefault))
@@ -149,7 +149,7 @@ export function outbox(options: OutboxOptions): Outbox {
   function leaveToStore(row: number, entry: Entry, isProbe: boolean): void {
     rows?.putBack(row, entry.attempts, 0);
     if (isProbe) rows?.triedInVain(row);
-    account.count('retried');
+    metrics.count('retried');
     remove(entry);
     observe();
   }
@@ -157,20 +157,20 @@ export function outbox(options: OutboxOptions): Outbox {
   /** Makes a dead letter of it. */
   function giveUp(entry: Entry, outcome: ExportFailure, why = ''): void {
     const reason = `${why}${outcome.error}`;
-    account.givenUp(outcome);
+    metrics.givenUp(outcome);
     held.remove(entry);
     // Until the store has the dead letter, only the journal has it.
     if (entry.row === undefined && entry.id !== undefined && !entry.isKept && rows !== undefined)
-      through.add(entry.id, entry, { attempts: entry.attempts, reason });
+      unstored.add(entry.id, entry, { attempts: entry.attempts, reason });
     else settle(entry);
     if (entry.row !== undefined) rows?.dead(entry.row, entry.attempts, reason);
-    account.count('failed');
+    metrics.count('failed');
     observe();
-    account.dead(rows);
+    metrics.dead(rows);
   }
 
   async function retry(entry: Entry): Promise<void> {
-    account.count('retried');
+    metrics.count('retried');
     entry.state = 'resting';
     if (over.signal.aborted) return;
     const ms = backoffMs(Math.max(1, entry.attempts), options);
@@ -186,18 +186,18 @@ export function outbox(options: OutboxOptions): Outbox {
     backend.pump();
   }
 
-  function switched(circuit: Circuit, isKnown: boolean): void {
-    account.circuit(circuit, isKnown);
+  function onCircuitChange(circuit: Circuit, isKnown: boolean): void {
+    metrics.circuit(circuit, isKnown);
     if (circuit === 'closed') rows?.isBack();
     // While the backend takes nothing, what has a row is better left there.
     if (circuit === 'open') for (const entry of held.all()) if (entry.row !== undefined && entry.state !== 'sending') remove(entry);
   }
 
-  function turned(): void {
+  function onTurn(): void {
     // What it was to be tried with is sent or gone, also out of the store: it is as unknown as at the beginning.
     if (backend.circuit() === 'half_open' && backend.sending() === 0 && held.size() === 0 && (rows?.waiting() ?? 0) === 0) backend.forget();
     // What a durable store keeps is left to the next process.
-    if (stopped === undefined || rows?.isDurable !== true) void shelf?.fill();
+    if (stopped === undefined || rows?.isDurable !== true) void prefetch?.fill();
     if (drained !== undefined && isDrained()) drained();
   }
 
@@ -211,28 +211,28 @@ export function outbox(options: OutboxOptions): Outbox {
     }
   }
 
-  async function tend(own: StoredRows): Promise<void> {
+  async function tend(own: OutboxRows): Promise<void> {
     // The run writer reports a store that fails.
-    counted(await own.tend(shelf?.isDry() === true).catch(() => 0));
-    shelf?.lookAgain();
+    counted(await own.tend(prefetch?.isEmpty() === true).catch(() => 0));
+    prefetch?.retry();
     observe();
-    account.dead(own);
+    metrics.dead(own);
     backend.pump();
   }
 
   /** Rows that somebody else has made wait, and rows that another one, of a newer revision or scored again after a restart, has taken the place of. */
   function counted(more: number): void {
-    if (more !== 0) account.count(more > 0 ? 'resumed' : 'replaced', Math.abs(more));
+    if (more !== 0) metrics.count(more > 0 ? 'resumed' : 'replaced', Math.abs(more));
   }
 
   async function recount(): Promise<void> {
     if (rows !== undefined) counted(await rows.count());
-    shelf?.lookAgain();
+    prefetch?.retry();
     backend.pump();
   }
 
   function isDrained(): boolean {
-    if (rows?.isDurable !== true) return held.size() === 0 && (rows === undefined || shelf?.isDry() === true || rows.waiting() === 0);
+    if (rows?.isDurable !== true) return held.size() === 0 && (rows === undefined || prefetch?.isEmpty() === true || rows.waiting() === 0);
     // Who rests, or waits for a backend that is down, is safe in the store, or will be.
     return backend.sending() === 0 && (backend.circuit() !== 'closed' || !held.hasReady());
   }
@@ -260,35 +260,35 @@ export function outbox(options: OutboxOptions): Outbox {
   /** Only the journal still has these items, so they stay unsettled. */
   function abandon(): number {
     const inStore = Math.max(0, (rows?.waiting() ?? 0) - held.rows());
-    if (inStore > 0) account.count('dropped', inStore);
+    if (inStore > 0) metrics.count('dropped', inStore);
     const left = [...held.all()].reverse();
     for (const entry of left) held.remove(entry);
-    if (left.length > 0) account.count('dropped', left.length);
+    if (left.length > 0) metrics.count('dropped', left.length);
     observe();
     return left.length + inStore;
   }
 
   function written(item: Delivered<ScoredRun>, row: number | undefined): void {
     const entry = held.of(item.id);
-    const isDead = through.of(item.id) !== undefined;
+    const isDead = unstored.of(item.id) !== undefined;
     rows?.written({ state: row === undefined ? undefined : isDead ? 'dead' : 'waiting', revision: itemRevision(item) });
-    if (through.remove(item.id)) {
+    if (unstored.remove(item.id)) {
       progress.settle(item.id);
-      return account.dead(rows);
+      return metrics.dead(rows);
     }
     // It was sent, or had to go, while it was written.
     if (entry === undefined) return row === undefined ? undefined : rows?.sent(row);
     held.keep(entry, row);
     if (rows?.isDurable === true) settle(entry);
     if (row === undefined && entry.state !== 'sending') leave(entry, 'replaced');
-    else if (entry.state !== 'sending' && (backend.circuit() !== 'closed' || held.size() > windowMax)) remove(entry);
+    else if (entry.state !== 'sending' && (backend.circuit() !== 'closed' || held.size() > prefetchMax)) remove(entry);
     return undefined;
   }
 
   return {
     name,
     offer(item, own = roughBytes(item)) {
-      if (stopped !== undefined) return account.count('dropped');
+      if (stopped !== undefined) return metrics.count('dropped');
       progress.add(item.id);
       held.add(item, { part: partOf(item), attempts: 0, offeredMs: clock.nowMs(), bytes: own, id: item.id });
       makeRoom();
@@ -298,22 +298,22 @@ export function outbox(options: OutboxOptions): Outbox {
     pass(id) {
       progress.add(id);
       progress.settle(id);
-      account.count('passed');
+      metrics.count('passed');
     },
     async open(store) {
-      const own = storedRows(name, store, clock);
+      const own = outboxRows(name, store, clock);
       counted(await own.count());
       rows = own;
-      shelf = rowWindow({ rows: own, held, through, backend, account, isOver: () => over.signal.aborted });
-      account.circuit(backend.circuit());
-      account.dead(own);
+      prefetch = outboxPrefetch({ rows: own, held, unstored, backend, metrics, isOver: () => over.signal.aborted });
+      metrics.circuit(backend.circuit());
+      metrics.dead(own);
       observe();
       tending = periodicTask({ everyMs: tendEveryMs, sleep, work: () => tend(own), onFault: () => undefined, restsFirst: true });
       backend.pump();
     },
     pending(item) {
       const entry = held.of(item.id);
-      const outcome = through.of(item.id);
+      const outcome = unstored.of(item.id);
       const known = entry ?? outcome;
       if (rows === undefined || known === undefined || entry?.isKept === true) return undefined;
       return {
@@ -329,7 +329,7 @@ export function outbox(options: OutboxOptions): Outbox {
     },
     wake: backend.wake,
     recount,
-    standing: () => account.standing(held, rows, backend),
+    status: () => metrics.status(held, rows, backend),
     held: () => held.size(),
     settled: progress.low,
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),

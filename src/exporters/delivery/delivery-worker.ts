@@ -5,23 +5,23 @@ import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import type { Entry, PerRunQueue } from './per-run-queue.ts';
 
-export interface SenderOptions extends BreakerOptions {
+export interface DeliveryWorkerOptions extends BreakerOptions {
   readonly exporter: Exporter;
   readonly held: PerRunQueue;
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly sendingMax: number;
   /** What became of an item; it is still in its lane. `isProbe`: it says more about the backend than about the item. */
-  readonly ended: (entry: Entry, outcome: ExportOutcome, isProbe: boolean) => void;
+  readonly onOutcome: (entry: Entry, outcome: ExportOutcome, isProbe: boolean) => void;
   /** Told first, of every failure. */
-  readonly failed: (outcome: ExportFailure) => void;
+  readonly onFailure: (outcome: ExportFailure) => void;
   /** The circuit is another one than before. `isKnown`: false where nothing is known of the backend any more. */
-  readonly switched: (circuit: Circuit, isKnown: boolean) => void;
+  readonly onCircuitChange: (circuit: Circuit, isKnown: boolean) => void;
   /** After every turn: there may be room for more. */
-  readonly turned: () => void;
+  readonly onTurn: () => void;
 }
 
-export interface Sender {
+export interface DeliveryWorker {
   /** Sends what may be sent now. */
   pump(): void;
   circuit(): Circuit;
@@ -39,8 +39,8 @@ export interface Sender {
   stop(): Promise<void>;
 }
 
-export function sender(options: SenderOptions): Sender {
-  const { exporter, held, sendingMax, failed, ended, switched, turned } = options;
+export function deliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
+  const { exporter, held, sendingMax, onFailure, onOutcome, onCircuitChange, onTurn } = options;
   const backend = circuitBreaker({ ...options, onHalfOpen });
   let sending = 0;
   let isStopped = false;
@@ -58,7 +58,7 @@ export function sender(options: SenderOptions): Sender {
       if (entry === undefined) break;
       void attempt(entry);
     }
-    turned();
+    onTurn();
   }
 
   async function attempt(entry: Entry): Promise<void> {
@@ -68,16 +68,16 @@ export function sender(options: SenderOptions): Sender {
     sending++;
     const outcome = await sent(exporter, entry.item);
     sending--;
-    heard(outcome);
+    noteOutcome(outcome);
     // Given up at the deadline of a stop: what the backend said afterwards no longer counts.
-    if (held.has(entry)) ended(entry, outcome, isProbe);
+    if (held.has(entry)) onOutcome(entry, outcome, isProbe);
     pump();
   }
 
   /** A backend that refuses an item for good is there, and so is one that has not got yet what the item is about. */
-  function heard(outcome: ExportOutcome): void {
+  function noteOutcome(outcome: ExportOutcome): void {
     const before = backend.circuit();
-    if (outcome.kind === 'failed') failed(outcome);
+    if (outcome.kind === 'failed') onFailure(outcome);
     if (outcome.kind === 'sent' || !outcome.retryable || 'isMissing' in outcome) {
       fault = undefined;
       backend.succeeded();
@@ -85,11 +85,11 @@ export function sender(options: SenderOptions): Sender {
       fault = outcome.error;
       backend.failed(outcome.retryAfterMs);
     }
-    if (backend.circuit() !== before) switched(backend.circuit(), true);
+    if (backend.circuit() !== before) onCircuitChange(backend.circuit(), true);
   }
 
   function onHalfOpen(): void {
-    switched(backend.circuit(), true);
+    onCircuitChange(backend.circuit(), true);
     pump();
   }
 
@@ -103,7 +103,7 @@ export function sender(options: SenderOptions): Sender {
     forget() {
       fault = undefined;
       backend.succeeded();
-      switched(backend.circuit(), false);
+      onCircuitChange(backend.circuit(), false);
     },
     async stop() {
       isStopped = true;

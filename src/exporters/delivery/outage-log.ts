@@ -11,22 +11,22 @@ import { failureReason } from './export-outcome.ts';
 import { logThrottle } from '../../runtime/throttled-log.ts';
 
 /** As pino has it. No text of a run, of a header or of an answer is in what it gets. */
-export interface NewsLogger {
+export interface OutageLogger {
   warn(fields: object, message: string): void;
   info(fields: object, message: string): void;
 }
 
-export interface BackendNewsOptions {
+export interface OutageLogOptions {
   /** Of the entry. Asked each time: it may be another one. */
   readonly name: () => string;
   /** What waits for the backend. */
   readonly what: 'scores' | 'spans';
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  readonly logger?: NewsLogger | undefined;
+  readonly logger?: OutageLogger | undefined;
 }
 
-export interface BackendNews {
+export interface OutageLog {
   /** The backend took something. */
   sent(): void;
   /** A request, or what stands for an item of it, failed. */
@@ -56,7 +56,7 @@ const silenceMs = 60_000;
 /** Reasons are a small set; whoever invents more is told as one of them. */
 const reasonsMax = 100;
 
-export function backendNews({ name, what, telemetry, clock, logger }: BackendNewsOptions): BackendNews {
+export function outageLog({ name, what, telemetry, clock, logger }: OutageLogOptions): OutageLog {
   let last: ExportFailure | undefined;
   let sentAtMs: number | undefined;
   let lastFailure: ReportedFailure | undefined;

@@ -3,33 +3,33 @@ import { itemRevision, type ExportItem } from '../../model/scored-run.ts';
 import { roughBytes } from '../../model/size-estimate.ts';
 import type { WaitingExport, NewExport } from '../../model/store/export-store.ts';
 import { type PerRunQueue, queueKey, type Entry } from './per-run-queue.ts';
-import type { ExporterAccount } from './delivery-metrics.ts';
-import type { Sender } from './delivery-worker.ts';
-import type { StoredRows } from './outbox-rows.ts';
+import type { DeliveryMetrics } from './delivery-metrics.ts';
+import type { DeliveryWorker } from './delivery-worker.ts';
+import type { OutboxRows } from './outbox-rows.ts';
 import type { ItemId } from '../../model/watermark.ts';
 
-export interface RowWindowOptions {
-  readonly rows: StoredRows;
+export interface OutboxPrefetchOptions {
+  readonly rows: OutboxRows;
   readonly held: PerRunQueue;
-  readonly through: UnstoredOutcomes;
-  readonly backend: Pick<Sender, 'circuit' | 'sending' | 'pump'>;
-  readonly account: ExporterAccount;
+  readonly unstored: UnstoredOutcomes;
+  readonly backend: Pick<DeliveryWorker, 'circuit' | 'sending' | 'pump'>;
+  readonly metrics: DeliveryMetrics;
   /** True: nothing more is sent. */
   readonly isOver: () => boolean;
 }
 
-export interface RowWindow {
+export interface OutboxPrefetch {
   /** Takes what there is room for, and sends it. Never rejects: a store that cannot be read is asked again. */
   fill(): Promise<void>;
   /** True: the last look found nothing that can be sent now. Then nobody looks until `lookAgain`. */
-  isDry(): boolean;
-  lookAgain(): void;
+  isEmpty(): boolean;
+  retry(): void;
 }
 
 /** Items with a row that are in memory at one time. */
-export const windowMax = 400;
+export const prefetchMax = 400;
 
-export function rowWindow({ rows, held, through, backend, account, isOver }: RowWindowOptions): RowWindow {
+export function outboxPrefetch({ rows, held, unstored, backend, metrics, isOver }: OutboxPrefetchOptions): OutboxPrefetch {
   let isFilling = false;
   let isDry = false;
 
@@ -37,7 +37,7 @@ export function rowWindow({ rows, held, through, backend, account, isOver }: Row
   function room(): number {
     if (isFilling || isDry || rows.waiting() <= held.rows()) return 0;
     if (backend.circuit() === 'half_open') return held.hasReady() || backend.sending() > 0 ? 0 : 1;
-    return backend.circuit() === 'open' || held.size() > windowMax / 2 ? 0 : windowMax - held.size();
+    return backend.circuit() === 'open' || held.size() > prefetchMax / 2 ? 0 : prefetchMax - held.size();
   }
 
   /** False: it stays where it is. */
@@ -45,10 +45,10 @@ export function rowWindow({ rows, held, through, backend, account, isOver }: Row
     if (isOver() || held.hasRow(id)) return false;
     if (item === undefined) {
       rows.dead(id, attempts, 'unreadable');
-      account.count('failed');
+      metrics.count('failed');
       return true;
     }
-    const newest = Math.max(held.revisionOf(item, part), through.revisionOf(item, part));
+    const newest = Math.max(held.revisionOf(item, part), unstored.revisionOf(item, part));
     // The same one is here, and is about to learn of its row, or to get another.
     const own = itemRevision(item);
     if (newest === own) return false;
@@ -67,8 +67,8 @@ export function rowWindow({ rows, held, through, backend, account, isOver }: Row
       isDry = taken.filter(take).length === 0;
       backend.pump();
     },
-    isDry: () => isDry,
-    lookAgain() {
+    isEmpty: () => isDry,
+    retry() {
       isDry = false;
     },
   };
@@ -76,14 +76,14 @@ export function rowWindow({ rows, held, through, backend, account, isOver }: Row
 
 type Already = NonNullable<NewExport['already']>;
 
-interface Through extends Pick<Entry, 'key' | 'part' | 'offeredMs'> {
+interface UnstoredOutcome extends Pick<Entry, 'key' | 'part' | 'offeredMs'> {
   readonly revision: number;
   readonly already: Already;
 }
 
 export interface UnstoredOutcomes {
   add(id: ItemId, entry: Entry, already: Already): void;
-  of(id: ItemId): Through | undefined;
+  of(id: ItemId): UnstoredOutcome | undefined;
   /** True: it was here. */
   remove(id: ItemId): boolean;
   /** Of the same run and part; 0: none is here. */
@@ -92,7 +92,7 @@ export interface UnstoredOutcomes {
 
 /** `forgotten`: called with the oldest item when there are more than `itemsMax`. */
 export function unstoredOutcomes(itemsMax: number, forgotten: (id: ItemId) => void): UnstoredOutcomes {
-  const outcomes = new Map<ItemId, Through>();
+  const outcomes = new Map<ItemId, UnstoredOutcome>();
   return {
     add(id, { item, key, part, offeredMs }, already) {
       outcomes.set(id, { key, part, offeredMs, already, revision: itemRevision(item) });

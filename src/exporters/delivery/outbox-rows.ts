@@ -10,7 +10,7 @@ import { trimOldest } from '../../runtime/lru.ts';
 /** The part of a store that exporters see. */
 export type RowStore = Pick<Store, 'exports' | 'isDurable'>;
 
-export interface StoredRows {
+export interface OutboxRows {
   readonly isDurable: boolean;
   /** A run is written. `state`: that of its row; undefined: it has none. */
   written(of: { readonly state: 'waiting' | 'dead' | undefined; readonly revision: number }): void;
@@ -53,7 +53,7 @@ const turnsPerDoubt = 10;
 /** Rows that one look takes. */
 const takeMax = 200;
 
-export function storedRows(exporter: string, { exports, isDurable }: RowStore, clock: Clock): StoredRows {
+export function outboxRows(exporter: string, { exports, isDurable }: RowStore, clock: Clock): OutboxRows {
   /** By row; the last word on it counts. */
   const notes = new Map<number, Note>();
   const tried = new Set<number>();

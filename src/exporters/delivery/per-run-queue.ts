@@ -72,13 +72,13 @@ export function perRunQueue(): PerRunQueue {
     add(item, { row, id, ...parts }) {
       const key = queueKey(item.run);
       const entry: Entry = { ...parts, id, item, key, state: 'behind', rest: undefined, row, isKept: row !== undefined };
-      const lane = byRun.get(key) ?? new Set();
-      byRun.set(key, lane.add(entry));
+      const siblings = byRun.get(key) ?? new Set();
+      byRun.set(key, siblings.add(entry));
       entries.add(entry);
       if (id !== undefined) byId.set(id, entry);
       if (row !== undefined) rows.add(row);
       bytes += entry.bytes;
-      if (lane.size === 1) makeReady(entry);
+      if (siblings.size === 1) makeReady(entry);
     },
     remove(entry) {
       if (!entries.delete(entry)) return;
@@ -88,9 +88,9 @@ export function perRunQueue(): PerRunQueue {
       if (entry.row !== undefined) rows.delete(entry.row);
       bytes -= entry.bytes;
       ready.delete(entry);
-      const lane = byRun.get(entry.key);
-      lane?.delete(entry);
-      const [next] = lane ?? [];
+      const siblings = byRun.get(entry.key);
+      siblings?.delete(entry);
+      const [next] = siblings ?? [];
       if (next === undefined) byRun.delete(entry.key);
       else if (next.state === 'behind') makeReady(next);
     },

@@ -3,9 +3,9 @@ import type { OtlpEncoding } from '../../otlp/read/read.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { logsUrl, otlpWire, rejectedIn } from '../otlp/otlp-transport.ts';
+import { logsUrl, otlpTransport, rejectedIn } from '../otlp/otlp-transport.ts';
 
-export type TargetSettings = {
+export type DestinationSettings = {
   /** The whole URL for spans; log records go to `/v1/logs` beside it. Of gRPC only the host and the port count. */
   readonly tracesEndpoint: string;
   /** Values are secret. */
@@ -15,16 +15,16 @@ export type TargetSettings = {
   readonly tls?: ClientTls;
 };
 
-export type Passed = ExportOutcome & {
+export type ForwardOutcome = ExportOutcome & {
   /** Of a request that was taken: spans or records that were not. */
   readonly rejected: number;
 };
 
-export interface Target {
+export interface Destination {
   /** True: log records in JSON must be written anew. */
   readonly isProtobufOnly: boolean;
   /** Resolves, never rejects. */
-  send(signal: 'traces' | 'logs', encoding: OtlpEncoding, body: Buffer): Promise<Passed>;
+  send(signal: 'traces' | 'logs', encoding: OtlpEncoding, body: Buffer): Promise<ForwardOutcome>;
   /** Ends the connections. */
   stop(): void;
 }
@@ -32,8 +32,8 @@ export interface Target {
 /** Many a tracing backend has no place for log records: spans must not wait for that. */
 const noLogs: ReadonlySet<number> = new Set([404, 405, 501]);
 
-export function target(settings: TargetSettings): Target {
-  const wire = otlpWire({ ...settings, urls: { traces: settings.tracesEndpoint, logs: logsUrl(settings.tracesEndpoint) } });
+export function destination(settings: DestinationSettings): Destination {
+  const wire = otlpTransport({ ...settings, urls: { traces: settings.tracesEndpoint, logs: logsUrl(settings.tracesEndpoint) } });
   return {
     isProtobufOnly: settings.protocol === 'grpc',
     async send(signal, encoding, body) {

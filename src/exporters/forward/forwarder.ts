@@ -8,20 +8,20 @@ import type { LogRecord } from '../../model/span.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
-import { backendNews, type NewsLogger } from '../delivery/outage-log.ts';
-import { parcels, type NewSpans, type PlainBody } from './held-spans.ts';
-import { sending } from './sender.ts';
-import { target, type Target, type TargetSettings } from './destination.ts';
+import { outageLog, type OutageLogger } from '../delivery/outage-log.ts';
+import { heldSpans, type NewSpans, type PlainBody } from './held-spans.ts';
+import { sender } from './sender.ts';
+import { destination, type Destination, type DestinationSettings } from './destination.ts';
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 
-export type ForwardSettings = TargetSettings & {
+export type ForwardSettings = DestinationSettings & {
   /** Of the entry, in metrics and in the log. */
   readonly name?: string;
   /** How long spans wait for the verdicts of their run. */
   readonly holdMs: number;
 };
 
-export interface Forwarding {
+export interface SpanForwarder {
   /** False: nothing that comes now goes on. */
   wants(): boolean;
   spans(request: NewSpans): void;
@@ -36,7 +36,7 @@ export interface Forwarding {
   /** Share of the requests, and of the traces in them, that may wait; from 1 on no more is to be taken. */
   fill(): number;
   /** What waits to go on, and how the target does; of none that is not in the configuration, unless something is held for it. */
-  standings(): readonly EntryStatus[];
+  statuses(): readonly EntryStatus[];
   /** Undefined: nothing more is taken, and what is held goes on at once. */
   exchange(settings: ForwardSettings | undefined): void;
   start(): void;
@@ -44,7 +44,7 @@ export interface Forwarding {
   stop(deadlineMs: number): Promise<number>;
 }
 
-export interface ForwardingOptions {
+export interface SpanForwarderOptions {
   readonly settings: ForwardSettings | undefined;
   /** True: the trace with this key may get a verdict for the first time. */
   readonly awaits: (key: string) => boolean;
@@ -58,12 +58,12 @@ export interface ForwardingOptions {
   readonly sleep: Sleep;
   readonly random: () => number;
   readonly telemetry: Telemetry;
-  readonly logger?: NewsLogger | undefined;
+  readonly logger?: OutageLogger | undefined;
 }
 
 /** One request is under way in each. */
-const lanes = 4;
-const lookEveryMs = 100;
+const partitions = 4;
+const tickEveryMs = 100;
 /** A run has waited five times as long to be settled. */
 const gatherMs = 100;
 /** Some hundred bytes each, beside their bodies. */
@@ -71,20 +71,20 @@ const requestsMaxDefault = 100_000;
 const parcelsMaxDefault = 200_000;
 const circuits = ['closed', 'half_open', 'open'] as const;
 
-export function forwarding({
+export function spanForwarder({
   requestsMax = requestsMaxDefault,
   parcelsMax = parcelsMaxDefault,
   ...options
-}: ForwardingOptions): Forwarding {
+}: SpanForwarderOptions): SpanForwarder {
   const { telemetry, clock, sleep, awaits } = options;
-  const held = parcels({ ...options, lanes });
+  const held = heldSpans({ ...options, partitions });
   const ended = new AbortController();
   let settings = options.settings;
-  let place: Target | undefined = settings === undefined ? undefined : target(settings);
+  let place: Destination | undefined = settings === undefined ? undefined : destination(settings);
   /** Of the entry that what is held came for. */
   let name = settings?.name ?? 'forward';
-  const news = backendNews({ name: () => name, what: 'spans', telemetry, clock, logger: options.logger });
-  const out = sending({ ...options, held, lanes, news, target: () => place });
+  const news = outageLog({ name: () => name, what: 'spans', telemetry, clock, logger: options.logger });
+  const out = sender({ ...options, held, partitions, outages: news, destination: () => place });
   let settledKeys: string[] = [];
   let isDue = false;
   /** Something that came goes on as it came. */
@@ -167,7 +167,7 @@ export function forwarding({
     oldest: held.oldest,
     isHeld: held.isHeld,
     fill: () => Math.max(held.size() / requestsMax, held.parcels() / parcelsMax),
-    standings() {
+    statuses() {
       const isConfigured = settings !== undefined;
       if (!isConfigured && held.size() === 0) return [];
       return [
@@ -175,7 +175,7 @@ export function forwarding({
           name,
           kind: 'forward',
           isConfigured,
-          standing: { sends: 'spans', ...news.past(), ...out.standing(), toSend: held.size(), oldestAtMs: held.oldestMs() },
+          status: { sends: 'spans', ...news.past(), ...out.status(), toSend: held.size(), oldestAtMs: held.oldestMs() },
         },
       ];
     },
@@ -185,11 +185,11 @@ export function forwarding({
       name = next === undefined ? name : (next.name ?? 'forward');
       if (isSamePlace || next === undefined) return;
       place?.stop();
-      place = target(next);
+      place = destination(next);
       out.wake();
     },
     start() {
-      ticking ??= periodicTask({ everyMs: lookEveryMs, sleep, work: tick, onFault: () => undefined, restsFirst: true });
+      ticking ??= periodicTask({ everyMs: tickEveryMs, sleep, work: tick, onFault: () => undefined, restsFirst: true });
     },
     stop: (deadlineMs) => (stopped ??= stop(deadlineMs)),
   };

@@ -11,7 +11,7 @@ import type { OtlpEncoding } from '../../otlp/read/read.ts';
 import { traceKey } from '../../pipeline/gathering/trace-table.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
-import { additions } from './verdict-fields.ts';
+import { verdictFields } from './verdict-fields.ts';
 
 /** A body as it came, inflated. */
 export interface PlainBody {
@@ -41,7 +41,7 @@ export interface Parcel {
   /** Of its trace; empty for log records. */
   readonly key: string;
   readonly traceId: string;
-  readonly lane: number;
+  readonly partition: number;
   /** Span ids; undefined: all that the request has of the trace. */
   readonly only: ReadonlySet<string> | undefined;
   /** Spans, or requests of log records. */
@@ -63,7 +63,7 @@ export interface NewSpans {
   readonly isWhole: boolean;
 }
 
-export interface Parcels {
+export interface HeldSpans {
   /** `awaits`: whether the trace with this key may get a verdict for the first time. */
   takeSpans(request: NewSpans, awaits: (key: string) => boolean): void;
   takeLogs(request: Pick<NewSpans, 'position' | 'body'>): void;
@@ -74,9 +74,9 @@ export interface Parcels {
   /** What is so old is ready as well. */
   expire(holdMs: number): void;
   /** What is ready in a lane, in order. */
-  ready(lane: number): Iterable<Parcel>;
+  ready(partition: number): Iterable<Parcel>;
   /** They go on now, or are tried to: no verdict is written on them any more, for the target may have them although it did not say so. */
-  leaving(parcels: readonly Parcel[]): void;
+  markSending(parcels: readonly Parcel[]): void;
   /** It has gone on, or never will. */
   gone(parcel: Parcel): void;
   /** It was written in another encoding. */
@@ -93,10 +93,10 @@ export interface Parcels {
   readySize(): number;
 }
 
-export interface ParcelsOptions {
+export interface HeldSpansOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  readonly lanes: number;
+  readonly partitions: number;
   /** Of bodies that are held in memory; the journal has the others. */
   readonly bodyBytesMax: number;
   readonly openSpansMax?: number;
@@ -112,15 +112,15 @@ interface HeldTrace {
 /** Spans of parcels that are ready and open for verdicts: some ten megabytes. Of more, those that become ready later get a span of ours. */
 const openSpansMaxDefault = 50_000;
 
-export function parcels({ clock, telemetry, lanes, bodyBytesMax, openSpansMax = openSpansMaxDefault }: ParcelsOptions): Parcels {
+export function heldSpans({ clock, telemetry, partitions, bodyBytesMax, openSpansMax = openSpansMaxDefault }: HeldSpansOptions): HeldSpans {
   const requests = new Map<number, HeldRequest>();
   const traces = new Map<string, HeldTrace>();
   /** All that wait, oldest first. */
   const waiting = new Set<Parcel>();
-  const ready = Array.from({ length: lanes }, () => new Set<Parcel>());
+  const ready = Array.from({ length: partitions }, () => new Set<Parcel>());
   /** Parcels that have not gone on, by the key of their trace. */
   const left = new Map<string, number>();
-  const added = additions();
+  const added = verdictFields();
   let bodyBytes = 0;
   let parcelCount = 0;
   let openSpans = 0;
@@ -149,7 +149,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax, openSpansMax = 
     if (!waits) {
       // What came before it goes before it.
       settle(parcel.key);
-      ready[parcel.lane]?.add(parcel);
+      ready[parcel.partition]?.add(parcel);
       return;
     }
     const trace = traces.get(parcel.key) ?? { parcels: new Set<Parcel>(), open: new Set<Parcel>(), bySpan: new Map<SpanId, Parcel>() };
@@ -165,7 +165,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax, openSpansMax = 
     trace.parcels.delete(parcel);
     trace.open.add(parcel);
     openSpans += parcel.ids.length;
-    ready[parcel.lane]?.add(parcel);
+    ready[parcel.partition]?.add(parcel);
   }
 
   function shut(parcel: Parcel, trace: HeldTrace): void {
@@ -208,7 +208,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax, openSpansMax = 
             request,
             key,
             traceId,
-            lane: Number.parseInt(traceId.slice(-4), 16) % lanes,
+            partition: Number.parseInt(traceId.slice(-4), 16) % partitions,
             only,
             items: own.length,
             bytes,
@@ -228,7 +228,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax, openSpansMax = 
           request,
           key: '',
           traceId: '',
-          lane: position % lanes,
+          partition: position % partitions,
           only: undefined,
           items: 1,
           bytes: body?.bytes.length ?? 0,
@@ -266,8 +266,8 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax, openSpansMax = 
         if (openSpans > openSpansMax) shut(parcel, trace);
       }
     },
-    ready: (lane) => ready[lane] ?? [],
-    leaving(some) {
+    ready: (partition) => ready[partition] ?? [],
+    markSending(some) {
       for (const parcel of some) {
         const trace = traces.get(parcel.key);
         if (trace !== undefined) shut(parcel, trace);
@@ -276,7 +276,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax, openSpansMax = 
       }
     },
     gone(parcel) {
-      ready[parcel.lane]?.delete(parcel);
+      ready[parcel.partition]?.delete(parcel);
       parcelCount--;
       const others = (left.get(parcel.key) ?? 1) - 1;
       if (others > 0) left.set(parcel.key, others);

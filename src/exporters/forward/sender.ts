@@ -9,29 +9,29 @@ import { backoffMs } from '../../runtime/backoff.ts';
 import { runInTurns } from '../../runtime/cooperative.ts';
 import { circuitBreaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import type { BackendNews } from '../delivery/outage-log.ts';
+import type { OutageLog } from '../delivery/outage-log.ts';
 import { rejectedFault } from '../delivery/export-outcome.ts';
-import type { HeldRequest, Parcel, Parcels, PlainBody } from './held-spans.ts';
-import type { Passed, Target } from './destination.ts';
+import type { HeldRequest, Parcel, HeldSpans, PlainBody } from './held-spans.ts';
+import type { ForwardOutcome, Destination } from './destination.ts';
 
-export interface SendingOptions extends BreakerOptions {
-  readonly held: Parcels;
-  readonly lanes: number;
+export interface SenderOptions extends BreakerOptions {
+  readonly held: HeldSpans;
+  readonly partitions: number;
   /** The body of a request that is not in memory. Undefined: it is damaged. */
   readonly read: (position: number) => Promise<PlainBody | undefined>;
   /** Asked each time: it may be another one. */
-  readonly target: () => Target | undefined;
+  readonly destination: () => Destination | undefined;
   readonly telemetry: Telemetry;
-  readonly news: BackendNews;
+  readonly outages: OutageLog;
   readonly clock: Clock;
   readonly sleep: Sleep;
 }
 
-export interface Sending {
+export interface Sender {
   /** Sends what may be sent now. */
   pump(): void;
   circuit(): Circuit;
-  standing(): Pick<SpansStatus, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>;
+  status(): Pick<SpansStatus, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>;
   /** Tries a target that is left alone at once. */
   wake(): void;
   /** Nothing is sent any more; what is under way is not waited for. */
@@ -44,7 +44,7 @@ const requestBytesMax = 2 * 1024 * 1024;
 const sharedBytesMax = 256 * 1024;
 const parcelsPerRequest = 1_024;
 
-interface Lane {
+interface Partition {
   readonly at: number;
   isBusy: boolean;
   /** Failures in a row. */
@@ -59,10 +59,15 @@ interface Made {
   readonly body: Buffer;
 }
 
-export function sending(options: SendingOptions): Sending {
-  const { held, telemetry, news, sleep } = options;
+export function sender(options: SenderOptions): Sender {
+  const { held, telemetry, outages, sleep } = options;
   const backend = circuitBreaker({ ...options, onHalfOpen: pump });
-  const lanes = Array.from({ length: options.lanes }, (_, at): Lane => ({ at, isBusy: false, attempts: 0, parcelsMax: parcelsPerRequest }));
+  const partitions = Array.from({ length: options.partitions }, (_, at): Partition => ({
+    at,
+    isBusy: false,
+    attempts: 0,
+    parcelsMax: parcelsPerRequest,
+  }));
   /** What is on its way. */
   const underWay = new Set<readonly Parcel[]>();
   let isStopped = false;
@@ -72,69 +77,69 @@ export function sending(options: SendingOptions): Sending {
 
   function maySend(): boolean {
     const circuit = backend.circuit();
-    return !isStopped && (circuit === 'closed' || (circuit === 'half_open' && lanes.every(({ isBusy }) => !isBusy)));
+    return !isStopped && (circuit === 'closed' || (circuit === 'half_open' && partitions.every(({ isBusy }) => !isBusy)));
   }
 
   function pump(): void {
-    for (const lane of lanes) {
-      const target = options.target();
-      if (lane.isBusy || target === undefined || !maySend()) continue;
-      const { parcels, from } = nextFrom(lane);
-      if (parcels.length > 0) void work(from, parcels, target);
+    for (const partition of partitions) {
+      const destination = options.destination();
+      if (partition.isBusy || destination === undefined || !maySend()) continue;
+      const { parcels, from } = nextFrom(partition);
+      if (parcels.length > 0) void work(from, parcels, destination);
     }
   }
 
   /** While it is little, what is ready in other lanes goes along: a request costs as much as many spans. */
-  function nextFrom(first: Lane): { readonly parcels: readonly Parcel[]; readonly from: readonly Lane[] } {
+  function nextFrom(first: Partition): { readonly parcels: readonly Parcel[]; readonly from: readonly Partition[] } {
     const parcels = [...nextOf(held.ready(first.at), { parcelsMax: first.parcelsMax, bytesMax: requestBytesMax })];
     const from = [first];
     let bytes = bytesOf(parcels);
-    for (const lane of parcels.some(isOfLogs) ? [] : lanes) {
-      const parcelsMax = Math.min(first.parcelsMax, lane.parcelsMax) - parcels.length;
-      if (lane.isBusy || lane === first || bytes >= sharedBytesMax || parcels.length === 0 || parcelsMax <= 0) continue;
-      const more = nextOf(held.ready(lane.at), { parcelsMax, bytesMax: sharedBytesMax - bytes });
+    for (const partition of parcels.some(isOfLogs) ? [] : partitions) {
+      const parcelsMax = Math.min(first.parcelsMax, partition.parcelsMax) - parcels.length;
+      if (partition.isBusy || partition === first || bytes >= sharedBytesMax || parcels.length === 0 || parcelsMax <= 0) continue;
+      const more = nextOf(held.ready(partition.at), { parcelsMax, bytesMax: sharedBytesMax - bytes });
       if (more.length === 0 || more.some(isOfLogs) || bytes + bytesOf(more) > requestBytesMax) continue;
       parcels.push(...more);
-      from.push(lane);
+      from.push(partition);
       bytes += bytesOf(more);
     }
     return { parcels, from };
   }
 
-  async function work(from: readonly Lane[], parcels: readonly Parcel[], target: Target): Promise<void> {
-    for (const lane of from) lane.isBusy = true;
+  async function work(from: readonly Partition[], parcels: readonly Parcel[], destination: Destination): Promise<void> {
+    for (const partition of from) partition.isBusy = true;
     underWay.add(parcels);
-    held.leaving(parcels);
+    held.markSending(parcels);
     const made = await madeOf(parcels);
     const signal = parcels[0]?.request.signal ?? 'traces';
-    if (made !== undefined) await heard(from, made, await target.send(signal, made.encoding, made.body));
+    if (made !== undefined) await noteOutcome(from, made, await destination.send(signal, made.encoding, made.body));
     underWay.delete(parcels);
-    for (const lane of from) lane.isBusy = false;
+    for (const partition of from) partition.isBusy = false;
     pump();
   }
 
-  async function heard(from: readonly Lane[], { parcels }: Made, outcome: Passed): Promise<void> {
+  async function noteOutcome(from: readonly Partition[], { parcels }: Made, outcome: ForwardOutcome): Promise<void> {
     if (isStopped && outcome.kind === 'failed') return;
     const isTaken = outcome.kind === 'sent';
     telemetry.add('tracejury.forward.requests', 1, { 'tracejury.outcome': isTaken ? 'sent' : outcome.retryable ? 'retried' : 'refused' });
     // Many a backend has no place for log records, and says so of each.
     const isOfNews = outcome.kind === 'sent' || outcome.retryable || !parcels.some(isOfLogs);
-    if (isTaken) news.sent();
-    else if (isOfNews) news.failed(outcome);
+    if (isTaken) outages.sent();
+    else if (isOfNews) outages.failed(outcome);
     fault = isTaken || !outcome.retryable ? undefined : outcome.error;
     if (!isTaken && outcome.retryable) return await rested(from, outcome.retryAfterMs);
     backend.succeeded();
-    news.circuit('closed');
+    outages.circuit('closed');
     const isHalved = !isTaken && parcels.length > 1;
-    for (const lane of from) {
-      lane.attempts = 0;
-      if (isHalved) lane.parcelsMax = Math.ceil(parcels.length / 2);
-      else if (isTaken) lane.parcelsMax = Math.min(parcelsPerRequest, lane.parcelsMax * 2);
+    for (const partition of from) {
+      partition.attempts = 0;
+      if (isHalved) partition.parcelsMax = Math.ceil(parcels.length / 2);
+      else if (isTaken) partition.parcelsMax = Math.min(parcelsPerRequest, partition.parcelsMax * 2);
     }
     if (isHalved) return;
     const items = parcels.reduce((sum, parcel) => sum + parcel.items, 0);
     const refused = isTaken ? Math.min(outcome.rejected, items) : items;
-    if (refused > 0 && isOfNews) news.givenUp(isTaken ? { error: rejectedFault } : outcome, refused);
+    if (refused > 0 && isOfNews) outages.givenUp(isTaken ? { error: rejectedFault } : outcome, refused);
     done(parcels, items - refused, 'forwarded');
     if (refused > 0) telemetry.add('tracejury.forward.spans', refused, { 'tracejury.outcome': 'refused' });
   }
@@ -146,11 +151,11 @@ export function sending(options: SendingOptions): Sending {
     for (const parcel of parcels) held.gone(parcel);
   }
 
-  async function rested(from: readonly Lane[], retryAfterMs: number | undefined): Promise<void> {
+  async function rested(from: readonly Partition[], retryAfterMs: number | undefined): Promise<void> {
     const hasOpened = backend.failed(retryAfterMs);
     const { signal } = rest;
-    if (hasOpened) news.circuit('open');
-    for (const lane of from) lane.attempts++;
+    if (hasOpened) outages.circuit('open');
+    for (const partition of from) partition.attempts++;
     if (!hasOpened && backend.circuit() === 'closed')
       await sleep(backoffMs(Math.max(...from.map(({ attempts }) => attempts)), options), signal);
   }
@@ -183,7 +188,7 @@ export function sending(options: SendingOptions): Sending {
       const plain = request.body ?? (await options.read(request.position));
       if (plain === undefined) return undefined;
       // Log records in JSON stay what they are where they may.
-      if (plain.encoding === 'json' && request.signal === 'logs' && options.target()?.isProtobufOnly !== true)
+      if (plain.encoding === 'json' && request.signal === 'logs' && options.destination()?.isProtobufOnly !== true)
         return { encoding: 'json', body: plain.bytes };
       const bytes = plain.encoding === 'json' ? await runInTurns(protobufOfJson(plain.bytes, request.signal), turn) : plain.bytes;
       if (bytes !== plain.bytes) held.rewritten(request, { bytes, encoding: 'protobuf' });
@@ -196,7 +201,7 @@ export function sending(options: SendingOptions): Sending {
   return {
     pump,
     circuit: backend.circuit,
-    standing() {
+    status() {
       const circuit = backend.circuit();
       const requests = new Set([...underWay].flatMap((parcels) => parcels.map(({ request }) => request)));
       return { circuit, fault, retryAtMs: backend.retryAtMs(), sending: requests.size };

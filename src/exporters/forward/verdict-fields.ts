@@ -3,15 +3,15 @@ import { wire } from '../../model/attributes.ts';
 import type { SpanId } from '../../model/ids.ts';
 import { protobufWriter, type ProtobufWriter } from '../../otlp/write/protobuf-writer.ts';
 import type { Addition } from '../../otlp/cut/span-append.ts';
-import { resultsOf, type CarrierAttributes } from '../otlp/evaluation-span.ts';
+import { resultsOf, type EvaluationAttributes } from '../otlp/evaluation-span.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import { writeAddition } from '../../otlp/write/outgoing-items.ts';
 
 /** By span id. `isHere`: whether a span can still be added to; what belongs to another one goes to the agent's, and names its own. */
-export type Additions = (item: ExportItem, isHere: (spanId: SpanId) => boolean) => ReadonlyMap<SpanId, Addition>;
+export type VerdictFields = (item: ExportItem, isHere: (spanId: SpanId) => boolean) => ReadonlyMap<SpanId, Addition>;
 
 /** All are written in the same memory. */
-export function additions(): Additions {
+export function verdictFields(): VerdictFields {
   const out = protobufWriter();
   return (item, isHere) => additionsOf(item, isHere, out);
 }
@@ -19,7 +19,7 @@ export function additions(): Additions {
 function additionsOf(item: ExportItem, isHere: (spanId: SpanId) => boolean, out: ProtobufWriter): ReadonlyMap<SpanId, Addition> {
   const { attributes, verdicts, parts } = resultsOf(item);
   const { spanId: agent } = item.run;
-  const events = new Map<SpanId, CarrierAttributes[]>([[agent, [...verdicts]]]);
+  const events = new Map<SpanId, EvaluationAttributes[]>([[agent, [...verdicts]]]);
   for (const { spanId = agent, attributes: part } of parts) {
     const on = isHere(spanId) ? spanId : agent;
     const known = events.get(on);
@@ -30,7 +30,7 @@ function additionsOf(item: ExportItem, isHere: (spanId: SpanId) => boolean, out:
 }
 
 /** At the end of the span: a backend may refuse to show what lies outside it. */
-function additionOf(attributes: CarrierAttributes, events: readonly CarrierAttributes[], out: ProtobufWriter): Addition {
+function additionOf(attributes: EvaluationAttributes, events: readonly EvaluationAttributes[], out: ProtobufWriter): Addition {
   return (endUnixNano) => {
     out.restart();
     writeAddition(out, {

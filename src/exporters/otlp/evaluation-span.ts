@@ -9,57 +9,57 @@ import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdic
 import { cutText } from '../delivery/export-outcome.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 import { addAnnotations } from './open-inference.ts';
-import type { NewAttributes, CarrierValue } from '../../otlp/write/attributes.ts';
+import type { NewAttributes, PlainValue } from '../../otlp/write/attributes.ts';
 
-export interface Carrier {
+export interface EvaluationSpan {
   readonly name: string;
   readonly spanId: SpanId;
   /** The carrier of the revision before, which this one replaces. */
   readonly replaces: SpanId | undefined;
-  readonly attributes: CarrierAttributes;
+  readonly attributes: EvaluationAttributes;
   /** Attributes of the `gen_ai.evaluation.result` events. */
-  readonly events: readonly CarrierAttributes[];
+  readonly events: readonly EvaluationAttributes[];
 }
 
 /** Results on one carrier: verdicts first, then their tool-call parts. With 4 KiB of explanation each, a request stays near 4 MiB. */
-export const carrierEventsMax = 1000;
+export const evaluationEventsMax = 1000;
 const explanationCharsMax = 4096;
 
 /** Undefined when there is nothing to tell: a skipped verdict is no result, but a run that is taken back takes its verdicts with it. */
-export function carrierOf(item: ExportItem): Carrier | undefined {
+export function evaluationSpanOf(item: ExportItem): EvaluationSpan | undefined {
   const { run } = item;
-  const told = item.evaluations.filter((evaluation) => evaluation.verdict.kind !== 'skipped');
-  if (told.length === 0 && run.partOf === undefined) return undefined;
+  const reported = item.evaluations.filter((evaluation) => evaluation.verdict.kind !== 'skipped');
+  if (reported.length === 0 && run.partOf === undefined) return undefined;
   // Judges' verdicts had carriers of their own; what is taken back replaces that of the rules.
   const own = run.partOf === undefined ? item.evaluations : item.evaluations.filter(({ evaluatorKind }) => evaluatorKind === 'rule');
   const keys = own.map((evaluation) => evaluation.key);
   const revision = itemRevision(item);
   // Of a session the one before may stand in the trace of another turn.
-  const replaces = revision > 1 && run.session === undefined ? carrierSpanId(keys, revision - 1) : undefined;
-  const events = [...told.map(resultEvent), ...told.flatMap(partEvents)];
-  const kept = events.slice(0, carrierEventsMax);
+  const replaces = revision > 1 && run.session === undefined ? evaluationSpanId(keys, revision - 1) : undefined;
+  const events = [...reported.map(resultEvent), ...reported.flatMap(partEvents)];
+  const kept = events.slice(0, evaluationEventsMax);
   return {
     name: run.trace.agent === undefined ? 'evaluate' : `evaluate ${run.trace.agent}`,
-    spanId: carrierSpanId(keys, revision),
+    spanId: evaluationSpanId(keys, revision),
     replaces,
     events: kept,
-    attributes: attributesOf(run, told, { replaces, leftOut: events.length - kept.length }),
+    attributes: attributesOf(run, reported, { replaces, leftOut: events.length - kept.length }),
   };
 }
 
 function attributesOf(
   run: ExportedRun,
-  told: readonly Evaluation[],
-  { replaces, leftOut }: Pick<Carrier, 'replaces'> & { readonly leftOut: number },
-): CarrierAttributes {
+  reported: readonly Evaluation[],
+  { replaces, leftOut }: Pick<EvaluationSpan, 'replaces'> & { readonly leftOut: number },
+): EvaluationAttributes {
   const attributes = runAttributes(run);
-  addVerdict(attributes, told);
-  const probabilities = new Set(told.map(({ sampleProbability }) => sampleProbability));
+  addVerdict(attributes, reported);
+  const probabilities = new Set(reported.map(({ sampleProbability }) => sampleProbability));
   const [probability] = probabilities;
   if (probabilities.size === 1 && probability !== undefined) attributes[wire.sampleProbability] = probability;
   if (replaces !== undefined) attributes[wire.replaces] = replaces;
   if (leftOut > 0) attributes[wire.resultsLeftOut] = leftOut;
-  const some = told.slice(0, carrierEventsMax);
+  const some = reported.slice(0, evaluationEventsMax);
   addScores(attributes, some);
   addAnnotations(attributes, some);
   return attributes;
@@ -68,32 +68,32 @@ function attributesOf(
 /** What a run's own spans can say of it, where they have not left yet. */
 export interface Results {
   /** For a sampler: `tracejury.verdict` and `tracejury.failed`. */
-  readonly attributes: CarrierAttributes;
+  readonly attributes: EvaluationAttributes;
   /** Attributes of the events on the agent's span. */
-  readonly verdicts: readonly CarrierAttributes[];
+  readonly verdicts: readonly EvaluationAttributes[];
   /** And of those on the spans of tool calls; without a span they belong to the agent's. */
-  readonly parts: readonly { readonly spanId: SpanId | undefined; readonly attributes: CarrierAttributes }[];
+  readonly parts: readonly { readonly spanId: SpanId | undefined; readonly attributes: EvaluationAttributes }[];
 }
 
 export function resultsOf({ evaluations }: Pick<ExportItem, 'evaluations'>): Results {
-  const told = evaluations.filter(({ verdict }) => verdict.kind !== 'skipped').slice(0, carrierEventsMax);
-  const parts = told.flatMap((evaluation) =>
+  const reported = evaluations.filter(({ verdict }) => verdict.kind !== 'skipped').slice(0, evaluationEventsMax);
+  const parts = reported.flatMap((evaluation) =>
     (evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts : []).map((part) => ({
       spanId: part.spanId,
       attributes: partEvent(evaluation, part),
     })),
   );
   const attributes: NewAttributes = {};
-  addVerdict(attributes, told);
+  addVerdict(attributes, reported);
   return {
     attributes,
-    verdicts: told.map(resultEvent),
-    parts: parts.slice(0, carrierEventsMax - told.length),
+    verdicts: reported.map(resultEvent),
+    parts: parts.slice(0, evaluationEventsMax - reported.length),
   };
 }
 
 /** The first 8 bytes of a hash over the evaluation keys, in any order, and the revision. */
-export function carrierSpanId(keys: readonly EvaluationKey[], revision: number): SpanId {
+export function evaluationSpanId(keys: readonly EvaluationKey[], revision: number): SpanId {
   const digest = hash('sha256', JSON.stringify([keys.map(evaluationKeyText).sort(), revision]), 'hex');
   for (let at = 0; at + 16 <= digest.length; at += 16) {
     const id = parseSpanId(digest.slice(at, at + 16));
@@ -117,8 +117,8 @@ function runAttributes(run: ExportedRun): NewAttributes {
 }
 
 /** One word for the whole item, so that a search or a sampler finds the bad runs. Raw metrics and failed evaluations have no say. */
-function addVerdict(to: NewAttributes, told: readonly Evaluation[]): void {
-  const judged = told.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed !== null);
+function addVerdict(to: NewAttributes, reported: readonly Evaluation[]): void {
+  const judged = reported.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed !== null);
   const failedNames = judged.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed === false).map(({ key }) => key.name);
   if (judged.length > 0) to[wire.verdict] = failedNames.length === 0 ? 'pass' : 'fail';
   if (failedNames.length > 0) to[wire.failedNames] = failedNames;
@@ -132,7 +132,7 @@ export function resultEvent({
   evaluatorVersion,
   verdict,
   sampleProbability,
-}: Evaluation): CarrierAttributes {
+}: Evaluation): EvaluationAttributes {
   const event: NewAttributes = {
     [wire.evaluationName]: key.name,
     [wire.evaluatorId]: evaluator,
@@ -150,12 +150,12 @@ export function resultEvent({
   return event;
 }
 
-function partEvents(evaluation: Evaluation): readonly CarrierAttributes[] {
+function partEvents(evaluation: Evaluation): readonly EvaluationAttributes[] {
   return evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts.map((part) => partEvent(evaluation, part)) : [];
 }
 
 /** Of one tool call of it. */
-export function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: Evaluation, part: PartVerdict): CarrierAttributes {
+export function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: Evaluation, part: PartVerdict): EvaluationAttributes {
   const event: NewAttributes = {
     [wire.evaluationName]: key.name,
     [wire.evaluatorId]: evaluator,
@@ -173,14 +173,14 @@ export function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: E
 }
 
 /** For backends whose search knows attributes only: one number per evaluator. */
-function addScores(to: NewAttributes, told: readonly Evaluation[]): void {
-  for (const { key, verdict } of told) if (verdict.kind === 'scored') to[`${wire.scorePrefix}${key.name}`] = verdict.score;
+function addScores(to: NewAttributes, reported: readonly Evaluation[]): void {
+  for (const { key, verdict } of reported) if (verdict.kind === 'scored') to[`${wire.scorePrefix}${key.name}`] = verdict.score;
 }
 
 function addExplanation(to: NewAttributes, explanation: string): void {
   if (explanation !== '') to[wire.explanation] = cutText(explanation, explanationCharsMax);
 }
 
-export interface CarrierAttributes {
-  readonly [key: string]: CarrierValue;
+export interface EvaluationAttributes {
+  readonly [key: string]: PlainValue;
 }

@@ -1,13 +1,13 @@
 /** The spans of a scored run: its evaluation span, and a span for each question to a judge. */
 import { wire } from '../../model/attributes.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
-import type { SentLink, SentSpan } from '../../otlp/write/outgoing-items.ts';
-import { type Carrier, carrierOf } from './evaluation-span.ts';
+import type { OutgoingLink, OutgoingSpan } from '../../otlp/write/outgoing-items.ts';
+import { type EvaluationSpan, evaluationSpanOf } from './evaluation-span.ts';
 import { judgeSpans, judgeTraceOf } from './judge-spans.ts';
 
 /** The evaluation span, and the trace of what judges were asked, where that goes along: it links to the evaluation span, which names it. */
-export function spansOf(item: ExportItem, tellsCalls: boolean): readonly SentSpan[] {
-  const carrier = carrierOf(item);
+export function spansOf(item: ExportItem, tellsCalls: boolean): readonly OutgoingSpan[] {
+  const carrier = evaluationSpanOf(item);
   const asked = tellsCalls ? judgeTraceOf(item) : undefined;
   const carriers = carrier === undefined ? [] : [carrierSpan(carrier, item, asked)];
   return [
@@ -22,7 +22,11 @@ export function spansOf(item: ExportItem, tellsCalls: boolean): readonly SentSpa
 }
 
 /** Child of the agent's span and linked to it, at its end: before it, the trace would look different; after it, longer. */
-function carrierSpan(carrier: Carrier, { run }: ExportItem, asked: Pick<SentLink, 'traceId' | 'spanId'> | undefined): SentSpan {
+function carrierSpan(
+  carrier: EvaluationSpan,
+  { run }: ExportItem,
+  asked: Pick<OutgoingLink, 'traceId' | 'spanId'> | undefined,
+): OutgoingSpan {
   const { traceId, spanTraceId = traceId, spanId, traceState, endUnixNano } = run;
   return {
     resource: run.resourceAttributes,

@@ -8,17 +8,17 @@ import { judgeCallSpanId, judgeTrace, type JudgeCall, type JudgeTrace } from '..
 import type { JsonObject } from '../../model/json.ts';
 import { type EvaluationKey, errorType, targetKey } from '../../model/verdict.ts';
 import { itemRevision, type ExportItem, type RunDecision } from '../../model/scored-run.ts';
-import { scopeName, type SentLink, type SentSpan } from '../../otlp/write/outgoing-items.ts';
+import { scopeName, type OutgoingLink, type OutgoingSpan } from '../../otlp/write/outgoing-items.ts';
 
 /** Projects are told apart by these: the agent's own shows the agent, and its costs, alone. */
 const resource: JsonObject = { [wire.serviceName]: scopeName, [wire.openInferenceProject]: scopeName };
 
 /** None where nobody was asked. `told`: spans that tell what came of it. */
-export function judgeSpans(item: ExportItem, told: readonly SentLink[]): readonly SentSpan[] {
+export function judgeSpans(item: ExportItem, reporting: readonly OutgoingLink[]): readonly OutgoingSpan[] {
   const [calls, decision] = [item.calls ?? [], item.decisions[0]];
   if (calls.length === 0 || decision === undefined) return [];
   const trace = judgeTrace(judgeKey(item, decision), itemRevision(item));
-  return [verdictSpan(item, decision, trace, told), ...calls.map((call, nth) => callSpan(item, decision, { call, trace, nth }))];
+  return [verdictSpan(item, decision, trace, reporting), ...calls.map((call, nth) => callSpan(item, decision, { call, trace, nth }))];
 }
 
 /** Its trace, where somebody was asked. */
@@ -31,7 +31,7 @@ function judgeKey({ run }: ExportItem, { name }: RunDecision): EvaluationKey {
   return targetKey(run, name);
 }
 
-function verdictSpan(item: ExportItem, decision: RunDecision, trace: JudgeTrace, told: readonly SentLink[]): SentSpan {
+function verdictSpan(item: ExportItem, decision: RunDecision, trace: JudgeTrace, reporting: readonly OutgoingLink[]): OutgoingSpan {
   const [calls, verdict] = [item.calls ?? [], item.evaluations[0]?.verdict];
   const { cached, judge_requests: made } = verdict?.details ?? {};
   const fault = verdict?.kind === 'failed' ? errorType(verdict.error) : undefined;
@@ -51,7 +51,7 @@ function verdictSpan(item: ExportItem, decision: RunDecision, trace: JudgeTrace,
       ...(typeof made === 'number' && made > calls.length ? { [wire.judgeCallsLeftOut]: made - calls.length } : {}),
       ...(fault === undefined ? {} : { [wire.errorType]: fault }),
     },
-    links: [...linkToAgent(item), ...told],
+    links: [...linkToAgent(item), ...reporting],
     ...(fault === undefined ? {} : { fault }),
   };
 }
@@ -60,7 +60,7 @@ function callSpan(
   item: ExportItem,
   decision: RunDecision,
   { call, trace, nth }: { readonly call: JudgeCall; readonly trace: JudgeTrace; readonly nth: number },
-): SentSpan {
+): OutgoingSpan {
   const fault = call.error === undefined ? undefined : errorType(call.error);
   return {
     ...ownTrace(trace),
@@ -81,12 +81,12 @@ function callSpan(
   };
 }
 
-function ownTrace({ traceId }: JudgeTrace): Pick<SentSpan, 'resource' | 'traceId' | 'traceState' | 'ownTrace' | 'events'> {
+function ownTrace({ traceId }: JudgeTrace): Pick<OutgoingSpan, 'resource' | 'traceId' | 'traceState' | 'ownTrace' | 'events'> {
   return { resource, traceId, traceState: '', ownTrace: true, events: [] };
 }
 
 /** The span that was judged. */
-function linkToAgent({ run }: ExportItem): readonly SentLink[] {
+function linkToAgent({ run }: ExportItem): readonly OutgoingLink[] {
   const { traceId, spanTraceId = traceId, spanId, traceState } = run;
   return [{ traceId: spanTraceId, spanId, traceState }];
 }

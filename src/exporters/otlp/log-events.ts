@@ -6,9 +6,9 @@ import type { ExporterSettings } from '../settings.ts';
 import { wire } from '../../model/attributes.ts';
 import { parseSpanId } from '../../model/ids.ts';
 import { type Evaluation, type PartVerdict, runTargetId, evaluationId } from '../../model/verdict.ts';
-import { carrierEventsMax, partEvent, resultEvent, type CarrierAttributes } from './evaluation-span.ts';
+import { evaluationEventsMax, partEvent, resultEvent, type EvaluationAttributes } from './evaluation-span.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
-import type { SentRecord } from '../../otlp/write/outgoing-items.ts';
+import type { OutgoingLog } from '../../otlp/write/outgoing-items.ts';
 
 export function logEventsExporter(settings: ExporterSettings): Exporter {
   if (settings.logsEndpoint === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter log_events has no endpoint.');
@@ -33,16 +33,16 @@ export function logEventsExporter(settings: ExporterSettings): Exporter {
 }
 
 /** Verdicts first, then their tool-call parts; as many as a carrier span has. */
-export function resultRecords({ run, evaluations }: ExportItem): readonly SentRecord[] {
+export function resultRecords({ run, evaluations }: ExportItem): readonly OutgoingLog[] {
   const verdicts = evaluations.flatMap((evaluation) => verdictRecord(evaluation, run) ?? []);
   const parts = evaluations.flatMap((evaluation) =>
     evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts.map((part) => partRecord(evaluation, part, run)) : [],
   );
-  return [...verdicts, ...parts].slice(0, carrierEventsMax);
+  return [...verdicts, ...parts].slice(0, evaluationEventsMax);
 }
 
 /** Skipped is no result; in a later revision, and of a run that is taken back, it ends what was told before. */
-function verdictRecord(evaluation: Evaluation, run: ExportedRun): SentRecord | undefined {
+function verdictRecord(evaluation: Evaluation, run: ExportedRun): OutgoingLog | undefined {
   const { key, verdict } = evaluation;
   const isOver = verdict.kind === 'skipped' && (itemRevision({ run }) > 1 || run.partOf !== undefined);
   if (verdict.kind === 'skipped' && !isOver) return undefined;
@@ -64,7 +64,7 @@ function verdictRecord(evaluation: Evaluation, run: ExportedRun): SentRecord | u
 }
 
 /** A part without a span of its own stands with the run's. */
-function partRecord(evaluation: Evaluation, part: PartVerdict, run: ExportedRun): SentRecord {
+function partRecord(evaluation: Evaluation, part: PartVerdict, run: ExportedRun): OutgoingLog {
   return {
     ...placeOf(run),
     ...(part.spanId === undefined ? {} : { spanId: part.spanId }),
@@ -85,11 +85,11 @@ function placeOf({
   spanTraceId = traceId,
   spanId,
   endUnixNano,
-}: ExportedRun): Pick<SentRecord, 'resource' | 'traceId' | 'spanId' | 'timeUnixNano' | 'eventName'> {
+}: ExportedRun): Pick<OutgoingLog, 'resource' | 'traceId' | 'spanId' | 'timeUnixNano' | 'eventName'> {
   return { resource: resourceAttributes, traceId: spanTraceId, spanId, timeUnixNano: endUnixNano, eventName: wire.evaluationEvent };
 }
 
-function runAttributes(run: ExportedRun): CarrierAttributes {
+function runAttributes(run: ExportedRun): EvaluationAttributes {
   const { trace, tenant, completeness, partOf } = run;
   return {
     [wire.generated]: true,

@@ -3,11 +3,11 @@ import type { OtlpSignal } from '../../otlp/write/responses.ts';
 import type { ExportOutcome, PlannedRequest } from '../exporter.ts';
 import { exportOutcome, refusalNamed, rejectedFault } from '../delivery/export-outcome.ts';
 import type { ExporterSettings } from '../settings.ts';
-import { otlpWire, rejectedIn } from './otlp-transport.ts';
+import { otlpTransport, rejectedIn } from './otlp-transport.ts';
 import {
-  type SentRecord,
+  type OutgoingLog,
   type OtlpWriter,
-  type SentSpan,
+  type OutgoingSpan,
   jsonRecords,
   jsonSpans,
   protobufRecords,
@@ -41,14 +41,14 @@ interface Writers<Item> {
   readonly json: () => OtlpWriter<Item>;
 }
 
-export const spanWriters: Writers<SentSpan> = { signal: 'traces', protobuf: protobufSpans, json: jsonSpans };
-export const recordWriters: Writers<SentRecord> = { signal: 'logs', protobuf: protobufRecords, json: jsonRecords };
+export const spanWriters: Writers<OutgoingSpan> = { signal: 'traces', protobuf: protobufSpans, json: jsonSpans };
+export const recordWriters: Writers<OutgoingLog> = { signal: 'logs', protobuf: protobufRecords, json: jsonRecords };
 
 export function otlpExporter<Item>(url: string, settings: ExporterSettings, writers: Writers<Item>): OtlpExporter<Item> {
   const { signal } = writers;
   const encoding = settings.protocol === 'http/json' ? 'json' : 'protobuf';
   const writer = writers[encoding]();
-  const wire = otlpWire({ ...settings, urls: { traces: url, logs: url } });
+  const wire = otlpTransport({ ...settings, urls: { traces: url, logs: url } });
 
   async function send(parts: readonly Buffer[]): Promise<ExportOutcome> {
     const answer = await wire.send(signal, writer.contentType, writer.request(parts));
@@ -63,7 +63,7 @@ export function otlpExporter<Item>(url: string, settings: ExporterSettings, writ
     send: async (items) => sendTogether(writer.write(...items)),
     probe: () => send([]),
     plan: (runs) =>
-      otlpPlan({
+      otlpDryRun({
         url: wire.url(signal),
         headers: { ...settings.headers, 'content-type': writer.contentType },
         runs,
@@ -75,7 +75,7 @@ export function otlpExporter<Item>(url: string, settings: ExporterSettings, writ
 }
 
 /** Requests over OTLP as they would be sent, their bodies as JSON whatever the encoding. */
-export interface OtlpPlan<Item> {
+export interface OtlpDryRun<Item> {
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
   /** What each run is sent as. */
@@ -85,9 +85,9 @@ export interface OtlpPlan<Item> {
   readonly json: OtlpWriter<Item>;
 }
 
-export function otlpPlan<Item>({ url, headers, runs, runsMax, json }: OtlpPlan<Item>): readonly PlannedRequest[] {
-  const told = runs.filter((items) => items.length > 0);
-  return chunks(told, runsMax).map((some) => ({
+export function otlpDryRun<Item>({ url, headers, runs, runsMax, json }: OtlpDryRun<Item>): readonly PlannedRequest[] {
+  const outgoing = runs.filter((items) => items.length > 0);
+  return chunks(outgoing, runsMax).map((some) => ({
     method: 'POST',
     url,
     headers,

@@ -8,7 +8,7 @@ import { grpcClient } from '../delivery/grpc-client.ts';
 import { httpClient, timeoutMsDefault, type Answer } from '../delivery/http-client.ts';
 import type { OtlpProtocol } from '../settings.ts';
 
-export interface OtlpWireSettings {
+export interface OtlpTransportSettings {
   /** The whole URL of each signal. Of gRPC only the host and the port of the first count. */
   readonly urls: { readonly [signal in OtlpSignal]: string };
   readonly headers?: { readonly [name: string]: string };
@@ -19,7 +19,7 @@ export interface OtlpWireSettings {
   readonly timeoutMs?: number;
 }
 
-export interface OtlpWire {
+export interface OtlpTransport {
   /** Sends one request; resolves, never rejects. What gRPC answers is told as the HTTP status that says the same. */
   send(signal: OtlpSignal, contentType: string, body: Buffer): Promise<Answer>;
   /** Where such requests go: of gRPC host, port and method. */
@@ -31,7 +31,7 @@ export interface OtlpWire {
 /** The fastest: what stands between agents and a backend must cost little. */
 const gzipLevel = 1;
 
-export function otlpWire(settings: OtlpWireSettings): OtlpWire {
+export function otlpTransport(settings: OtlpTransportSettings): OtlpTransport {
   const { urls, protocol, compression } = settings;
   const { send, stop } = protocol === 'grpc' ? overGrpc(settings) : overHttp(settings);
   const url = (signal: OtlpSignal): string => (protocol === 'grpc' ? new URL(methods[signal], urls.traces).href : urls[signal]);
@@ -50,7 +50,7 @@ interface Carried {
   stop(): void;
 }
 
-function overHttp({ urls, headers, tls, timeoutMs }: OtlpWireSettings): Carried {
+function overHttp({ urls, headers, tls, timeoutMs }: OtlpTransportSettings): Carried {
   const client = httpClient({ tls, timeoutMs });
   return {
     send: ({ signal, contentType, isGzip }, body) =>
@@ -67,7 +67,7 @@ const methods: { readonly [signal in OtlpSignal]: string } = {
   logs: '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
 };
 
-function overGrpc({ urls, headers = {}, tls, timeoutMs = timeoutMsDefault }: OtlpWireSettings): Carried {
+function overGrpc({ urls, headers = {}, tls, timeoutMs = timeoutMsDefault }: OtlpTransportSettings): Carried {
   const client = grpcClient({ origin: new URL(urls.traces).origin, headers, timeoutMs, ...(tls === undefined ? {} : { tls }) });
   return { send: ({ signal, isGzip }, body) => client.call({ method: methods[signal], isGzip }, body), stop: client.stop };
 }

@@ -6,14 +6,14 @@ import { chunks } from '../../model/chunks.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import {
-  type NativeAccount,
-  type NativeBackend,
-  type NativeCall,
-  type NativeOutcome,
-  type NativeRequest,
+  type ScoreApiAccount,
+  type ScoreApiBackend,
+  type ScoreApiCall,
+  type ScoreApiOutcome,
+  type ScoreApiRequest,
   projectId,
 } from './score-api-backend.ts';
-import { type NativeScore, oneAName } from './score-api-score.ts';
+import { type ScoreApiScore, worstPerName } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-client.ts';
 
 /** Spans of one query; a request of these stays at some kilobytes. */
@@ -46,15 +46,15 @@ export const braintrust = {
   probe: { method: 'GET', path: '/v1/project?limit=1' },
   write,
   supposed: supposedAnswer,
-} as const satisfies NativeBackend;
+} as const satisfies ScoreApiBackend;
 
 interface Placed {
   readonly spanId: string;
-  readonly score: NativeScore;
+  readonly score: ScoreApiScore;
 }
 
-async function write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<NativeOutcome> {
-  const placed = oneAName(
+async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, account: ScoreApiAccount): Promise<ScoreApiOutcome> {
+  const placed = worstPerName(
     scores.flatMap((score): readonly Placed[] => (score.place.kind === 'session' ? [] : [{ spanId: score.place.spanId, score }])),
     ({ spanId }) => spanId,
   );
@@ -120,12 +120,12 @@ function merges(placed: readonly Placed[], rows: ReadonlyMap<string, string>): r
   }));
 }
 
-function toldOf({ value, explanation, metadata }: NativeScore): JsonValue {
+function toldOf({ value, explanation, metadata }: ScoreApiScore): JsonValue {
   if (value.kind === 'withdrawn') return null;
   return { ...metadata, label: value.kind === 'failed' ? `error: ${value.error}` : value.label, explanation };
 }
 
-function supposedAnswer({ path, body }: NativeRequest): JsonValue {
+function supposedAnswer({ path, body }: ScoreApiRequest): JsonValue {
   if (path.startsWith('/v1/project?')) return { objects: [{ id: '00000000-0000-0000-0000-000000000000' }] };
   const asked = body !== undefined && isJsonObject(body) ? String(member(body, 'query')) : '';
   return { data: [...asked.matchAll(/span_id = '(\w+)'/g)].map(([, id = '']) => ({ id: `row of span ${id}`, span_id: id })) };

@@ -6,8 +6,8 @@ import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
-import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
-import type { NativeScore } from './score-api-score.ts';
+import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall } from './score-api-backend.ts';
+import type { ScoreApiScore } from './score-api-score.ts';
 
 /** With explanations of some kilobytes far below the 5 MB that the intake takes. */
 const metricsMax = 200;
@@ -31,9 +31,9 @@ export const datadog = {
   headers: ({ keys: { api_key: key = '' } }) => ({ 'dd-api-key': key }),
   probe: { method: 'GET', path: '/api/v1/validate' },
   write,
-} as const satisfies NativeBackend;
+} as const satisfies ScoreApiBackend;
 
-async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeAccount): Promise<ExportOutcome> {
+async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { keys }: ScoreApiAccount): Promise<ExportOutcome> {
   const metrics = scores.flatMap((score) => metricsOf(score, keys.project));
   return oneByOne(chunks(metrics, metricsMax), async (some) =>
     exportOutcome(
@@ -47,7 +47,7 @@ async function write(scores: readonly NativeScore[], call: NativeCall, { keys }:
 }
 
 /** The number, and beside it, under a label of its own, a label of the evaluator's own. The application is that of the spans when none is named. */
-function metricsOf(score: NativeScore, app = score.service ?? 'unknown_service'): readonly JsonObject[] {
+function metricsOf(score: ScoreApiScore, app = score.service ?? 'unknown_service'): readonly JsonObject[] {
   const { place, value, explanation, metadata } = score;
   if (place.kind === 'session' || value.kind !== 'scored') return [];
   const common = {

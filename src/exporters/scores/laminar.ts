@@ -6,8 +6,8 @@ import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
-import type { NativeBackend, NativeCall } from './score-api-backend.ts';
-import { type NativeScore, uuidText } from './score-api-score.ts';
+import type { ScoreApiBackend, ScoreApiCall } from './score-api-backend.ts';
+import { type ScoreApiScore, uuidText } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-client.ts';
 
 /** With explanations of some kilobytes far below what it takes. */
@@ -29,9 +29,9 @@ export const laminar = {
   headers: ({ keys: { api_key: key = '' } }) => ({ authorization: `Bearer ${key}` }),
   probe: { method: 'GET', path: '/v1/project' },
   write,
-} as const satisfies NativeBackend;
+} as const satisfies ScoreApiBackend;
 
-async function write(scores: readonly NativeScore[], call: NativeCall): Promise<ExportOutcome> {
+async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall): Promise<ExportOutcome> {
   const traces = Map.groupBy(
     scores.flatMap(({ place, ...score }) => (place.kind === 'run' && place.isOutermost ? [{ ...score, place }] : [])),
     ({ place }) => place.traceId,
@@ -42,7 +42,7 @@ async function write(scores: readonly NativeScore[], call: NativeCall): Promise<
   return oneByOne(requests, async (body) => outcomeOf(await call({ method: 'POST', path: '/v1/traces/metadata', body })));
 }
 
-function entries({ name, value, explanation }: NativeScore): JsonObject {
+function entries({ name, value, explanation }: ScoreApiScore): JsonObject {
   const key = `tracejury.${name}`;
   if (value.kind === 'withdrawn') return { [`${key}.score`]: null, [`${key}.label`]: null, [`${key}.explanation`]: null };
   return {

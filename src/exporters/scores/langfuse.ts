@@ -8,8 +8,8 @@ import { chunks } from '../../model/chunks.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
-import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
-import { type NativeScore, uuidText } from './score-api-score.ts';
+import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall } from './score-api-backend.ts';
+import { type ScoreApiScore, uuidText } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-client.ts';
 
 /** As many as its own clients send at one time; with explanations of some kilobytes far below the 4.5 MB that it takes. */
@@ -37,9 +37,9 @@ export const langfuse = {
   }),
   probe: { method: 'GET', path: '/api/public/projects' },
   write,
-} as const satisfies NativeBackend;
+} as const satisfies ScoreApiBackend;
 
-async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeAccount): Promise<ExportOutcome> {
+async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { keys }: ScoreApiAccount): Promise<ExportOutcome> {
   const outcome = await oneByOne(
     chunks(
       scores.flatMap((score) => events(score, keys.scores)),
@@ -58,7 +58,7 @@ async function write(scores: readonly NativeScore[], call: NativeCall, { keys }:
 /** One verdict is up to three scores of one name: its number, whether it passes, and a label of the evaluator's own. The configuration may ask for one of them. */
 const suffixes = ['', '-passed', '-label'] as const;
 
-function events(score: NativeScore, types = 'all'): readonly JsonObject[] {
+function events(score: ScoreApiScore, types = 'all'): readonly JsonObject[] {
   const { id, name, value, explanation, metadata, environment } = score;
   if (value.kind !== 'scored') return [];
   const common = {
@@ -82,7 +82,7 @@ function events(score: NativeScore, types = 'all'): readonly JsonObject[] {
   return [...number, ...passed, ...(['', 'pass', 'fail'].includes(value.label) ? [] : [event('-label', 'CATEGORICAL', value.label)])];
 }
 
-function placeOf({ place }: NativeScore): JsonObject {
+function placeOf({ place }: ScoreApiScore): JsonObject {
   if (place.kind === 'session') return { sessionId: place.sessionId };
   return { traceId: place.traceId, ...(place.kind === 'run' && place.isOutermost ? {} : { observationId: place.spanId }) };
 }

@@ -5,8 +5,8 @@
 import { isJsonObject, member, parseJson, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
-import { type NativeAccount, type NativeBackend, type NativeCall, projectId } from './score-api-backend.ts';
-import { type NativeScore, uuidText } from './score-api-score.ts';
+import { type ScoreApiAccount, type ScoreApiBackend, type ScoreApiCall, projectId } from './score-api-backend.ts';
+import { type ScoreApiScore, uuidText } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-client.ts';
 
 /** The API refuses scores with more. */
@@ -38,9 +38,9 @@ export const langsmith = {
   probe: { method: 'GET', path: '/sessions?limit=1' },
   write,
   supposed: ({ path }) => (path.startsWith('/sessions?') ? [{ id: '00000000-0000-0000-0000-000000000000' }] : {}),
-} as const satisfies NativeBackend;
+} as const satisfies ScoreApiBackend;
 
-async function write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<ExportOutcome> {
+async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, account: ScoreApiAccount): Promise<ExportOutcome> {
   const placed = scores.flatMap((score) =>
     score.place.kind === 'session' ? [] : [{ score, runId: uuidText(score.place.spanId.padStart(32, '0')) }],
   );
@@ -58,8 +58,8 @@ async function write(scores: readonly NativeScore[], call: NativeCall, account: 
 }
 
 interface Writing {
-  readonly score: NativeScore;
-  readonly call: NativeCall;
+  readonly score: ScoreApiScore;
+  readonly call: ScoreApiCall;
   /** What can be changed. */
   readonly feedback: JsonObject;
   readonly place: JsonObject;
@@ -83,7 +83,7 @@ async function written({ score, call, feedback: changeable, place }: Writing): P
   return has(answer, 409) ? exportOutcome(await change()) : creation(answer);
 }
 
-function feedback({ value, explanation }: NativeScore): JsonObject {
+function feedback({ value, explanation }: ScoreApiScore): JsonObject {
   if (value.kind !== 'scored')
     return { score: null, value: value.kind === 'failed' ? `error: ${value.error}` : null, comment: explanation };
   return { score: Number(value.score.toFixed(digits)), value: value.label === '' ? null : value.label, comment: explanation };

@@ -5,8 +5,8 @@
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
-import type { NativeBackend, NativeCall, NativeRequest } from './score-api-backend.ts';
-import type { NativeScore } from './score-api-score.ts';
+import type { ScoreApiBackend, ScoreApiCall, ScoreApiRequest } from './score-api-backend.ts';
+import type { ScoreApiScore } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-client.ts';
 
 /** A trace comes with all its assessments, as many as a run has scores. */
@@ -40,9 +40,9 @@ export const mlflow = {
   probe: { method: 'GET', path: '/api/2.0/mlflow/experiments/search?max_results=1' },
   write,
   supposed: () => ({ trace: { trace_info: {} } }),
-} as const satisfies NativeBackend;
+} as const satisfies ScoreApiBackend;
 
-async function write(scores: readonly NativeScore[], call: NativeCall): Promise<ExportOutcome> {
+async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall): Promise<ExportOutcome> {
   const traces = Map.groupBy(
     scores.flatMap((score) => (score.place.kind === 'session' ? [] : [{ ...score, place: score.place }])),
     ({ place }) => `tr-${place.traceId}`,
@@ -59,7 +59,7 @@ async function write(scores: readonly NativeScore[], call: NativeCall): Promise<
   });
 }
 
-type Placed = NativeScore & { readonly place: Exclude<NativeScore['place'], { readonly kind: 'session' }> };
+type Placed = ScoreApiScore & { readonly place: Exclude<ScoreApiScore['place'], { readonly kind: 'session' }> };
 
 function requestsFor({
   score,
@@ -71,7 +71,7 @@ function requestsFor({
   readonly trace: string;
   readonly path: string;
   readonly known: string | undefined;
-}): readonly NativeRequest[] {
+}): readonly ScoreApiRequest[] {
   const at = known === undefined ? undefined : `${path}/${encodeURIComponent(known)}`;
   if (score.value.kind === 'withdrawn') return at === undefined ? [] : [{ method: 'DELETE', path: at }];
   const { place, value, explanation, metadata } = score;

@@ -8,8 +8,8 @@ import { chunks } from '../../model/chunks.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
-import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest } from './score-api-backend.ts';
-import { type NativeScore, oneAName } from './score-api-score.ts';
+import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall, ScoreApiOutcome, ScoreApiRequest } from './score-api-backend.ts';
+import { type ScoreApiScore, worstPerName } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-client.ts';
 
 /** It takes 1000. */
@@ -52,7 +52,7 @@ export const opik = {
   probe: { method: 'GET', path: '/v1/private/projects?size=1' },
   write,
   supposed: ({ path }) => ({ content: [{ id: `00000000-0000${/(-7\w{3}-\w{4}-\w{12})/.exec(decodeURIComponent(path))?.[0] ?? ''}` }] }),
-} as const satisfies NativeBackend;
+} as const satisfies ScoreApiBackend;
 
 const kinds = [
   { kind: 'traces', idKey: 'id' },
@@ -63,14 +63,14 @@ const kinds = [
 interface Placed {
   readonly kind: (typeof kinds)[number]['kind'];
   readonly id: string;
-  readonly score: NativeScore;
+  readonly score: ScoreApiScore;
 }
 
 async function write(
-  scores: readonly NativeScore[],
-  call: NativeCall,
-  { keys: { project = 'Default Project' } }: NativeAccount,
-): Promise<NativeOutcome> {
+  scores: readonly ScoreApiScore[],
+  call: ScoreApiCall,
+  { keys: { project = 'Default Project' } }: ScoreApiAccount,
+): Promise<ScoreApiOutcome> {
   const placed: Placed[] = scores.flatMap((score) =>
     score.place.kind === 'session' ? [{ kind: 'traces/threads' as const, id: score.place.sessionId, score }] : [],
   );
@@ -95,12 +95,12 @@ async function write(
       ),
     );
   }
-  const each = oneAName(placed, ({ kind, id }) => `${kind} ${id}`);
+  const each = worstPerName(placed, ({ kind, id }) => `${kind} ${id}`);
   const told = kinds.flatMap(({ kind, idKey }) =>
     chunks(
       each.filter((one) => one.kind === kind && one.score.value.kind === 'scored'),
       scoresMax,
-    ).map((some): NativeRequest => ({
+    ).map((some): ScoreApiRequest => ({
       method: 'PUT',
       path: `/v1/private/${kind}/feedback-scores`,
       body: { scores: some.map(({ id, score }) => ({ [idKey]: id, project_name: project, ...scoreOf(score) })) },
@@ -115,7 +115,7 @@ async function write(
     : { kind: 'failed', retryable: true, isMissing: true, error: 'its trace is not there', only: missing };
 }
 
-function scoreOf({ name, value, explanation }: NativeScore): JsonObject {
+function scoreOf({ name, value, explanation }: ScoreApiScore): JsonObject {
   if (value.kind !== 'scored') return {};
   return {
     name,
@@ -126,7 +126,7 @@ function scoreOf({ name, value, explanation }: NativeScore): JsonObject {
   };
 }
 
-function ending({ kind, id, score: { name } }: Placed, project: string): NativeRequest {
+function ending({ kind, id, score: { name } }: Placed, project: string): ScoreApiRequest {
   if (kind === 'traces/threads')
     return {
       method: 'POST',
@@ -141,7 +141,7 @@ const timeChars = 13;
 
 /** Empty: it is not there. */
 async function traceIn(
-  call: NativeCall,
+  call: ScoreApiCall,
   project: string,
   { traceId, timeMs }: { readonly traceId: string; readonly timeMs: number },
 ): Promise<string | ExportOutcome> {

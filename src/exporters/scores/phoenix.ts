@@ -6,8 +6,8 @@ import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
-import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
-import type { NativeScore } from './score-api-score.ts';
+import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall } from './score-api-backend.ts';
+import type { ScoreApiScore } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-client.ts';
 
 const annotationsMax = 500;
@@ -30,22 +30,22 @@ export const phoenix = {
   headers: ({ keys }) => (keys.api_key === undefined ? {} : { authorization: `Bearer ${keys.api_key}` }),
   probe: { method: 'GET', path: '/v1/projects?limit=1' },
   write,
-} as const satisfies NativeBackend;
+} as const satisfies ScoreApiBackend;
 
 /** What annotations hang on, with the name that each kind gives its id. */
 const kinds = [
-  { kind: 'span', idOf: ({ place }: NativeScore) => (place.kind === 'session' ? undefined : place.spanId) },
-  { kind: 'trace', idOf: ({ place }: NativeScore) => (place.kind === 'run' && place.isOutermost ? place.traceId : undefined) },
-  { kind: 'session', idOf: ({ place }: NativeScore) => (place.kind === 'session' ? place.sessionId : undefined) },
+  { kind: 'span', idOf: ({ place }: ScoreApiScore) => (place.kind === 'session' ? undefined : place.spanId) },
+  { kind: 'trace', idOf: ({ place }: ScoreApiScore) => (place.kind === 'run' && place.isOutermost ? place.traceId : undefined) },
+  { kind: 'session', idOf: ({ place }: ScoreApiScore) => (place.kind === 'session' ? place.sessionId : undefined) },
 ] as const;
 
 interface Written {
   readonly kind: string;
-  readonly score: NativeScore;
+  readonly score: ScoreApiScore;
   readonly body: JsonObject;
 }
 
-async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeAccount): Promise<ExportOutcome> {
+async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { keys }: ScoreApiAccount): Promise<ExportOutcome> {
   const all = kinds.flatMap(({ kind, idOf }) =>
     scores.flatMap((score): readonly Written[] => {
       const id = idOf(score);
@@ -87,7 +87,7 @@ function deletion({ kind, score }: Written, project = score.project ?? 'default'
   return `/v1/projects/${encodeURIComponent(project)}/${kind}_annotations?${query.toString()}`;
 }
 
-function annotation(score: NativeScore): JsonObject {
+function annotation(score: ScoreApiScore): JsonObject {
   return {
     name: score.name,
     annotator_kind: score.evaluatorKind === 'judge' ? 'LLM' : 'CODE',
@@ -98,7 +98,7 @@ function annotation(score: NativeScore): JsonObject {
 }
 
 /** What is left out is emptied by an overwrite. */
-function resultOf({ value, explanation }: NativeScore): JsonObject {
+function resultOf({ value, explanation }: ScoreApiScore): JsonObject {
   const explained = explanation === '' ? {} : { explanation };
   if (value.kind === 'scored') return { score: value.score, ...(value.label === '' ? {} : { label: value.label }), ...explained };
   return { label: value.kind === 'failed' ? `error: ${value.error}` : 'withdrawn', ...explained };

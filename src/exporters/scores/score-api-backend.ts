@@ -1,12 +1,12 @@
 /** The contract of a backend with scores of its own: how they are written there, what is needed for it, and what it cannot take. */
 import { type JsonValue, isJsonArray, isJsonObject, member, parseJson } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { type NativeScore, isUuid } from './score-api-score.ts';
+import { type ScoreApiScore, isUuid } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-client.ts';
 import { exportOutcome } from '../delivery/export-outcome.ts';
 
 /** A value that an entry of the configuration gives, or else the first of these environment variables that is set. */
-export interface NativeKey {
+export interface ScoreApiKey {
   readonly variables: readonly string[];
   readonly isRequired?: true;
   readonly preset?: string;
@@ -16,22 +16,22 @@ export interface NativeKey {
   readonly ofVariable?: (text: string) => string | undefined;
 }
 
-export const nativeKeyNames = ['api_key', 'public_key', 'user', 'project', 'workspace', 'scores'] as const;
-export type NativeKeyName = (typeof nativeKeyNames)[number];
+export const scoreApiKeyNames = ['api_key', 'public_key', 'user', 'project', 'workspace', 'scores'] as const;
+export type ScoreApiKeyName = (typeof scoreApiKeyNames)[number];
 
 /** Of `endpoint` and the keys what was given; a key that is not there was neither written nor is it in the environment. */
-export interface NativeSettings {
+export interface ScoreApiSettings {
   /** Without a slash at its end. */
   readonly endpoint: string;
-  readonly keys: { readonly [name in NativeKeyName]?: string };
+  readonly keys: { readonly [name in ScoreApiKeyName]?: string };
 }
 
-export interface NativeAccount extends NativeSettings {
+export interface ScoreApiAccount extends ScoreApiSettings {
   /** What look-ups have told that outlives a request, such as the id of a project by its name. It is emptied after a failure. */
   readonly known: Map<string, string>;
 }
 
-export interface NativeRequest {
+export interface ScoreApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Behind the endpoint, from the slash on. */
   readonly path: string;
@@ -41,17 +41,17 @@ export interface NativeRequest {
 }
 
 /** `only`: ids of the scores that a failure is about, where the answer tells; all others are written. */
-export type NativeOutcome = ExportOutcome & { readonly only?: ReadonlySet<string> };
+export type ScoreApiOutcome = ExportOutcome & { readonly only?: ReadonlySet<string> };
 
 /** Sends one request; resolves, never rejects. */
-export type NativeCall = (request: NativeRequest) => Promise<Answer>;
+export type ScoreApiCall = (request: ScoreApiRequest) => Promise<Answer>;
 
-export interface NativeBackend {
+export interface ScoreApiBackend {
   readonly id: string;
   /** As its makers write it. */
   readonly title: string;
-  readonly endpoint: NativeKey;
-  readonly keys: { readonly [name in NativeKeyName]?: NativeKey };
+  readonly endpoint: ScoreApiKey;
+  readonly keys: { readonly [name in ScoreApiKeyName]?: ScoreApiKey };
   /** Where verdicts on a run, on a tool call and on a session stand. */
   readonly places: { readonly run: string; readonly toolCall: string; readonly session: string };
   /** What happens to the verdict of a revision: overwritten, or looked up and changed. */
@@ -62,18 +62,18 @@ export interface NativeBackend {
   readonly itemsPerRequest: number;
   /** How long scores wait for others to go with, where it takes few requests. */
   readonly gatherMs?: number;
-  headers(settings: NativeSettings): { readonly [name: string]: string };
+  headers(settings: ScoreApiSettings): { readonly [name: string]: string };
   /** A request that changes nothing, and that is answered well only when the credentials are right. */
-  readonly probe: NativeRequest;
+  readonly probe: ScoreApiRequest;
   /** Writes all of them or tells what went wrong. The same scores again change nothing. */
-  write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<NativeOutcome>;
+  write(scores: readonly ScoreApiScore[], call: ScoreApiCall, account: ScoreApiAccount): Promise<ScoreApiOutcome>;
   /** For a dry run: the answer to a look-up when the spans are there and nothing of ours is. `{}` when left out. */
-  supposed?(request: NativeRequest): JsonValue;
+  supposed?(request: ScoreApiRequest): JsonValue;
 }
 
 export interface ProjectLookup {
-  readonly call: NativeCall;
-  readonly account: Pick<NativeAccount, 'keys' | 'known'>;
+  readonly call: ScoreApiCall;
+  readonly account: Pick<ScoreApiAccount, 'keys' | 'known'>;
   /** Of the request that lists projects of this name. */
   readonly path: (name: string) => string;
   /** Where the list stands in the answer. */

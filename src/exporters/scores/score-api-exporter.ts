@@ -8,8 +8,15 @@ import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
 import type { Exporter, ExportOutcome, PlannedRequest } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import { httpClient } from '../delivery/http-client.ts';
-import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest, NativeSettings } from './score-api-backend.ts';
-import { nativeScores, type NativeScore } from './score-api-score.ts';
+import type {
+  ScoreApiAccount,
+  ScoreApiBackend,
+  ScoreApiCall,
+  ScoreApiOutcome,
+  ScoreApiRequest,
+  ScoreApiSettings,
+} from './score-api-backend.ts';
+import { scoreApiScores, type ScoreApiScore } from './score-api-score.ts';
 import type { ExporterDeps, ExporterSettings } from '../settings.ts';
 import { microBatcher } from '../delivery/micro-batcher.ts';
 
@@ -18,15 +25,15 @@ type MakeExporter = (settings: ExporterSettings, parts?: Pick<ExporterDeps, 'sle
 const sleepFor: Sleep = async (ms) => await timer(ms);
 const requestsMax = 4;
 
-export function nativeExporter(backend: NativeBackend): MakeExporter {
+export function scoreApiExporter(backend: ScoreApiBackend): MakeExporter {
   return (settings, { sleep } = { sleep: sleepFor }) => {
     const own = nativeSettings(backend, settings);
     const requestOf = requestsOf(backend, own, settings);
     const { call, stop } = caller(requestOf, settings);
-    const account: NativeAccount = { ...own, known: new Map() };
+    const account: ScoreApiAccount = { ...own, known: new Map() };
     const { itemsPerRequest: itemsMax } = backend;
     const { gatherMs } = backend;
-    const sendTogether = microBatcher<readonly NativeScore[]>({
+    const sendTogether = microBatcher<readonly ScoreApiScore[]>({
       itemsMax,
       requestsMax,
       ...(gatherMs === undefined ? {} : { gather: () => sleep(gatherMs) }),
@@ -37,7 +44,7 @@ export function nativeExporter(backend: NativeBackend): MakeExporter {
       itemsAtOnce: itemsMax * requestsMax,
       async send(item) {
         try {
-          const scores = nativeScores(item);
+          const scores = scoreApiScores(item);
           return scores.length === 0 ? { kind: 'sent' } : await sendTogether(scores);
         } catch (error) {
           return unwritable(error);
@@ -52,12 +59,16 @@ export function nativeExporter(backend: NativeBackend): MakeExporter {
   };
 }
 
-function nativeSettings(backend: NativeBackend, { endpoint = backend.endpoint.preset, keys = {} }: ExporterSettings): NativeSettings {
+function nativeSettings(backend: ScoreApiBackend, { endpoint = backend.endpoint.preset, keys = {} }: ExporterSettings): ScoreApiSettings {
   if (endpoint === undefined) throw new JuryError('CONFIG_INVALID', `The exporter ${backend.id} has no endpoint.`);
   return { endpoint: endpoint.replace(/\/+$/, ''), keys };
 }
 
-function requestsOf(backend: NativeBackend, own: NativeSettings, settings: ExporterSettings): (request: NativeRequest) => PlannedRequest {
+function requestsOf(
+  backend: ScoreApiBackend,
+  own: ScoreApiSettings,
+  settings: ExporterSettings,
+): (request: ScoreApiRequest) => PlannedRequest {
   const headers = { 'user-agent': 'tracejury', ...backend.headers(own), ...settings.headers, accept: 'application/json' };
   return ({ method, path: whole, body }) => {
     const [path = '', query] = whole.split('?');
@@ -72,9 +83,9 @@ function requestsOf(backend: NativeBackend, own: NativeSettings, settings: Expor
 }
 
 function caller(
-  requestOf: (request: NativeRequest) => PlannedRequest,
+  requestOf: (request: ScoreApiRequest) => PlannedRequest,
   { tls, timeoutMs }: ExporterSettings,
-): { readonly call: NativeCall; stop(): void } {
+): { readonly call: ScoreApiCall; stop(): void } {
   const client = httpClient({ tls, timeoutMs });
   return {
     call: (request) => {
@@ -92,18 +103,18 @@ function caller(
 
 /** Where a backend says which scores it is about, the runs of all others are done. */
 function outcomesOf(
-  { only, ...outcome }: NativeOutcome,
-  lists: readonly (readonly NativeScore[])[],
+  { only, ...outcome }: ScoreApiOutcome,
+  lists: readonly (readonly ScoreApiScore[])[],
 ): ExportOutcome | readonly ExportOutcome[] {
   return only === undefined ? outcome : lists.map((scores) => (scores.some(({ id }) => only.has(id)) ? outcome : { kind: 'sent' }));
 }
 
 async function written(
-  backend: NativeBackend,
-  scores: readonly NativeScore[],
-  call: NativeCall,
-  account: NativeAccount,
-): Promise<NativeOutcome> {
+  backend: ScoreApiBackend,
+  scores: readonly ScoreApiScore[],
+  call: ScoreApiCall,
+  account: ScoreApiAccount,
+): Promise<ScoreApiOutcome> {
   try {
     const outcome = await backend.write(scores, call, account);
     if (outcome.kind === 'failed') account.known.clear();
@@ -115,7 +126,7 @@ async function written(
 
 const credentials = ['public_key', 'user', 'api_key'] as const;
 
-function credentialsOf({ keys }: NativeBackend): readonly string[] {
+function credentialsOf({ keys }: ScoreApiBackend): readonly string[] {
   return credentials.filter((name) => keys[name] !== undefined);
 }
 
@@ -124,21 +135,21 @@ function unwritable(error: unknown): ExportOutcome {
 }
 
 interface Planning {
-  readonly backend: NativeBackend;
+  readonly backend: ScoreApiBackend;
   readonly items: readonly ExportItem[];
-  readonly own: NativeSettings;
-  readonly requestOf: (request: NativeRequest) => PlannedRequest;
+  readonly own: ScoreApiSettings;
+  readonly requestOf: (request: ScoreApiRequest) => PlannedRequest;
 }
 
 async function planned({ backend, items, own, requestOf }: Planning): Promise<readonly PlannedRequest[]> {
   const requests: PlannedRequest[] = [];
-  const call: NativeCall = async (request) => {
+  const call: ScoreApiCall = async (request) => {
     requests.push(requestOf(request));
     return { kind: 'answered', status: 200, body: Buffer.from(jsonText(backend.supposed?.(request) ?? {})) };
   };
-  const account: NativeAccount = { ...own, known: new Map() };
+  const account: ScoreApiAccount = { ...own, known: new Map() };
   for (const some of chunks(
-    items.map(nativeScores).filter((scores) => scores.length > 0),
+    items.map(scoreApiScores).filter((scores) => scores.length > 0),
     backend.itemsPerRequest,
   ))
     await backend.write(some.flat(), call, account);

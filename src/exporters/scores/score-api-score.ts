@@ -19,7 +19,7 @@ export type ScoreValue =
   /** An earlier revision may have been told; there is nothing to tell any more. */
   | { readonly kind: 'withdrawn' };
 
-export interface NativeScore {
+export interface ScoreApiScore {
   /** 32 hex digits made of the evaluation key: a revision has the same ones. */
   readonly id: string;
   readonly place: ScorePlace;
@@ -41,17 +41,17 @@ export interface NativeScore {
 }
 
 /** Of one item, verdicts first, then the parts that stand on a span; as many as on a carrier span. */
-export const nativeScoresMax = 1000;
+export const scoreApiScoresMax = 1000;
 const explanationCharsMax = 4096;
 
-export function nativeScores(item: ExportItem): readonly NativeScore[] {
+export function scoreApiScores(item: ExportItem): readonly ScoreApiScore[] {
   const { run, evaluations } = item;
   const verdicts = evaluations.flatMap((evaluation) => verdictScore(evaluation, run));
   const parts = evaluations.flatMap((evaluation) => partScores(evaluation, run));
-  return [...verdicts, ...parts].slice(0, nativeScoresMax);
+  return [...verdicts, ...parts].slice(0, scoreApiScoresMax);
 }
 
-function verdictScore(evaluation: Evaluation, run: ExportedRun): readonly NativeScore[] {
+function verdictScore(evaluation: Evaluation, run: ExportedRun): readonly ScoreApiScore[] {
   const { key, verdict } = evaluation;
   const value = valueOf(evaluation, run);
   const place = placeOf(evaluation, run);
@@ -91,12 +91,12 @@ function placeOf({ key }: Evaluation, run: ExportedRun): ScorePlace | undefined 
  * A part is known by the span of its tool call, not by the run: a run that is taken back says nothing of its parts any more, and the run that it is part of
  * says it of the same spans.
  */
-function partScores(evaluation: Evaluation, run: ExportedRun): readonly NativeScore[] {
+function partScores(evaluation: Evaluation, run: ExportedRun): readonly ScoreApiScore[] {
   const { key, verdict } = evaluation;
   if (verdict.kind !== 'scored') return [];
   const { traceId, spanTraceId = traceId } = run;
   const seen = new Map<string, number>();
-  return verdict.parts.flatMap((part): readonly NativeScore[] => {
+  return verdict.parts.flatMap((part): readonly ScoreApiScore[] => {
     if (part.spanId === undefined) return [];
     const nth = seen.get(part.spanId) ?? 0;
     seen.set(part.spanId, nth + 1);
@@ -121,14 +121,14 @@ function partScores(evaluation: Evaluation, run: ExportedRun): readonly NativeSc
   });
 }
 
-function toolOf(part: PartVerdict): NativeScore['metadata'] {
+function toolOf(part: PartVerdict): ScoreApiScore['metadata'] {
   return { [wire.targetTool]: part.tool, ...(part.callId === undefined ? {} : { [wire.targetCallId]: part.callId }) };
 }
 
 function metadataOf(
   { evaluator, evaluatorKind, evaluatorVersion, verdict, sampleProbability }: Evaluation,
   run: ExportedRun,
-): NativeScore['metadata'] {
+): ScoreApiScore['metadata'] {
   return {
     [wire.generated]: true,
     [wire.evaluatorId]: evaluator,
@@ -143,7 +143,7 @@ function metadataOf(
   };
 }
 
-function ofRun(run: ExportedRun): Pick<NativeScore, 'timeMs' | 'revision' | 'project' | 'service' | 'environment'> {
+function ofRun(run: ExportedRun): Pick<ScoreApiScore, 'timeMs' | 'revision' | 'project' | 'service' | 'environment'> {
   const { endUnixNano, service, resourceAttributes } = run;
   const text = (...keys: readonly string[]): string | undefined =>
     keys.map((key) => member(resourceAttributes, key)).find((value) => typeof value === 'string' && value !== '') as string | undefined;
@@ -166,7 +166,7 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-export function oneAName<Placed extends { readonly score: NativeScore }>(
+export function worstPerName<Placed extends { readonly score: ScoreApiScore }>(
   all: readonly Placed[],
   placeOf: (placed: Placed) => string,
 ): readonly Placed[] {
@@ -179,6 +179,6 @@ export function oneAName<Placed extends { readonly score: NativeScore }>(
   return [...kept.values()];
 }
 
-function numberOf({ value }: NativeScore): number {
+function numberOf({ value }: ScoreApiScore): number {
   return value.kind === 'scored' ? value.score : Infinity;
 }

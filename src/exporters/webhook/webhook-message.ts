@@ -18,7 +18,7 @@ export interface Message {
   readonly id: string;
   readonly body: string;
   /** Runs that are told of one by one; the others are counted in it. */
-  readonly told: number;
+  readonly listed: number;
 }
 
 /** More than this nobody reads. */
@@ -37,9 +37,9 @@ export const messageType = 'tracejury.verdicts';
 /** Of at least one run. Those that ended first are told one by one. */
 export function messageOf(notices: readonly Notice[], settings: MessageSettings): Message {
   const sorted = notices.toSorted((a, b) => (a.run.endUnixNano < b.run.endUnixNano ? -1 : 1));
-  const [told, folded] = [sorted.slice(0, runsListedMax), sorted.slice(runsListedMax)];
-  const body = settings.body === 'slack' ? slackBody(told, folded, settings) : jsonBody(told, folded, settings);
-  return { id: messageId(notices), body: JSON.stringify(body), told: told.length };
+  const [listed, folded] = [sorted.slice(0, runsListedMax), sorted.slice(runsListedMax)];
+  const body = settings.body === 'slack' ? slackBody(listed, folded, settings) : jsonBody(listed, folded, settings);
+  return { id: messageId(notices), body: JSON.stringify(body), listed: listed.length };
 }
 
 function messageId(notices: readonly Notice[]): string {
@@ -49,13 +49,13 @@ function messageId(notices: readonly Notice[]): string {
   return `msg_${hash('sha256', JSON.stringify(keys.sort()), 'hex').slice(0, 32)}`;
 }
 
-function jsonBody(told: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): JsonObject {
-  const last = [...told, ...folded].reduce((newest, { run }) => (run.endUnixNano > newest ? run.endUnixNano : newest), 0n);
+function jsonBody(listed: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): JsonObject {
+  const last = [...listed, ...folded].reduce((newest, { run }) => (run.endUnixNano > newest ? run.endUnixNano : newest), 0n);
   return {
     type: messageType,
     timestamp: timeText(last),
     data: {
-      runs: told.map((notice) => runJson(notice, link)),
+      runs: listed.map((notice) => runJson(notice, link)),
       ...(folded.length === 0 ? {} : { folded: { runs: folded.length, verdicts: Object.fromEntries(countsOf(folded)) } }),
     },
   };
@@ -99,8 +99,8 @@ function verdictJson({ key, evaluator, evaluatorVersion, verdict }: Evaluation):
 }
 
 /** `text` is what Slack, Mattermost and Rocket.Chat take; no name in it becomes a mention, and no address a preview. */
-function slackBody(told: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): { readonly [key: string]: JsonValue } {
-  const lines = told.flatMap((notice) => slackLines(notice, link));
+function slackBody(listed: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): { readonly [key: string]: JsonValue } {
+  const lines = listed.flatMap((notice) => slackLines(notice, link));
   const rest =
     folded.length === 0
       ? []

@@ -26,9 +26,9 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
   const { webhook } = settings;
   if (webhook === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter webhook has no endpoint.');
   const { telemetry, clock, sleep } = parts;
-  const told = recentMap<string, string>(toldMax);
+  const reported = recentMap<string, string>(toldMax);
   const { call, stop } = caller(webhook, settings, parts);
-  const queue = paced<Notice>({
+  const queue = rateLimitedBatcher<Notice>({
     send: sendMessage,
     perMinute: webhook.perMinute,
     atOnce: messagesAtOnce,
@@ -48,9 +48,10 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
     if (outcome.kind !== 'sent') return outcome;
     const count = (kind: string, runs: number): void =>
       telemetry.add('tracejury.webhook.runs', runs, { 'tracejury.exporter': settings.name ?? 'webhook', 'tracejury.outcome': kind });
-    count('told', message.told);
-    if (notices.length > message.told) count('folded', notices.length - message.told);
-    for (const { evaluations } of notices) for (const evaluation of evaluations) told.set(evaluationId(evaluation.key), wordOf(evaluation));
+    count('told', message.listed);
+    if (notices.length > message.listed) count('folded', notices.length - message.listed);
+    for (const { evaluations } of notices)
+      for (const evaluation of evaluations) reported.set(evaluationId(evaluation.key), wordOf(evaluation));
     return outcome;
   }
 
@@ -60,7 +61,7 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
     async send({ run, evaluations }) {
       try {
         const wanted = wantedOf({ run, evaluations }, webhook.only).filter(
-          (evaluation) => told.get(evaluationId(evaluation.key)) !== wordOf(evaluation),
+          (evaluation) => reported.get(evaluationId(evaluation.key)) !== wordOf(evaluation),
         );
         return wanted.length === 0 ? { kind: 'sent' } : await queue.send({ run, evaluations: wanted });
       } catch (error) {
@@ -164,7 +165,7 @@ export function signatureHeaders({ id, atSeconds, body }: SignedMessage, secret:
   };
 }
 
-export interface PacedOptions<Item> {
+export interface RateLimitedBatcherOptions<Item> {
   /** Resolves, never rejects. */
   readonly send: (items: readonly Item[]) => Promise<ExportOutcome>;
   readonly perMinute: number;
@@ -175,7 +176,7 @@ export interface PacedOptions<Item> {
   readonly sleep: Sleep;
 }
 
-export interface Paced<Item> {
+export interface RateLimitedBatcher<Item> {
   /** Whoever calls bounds how many items wait. */
   send(item: Item): Promise<ExportOutcome>;
   /** What waits may be sent later, by somebody else. */
@@ -187,7 +188,14 @@ interface Waiting<Item> {
   readonly done: (outcome: ExportOutcome) => void;
 }
 
-export function paced<Item>({ send, perMinute, atOnce, itemsMax, clock, sleep }: PacedOptions<Item>): Paced<Item> {
+export function rateLimitedBatcher<Item>({
+  send,
+  perMinute,
+  atOnce,
+  itemsMax,
+  clock,
+  sleep,
+}: RateLimitedBatcherOptions<Item>): RateLimitedBatcher<Item> {
   const waiting: Waiting<Item>[] = [];
   const over = new AbortController();
   const restMs = 60_000 / perMinute;

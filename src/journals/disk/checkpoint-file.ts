@@ -1,6 +1,6 @@
 /** What is committed, kept on disk at leisure: at once when it frees a segment, else within a second. */
 import type { Sleep } from '../../model/clock.ts';
-import type { JournalAccount } from '../journal-metrics.ts';
+import type { JournalMetrics } from '../journal-metrics.ts';
 import type { Position } from '../journal.ts';
 import type { Segments } from './segments.ts';
 import type { DoubleBufferedFile } from './double-buffered-file.ts';
@@ -9,7 +9,7 @@ export interface CheckpointFileOptions {
   readonly file: DoubleBufferedFile;
   readonly log: Segments;
   readonly sleep: Sleep;
-  readonly account: JournalAccount;
+  readonly metrics: JournalMetrics;
 }
 
 export interface CheckpointFile {
@@ -24,7 +24,7 @@ export interface CheckpointFile {
 /** A crash within this time brings back what was committed meanwhile. */
 const restMs = 1000;
 
-export function checkpointOf({ file, log, sleep, account }: CheckpointFileOptions): CheckpointFile {
+export function checkpointOf({ file, log, sleep, metrics }: CheckpointFileOptions): CheckpointFile {
   let mark = parsedCheckpoint(file.text);
   let written = mark;
   let writtenEnd = parsedEnd(file.text);
@@ -41,10 +41,10 @@ export function checkpointOf({ file, log, sleep, account }: CheckpointFileOption
         await write(wanted);
         // Not before the mark is safe: else a start would miss what it does not know to be committed.
         await log.release(wanted);
-        account.used(log.bytesUsed());
+        metrics.used(log.bytesUsed());
       }
     } catch (error) {
-      account.failed('what is committed could not be written down', error);
+      metrics.failed('what is committed could not be written down', error);
     } finally {
       keeping = undefined;
     }
@@ -78,7 +78,7 @@ export function checkpointOf({ file, log, sleep, account }: CheckpointFileOption
       if (written < mark) await (keeping ??= keep());
       // A start can tell then what was lost meanwhile from an end that a crash tore.
       if (writtenEnd < log.durableEnd())
-        await write(written).catch((error: unknown) => account.failed('the end of the journal could not be written down', error));
+        await write(written).catch((error: unknown) => metrics.failed('the end of the journal could not be written down', error));
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Records from the log while it is written to and recycled. */
 import { crc32 } from 'node:zlib';
-import type { JournalAccount } from '../journal-metrics.ts';
+import type { JournalMetrics } from '../journal-metrics.ts';
 import type { JournalEntry, JournalRecord, Position } from '../journal.ts';
 import { frameBytes, frameHeadBytes } from './frame.ts';
 import { frames, headAt } from './frame-scanner.ts';
@@ -15,7 +15,7 @@ interface Reader {
   at(position: Position): Promise<JournalRecord | undefined>;
 }
 
-export function readerOf(log: Segments, account: JournalAccount): Reader {
+export function readerOf(log: Segments, metrics: JournalMetrics): Reader {
   async function* read(from: Position, to: Position): AsyncGenerator<JournalEntry> {
     for (let next = from; next < to;) {
       const segment = log.holding(next);
@@ -45,7 +45,7 @@ export function readerOf(log: Segments, account: JournalAccount): Reader {
     if (segment.state === 'released' || from < segment.countedTo) return;
     segment.countedTo = to;
     segment.damaged = true;
-    account.corrupt(positionAt(segment.base, from), positionAt(segment.base, to));
+    metrics.corrupt(positionAt(segment.base, from), positionAt(segment.base, to));
   }
 
   return {

@@ -1,6 +1,6 @@
 /** Finds the log again: each segment names the one before it and where that one ended, from the newest to the oldest that is needed. */
 import { join } from 'node:path';
-import type { JournalAccount } from '../journal-metrics.ts';
+import type { JournalMetrics } from '../journal-metrics.ts';
 import type { Position } from '../journal.ts';
 import { writeAll, type FileLayer, type LayerFile } from './file-system.ts';
 import { frameBytes, grain } from './frame.ts';
@@ -22,7 +22,7 @@ interface FindOptions {
   readonly mark: Position;
   /** Records below were durable, as the mark's file says; 0: it does not. */
   readonly durableEnd: Position;
-  readonly account: JournalAccount;
+  readonly metrics: JournalMetrics;
 }
 
 interface Described {
@@ -108,21 +108,21 @@ async function heldRecords({ file, bytes }: Slot): Promise<boolean> {
 }
 
 /** Nobody knows how many records stood in a segment whose headers are gone: one at least is counted. */
-function reportUnknown(live: readonly Segment[], { mark, account }: FindOptions): void {
+function reportUnknown(live: readonly Segment[], { mark, metrics }: FindOptions): void {
   const newest = live.at(-1);
   const from = newest === undefined ? mark : positionAt(newest.base, newest.end);
-  account.corrupt(from, (from + 1) as Position);
+  metrics.corrupt(from, (from + 1) as Position);
 }
 
 async function liveOf(described: readonly Described[], options: FindOptions): Promise<Live> {
-  const { mark, account } = options;
+  const { mark, metrics } = options;
   const live: Segment[] = [];
   let after: SegmentHeader['previous'] | undefined;
   let lost = false;
   let damaged: Slot | undefined;
   const newestFirst = [...described].sort((a, b) => b.header.epoch - a.header.epoch);
   if (newestFirst.length === 0 && options.durableEnd > mark) {
-    account.corrupt(mark, options.durableEnd);
+    metrics.corrupt(mark, options.durableEnd);
     return { live: [], lost: true };
   }
   for (const one of newestFirst) {
@@ -135,7 +135,7 @@ async function liveOf(described: readonly Described[], options: FindOptions): Pr
     if (after === undefined) lost = segment.damaged || Math.max(mark, positionAt(segment.base, segment.end)) < options.durableEnd;
     if (!follows) {
       lost = true;
-      account.corrupt(positionAt(segment.base, segment.end), after?.end ?? header.base);
+      metrics.corrupt(positionAt(segment.base, segment.end), after?.end ?? header.base);
     }
     if (live.length > 0 || segment.end > dataFrom) live.unshift(segment);
     else if (segment.damaged) damaged = one.slot;
@@ -150,7 +150,7 @@ async function liveOf(described: readonly Described[], options: FindOptions): Pr
     !described.some(({ header }) => header.epoch <= after.epoch)
   ) {
     lost = true;
-    account.corrupt(mark, after.end);
+    metrics.corrupt(mark, after.end);
   }
   return {
     live: live.filter((segment) => positionAt(segment.base, segment.end) > mark),
@@ -179,7 +179,7 @@ function sealedSegment({ slot, header }: Described, sealedAt: Position): Segment
  */
 async function unsealedSegment(
   { slot, header, isWhole }: Described,
-  { segmentBytes, mark, durableEnd, account }: FindOptions,
+  { segmentBytes, mark, durableEnd, metrics }: FindOptions,
   lostTo: Position | undefined,
 ): Promise<Segment> {
   const source = { file: slot.file, life: header.life, base: header.base };
@@ -193,8 +193,8 @@ async function unsealedSegment(
   const damaged = isShort || (torn && (isMissed || !isWhole));
   // What a later segment says is missing is reported with that.
   if ((damaged || isMissed) && lostTo === undefined)
-    account.corrupt(position, Math.max(durableEnd, position + (await frameGrains(source, end, slot.bytes))) as Position);
-  else if (torn && !isMissed) account.torn(position);
+    metrics.corrupt(position, Math.max(durableEnd, position + (await frameGrains(source, end, slot.bytes))) as Position);
+  else if (torn && !isMissed) metrics.torn(position);
   return { ...source, slot, epoch: header.epoch, end, state: 'sealed', countedTo: 0, damaged };
 }
 
@@ -219,18 +219,18 @@ async function renew(file: LayerFile, from: number, to: number): Promise<void> {
 async function setAside(
   broken: readonly Slot[],
   kept: readonly string[],
-  { files, folder, account }: FindOptions,
+  { files, folder, metrics }: FindOptions,
 ): Promise<readonly string[]> {
   const names = new Set(kept);
   for (const slot of broken) {
     if (names.size >= damagedMax) {
-      account.setAside(slot.name, slot.bytes, 'not_kept');
+      metrics.setAside(slot.name, slot.bytes, 'not_kept');
       await removeSlot(files, folder, slot);
       continue;
     }
     const name = await setSlotAside(files, folder, slot, names);
     names.add(name);
-    account.setAside(name, slot.bytes, 'kept');
+    metrics.setAside(name, slot.bytes, 'kept');
   }
   return [...names];
 }

@@ -1,5 +1,5 @@
 /** The log as a list of segments: which hold records, which is written to, which are free. */
-import type { JournalAccount } from '../journal-metrics.ts';
+import type { JournalMetrics } from '../journal-metrics.ts';
 import type { Position } from '../journal.ts';
 import { writeAll, type FileLayer } from './file-system.ts';
 import { generationBytes } from './frame.ts';
@@ -40,7 +40,7 @@ interface SegmentsOptions {
   readonly segmentBytes: number;
   readonly segmentsMax: number;
   readonly randomBytes: (count: number) => Buffer;
-  readonly account: JournalAccount;
+  readonly metrics: JournalMetrics;
   readonly found: FoundSegments;
 }
 
@@ -66,7 +66,7 @@ export interface Segments {
   close(): Promise<void>;
 }
 
-export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes, account, found }: SegmentsOptions): Segments {
+export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes, metrics, found }: SegmentsOptions): Segments {
   const live = [...found.live];
   const free = [...found.free];
   const aside = new Set(found.keptAside);
@@ -100,7 +100,7 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
       // A file that could not be removed keeps its name, and its bytes count.
       names.delete(slot.name);
     } catch (error) {
-      account.failed('a file of a segment could not be removed', error);
+      metrics.failed('a file of a segment could not be removed', error);
     }
   }
 
@@ -108,16 +108,16 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
   async function giveUp({ slot, damaged }: Segment): Promise<void> {
     if (!damaged) return remove(slot);
     if (aside.size >= damagedMax) {
-      account.setAside(slot.name, slot.bytes, 'not_kept');
+      metrics.setAside(slot.name, slot.bytes, 'not_kept');
       return remove(slot);
     }
     try {
       const name = await setSlotAside(files, folder, slot, aside);
       aside.add(name);
       names.delete(slot.name);
-      account.setAside(name, slot.bytes, 'kept');
+      metrics.setAside(name, slot.bytes, 'kept');
     } catch (error) {
-      account.failed('a damaged segment could not be kept', error);
+      metrics.failed('a damaged segment could not be kept', error);
     }
   }
 
@@ -163,7 +163,7 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
       open = undefined;
       open = await activated(slot);
       live.push(open);
-      prepare().catch((error: unknown) => account.failed('a spare segment could not be made', error));
+      prepare().catch((error: unknown) => metrics.failed('a spare segment could not be made', error));
       return open;
     },
     async retire(segment) {

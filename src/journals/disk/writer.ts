@@ -5,7 +5,7 @@
 import type { Clock } from '../../model/clock.ts';
 import { isDiskFull } from '../../model/errors.ts';
 import { backoffMs } from '../../runtime/backoff.ts';
-import { countedKind, type CountedKind, type JournalAccount } from '../journal-metrics.ts';
+import { countedKind, type CountedKind, type JournalMetrics } from '../journal-metrics.ts';
 import type { Appended, JournalRecord, JournalRefusal } from '../journal.ts';
 import { writeAll } from './file-system.ts';
 import { frame, frameBytes } from './frame.ts';
@@ -16,7 +16,7 @@ import type { Segment, Segments } from './segments.ts';
 interface WriterOptions {
   readonly log: Segments;
   readonly clock: Clock;
-  readonly account: JournalAccount;
+  readonly metrics: JournalMetrics;
   readonly segmentBytes: number;
   readonly segmentsReserved: number;
   readonly waitingBytesMax: number;
@@ -51,7 +51,7 @@ const groupRecordsMax = 256;
 export function writerOf({
   log,
   clock,
-  account,
+  metrics,
   segmentBytes,
   segmentsReserved,
   waitingBytesMax,
@@ -84,7 +84,7 @@ export function writerOf({
     for (const one of group) {
       waitingBytes -= one.bytes;
       const appended = outcome(one);
-      if (appended.kind === 'refused') account.refused(appended.reason);
+      if (appended.kind === 'refused') metrics.refused(appended.reason);
       one.settle(appended);
     }
   }
@@ -123,7 +123,7 @@ export function writerOf({
   function failed(what: string, error: unknown): void {
     failedUntilMs = clock.nowMs() + backoffMs(++failuresInARow, rests);
     full = isDiskFull(error);
-    account.failed(what, error);
+    metrics.failed(what, error);
   }
 
   /** Writes what the next record would need: a service that is not ready gets no record to try it with. */
@@ -161,11 +161,11 @@ export function writerOf({
     await written(segment, buffers);
     const bytes = offset - segment.end;
     segment.end = offset;
-    account.appended(
+    metrics.appended(
       group.map(({ kind }) => kind),
       bytes,
     );
-    account.used(log.bytesUsed());
+    metrics.used(log.bytesUsed());
     settle(group, (one) => ({ kind: 'appended', position: positionAt(segment.base, offsets.get(one) ?? 0) }));
   }
 
@@ -176,7 +176,7 @@ export function writerOf({
       await writeAll(file, buffers, end);
       outcome = 'done';
     } finally {
-      account.synced((clock.nowMs() - startMs) / 1000, outcome);
+      metrics.synced((clock.nowMs() - startMs) / 1000, outcome);
     }
   }
 
@@ -187,7 +187,7 @@ export function writerOf({
       const bytes = head === undefined ? undefined : frameBytes(head.length + record.body.length);
       const reason = refusal(bytes, reserved);
       if (reason !== undefined || head === undefined || bytes === undefined) {
-        account.refused(reason ?? 'too_large');
+        metrics.refused(reason ?? 'too_large');
         return Promise.resolve({ kind: 'refused', reason: reason ?? 'too_large' });
       }
       waitingBytes += bytes;

@@ -6,11 +6,11 @@ import type { ProtobufWriter } from './protobuf-writer.ts';
 import type { AttributesFormat } from './span.ts';
 
 /** The value of an attribute on an evaluation span or log record. */
-export type CarrierValue = string | number | boolean | readonly string[];
+export type PlainValue = string | number | boolean | readonly string[];
 
 /** Attributes that a writer adds one at a time; spreading objects into each other takes many times as long. */
 export interface NewAttributes {
-  [key: string]: CarrierValue;
+  [key: string]: PlainValue;
 }
 
 /** The format of attributes that are plain values. */

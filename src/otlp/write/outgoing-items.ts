@@ -5,7 +5,7 @@ import { attributesJson, plainAttributes, writeAttributes } from './attributes.t
 import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
 import { spanJson, writeAddedFields, writeSpan, type WireSpan } from './span.ts';
 
-export interface SentSpan {
+export interface OutgoingSpan {
   /** Attributes of the resource under which it stands. */
   readonly resource: JsonObject;
   readonly traceId: TraceId;
@@ -22,19 +22,19 @@ export interface SentSpan {
   readonly startUnixNano: bigint;
   readonly endUnixNano: bigint;
   readonly attributes: JsonObject;
-  readonly events: readonly SentEvent[];
-  readonly links: readonly SentLink[];
+  readonly events: readonly OutgoingEvent[];
+  readonly links: readonly OutgoingLink[];
   /** What failed in it; undefined: nothing. */
   readonly fault?: string;
 }
 
-interface SentEvent {
+interface OutgoingEvent {
   readonly name: string;
   readonly timeUnixNano: bigint;
   readonly attributes: JsonObject;
 }
 
-export interface SentLink {
+export interface OutgoingLink {
   readonly traceId: TraceId;
   readonly spanId: SpanId;
   readonly traceState: string;
@@ -59,7 +59,7 @@ const sampledRemote = 0x301;
 /** The same of a parent that is of ours. */
 const sampledHere = 0x101;
 
-function wireSpan({ kind, ownTrace, fault, links, ...span }: SentSpan): WireSpan<JsonObject> {
+function wireSpan({ kind, ownTrace, fault, links, ...span }: OutgoingSpan): WireSpan<JsonObject> {
   return {
     ...span,
     kind: spanKinds[kind ?? 'internal'],
@@ -70,7 +70,7 @@ function wireSpan({ kind, ownTrace, fault, links, ...span }: SentSpan): WireSpan
 }
 
 /** A log record of ours, made of plain values, on its way to a backend. */
-export interface SentRecord {
+export interface OutgoingLog {
   /** Attributes of the resource under which it stands. */
   readonly resource: JsonObject;
   /** The span that it is about. */
@@ -90,7 +90,7 @@ const severities = { INFO: 9, WARN: 13, ERROR: 17 } as const;
 const recordFlags = 1;
 
 /** Spans and log records of ours as OTLP/JSON. */
-export function jsonSpans(): OtlpWriter<SentSpan> {
+export function jsonSpans(): OtlpWriter<OutgoingSpan> {
   return {
     contentType: 'application/json',
     write: (...spans) => listed(spans.map((span) => Buffer.from(JSON.stringify(spanBlock(span))))),
@@ -105,14 +105,14 @@ function listed(items: readonly Buffer[]): Buffer {
 }
 
 /** One span with its resource and scope. */
-function spanBlock(span: SentSpan): JsonObject {
+function spanBlock(span: OutgoingSpan): JsonObject {
   return {
     resource: { attributes: attributesJson(span.resource) },
     scopeSpans: [{ scope: { name: scopeName }, spans: [spanJson(wireSpan(span), plainAttributes)] }],
   };
 }
 
-export function jsonRecords(): OtlpWriter<SentRecord> {
+export function jsonRecords(): OtlpWriter<OutgoingLog> {
   return {
     contentType: 'application/json',
     write: (...records) => listed(records.map((record) => Buffer.from(JSON.stringify(recordBlock(record))))),
@@ -121,14 +121,14 @@ export function jsonRecords(): OtlpWriter<SentRecord> {
 }
 
 /** One record with its resource and scope. */
-function recordBlock(record: SentRecord): JsonObject {
+function recordBlock(record: OutgoingLog): JsonObject {
   return {
     resource: { attributes: attributesJson(record.resource) },
     scopeLogs: [{ scope: { name: scopeName }, logRecords: [recordOf(record)] }],
   };
 }
 
-function recordOf({ traceId, spanId, timeUnixNano, severity, eventName, body, attributes }: SentRecord): JsonObject {
+function recordOf({ traceId, spanId, timeUnixNano, severity, eventName, body, attributes }: OutgoingLog): JsonObject {
   return {
     timeUnixNano: timeUnixNano.toString(),
     observedTimeUnixNano: timeUnixNano.toString(),
@@ -146,7 +146,7 @@ function recordOf({ traceId, spanId, timeUnixNano, severity, eventName, body, at
 /** Spans and log records of ours as protobuf. Written by hand: OpenTelemetry's serializer takes ten times as long, and has one type for whole and broken numbers. */
 
 /** The field numbers stand beside the readers, in `otlp/envelope-protobuf.ts` and `otlp/spans-protobuf.ts`. */
-export function protobufSpans(): OtlpWriter<SentSpan> {
+export function protobufSpans(): OtlpWriter<OutgoingSpan> {
   const out = protobufWriter();
   return {
     contentType: 'application/x-protobuf',
@@ -161,7 +161,7 @@ export function protobufSpans(): OtlpWriter<SentSpan> {
 }
 
 /** One span with its resource and scope. */
-function writeSpanBlock(to: ProtobufWriter, span: SentSpan): void {
+function writeSpanBlock(to: ProtobufWriter, span: OutgoingSpan): void {
   to.message(1, () => writeAttributes(to, 1, span.resource));
   to.message(2, () => {
     to.message(1, () => to.text(1, scopeName));
@@ -170,11 +170,11 @@ function writeSpanBlock(to: ProtobufWriter, span: SentSpan): void {
 }
 
 /** Fields at the end of a span that another process has written. */
-export function writeAddition(to: ProtobufWriter, addition: Pick<SentSpan, 'attributes' | 'events'>): void {
+export function writeAddition(to: ProtobufWriter, addition: Pick<OutgoingSpan, 'attributes' | 'events'>): void {
   writeAddedFields(to, addition, plainAttributes);
 }
 
-export function protobufRecords(): OtlpWriter<SentRecord> {
+export function protobufRecords(): OtlpWriter<OutgoingLog> {
   const out = protobufWriter();
   return {
     contentType: 'application/x-protobuf',
@@ -189,7 +189,7 @@ export function protobufRecords(): OtlpWriter<SentRecord> {
 }
 
 /** One record with its resource and scope. */
-function writeRecordBlock(to: ProtobufWriter, record: SentRecord): void {
+function writeRecordBlock(to: ProtobufWriter, record: OutgoingLog): void {
   to.message(1, () => writeAttributes(to, 1, record.resource));
   to.message(2, () => {
     to.message(1, () => to.text(1, scopeName));
@@ -197,7 +197,7 @@ function writeRecordBlock(to: ProtobufWriter, record: SentRecord): void {
   });
 }
 
-function writeRecord(to: ProtobufWriter, { traceId, spanId, timeUnixNano, severity, eventName, body, attributes }: SentRecord): void {
+function writeRecord(to: ProtobufWriter, { traceId, spanId, timeUnixNano, severity, eventName, body, attributes }: OutgoingLog): void {
   to.fixed64(1, timeUnixNano);
   to.varint(2, severities[severity]);
   to.text(3, severity);

@@ -9,7 +9,7 @@ import { aborted, readBody, type BodyOptions, type ContentEncoding, type Receive
 import type { Lease } from '../byte-budget.ts';
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { grpcCode, retryStatus } from '../../otlp/write/responses.ts';
-import type { Refusal } from '../rejection.ts';
+import type { RequestRejection } from '../rejection.ts';
 
 interface MessageOptions {
   /** What `grpc-encoding` names; messages that are not marked as compressed are plain all the same. */
@@ -106,7 +106,7 @@ const unimplemented: ReadonlySet<number> = new Set([404, 405, 415]);
  * The code that a refusal means over gRPC. OTLP wants UNAVAILABLE for whatever passes: RESOURCE_EXHAUSTED, the counterpart of 429, is taken
  * for lasting by clients that do not read RetryInfo.
  */
-function codeOf({ status, retryAfterSeconds }: Refusal): number {
+function codeOf({ status, retryAfterSeconds }: RequestRejection): number {
   if (retryAfterSeconds !== undefined) return UNAVAILABLE;
   return unimplemented.has(status) ? UNIMPLEMENTED : grpcCode(status);
 }
@@ -115,9 +115,9 @@ function codeOf({ status, retryAfterSeconds }: Refusal): number {
 const httpKinds: ReadonlySet<string> = new Set(['method_not_allowed', 'otlp_media_type']);
 
 /** The name of the code that a refusal is answered with, or the HTTP status. */
-export function statusText(refusal: Refusal): string {
-  if (httpKinds.has(refusal.kind)) return String(refusal.status);
-  const code = codeOf(refusal);
+export function statusText(rejection: RequestRejection): string {
+  if (httpKinds.has(rejection.kind)) return String(rejection.status);
+  const code = codeOf(rejection);
   return names.get(code) ?? String(code);
 }
 
@@ -130,10 +130,10 @@ export function sendMessage(stream: ServerHttp2Stream, message: Buffer): void {
 }
 
 /** Answers at once and then tells a client that is still sending to stop; what it sends meanwhile is thrown away by the protocol. */
-export function sendRefusal(stream: ServerHttp2Stream, refusal: Refusal): void {
-  const { message, retryAfterSeconds, kind, status } = refusal;
+export function sendRejection(stream: ServerHttp2Stream, rejection: RequestRejection): void {
+  const { message, retryAfterSeconds, kind, status } = rejection;
   if (httpKinds.has(kind)) return sendHeaders(stream, { ':status': status });
-  const code = codeOf(refusal);
+  const code = codeOf(rejection);
   const details =
     retryAfterSeconds === undefined ? {} : { 'grpc-status-details-bin': retryStatus(code, message, retryAfterSeconds).toString('base64') };
   sendHeaders(stream, { ...answerHeaders, 'grpc-status': String(code), 'grpc-message': percentEncoded(message), ...details });

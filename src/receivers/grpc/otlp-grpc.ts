@@ -3,12 +3,21 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { JuryError } from '../../model/errors.ts';
 import type { OtlpSignal } from '../../otlp/write/responses.ts';
 import { aborted } from '../body.ts';
-import { openConnections, type Connections } from '../connection-tracker.ts';
-import { sendMessage, sendRefusal, statusText, readMessage } from './grpc-message.ts';
+import { connectionTracker, type Connections } from '../connection-tracker.ts';
+import { sendMessage, sendRejection, statusText, readMessage } from './grpc-message.ts';
 import { defaultGrpcBounds, grpcServer } from './grpc-server.ts';
 import type { GrpcBounds } from './grpc-session.ts';
 import type { Receiver, ReceiverOptions } from '../receiver.ts';
-import { isPlain, methodNotAllowed, noSuchService, notHttp2, notInTime, refusalFor, refusalOf, type Refusal } from '../rejection.ts';
+import {
+  isPlain,
+  methodNotAllowed,
+  noSuchService,
+  notHttp2,
+  notInTime,
+  rejectionFor,
+  rejectionOf,
+  type RequestRejection,
+} from '../rejection.ts';
 import { requestHandler, type RequestHandler, type RequestHead } from '../request-handler.ts';
 
 export interface OtlpGrpcOptions extends ReceiverOptions {
@@ -18,7 +27,7 @@ export interface OtlpGrpcOptions extends ReceiverOptions {
 export function otlpGrpcReceiver(options: OtlpGrpcOptions): Receiver {
   const bounds = { ...defaultGrpcBounds, ...options.bounds };
   const handler = requestHandler(options, 'grpc');
-  const connections = openConnections({ ...options, transport: 'grpc', max: bounds.connectionsMax });
+  const connections = connectionTracker({ ...options, transport: 'grpc', max: bounds.connectionsMax });
   const server = grpcServer({
     tls: options.tls,
     bounds,
@@ -65,10 +74,10 @@ async function call(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
 ): Promise<void> {
-  const refuse = (refusal: Refusal): void => {
+  const refuse = (rejection: RequestRejection): void => {
     const { ':path': path = '' } = headers;
-    handler.answered(signals.get(path) ?? 'other', statusText(refusal), refusal, path);
-    sendRefusal(stream, refusal);
+    handler.answered(signals.get(path) ?? 'other', statusText(rejection), rejection, path);
+    sendRejection(stream, rejection);
   };
   const timers = [
     setTimeout(() => isWaiting(stream) && refuse(notInTime), bounds.requestMs),
@@ -96,14 +105,15 @@ async function call(
     handler.answered(request.signal, 'OK');
     sendMessage(stream, answer);
   } catch (error) {
-    if (error !== aborted && isWaiting(stream)) refuse(refusalFor(error, ingest));
+    if (error !== aborted && isWaiting(stream)) refuse(rejectionFor(error, ingest));
   }
 }
 
 /** A refusal where it is no call of gRPC at all. */
-function headOf(headers: IncomingHttpHeaders, address: string | undefined): RequestHead | Refusal {
+function headOf(headers: IncomingHttpHeaders, address: string | undefined): RequestHead | RequestRejection {
   if (headers[':method'] !== 'POST') return methodNotAllowed;
-  if (!/^application\/grpc(?:\+proto)?(?:;|$)/i.test(headers['content-type'] ?? '')) return refusalOf(new JuryError('OTLP_MEDIA_TYPE', ''));
+  if (!/^application\/grpc(?:\+proto)?(?:;|$)/i.test(headers['content-type'] ?? ''))
+    return rejectionOf(new JuryError('OTLP_MEDIA_TYPE', ''));
   const { ':authority': authority = headers.host, ':path': path = '', origin, authorization } = headers;
   return {
     host: authority,

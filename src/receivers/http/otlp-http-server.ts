@@ -11,7 +11,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { grpcCode, statusResponse } from '../../otlp/write/responses.ts';
-import { isHttp2, type Refusal } from '../rejection.ts';
+import { isHttp2, type RequestRejection } from '../rejection.ts';
 import { tlsOptions, type Tls } from '../tls.ts';
 
 export interface HttpBounds {
@@ -63,13 +63,13 @@ export function otlpHttpServer(handler: RequestListener, tls: Tls | undefined, b
 }
 
 /** Answers what Node's parser refused. Called again for every later piece of the same input. */
-export function answerUnparsed(socket: Socket, refusal: Refusal): void {
-  socket.write(refusal === isHttp2 ? goAway(refusal.message) : wholeAnswer(refusal));
+export function answerUnparsed(socket: Socket, rejection: RequestRejection): void {
+  socket.write(rejection === isHttp2 ? goAway(rejection.message) : wholeAnswer(rejection));
   endAnswered(socket);
 }
 
 /** An answer to what was not read. No content type is known, so the Status is JSON. */
-export function wholeAnswer({ status, message, retryAfterSeconds }: Refusal): string {
+export function wholeAnswer({ status, message, retryAfterSeconds }: RequestRejection): string {
   const body = statusResponse('json', grpcCode(status), message).toString();
   const retry = retryAfterSeconds === undefined ? [] : [`retry-after: ${retryAfterSeconds}`];
   return [

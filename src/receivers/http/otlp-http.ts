@@ -15,9 +15,18 @@ import {
   type HttpBounds,
 } from './otlp-http-server.ts';
 import { aborted, readBody, type ReceivedBody } from '../body.ts';
-import { openConnections, type Connections } from '../connection-tracker.ts';
+import { connectionTracker, type Connections } from '../connection-tracker.ts';
 import type { Receiver, ReceiverOptions } from '../receiver.ts';
-import { isPlain, methodNotAllowed, noConnection, noSuchPath, parserRefusal, refusalFor, refusalOf, type Refusal } from '../rejection.ts';
+import {
+  isPlain,
+  methodNotAllowed,
+  noConnection,
+  noSuchPath,
+  parserRejection,
+  rejectionFor,
+  rejectionOf,
+  type RequestRejection,
+} from '../rejection.ts';
 import { encodings, requestHandler, type AdmittedRequest, type RequestHandler, type RequestHead } from '../request-handler.ts';
 import { handshakeEnd, spokePlain, renewTls } from '../tls.ts';
 
@@ -30,7 +39,7 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
   const answers = answersOf(options, handler);
   const bounds = { ...defaultHttpBounds, ...options.bounds };
   // Over TLS nothing can be said before the handshake.
-  const connections = openConnections({
+  const connections = connectionTracker({
     ...options,
     transport: 'http',
     max: bounds.connectionsMax,
@@ -60,11 +69,11 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
       if (!socket.writable) return;
       // What goes wrong behind an answer is no request of its own.
       if (answers.isAnswered(socket)) return endAnswered(socket);
-      const refusal = parserRefusal(error);
-      handler.answered('other', String(refusal.status), refusal);
-      answerUnparsed(socket, refusal);
+      const rejection = parserRejection(error);
+      handler.answered('other', String(rejection.status), rejection);
+      answerUnparsed(socket, rejection);
     },
-    frameworkErrors: (error, request, reply) => answers.refuse(request, reply, refusalOf(error)),
+    frameworkErrors: (error, request, reply) => answers.refuse(request, reply, rejectionOf(error)),
   });
   routes(app, handler, answers, { options, connections });
   let stopped: Promise<void> | undefined;
@@ -119,7 +128,7 @@ function routes(app: FastifyInstance, handler: RequestHandler, answers: Answers,
     if (error === aborted || reply.raw.destroyed) {
       reply.hijack();
       reply.raw.destroy();
-    } else answers.refuse(request, reply, refusalFor(error, ingest));
+    } else answers.refuse(request, reply, rejectionFor(error, ingest));
   });
   for (const path of signals.keys()) {
     app.post(path, async (request, reply) => {
@@ -156,8 +165,8 @@ function headOf(request: FastifyRequest): RequestHead {
 
 interface Answers {
   /** `refusal`: what the body says; absent: the request was accepted. */
-  send(request: FastifyRequest, reply: FastifyReply, mediaType: string, body: Buffer, refusal?: Refusal): void;
-  refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): void;
+  send(request: FastifyRequest, reply: FastifyReply, mediaType: string, body: Buffer, rejection?: RequestRejection): void;
+  refuse(request: FastifyRequest, reply: FastifyReply, rejection: RequestRejection): void;
   /** The last request of the socket was answered before it had come to its end. */
   isAnswered(socket: object): boolean;
 }
@@ -166,23 +175,23 @@ function answersOf({ limits, hosts }: OtlpHttpOptions, handler: RequestHandler):
   const rest = restLimits(limits.bodyBytes);
   const answered = new WeakSet<object>();
 
-  function send(request: FastifyRequest, reply: FastifyReply, mediaType: string, body: Buffer, refusal?: Refusal): void {
-    const status = refusal?.status ?? 200;
-    handler.answered(signals.get(pathOf(request)) ?? 'other', String(status), refusal, pathOf(request));
+  function send(request: FastifyRequest, reply: FastifyReply, mediaType: string, body: Buffer, rejection?: RequestRejection): void {
+    const status = rejection?.status ?? 200;
+    handler.answered(signals.get(pathOf(request)) ?? 'other', String(status), rejection, pathOf(request));
     reply.hijack();
     if (!request.raw.complete) answered.add(request.raw.socket);
     const close = handler.isStopping() ? { connection: 'close' } : {};
-    const retry = refusal?.retryAfterSeconds === undefined ? {} : { 'retry-after': String(refusal.retryAfterSeconds) };
-    const headers = { ...refusal?.headers, ...retry, ...close, ...readableFor(hosts, request.headers.origin), 'content-type': mediaType };
+    const retry = rejection?.retryAfterSeconds === undefined ? {} : { 'retry-after': String(rejection.retryAfterSeconds) };
+    const headers = { ...rejection?.headers, ...retry, ...close, ...readableFor(hosts, request.headers.origin), 'content-type': mediaType };
     sendAnswer(request.raw, reply.raw, { status, headers, body }, rest);
   }
 
   return {
     send,
-    refuse(request, reply, refusal) {
+    refuse(request, reply, rejection) {
       const mediaType = encodings.has(mediaTypeOf(request)) ? mediaTypeOf(request) : 'application/json';
-      const body = statusResponse(encodings.get(mediaType) ?? 'json', grpcCode(refusal.status), refusal.message);
-      send(request, reply, mediaType, body, refusal);
+      const body = statusResponse(encodings.get(mediaType) ?? 'json', grpcCode(rejection.status), rejection.message);
+      send(request, reply, mediaType, body, rejection);
     },
     isAnswered: (socket) => answered.has(socket),
   };

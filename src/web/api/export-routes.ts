@@ -22,14 +22,14 @@ export const exportRoutes: readonly Route[] = [
       const counts = new Map((await store.exports.counts()).map((count) => [count.exporter, count]));
       // After the store, so that what was written meanwhile is not told twice.
       const entries = exporters.standings();
-      const known = new Set(entries.flatMap(({ name, standing }) => (standing.sends === 'scores' ? [name] : [])));
+      const known = new Set(entries.flatMap(({ name, status: standing }) => (standing.sends === 'scores' ? [name] : [])));
       const strangers = [...counts.values()]
         .filter((count) => !known.has(count.exporter))
         .map((count) => ({ name: count.exporter, sends: 'scores', row: strangerJson(count, clock.nowMs()) }));
       const rows = [
         ...entries.map((entry) => ({
           name: entry.name,
-          sends: entry.standing.sends,
+          sends: entry.status.sends,
           row: entryJson(entry, counts.get(entry.name), clock.nowMs()),
         })),
         ...strangers,

@@ -92,7 +92,11 @@ export const exportSchemas: { readonly [name: string]: JsonObject } = {
 };
 
 /** `rows`: of an entry's scores, what the store has of them; undefined: nothing. */
-export function entryJson({ name, kind, isConfigured, standing }: EntryStatus, rows: ExportCount | undefined, nowMs: number): JsonObject {
+export function entryJson(
+  { name, kind, isConfigured, status: standing }: EntryStatus,
+  rows: ExportCount | undefined,
+  nowMs: number,
+): JsonObject {
   return {
     ...nothing,
     name,

@@ -7,7 +7,7 @@ import { evaluators } from '../../../evaluators/index.ts';
 import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
 import { readConfig } from '../../../src/config/load.ts';
-import { natives } from '../../../src/exporters/index.ts';
+import { scoreApis } from '../../../src/exporters/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-init-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -38,7 +38,7 @@ const cases: readonly { readonly words: readonly string[]; readonly set: readonl
   { words: [], set: [] },
   { words: ['--judge', 'https://api.openai.com/v1'], set: ['OPENAI_API_KEY'] },
   { words: ['--judge', 'http://127.0.0.1:11434/v1', '--model', 'qwen3', '--agent', 'refund: "agent" # one'], set: [] },
-  ...natives.map(({ id }) => ({
+  ...scoreApis.map(({ id }) => ({
     words: ['--backend', id, '--judge', 'https://api.openai.com/v1/'],
     set: expect.arrayContaining(['OPENAI_API_KEY']) as readonly string[],
   })),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Exporter, ExportOutcome } from '../../../src/exporters/exporter.ts';
 import type { ScoredRun } from '../../../src/model/scored-run.ts';
-import { outbox, type Outbox, type OutboxOptions } from '../../../src/exporters/delivery/delivery-queue.ts';
+import { deliveryQueue, type DeliveryQueue, type DeliveryQueueOptions } from '../../../src/exporters/delivery/delivery-queue.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { itemSequence } from '../../../src/model/watermark.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
@@ -20,7 +20,7 @@ function item(of: number, nth = 1): ScoredRun {
 }
 
 interface Bench {
-  readonly box: Omit<Outbox, 'offer'> & { offer(item: ScoredRun): void };
+  readonly box: Omit<DeliveryQueue, 'offer'> & { offer(item: ScoredRun): void };
   /** Items in the order in which they were sent, as `run.revision`. */
   readonly sent: string[];
   readonly sleep: ManualSleep;
@@ -33,7 +33,7 @@ interface Bench {
   gauge(name: string): number | undefined;
 }
 
-function bench(options: Partial<OutboxOptions> = {}): Bench {
+function bench(options: Partial<DeliveryQueueOptions> = {}): Bench {
   const sent: string[] = [];
   const pending: ((outcome: ExportOutcome) => void)[] = [];
   let stops = 0;
@@ -51,7 +51,7 @@ function bench(options: Partial<OutboxOptions> = {}): Bench {
   const sleep = manualSleep();
   const clock = manualClock();
   const points = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points ?? [];
-  const box = outbox({ exporter, telemetry, clock, random: () => 1, sleep: sleep.sleep, ...options });
+  const box = deliveryQueue({ exporter, telemetry, clock, random: () => 1, sleep: sleep.sleep, ...options });
   const ids = itemSequence();
   return {
     box: { ...box, offer: (one) => box.offer({ ...one, id: ids.next() }) },
@@ -306,7 +306,7 @@ test('outbox: what is not there yet says nothing against the backend, is tried a
   box.offer(item(1));
   for (let attempt = 1; attempt <= 3; attempt++) {
     await answer(missing);
-    expect(box.standing().circuit).toBe('closed');
+    expect(box.status().circuit).toBe('closed');
     await sleep.wakeAll();
   }
   expect(sent).toEqual(['1.1', '1.1', '1.1', '1.1']);

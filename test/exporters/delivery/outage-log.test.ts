@@ -1,7 +1,7 @@
 /** What the log and the metrics say while a backend takes nothing: a line when it begins, one when it ends, few between, and every failure counted. */
 import { expect, test } from 'vitest';
 import type { ExportOutcome } from '../../../src/exporters/exporter.ts';
-import { backendNews, type BackendNews } from '../../../src/exporters/delivery/outage-log.ts';
+import { outageLog, type OutageLog } from '../../../src/exporters/delivery/outage-log.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { fine, item, later, never, shelf, started } from '../shelf.ts';
@@ -96,13 +96,13 @@ test('backend-news: where nothing is left to try it with, nobody says that it is
   await own.answer(later);
   own.clock.advance(60_000);
   await own.sleep.wakeAll();
-  expect([own.box.standing().circuit, lines.map(([, message]) => message)]).toEqual(['closed', [down, given]]);
+  expect([own.box.status().circuit, lines.map(([, message]) => message)]).toEqual(['closed', [down, given]]);
 });
 
 const error = (text: string): Extract<ExportOutcome, { kind: 'failed' }> => ({ kind: 'failed', retryable: true, error: text });
 const flips: readonly {
   readonly name: string;
-  readonly what: (news: BackendNews, wait: (ms: number) => void) => void;
+  readonly what: (news: OutageLog, wait: (ms: number) => void) => void;
   readonly want: readonly string[];
 }[] = [
   {
@@ -157,7 +157,7 @@ for (const { name, what, want } of flips) {
   test(`backend-news: ${name}`, () => {
     const [clock, telemetry] = [manualClock(), metricRegistry()];
     const { lines, logger } = told();
-    what(backendNews({ name: () => 'x', what: 'scores', telemetry, clock, logger }), (ms) => clock.advance(ms));
+    what(outageLog({ name: () => 'x', what: 'scores', telemetry, clock, logger }), (ms) => clock.advance(ms));
     const words = lines.map(([, message, fields]) =>
       message === again
         ? 'again'
@@ -171,7 +171,7 @@ for (const { name, what, want } of flips) {
 
 test('backend-news: every failure counts, by its reason', () => {
   const [clock, telemetry] = [manualClock(), metricRegistry()];
-  const news = backendNews({ name: () => 'x', what: 'spans', telemetry, clock });
+  const news = outageLog({ name: () => 'x', what: 'spans', telemetry, clock });
   for (const text of ['status 503', 'status 503', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'no answer within 10 ms', 'TypeError'])
     news.failed(error(text));
   const points = telemetry.snapshot().find(({ name }) => name === 'tracejury.exporter.failures')?.points ?? [];

@@ -58,7 +58,7 @@ test('outbox: a backend that is down costs rows and no memory, is tried with one
   await own.write();
   while (own.sending() > 0) await own.answer(later);
   expect([
-    own.box.standing().circuit,
+    own.box.status().circuit,
     own.box.held(),
     (await of.store.exports.counts())[0]?.waiting,
     own.gauge('tracejury.exporter.circuit'),
@@ -208,7 +208,7 @@ test('outbox: a stop does not wait for a backend that is down when the store has
   for (let run_ = 1; run_ <= 5; run_++) own.offer(item(run_));
   await own.write();
   await own.goDown();
-  expect(own.box.standing().circuit).toBe('open');
+  expect(own.box.status().circuit).toBe('open');
   expect(await own.box.stop(1_000)).toBe(5);
   expect((await rowsOf(of)).length).toBe(5);
   // No rest keeps the process from ending.
@@ -266,12 +266,12 @@ test('outbox: a backend that is left alone is tried at once when something has c
   own.offer(item(1));
   await own.write();
   await own.goDown();
-  expect([own.box.standing().circuit, own.sending()]).toEqual(['open', 0]);
+  expect([own.box.status().circuit, own.sending()]).toEqual(['open', 0]);
   own.box.wake();
   await settled();
-  expect([own.box.standing().circuit, own.sending()]).toEqual(['half_open', 1]);
+  expect([own.box.status().circuit, own.sending()]).toEqual(['half_open', 1]);
   await own.answer(fine);
-  expect([own.box.standing().circuit, own.count('sent')]).toEqual(['closed', 1]);
+  expect([own.box.status().circuit, own.count('sent')]).toEqual(['closed', 1]);
 });
 
 test('outbox: a circuit with nothing left to try it with is closed, and nothing is said against the backend any more', async () => {
@@ -280,12 +280,12 @@ test('outbox: a circuit with nothing left to try it with is closed, and nothing 
   for (let run_ = 1; run_ <= 3; run_++) own.offer(item(run_));
   await own.write();
   await own.goDown();
-  expect([own.box.standing().circuit, own.box.standing().fault, own.gauge('tracejury.exporter.queue')]).toEqual(['open', 'busy', 3]);
+  expect([own.box.status().circuit, own.box.status().fault, own.gauge('tracejury.exporter.queue')]).toEqual(['open', 'busy', 3]);
   await of.store.prune(retention({ exportsBefore: Number.MAX_SAFE_INTEGER, exportsMax: 0 }));
   for (let turn = 0; turn < 3; turn++) await own.tick();
   expect([
-    own.box.standing().circuit,
-    own.box.standing().fault,
+    own.box.status().circuit,
+    own.box.status().fault,
     own.gauge('tracejury.exporter.circuit'),
     own.gauge('tracejury.exporter.queue'),
   ]).toEqual(['closed', undefined, 0, 0]);

@@ -7,24 +7,24 @@ test('outbox: what is to be sent is told with what waits in the store and was no
   const of = await shelf();
   const first = await started(of, { sendingMax: 1, failuresMax: 1 });
   for (let run = 1; run <= 5; run++) first.offer(item(run));
-  expect(first.box.standing()).toMatchObject({ toSend: 5, notStored: 5, sending: 1 });
+  expect(first.box.status()).toMatchObject({ toSend: 5, notStored: 5, sending: 1 });
   await first.answer(later);
   await first.write();
-  expect([first.box.held(), first.box.standing()]).toMatchObject([
+  expect([first.box.held(), first.box.status()]).toMatchObject([
     0,
     { circuit: 'open', toSend: 5, notStored: 0, sending: 0, oldestAtMs: undefined },
   ]);
   first.offer(item(6));
-  expect(first.box.standing()).toMatchObject({ toSend: 6, notStored: 1, oldestAtMs: first.clock.nowMs() });
+  expect(first.box.status()).toMatchObject({ toSend: 6, notStored: 1, oldestAtMs: first.clock.nowMs() });
   // Another process has the rows to send from the beginning.
   const second = await started(of, { sendingMax: 1 });
-  expect(second.box.standing()).toMatchObject({ toSend: 5, notStored: 0 });
+  expect(second.box.status()).toMatchObject({ toSend: 5, notStored: 0 });
 });
 
 test('outbox: when a backend is tried again, when it took something and how it last failed is told, also after it is well', async () => {
   const of = await shelf();
   const own = await started(of, { sendingMax: 1, failuresMax: 1 });
-  expect(own.box.standing()).toMatchObject({
+  expect(own.box.status()).toMatchObject({
     circuit: 'closed',
     fault: undefined,
     retryAtMs: undefined,
@@ -36,7 +36,7 @@ test('outbox: when a backend is tried again, when it took something and how it l
   const failedAtMs = own.clock.nowMs();
   await own.answer({ kind: 'failed', retryable: true, error: 'status 503', retryAfterMs: 30_000 });
   const lastFailure = { atMs: failedAtMs, error: 'status 503', reason: 'http_503', todo: 'It has a fault of its own: try again later.' };
-  expect(own.box.standing()).toMatchObject({
+  expect(own.box.status()).toMatchObject({
     circuit: 'open',
     fault: 'status 503',
     retryAtMs: failedAtMs + 30_000,
@@ -45,13 +45,13 @@ test('outbox: when a backend is tried again, when it took something and how it l
   });
   own.clock.advance(30_000);
   await own.sleep.wakeAll();
-  expect(own.box.standing()).toMatchObject({ circuit: 'half_open', retryAtMs: undefined, sending: 1 });
+  expect(own.box.status()).toMatchObject({ circuit: 'half_open', retryAtMs: undefined, sending: 1 });
   await own.answer(fine);
-  expect(own.box.standing()).toMatchObject({ circuit: 'closed', fault: undefined, toSend: 0, sentAtMs: failedAtMs + 30_000, lastFailure });
+  expect(own.box.status()).toMatchObject({ circuit: 'closed', fault: undefined, toSend: 0, sentAtMs: failedAtMs + 30_000, lastFailure });
   // What is given up has failed as well, and says nothing against the backend.
   own.offer(item(2));
   await own.answer(never);
-  expect(own.box.standing()).toMatchObject({
+  expect(own.box.status()).toMatchObject({
     fault: undefined,
     toSend: 0,
     lastFailure: { atMs: own.clock.nowMs(), error: 'no', reason: 'other', todo: '' },

@@ -1,6 +1,6 @@
 /** What is told of spans that wait to go on, also when their entry is no longer in the configuration. */
 import { afterEach, expect, test } from 'vitest';
-import { forwarding, type Forwarding, type ForwardSettings } from '../../../src/exporters/forward/forwarder.ts';
+import { spanForwarder, type SpanForwarder, type ForwardSettings } from '../../../src/exporters/forward/forwarder.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
@@ -30,7 +30,7 @@ async function bench() {
     compression: 'none',
     holdMs: 10_000,
   };
-  const forward: Forwarding = forwarding({
+  const forward: SpanForwarder = spanForwarder({
     settings,
     awaits: () => false,
     read: async () => undefined,
@@ -58,12 +58,12 @@ async function bench() {
 
 test('forwarding: what waits, since when, and what the target said', async () => {
   const { own, clock, forward, take } = await bench();
-  expect(forward.standings()).toEqual([
+  expect(forward.statuses()).toEqual([
     {
       name: 'on',
       kind: 'forward',
       isConfigured: true,
-      standing: {
+      status: {
         sends: 'spans',
         circuit: 'closed',
         fault: undefined,
@@ -80,17 +80,17 @@ test('forwarding: what waits, since when, and what the target said', async () =>
   clock.advance(5_000);
   take();
   const lastFailure = { atMs: 1_005_000, error: 'status 503', reason: 'http_503', todo: 'It has a fault of its own: try again later.' };
-  await eventually(() => (forward.standings()[0]?.standing.lastFailure === undefined ? undefined : true), 'a failure');
-  expect(forward.standings()).toMatchObject([
-    { standing: { fault: 'status 503', toSend: 2, oldestAtMs: 1_000_000, sentAtMs: undefined, lastFailure } },
+  await eventually(() => (forward.statuses()[0]?.status.lastFailure === undefined ? undefined : true), 'a failure');
+  expect(forward.statuses()).toMatchObject([
+    { status: { fault: 'status 503', toSend: 2, oldestAtMs: 1_000_000, sentAtMs: undefined, lastFailure } },
   ]);
   own.status = 200;
   await eventually(
-    () => (forward.standings().some(({ standing }) => standing.sends === 'spans' && standing.toSend === 0) ? true : undefined),
+    () => (forward.statuses().some(({ status }) => status.sends === 'spans' && status.toSend === 0) ? true : undefined),
     'nothing waits',
   );
-  expect(forward.standings()).toMatchObject([
-    { standing: { fault: undefined, toSend: 0, sending: 0, oldestAtMs: undefined, sentAtMs: 1_005_000, lastFailure } },
+  expect(forward.statuses()).toMatchObject([
+    { status: { fault: undefined, toSend: 0, sending: 0, oldestAtMs: undefined, sentAtMs: 1_005_000, lastFailure } },
   ]);
 });
 
@@ -98,9 +98,9 @@ test('forwarding: of an entry that is gone is told what still goes, under its na
   const { own, settings, forward, take } = await bench();
   take();
   forward.exchange(undefined);
-  expect(forward.standings()).toMatchObject([{ name: 'on', isConfigured: false, standing: { toSend: 1 } }]);
+  expect(forward.statuses()).toMatchObject([{ name: 'on', isConfigured: false, status: { toSend: 1 } }]);
   own.status = 200;
-  await eventually(() => (forward.standings().length === 0 ? true : undefined), 'all gone');
+  await eventually(() => (forward.statuses().length === 0 ? true : undefined), 'all gone');
   forward.exchange({ ...settings, name: 'again' });
-  expect(forward.standings()).toMatchObject([{ name: 'again', isConfigured: true }]);
+  expect(forward.statuses()).toMatchObject([{ name: 'again', isConfigured: true }]);
 });

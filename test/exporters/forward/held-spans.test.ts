@@ -1,7 +1,7 @@
 /** What waits to go on, under a clock that the test moves. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parcels, type Parcel, type Parcels, type PlainBody } from '../../../src/exporters/forward/held-spans.ts';
+import { heldSpans, type Parcel, type HeldSpans, type PlainBody } from '../../../src/exporters/forward/held-spans.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant, type Tenant } from '../../../src/model/ids.ts';
 import { traceKey } from '../../../src/pipeline/gathering/trace-table.ts';
@@ -13,12 +13,12 @@ const lanes = 3;
 const [waits, goes] = [() => true, () => false];
 
 function waitingRoom(bodyBytesMax = 1_000): {
-  readonly held: Parcels;
+  readonly held: HeldSpans;
   readonly clock: ReturnType<typeof manualClock>;
   readonly ready: () => readonly Parcel[];
 } {
   const clock = manualClock();
-  const held = parcels({ clock, telemetry: metricRegistry(), lanes, bodyBytesMax });
+  const held = heldSpans({ clock, telemetry: metricRegistry(), partitions: lanes, bodyBytesMax });
   return { held, clock, ready: () => Array.from({ length: lanes }, (_, lane) => [...held.ready(lane)]).flat() };
 }
 
@@ -163,7 +163,7 @@ test('parcels: a verdict is written on a span that waits, once, and on no other'
 test('parcels: while they cannot go on, spans that have waited for hold still get their verdicts, as long as they were not on their way', () => {
   const clock = manualClock();
   const telemetry = metricRegistry();
-  const held = parcels({ clock, telemetry, lanes, bodyBytesMax: 0, openSpansMax: 4 });
+  const held = heldSpans({ clock, telemetry, partitions: lanes, bodyBytesMax: 0, openSpansMax: 4 });
   const ready = (): readonly Parcel[] => Array.from({ length: lanes }, (_, lane) => [...held.ready(lane)]).flat();
   const unscored = (): number =>
     (telemetry.snapshot().find(({ name }) => name === 'tracejury.forward.unscored')?.points ?? []).reduce(
@@ -187,11 +187,11 @@ test('parcels: while they cannot go on, spans that have waited for hold still ge
   clock.advance(1_000);
   held.expire(1_000);
   expect([ready().length, unscored()]).toEqual([3, 0]);
-  held.leaving(ready().filter(({ key }) => key === keyOf(2)));
+  held.markSending(ready().filter(({ key }) => key === keyOf(2)));
   // The second one is on its way, and there was no room for the third one.
   expect([1, 2, 3].map((trace) => held.scored(scoredRunOf(trace)))).toEqual([true, false, false]);
   expect(held.scored(scoredRunOf(1))).toBe(false);
-  held.leaving(ready());
+  held.markSending(ready());
   expect([unscored(), held.scored(scoredRunOf(1))]).toEqual([4, false]);
   for (const parcel of ready()) held.gone(parcel);
   expect(held.size()).toBe(0);

@@ -1,10 +1,10 @@
 /** Whatever the target answers: nothing is lost, nothing of a trace goes before what came before it, and only what is refused alone is given up. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backendNews } from '../../../src/exporters/delivery/outage-log.ts';
-import { parcels, type PlainBody } from '../../../src/exporters/forward/held-spans.ts';
-import { sending } from '../../../src/exporters/forward/sender.ts';
-import type { Passed, Target } from '../../../src/exporters/forward/destination.ts';
+import { outageLog } from '../../../src/exporters/delivery/outage-log.ts';
+import { heldSpans, type PlainBody } from '../../../src/exporters/forward/held-spans.ts';
+import { sender } from '../../../src/exporters/forward/sender.ts';
+import type { ForwardOutcome, Destination } from '../../../src/exporters/forward/destination.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
 import type { Span } from '../../../src/model/span.ts';
@@ -31,13 +31,13 @@ async function sentThrough(
   answers: readonly ('busy' | 'gone' | 'later')[],
 ): Promise<{ readonly came: readonly Span[]; readonly taken: readonly Span[]; readonly left: number }> {
   const [clock, telemetry] = [manualClock(), metricRegistry()];
-  const held = parcels({ clock, telemetry, lanes, bodyBytesMax: 1e6 });
+  const held = heldSpans({ clock, telemetry, partitions: lanes, bodyBytesMax: 1e6 });
   const journal = new Map<number, PlainBody>();
   const taken: Span[] = [];
   let at = 0;
-  const target: Target = {
+  const target: Destination = {
     isProtobufOnly: false,
-    async send(_signal, _encoding, bytes): Promise<Passed> {
+    async send(_signal, _encoding, bytes): Promise<ForwardOutcome> {
       const answer = answers[at++];
       if (answer !== undefined)
         return { kind: 'failed', retryable: true, error: answer, rejected: 0, ...(answer === 'later' ? { retryAfterMs: 1 } : {}) };
@@ -48,12 +48,12 @@ async function sentThrough(
     },
     stop: () => undefined,
   };
-  const out = sending({
+  const out = sender({
     clock,
-    news: backendNews({ name: () => 'forward', what: 'spans', telemetry, clock }),
+    outages: outageLog({ name: () => 'forward', what: 'spans', telemetry, clock }),
     held,
-    lanes,
-    target: () => target,
+    partitions: lanes,
+    destination: () => target,
     read: async (position) => journal.get(position),
     telemetry,
     random: () => 0,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import { carrierEventsMax } from '../../../src/exporters/otlp/evaluation-span.ts';
+import { evaluationEventsMax } from '../../../src/exporters/otlp/evaluation-span.ts';
 import type { Exporter } from '../../../src/exporters/exporter.ts';
 import type { ScoredRun } from '../../../src/model/scored-run.ts';
 import { logEventsExporter, resultRecords } from '../../../src/exporters/otlp/log-events.ts';
-import { type SentRecord, jsonRecords, protobufRecords } from '../../../src/otlp/write/outgoing-items.ts';
+import { type OutgoingLog, jsonRecords, protobufRecords } from '../../../src/otlp/write/outgoing-items.ts';
 import type { ExporterSettings } from '../../../src/exporters/settings.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
@@ -225,9 +225,15 @@ test('log-events: a run that is known under another trace id is named by the one
 
 test('log-events: nothing scored or failed sends nothing, and no item sends more records than a carrier has events', async () => {
   expect(await sent(scoredRun({ tool_error: skipped }))).toEqual([]);
-  const many = Array.from({ length: carrierEventsMax + 5 }, (_, index) => ({ index, tool: 't', score: 1, passed: true, explanation: '' }));
+  const many = Array.from({ length: evaluationEventsMax + 5 }, (_, index) => ({
+    index,
+    tool: 't',
+    score: 1,
+    passed: true,
+    explanation: '',
+  }));
   const all = await sent(scoredRun({ tool_error: scored(1, { parts: many }), last: scored(0.25) }));
-  expect(all).toHaveLength(carrierEventsMax);
+  expect(all).toHaveLength(evaluationEventsMax);
   expect(attributes(all[1]?.record.attributes)).toMatchObject({ 'gen_ai.evaluation.name': 'last' });
 });
 
@@ -260,7 +266,7 @@ const scalars = fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.boole
 const anything = fc
   .dictionary(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), fc.oneof(scalars, fc.array(scalars), fc.constant(null)))
   .map((found): JsonObject => found);
-const records: fc.Arbitrary<SentRecord> = fc.record({
+const records: fc.Arbitrary<OutgoingLog> = fc.record({
   resource: anything,
   traceId: fc.integer({ min: 1, max: 1000 }).map(traceId),
   spanId: fc.integer({ min: 1, max: 1000 }).map(spanId),

@@ -1,6 +1,6 @@
 /** The attributes of a carrier as OpenInference's page on annotations has them. */
 import { expect, test } from 'vitest';
-import { carrierOf } from '../../../src/exporters/otlp/evaluation-span.ts';
+import { evaluationSpanOf } from '../../../src/exporters/otlp/evaluation-span.ts';
 import type { Evaluation, Verdict } from '../../../src/model/verdict.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 import { evaluation, failed, run, scored, skipped } from '../../builders/scored-run.ts';
@@ -13,7 +13,7 @@ test('open-inference: annotations are counted without a gap, those of a session 
     key: { tenant: of.tenant, targetKind: 'session', targetId: 's-1', name },
   });
   const all: { readonly [key: string]: unknown } =
-    carrierOf({
+    evaluationSpanOf({
       run: of,
       evaluations: [
         named('broken', failed()),

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
-import { logsUrl, otlpWire, type OtlpWire, type OtlpWireSettings } from '../../../src/exporters/otlp/otlp-transport.ts';
+import { logsUrl, otlpTransport, type OtlpTransport, type OtlpTransportSettings } from '../../../src/exporters/otlp/otlp-transport.ts';
 import type { Answer } from '../../../src/exporters/delivery/http-client.ts';
 import { retryStatus } from '../../../src/otlp/write/responses.ts';
 import { eventually } from '../../service/running.ts';
@@ -19,16 +19,16 @@ afterEach(async () => {
 const protobuf = 'application/x-protobuf';
 const body = Buffer.from('0a0b0c0d'.repeat(1_000), 'hex');
 
-function wireTo(url: string, more: Partial<OtlpWireSettings> = {}): OtlpWire {
-  const wire = otlpWire({ urls: { traces: `${url}/v1/traces`, logs: `${url}/v1/logs` }, ...more });
+function wireTo(url: string, more: Partial<OtlpTransportSettings> = {}): OtlpTransport {
+  const wire = otlpTransport({ urls: { traces: `${url}/v1/traces`, logs: `${url}/v1/logs` }, ...more });
   ends.push(wire.stop);
   return wire;
 }
 
 async function overGrpc(
   reply?: (at: number) => GrpcReply,
-  more: Partial<OtlpWireSettings> = {},
-): Promise<{ readonly target: Awaited<ReturnType<typeof grpcTarget>>; readonly wire: OtlpWire }> {
+  more: Partial<OtlpTransportSettings> = {},
+): Promise<{ readonly target: Awaited<ReturnType<typeof grpcTarget>>; readonly wire: OtlpTransport }> {
   const target = await grpcTarget((_, at) => reply?.(at) ?? Buffer.alloc(0));
   ends.push(target.close);
   return { target, wire: wireTo(target.url, { protocol: 'grpc', ...more }) };

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { carrierEventsMax } from '../../../src/exporters/otlp/evaluation-span.ts';
+import { evaluationEventsMax } from '../../../src/exporters/otlp/evaluation-span.ts';
 import type { Exporter } from '../../../src/exporters/exporter.ts';
 import type { ScoredRun } from '../../../src/model/scored-run.ts';
 import type { ExporterSettings } from '../../../src/exporters/settings.ts';
@@ -285,9 +285,15 @@ test('span-events: an item with nothing scored or failed sends nothing', async (
 });
 
 test('span-events: more results than a carrier holds are cut, verdicts before parts, and counted on it', async () => {
-  const many = Array.from({ length: carrierEventsMax + 5 }, (_, index) => ({ index, tool: 't', score: 1, passed: true, explanation: '' }));
+  const many = Array.from({ length: evaluationEventsMax + 5 }, (_, index) => ({
+    index,
+    tool: 't',
+    score: 1,
+    passed: true,
+    explanation: '',
+  }));
   const { span } = await sent(scoredRun({ tool_error: scored(1, { parts: many }), last: scored(0.25) }));
-  expect(span.events).toHaveLength(carrierEventsMax);
+  expect(span.events).toHaveLength(evaluationEventsMax);
   expect(attributes(span.events?.[1]?.attributes ?? [])).toMatchObject({ 'gen_ai.evaluation.name': 'last' });
   expect(attributes(span.attributes)).toMatchObject({ 'tracejury.results.left_out': 7, 'tracejury.score.last': 0.25 });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { braintrust } from '../../../src/exporters/scores/braintrust.ts';
-import { nativeExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
+import { scoreApiExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
 import { spanId } from '../../builders/agent-trace.ts';
 import { run, scored, scoredRun } from '../../builders/scored-run.ts';
 import { nativeServer, type NativeRules, type ShownScore } from '../native-server.ts';
@@ -104,7 +104,7 @@ test('braintrust: what stands on spans that are there is written, and the rest w
   const own2 = rules([spanId(0xb2)]);
   own2.hasSpans = true;
   const server = await nativeServer(own2);
-  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId } }, { sleep: () => Promise.resolve() });
+  const exporter = scoreApiExporter(braintrust)({ endpoint: server.url, keys: { project: projectId } }, { sleep: () => Promise.resolve() });
   const parts = [0xb1, 0xb2].map((number, index) => ({
     index,
     tool: 'search',
@@ -129,7 +129,7 @@ test('braintrust: of runs that go together only those wait whose spans are not t
   const own3 = rules([spanId(0x11)]);
   own3.hasSpans = true;
   const server = await nativeServer(own3);
-  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId } }, { sleep: () => Promise.resolve() });
+  const exporter = scoreApiExporter(braintrust)({ endpoint: server.url, keys: { project: projectId } }, { sleep: () => Promise.resolve() });
   const outcomes = await Promise.all(
     [0x10, 0x11, 0x12].map((number) => exporter.send(scoredRun({ tool_error: scored(1) }, run({ spanId: spanId(number) })))),
   );
@@ -148,7 +148,7 @@ test('braintrust: runs that come one after the other go together after three sec
   own4.hasSpans = true;
   const server = await nativeServer(own4);
   const rests: { readonly ms: number; readonly over: () => void }[] = [];
-  const exporter = nativeExporter(braintrust)(
+  const exporter = scoreApiExporter(braintrust)(
     { endpoint: server.url, keys: { project: projectId } },
     { sleep: (ms) => new Promise((over) => rests.push({ ms, over })) },
   );
@@ -174,7 +174,10 @@ test('braintrust: rows are looked for from a week before the earliest of the run
     const some = rules();
     some.hasSpans = true;
     const server = await nativeServer(some);
-    const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId } }, { sleep: () => Promise.resolve() });
+    const exporter = scoreApiExporter(braintrust)(
+      { endpoint: server.url, keys: { project: projectId } },
+      { sleep: () => Promise.resolve() },
+    );
     await Promise.all(
       order.map((at) =>
         exporter.send(

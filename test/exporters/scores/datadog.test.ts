@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { datadog } from '../../../src/exporters/scores/datadog.ts';
-import { nativeExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
+import { scoreApiExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
 import { run, scored, scoredRun } from '../../builders/scored-run.ts';
 import { nativeServer, type NativeRules, type ShownScore } from '../native-server.ts';
 import { nativeSuite } from '../native-suite.ts';
@@ -93,7 +93,7 @@ nativeSuite({
 
 test('datadog: ids are decimal, the application is the service of the spans, and names are as the intake wants them', async () => {
   const server = await nativeServer(rules());
-  const exporter = nativeExporter(datadog)({ endpoint: server.url, keys: { api_key: 'k-1' } });
+  const exporter = scoreApiExporter(datadog)({ endpoint: server.url, keys: { api_key: 'k-1' } });
   const of = run({ revision: 3 });
   expect(
     await exporter.send(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { langfuse } from '../../../src/exporters/scores/langfuse.ts';
-import { nativeExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
+import { scoreApiExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
 import { evaluation, run, scored, scoredRun } from '../../builders/scored-run.ts';
 import { nativeServer, traceAt, type NativeRules, type ShownScore } from '../native-server.ts';
 import { nativeSuite } from '../native-suite.ts';
@@ -120,11 +120,11 @@ nativeSuite({
 });
 
 async function sent(
-  ...items: readonly Parameters<ReturnType<ReturnType<typeof nativeExporter>>['send']>[0][]
+  ...items: readonly Parameters<ReturnType<ReturnType<typeof scoreApiExporter>>['send']>[0][]
 ): Promise<{ readonly kept: ReadonlyMap<string, Kept>; readonly outcomes: readonly unknown[] }> {
   const kept = new Map<string, Kept>();
   const server = await nativeServer(rules(kept));
-  const exporter = nativeExporter(langfuse)({ endpoint: server.url });
+  const exporter = scoreApiExporter(langfuse)({ endpoint: server.url });
   const outcomes: unknown[] = [];
   for (const item of items) outcomes.push(await exporter.send(item));
   await exporter.stop();
@@ -167,7 +167,7 @@ for (const { scores, want } of [
   test(`langfuse: with scores: ${scores} a verdict is one score`, async () => {
     const kept = new Map<string, Kept>();
     const server = await nativeServer(rules(kept));
-    const exporter = nativeExporter(langfuse)({ endpoint: server.url, keys: { scores } });
+    const exporter = scoreApiExporter(langfuse)({ endpoint: server.url, keys: { scores } });
     await exporter.send(
       scoredRun({
         tool_error: scored(0.25),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { langsmith } from '../../../src/exporters/scores/langsmith.ts';
-import { nativeExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
+import { scoreApiExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
 import { evaluation, run, scored, scoredRun } from '../../builders/scored-run.ts';
 import { nativeServer, type NativeRules, type NativeServer, type ShownScore } from '../native-server.ts';
 import { nativeSuite } from '../native-suite.ts';
@@ -91,11 +91,11 @@ for (const again of ['conflict', 'overwrite'] as const) {
 
 async function started(
   project?: string,
-): Promise<{ readonly server: NativeServer; readonly exporter: ReturnType<ReturnType<typeof nativeExporter>> }> {
+): Promise<{ readonly server: NativeServer; readonly exporter: ReturnType<ReturnType<typeof scoreApiExporter>> }> {
   const own20 = rules();
   own20.hasSpans = true;
   const server = await nativeServer(own20);
-  return { server, exporter: nativeExporter(langsmith)({ endpoint: server.url, keys: project === undefined ? {} : { project } }) };
+  return { server, exporter: scoreApiExporter(langsmith)({ endpoint: server.url, keys: project === undefined ? {} : { project } }) };
 }
 
 test('langsmith: a project that is named is looked up once, and its id goes along', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { mlflow } from '../../../src/exporters/scores/mlflow.ts';
-import { nativeExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
+import { scoreApiExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
 import { scored, scoredRun } from '../../builders/scored-run.ts';
 import { nativeServer, traceAt, type NativeRules, type ShownScore } from '../native-server.ts';
 import { nativeSuite } from '../native-suite.ts';
@@ -110,7 +110,7 @@ for (const body of [{}, { trace: {} }, { trace: 'gone' }, { trace: { trace_info:
   test(`mlflow: ${JSON.stringify(body)} in place of a trace is told as such, and the item may come again`, async () => {
     const server = await nativeServer({ ...rules(), answer: () => ({ status: 200, body }) });
     const keys = { user: 'ann', api_key: 'k-1' };
-    const exporter = nativeExporter(mlflow)({ endpoint: server.url, keys, timeoutMs: 5_000 }, { sleep: () => Promise.resolve() });
+    const exporter = scoreApiExporter(mlflow)({ endpoint: server.url, keys, timeoutMs: 5_000 }, { sleep: () => Promise.resolve() });
     open.push({ close: () => exporter.stop() }, server);
     expect(await exporter.send(scoredRun({ tool_error: scored(1) }))).toMatchObject({
       kind: 'failed',

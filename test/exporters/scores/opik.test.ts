@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { nativeExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
+import { scoreApiExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
 import { opik } from '../../../src/exporters/scores/opik.ts';
 import { spanId } from '../../builders/agent-trace.ts';
 import { run, scored, scoredRun } from '../../builders/scored-run.ts';
@@ -116,7 +116,7 @@ test('opik: of several calls on one span the worst stands there', async () => {
   const own = rules();
   own.hasSpans = true;
   const server = await nativeServer(own);
-  const exporter = nativeExporter(opik)({ endpoint: server.url, keys: { project: 'travel' } });
+  const exporter = scoreApiExporter(opik)({ endpoint: server.url, keys: { project: 'travel' } });
   const parts = [0.5, 0, 1].map((score, index) => ({
     index,
     tool: 'search',
@@ -138,7 +138,7 @@ test('opik: of several calls on one span the worst stands there', async () => {
 
 test('opik: a thread that is not ready waits', async () => {
   const server = await nativeServer(rules('open'));
-  const exporter = nativeExporter(opik)({ endpoint: server.url, keys: { project: 'travel' } });
+  const exporter = scoreApiExporter(opik)({ endpoint: server.url, keys: { project: 'travel' } });
   const of = run({ trace: { ...run().trace, sessionId: 's-1' } });
   const key = { tenant: of.tenant, targetKind: 'session', targetId: 's-1', name: 'tool_error' } as const;
   expect(await exporter.send(scoredRun({ tool_error: scored(1) }, of, { key }))).toMatchObject({
@@ -154,7 +154,7 @@ test('opik: of runs that go together only those wait whose traces are not there'
   const own = rules();
   own.hasSpans = true;
   const server = await nativeServer(own);
-  const exporter = nativeExporter(opik)({ endpoint: server.url, keys: { project: 'travel' } });
+  const exporter = scoreApiExporter(opik)({ endpoint: server.url, keys: { project: 'travel' } });
   const outcomes = await Promise.all(
     [0x100, 0xfff, 0x101].map((number) => exporter.send(scoredRun({ tool_error: scored(1) }, run({ traceId: traceId(number) })))),
   );

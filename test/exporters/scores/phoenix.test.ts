@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nativeExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
+import { scoreApiExporter } from '../../../src/exporters/scores/score-api-exporter.ts';
 import { phoenix } from '../../../src/exporters/scores/phoenix.ts';
 import { run, scored, scoredRun, skipped } from '../../builders/scored-run.ts';
 import { nativeServer, traceAt, type NativeRules, type ShownScore } from '../native-server.ts';
@@ -69,7 +69,7 @@ test('phoenix: an older server that deletes nothing shows what is taken back as 
     ...own20,
     answer: (request) => (request.method === 'DELETE' ? { status: 405 } : own20.answer(request)),
   });
-  const exporter = nativeExporter(phoenix)({ endpoint: server.url });
+  const exporter = scoreApiExporter(phoenix)({ endpoint: server.url });
   await exporter.send(scoredRun({ tool_error: scored(0.25) }));
   expect(await exporter.send(scoredRun({ tool_error: skipped }, run({ revision: 2 })))).toEqual({ kind: 'sent' });
   expect(own20.scores()).toEqual(bothPlaces({ label: 'withdrawn', explanation: 'It called no tool.' }).toReversed());

@@ -1,7 +1,7 @@
 /** Spans of ours on the wire: both encodings say the same, and others can read them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonSpans, type SentSpan, protobufSpans } from '../../../src/otlp/write/outgoing-items.ts';
+import { jsonSpans, type OutgoingSpan, protobufSpans } from '../../../src/otlp/write/outgoing-items.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
 import { spanId } from '../../builders/agent-trace.ts';
@@ -25,7 +25,7 @@ const keys = fc.oneof(
 );
 const attributes = fc.array(fc.tuple(keys, values), { maxLength: 8 }).map((pairs): JsonObject => Object.fromEntries(pairs));
 const nanos = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-const agents: fc.Arbitrary<SentSpan> = fc.record({
+const agents: fc.Arbitrary<OutgoingSpan> = fc.record({
   resource: attributes,
   traceId: fc.integer({ min: 1, max: 1000 }).map(traceId),
   spanId: fc.integer({ min: 1, max: 1000 }).map(spanId),
@@ -44,7 +44,7 @@ const agents: fc.Arbitrary<SentSpan> = fc.record({
 /** Those in traces of ours: of other kinds, without a parent, failed. */
 const own = fc
   .record({ of: agents, kind: fc.boolean(), first: fc.boolean(), fault: fc.option(fc.string({ minLength: 1, maxLength: 50 })) })
-  .map(({ of, kind, first, fault }): SentSpan => ({
+  .map(({ of, kind, first, fault }): OutgoingSpan => ({
     ...of,
     ownTrace: true,
     ...(kind ? { kind: 'client' as const } : {}),
@@ -97,7 +97,7 @@ test('sent-spans: another protobuf library finds every field, also what is long 
 });
 
 test('sent-spans: a number under a score’s key is a double, every other whole one an integer, as the official descriptors say', () => {
-  const made: SentSpan = {
+  const made: OutgoingSpan = {
     resource: {},
     traceId: traceId(1),
     spanId: spanId(2),
@@ -126,7 +126,7 @@ test('sent-spans: a number under a score’s key is a double, every other whole 
 });
 
 test('sent-spans: the bytes of a span stay the same from release to release', () => {
-  const span: SentSpan = {
+  const span: OutgoingSpan = {
     resource: { 'service.name': 'shop' },
     traceId: traceId(1),
     spanId: spanId(2),

@@ -2,13 +2,13 @@
 import { errorCodes } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { errorCatalogue, JuryError, type ErrorCode } from '../../../src/model/errors.ts';
-import { parserRefusal, refusalOf } from '../../../src/receivers/rejection.ts';
+import { parserRejection, rejectionOf } from '../../../src/receivers/rejection.ts';
 
 describe('otlp_http refusals', () => {
   for (const [code, FastifyError] of Object.entries(errorCodes)) {
     test(`otlp_http: ${code} becomes a status and a sentence of ours`, () => {
       const error = new FastifyError('something private');
-      const refusal = refusalOf(error);
+      const refusal = rejectionOf(error);
       expect(refusal.status).toBe(error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500);
       expect(refusal.message).not.toContain('private');
       expect(refusal.message).toMatch(/\.$/);
@@ -17,7 +17,7 @@ describe('otlp_http refusals', () => {
 
   for (const code of Object.keys(errorCatalogue) as readonly ErrorCode[]) {
     test(`otlp_http: ${code} is answered with its own status, and Retry-After when it passes`, () => {
-      const refusal = refusalOf(new JuryError(code, 'This time.'));
+      const refusal = rejectionOf(new JuryError(code, 'This time.'));
       expect(refusal.status).toBe(errorCatalogue[code].status);
       expect(refusal.message).toContain('This time.');
       expect(refusal.retryAfterSeconds).toBe(errorCatalogue[code].retryable ? 1 : undefined);
@@ -31,10 +31,10 @@ describe('otlp_http refusals', () => {
     ['HPE_INVALID_METHOD', 400],
   ] as const;
   for (const [code, status] of parser)
-    test(`otlp_http: the parser's ${code} is answered ${status}`, () => expect(parserRefusal({ code })).toMatchObject({ status }));
+    test(`otlp_http: the parser's ${code} is answered ${status}`, () => expect(parserRejection({ code })).toMatchObject({ status }));
 
   test('otlp_http: what is thrown and is no error is a fault of the service', () => {
     for (const thrown of [undefined, null, 'text', { statusCode: 200 }, { statusCode: 'x' }])
-      expect(refusalOf(thrown)).toMatchObject({ status: 500 });
+      expect(rejectionOf(thrown)).toMatchObject({ status: 500 });
   });
 });
