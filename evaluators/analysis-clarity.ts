@@ -1,4 +1,4 @@
-/** The final response is an analysis that its reader can follow, by the judgement of a model. Whether it is right is not asked. */
+/** The final response is an analysis that its reader can follow, by the judgement of a model. The judge does not rate whether it is right. */
 import { labelSchema } from './judging/numbered-verdicts.ts';
 import { blocksOf, lacking, truncatedDetail } from './judging/judge-blocks.ts';
 import { finalText } from './judging/judge-evidence.ts';

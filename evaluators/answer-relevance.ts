@@ -30,7 +30,7 @@ export const answerRelevance = questionJudge({
   question({ trace }, { scale, template }) {
     const own = template === undefined ? undefined : questionOf(template);
     const about = {
-      shown:
+      input:
         own === undefined
           ? [
               ...judgeInputHistory(trace),

@@ -21,7 +21,7 @@ export const argumentCorrectness = questionJudge({
     if (cut !== undefined) return cut;
     return {
       instruction,
-      shown: [...judgeInputBefore(trace), judgeInput('user input', inputText(trace)), judgeInputCalls(calls)],
+      input: [...judgeInputBefore(trace), judgeInput('user input', inputText(trace)), judgeInputCalls(calls)],
       items: callItems(judged),
       labels: { yes: 1, no: 0 },
       what: 'tool call',

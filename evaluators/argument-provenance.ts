@@ -106,8 +106,8 @@ function inWords({ placed, ungrounded }: Traced): string {
 }
 
 /** Values of one call that the details name. */
-const valuesShown = 20;
+const valuesMax = 20;
 
 function suspectDetails({ placed, values, ungrounded }: Traced): JsonObject {
-  return { ...callDetails(placed), values, ungrounded: ungrounded.length, paths: ungrounded.slice(0, valuesShown).map(({ path }) => path) };
+  return { ...callDetails(placed), values, ungrounded: ungrounded.length, paths: ungrounded.slice(0, valuesMax).map(({ path }) => path) };
 }

@@ -17,7 +17,7 @@ export const codeReadability = questionJudge({
     if (blocks.length === 0) return skipped('no_such_target', 'There is no code block in the final response.', notAsked);
     return {
       instruction,
-      shown: [
+      input: [
         judgeInput('user input', inputText(trace)),
         judgeInputPieces(
           'blocks of code',

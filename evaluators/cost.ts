@@ -38,14 +38,15 @@ export const cost = rule({
   evaluate({ trace }, { prices, budget }) {
     const calls = callCosts(trace, Object.keys(prices).length === 0 ? listPrices : prices);
     const priced = calls.filter((one) => one.kind === 'priced');
-    const told = toldCost(trace);
+    const reported = reportedCost(trace);
     if (priced.length === 0 && !calls.some(({ call }) => hasTokens(call)))
-      return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.', told);
-    if (priced.length < calls.length) return partly(calls, priced, told);
+      return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.', reported);
+    if (priced.length < calls.length) return partly(calls, priced, reported);
     const total = sum(priced.map(({ amount }) => amount));
     const spent = numberOf(total);
-    const details = { cost: spent, ...byModel(priced), ...told };
-    if (budget === undefined) return skipped('no_expectation', `The model calls cost ${shown(spent)}; set a budget to score it.`, details);
+    const details = { cost: spent, ...byModel(priced), ...reported };
+    if (budget === undefined)
+      return skipped('no_expectation', `The model calls cost ${rounded(spent)}; set a budget to score it.`, details);
     const score = budgetShare(budget, total);
     const dearest = priced.reduce<Priced | undefined>(
       (most, one) => (most === undefined || numberOf(one.amount) > numberOf(most.amount) ? one : most),
@@ -56,8 +57,8 @@ export const cost = rule({
       score,
       explanation:
         score === 1
-          ? `The model calls cost ${shown(spent)}, within the budget of ${budget}.`
-          : `The model calls cost ${shown(spent)}, more than the budget of ${budget}; the dearest, of ${dearest?.model ?? ''}, cost ${shown(dearest === undefined ? 0 : numberOf(dearest.amount))}.`,
+          ? `The model calls cost ${rounded(spent)}, within the budget of ${budget}.`
+          : `The model calls cost ${rounded(spent)}, more than the budget of ${budget}; the dearest, of ${dearest?.model ?? ''}, cost ${rounded(dearest === undefined ? 0 : numberOf(dearest.amount))}.`,
       evidence: score === 1 || dearest?.call.spanId === undefined ? [] : [dearest.call.spanId],
       details: { ...details, budget },
     };
@@ -69,18 +70,18 @@ const modelsNamed = 100;
 
 type Priced = Extract<CallCost, { kind: 'priced' }>;
 
-/** Something is unknown: what the other calls cost is told, under a name of its own, and is no cost of the run. */
-function partly(calls: readonly CallCost[], priced: readonly Priced[], told: JsonObject): Outcome {
+/** The cost of some calls is unknown. The details have the cost of the others under a name of its own, because it is no cost of the run. */
+function partly(calls: readonly CallCost[], priced: readonly Priced[], reported: JsonObject): Outcome {
   const known = numberOf(sum(priced.map(({ amount }) => amount)));
   const unpriced = [...new Set(calls.filter(({ kind }) => kind === 'no_price').map(({ model }) => model))];
   const silent = calls.filter(({ kind }) => kind === 'no_tokens').length;
-  const rest = priced.length === 0 ? '' : ` The other ${priced.length === 1 ? 'call' : `${priced.length} calls`} cost ${shown(known)}.`;
+  const rest = priced.length === 0 ? '' : ` The other ${priced.length === 1 ? 'call' : `${priced.length} calls`} cost ${rounded(known)}.`;
   const details = {
     model_calls: calls.length,
     ...(unpriced.length === 0 ? {} : { models: unpriced.slice(0, 20) }),
     ...(silent === 0 ? {} : { calls_without_tokens: silent }),
     ...(priced.length === 0 ? {} : { known_cost: known, known_calls: priced.length }),
-    ...told,
+    ...reported,
   };
   if (unpriced.length > 0)
     return skipped(
@@ -99,10 +100,12 @@ function partly(calls: readonly CallCost[], priced: readonly Priced[], told: Jso
   );
 }
 
-/** What the spans themselves tell, beside what is computed. */
-function toldCost({ modelCalls }: AgentTrace): JsonObject {
-  const told = modelCalls.flatMap(({ toldCost: amount }) => (amount === undefined || !Number.isFinite(amount) ? [] : [rational(amount)]));
-  return told.length === 0 ? {} : { told_cost: numberOf(sum(told)), calls_with_told_cost: told.length };
+/** The cost that the spans report, beside the computed one. */
+function reportedCost({ modelCalls }: AgentTrace): JsonObject {
+  const amounts = modelCalls.flatMap(({ toldCost: amount }) =>
+    amount === undefined || !Number.isFinite(amount) ? [] : [rational(amount)],
+  );
+  return amounts.length === 0 ? {} : { told_cost: numberOf(sum(amounts)), calls_with_told_cost: amounts.length };
 }
 
 function byModel(priced: readonly Priced[]): JsonObject {
@@ -116,6 +119,6 @@ function byModel(priced: readonly Priced[]): JsonObject {
   };
 }
 
-function shown(amount: number): string {
+function rounded(amount: number): string {
   return amount === 0 ? '0' : String(Number(amount.toPrecision(4)));
 }

@@ -105,7 +105,7 @@ function readEntities(answer: JsonValue, response: string): Reading<readonly Ent
   return { kind: 'read', value: all };
 }
 
-/** Case, white space and quotation marks around it are not what an entity is told by. */
+/** Case, white space and quotation marks around it do not distinguish entities. */
 function folded(text: string): string {
   return text
     .normalize('NFKC')

@@ -23,7 +23,7 @@ export interface Subject {
   readonly run?: Run;
 }
 
-/** What an evaluator looks at. The catalogue prints it, and `inspect` names what is missing. */
+/** What an evaluator reads. The catalogue prints it, and `inspect` names what is missing. */
 export type Need =
   | 'tool_calls'
   | 'tool_definitions'
@@ -65,11 +65,11 @@ export type ExpectedPart =
 
 /** A validator of one JSON Schema. Problems name the place in the value by member names and indexes. */
 export interface CompiledSchema {
-  /** Undefined: the value takes more steps than one may take, or than are left of `work`, so that it was not checked to the end. */
+  /** `undefined` when the check takes more steps than one value may take, or than are left of `work`. */
   readonly problems: (value: JsonValue, work?: Work) => readonly SchemaProblem[] | undefined;
-  /** What is surely wrong with the value, and what was not checked of it. Only a value with neither satisfies the schema. */
+  /** What is certainly wrong with the value, and which parts were not checked. Only a value with neither satisfies the schema. */
   readonly check: (value: JsonValue, work?: Work) => CheckedValue;
-  /** Parts of the schema that had to be dropped to compile it; empty when it was sound. */
+  /** Parts of the schema that the compiler dropped; empty for a valid schema. */
   readonly faults: readonly string[];
   /** What compiling it costs, in the steps that checking is counted in. */
   readonly steps: number;
@@ -81,7 +81,7 @@ export interface CheckedValue {
   readonly gaps: readonly string[];
 }
 
-/** Steps that the checks of one run share. They are counted, not timed: the same run comes to the same end on every host. */
+/** Steps that the checks of one run share. They are counted, not timed, so that every host reaches the same result. */
 export interface Work {
   steps: number;
 }
@@ -99,18 +99,21 @@ export interface Pattern {
   readonly test: (text: string) => boolean;
 }
 
-/** Caches that outlive one evaluation. They are handed in: no evaluator keeps state. */
+/** Caches that outlive one evaluation. The host passes them in: no evaluator keeps state. */
 export interface EvaluationContext {
-  /** Compiles once per distinct schema, within limits. Undefined: the schema is beyond the limits and is not used. */
+  /** Compiles once per distinct schema. `undefined` when the schema is beyond the limits. */
   readonly schema: (schema: JsonValue) => CompiledSchema | undefined;
   /** Compiles once per distinct source. Throws when the source is not a valid pattern: options are checked when loaded. */
   readonly pattern: (source: string) => Pattern;
   /**
-   * What `make` gives for a value that many runs share, as they do their tool definitions: made once for as long as the value is held by somebody. `by` is the options that it
-   * is made with. Nobody changes what comes back.
+   * What `make` returns for a value that many runs share, such as their tool definitions. It is made once while the value lives. `by` is
+   * the options that it depends on. The result is immutable.
    */
   readonly once: <Made extends object>(shared: object, by: object, make: () => Made) => Made;
-  /** A run with more tool calls is `skipped: too_large` for an evaluator that shows all to a judge, one with more pairs than its square for an evaluator that compares each call with each expectation. One pass takes any run. */
+  /**
+   * Limit of tool calls for an evaluator that gives all of them to a judge; a run with more is `skipped: too_large`. An evaluator that
+   * compares each call with each expectation skips a run with more pairs than its square. One pass takes any run.
+   */
   readonly toolCallsMax: number;
 }
 
@@ -120,9 +123,9 @@ export interface EvaluatorData<Options> {
   readonly version: number;
   readonly summary: string;
   readonly needs: readonly Need[];
-  /** What it gives verdicts on; absent: on each run. A session is shown as one run, its turns one after the other. */
+  /** What it gives verdicts on; each run when left out. A session is one run, with its turns one after the other. */
   readonly target?: 'session';
-  /** It guards against harm: webhooks tell of a run that is too large for it as they do of one that fails. */
+  /** It guards against harm: webhooks report a run that is too large for it like one that fails. */
   readonly guard?: true;
   /** On without any configuration. */
   readonly onByDefault: boolean;
@@ -154,9 +157,9 @@ export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {
   readonly kind: 'rule';
   evaluate(subject: Subject, options: Options, context: EvaluationContext): Outcome;
   /**
-   * For rules of which a judge can tell more: used instead of `evaluate` where the entry names a judge. A judge that gives no usable
-   * answer leaves what the rule alone finds where that is a share of the checks, and is a failed outcome where the lower of two scores
-   * counts; `judge_error` is in the details either way.
+   * For rules of which a judge finds more: replaces `evaluate` when the entry names a judge. Without a usable answer the findings of the
+   * rule remain when the score is a share of checks. The outcome is failed when the lower of two scores counts. The details hold
+   * `judge_error` in both cases.
    */
   evaluateWithJudge?(subject: Subject, options: Options, context: EvaluationContext): Asking<Outcome>;
 }
@@ -176,9 +179,9 @@ export interface Question {
   readonly data: readonly DataBlock[];
   /** The answer must satisfy it; with fields in the order explanation, then label or score. */
   readonly answerSchema: JsonSchema;
-  /** Checks beyond the schema (for example one verdict per task). Gives the fault in words, to be named in the retry. */
+  /** Checks beyond the schema, for example one verdict per task. Returns the fault in words; the retry names it. */
   readonly check?: (answer: JsonValue) => string | undefined;
-  /** Of several votes on the same question, which one, from 2 on; evaluators leave it out. A vote is not answered with what another one was answered. */
+  /** The number of the vote among several on one question, from 2 on; evaluators leave it out. Each vote has an answer of its own. */
   readonly vote?: number;
 }
 
@@ -210,7 +213,7 @@ export type Asking<Result> = Generator<EvaluatorRequest, Result, Answer>;
 /** An evaluation that only asks a judge questions. */
 export type Judging = Generator<Question, Outcome, Answer>;
 
-/** `value` satisfies the schema of the question; of an embedding request it is a list of vectors, one a text, in their order; of a call any JSON value. */
+/** `value` satisfies the schema of the question. For an embedding request it is a list of vectors, one per text, in order; for a call any JSON value. */
 export type Answer =
   | {
       readonly kind: 'answered';

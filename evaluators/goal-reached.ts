@@ -27,7 +27,7 @@ export const goalReached = questionJudge({
     const goals = expectedText(expected);
     return {
       instruction,
-      shown: [
+      input: [
         { title: 'conversation', text: view.text, isCut: view.truncated },
         ...(goals === undefined ? [] : [judgeInput('goals', goals)]),
       ],
@@ -46,11 +46,13 @@ const instruction = `A user and an AI agent have talked with one another; the co
 What they came for is what the user asks in the course of the conversation, the later wish where they change their mind; where goals are given, it is those. It counts as reached only when the conversation or the results of the calls show it: a claim of the agent that the results contradict does not count, nor does a promise. Questions that the agent asks on the way, detours and corrected errors are no fault when the end is right. When the user gives up, or the agent rightly refuses, the goal is missed. A goal that breaks a constraint is missed.
 First explain in one or two sentences, then name under unmet each thing that the user did not get, then give the label reached or missed.`;
 
-/** As they were told, where they tell every call; else put together out of what else is known. */
+/** The messages of the run when they hold every call; otherwise messages composed of its other parts. */
 function withMessages(trace: AgentTrace): AgentTrace & Required<Pick<AgentTrace, 'messages'>> {
   const { messages = [], ...rest } = trace;
-  const told = messages.flatMap(({ calls }) => calls);
-  const tellsAll =
-    messages.some(({ role }) => role === 'assistant') && told.length === trace.toolCalls.length && new Set(told).size === told.length;
-  return { ...trace, messages: tellsAll ? messages : conversationOf(rest) };
+  const messageCalls = messages.flatMap(({ calls }) => calls);
+  const holdsAllCalls =
+    messages.some(({ role }) => role === 'assistant') &&
+    messageCalls.length === trace.toolCalls.length &&
+    new Set(messageCalls).size === messageCalls.length;
+  return { ...trace, messages: holdsAllCalls ? messages : conversationOf(rest) };
 }

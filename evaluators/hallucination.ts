@@ -1,4 +1,4 @@
-/** The final response says nothing but what the run found out or was told, by the judgement of a model that lists the claims without support. */
+/** The final response claims nothing that the run did not find or receive. A judge lists the claims without support. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import { cutShort, executedCalls, notCarried, placedCalls, resultsUnknown, skipped, type Skipped } from './evidence/calls.ts';
@@ -24,10 +24,10 @@ export const hallucination = questionJudge({
     if (sources.kind === 'skipped') return { ...sources, details: notAsked };
     return {
       instruction,
-      shown: [
+      input: [
         ...judgeInputBefore(trace),
         judgeInput('last message of the user', inputText(trace)),
-        ...sources.shown,
+        ...sources.input,
         judgeInput('final response', finalText(trace)),
       ],
       labels: { factual: 1, hallucinated: 0 },
@@ -41,7 +41,7 @@ export const hallucination = questionJudge({
 const instruction =
   'An AI agent has answered the last message of the user. Check the claims of fact in its final response against the material: the conversation, the context, the documents and the results of the tool calls. A claim is unsupported when the material contradicts it, or when it states something particular (a name, a number, a date, an event, that something was done) that the material does not hold. Rewording, plain reasoning and arithmetic on what is there, knowledge that everybody has, polite phrases, questions and statements of what could not be found are no unsupported claims. A claim that may rest on a result that was not recorded, or on characters that were cut, is not unsupported. First explain in one sentence, then list the unsupported claims in the words of the response (an empty list where there is none), then give the label: factual where the list is empty, hallucinated otherwise.';
 
-type Sources = { readonly kind: 'found'; readonly shown: readonly JudgeInput[]; readonly names: readonly string[] } | Skipped;
+type Sources = { readonly kind: 'found'; readonly input: readonly JudgeInput[]; readonly names: readonly string[] } | Skipped;
 
 /** What the response is checked against beside the conversation, or why there is nothing of the kind. */
 function sourcesOf(trace: AgentTrace, expected: Expectation): Sources {
@@ -67,7 +67,7 @@ function sourcesOf(trace: AgentTrace, expected: Expectation): Sources {
         ]),
     ...(hasResults ? [{ name: 'tool_results', block: judgeInputCalls(placedCalls(trace)) }] : []),
   ];
-  if (blocks.length > 0) return { kind: 'found', shown: blocks.map(({ block }) => block), names: blocks.map(({ name }) => name) };
+  if (blocks.length > 0) return { kind: 'found', input: blocks.map(({ block }) => block), names: blocks.map(({ name }) => name) };
   if (calls.length > 0)
     return resultsUnknown(
       calls,

@@ -140,17 +140,17 @@ const answerSchema: JsonSchema = {
 };
 
 function remoteOutcome(answer: JsonValue, context: EvaluationContext): Outcome {
-  const told = isJsonObject(answer) ? withoutNulls(answer) : answer;
-  const problems = context.schema(answerSchema)?.problems(told);
+  const received = isJsonObject(answer) ? withoutNulls(answer) : answer;
+  const problems = context.schema(answerSchema)?.problems(received);
   if (problems === undefined) return broken('it cannot be checked');
-  if (problems.length > 0 || !isJsonObject(told))
+  if (problems.length > 0 || !isJsonObject(received))
     return broken(
       listed(
         problems.map(({ path, message }) => [path.join('.'), message].filter((text) => text !== '').join(' ')),
         '; ',
       ),
     );
-  const { status, score, label, explanation, evidence = [], details = {}, reason, error } = told;
+  const { status, score, label, explanation, evidence = [], details = {}, reason, error } = received;
   switch (status) {
     case 'scored':
       return validateOutcome({ kind: status, score, explanation, evidence, details, ...(label === undefined ? {} : { label }) });

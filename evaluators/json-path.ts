@@ -78,7 +78,7 @@ export const jsonPath = rule({
 });
 
 /** Characters of what was found that the details show. */
-const shownMax = 500;
+const excerptMax = 500;
 
 function finding(path: JsonPath, output: JsonValue, options: Options, context: EvaluationContext): Finding | Skipped {
   const { operator, value } = options;
@@ -107,7 +107,7 @@ function finding(path: JsonPath, output: JsonValue, options: Options, context: E
   return {
     score: rational(passed ? 1 : 0),
     says: `has ${quoted(plainText(found.value))} at ${quoted(options.path)}${passed ? '' : `, which is not ${wanted(operator, value)}`}`,
-    details: { ...about, actual: shown.length <= shownMax ? found.value : `${shown.slice(0, shownMax)}…` },
+    details: { ...about, actual: shown.length <= excerptMax ? found.value : `${shown.slice(0, excerptMax)}…` },
   };
 }
 

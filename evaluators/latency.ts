@@ -30,12 +30,12 @@ export const latency = rule({
     const what = slowest === undefined ? 'The run' : `The slowest tool call, ${callName(slowest)},`;
     const details = { of: options.of, seconds, ...(slowest === undefined ? {} : { slowest: callDetails(slowest) }) };
     if (options.budgetSeconds === undefined)
-      return skipped('no_expectation', `${what} took ${shown(seconds)} s; set budget_seconds to score it.`, details);
+      return skipped('no_expectation', `${what} took ${rounded(seconds)} s; set budget_seconds to score it.`, details);
     const score = budgetShare(options.budgetSeconds, seconds);
     return {
       kind: 'scored',
       score,
-      explanation: `${what} took ${shown(seconds)} s, ${score === 1 ? 'within' : 'more than'} the budget of ${shown(options.budgetSeconds)} s.`,
+      explanation: `${what} took ${rounded(seconds)} s, ${score === 1 ? 'within' : 'more than'} the budget of ${rounded(options.budgetSeconds)} s.`,
       evidence: score === 1 || slowest === undefined ? [] : evidenceOf([slowest]),
       details: { ...details, budget_seconds: options.budgetSeconds },
     };
@@ -69,6 +69,6 @@ function ofCalls(trace: AgentTrace): Measured | Outcome {
   return more.reduce((slow, one) => (one.nanos > slow.nanos ? one : slow), first);
 }
 
-function shown(seconds: number): number {
+function rounded(seconds: number): number {
   return Math.round(seconds * 1_000) / 1_000;
 }

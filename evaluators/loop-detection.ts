@@ -50,7 +50,7 @@ export const loopDetection = rule({
   evaluate: underNormalizedNames(evaluate),
 });
 
-/** Loops that the details list; a count tells of all. */
+/** Loops that the details list; the details count all. */
 const loopsListed = 100;
 const culpritsMade = 3;
 

@@ -68,7 +68,7 @@ export const messageOrder = rule({
   evaluate: underNormalizedNames(evaluate, (options) => options.sequence.flatMap(({ name }) => (typeof name === 'string' ? [name] : []))),
 });
 
-/** Events of one run that are looked at, by calls that are. */
+/** Events of one run for each call of the limit. */
 const eventsPerCallMax = 10;
 const stepsMax = 5_000;
 

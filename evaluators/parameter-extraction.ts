@@ -27,7 +27,7 @@ export const parameterExtraction = questionJudge({
     if (cut !== undefined) return cut;
     return {
       instruction,
-      shown: [
+      input: [
         ...judgeInputBefore(trace),
         judgeInput('last message of the user', inputText(trace)),
         judgeInputDefinitions(definitions, () => true, 'tools that were called'),

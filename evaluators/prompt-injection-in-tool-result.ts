@@ -60,22 +60,25 @@ export const promptInjectionInToolResult = rule({
     if (stop !== undefined) return stop;
     const calls = executedCalls(trace).filter(({ call }) => !ignoreTools.includes(call.name));
     if (calls.length === 0) return noToolCalls(trace);
-    const told = calls.filter(({ call }) => call.result !== undefined || call.error !== undefined || call.truncated?.result !== undefined);
-    if (told.length === 0) return resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.');
-    const scan = scanned(told, ignoreSigns, context);
+    const withResult = calls.filter(
+      ({ call }) => call.result !== undefined || call.error !== undefined || call.truncated?.result !== undefined,
+    );
+    if (withResult.length === 0)
+      return resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.');
+    const scan = scanned(withResult, ignoreSigns, context);
     const isHit = scan.searched.some(({ found }) => found.length > 0);
-    if (!isHit && scan.unsearched > 0) return tooMuch(scan, told.length);
+    if (!isHit && scan.unsearched > 0) return tooMuch(scan, withResult.length);
     return verdict(scan, {
-      told: told.length,
+      withResult: withResult.length,
       total: calls.length,
-      cut: told.filter(({ call }) => call.truncated?.result !== undefined).length,
+      cut: withResult.filter(({ call }) => call.truncated?.result !== undefined).length,
     });
   },
 });
 
 /** Characters of all results of one run that are searched. */
 const searchedMax = 4_000_000;
-/** Places of one run where a sign is looked for. */
+/** Places of one run at which a search for a sign begins. */
 const placesMax = 200_000;
 const culpritsMade = 3;
 
@@ -92,12 +95,12 @@ interface Scan {
   readonly characters: number;
 }
 
-function scanned(told: readonly PlacedCall[], ignoreSigns: readonly string[], context: EvaluationContext): Scan {
+function scanned(withResult: readonly PlacedCall[], ignoreSigns: readonly string[], context: EvaluationContext): Scan {
   const work = { steps: placesMax };
   const searched: Searched[] = [];
   let characters = 0;
   let unsearched = 0;
-  for (const placed of told) {
+  for (const placed of withResult) {
     if (characters >= searchedMax || work.steps <= 0) {
       unsearched++;
       continue;
@@ -113,17 +116,17 @@ function scanned(told: readonly PlacedCall[], ignoreSigns: readonly string[], co
   return { searched, unsearched, characters };
 }
 
-function tooMuch({ searched, unsearched, characters }: Scan, told: number): Outcome {
+function tooMuch({ searched, unsearched, characters }: Scan, withResult: number): Outcome {
   return skipped(
     'too_large',
-    `${unsearched} of ${count(told, 'tool result')} ${unsearched === 1 ? 'was' : 'were'} not searched to the end: one run may have ${searchedMax} characters and ${placesMax} suspicious places searched. The ${characters} characters that were searched hold no sign of orders to the agent.`,
+    `${unsearched} of ${count(withResult, 'tool result')} ${unsearched === 1 ? 'was' : 'were'} not searched to the end: one run may have ${searchedMax} characters and ${placesMax} suspicious places searched. The ${characters} characters that were searched hold no sign of orders to the agent.`,
     { searched: searched.length, not_searched: unsearched, characters },
   );
 }
 
 function verdict(
   { searched, unsearched, characters }: Scan,
-  { told, total, cut }: { readonly told: number; readonly total: number; readonly cut: number },
+  { withResult, total, cut }: { readonly withResult: number; readonly total: number; readonly cut: number },
 ): Outcome {
   const hit = searched.filter(({ found }) => found.length > 0);
   const clean = searched.length - hit.length;
@@ -143,7 +146,7 @@ function verdict(
       : [
           `${count(cut, 'result')} ${cut === 1 ? 'was' : 'were'} cut short on the way, and searched as far as the spans carry ${cut === 1 ? 'it' : 'them'}.`,
         ]),
-    ...(told === total ? [] : [`The spans carry no result of ${count(total - told, 'further call')}.`]),
+    ...(withResult === total ? [] : [`The spans carry no result of ${count(total - withResult, 'further call')}.`]),
   ];
   const found =
     hit.length === 0

@@ -33,10 +33,10 @@ export const qaCorrectness = questionJudge({
       );
     return {
       instruction: reference.name === 'output' ? byAnswer : byContext,
-      shown: [
+      input: [
         ...judgeInputHistory(trace),
         judgeInput('last message of the user', inputText(trace)),
-        reference.shown,
+        reference.input,
         judgeInput('final response', finalText(trace)),
       ],
       labels: { correct: 1, incorrect: 0 },
@@ -53,15 +53,15 @@ const byContext = `An AI agent has answered the last message of the user. Decide
 function referenceOf(
   trace: AgentTrace,
   { output = null, context = [] }: Expectation,
-): { readonly name: 'output' | 'context' | 'documents'; readonly shown: JudgeInput } | undefined {
+): { readonly name: 'output' | 'context' | 'documents'; readonly input: JudgeInput } | undefined {
   const answer = output === null ? '' : plainText(output);
-  if (answer.trim() !== '') return { name: 'output', shown: judgeInput('reference answer', answer) };
-  if (context.length > 0) return { name: 'context', shown: judgeInputList('context', context) };
+  if (answer.trim() !== '') return { name: 'output', input: judgeInput('reference answer', answer) };
+  if (context.length > 0) return { name: 'context', input: judgeInputList('context', context) };
   const retrieved = retrievedIn(trace, []);
   return retrieved.kind === 'found'
     ? {
         name: 'documents',
-        shown: judgeInputList(
+        input: judgeInputList(
           'context',
           retrieved.documents.map(({ text }) => text),
         ),

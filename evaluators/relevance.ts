@@ -29,7 +29,7 @@ export const relevance = questionJudge({
     if (found.kind === 'skipped') return { ...found, details: notAsked };
     return {
       instruction,
-      shown: [
+      input: [
         ...judgeInputHistory(trace),
         judgeInput('last message of the user', inputText(trace)),
         judgeInputList(

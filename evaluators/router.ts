@@ -29,7 +29,7 @@ export const router = questionJudge({
     if (last === undefined)
       return {
         instruction: noCallInstruction,
-        shown: conversation(trace),
+        input: conversation(trace),
         labels,
         what: 'To call no tool',
         details: { tool_calls: 0 },
@@ -38,7 +38,7 @@ export const router = questionJudge({
     if (cut !== undefined) return cut;
     return {
       instruction,
-      shown: [...conversation(trace), judgeInputCalls(calls)],
+      input: [...conversation(trace), judgeInputCalls(calls)],
       items: callItems(calls),
       labels,
       what: 'tool call',

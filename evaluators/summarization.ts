@@ -35,7 +35,7 @@ export const summarization = questionJudge({
     const request = source === 'input' || inputText(trace).trim() === '' ? [] : [judgeInput('user input', inputText(trace))];
     return {
       instruction,
-      shown: [...request, text, judgeInput('final response', finalText(trace))],
+      input: [...request, text, judgeInput('final response', finalText(trace))],
       labels: { good: 1, bad: 0 },
       what: 'The summary',
       details: { source },

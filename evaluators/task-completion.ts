@@ -51,7 +51,7 @@ export const taskCompletion = judge({
     if (large !== undefined) return large;
     if (trace.truncated?.some((part) => part === 'input' || part === 'final_response') === true)
       return cutShort('the input or the final response', notAsked);
-    const { question, truncated } = asked(trace, trace.input, expected, tasks);
+    const { question, truncated } = questionOf(trace, trace.input, expected, tasks);
     const answer = yield question;
     if (answer.kind === 'failed') return judgeFailed(answer.error);
     const entries = listIn(answer.value, 'tasks');
@@ -62,7 +62,7 @@ export const taskCompletion = judge({
 
 const derivedTasksMax = 50;
 
-function asked(
+function questionOf(
   trace: AgentTrace,
   input: string,
   expected: Expectation,

@@ -67,11 +67,11 @@ interface Spent {
   readonly budget: number;
   readonly tokens: number;
   readonly share: number;
-  /** Calls that do not tell a number: the tokens are at least these. */
+  /** Calls without a number: the tokens are at least these. */
   readonly silent: number;
 }
 
-/** A request that failed and tells no tokens took none. */
+/** A failed request without numbers took no tokens. */
 function silentCalls({ modelCalls }: AgentTrace, what: Spent['what']): number {
   return modelCalls.filter((call) => {
     const { inputTokens: input, outputTokens: output } = call;

@@ -60,7 +60,7 @@ export const toolArgumentHallucination = judge({
     if (doubtful.length === 0) return verdict(clear, { judge_called: false, asked: 0 });
     if (lacksSources(trace)) return cutShort('the input or the results, where arguments come from,', notAsked);
     const numbers = doubtful.map(({ index }) => index + 1);
-    const { question, truncated } = asked(trace, trace.input, numbers);
+    const { question, truncated } = questionOf(trace, trace.input, numbers);
     const answer = yield question;
     if (answer.kind === 'failed') return judgeFailed(answer.error);
     const entries = listIn(answer.value, 'calls');
@@ -102,7 +102,11 @@ function literallyGrounded(trace: AgentTrace, calls: readonly PlacedCall[]): Rea
   );
 }
 
-function asked(trace: AgentTrace, input: string, numbers: readonly number[]): { readonly question: Question; readonly truncated: boolean } {
+function questionOf(
+  trace: AgentTrace,
+  input: string,
+  numbers: readonly number[],
+): { readonly question: Question; readonly truncated: boolean } {
   const { data, truncated } = blocksOf({ 'system prompt': trace.systemPrompt, 'user input': input, 'tool calls': callsText(trace) });
   return {
     question: {

@@ -183,7 +183,7 @@ function verdict(
 }
 
 /** Characters of a value in the details. */
-const shownMax = 500;
+const excerptMax = 500;
 
 function valuesOf({ output, score }: Compared, { call }: PlacedCall): JsonObject {
   return { score, expected: shortened(output.output), actual: shortened(call.result ?? '') };
@@ -191,7 +191,7 @@ function valuesOf({ output, score }: Compared, { call }: PlacedCall): JsonObject
 
 function shortened(value: JsonValue): string {
   const text = plainText(value);
-  return text.length <= shownMax ? text : `${text.slice(0, shownMax - 1)}…`;
+  return text.length <= excerptMax ? text : `${text.slice(0, excerptMax - 1)}…`;
 }
 
 function part(one: Compared): readonly PartVerdict[] {

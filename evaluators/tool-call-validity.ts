@@ -1,7 +1,7 @@
 /**
- * Every tool call names a defined tool and its arguments satisfy that tool's JSON Schema. A call that a model asked for counts
- * whether it ran or not: it is the model's arguments that are judged. What is surely wrong counts, whatever else could not be checked; a run with nothing wrong in
- * which something was not checked is skipped.
+ * Every tool call names a defined tool and its arguments satisfy that tool's JSON Schema. A requested call counts whether it ran or not,
+ * because the rule judges the arguments of the model. A certain fault counts, whatever else was not checked. A run without faults in which
+ * something was not checked is skipped.
  */
 import type { AgentTrace, ToolCall, ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../src/model/json.ts';
@@ -189,7 +189,7 @@ const refusedSteps = 1_000;
 
 type SchemaOf = (inputSchema: JsonValue) => CompiledSchema | undefined;
 
-/** Each schema is looked up once for all calls of its tool: the key of the cache is its whole text. */
+/** Reads the cache once per schema for all calls of its tool, because the key of the cache is the whole text. */
 function schemasOf({ strict }: Options, context: EvaluationContext, work: Work): SchemaOf {
   const known = new Map<JsonValue, CompiledSchema | undefined>();
   return (inputSchema) => {
@@ -247,13 +247,13 @@ function verdict(checked: readonly Judged[], unchecked: readonly Judged[], { def
   const invalid = checked.filter(({ problems }) => problems.length > 0);
   const valid = checked.length - invalid.length;
   const isBare = ({ call }: PlacedCall): boolean => (definitions.get(call.name)?.inputSchema ?? null) === null;
-  const isUnsound = ({ call }: PlacedCall): boolean => notes.has(call.name);
+  const hasSchemaFaults = ({ call }: PlacedCall): boolean => notes.has(call.name);
   return {
     kind: 'scored',
     score: checked.length === 0 ? 1 : valid / checked.length,
-    explanation: `${explained(checked, invalid, { bare: checked.filter(isBare).length, unsound: checked.filter(isUnsound).length })}${invalid.length === 0 || unchecked.length === 0 ? '' : ` ${count(unchecked.length, 'call')} could not be checked.`}`,
+    explanation: `${explained(checked, invalid, { bare: checked.filter(isBare).length, faulty: checked.filter(hasSchemaFaults).length })}${invalid.length === 0 || unchecked.length === 0 ? '' : ` ${count(unchecked.length, 'call')} could not be checked.`}`,
     evidence: evidenceOf(invalid),
-    parts: foremost(checked).map((one) => part(one, isBare(one), isUnsound(one))),
+    parts: foremost(checked).map((one) => part(one, isBare(one), hasSchemaFaults(one))),
     details: {
       valid_calls: valid,
       total_calls: checked.length,
@@ -323,11 +323,11 @@ function schemaDetails(notes: Check['notes']): JsonObject {
   return notes.size === 0 ? {} : { schema_invalid: [...notes].map(([tool, faults]) => ({ tool, faults })) };
 }
 
-/** `bare`: calls of tools without a schema; `unsound`: of tools whose schema holds parts that say nothing. */
+/** `bare`: calls of tools without a schema; `faulty`: of tools whose schema has parts that cannot be applied. */
 function explained(
   checked: readonly Judged[],
   invalid: readonly Judged[],
-  { bare, unsound }: { readonly bare: number; readonly unsound: number },
+  { bare, faulty }: { readonly bare: number; readonly faulty: number },
 ): string {
   if (checked.length === 0) return 'There was no tool call to check.';
   if (invalid.length > 0) {
@@ -346,20 +346,20 @@ function explained(
       : `All ${bare} tool calls name defined tools, which have no schemas for arguments.`;
   const limits = [
     ...(bare === 0 ? [] : [`${bare} of them ${bare === 1 ? 'names a tool' : 'name tools'} without a schema for arguments`]),
-    ...(unsound === 0 ? [] : ['unsound parts of schemas were left out']),
+    ...(faulty === 0 ? [] : ['unsound parts of schemas were left out']),
   ];
   const all =
     checked.length === 1
-      ? `The tool call fits ${unsound === 0 ? 'its definition' : 'what is sound of its definition'}`
-      : `All ${checked.length} tool calls fit ${unsound === 0 ? 'their definitions' : 'what is sound of their definitions'}`;
+      ? `The tool call fits ${faulty === 0 ? 'its definition' : 'what is sound of its definition'}`
+      : `All ${checked.length} tool calls fit ${faulty === 0 ? 'their definitions' : 'what is sound of their definitions'}`;
   return `${[all, ...limits].join('; ')}.`;
 }
 
-function part(judged: Judged, isBare: boolean, isUnsound: boolean): PartVerdict {
+function part(judged: Judged, isBare: boolean, hasSchemaFaults: boolean): PartVerdict {
   const { problems } = judged;
   const fits = isBare
     ? 'The call names a defined tool, which has no schema for arguments.'
-    : isUnsound
+    : hasSchemaFaults
       ? 'The call fits what is sound of its definition.'
       : 'The call fits its definition.';
   return partOf(

@@ -1,6 +1,6 @@
 /**
  * No tool call repeats an earlier one. Calls that never ran cost nothing and are left out. Results play no part in the score, but
- * the details tell retries (the earlier call failed) and polls (the results differ) from true repeats.
+ * the details distinguish retries (the earlier call failed) and polls (the results differ) from true repeats.
  */
 import { jsonEqual } from './matching/equality.ts';
 import type { JsonObject } from '../src/model/json.ts';

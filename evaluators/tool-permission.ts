@@ -80,7 +80,7 @@ function evaluate({ trace }: Subject, options: Options): Outcome {
       `${left} of ${count(calls.length, 'tool call')} were not compared with the patterns, which took more work than one run may; the other ${compared.length} were permitted.`,
       { tool_calls: calls.length, not_compared: left },
     );
-  // Calls may be missing that nobody looked at.
+  // The cut spans may have held more calls.
   if (trace.truncated?.includes('spans') === true)
     return cutShort('requests to models, and perhaps tool calls,', { permitted: compared.length });
   return verdict(compared, byName, breaches, 0);

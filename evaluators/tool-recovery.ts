@@ -1,6 +1,6 @@
 /**
  * What failed was put right: a later call of the same tool succeeded, with the same arguments or with others. One success puts right all
- * failures of its tool before it. Calls that never ran, and calls whose outcome is not told, are left out.
+ * failures of its tool before it. Calls that never ran, and calls without a known outcome, are left out.
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';

@@ -13,7 +13,7 @@ export const toolSelection = questionJudge({
     const calls = placedCalls(trace);
     return {
       instruction: selectionInstruction,
-      shown: selectionInput(trace),
+      input: selectionInput(trace),
       what: 'The choice of tools',
       steps: selectionSteps,
       evidence: evidenceOf(calls),

@@ -25,13 +25,13 @@ export const toxicity = questionJudge({
     if (!eachTurn)
       return {
         instruction: responseInstruction,
-        shown: [judgeInput('final response', finalText(trace))],
+        input: [judgeInput('final response', finalText(trace))],
         labels,
         what: 'The final response',
       };
     return {
       instruction: turnsInstruction,
-      shown: [judgeInputList('turns of the agent', turns)],
+      input: [judgeInputList('turns of the agent', turns)],
       items: turns.map((_, at) => ({ number: at + 1, name: `turn ${at + 1}`, details: { turn: at + 1 } })),
       labels,
       what: 'turn',

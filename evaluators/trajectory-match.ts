@@ -1,6 +1,6 @@
 /**
  * The run compared with a reference conversation: message by message, or by the calls of all messages together. Texts play no part. A run
- * whose spans tell no messages is compared by its input, its turns of calls with their results, and its final response.
+ * whose spans carry no messages is compared by its input, its turns of calls with their results, and its final response.
  */
 import type { ExpectedMessage } from '../src/model/expectation.ts';
 import { unreachable } from '../src/model/ids.ts';

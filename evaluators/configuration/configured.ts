@@ -34,7 +34,7 @@ interface Configured {
   readonly name: string;
   readonly evaluator: AnyEvaluator;
   readonly threshold: number | null;
-  /** Tells verdicts apart that were reached with other options or another expectation. */
+  /** Distinguishes verdicts by the options and the expectation that led to them. */
   readonly optionsHash: string;
   /** What is expected of every run; a run's own expectation wins, member by member. */
   readonly expect: Expectation;
@@ -201,7 +201,7 @@ function guarded(evaluate: () => Outcome): Outcome {
   }
 }
 
-/** A fault of the evaluator says nothing about the agent. Only the kind of error is told: its message may hold trace text. */
+/** A fault of the evaluator says nothing about the agent. The outcome names only the kind of error, because a message may hold trace text. */
 function crashed(error: unknown): Outcome {
   const name = error instanceof Error ? error.name : 'an error';
   return {
@@ -288,7 +288,7 @@ function expectationSchemaFaults(schema: JsonObject, { expect = {}, turns }: Eva
   ];
 }
 
-/** FNV-1a in 64 bits: tells configurations apart; nothing depends on it being hard to forge. */
+/** FNV-1a in 64 bits: distinguishes configurations and protects against nothing. */
 function hashText(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

@@ -12,7 +12,7 @@ export interface Coverage {
   readonly unchecked: readonly UncheckedPart[];
   /** Refinements, such as arguments, that the configured evaluators leave out of their comparison. */
   readonly notCompared: readonly ExpectedPart[];
-  /** Parts that only raw metrics look at, whose verdicts neither pass nor fail. */
+  /** Parts that only raw metrics check, whose verdicts neither pass nor fail. */
   readonly undecided: readonly ExpectedPart[];
 }
 
@@ -35,7 +35,7 @@ export interface CoverageWith {
   readonly made: Map<string, ConfiguredEvaluator>;
 }
 
-/** `configured`: those that look at the run. */
+/** `configured`: the evaluators of the run. */
 export function coverageOf(
   expected: Expectation,
   configured: readonly ConfiguredEvaluator[],

@@ -9,7 +9,7 @@ import type { JsonSchema } from '../evaluator.ts';
 export interface Option<Value> {
   readonly schema: JsonSchema;
   readonly preset: Value;
-  /** A user must write it. The default then only completes the type. */
+  /** The user must write it. The default then only completes the type. */
   readonly isRequired?: true;
   /** Where a program may put functions, as paths below the option. */
   readonly functions?: readonly string[];

@@ -31,10 +31,10 @@ export function validateOutcome(returned: unknown): Outcome {
   if (returned instanceof Promise) {
     // Nobody waits for it: without this its rejection would end the process.
     returned.catch(() => undefined);
-    return unsound('a promise; it must return its outcome at once');
+    return invalid('a promise; it must return its outcome at once');
   }
   const outcome = returned as Outcome;
-  if (!isJsonObject(returned)) return unsound('no object');
+  if (!isJsonObject(returned)) return invalid('no object');
   switch (outcome.kind) {
     case 'scored':
       return scoredFault(outcome) ?? outcome;
@@ -43,13 +43,13 @@ export function validateOutcome(returned: unknown): Outcome {
         textFault({ reason: outcome.reason, explanation: outcome.explanation }) ??
         (Object.hasOwn(skipReasons, outcome.reason)
           ? detailsFault(outcome.details ?? {})
-          : unsound(`an outcome whose reason is none of ${Object.keys(skipReasons).join(', ')}`)) ??
+          : invalid(`an outcome whose reason is none of ${Object.keys(skipReasons).join(', ')}`)) ??
         outcome
       );
     case 'failed':
       return textFault({ error: outcome.error, explanation: outcome.explanation }) ?? detailsFault(outcome.details ?? {}) ?? outcome;
     default:
-      return unsound('an object whose kind is neither scored, skipped nor failed');
+      return invalid('an object whose kind is neither scored, skipped nor failed');
   }
 }
 
@@ -68,8 +68,8 @@ function scoredFault({
       explanation: `The evaluator gave the score ${typeof score === 'number' ? score : `of type ${typeof score}`}, which is not a number between 0 and 1.`,
     };
   if (!Array.isArray(evidence) || !evidence.every((id) => typeof id === 'string'))
-    return unsound('a score whose evidence is no list of span ids');
-  if (!Array.isArray(parts) || !parts.every(isPart)) return unsound('a score whose parts are no list of verdicts on tool calls');
+    return invalid('a score whose evidence is no list of span ids');
+  if (!Array.isArray(parts) || !parts.every(isPart)) return invalid('a score whose parts are no list of verdicts on tool calls');
   return textFault(label === undefined ? { explanation } : { explanation, label }) ?? detailsFault(details);
 }
 
@@ -83,7 +83,7 @@ function isPart(part: unknown): boolean {
 
 /** Details are written as JSON: a ring or a function in them would break whoever writes. */
 function detailsFault(details: unknown): Outcome | undefined {
-  return isJsonObject(details) && isJson(details, 0) ? undefined : unsound('an outcome whose details are no object of JSON values');
+  return isJsonObject(details) && isJson(details, 0) ? undefined : invalid('an outcome whose details are no object of JSON values');
 }
 
 function isJson(value: unknown, depth: number): boolean {
@@ -97,11 +97,11 @@ function isJson(value: unknown, depth: number): boolean {
 }
 
 function textFault(texts: { readonly [name: string]: unknown }): Outcome | undefined {
-  for (const name of Object.keys(texts)) if (typeof texts[name] !== 'string') return unsound(`an outcome whose ${name} is no text`);
+  for (const name of Object.keys(texts)) if (typeof texts[name] !== 'string') return invalid(`an outcome whose ${name} is no text`);
   return undefined;
 }
 
-function unsound(what: string): Outcome {
+function invalid(what: string): Outcome {
   return {
     kind: 'failed',
     error: 'outcome_invalid',

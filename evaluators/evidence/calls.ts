@@ -1,4 +1,4 @@
-/** What every evaluator of tool calls asks before it scores: is there anything to score, and is it small enough? */
+/** What evaluators of tool calls share: why a run cannot be scored, and what a verdict names of its calls. */
 import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
 import type { Drafted } from '../../src/model/mutable.ts';
 import type { SpanId } from '../../src/model/ids.ts';
@@ -39,7 +39,7 @@ export function executedCalls(trace: AgentTrace): readonly PlacedCall[] {
   return found;
 }
 
-/** The spans tell what was sent, if only as a text. */
+/** The spans carry the arguments, if only as a text. */
 export function hasArguments({ call }: PlacedCall): boolean {
   return call.arguments !== undefined || call.argumentsText !== undefined;
 }
@@ -144,7 +144,7 @@ export function evidenceOf(calls: Iterable<PlacedCall>): readonly SpanId[] {
   return [...spans];
 }
 
-/** As many items as one verdict names; counts in the details tell of all. */
+/** As many items as one verdict names; the details count all. */
 export function named<Item>(items: readonly Item[]): readonly Item[] {
   return items.length <= namedMax ? items : items.slice(0, namedMax);
 }

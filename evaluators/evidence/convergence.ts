@@ -1,5 +1,5 @@
 /**
- * How near several runs of one task come to the shortest way: the mean over all runs of least steps / own steps. It looks at a group of
+ * How near several runs of one task come to the shortest way: the mean over all runs of least steps / own steps. It takes a group of
  * runs, so it has a contract of its own; a run that failed or took no step counts 0.
  */
 import type { JsonObject } from '../../src/model/json.ts';
@@ -25,7 +25,7 @@ export type GroupOutcome =
 /** Runs of one group. */
 const runsMax = 100_000;
 
-/** The number of runs is always told: one run alone is its own optimum. */
+/** The result always has the number of runs, because one run alone is its own optimum. */
 export function convergence(runs: readonly GroupRun[], { optimalSteps }: ConvergenceOptions = {}): GroupOutcome {
   if (runs.length === 0)
     return {

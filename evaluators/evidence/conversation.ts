@@ -1,4 +1,4 @@
-/** The messages of a run: as they were told, else put together out of what else is known of it. */
+/** The messages of a run: those of its spans, else messages composed of its other parts. */
 import type { AgentTrace, ToolCall, TraceMessage } from '../../src/model/agent-trace.ts';
 import { plainText, type JsonValue } from '../../src/model/json.ts';
 

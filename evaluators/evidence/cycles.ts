@@ -7,7 +7,7 @@ export interface Cycle {
   readonly length: number;
 }
 
-/** Longer loops are not looked for. */
+/** Longer loops are not found. */
 export const periodMax = 10;
 
 /** The longest stretch that repeats itself with a period; of equal ones the shortest period, then the earliest. */

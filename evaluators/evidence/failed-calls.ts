@@ -58,7 +58,7 @@ export interface Judged extends PlacedCall {
 
 export interface JudgedCalls {
   readonly judged: readonly Judged[];
-  /** Calls of which the spans tell neither a result nor an error. */
+  /** Calls whose spans carry neither a result nor an error. */
   readonly unknown: number;
 }
 
@@ -106,22 +106,22 @@ function firstFound(patterns: readonly Pattern[], result: JsonValue): Pattern | 
   return patterns.find((pattern) => pattern.test(text));
 }
 
-/** The failure that the span or the protocol tells, whatever the result says. */
+/** The failure that the span or the protocol states, whatever the result holds. */
 function signOf({ error }: ToolCall, options: FailureOptions): Failure | undefined {
   if (error === undefined) return undefined;
   const kind = error.sign === 'is_error' || error.sign === 'result_status' ? 'is_error' : 'span_status';
   if (kind === 'is_error' ? !options.useIsError : !options.useSpanStatus) return undefined;
-  const said = error.message.trim() === '' ? (error.type ?? '') : error.message;
-  const told = said === '' ? '' : `: ${quoted(said)}`;
-  return { kind, message: kind === 'is_error' ? `its result is marked as an error${told}` : `its span failed${told}` };
+  const text = error.message.trim() === '' ? (error.type ?? '') : error.message;
+  const reason = text === '' ? '' : `: ${quoted(text)}`;
+  return { kind, message: kind === 'is_error' ? `its result is marked as an error${reason}` : `its span failed${reason}` };
 }
 
 function failureOf(call: ToolCall, options: FailureOptions, patterns: readonly Pattern[]): Failure | undefined {
   const { result } = call;
   if (result === undefined) return errorSignOf(call, options);
   if (isBlank(result)) return options.blankIsError ? { kind: 'blank', message: 'it returned nothing' } : undefined;
-  const said = options.isError === undefined ? false : predicateSays(options.isError, result, call);
-  if (said !== false) return { kind: 'predicate', message: said };
+  const predicate = options.isError === undefined ? false : predicateMessage(options.isError, result, call);
+  if (predicate !== false) return { kind: 'predicate', message: predicate };
   const found = firstFound(patterns, result);
   if (found !== undefined) return { kind: 'pattern', message: `its result matches ${quoted(found.source)}` };
   const error = options.detectErrorField ? errorMember(result) : undefined;
@@ -138,11 +138,11 @@ function errorSignOf(call: ToolCall, options: FailureOptions): Failure | undefin
 }
 
 /** What goes wrong in it, a promise too, is a fault of the evaluator. */
-function predicateSays(isError: ErrorPredicate, result: JsonValue, call: ToolCall): string | false {
-  const said: unknown = isError(result, call);
-  if (typeof said !== 'boolean' && typeof said !== 'string') throw new TypeError('isError must give true, false or a text');
-  if (said === false || said === '') return false;
-  return said === true ? 'the program takes its result for an error' : `the program finds ${quoted(said)}`;
+function predicateMessage(isError: ErrorPredicate, result: JsonValue, call: ToolCall): string | false {
+  const returned: unknown = isError(result, call);
+  if (typeof returned !== 'boolean' && typeof returned !== 'string') throw new TypeError('isError must give true, false or a text');
+  if (returned === false || returned === '') return false;
+  return returned === true ? 'the program takes its result for an error' : `the program finds ${quoted(returned)}`;
 }
 
 /** No visible character: no-break and ideographic spaces are blank, a zero-width space is not. */

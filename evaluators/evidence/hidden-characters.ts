@@ -16,7 +16,7 @@ export interface HiddenRun {
   readonly length: number;
 }
 
-/** Hidden characters side by side that are written out one by one; of longer runs the rest is told as a number. */
+/** Hidden characters side by side that are written out one by one; of longer runs the rest is a number. */
 const writtenMax = 64;
 
 const RUNS = /(?:(?![\n\t])[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2028\u2029\ufff9-\ufffb])+/gu;
@@ -108,7 +108,7 @@ function isSpelling(text: string, at: number, run: readonly string[], nth: numbe
   );
 }
 
-/** Whether a character has variants that this selector tells apart. */
+/** Whether a character has variants that this selector chooses from. */
 function varies(base: string, selector: number): boolean {
   if (selector === 0xfe0e || selector === 0xfe0f) return /[\p{Emoji}\p{Extended_Pictographic}]/u.test(base);
   if (selector === 0xfe00 && /\p{Sm}/u.test(base)) return true;

@@ -1,7 +1,7 @@
 /**
- * Signs that a text gives orders to the model that reads it. Each is looked for where one of its words stands, in a short piece of text
- * from there on, by a pattern of a linear-time engine: the work grows with the length of the text and with nothing else. Most texts hold
- * few of the words, and most pieces lack what every pattern of their sign needs: fast searches tell so before any pattern is tried.
+ * Signs that a text gives orders to the model that reads it. The search begins where a word of the sign stands and reads a short piece of
+ * text by a pattern of a linear-time engine. So the work grows with the length of the text alone. Most texts hold few of the words, and most
+ * pieces lack what every pattern of their sign needs. Fast searches find that before a pattern runs.
  */
 import type { EvaluationContext, Work } from '../evaluator.ts';
 import { hiddenRuns, revealed, withoutHidden } from './hidden-characters.ts';
@@ -15,11 +15,11 @@ export interface FoundSign {
 interface Sign {
   readonly name: string;
   readonly meaning: string;
-  /** Where to look: words and no more, so that it is fast. No letter or digit stands before one. */
+  /** Where a search begins: words and no more, which is fast. No letter or digit stands before one. */
   readonly words?: string;
   /** Nor behind one. */
   readonly wholeWords?: true;
-  /** Where to look besides, whatever stands around. */
+  /** Where a search begins besides, whatever stands around. */
   readonly marks?: string;
   /** What stands in every piece that one of the patterns fits, and in few others. */
   readonly needs?: RegExp;
@@ -143,7 +143,7 @@ const signs: readonly Sign[] = [
 
 interface Sought {
   readonly sign: Sign;
-  /** All places where it is looked for. */
+  /** All places where a search begins. */
   readonly places: RegExp;
   readonly marks: RegExp | undefined;
 }
@@ -167,20 +167,20 @@ const sought: readonly Sought[] = signs.map((sign) => ({
   marks: sign.marks === undefined ? undefined : new RegExp(sign.marks, 'iu'),
 }));
 const soughtByWords = sought.filter(({ sign }) => sign.words !== undefined);
-/** Before a word of any sign; the word is in the group of that sign. What may stand before is told loosely, which is fast; `places` are exact. */
+/** The place before a word of any sign; the word is in the group of that sign. It may match before too many characters, which is fast; `places` are exact. */
 const BEFORE_WORD = new RegExp(`(?:^|[^a-z\\d])(?=${soughtByWords.map(({ sign: { words = '' } }) => `(${words})`).join('|')})`, 'gi');
-/** From so many words on it is faster to look for the places of every sign. */
+/** From this number of words on a search for the places of every sign is faster. */
 const wordsMax = 100;
 /** Anything else may be hidden, or have another normal form. */
 const UNUSUAL = /[^\t\n -~]/;
 
-/** The signs in a text, each once. `work` counts the places that are looked at; when it is used up the rest is left. */
+/** The signs in a text, each once. `work` counts the places; when it is used up, the search ends. */
 export function injectionSigns(text: string, context: EvaluationContext, work: Work): readonly FoundSign[] {
   const isUsual = !UNUSUAL.test(text);
   // As a model reads it: letters of other widths are the letters, and what is hidden between letters does not part them.
   const bare = isUsual ? text : withoutHidden(text);
   const plain = isUsual ? text : bare.normalize('NFKC');
-  const told = mayHold(plain).flatMap(({ sign: { name, needs, patterns }, places }): readonly FoundSign[] => {
+  const found = mayHold(plain).flatMap(({ sign: { name, needs, patterns }, places }): readonly FoundSign[] => {
     for (const { index } of plain.matchAll(places)) {
       if (work.steps <= 0) return [];
       work.steps--;
@@ -190,7 +190,7 @@ export function injectionSigns(text: string, context: EvaluationContext, work: W
     }
     return [];
   });
-  return bare.length === text.length ? told : [...told, ...hiddenText(text)];
+  return bare.length === text.length ? found : [...found, ...hiddenText(text)];
 }
 
 function placesOf({ words, wholeWords, marks }: Sign): RegExp {

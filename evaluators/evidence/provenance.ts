@@ -33,7 +33,7 @@ const touchedPlaceSteps = 20;
 const NUMBER = /^-?\d{1,15}(?:\.\d+)?$/;
 const THOUSANDS = /\d,\d{3}/;
 
-/** Undefined: the run is too large to be searched. Only calls with arguments are told of. */
+/** Undefined: the run is too large to be searched. The list holds only calls with arguments. */
 export function tracedCalls(trace: AgentTrace, calls: readonly PlacedCall[]): readonly Traced[] | undefined {
   const sources = sourcesOf(trace);
   if (sources === undefined) return undefined;
@@ -85,9 +85,9 @@ function sourcesOf({ systemPrompt = '', input = '', toolCalls }: AgentTrace): So
   for (const [at, { result, turn, error }] of toolCalls.entries()) {
     const sameTurn = turn !== undefined && turn === toolCalls[at - 1]?.turn ? knownTo[at - 1] : undefined;
     knownTo.push(sameTurn ?? text.length);
-    const told = result === undefined ? [] : plainTexts(result);
-    if (error !== undefined) told.push(plain(error.message));
-    text += `${told.join('\n')}\n`;
+    const texts = result === undefined ? [] : plainTexts(result);
+    if (error !== undefined) texts.push(plain(error.message));
+    text += `${texts.join('\n')}\n`;
     if (text.length > sourceCharsMax) return undefined;
   }
   return { text, knownTo };

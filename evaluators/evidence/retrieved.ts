@@ -27,7 +27,7 @@ export function retrievedIn(trace: AgentTrace, tools: readonly string[]): Found 
 }
 
 function documentsOf({ documents, truncated }: AgentTrace): Found {
-  const told = documents.flatMap(({ id, content, spanId }, at): readonly Retrieved[] => {
+  const carried = documents.flatMap(({ id, content, spanId }, at): readonly Retrieved[] => {
     if (content === undefined || content.trim() === '') return [];
     return [
       {
@@ -38,13 +38,13 @@ function documentsOf({ documents, truncated }: AgentTrace): Found {
       },
     ];
   });
-  if (told.length === 0 && truncated?.includes('spans') === true) return cutShort('requests to models, and perhaps documents,');
-  if (told.length === 0 && documents.length > 0)
+  if (carried.length === 0 && truncated?.includes('spans') === true) return cutShort('requests to models, and perhaps documents,');
+  if (carried.length === 0 && documents.length > 0)
     return skipped(
       'results_not_carried',
       `The spans carry no content of the ${count(documents.length, 'retrieved document')}; switch on the capture of documents.`,
     );
-  return { kind: 'found', documents: told };
+  return { kind: 'found', documents: carried };
 }
 
 function resultsOf(trace: AgentTrace, tools: readonly string[]): Found {

@@ -1,4 +1,4 @@
-/** What an evaluator of a text or a value looks at: the final response, the input, or the outputs of a tool, a retriever or a sub-agent. */
+/** The target of an evaluator of a text or a value: the final response, the input, or the outputs of a tool, a retriever or a sub-agent. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { SpanId } from '../../src/model/ids.ts';
 import { plainText, type JsonObject, type JsonValue } from '../../src/model/json.ts';
@@ -57,12 +57,12 @@ export type TargetOptions = OptionsOf<typeof targetOptions>;
 export interface Finding {
   /** 0..1 */
   readonly score: Rational;
-  /** The rest of a sentence that begins with the name of what was looked at. */
+  /** The rest of a sentence that begins with the name of the target. */
   readonly says: string;
   readonly details: JsonObject;
 }
 
-/** Characters of one value as text; longer ones are not looked at. */
+/** Characters of one value as text; longer ones are not scored. */
 export const valueCharsMax = 500_000;
 
 interface Target {
@@ -74,7 +74,7 @@ interface Target {
 
 type Found = { readonly kind: 'found'; readonly targets: readonly Target[]; readonly what: string } | Skipped;
 
-/** The values that `checked` would look at, for checks that must prepare something for all of them first. */
+/** The values that `checked` takes, for checks that prepare something for all of them first. */
 export function targetValues(
   trace: AgentTrace,
   options: TargetOptions,

@@ -10,7 +10,7 @@ export type TurnGrouping = 'assistant_message' | 'user_turn';
 
 export const turnGroupings: readonly TurnGrouping[] = ['user_turn', 'assistant_message'];
 
-/** Runs with more turns are not looked at turn by turn. */
+/** Runs with more turns are not scored by turn. */
 const turnsMax = 1_000;
 
 export interface Turns {
@@ -52,8 +52,8 @@ export function worstOf(found: readonly (Verdict | Outcome)[]): number | undefin
 }
 
 /**
- * The worst turn of a run is the outcome of the run. Every turn is held against the expectation at its index, or against the common one where none are told by turn; a turn that is expected
- * and never came has no calls. A run that tells no messages is one turn.
+ * The worst turn of a run is the outcome of the run. The expectation at the index of a turn applies to it, or the common one when there are
+ * none by turn. An expected turn that never came has no calls. A run without messages is one turn.
  */
 export function outcomeByTurn(
   trace: AgentTrace,
@@ -61,9 +61,9 @@ export function outcomeByTurn(
   grouping: TurnGrouping,
   evaluate: (turn: AgentTrace, expected: Expectation) => Outcome,
 ): Outcome {
-  const told = turnsOf(trace, grouping)?.traces ?? [trace];
-  const never = Array.from({ length: Math.max(0, (byTurn?.length ?? 0) - told.length) }, () => withoutWhole(trace));
-  const turns = [...told, ...never];
+  const actual = turnsOf(trace, grouping)?.traces ?? [trace];
+  const never = Array.from({ length: Math.max(0, (byTurn?.length ?? 0) - actual.length) }, () => withoutWhole(trace));
+  const turns = [...actual, ...never];
   if (turns.length === 0) return evaluate(trace, flat);
   if (turns.length > turnsMax)
     return skipped('too_large', `${turns.length} turns are more than the ${turnsMax} that are scored one by one.`);

@@ -23,15 +23,15 @@ export interface ReadMessages {
 const messagesMax = 5_000;
 const callsMax = 5_000;
 
-/** A call while its result is looked for. */
-interface Asked {
+/** A call whose result is not found yet. */
+interface PendingCall {
   readonly call: ToolCall;
-  /** Place of the message that asks for it. */
+  /** Index of the message that requests it. */
   readonly at: number;
-  answer?: Told;
+  answer?: ToolAnswer;
 }
 
-interface Told {
+interface ToolAnswer {
   readonly at: number;
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -41,8 +41,8 @@ interface Told {
 
 export function readMessages(value: JsonValue): ReadMessages {
   const faults: Fault[] = [];
-  const asked: Asked[] = [];
-  const told: Told[] = [];
+  const pending: PendingCall[] = [];
+  const answers: ToolAnswer[] = [];
   const messages: TraceMessage[] = [];
   for (const [at, one] of listed(value, faults).entries()) {
     const role = isJsonObject(one) ? member(one, 'role') : undefined;
@@ -54,15 +54,15 @@ export function readMessages(value: JsonValue): ReadMessages {
       continue;
     }
     const text = textOf(member(one, 'content'));
-    const calls = role === 'assistant' ? askedBy(one, at, asked, faults) : noCalls;
-    if (role === 'tool' || role === 'function') told.push(toldOf(one, at));
+    const calls = role === 'assistant' ? requestedBy(one, at, pending, faults) : noCalls;
+    if (role === 'tool' || role === 'function') answers.push(answerOf(one, at));
     messages.push(text === undefined ? { role, calls } : { role, text, calls });
   }
-  const orphanResults = withAnswers(asked, told);
+  const orphanResults = withAnswers(pending, answers);
   const assistant = messages.filter(({ role }) => role === 'assistant');
   return {
     messages,
-    toolCalls: asked.map(withAnswer),
+    toolCalls: pending.map(withAnswer),
     orphanResults,
     reasoningSteps: assistant.flatMap(({ text, calls }) => (calls.length > 0 && text !== undefined && text.trim() !== '' ? [text] : [])),
     finalResponse: assistant.findLast(({ calls }) => calls.length === 0)?.text,
@@ -90,13 +90,13 @@ function textOf(content: JsonValue | undefined): string | undefined {
 }
 
 /** Adds the calls of a message to those before it, and gives their places among them. */
-function askedBy(message: JsonObject, at: number, asked: Asked[], faults: Fault[]): readonly number[] {
-  const given = givenCalls(message, at, callsMax - asked.length, faults);
+function requestedBy(message: JsonObject, at: number, pending: PendingCall[], faults: Fault[]): readonly number[] {
+  const given = givenCalls(message, at, callsMax - pending.length, faults);
   const calls: number[] = [];
   for (const [nth, one] of given.entries()) {
     const call = isJsonObject(one) ? callOf(one, at) : undefined;
     if (call === undefined) faults.push({ path: [at, 'tool_calls', nth], problem: 'must be a call with a name' });
-    else calls.push(asked.push({ call, at }) - 1);
+    else calls.push(pending.push({ call, at }) - 1);
   }
   return calls;
 }
@@ -114,11 +114,11 @@ function givenCalls(message: JsonObject, at: number, max: number, faults: Fault[
 
 function callOf(given: JsonObject, turn: number): ToolCall | undefined {
   const inner = member(given, 'function');
-  const told = isJsonObject(inner) ? inner : given;
-  const name = member(told, 'name');
+  const described = isJsonObject(inner) ? inner : given;
+  const name = member(described, 'name');
   if (typeof name !== 'string') return undefined;
   const id = member(given, 'id');
-  const sent = sentArguments(member(told, 'arguments') ?? member(told, 'args'));
+  const sent = sentArguments(member(described, 'arguments') ?? member(described, 'args'));
   return typeof id === 'string' && id !== '' ? { name, id, ...sent, executed: false, turn } : { name, ...sent, executed: false, turn };
 }
 
@@ -132,7 +132,7 @@ function sentArguments(sent: JsonValue | undefined): Pick<ToolCall, 'arguments' 
   return isJsonObject(value) ? { arguments: value } : { arguments: null, argumentsText: text };
 }
 
-function toldOf(message: JsonObject, at: number): Told {
+function answerOf(message: JsonObject, at: number): ToolAnswer {
   const id = member(message, 'tool_call_id');
   const name = member(message, 'name');
   const content = member(message, 'content');
@@ -147,11 +147,11 @@ function toldOf(message: JsonObject, at: number): Told {
 }
 
 /** Gives each answer to its call; a later answer with the same id replaces an earlier one. Returns how many answer no call. */
-function withAnswers(asked: readonly Asked[], told: readonly Told[]): number {
-  const byId = Map.groupBy(asked, ({ call }) => call.id);
+function withAnswers(pending: readonly PendingCall[], answers: readonly ToolAnswer[]): number {
+  const byId = Map.groupBy(pending, ({ call }) => call.id);
   let orphans = 0;
-  for (const answer of told) {
-    const found = answer.id === undefined ? unanswered(asked, answer) : latest(byId.get(answer.id) ?? [], answer.at);
+  for (const answer of answers) {
+    const found = answer.id === undefined ? unanswered(pending, answer) : latest(byId.get(answer.id) ?? [], answer.at);
     if (found === undefined) orphans++;
     else found.answer = answer;
   }
@@ -159,15 +159,15 @@ function withAnswers(asked: readonly Asked[], told: readonly Told[]): number {
 }
 
 /** The latest call before the answer, else the first after it: an id may be used again in a later turn. */
-function latest(asked: readonly Asked[], at: number): Asked | undefined {
-  return asked.findLast((one) => one.at < at) ?? asked[0];
+function latest(pending: readonly PendingCall[], at: number): PendingCall | undefined {
+  return pending.findLast((one) => one.at < at) ?? pending[0];
 }
 
-function unanswered(asked: readonly Asked[], { at, name }: Told): Asked | undefined {
-  return asked.find((one) => one.answer === undefined && one.at < at && (name === undefined || one.call.name === name));
+function unanswered(pending: readonly PendingCall[], { at, name }: ToolAnswer): PendingCall | undefined {
+  return pending.find((one) => one.answer === undefined && one.at < at && (name === undefined || one.call.name === name));
 }
 
-function withAnswer({ call, answer }: Asked): ToolCall {
+function withAnswer({ call, answer }: PendingCall): ToolCall {
   if (answer === undefined) return call;
   const { result, sign } = answer;
   return {
@@ -211,8 +211,8 @@ function writtenCalls(value: JsonValue, at: number): readonly JsonValue[] {
   return isJsonArray(calls) ? calls : [];
 }
 
-/** A message of the role `tool` tells the result, or else the call itself under `result`. */
-function expectedCall({ name, arguments: sent, executed, result: told }: ToolCall, written: JsonValue | undefined): ExpectedToolCall {
-  const result = executed ? told : isJsonObject(written) ? member(written, 'result') : undefined;
+/** The result stands in a message of the role `tool`, or else in the call itself under `result`. */
+function expectedCall({ name, arguments: sent, executed, result: returned }: ToolCall, written: JsonValue | undefined): ExpectedToolCall {
+  const result = executed ? returned : isJsonObject(written) ? member(written, 'result') : undefined;
   return { name, arguments: sent ?? {}, ...(result === undefined ? {} : { result }) };
 }

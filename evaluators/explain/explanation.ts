@@ -3,8 +3,8 @@ import type { PlacedCall } from '../evidence/calls.ts';
 
 /** Foreign text in a sentence is cut here. */
 const quotedMax = 80;
-/** What a judge said is cut here. */
-const saidMax = 300;
+/** The explanation of a judge is cut here. */
+const explanationMax = 300;
 /** Culprits named in a sentence; the details name more. */
 export const listedMax = 3;
 
@@ -22,9 +22,9 @@ export function quoted(text: string): string {
   return `"${cut(singleSpaced(text))}"`;
 }
 
-/** What a judge said, as the rest of a sentence: without line breaks and the full stop at its end. */
-export function saidBriefly(text: string): string {
-  return cut(singleSpaced(text.trim()).replace(/[.!;:,\s]+$/, ''), saidMax);
+/** The explanation of a judge as the rest of a sentence: without line breaks and the full stop at its end. */
+export function briefExplanation(text: string): string {
+  return cut(singleSpaced(text.trim()).replace(/[.!;:,\s]+$/, ''), explanationMax);
 }
 
 /** The first few items, and how many more there are of `total`. */

@@ -5,7 +5,7 @@
 import { parseJson, type JsonValue } from '../../src/model/json.ts';
 import { balancedEnd } from '../../src/model/brackets.ts';
 
-/** More bracketed pieces than this are not told apart. */
+/** An answer with more bracketed pieces is not read. */
 const piecesMax = 200;
 
 interface Piece {

@@ -32,7 +32,7 @@ export function customAnswerSchema({ labels, range: [least = 0, most = 1] = [], 
     : labelSchema(Object.keys(labels));
 }
 
-/** What the judge is told about its answer; a schema of the user's own says it itself. */
+/** The instruction about the form of the answer; a schema of the user's own needs none. */
 export function customAnswerText({ labels, range: [least = 0, most = 1] = [], schema }: CustomAnswerOptions): string {
   if (schema !== undefined) return '';
   return `\n\nFirst explain in one or two sentences, then give the ${labels === undefined ? `score, a number from ${least} to ${most}` : `label, one of ${Object.keys(labels).join(', ')}`}.`;

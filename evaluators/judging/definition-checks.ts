@@ -19,7 +19,7 @@ export const onEmptyDefinitions = choice<OnEmpty>(
 export interface RuleChecks {
   readonly passed: readonly string[];
   readonly failed: readonly string[];
-  /** Told, not scored. */
+  /** For the details; they change no score. */
   readonly notes?: readonly string[];
 }
 
@@ -75,11 +75,11 @@ export function* byRulesAndJudge(
     all.push(checked(definition, checks.rules(definition, definitions), checks, answer?.kind === 'answered' ? answer.value : undefined));
   }
   const [error] = errors;
-  const asked = Math.min(definitions.length, questionsMax);
+  const questions = Math.min(definitions.length, questionsMax);
   return verdict(all, {
-    judge_calls: asked,
+    judge_calls: questions,
     ...(error === undefined ? {} : { judge_error: true, error }),
-    ...(asked < definitions.length ? { not_asked: definitions.length - asked } : {}),
+    ...(questions < definitions.length ? { not_asked: definitions.length - questions } : {}),
     ...(truncated || isCut(definitions, checks) ? { truncated: true } : {}),
   });
 }

@@ -1,4 +1,4 @@
-/** What a judge must be shown before it can be asked; a run without it is skipped, and nobody is asked. */
+/** The evidence that a judge needs. A run without it is skipped, and the judge is not called. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import { plainText, type JsonObject } from '../../src/model/json.ts';
 import {
@@ -19,7 +19,7 @@ export type Evidence = 'tool_calls' | 'tool_definitions' | 'input' | 'final_resp
 
 export const notAsked: JsonObject = { judge_called: false };
 
-/** Why the run cannot be judged; undefined when everything is there, and whole. */
+/** Why the run cannot be judged; `undefined` when all of it is there, and whole. */
 export function lacking(trace: AgentTrace, context: EvaluationContext, wanted: readonly Evidence[]): Skipped | undefined {
   for (const one of wanted) {
     const lack = lacks[one](trace);
@@ -49,7 +49,7 @@ const lacks: { readonly [one in Evidence]: (trace: AgentTrace) => Skipped | unde
   },
 };
 
-/** What a call could be made from was cut short before it: a value that nobody sees may have stood in what is missing. */
+/** A source of the arguments was cut short before the call: a value may have stood in the missing part. */
 export function sourcesCut(trace: AgentTrace, { index }: PlacedCall): Skipped | undefined {
   if (!lacksSources({ ...trace, toolCalls: trace.toolCalls.slice(0, index) })) return undefined;
   return cutShort('the system prompt or the results, where arguments come from,', notAsked);

@@ -1,4 +1,4 @@
-/** What a judge is shown of a run: blocks of bounded length, each with a mark whether something of it was cut. */
+/** The input of a judge: blocks of bounded length, each with a mark whether a part of it was cut. */
 import type { AgentTrace, ToolCall, ToolDefinition } from '../../src/model/agent-trace.ts';
 import { jsonText, plainText } from '../../src/model/json.ts';
 import type { PlacedCall } from '../evidence/calls.ts';
@@ -17,11 +17,11 @@ export interface Piece {
 
 /** Characters of a name of a tool or a role. */
 const nameMax = 100;
-/** Earlier messages that are shown. */
+/** Earlier messages in the input. */
 const messagesMax = 50;
 /** No piece is cut to less, however many there are. */
 const pieceMin = 50;
-/** Characters of the mark that tells of a cut. */
+/** Characters of the mark of a cut. */
 const markMax = 40;
 
 export function judgeInput(title: string, text: string): JudgeInput {
@@ -110,12 +110,12 @@ export function judgeInputDefinitions(
   );
 }
 
-/** What stood before the last message of the user: the system prompt and earlier messages, as far as they are known. */
+/** The system prompt and the messages before the last message of the user, as far as they are known. */
 export function judgeInputBefore(trace: AgentTrace): readonly JudgeInput[] {
   return [...(trace.systemPrompt === undefined ? [] : [judgeInput('system prompt', trace.systemPrompt)]), ...judgeInputHistory(trace)];
 }
 
-/** What was said before the last message of the user, the newest of it; no block where nothing is known of that. */
+/** The newest messages before the last message of the user; no block when none is known. */
 export function judgeInputHistory({ messages = [] }: AgentTrace): readonly JudgeInput[] {
   const last = messages.findLastIndex(({ role }) => role === 'user');
   const before = messages

@@ -1,6 +1,6 @@
 /**
- * A question as its author writes it: a text with `{{names}}` of what the judge is to be shown. Each name becomes a reference to a block;
- * what stands in the block is never looked at here, so that no text of a run can be taken for a name.
+ * A question as its author writes it: a text with `{{names}}` of parts of the run. Each name becomes a reference to a block. The reader never
+ * sees the content of a block, so that no text of a run becomes a name.
  */
 import type { AgentTrace, TruncatedPart } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';

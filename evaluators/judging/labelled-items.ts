@@ -11,7 +11,7 @@ import { labelProperties, readLabelled, type LabelForm, type ScoredLabel } from 
 import { mean, numberOf, rational } from '../matching/rational.ts';
 import type { JudgeInput } from './judge-input.ts';
 import { readEach, strictly } from './strict-answers.ts';
-import { callName, count, listed, quoted, saidBriefly } from '../explain/explanation.ts';
+import { callName, count, listed, quoted, briefExplanation } from '../explain/explanation.ts';
 
 export interface Item {
   /** From 1, and another one for each. The judge is shown the item under this number. */
@@ -24,7 +24,7 @@ export interface Item {
 
 export interface LabelOfItems extends LabelForm {
   readonly instruction: string;
-  readonly shown: readonly JudgeInput[];
+  readonly input: readonly JudgeInput[];
   /** At least one. */
   readonly items: readonly Item[];
   /** What an item is, in the singular. */
@@ -46,7 +46,7 @@ export function* labelledItems(about: LabelOfItems): Generator<Question, Outcome
   const large = tooMany(about);
   if (large !== undefined) return large;
   const wanted = { list: about.list, numbers: about.items.map(({ number }) => number), what: about.what };
-  const { data, truncated } = judgeInputBlocks(about.shown);
+  const { data, truncated } = judgeInputBlocks(about.input);
   const judged = yield* strictly(
     {
       id: 'judge',
@@ -141,7 +141,7 @@ function inWords({ inWords: words }: LabelOfItems, label: string): string {
 }
 
 function reason({ faults, explanation }: JudgedItem): string {
-  return `${faults.length === 0 ? '' : `${listed(faults.map(quoted))}: `}${saidBriefly(explanation)}`;
+  return `${faults.length === 0 ? '' : `${listed(faults.map(quoted))}: `}${briefExplanation(explanation)}`;
 }
 
 function itemDetails({ item, label, explanation, faults }: JudgedItem, name: string | undefined): JsonObject {

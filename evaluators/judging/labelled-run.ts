@@ -8,11 +8,11 @@ import { judgeInputBlocks, truncatedDetail } from './judge-blocks.ts';
 import { keptExplanation, labelProperties, readLabelled, type LabelForm } from './labels.ts';
 import type { JudgeInput } from './judge-input.ts';
 import { faulty, strictly, type Judged, type Reading } from './strict-answers.ts';
-import { listed, quoted, saidBriefly } from '../explain/explanation.ts';
+import { listed, quoted, briefExplanation } from '../explain/explanation.ts';
 
 interface AboutRun {
   readonly instruction: string;
-  readonly shown: readonly JudgeInput[];
+  readonly input: readonly JudgeInput[];
   /** What is judged; begins the sentence of the verdict. */
   readonly what: string;
   /** Spans that prove a score below 1. */
@@ -31,7 +31,7 @@ export function* labelledRun(about: LabelOfRun): Generator<Question, Outcome, An
   const judged = yield* readOf(about, labelProperties(about), (answer) => readLabelled(answer, about, 'the answer'));
   if (judged.kind === 'failed') return judged.outcome;
   const { label, score, explanation, faults } = judged.value;
-  const reason = saidBriefly(explanation);
+  const reason = briefExplanation(explanation);
   return {
     kind: 'scored',
     score,
@@ -57,7 +57,7 @@ export function* scoredRun(about: ScoreOfRun): Generator<Question, Outcome, Answ
   return {
     kind: 'scored',
     score: given,
-    explanation: `${about.what} is rated ${given}: ${saidBriefly(explanation)}.`,
+    explanation: `${about.what} is rated ${given}: ${briefExplanation(explanation)}.`,
     evidence: given < 1 ? (about.evidence ?? []) : [],
     details: { judge_called: true, explanation, ...about.details, ...truncatedDetail(judged.truncated) },
   };
@@ -65,11 +65,11 @@ export function* scoredRun(about: ScoreOfRun): Generator<Question, Outcome, Answ
 
 /** The one question about the run. */
 function* readOf<Value>(
-  { instruction, shown }: AboutRun,
+  { instruction, input }: AboutRun,
   properties: JsonObject,
   read: (answer: JsonValue) => Reading<Value>,
 ): Generator<Question, Judged<Value>, Answer> {
-  const { data, truncated } = judgeInputBlocks(shown);
+  const { data, truncated } = judgeInputBlocks(input);
   const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: objectSchema(properties) }, read);
   return judged.kind === 'failed' ? judged : { ...judged, truncated: truncated || judged.truncated };
 }

@@ -14,21 +14,21 @@ export function listIn(answer: JsonValue, list: string): readonly JsonValue[] | 
 }
 
 /** The first verdict on each thing, by its number; by its place where the answer does not number from 1. Others are ignored. */
-export function verdictsOn(asked: readonly number[], entries: readonly JsonValue[], byPlace = false): readonly (JsonValue | undefined)[] {
-  const numbers = entries.map(numberOf);
-  if (byPlace || numbers.some((number) => number === undefined || number < 1)) return asked.map((_, at) => entries[at]);
-  return asked.map((number) => entries[numbers.indexOf(number)]);
+export function verdictsOn(numbers: readonly number[], entries: readonly JsonValue[], byPlace = false): readonly (JsonValue | undefined)[] {
+  const given = entries.map(numberOf);
+  if (byPlace || given.some((number) => number === undefined || number < 1)) return numbers.map((_, at) => entries[at]);
+  return numbers.map((number) => entries[given.indexOf(number)]);
 }
 
 /** Exactly one verdict on each; undefined when that holds. */
-export function verdictsFault(asked: readonly number[], entries: readonly JsonValue[], what: string): string | undefined {
-  const numbers = entries.map(numberOf);
-  for (const number of asked) {
-    const times = numbers.filter((one) => one === number).length;
+export function verdictsFault(numbers: readonly number[], entries: readonly JsonValue[], what: string): string | undefined {
+  const given = entries.map(numberOf);
+  for (const number of numbers) {
+    const times = given.filter((one) => one === number).length;
     if (times !== 1) return times === 0 ? `${what} ${number} has no verdict` : `${what} ${number} has ${times} verdicts`;
   }
-  return entries.length > asked.length
-    ? `there are ${entries.length} verdicts for ${asked.length} ${what}${asked.length === 1 ? '' : 's'}`
+  return entries.length > numbers.length
+    ? `there are ${entries.length} verdicts for ${numbers.length} ${what}${numbers.length === 1 ? '' : 's'}`
     : undefined;
 }
 

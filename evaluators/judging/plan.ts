@@ -1,4 +1,4 @@
-/** The plan of a run: the one that is expected, else the one that the agent's reasoning and its messages tell, which a judge is asked to list. */
+/** The plan of a run: the expected one, else the one in the agent's reasoning and messages, which a judge lists. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { JsonValue } from '../../src/model/json.ts';
@@ -30,7 +30,7 @@ const instruction =
 
 const answerSchema = objectSchema({ explanation: { type: 'string' }, plan: { type: 'array', items: { type: 'string' } } });
 
-/** Asks only where the run tells something that may hold a plan. */
+/** Calls the judge only when reasoning or messages may hold a plan. */
 export function* planOf(trace: AgentTrace, expected: Expectation): Generator<Question, FoundPlan, Answer> {
   if (expected.plan !== undefined && expected.plan.length > 0)
     return {

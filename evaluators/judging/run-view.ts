@@ -29,7 +29,7 @@ interface Entry {
   readonly head: string;
   /** What was sent; nothing for a text. */
   readonly sent: string;
-  readonly said: string;
+  readonly text: string;
   readonly call?: { readonly index: number; readonly tool: string; readonly failed: boolean };
 }
 
@@ -45,7 +45,7 @@ const toolsNamed = 20;
 const nameMax = 80;
 
 export function runView(trace: AgentTrace, { charsMax = blockMax, calls }: RunViewOptions = {}): RunView {
-  const entries = calls === undefined ? told(trace) : calls.flatMap((index) => callEntry(trace.toolCalls[index], index));
+  const entries = calls === undefined ? entriesOf(trace) : calls.flatMap((index) => callEntry(trace.toolCalls[index], index));
   if (entries.length === 0) return { text: '(no steps)', truncated: false, leftOut: [] };
   const whole = entries.map((entry) => written(entry, Infinity));
   if (lengthOf(whole) <= charsMax) return { text: whole.join('\n'), truncated: false, leftOut: [] };
@@ -69,22 +69,22 @@ function capped(entries: readonly Entry[], cap: number, edgeMax: number): readon
 
 const endWords = { failed: 'failed', returned: 'ran', not_executed: 'did not run' } as const;
 
-/** One line a call, for whoever judges a part of a run and needs to know of the rest. */
+/** One line per call, for a question about a part of a run. */
 export function outlineText(trace: AgentTrace, charsMax: number): string {
   const lines = trace.toolCalls.map((call, at) => `${at + 1}. ${toolName(call)}: ${endWords[callEnd(call)]}`);
   return shortened(lines.join('\n'), charsMax);
 }
 
-/** With the texts between the calls, where the messages tell all calls; the calls alone where they do not. */
-function told(trace: AgentTrace): readonly Entry[] {
-  const asked = (trace.messages ?? []).flatMap(({ calls }) => calls);
+/** The calls with the texts between them when the messages hold all calls; otherwise the calls alone. */
+function entriesOf(trace: AgentTrace): readonly Entry[] {
+  const messageCalls = (trace.messages ?? []).flatMap(({ calls }) => calls);
   const isComplete =
-    trace.messages !== undefined && new Set(asked).size === trace.toolCalls.length && asked.length === trace.toolCalls.length;
+    trace.messages !== undefined && new Set(messageCalls).size === trace.toolCalls.length && messageCalls.length === trace.toolCalls.length;
   if (!isComplete) return trace.toolCalls.flatMap(callEntry);
   return (trace.messages ?? []).flatMap(({ role, text, calls }) => {
     const spoken =
       text !== undefined && text.trim() !== '' && (role === 'assistant' || role === 'user')
-        ? [{ head: `${role} said: `, sent: '', said: text }]
+        ? [{ head: `${role} said: `, sent: '', text }]
         : [];
     return [...spoken, ...calls.flatMap((index) => callEntry(trace.toolCalls[index], index))];
   });
@@ -100,13 +100,13 @@ function callEntry(call: ToolCall | undefined, index: number): readonly Entry[] 
     {
       head: `${index + 1}. ${toolName(call)}`,
       sent,
-      said: saidBy(call),
+      text: outcomeText(call),
       call: { index, tool: toolName(call), failed: callEnd(call) === 'failed' },
     },
   ];
 }
 
-function saidBy({ executed, error, result, truncated }: ToolCall): string {
+function outcomeText({ executed, error, result, truncated }: ToolCall): string {
   if (!executed) return 'did not run';
   if (error !== undefined) return `failed: ${error.message}`;
   if (result !== undefined) return `returned: ${result === null ? '(nothing)' : plainText(result)}`;
@@ -121,15 +121,15 @@ function toolName({ name }: ToolCall): string {
 function withoutRepeats(entries: readonly Entry[]): readonly Entry[] {
   const first = new Map<string, number>();
   return entries.map((entry) => {
-    if (entry.call === undefined || entry.said.length < repeatedLeast) return entry;
-    const known = first.get(entry.said);
-    if (known === undefined) first.set(entry.said, entry.call.index);
-    return known === undefined ? entry : { ...entry, said: `(the same as step ${known + 1})` };
+    if (entry.call === undefined || entry.text.length < repeatedLeast) return entry;
+    const known = first.get(entry.text);
+    if (known === undefined) first.set(entry.text, entry.call.index);
+    return known === undefined ? entry : { ...entry, text: `(the same as step ${known + 1})` };
   });
 }
 
-function written({ head, sent, said, call }: Entry, cap: number): string {
-  return call === undefined ? `${head}${shortened(said, cap)}` : `${head}(${shortened(sent, cap)})\n   ${shortened(said, cap)}`;
+function written({ head, sent, text, call }: Entry, cap: number): string {
+  return call === undefined ? `${head}${shortened(text, cap)}` : `${head}(${shortened(sent, cap)})\n   ${shortened(text, cap)}`;
 }
 
 /** Begins and ends as the text does. */

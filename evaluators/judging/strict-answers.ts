@@ -21,7 +21,7 @@ export interface Labelled {
   readonly entry: JsonObject;
 }
 
-/** Asks, and reads the answer. What cannot be read is a fault that the judge may mend; what still cannot be read is a failed evaluation. */
+/** Puts the question and reads the answer. The retry names the fault of an unreadable answer; a second one fails the evaluation. */
 export function* strictly<Value>(
   question: Omit<Question, 'check'>,
   read: (answer: JsonValue) => Reading<Value>,
@@ -37,7 +37,7 @@ export function* strictly<Value>(
   return { kind: 'judged', value: reading.value, truncated: answer.truncated };
 }
 
-/** `who` is whose label it is, for the fault. Case and blanks around a label are not what it is told by. */
+/** `who` is whose label it is, for the fault. Case and blanks around a label do not count. */
 export function readLabel(answer: JsonValue, labels: readonly string[], who = 'the answer'): Reading<Labelled> {
   if (!isJsonObject(answer)) return faulty(`${who} is not an object`);
   const explanation = explanationIn(answer);

@@ -1,5 +1,5 @@
 /**
- * Whether the arguments of a call are those that were expected. The words look from the expectation: `subset` means that the
+ * Whether the arguments of a call are those that were expected. The words take the side of the expectation: `subset` means that the
  * expectation is a subset of what was sent. Only the top level follows the mode; nested values are compared whole.
  */
 import { type JsonObject, type JsonValue, isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
@@ -92,7 +92,7 @@ export function preparedArguments(value: JsonObject | null, rule: ArgumentRule):
   return { members };
 }
 
-/** The arguments that a rule looks at: all, or the values at its paths under the paths as they are written. */
+/** The arguments that a rule compares: all, or the values at its paths under the paths as they are written. */
 export function selectedArguments(value: JsonObject, { fields }: ArgumentRule): JsonObject {
   if (fields === undefined) return value;
   return Object.fromEntries(

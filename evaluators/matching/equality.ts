@@ -40,7 +40,7 @@ function equal(a: JsonValue, b: JsonValue, tolerance: TextTolerance, depth: numb
   return keys.length === Object.keys(b).length && keys.every((key) => equalMembers(a, b, key, tolerance, depth + 1));
 }
 
-/** Most members are texts and numbers that are the same; these need no further look. */
+/** Most members are equal texts and numbers; these need no further comparison. */
 function equalMembers(a: JsonObject, b: JsonObject, key: string, tolerance: TextTolerance, depth: number): boolean {
   const one = a[key];
   const other = b[key];

@@ -14,7 +14,7 @@ export interface JsonPath {
 }
 
 export interface Segment {
-  /** Looks below every value, not only at it. */
+  /** Selects below every value, not only in it. */
   readonly descends: boolean;
   readonly selectors: readonly Selector[];
 }
@@ -47,7 +47,7 @@ export type PathResult =
   | { readonly kind: 'missing' }
   | { readonly kind: 'too_much' };
 
-/** Values that one evaluation may look at. */
+/** Values that one evaluation may visit. */
 export const pathStepsMax = 200_000;
 
 /** A path that can find one value at most. Any other gives a list, empty when nothing is found. */

@@ -61,7 +61,7 @@ const technicalWords: ReadonlySet<string> = new Set([
   'x509',
 ]);
 
-/** The name without a random suffix. A known name is kept; a known base, or a suffix of letters and digits, tells that the suffix is random. */
+/** The name without a random suffix. A known name is kept; a known base, or a suffix of letters and digits, shows that the suffix is random. */
 export function normalizedName(name: string, known: ReadonlySet<string>): string {
   if (known.has(name)) return name;
   const [, base, suffix] = randomSuffix.exec(name) ?? [];

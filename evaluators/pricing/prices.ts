@@ -82,11 +82,11 @@ export type CallCost =
   | { readonly kind: 'priced'; readonly call: ModelCall; readonly model: string; readonly amount: Rational }
   /** The model has no price; a call without a model has the empty text. */
   | { readonly kind: 'no_price'; readonly call: ModelCall; readonly model: string }
-  /** A number of tokens that costs something is not told. */
+  /** A number of tokens that costs something is missing. */
   | { readonly kind: 'no_tokens'; readonly call: ModelCall; readonly model: string };
 
 /**
- * Each model call of a run. A request that failed and tells no tokens was not charged, so it is left out. A trace that knows its tokens
+ * Each model call of a run. A failed request without tokens was not charged, so it is left out. A trace that knows its tokens
  * only as a whole counts as one call.
  */
 export function callCosts({ modelCalls, model: ofRun = '', tokens }: AgentTrace, prices: PriceTable): readonly CallCost[] {
@@ -125,7 +125,7 @@ function lacksTokens({ inputTokens, outputTokens }: ModelCall, { inputPerMillion
 
 const million = 1_000_000;
 
-/** Cached tokens are among the input tokens, unless there are more of them: then the input was told without them. */
+/** Cached tokens are among the input tokens, unless there are more of them: then the input does not include them. */
 function amountOf({ inputTokens = 0, outputTokens = 0, cachedInputTokens: cached = 0 }: ModelCall, price: Price): Rational {
   const fresh = cached > inputTokens ? inputTokens : inputTokens - cached;
   const {

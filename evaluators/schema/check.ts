@@ -119,7 +119,7 @@ const isOf: { readonly [group in Group]: (value: JsonValue) => boolean } = {
   object: isJsonObject,
 };
 
-/** A lone type is told of where the keywords that are about it stand, several types before all others. */
+/** The failure of a lone type stands where its keywords stand, that of several types before all others. */
 function checkOf(schema: JsonObject, draft: Draft, compiling: Compiling): Check {
   const own = rules.filter((rule) => Object.hasOwn(schema, rule.keyword) && (rule.draft ?? draft) === draft);
   const types = typesOf(schema);
@@ -150,7 +150,7 @@ function ofGroup(isIn: (value: JsonValue) => boolean, checks: readonly Check[], 
   };
 }
 
-/** What lies around does not count for `unevaluated…`; what it has looked at counts for what lies around. */
+/** The schemas around do not count for `unevaluated…`; what this one evaluates counts for them. */
 function withSeen(check: Check): Check {
   return (value, place, checking, seen) => {
     const own = freshSeen();

@@ -71,7 +71,7 @@ const schemaListKeywords: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneO
 const schemaMapKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
 /** References that depend on the way by which a schema is entered. */
 const dynamicKeywords: ReadonlySet<string> = new Set(['$dynamicRef', '$recursiveRef']);
-/** Keywords that are told apart below. */
+/** Keywords that the cases below distinguish. */
 const otherKeywords: ReadonlySet<string> = new Set(['type', 'items', 'pattern', 'dependencies', 'nullable']);
 
 const typeWords: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);

@@ -32,7 +32,7 @@ export interface Checking {
   readonly sharing: boolean;
 }
 
-/** What other keywords of a schema have looked at: `unevaluatedProperties` and `unevaluatedItems` are about the rest. */
+/** What other keywords of a schema have evaluated: `unevaluatedProperties` and `unevaluatedItems` are about the rest. */
 export interface Seen {
   readonly names: Set<string>;
   allNames: boolean;
@@ -68,7 +68,7 @@ export function spend(checking: Checking, steps: number): void {
   if (checking.steps < 0) throw new OutOfSteps();
 }
 
-/** A failure is made, kept and told: dearer than a check that passes. */
+/** A failure is made, kept and reported: dearer than a check that passes. */
 const failureSteps = 8;
 
 export function fail(checking: Checking, failure: Failure): void {
@@ -76,7 +76,7 @@ export function fail(checking: Checking, failure: Failure): void {
   spend(checking, failureSteps);
 }
 
-/** A part of the value stays unchecked. What it would have looked at counts as seen: nothing is held against a value for want of a part of the schema. */
+/** A part of the value stays unchecked. Its members count as seen: a missing part of the schema is no fault of the value. */
 export function leaveOut(checking: Checking, gap: string, seen?: Seen): void {
   spend(checking, 1);
   addGaps(checking, [gap]);
@@ -120,7 +120,7 @@ export interface Trial {
   readonly gaps: readonly string[];
 }
 
-/** What a schema says of a value, not yet told. When the steps end inside, nothing of it counts. */
+/** What a schema finds of a value, not yet reported. When the steps end inside, nothing of it counts. */
 export function trial(check: Check, value: JsonValue, place: Place, checking: Checking, seen: Seen | undefined): Trial {
   const [failed, left] = [checking.failures.length, checking.gaps.length];
   try {

@@ -53,10 +53,10 @@ const anyOf: SchemaRule = {
         else passes = true;
         if (passes && seen === undefined) return;
       }
-      // What a branch that may hold has looked at is open too.
+      // What a branch that may hold has evaluated is open too.
       if (open.length > 0 && (!passes || seen !== undefined)) addGaps(checking, open);
       else if (!passes)
-        tell(checking, toldOnce(refusals, { keyword: 'anyOf', place, params: {}, message: 'must match a schema in anyOf' }));
+        report(checking, reportedOnce(refusals, { keyword: 'anyOf', place, params: {}, message: 'must match a schema in anyOf' }));
     };
   },
 };
@@ -85,7 +85,7 @@ const oneOf: SchemaRule = {
         params: { passingSchemas: passing.length === 0 ? null : passing },
         message: 'must match exactly one schema in oneOf',
       };
-      tell(checking, passing.length === 0 ? toldOnce(refusals, failed) : [failed]);
+      report(checking, passing.length === 0 ? reportedOnce(refusals, failed) : [failed]);
     };
   },
 };
@@ -131,7 +131,7 @@ export function tried(check: Check, value: JsonValue, place: Place, checking: Ch
   return found;
 }
 
-export function tell(checking: Checking, failures: readonly Failure[]): void {
+export function report(checking: Checking, failures: readonly Failure[]): void {
   for (const failure of failures) checking.failures.push(failure);
 }
 
@@ -139,7 +139,7 @@ export function tell(checking: Checking, failures: readonly Failure[]): void {
  * A value that no branch takes is told of once. Every branch refuses its type: a wrong type. One branch takes the type: that branch's
  * failures, since it is the one that was meant. Otherwise the keyword alone.
  */
-function toldOnce(refusals: readonly (readonly Failure[])[], union: Failure): readonly Failure[] {
+function reportedOnce(refusals: readonly (readonly Failure[])[], union: Failure): readonly Failure[] {
   const refusing = refusals.map((failures) => failures.filter(({ keyword, place }) => keyword === 'type' && place === union.place));
   const open = refusals.filter((_, at) => refusing[at]?.length === 0);
   if (open.length > 0) return open.length === 1 ? (open[0] ?? []) : [union];

@@ -1,6 +1,6 @@
 /** Keywords that look into objects. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
-import { tell, tried } from './rules-combined.ts';
+import { report, tried } from './rules-combined.ts';
 import { searching } from './rules-plain.ts';
 import { addGaps, fail, inside, leaveOut, spend, withShare, type Checking, type Failure, type Place, type SchemaRule } from './rule.ts';
 
@@ -123,7 +123,7 @@ function dependent(keyword: 'dependencies' | 'dependentRequired' | 'dependentSch
             if (!Object.hasOwn(object(value), other)) fail(checking, missingDependency(keyword, place, { name, other, others }));
           if (check === undefined) continue;
           const { failures, gaps } = tried(check, value, place, checking, seen);
-          tell(checking, failures);
+          report(checking, failures);
           addGaps(checking, gaps);
         }
       };

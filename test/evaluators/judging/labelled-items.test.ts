@@ -10,7 +10,7 @@ const labels = { good: 1, half: 0.5, bad: 0 };
 function outcomeOf(numbers: readonly number[], entries: readonly JsonValue[], scoredBy: LabelOfItems['scoredBy'] = 'share'): Outcome {
   const running = labelledItems({
     instruction: 'Judge.',
-    shown: [],
+    input: [],
     labels,
     what: 'thing',
     list: 'things',

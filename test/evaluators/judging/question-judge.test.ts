@@ -8,7 +8,7 @@ import type { Outcome } from '../../../src/model/verdict.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 
 const context = evaluationContext();
-const question = { instruction: 'Is it polite?', shown: [{ title: 'answer', text: 'Thanks.', isCut: false }], what: 'The answer' };
+const question = { instruction: 'Is it polite?', input: [{ title: 'answer', text: 'Thanks.', isCut: false }], what: 'The answer' };
 const label: JudgeQuestion = { ...question, labels: { polite: 1, rude: 0 } };
 
 function outcome(
