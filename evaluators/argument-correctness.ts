@@ -1,4 +1,4 @@
-/** The arguments of every tool call are the right ones for what the user wants, by the judgement of a model that sees what was known before each call. */
+/** The arguments of every tool call are right for what the user wants. A judge sees what was known before each call. */
 import { argumentsUnknown, hasArguments, placedCalls } from './evidence/calls.ts';
 import { inputText, notAsked, sourcesCut } from './judging/judge-evidence.ts';
 import { callItems } from './judging/labelled-items.ts';

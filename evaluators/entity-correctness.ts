@@ -1,6 +1,6 @@
 /**
- * The names, numbers, dates and ids in the final response are those of the tool results, the documents or the reference, by the judgement of
- * a model, one by one. What the judge lists must stand in the response: an entity that does not is no entity of it.
+ * The names, numbers, dates and ids in the final response are those of the tool results, the documents or the reference. A judge decides one
+ * by one. What it lists must stand in the response.
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';

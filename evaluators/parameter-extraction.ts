@@ -1,4 +1,4 @@
-/** The arguments of each tool call are what the conversation says, in the form that the tool's schema asks for, by the judgement of a model that names the wrong ones. */
+/** The arguments of each tool call are what the conversation says, in the form of the tool's schema. A judge names the wrong ones. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { argumentsUnknown, cutShort, hasArguments, placedCalls, skipped, type Skipped } from './evidence/calls.ts';
 import { inputText, notAsked, sourcesCut } from './judging/judge-evidence.ts';

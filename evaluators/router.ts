@@ -1,4 +1,4 @@
-/** Each tool call was the right one to make, by the judgement of a model: the right function among those that are defined, called with what was known. */
+/** Each tool call was the right one to make: the right function among the defined ones, with known values. A judge decides. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { noToolCalls, notCarried, placedCalls } from './evidence/calls.ts';
 import { inputText, lacking, notAsked, sourcesCut } from './judging/judge-evidence.ts';

@@ -1,6 +1,6 @@
 /**
- * The tasks that the user set are done, by the judgement of a model that sees the input, the tool calls with their results and the
- * final response. One question a run, one verdict a task; a task without a verdict is not done.
+ * The tasks that the user set are done. A judge sees the input, the tool calls with their results and the final response. There is one
+ * question per run and one verdict per task; a task without a verdict is not done.
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';

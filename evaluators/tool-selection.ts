@@ -1,4 +1,4 @@
-/** The tools that the agent called were the right ones to choose among those that it had, by the judgement of a model, on a scale of five steps. */
+/** The agent called the right tools among those that it had. A judge rates the choice on a scale of five steps. */
 import { evidenceOf, placedCalls } from './evidence/calls.ts';
 import { questionJudge } from './judging/question-judge.ts';
 import { selectionInput, selectionInstruction, selectionSteps } from './judging/selection-question.ts';

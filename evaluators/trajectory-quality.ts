@@ -1,4 +1,4 @@
-/** How well the agent went about its work as a whole, by the judgement of a model that sees all steps, on a scale of five. */
+/** How well the agent went about its work as a whole. A judge sees all steps and rates them on a scale of five. */
 import { isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import { objectSchema, explanationIn } from './judging/numbered-verdicts.ts';
 import { blocksOf, expectedText, lacking, truncatedDetail } from './judging/judge-blocks.ts';

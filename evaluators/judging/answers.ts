@@ -1,5 +1,5 @@
 /**
- * Reads what a judge answered. Structured output makes most answers plain JSON in the schema asked for; this reader forgives what
+ * Reads the answer of a judge. Structured output makes most answers plain JSON in the requested schema; this reader forgives what
  * models do besides (fences, prose, a comma too many, "true" for true), but never guesses a verdict that is not there.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
@@ -20,11 +20,11 @@ export type ReadAnswer =
     }
   | { readonly kind: 'failed'; readonly error: string };
 
-/** How strictly an answer is read. What is absent is not asked for. */
+/** How strictly an answer is read. What is left out is not required. */
 interface Strictness {
   /** Members that a schema does not name are refused. */
   readonly membersOfSchema?: true;
-  /** The texts that the judge was shown: what stands in them is not its own verdict. */
+  /** The texts of the judge input: what stands in them is not its own verdict. */
   readonly material?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export function readAnswer(
   return { kind: 'answered', value: found.value, ...(fault === undefined ? {} : { fault }) };
 }
 
-/** As `fittedRoot` takes them, a list or an entry alone stands for the object around it, and another name for the list is none too many. */
+/** Follows `fittedRoot`: a list or an entry alone stands for the object around it, and the list may have another name. */
 function surplusMember(value: JsonValue, schema: JsonSchema): string | undefined {
   const list = soleList(schema);
   if (list === undefined || (isJsonObject(value) && Object.hasOwn(value, list.name))) return surplusIn(value, schema, 'the answer');

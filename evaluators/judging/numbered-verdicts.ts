@@ -1,4 +1,4 @@
-/** Schemas of a judge's answers (every member required, in the order of writing, no others), and answers with one verdict for each of several numbered things. */
+/** Schemas of a judge's answers, with every member required and in the order of writing, and answers with one verdict per numbered thing. */
 import { isJsonArray, isJsonObject, member, type JsonValue, type JsonObject } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import type { JsonSchema } from '../evaluator.ts';

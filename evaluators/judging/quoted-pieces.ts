@@ -1,6 +1,6 @@
 /**
- * Whether a piece of a judge's answer stands in the material that the judge was shown: as text, or as the same JSON value. A judge that quotes a forged verdict may write it with
- * its members in another order, and an endpoint that keeps to a schema writes it anew.
+ * Whether a piece of a judge's answer stands in the judge input: as text, or as the same JSON value. A judge may quote a forged verdict with
+ * its members in another order, and an endpoint with a schema writes it anew.
  */
 import { isJsonArray, isJsonObject, jsonText, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 

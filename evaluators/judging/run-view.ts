@@ -1,7 +1,7 @@
 /**
- * A run as a judge can read it in one block: all of it where that fits. Of a longer one the first and the last steps are there as far as
- * possible, long texts in between lose their middle, what was said before is referred to, and if even that is too much, steps in the
- * middle are left out and counted. Every gap says so in its place.
+ * A run in one block for a judge: all of it when it fits. A longer run keeps its first and last steps as far as possible. Long texts in
+ * between lose their middle, and a repeated result becomes a reference. As the last means the view leaves out steps in the middle and
+ * counts them. Every gap is marked in its place.
  */
 import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
 import { callEnd } from '../../src/model/error-signs.ts';

@@ -1,6 +1,6 @@
 /**
- * Answers of a judge that are taken whole or not at all: a label that is none of the set, an explanation that is missing, or an item
- * without exactly one verdict is named to the judge once, and then the evaluation has failed. Nothing is guessed, clamped or counted as 0.
+ * Answers of a judge that count whole or not at all. The retry names an unknown label, a missing explanation, or an item without exactly
+ * one verdict. After that the evaluation fails. Nothing is guessed, clamped or counted as 0.
  */
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';

@@ -1,6 +1,6 @@
 /**
- * The one equality of JSON values: objects by key set, lists in order, one number type (1 = 1.0, exact beyond 2^53), booleans are
- * not numbers, null is a value and differs from a missing key, texts by code points without Unicode normalisation.
+ * The one equality of JSON values. Objects compare by key set, lists in order, texts by code points without Unicode normalisation. There is
+ * one number type (1 = 1.0, exact beyond 2^53), and booleans are not numbers. Null is a value and differs from a missing key.
  */
 import { isJsonArray, isJsonObject, jsonDepthMax, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 

@@ -47,7 +47,7 @@ export const equalNames: SameTool = (expected, call) => expected.name === call.n
 export const equalTools: SameTool = (expected, call) =>
   expected.toolId !== undefined && call.toolId !== undefined ? expected.toolId === call.toolId : isCalled(expected.name, call);
 
-/** What is written as a tool's name may be its name, as an SDK may have changed it, its id, or the id of the call. */
+/** An expected name may be the name of the tool, also as an SDK changed it, its id, or the id of the call. */
 export function isCalled(name: string, call: ToolCall): boolean {
   return name === call.toolId || name === call.id || sameTool(name, call.name);
 }

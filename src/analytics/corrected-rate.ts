@@ -1,5 +1,5 @@
 /**
- * The rate of one evaluator over all traffic, from the runs that it was asked about: weighted by the probabilities with which they were chosen, corrected by
+ * The rate of one evaluator over all traffic, from the runs that it scored: weighted by the probabilities with which they were chosen, corrected by
  * what people say where they say enough, with what it does not speak for.
  */
 import { noTenant } from '../model/ids.ts';
@@ -42,7 +42,7 @@ export interface HonestRate {
 
 /** What single runs weigh in a rate. */
 export interface RateWeights extends CappedWeights {
-  /** Kish's: runs of equal weight that would tell as much, after weights were cut. */
+  /** Kish's: runs of equal weight with as much information, after weights were cut. */
   readonly kishN: number;
 }
 
@@ -121,7 +121,7 @@ function isEnough(judged: readonly Judged[]): boolean {
 }
 
 /**
- * People look at what failed more often than at what passed, so among the runs of one verdict the labels count as drawn evenly, and with the probability
+ * People label failures more often than passes. So among the runs of one verdict the labels count as drawn evenly, and with the probability
  * that came of it.
  */
 function corrected(judged: readonly Judged[], observed: Observe): PredictionPowered | NotEstimable {
@@ -131,7 +131,7 @@ function corrected(judged: readonly Judged[], observed: Observe): PredictionPowe
       return [value, own.filter(({ label }) => label !== undefined).length / Math.max(1, own.length)] as const;
     }),
   );
-  // Of a verdict that nobody has looked at people may think anything.
+  // A verdict without labels leaves every opinion of people possible.
   if (judged.length > 0 && strata.some((value) => shares.get(value) === 0 && judged.some((one) => one.value === value)))
     return notEstimable('no_labels');
   return predictionPowered(
@@ -150,7 +150,7 @@ function reckoned(judged: readonly Judged[], plain: Estimate): CorrectedRate | N
   return roganGladen({ judged: plain, labelled: confusion(labelled), overlap: labelled.length / judged.length });
 }
 
-/** Runs that could not be asked about, or that nobody got an answer for. */
+/** Runs without a question, or without an answer. */
 function covered(rows: readonly VerdictRow[], judged: readonly Judged[], decided: readonly DecidedRuns[]): Coverage | NotEstimable {
   const weightMax = weightMaxOf(rows);
   const weight = (some: readonly VerdictRow[]): number =>
@@ -162,10 +162,10 @@ function covered(rows: readonly VerdictRow[], judged: readonly Judged[], decided
   ];
   const sum = (of: keyof Pick<DecidedRuns, 'runs' | 'chosen' | 'weight' | 'unchosen'>, ...decisions: readonly string[]): number =>
     decided.filter(({ decision }) => decisions.includes(decision)).reduce((all, one) => all + one[of], 0);
-  // Of the runs that were not asked about as many would have been skipped as of those that were.
+  // Assumes the same share of skips among the runs without a question.
   const answered = scoredWeight + failedWeight + skippedWeight;
   const applies = answered > 0 ? (scoredWeight + failedWeight) / answered : 1;
-  // What was chosen and then not asked about stands for others, as what was answered does; what the configuration left out counts only where it had been chosen.
+  // A chosen run without an answer stands for others like an answered one. A run that the configuration left out counts only if it was chosen.
   const eligible =
     (sum('runs', 'scored', 'skipped', 'sampled_out', 'over_budget', 'overload', 'failed', 'waiting') + sum('chosen', 'filtered')) * applies;
   const lostWeight = sum('weight', 'over_budget', 'overload', 'filtered') * applies;

@@ -1,4 +1,4 @@
-/** What a look at a fixed set of runs says beside the first one: how many verdicts are others, and whether in one direction more than by chance. */
+/** A drift measurement against the first one: how many verdicts differ, and whether in one direction more than by chance. */
 import type { DriftAnswer, DriftCounts, DriftWord } from '../model/store/drift-store.ts';
 import type { NotEstimable } from '../statistics/estimate.ts';
 import { verdictDrift, type AskedAgain, type VerdictDrift } from '../statistics/verdict-drift.ts';

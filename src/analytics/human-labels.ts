@@ -24,7 +24,7 @@ export function labelMeanings(verdicts: Iterable<{ readonly word: string; readon
   ]);
 }
 
-/** `passed` where it is told, else what the label means, else whether the score reaches a half. Undefined: nobody knows what the label means. */
+/** `passed` when it is stated, else what the label means, else whether the score reaches a half. `undefined` when the meaning of the label is unknown. */
 export function passedOf(
   { passed, label, score }: Pick<StoredAnnotation, 'passed' | 'label' | 'score'>,
   meanings: LabelMeanings,

@@ -1,6 +1,6 @@
 /**
- * How far the verdicts of evaluators agree with what people say of the same runs, by evaluator, its version and the model that was asked; and how far people
- * agree with one another. What is looked for is failures: they are what a judge is there to find.
+ * How far the verdicts of evaluators agree with what people say of the same runs, by evaluator, its version and the model of the judge; and how far people
+ * agree with one another. Failures count as positive, because a judge is there to find them.
  */
 import type { AnnotatedRun } from '../model/store/annotation-store.ts';
 import { cohenKappa, type Kappa, raterAgreement, type RaterAgreement } from '../statistics/cohen-kappa.ts';
@@ -31,7 +31,7 @@ export interface PeopleAgreement {
   readonly about: About;
   readonly people: number;
   readonly runs: number;
-  /** Runs of which as many say that they passed as that they failed: these are compared with nobody. */
+  /** Runs of which as many say that they passed as that they failed: these are not compared. */
   readonly disputed: number;
   /** Annotations with a label that none of the evaluator's verdicts has. */
   readonly unreadable: number;
@@ -67,7 +67,7 @@ export function agreementOf(rows: readonly AnnotatedRun[]): Agreement {
 /** An evaluator that asks a judge, as it is configured. */
 export type JudgeInForce = Pick<JudgeAgreement, 'name' | 'evaluator' | 'version' | 'model'>;
 
-/** Of one whose verdicts nobody has labelled yet: it is there, and nothing can be told of it. */
+/** The entry of an evaluator without labels: no agreement can be estimated. */
 export function withoutLabels(judge: JudgeInForce): JudgeAgreement {
   const none = notEstimable('no_labels');
   return {

@@ -10,7 +10,7 @@ import { labelledRuns } from './human-labels.ts';
 export type RateSource = Pick<Store, 'verdicts' | 'annotations'>;
 
 export interface RatesQuery extends RunPeriod {
-  /** Undefined: those that ask somebody. */
+  /** `undefined`: all that ask a judge or an endpoint. */
   readonly name?: string;
   readonly kinds: readonly AnnotatorKind[];
   /** Of the period the newest so many count. */
@@ -31,12 +31,12 @@ export interface EvaluatorRate extends HonestRate {
 }
 
 export interface Rates {
-  /** From when on runs count: later than asked for where there are too many. */
+  /** From when on runs count: later than requested when there are too many. */
   readonly since: Micros;
   readonly rates: readonly EvaluatorRate[];
 }
 
-/** Whoever gives words on which a rate is corrected. */
+/** Annotators whose labels correct a rate. */
 export const peopleKinds: readonly AnnotatorKind[] = ['human', 'user'];
 
 const pageRows = 5_000;

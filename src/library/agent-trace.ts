@@ -15,7 +15,7 @@ export interface AgentTraceInput {
   readonly sessionId?: string;
   /** In the order in which they were made. */
   readonly toolCalls?: readonly ToolCall[];
-  /** What the model was told that it may call: definitions of ours, or tools as the OpenAI API takes them. */
+  /** The tools that the model may call: definitions of ours, or tools as the OpenAI API takes them. */
   readonly tools?: readonly (ToolDefinition | OpenAiTool)[];
   readonly tasks?: readonly string[];
   readonly constraints?: string;
@@ -23,7 +23,7 @@ export interface AgentTraceInput {
   readonly reasoningSteps?: readonly string[];
   readonly modelCalls?: readonly ModelCall[];
   readonly messages?: readonly TraceMessage[];
-  /** Left out: what the model calls tell together. */
+  /** The sum over the model calls when left out. */
   readonly tokens?: NonNullable<AgentTrace['tokens']>;
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
@@ -59,9 +59,9 @@ export interface ToolCallInput {
   readonly id?: string;
   /** A stable id of the tool itself. */
   readonly toolId?: string;
-  /** False: the model asked for it, and it never ran. */
+  /** False for a requested call that never ran. */
   readonly executed?: boolean;
-  /** Calls with the same number were asked for in one model turn. */
+  /** Calls with the same number were requested in one model turn. */
   readonly turn?: number;
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;

@@ -62,7 +62,7 @@ export function ruleVerdict(
   return rule.evaluate(trace, expect, context);
 }
 
-/** Throws where an evaluator would ask and nobody is there to answer. */
+/** Throws when an evaluator needs a judge and there is none. */
 export function refuseUnanswered(
   { kind, name }: ConfiguredEvaluator,
   { judge, call }: { readonly judge: UsableJudge | undefined; readonly call: Call | undefined },

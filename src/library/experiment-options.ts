@@ -26,7 +26,7 @@ export interface Example<Input = string> {
   readonly id?: string;
   readonly input: Input;
   readonly expect?: Expectation;
-  /** What the agent may call, besides what its trace tells. */
+  /** What the agent may call, besides the definitions in its trace. */
   readonly tools?: readonly (ToolDefinition | OpenAiTool)[];
   /** What is to be done; wins over `expect.tasks`. */
   readonly tasks?: readonly string[];
@@ -36,7 +36,7 @@ export interface Example<Input = string> {
   readonly evaluators?: readonly UsableEvaluator[];
   /** Wins over the experiment's. */
   readonly timeoutMs?: number;
-  /** Not looked at; for whoever keeps the dataset. */
+  /** A note for the maintainers of the dataset; no evaluator reads it. */
   readonly tags?: readonly string[];
   readonly metadata?: unknown;
 }
@@ -194,7 +194,7 @@ export const machineTimers: Timers = {
 /** Given in place of a result that came too late. */
 export const outOfTime: unique symbol = Symbol('out of time');
 
-/** The result of the work, or `outOfTime` when it takes longer; the work is told by its signal and its late result is dropped. */
+/** The result of the work, or `outOfTime` when it takes longer; the signal aborts the work, and its late result is dropped. */
 export async function withinTime<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
   ms: number,

@@ -139,7 +139,7 @@ function withTools(trace: AgentTrace, { tools }: Pick<Example<unknown>, 'tools'>
   return { ...trace, toolDefinitions: [...trace.toolDefinitions, ...fromOpenAiTools(tools).filter(({ name }) => !known.has(name))] };
 }
 
-/** An evaluator of the user's own that does not say what it expects: it may look at anything. Ours are made by factories. */
+/** An evaluator of the user's own without declared checks: it may check anything. Ours are made by factories. */
 function isUndeclared(one: UsableEvaluator): boolean {
   return !('evaluator' in one) && one.checks === undefined && one.expectationSchema === undefined;
 }

@@ -16,7 +16,7 @@ import { isJsonObject, type JsonObject } from '../model/json.ts';
 
 /** What an entry of `evaluators:` may say besides the options. */
 export interface EvaluatorSetting {
-  /** Tells several of one kind apart; the evaluator's id when left out. */
+  /** Distinguishes several of one kind; the evaluator's id when left out. */
   readonly name?: string;
   /** Null: a raw metric without pass or fail. Left out: the evaluator's own. */
   readonly threshold?: number | null;
@@ -48,7 +48,7 @@ export type Factory<Member> = Member extends { readonly kind: 'judge' }
       ? RuleOrJudgeFactory<Given<OptionsOf<Member>>>
       : (options?: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredRule;
 
-/** A rule of which a judge can tell more, when it is asked to. */
+/** A rule of which a judge finds more, when the setting asks for it. */
 export interface RuleOrJudgeFactory<Options> {
   (options: Options, setting: EvaluatorSetting & { readonly withJudge: true }): ConfiguredJudge;
   (options?: Options, setting?: EvaluatorSetting): ConfiguredRule;

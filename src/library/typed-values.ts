@@ -4,7 +4,7 @@ import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import type { ToolCall } from '../model/agent-trace.ts';
 import { parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
 
-/** The type of the values that a JSON Schema accepts, as far as its keywords tell; `JsonValue` where they do not. */
+/** The type of the values that a JSON Schema accepts, as far as its keywords determine it, else `JsonValue`. */
 export type FromSchema<Schema> = Schema extends { readonly const: infer Value }
   ? Value
   : Schema extends { readonly enum: readonly (infer Value)[] }

@@ -67,7 +67,7 @@ function toPass(
   return evaluate(trace, expected, [ready], run).then(([verdict]) => matched(verdict));
 }
 
-/** What is expected here is meant for this evaluator: one that looks at none of it would pass whatever is expected. */
+/** What is expected here is meant for this evaluator: one that checks none of it would pass whatever is expected. */
 function refuseUnchecked({ name, checks }: ConfiguredEvaluator, expected: Expectation): void {
   const [stated, checked] = [statedParts(expected), checks?.(expected)];
   if (stated.length === 0 || checked === undefined || stated.some((part) => checked.includes(part))) return;
@@ -121,7 +121,7 @@ function listed(examples: readonly ExampleResult[]): readonly string[] {
 }
 
 const examplesShown = 20;
-const partsShown = 5;
+const partsMax = 5;
 
 function exampleText({ id, status, error, verdicts, expectationsWithoutScore = [] }: ExampleResult): string {
   const lines = verdicts
@@ -153,12 +153,12 @@ function verdictText({ name, verdict }: NamedVerdict): string {
 
 function evidenceLines({ parts, evidence }: Extract<Verdict, { readonly kind: 'scored' }>): readonly string[] {
   const faulty = parts.filter(({ passed }) => !passed);
-  const lines = faulty.slice(0, partsShown).map(partText);
-  const told = new Set(faulty.map(({ spanId }) => spanId));
-  const others = evidence.filter((id) => !told.has(id)).slice(0, partsShown);
+  const lines = faulty.slice(0, partsMax).map(partText);
+  const explained = new Set(faulty.map(({ spanId }) => spanId));
+  const others = evidence.filter((id) => !explained.has(id)).slice(0, partsMax);
   return [
     ...lines,
-    ...(faulty.length > partsShown ? [`… and ${faulty.length - partsShown} more calls`] : []),
+    ...(faulty.length > partsMax ? [`… and ${faulty.length - partsMax} more calls`] : []),
     ...(others.length === 0 ? [] : [`spans: ${others.join(', ')}`]),
   ];
 }

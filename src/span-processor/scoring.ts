@@ -29,7 +29,7 @@ export interface SpanProcessorOptions {
   readonly judge?: UsableJudge;
   /** Sends a document to an endpoint and gives its JSON answer, for evaluators over HTTP. */
   readonly call?: Call;
-  /** Share of runs, 0 to 1, that evaluators which ask somebody look at. Default: 1. */
+  /** Share of runs, 0 to 1, that evaluators with a judge or an endpoint score. Default: 1. */
   readonly sample?: number;
   /** Default: OTLP over HTTP as the `OTEL_EXPORTER_OTLP_…` variables say. The processor shuts it down. */
   readonly exporter?: SpanExporter;
@@ -42,7 +42,7 @@ export interface SpanProcessorOptions {
   readonly bytesMax?: number;
   /** Evaluation spans that wait for the exporter. Later ones are dropped and counted. Default: 2,048. */
   readonly exportsMax?: number;
-  /** Runs that wait for a judge. Later ones are not asked about, and counted. Default: 100. */
+  /** Runs that wait for a judge. Later ones are counted and get no question. Default: 100. */
   readonly judgeQueueMax?: number;
   /** Runs that are judged at one time. Default: 4. */
   readonly judgeConcurrency?: number;
@@ -204,7 +204,7 @@ export function processScoring(
     if (dueMs !== undefined && stopped === undefined) cancelDue = timers.after(Math.max(1, dueMs - clock.nowMs()), plan);
   }
 
-  /** A judge has answered, or no score waits any more: whoever waits for that looks again. */
+  /** A judge has answered, or no score waits any more: the waiting flushes check again. */
   function progress(): void {
     for (const proceed of flushes) proceed();
   }
@@ -224,7 +224,7 @@ export function processScoring(
     }
   }
 
-  /** Somebody waits for it, so the process goes on meanwhile. */
+  /** A caller waits for it, so the process stays alive meanwhile. */
   const pause = (ms: number): Promise<void> => new Promise((resolve) => void timers.after(ms, resolve, true));
 
   /** Slice after slice, with turns of the agent in between. */

@@ -3,7 +3,7 @@ import type { Estimate, EstimateOptions } from './estimate.ts';
 import { proportion } from './proportion.ts';
 
 /**
- * Counts of items by label and verdict. `positive` is what the caller looks for, and the caller says what that is: pass, where a pass rate
+ * Counts of items by label and verdict. `positive` is what the caller searches, and the caller says what that is: pass, where a pass rate
  * is to be corrected; fail, where the question is how many faults the judge finds.
  */
 export interface Confusion {

@@ -1,4 +1,4 @@
-/** Which share of the traffic a rate speaks for. What it does not speak for is told, never guessed. */
+/** Which share of the traffic a rate speaks for. The rest is reported, never guessed. */
 import { notEstimable, type NotEstimable } from './estimate.ts';
 
 export interface CoverageCounts {
@@ -8,7 +8,7 @@ export interface CoverageCounts {
   readonly unreachable: number;
   /** Σ 1 / p of the chosen runs with a verdict. */
   readonly scoredWeight: number;
-  /** Σ 1 / p of the chosen runs whose judge failed, or was not asked after all. */
+  /** Σ 1 / p of the chosen runs whose judge failed or was not called. */
   readonly failedWeight: number;
   /** Σ 1 / p of the chosen runs whose judge has not answered yet. */
   readonly waitingWeight: number;

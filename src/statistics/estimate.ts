@@ -13,7 +13,7 @@ export interface Estimated {
   readonly standardError: number;
   /** Runs, items or labels that were counted. */
   readonly n: number;
-  /** Independent runs, each drawn with the same probability, that would tell as much. */
+  /** Independent runs, each drawn with the same probability, with the same information. */
   readonly effectiveN: number;
   /** 0..1, usually 0.95. */
   readonly confidence: number;

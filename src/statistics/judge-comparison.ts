@@ -23,7 +23,7 @@ export interface JudgeComparison {
 
 /**
  * `better` and `worse` need both: mid-p below 1 − confidence, and an interval without 0. `no_difference_shown` does not say that the two
- * are equally good: the interval tells how large a difference the items leave open. Not estimable of no items.
+ * are equally good: the interval shows how large a difference the items leave open. Not estimable of no items.
  */
 export function compareJudges(
   items: Iterable<ComparedItem>,
@@ -35,7 +35,7 @@ export function compareJudges(
   const difference = pairedDifference(counts, { confidence });
   if (difference.kind === 'not_estimable') return notEstimable('no_observations');
   const { exact, midP } = mcNemar(counts);
-  const shown = midP < 1 - confidence;
-  const word = shown && difference.low > 0 ? 'better' : shown && difference.high < 0 ? 'worse' : 'no_difference_shown';
+  const isSignificant = midP < 1 - confidence;
+  const word = isSignificant && difference.low > 0 ? 'better' : isSignificant && difference.high < 0 ? 'worse' : 'no_difference_shown';
   return { kind: 'estimated', word, difference, counts, exactP: exact, midP };
 }

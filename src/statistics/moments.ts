@@ -1,5 +1,5 @@
 /**
- * Sums over observations from which the variance of any ratio of their totals can be told, in memory that does not grow with them.
+ * Sums over observations from which the variance of any ratio of their totals follows, in memory that does not grow with them.
  *
  * An observation is a row of a few numbers. Kept are the totals of each number and the products of each pair. Rows of one session are not
  * independent of each other, so what must be squared is the session's sum. Sessions without end cannot be kept, so they are dealt by a
@@ -88,7 +88,7 @@ export interface VarianceOptions {
   readonly factors: readonly number[];
   readonly others?: readonly number[];
   readonly weightAt: number;
-  /** Independent units that bear weight; all of them if not told. */
+  /** Independent units that bear weight; all of them when left out. */
   readonly units?: number;
 }
 

@@ -60,7 +60,7 @@ export interface Discordant {
 export interface McNemar {
   /** Probability of a difference at least as large if both were equally good: never wrong more often than it says. */
   readonly exact: number;
-  /** The same with half of the probability of the very counts seen: closer to the level asked for. */
+  /** The same with half of the probability of the very counts seen: closer to the nominal level. */
   readonly midP: number;
 }
 

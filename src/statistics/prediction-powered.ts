@@ -28,7 +28,7 @@ export interface JudgedRun {
 export interface PredictionPowered extends Estimated {
   /** How many of the `n` judged runs have a label. */
   readonly labels: number;
-  /** 0 (verdicts told nothing, labels alone count) to 1. */
+  /** 0 (verdicts carry no information, labels alone count) to 1. */
   readonly trust: number;
   /** Runs that could not be counted: a verdict, a label or a probability out of its range. */
   readonly refused: number;

@@ -1,13 +1,12 @@
 /**
- * A test that is made again and again finds something by chance sooner or later. So each look of a schedule gets a part of the level, such
- * that the probability of one false alarm or more, over all looks together, stays below the whole. That holds however much the looks have
- * to do with one another (Bonferroni's inequality). It is no promise about each single look, and it costs power: a change must be larger,
- * or last longer, to be shown.
+ * A repeated test finds something by chance sooner or later. So each look of a schedule gets a part of the level. The probability of one
+ * false alarm or more, over all looks together, stays below the whole, whatever the dependence of the looks (Bonferroni's inequality). The
+ * price is power: the test detects a change only when it is larger, or lasts longer.
  */
 import { usualConfidence, type EstimateOptions } from './estimate.ts';
 
 export interface SequentialTestOptions extends EstimateOptions {
-  /** The look's place in a schedule; without one it is taken as the only look there is. */
+  /** The look's place in a schedule; the only look when left out. */
   readonly schedule?: Schedule;
 }
 

@@ -1,4 +1,4 @@
-/** Does a judge still say the same of a fixed set of items? The set is asked again, item by item, so the traffic plays no part in it. */
+/** Whether a judge still gives the same verdicts on a fixed set of items. The traffic plays no part in it. */
 import { notEstimable, type Estimate, type Estimated, type NotEstimable } from './estimate.ts';
 import { mcNemar, pairedDifference } from './paired-difference.ts';
 import { proportion } from './proportion.ts';
@@ -25,7 +25,7 @@ export interface VerdictDrift {
 }
 
 /**
- * Compared with one and the same earlier answer at each look; `levelOfLook` says what is controlled over the looks. Verdicts that waver
+ * Compared with one and the same earlier answer at each look; `sequentialLevel` says what is controlled over the looks. Verdicts that waver
  * with equal probability both ways are no drift. Not estimable of no items.
  */
 export function verdictDrift(items: Iterable<AskedAgain>, options: SequentialTestOptions = {}): VerdictDrift | NotEstimable {

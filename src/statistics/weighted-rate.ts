@@ -4,7 +4,7 @@
  * Estimated is the long-run rate: what would come out if the same kind of traffic went on for ever and every run of it were judged. The
  * runs of a day are themselves taken as a sample of that, so an interval has a width even when every run was judged. Each judged run
  * counts 1 / p, p being the probability with which it was chosen: those with p = 0.05 stand for twenty runs each. It holds for runs that
- * could have been chosen (p above 0) and whose judge answered; `coverage.ts` tells which share of the traffic that is.
+ * could have been chosen (p above 0) and whose judge answered; `coverage.ts` gives the share of the traffic.
  *
  * Point: Σ w·value / Σ w, w = 1 / p (Hájek, in Godambe and Sprott, Foundations of Statistical Inference, 1971). Variance: linearised,
  * Σ over units (Σ w·(value − point))² / (Σ w)², units being sessions, or single runs where none is given (Särndal, Swensson and Wretman,
@@ -91,7 +91,7 @@ export function weightedRate(
 }
 
 /**
- * Kish's effective size, (Σ w)² / Σ w²: runs of equal weight that would tell as much of a value that has nothing to do with the weights
+ * Kish's effective size, (Σ w)² / Σ w²: runs of equal weight with as much information on a value that has nothing to do with the weights
  * (Kish, Survey Sampling, 1965). Below `effectiveN` of the rate, raising the probability for runs that are likely to fail has paid.
  */
 export function kishEffectiveN({ weightSquares, moments: { totals } }: RateSumsData): number {
