@@ -38,7 +38,7 @@ interface Evaluates<Options, Result> {
   evaluate(subject: Subject, options: Options, context: EvaluationContext): Result;
 }
 
-interface AsksMore<Options> {
+export interface AsksMore<Options> {
   evaluateWithJudge(subject: Subject, options: Options, context: EvaluationContext): Asking<Outcome>;
 }
 
