@@ -8,6 +8,7 @@ import type { Drafted } from '../src/model/mutable.ts';
 import { textAttribute, type Attributed, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import type { Collector, Message, Repeats, SpanFacts, SpanRole, ToolFacts } from './collector.ts';
+import { graphAgent } from './parsing/graph-agent.ts';
 import { readSystemPrompt } from './parsing/conventions.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { unflattened } from './parsing/flattened.ts';
@@ -227,7 +228,7 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   if (schema !== undefined) facts.inputSchema = schema;
   const written = hasArguments
     ? undefined
-    : (first(span, evidence, ['arguments', 'input', 'inputMessages'], isNoSchema) ?? inEvents(span, ['arguments']));
+    : (first(span, evidence, ['arguments', 'input', 'toolParameters', 'inputMessages'], isNoSchema) ?? inEvents(span, ['arguments']));
   if (written !== undefined) addArguments(readArguments(unwrapped(onlyContent(written))), facts);
   const description = known.description === undefined ? firstText(span, evidence, 'toolDescription') : undefined;
   if (description !== undefined) facts.description = description;
@@ -238,7 +239,7 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
 
 /** The schema of the arguments stands under a name of its own, or where others write the arguments. */
 function schemaOf(span: Span, { keys }: KeyEvidence): JsonValue | undefined {
-  for (const key of [...(keys.inputSchema ?? []), ...(keys.arguments ?? [])]) {
+  for (const key of [...(keys.inputSchema ?? []), ...(keys.toolParameters ?? [])]) {
     const value = parseContainer(textAttribute(span, key) ?? '');
     if (isSchema(value)) return value;
   }
@@ -450,7 +451,13 @@ function systemPromptOf(span: Span, { keys }: KeyEvidence): string | undefined {
 }
 
 function agentNameOf(span: Span, evidence: KeyEvidence): string | undefined {
-  return firstText(span, evidence, 'agentName') ?? metadataText(span, evidence, ['lc_agent_name']);
+  return firstText(span, evidence, 'agentName') ?? graphAgent((name) => graphText(span, evidence, name));
+}
+
+/** A member of LangChain's metadata: in the JSON text of all, or in an attribute of its own. */
+function graphText(span: Span, evidence: KeyEvidence, name: string): string | undefined {
+  const own = name === 'langgraph_checkpoint_ns' ? firstText(span, evidence, 'graphNamespace') : undefined;
+  return own ?? metadataText(span, evidence, [name]);
 }
 
 function metadataText(span: Span, { keys }: KeyEvidence, members: readonly string[]): string | undefined {

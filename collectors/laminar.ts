@@ -2,6 +2,7 @@
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { contentKeys, readContent, readTokens, tokenKeys } from './parsing/conventions.ts';
+import { graphAgent } from './parsing/graph-agent.ts';
 import { objectIn, textIn } from './parsing/members.ts';
 import { observedModel, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { writtenValue } from './parsing/parsing.ts';
@@ -62,15 +63,16 @@ function byType(span: Span): SpanFacts {
     case 'DEFAULT':
       return span.parentSpanId === undefined
         ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) }
-        : { role: 'step', ...graphAgent(span) };
+        : { role: 'step', ...stepAgent(span) };
     default:
       return { role: 'step' };
   }
 }
 
-/** LangChain names the agent of a graph in the metadata of each of its steps. */
-function graphAgent(span: Span): Pick<SpanFacts, 'agentName'> {
-  const agentName = textIn(objectIn(span, 'langchain.metadata'), 'lc_agent_name');
+/** LangChain's metadata name the agent of a graph on each of its steps. */
+function stepAgent(span: Span): Pick<SpanFacts, 'agentName'> {
+  const metadata = objectIn(span, 'langchain.metadata');
+  const agentName = graphAgent((name) => textIn(metadata, name));
   return agentName === undefined ? {} : { agentName };
 }
 

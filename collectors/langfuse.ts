@@ -2,8 +2,9 @@
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
+import { graphAgent } from './parsing/graph-agent.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
-import { parseContainer, parseText } from './parsing/parsing.ts';
+import { parseContainer, parseText, unquotedText } from './parsing/parsing.ts';
 
 export const langfuse: Collector = {
   id: 'langfuse',
@@ -20,6 +21,8 @@ export const langfuse: Collector = {
       'langfuse.observation.usage_details',
       'langfuse.observation.metadata.tool_call_id',
       'langfuse.observation.metadata.langgraph_node',
+      'langfuse.observation.metadata.langgraph_checkpoint_ns',
+      'langfuse.observation.metadata.lc_agent_name',
       'langfuse.internal.is_app_root',
       'langfuse.internal.as_root',
       'langfuse.trace.input',
@@ -61,7 +64,7 @@ function byType(span: Span): SpanFacts {
       // A node of a graph is a step of its agent, even one that is called agent.
       return textAttribute(span, 'langfuse.observation.metadata.langgraph_node') === undefined || isRoot(span)
         ? { role: 'agent', agentName: span.name, ...run(span, observed) }
-        : { role: 'step' };
+        : stepFacts(span);
     case 'tool':
       return { role: 'tool', tool: tool(span, observed) };
     case 'generation':
@@ -74,8 +77,14 @@ function byType(span: Span): SpanFacts {
     case 'event':
       return { role: 'step' };
     default:
-      return isRoot(span) ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...run(span, observed) } : { role: 'step' };
+      return isRoot(span) ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...run(span, observed) } : stepFacts(span);
   }
+}
+
+/** The metadata of a graph name the agent that a step works for. */
+function stepFacts(span: Span): SpanFacts {
+  const agentName = graphAgent((name) => unquotedText(textAttribute(span, `langfuse.observation.metadata.${name}`)));
+  return { role: 'step', ...(agentName === undefined ? {} : { agentName }) };
 }
 
 /** The SDK's outermost span may lie below a span of something else, such as a web server. */

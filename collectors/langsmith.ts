@@ -1,7 +1,8 @@
 /** LangSmith in its OpenTelemetry mode: `langsmith.span.kind`, with input and output as one JSON text each in `gen_ai.prompt` and `gen_ai.completion`. */
 import { isJsonObject, member } from '../src/model/json.ts';
-import { textAttribute, type Span } from '../src/model/span.ts';
+import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
+import { graphAgent } from './parsing/graph-agent.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { parseContainer } from './parsing/parsing.ts';
 
@@ -16,6 +17,7 @@ export const langsmith: Collector = {
       'langsmith.span.kind',
       'langsmith.is_root',
       'langsmith.metadata.lc_agent_name',
+      'langsmith.metadata.langgraph_checkpoint_ns',
       ...sessionKeys,
       'gen_ai.prompt',
       'gen_ai.completion',
@@ -47,7 +49,7 @@ function byKind(span: Span): SpanFacts {
   const observed: Observation = {
     name: textAttribute(span, 'gen_ai.tool.name') ?? span.name,
     input: span.attribute('gen_ai.prompt'),
-    output: span.attribute('gen_ai.completion'),
+    output: unwrapped(span.attribute('gen_ai.completion')),
   };
   switch (textAttribute(span, 'langsmith.span.kind')) {
     case 'tool': {
@@ -65,6 +67,13 @@ function byKind(span: Span): SpanFacts {
     default:
       return chain(span, observed);
   }
+}
+
+/** What is no object is written as `{"outputs": …}`. */
+function unwrapped(raw: AttributeValue | undefined): AttributeValue | undefined {
+  const object = typeof raw === 'string' && raw.startsWith('{"outputs":') ? parseContainer(raw) : undefined;
+  const only = isJsonObject(object) && Object.keys(object).length === 1 ? member(object, 'outputs') : undefined;
+  return only ?? raw;
 }
 
 /** How many of the tokens were cached and how many thought; the sums are the conventions'. */
@@ -90,5 +99,6 @@ function chain(span: Span, observed: Observation): SpanFacts {
     return { role: 'agent', agentName: span.name, ...observedRun(observed) };
   if (span.parentSpanId === undefined || span.attribute('langsmith.is_root') === true)
     return { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) };
-  return { role: 'step' };
+  const agentName = graphAgent((name) => textAttribute(span, `langsmith.metadata.${name}`));
+  return { role: 'step', ...(agentName === undefined ? {} : { agentName }) };
 }

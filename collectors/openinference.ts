@@ -4,9 +4,10 @@ import type { Drafted } from '../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Flattened, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
+import { graphAgent } from './parsing/graph-agent.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { flattened, unflattened } from './parsing/flattened.ts';
-import { messagesIn, readMessages } from './parsing/messages.ts';
+import { messagesIn, readMessages, systemText } from './parsing/messages.ts';
 import { nothing, numberText, objectIn, objectOf, textIn } from './parsing/members.ts';
 import { runInput, runOutput } from './parsing/run-values.ts';
 import { parseContainer } from './parsing/parsing.ts';
@@ -106,7 +107,8 @@ function byKind(span: Span, metadata: JsonObject, repeats: Repeats): Drafted<Spa
 function chainFacts(span: Span, metadata: JsonObject): SpanFacts {
   if (span.parentSpanId === undefined) return { role: 'workflow', ...agentFacts(span, metadata) };
   const named = CURRENT_AGENT.exec(`${textAttribute(span, 'input.value') ?? ''} ${textAttribute(span, 'output.value') ?? ''}`)?.[1];
-  return { role: 'step', ...(named === undefined ? {} : { agentName: named }) };
+  const agentName = named ?? graphAgent((name) => textIn(metadata, name));
+  return { role: 'step', ...(agentName === undefined ? {} : { agentName }) };
 }
 
 /** LlamaIndex names the agent only inside the text form of its events. */
@@ -191,7 +193,7 @@ function plainDescription(text: string | undefined): string | undefined {
 
 function modelFacts(span: Span, repeats: Repeats): Drafted<SpanFacts> {
   const told = repeats.items(span, inputs, toldMessages);
-  const inputMessages = told.length > 0 ? told : rawMessages(span);
+  const inputMessages = told.length === 0 ? rawMessages(span) : loses(span, told) ? requested(span, told) : told;
   const answers = answered(span);
   const outputMessages =
     answers.length > 0 || told.length > 0 || inputMessages.length === 0
@@ -203,6 +205,8 @@ function modelFacts(span: Span, repeats: Repeats): Drafted<SpanFacts> {
   if (inputMessages.length === 0 && outputMessages.length === 0 && !tellsTokens) return { role: 'step' };
   if (inputMessages.length > 0) facts.inputMessages = inputMessages;
   if (outputMessages.length > 0) facts.outputMessages = isSmolagents(span) ? outputMessages.map(withoutFinalAnswer) : outputMessages;
+  const systemPrompt = instructionsOf(span, inputMessages);
+  if (systemPrompt !== undefined) facts.systemPrompt = systemPrompt;
   const model = textAttribute(span, 'llm.model_name');
   if (model !== undefined) facts.model = model;
   const toolDefinitions = definitions(span, repeats);
@@ -227,6 +231,25 @@ function addTokens(span: Span, facts: Drafted<SpanFacts>): boolean {
     tells = true;
   }
   return tells;
+}
+
+/** What no message tells: Anthropic's API takes the instructions beside the messages, and text parts of LangChain's are not flattened. */
+function instructionsOf(span: Span, messages: readonly Message[]): string | undefined {
+  const told = messages.find(({ role }) => role === 'system');
+  if (told?.text !== undefined) return undefined;
+  if (told !== undefined) return systemText(readMessages(member(objectIn(span, 'input.value'), 'messages')));
+  return textIn(objectIn(span, 'llm.invocation_parameters'), 'system');
+}
+
+/** The instrumentations of Anthropic's and Bedrock's clients flatten one result of a message, without its content or its sign of an error. */
+function loses(span: Span, told: readonly Message[]): boolean {
+  return /anthropic|bedrock/.test(span.scope.name) && told.some((message) => message.told.length > 0);
+}
+
+/** The messages of the request itself, behind the instructions. */
+function requested(span: Span, told: readonly Message[]): readonly Message[] {
+  const whole = readMessages(member(objectIn(span, 'input.value'), 'messages'));
+  return whole.length === 0 ? told : [...told.filter(({ role }) => role === 'system'), ...whole];
 }
 
 /** A request whose messages stand only in `input.value`, as a list of messages. */

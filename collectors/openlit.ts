@@ -1,6 +1,7 @@
 /** OpenLIT beside the GenAI conventions: the workflow's input, and LangChain messages in Python's own notation. */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
+import { contentKeys, readContent } from './parsing/conventions.ts';
 import { runInput } from './parsing/run-values.ts';
 import { outcomeOf, readResult } from './parsing/values.ts';
 
@@ -8,7 +9,17 @@ export const openlit: Collector = {
   id: 'openlit',
   summary: 'OpenLIT instrumentations (scope openlit.*).',
   recognisedBy: { scopePrefixes: ['openlit.'] },
-  wants: { keys: ['gen_ai.operation.name', 'gen_ai.workflow.input', 'gen_ai.tool.call.result', 'gen_ai.agent.name'], prefixes: [] },
+  wants: {
+    keys: [
+      ...contentKeys,
+      'gen_ai.tool.call.id',
+      'gen_ai.operation.name',
+      'gen_ai.workflow.input',
+      'gen_ai.tool.call.result',
+      'gen_ai.agent.name',
+    ],
+    prefixes: [],
+  },
   captureHints: {
     content: 'Leave capture_message_content on, its default.',
     tools: 'Definitions come with LangChain; for OpenAI they are not on the spans, so name the tools under tools in the configuration.',
@@ -29,9 +40,19 @@ function read(span: Span): SpanFacts {
     if (read.result === undefined || read.result === written) return {};
     return { role: 'tool', tool: { ...(callId === undefined ? {} : { id: callId }), ...outcomeOf(read) } };
   }
+  if (operation === 'chat') return answerFacts(span);
   if (operation !== 'invoke_agent' && operation !== 'invoke_workflow') return {};
   const input = runInput(span.attribute('gen_ai.workflow.input')).value;
   // The nodes of a graph look like agents; the whole graph is one.
   const isNode = operation === 'invoke_agent' && ['agent', 'tools', 'model'].includes(textAttribute(span, 'gen_ai.agent.name') ?? '');
   return { ...(isNode ? { role: 'step' as const } : {}), ...(input === undefined ? {} : { input }) };
+}
+
+/** Of the Responses API the messages hold the id of the answer's item in place of the call's, which stands beside them. */
+function answerFacts(span: Span): SpanFacts {
+  const id = textAttribute(span, 'gen_ai.tool.call.id');
+  const messages = id === undefined ? [] : (readContent(span).outputMessages ?? []);
+  const [call, ...others] = messages.flatMap(({ asked }) => asked);
+  if (id === undefined || call === undefined || others.length > 0) return {};
+  return { outputMessages: messages.map((message) => (message.asked.length === 0 ? message : { ...message, asked: [{ ...call, id }] })) };
 }

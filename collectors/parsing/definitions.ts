@@ -29,13 +29,18 @@ function readDefinition(item: JsonValue): readonly ToolDefinition[] {
   if (!isJsonObject(item)) return [];
   const declarations = member(item, 'functionDeclarations') ?? member(item, 'function_declarations');
   if (isJsonArray(declarations)) return declarations.flatMap(readDefinition);
-  const nested = member(item, 'function');
+  // Bedrock: `{tools: [{toolSpec: {name, inputSchema: {json}}}]}`.
+  const listed = member(item, 'tools');
+  if (isJsonArray(listed) && member(item, 'name') === undefined) return listed.flatMap(readDefinition);
+  const nested = member(item, 'function') ?? member(item, 'toolSpec');
   const from: JsonObject = isJsonObject(nested) ? nested : item;
   const name = member(from, 'name');
   if (typeof name !== 'string' || name === '') return [];
   const description = member(from, 'description');
   const raw = schemaKeys.map((key) => member(from, key)).find((value) => value !== undefined && value !== null);
-  const schema = typeof raw === 'string' ? (parseJson(raw) ?? raw) : raw;
+  const written = typeof raw === 'string' ? (parseJson(raw) ?? raw) : raw;
+  const framed = isJsonObject(written) && Object.keys(written).length === 1 ? member(written, 'json') : undefined;
+  const schema = isJsonObject(framed) ? framed : written;
   const isCut = [description, schema].some((value) => typeof value === 'string' && isCutShort(value));
   return [
     {

@@ -17,6 +17,7 @@ export type ScalarField =
   | 'handoffTo'
   | 'sessionId'
   | 'arguments'
+  | 'toolParameters'
   | 'toolResult'
   | 'input'
   | 'output'
@@ -34,6 +35,7 @@ export type ScalarField =
   | 'inputSchema'
   | 'usage'
   | 'metadata'
+  | 'graphNamespace'
   | 'failed'
   | 'outcome'
   | 'errorMessage';
@@ -93,12 +95,12 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['function arguments', 'arguments'],
   ['tool args', 'arguments'],
   ['tool input', 'arguments'],
-  ['tool parameters', 'arguments'],
+  ['tool parameters', 'toolParameters'],
   ['arguments', 'arguments'],
   ['args', 'arguments'],
   ['kwargs', 'arguments'],
-  ['params', 'arguments'],
-  ['parameters', 'arguments'],
+  ['params', 'toolParameters'],
+  ['parameters', 'toolParameters'],
   ['tool call result', 'toolResult'],
   ['tool call output', 'toolResult'],
   ['tool result', 'toolResult'],
@@ -188,6 +190,7 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['usage metadata', 'usage'],
   ['token usage', 'usage'],
   ['metadata', 'metadata'],
+  ['langgraph checkpoint ns', 'graphNamespace'],
   ['is error', 'failed'],
   ['tool status', 'outcome'],
   ['tool outcome', 'outcome'],

@@ -89,6 +89,8 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role']): Me
     asked: undefined,
     told: undefined,
   };
+  // Anthropic and Bedrock want results in a message of the user's; whoever flattens one keeps its role.
+  if (draft.role === 'user' && typeof member(message, 'tool_call_id') === 'string') draft.role = 'tool';
   readItem(message, draft);
   const toolCalls = member(message, 'tool_calls') ?? member(message, 'toolCalls');
   if (isJsonArray(toolCalls)) for (const call of toolCalls) pushCall(call, draft);
@@ -220,7 +222,8 @@ function pushCall(item: JsonValue, draft: Draft): void {
   const call: Drafted<RequestedCall> = id === undefined ? { name } : { name, id };
   if (given !== undefined) addArguments(readArguments(given), call);
   if (draft.asked === undefined) draft.asked = [call];
-  else draft.asked.push(call);
+  // Some write a call as a part of the content and again in a list of calls.
+  else if (id === undefined || !draft.asked.some((other) => other.id === id)) draft.asked.push(call);
 }
 
 const functionFrame = ['function'] as const;

@@ -10,7 +10,7 @@ import { readDocuments } from './documents.ts';
 import { readMessages } from './messages.ts';
 import { runInput, runOutput } from './run-values.ts';
 import { jsonOf, parseText } from './parsing.ts';
-import { outcomeOf, readArguments, readResult } from './values.ts';
+import { callIdBeside, outcomeOf, readArguments, readResult } from './values.ts';
 
 export interface Observation {
   readonly name: string;
@@ -33,11 +33,12 @@ export function observedRun({ input, output }: Observation): SpanFacts {
 /** One execution of a tool. */
 export function observedTool({ name, input, output }: Observation): ToolFacts {
   const read = output === undefined ? undefined : readResult(output);
+  const id = read?.callId ?? callIdBeside(input);
   return {
     name,
     ...readArguments(input),
     ...(read === undefined ? {} : outcomeOf(read)),
-    ...(read?.callId === undefined ? {} : { id: read.callId }),
+    ...(id === undefined ? {} : { id }),
   };
 }
 
@@ -119,6 +120,8 @@ function responseMessages(response: JsonValue): readonly Message[] {
   for (const key of ['choices', 'generations', 'candidates', 'output', 'replies']) {
     const list = member(response, key);
     if (isJsonArray(list)) return readMessages(list.flat(), 'assistant');
+    // Bedrock: `{"output": {"message": …}}`.
+    if (isJsonObject(list) && isJsonObject(member(list, 'message'))) return readMessages([list], 'assistant');
   }
   return readMessages([response], 'assistant');
 }

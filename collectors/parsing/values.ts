@@ -50,6 +50,15 @@ export function readArguments(raw: AttributeValue | undefined): ReadArguments {
   return { arguments: null, argumentsText: typeof raw === 'string' ? raw : jsonText(value) };
 }
 
+/** The call's id beside the arguments of a traced `execute` of the AI SDK. */
+export function callIdBeside(raw: AttributeValue | undefined): string | undefined {
+  const value = typeof raw === 'string' && raw.includes('"toolCallId"') ? parseText(raw) : undefined;
+  const args = isJsonObject(value) && hasOnly(value, ['args']) ? member(value, 'args') : undefined;
+  const options = isJsonArray(args) ? args[1] : undefined;
+  const callId = isJsonObject(options) ? member(options, 'toolCallId') : undefined;
+  return typeof callId === 'string' ? callId : undefined;
+}
+
 /** Sets what was read of the arguments of a call. */
 export function addArguments(read: ReadArguments, call: Drafted<ReadArguments>): void {
   if (read.arguments !== undefined) call.arguments = read.arguments;
@@ -69,8 +78,10 @@ function argumentsInside(object: JsonObject): { readonly value: JsonValue } | 'n
       : 'nameless';
   }
   const written = hasOnly(object, ['args']) ? member(object, 'args') : undefined;
-  const [text, ...rest] = isJsonArray(written) ? written : [];
-  if (typeof text === 'string' && rest.length === 0 && isJsonObject(parseText(text))) return { value: text };
+  const [only, options, ...rest] = isJsonArray(written) ? written : [];
+  if (typeof only === 'string' && options === undefined && isJsonObject(parseText(only))) return { value: only };
+  // A traced `execute` of the AI SDK: the arguments, and then what is known of the call.
+  if (isJsonObject(only) && isJsonObject(options) && Object.hasOwn(options, 'toolCallId') && rest.length === 0) return { value: only };
   const inputText = member(object, 'input_str');
   return typeof inputText === 'string' ? { value: inputText } : undefined;
 }
@@ -94,7 +105,7 @@ export function readResult(raw: AttributeValue): ReadResult {
         result = unwrapped;
       }
     } else {
-      const inner: Inside = isJsonArray(value) ? textOfParts(value) : isJsonObject(value) ? resultInside(value) : undefined;
+      const inner: Inside = isJsonArray(value) ? insideList(value) : isJsonObject(value) ? resultInside(value) : undefined;
       if (inner === undefined || inner.result === value) break;
       const { result: unwrapped, ...more } = inner;
       about = { ...about, ...more };
@@ -143,6 +154,13 @@ export function addOutcome({ result, resultPart, failed }: ReadResult, outcome: 
   if (result !== undefined) outcome.result = result;
   if (resultPart !== undefined) outcome.resultPart = resultPart;
   if (failed === true) outcome.failed = { message: typeof result === 'string' ? result : (resultPart ?? '') };
+}
+
+/** Text parts put together, or the one part of a Bedrock tool result: `[{"json": …}]`. */
+function insideList(list: readonly JsonValue[]): Inside {
+  const [only] = list;
+  const inner = list.length === 1 && isJsonObject(only) && hasOnly(only, ['json']) ? member(only, 'json') : undefined;
+  return inner === undefined ? textOfParts(list) : { result: inner };
 }
 
 interface Framed extends ReadResult {

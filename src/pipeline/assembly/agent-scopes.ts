@@ -3,6 +3,7 @@ import type { SubAgent } from '../../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import { chainsOf, placed, wholeOf, type Chain, type Whole } from './fragment-chains.ts';
 import { fragmentOf, type Fragment } from './fragments.ts';
+import { impliedAgents, isStep } from './implied-agents.ts';
 import { givenAgentName } from './span-facts.ts';
 import { below, byStart, type Node, type Tree } from './span-tree.ts';
 
@@ -21,6 +22,8 @@ export interface AgentScope {
   readonly viaToolNode?: Node;
   /** No span says that an agent is at work: the local root stands in. */
   readonly implicit: boolean;
+  /** The name of an agent that has no span of its own: a step's, or that of the span which stands for it. */
+  readonly impliedName?: string;
   /** Its requests and tools have nothing around them: other traces may hold parts of it. */
   readonly fragment?: Fragment;
 }
@@ -35,6 +38,7 @@ interface Draft {
   via?: SubAgent['via'];
   viaToolNode?: Node;
   implicit: boolean;
+  readonly impliedName?: string;
   fragment?: Fragment;
 }
 
@@ -83,8 +87,8 @@ function isWhole(root: Node): boolean {
 /** What the search needs to know of spans, found out once for the whole trace. */
 interface Marks {
   readonly agents: ReadonlySet<Node>;
-  /** Those among them whose span is no agent's, but says that another agent is at work than the one around it. */
-  readonly implied: ReadonlySet<Node>;
+  /** Those among them that have no span of their own, with their names. */
+  readonly implied: ReadonlyMap<Node, string | undefined>;
   /** Spans that do work, and all spans above them. */
   readonly working: ReadonlySet<Node>;
   /** The nearest tool span above a span, below its agent. */
@@ -96,13 +100,13 @@ function marksOf(tree: Tree): Marks {
   const working = new Set<Node>();
   const toolAbove = new Map<Node, Node>();
   const depths = new Map<Node, number>();
-  const mayImply: Node[] = [];
+  const steps: Node[] = [];
   for (const root of tree.roots) {
     for (const node of [root, ...below(root)]) {
       const above = node.parent === undefined ? 0 : (depths.get(node.parent) ?? 0);
-      const counts = isAgents(node) && above < agentDepthMax;
+      const counts = isAgents(node) && above < agentDepthMax && !isStage(node, agents);
       if (counts) agents.add(node);
-      if (!counts && namedAgent(node) !== undefined) mayImply.push(node);
+      if (!counts && isStep(node) && (node.reading.facts.agentName ?? node.parent?.reading.facts.role) !== undefined) steps.push(node);
       // Asked only for what lies below.
       if (node.children.length > 0) depths.set(node, counts ? above + 1 : above);
       if (isWork(node)) for (let at: Node | undefined = node; at !== undefined && !working.has(at); at = at.parent) working.add(at);
@@ -111,47 +115,24 @@ function marksOf(tree: Tree): Marks {
       if (tool !== undefined) toolAbove.set(node, tool);
     }
   }
-  const implied = mayImply.length === 0 ? noNodes : impliedAgents(mayImply, { agents, working });
-  for (const node of implied) agents.add(node);
+  const implied = steps.length === 0 ? noneImplied : impliedAgents(steps, { agents, working });
+  for (const node of implied.keys()) agents.add(node);
   return { agents, implied, working, toolAbove };
 }
 
-const noNodes: ReadonlySet<Node> = new Set();
+const noneImplied: ReadonlyMap<Node, string | undefined> = new Map();
 
 function isAgents({ reading: { facts } }: Node): boolean {
   return facts.role === 'agent' || facts.role === 'workflow';
 }
 
-/** The agent that a span says to be at work. */
-function namedAgent({ reading: { facts } }: Node): string | undefined {
-  return facts.role === 'workflow' ? undefined : givenAgentName(facts);
-}
-
-/**
- * Frameworks that give an agent inside another one no span of its own write its name on the steps of its graph. The outermost step that names
- * another agent than the one around it stands for that agent. `named` has parents before their children.
- */
-function impliedAgents(named: readonly Node[], { agents, working }: Pick<Marks, 'agents' | 'working'>): ReadonlySet<Node> {
-  const implied = new Set<Node>();
-  for (const node of named) {
-    const { role } = node.reading.facts;
-    if ((role !== undefined && role !== 'step') || !working.has(node)) continue;
-    let at = node.parent;
-    let depth = 0;
-    while (at !== undefined && namedAgent(at) === undefined && depth++ < spansUpMax) at = at.parent;
-    const around = at === undefined || depth >= spansUpMax ? undefined : namedAgent(at);
-    if (around !== undefined && around !== namedAgent(node) && isInside(node, agents)) implied.add(node);
-  }
-  return implied;
-}
-
-/** So many spans up it is looked for a name. */
-const spansUpMax = 32;
-
-function isInside(node: Node, agents: ReadonlySet<Node>): boolean {
+/** A graph or a chain without a name, inside an agent that has one, is a stage of its work. */
+function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
+  if (node.reading.facts.role !== 'workflow' || givenAgentName(node.reading.facts) !== undefined) return false;
   let at = node.parent;
-  for (let depth = 0; at !== undefined && depth < spansUpMax; depth++) {
-    if (agents.has(at)) return true;
+  for (let depth = 0; at !== undefined && depth < agentDepthMax; depth++) {
+    if (agents.has(at)) return at.reading.facts.role === 'agent' && givenAgentName(at.reading.facts) !== undefined;
+    if (at.reading.facts.role === 'tool') return false;
     at = at.parent;
   }
   return false;
@@ -172,7 +153,8 @@ function scopesIn(root: Node, marks: Marks): Draft[] {
   const frames =
     root.reading.facts.input !== undefined ||
     root.reading.facts.output !== undefined ||
-    (scopes.length > 1 && own.some((node) => node.reading.facts.followsLinks === true));
+    (scopes.length > 1 &&
+      (own.some((node) => node.reading.facts.followsLinks === true) || outermost.some((node) => marks.implied.has(node))));
   return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, marks)] : scopes;
 }
 
@@ -198,7 +180,7 @@ function ownNodes(node: Node, agents: ReadonlySet<Node>): Node[] {
 function frameOrAgent(node: Node, own: Node[], inner: Draft[], marks: Marks): Draft {
   const first = inner.sort(byScopeStart)[0];
   const facts = node.reading.facts;
-  const named = (facts.role === 'agent' || marks.implied.has(node)) && facts.agentName !== undefined && facts.agentNameIsGuess !== true;
+  const named = marks.implied.has(node) || (facts.role === 'agent' && facts.agentName !== undefined && facts.agentNameIsGuess !== true);
   const sameName = first?.node?.reading.facts.agentName !== undefined && first.node.reading.facts.agentName === facts.agentName;
   if (first === undefined || own.some(isWork) || (named && !sameName)) {
     for (const sub of inner) passOn(sub, node, marks);
@@ -210,15 +192,27 @@ function frameOrAgent(node: Node, own: Node[], inner: Draft[], marks: Marks): Dr
       own,
       subAgents: inner,
       implicit: !marks.agents.has(node),
+      ...(marks.implied.has(node) ? { impliedName: marks.implied.get(node) ?? node.span.name } : {}),
     };
   }
   first.frames.push(node);
   first.own = [...first.own, ...own];
   for (const other of inner.slice(1)) {
-    other.via = 'handoff';
-    first.subAgents.push(other);
+    const before =
+      other.impliedName === undefined ? undefined : [first, ...first.subAgents].find((one) => one.impliedName === other.impliedName);
+    if (before !== undefined) goOn(before, other);
+    else {
+      other.via = 'handoff';
+      first.subAgents.push(other);
+    }
   }
   return first;
+}
+
+/** A graph that comes back to an agent goes on with it: each visit is a step of its own. */
+function goOn(agent: Draft, visit: Draft): void {
+  agent.own = [...agent.own, ...(visit.node === undefined ? [] : [visit.node]), ...visit.own];
+  agent.subAgents.push(...visit.subAgents);
 }
 
 /** How a sub-agent came to work: called as a tool, or simply nested. */

@@ -130,9 +130,9 @@ function lastUserText(messages: readonly Message[] | undefined): string | undefi
 /** The agent's own word, else what a frame says for it, else a name that is only a span's. */
 function agentName(scope: AgentScope): string | undefined {
   const told = [scope.node, ...scope.frames].map((node) => node?.reading.facts).filter((facts) => facts?.agentName !== undefined);
-  const given = firstGiven(told);
   return (
-    given ??
+    scope.impliedName ??
+    firstGiven(told) ??
     firstGiven(scope.own.map((node) => node.reading.facts)) ??
     told[0]?.agentName ??
     (scope.implicit && scope.node?.reading.facts.role === undefined ? scope.node?.span.name : undefined)

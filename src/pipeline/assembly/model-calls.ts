@@ -17,7 +17,8 @@ interface Enclosed {
  * Several inside another: the outer one is a loop of requests, and the inner ones are the requests.
  * `own` has parents before their children.
  */
-export function withoutNestedModels(own: readonly Node[]): readonly Node[] {
+export function withoutNestedModels(all: readonly Node[]): readonly Node[] {
+  const own = withoutTwins(all);
   if (!own.some(isInsideModel)) return own;
   const enclosed = new Map<Node, Enclosed>();
   const requests = new Map<Node, Node[]>();
@@ -45,6 +46,40 @@ export function withoutNestedModels(own: readonly Node[]): readonly Node[] {
       const facts = better.get(node);
       return facts === undefined ? node : { ...node, reading: { ...node.reading, facts } };
     });
+}
+
+/** Two instrumentations beside one another tell one request: the later one that tells nothing of its own only fills in what the first lacks. */
+function withoutTwins(own: readonly Node[]): readonly Node[] {
+  const scopes = new Set<string>();
+  for (const node of own) if (isModel(node)) scopes.add(node.span.scope.name);
+  if (scopes.size < 2) return own;
+  const models = modelSpans(own);
+  const twins = new Map<Node, Node>();
+  for (const [at, node] of models.entries()) {
+    const before = models[at - 1];
+    if (before !== undefined && !twins.has(before) && areTwins(before, node)) twins.set(before, node);
+  }
+  if (twins.size === 0) return own;
+  const dropped = new Set(twins.values());
+  return own
+    .filter((node) => !dropped.has(node))
+    .map((node) => {
+      const twin = twins.get(node);
+      return twin === undefined ? node : { ...node, reading: { ...node.reading, facts: joined(node.reading.facts, twin.reading.facts) } };
+    });
+}
+
+/** Told at the same time and place, with the same tokens, and only one of them tells the messages. */
+function areTwins(a: Node, b: Node): boolean {
+  const [left, right] = [a.reading.facts, b.reading.facts];
+  return (
+    a.parent === b.parent &&
+    a.span.scope.name !== b.span.scope.name &&
+    b.span.startUnixNano <= a.span.endUnixNano &&
+    (left.outputMessages === undefined || right.outputMessages === undefined) &&
+    left.inputTokens === right.inputTokens &&
+    left.outputTokens === right.outputTokens
+  );
 }
 
 function enclosedBy(parent: Node | undefined, enclosed: ReadonlyMap<Node, Enclosed>): Enclosed {

@@ -180,12 +180,18 @@ export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | un
     // Some write the message where the conventions want a type.
     errorType?.includes(' ') === true ? errorType : undefined,
   ].filter((text): text is string => text !== undefined && text !== '');
-  const message = texts.find((text) => !PHRASE.test(text)) ?? texts[0] ?? '';
+  const message = texts.find((text) => !isPhrase(text)) ?? texts[0] ?? '';
   return { message, sign, ...(type === undefined ? {} : { type }) };
 }
 
-/** What frameworks say of any failure, whatever went wrong: a text that says more is better. Source: the OpenAI Agents SDK's tool spans. */
-const PHRASE = /^(?:error running tool(?: \(non-fatal\))?|(?:unknown |internal )?error|exception|failed|failure)\.?$/i;
+/** What frameworks say of any failure, whatever went wrong: a text that says more is better. */
+export function isPhrase(message: string): boolean {
+  return PHRASE.test(message);
+}
+
+/** Sources: the tool spans of the OpenAI Agents SDK and of OpenLIT. */
+const PHRASE =
+  /^(?:error running tool(?: \(non-fatal\))?|tool execution failed|(?:unknown |internal )?error|exception|failed|failure)\.?$/i;
 
 function resultText(tool: ToolFacts | undefined): string | undefined {
   return typeof tool?.result === 'string' ? tool.result : undefined;

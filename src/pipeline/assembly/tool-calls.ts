@@ -5,7 +5,7 @@ import type { Drafted } from '../../model/mutable.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
 import { requestedCalls, canonical, ownReadings, reportedWithoutId, type Requested, type TracedReadings } from './requested-calls.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
-import { errorOf } from './span-facts.ts';
+import { errorOf, isPhrase } from './span-facts.ts';
 import { spansPerStep } from './span-tree.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 import { compare, sortedBy } from '../../model/nano-time.ts';
@@ -199,7 +199,15 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
   const returned = telling(nodes, 'result');
   const result = returned === undefined ? answer?.result : (returned.result ?? null);
   const spanError = errorTold(nodes);
-  const error = spanError ?? (answer?.isError === true ? toldError(answer) : undefined);
+  const toldText = typeof answer?.result === 'string' && spanError !== undefined && isPhrase(spanError.message) ? answer.result : undefined;
+  const error =
+    spanError === undefined
+      ? answer?.isError === true
+        ? toldError(answer)
+        : undefined
+      : toldText === undefined
+        ? spanError
+        : { ...spanError, message: toldText };
   const model: Provenance = partner?.fromLogs === true ? 'log_record' : 'model_message';
   const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: 'tool_span' };
   const call: Drafted<Partial<ToolCall>> = { name: execution.name };

@@ -1,0 +1,16 @@
+/** The agent that a step of a LangGraph graph works for, as LangChain's metadata tell it on every span of a graph, whatever writes them. */
+
+/** Nodes that a prebuilt agent consists of: only below one of these is a subgraph an agent. Source: `create_agent`, `create_react_agent`. */
+const agentNodes: ReadonlySet<string> = new Set(['agent', 'model', 'tools']);
+
+/**
+ * `text` gives a member of the metadata. `lc_agent_name` is the name itself; older versions tell it only as the node that holds the subgraph:
+ * `langgraph_checkpoint_ns` is `refund_desk:<id>|agent:<id>`.
+ */
+export function graphAgent(text: (name: string) => string | undefined): string | undefined {
+  const name = text('lc_agent_name');
+  if (name !== undefined && name !== '') return name;
+  const nodes = (text('langgraph_checkpoint_ns') ?? '').split('|').map((part) => part.slice(0, part.lastIndexOf(':')));
+  const [holder = '', node = ''] = nodes.slice(-2);
+  return nodes.length > 1 && agentNodes.has(node) && !agentNodes.has(holder) && holder !== '' ? holder : undefined;
+}
