@@ -26,6 +26,8 @@ export const openlit: Collector = {
   },
   carriedBy: {
     input: ['gen_ai.workflow.input'],
+    tool_calls: ['gen_ai.output.messages'],
+    tool_arguments: ['gen_ai.output.messages'],
     tool_results: ['gen_ai.tool.call.result'],
   },
   read,

@@ -36,11 +36,11 @@ const cases: readonly Case[] = [
     facts: { role: 'agent', agentName: 'travel', input: 'q', output: 'a' },
   },
   {
-    name: 'a chain inside the agent is a step',
+    name: 'a chain inside the agent is a step, which names the agent that it works for',
     span: { name: 'model', parent: 9 },
     attributes: run('chain', human, answer, { 'langsmith.metadata.lc_agent_name': 'travel' }),
-    facts: { role: 'step' },
-    absent: ['input', 'agentName'],
+    facts: { role: 'step', agentName: 'travel' },
+    absent: ['input'],
   },
   {
     name: 'the outermost chain stands for the run, its name is a guess',
