@@ -4,7 +4,7 @@ import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import type { EvaluatorBudget } from '../../src/judges/batch/batch-job.ts';
 import { batchQueue, type BatchQueue } from '../../src/judges/batch/batch-queue.ts';
 import type { BatchSettings, JudgeSettings } from '../../src/judges/settings.ts';
-import { judges } from '../../src/judges/index.ts';
+import { openAiCompatibleJudge } from '../../src/judges/openai-compatible.ts';
 import type { JudgeBatchStore } from '../../src/model/store/judge-store.ts';
 import type { BudgetReservation } from '../../src/model/budget.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
@@ -80,7 +80,7 @@ export async function batchHost(
       ...judge,
     },
   };
-  const client = judges.openai_compatible(host.settings, {
+  const client = openAiCompatibleJudge(host.settings, {
     telemetry,
     clock,
     random: () => 0,

@@ -1,6 +1,6 @@
 /** A real judge client before a scripted endpoint, on a clock that only its waits move. */
 import { onTestFinished } from 'vitest';
-import { judges } from '../../src/judges/index.ts';
+import { openAiCompatibleJudge } from '../../src/judges/openai-compatible.ts';
 import type { Judge } from '../../src/judges/judge.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
 import type { BudgetReservation } from '../../src/model/budget.ts';
@@ -39,7 +39,7 @@ export async function benchAt(
   const telemetry = metricRegistry();
   const slept: number[] = [];
   const clock = manualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const judge = judges.openai_compatible(
+  const judge = openAiCompatibleJudge(
     { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 2, timeoutMs: 5000, ...settings },
     {
       telemetry,
