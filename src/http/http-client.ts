@@ -2,7 +2,7 @@
  * Every request that the product sends over HTTP or HTTPS: with a limit of time and of the answer's bytes, on kept connections, without redirects. The other side is not trusted.
  */
 import type { LookupFunction } from 'node:net';
-import { pipeline, type Readable, type Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Agent } from 'undici';
 import type { ClientTls } from '../model/client-tls.ts';
@@ -80,33 +80,24 @@ export function httpClient(options: HttpClientOptions = {}): HttpClient {
   const opened = agentOf(options);
   return {
     async send(request) {
-      const { timeoutMs, signal } = request;
-      const ending = new AbortController();
-      let isLate = false;
-      // The timer and the caller's signal hold the request until it ends: a signal that only the request held would be collected as garbage, and never abort.
-      const timer = setTimeout(() => {
-        isLate = true;
-        ending.abort();
-      }, timeoutMs);
-      const abort = (): void => ending.abort();
-      if (signal?.aborted === true) abort();
-      signal?.addEventListener('abort', abort, { once: true });
+      if (request.signal?.aborted === true) return aborted;
       try {
-        return await exchange(await opened, request, ending.signal);
+        return await exchange(await opened, request);
       } catch (error) {
-        if (isLate) return { kind: 'unanswered', reason: 'timed_out', phase: 'request', afterMs: timeoutMs };
-        if (ending.signal.aborted) return { kind: 'unanswered', reason: 'aborted' };
-        const code = codeOf(error);
-        return code === 'UND_ERR_CONNECT_TIMEOUT'
-          ? { kind: 'unanswered', reason: 'timed_out', phase: 'connection', afterMs: connectMsMax }
-          : { kind: 'unanswered', reason: 'failed', code };
-      } finally {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
+        return failed(error);
       }
     },
     stop: () => void opened.then((agent) => agent.destroy()),
   };
+}
+
+const aborted = { kind: 'unanswered', reason: 'aborted' } as const;
+
+function failed(error: unknown): HttpAnswer {
+  const code = codeOf(error);
+  return code === 'UND_ERR_CONNECT_TIMEOUT'
+    ? { kind: 'unanswered', reason: 'timed_out', phase: 'connection', afterMs: connectMsMax }
+    : { kind: 'unanswered', reason: 'failed', code };
 }
 
 /** Loaded with the first client: a service that sends nothing does not need its megabytes. */
@@ -122,47 +113,112 @@ async function agentOf({ tls, lookup }: HttpClientOptions): Promise<Agent> {
   });
 }
 
-async function exchange(agent: Agent, request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-  const { method = 'POST', url, headers, body, answerBytesMax } = request;
+/** Rejects when the request is no request of HTTP. */
+function exchange(agent: Agent, request: HttpRequest): Promise<HttpAnswer> {
+  const { method = 'POST', url, headers, body, timeoutMs, answerBytesMax, signal } = request;
   const { origin, pathname, search, username, password } = new URL(url);
-  const response = await agent.request({
-    origin,
-    path: pathname + search,
-    method,
-    headers: withUser(headers, username, password),
-    ...(body === undefined ? {} : { body }),
-    signal,
+  return new Promise((resolve) => {
+    let abort: (() => void) | undefined;
+    let isOver = false;
+    let read: BodyReader | undefined;
+
+    /** `isCut`: the connection cannot be used again. */
+    function end(answer: HttpAnswer, isCut: boolean): void {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      if (isCut) abort?.();
+      read?.stop();
+      resolve(answer);
+    }
+
+    // The timer and the caller's signal end the request themselves: a signal in between, which only the request held, would be collected as garbage and never abort.
+    const stop = (): void => end(aborted, true);
+    const late = (): void => end({ kind: 'unanswered', reason: 'timed_out', phase: 'request', afterMs: timeoutMs }, true);
+    const timer = setTimeout(late, timeoutMs);
+    signal?.addEventListener('abort', stop, { once: true });
+
+    const path = pathname + search;
+    agent.dispatch(
+      { origin, path, method, headers: withUser(headers, username, password), ...(body === undefined ? {} : { body }) },
+      {
+        onRequestStart(controller) {
+          abort = () => controller.abort(new Error('aborted'));
+          // It waited for a connection until it was over.
+          if (isOver) abort();
+        },
+        onResponseStart(controller, status, answerHeaders) {
+          // What comes before the answer, as 103.
+          if (status < 200 || isOver) return;
+          const named = headersOf(answerHeaders);
+          read = bodyReader({
+            encoding: named['content-encoding'],
+            bytesMax: answerBytesMax,
+            pause: () => controller.pause(),
+            resume: () => controller.resume(),
+            onEnd: (bytes, isCut) =>
+              end(
+                isStatus(status)
+                  ? { kind: 'answered', status, headers: named, body: bytes, isCut }
+                  : { kind: 'unanswered', reason: 'failed', code: 'HPE_INVALID_STATUS' },
+                isCut,
+              ),
+            onFault: (error) => end(failed(error), true),
+          });
+        },
+        onResponseData: (_, chunk) => read?.write(chunk),
+        onResponseEnd: () => read?.end(),
+        onResponseError: (_, error) => end(failed(error), true),
+      },
+    );
   });
-  const answered = headersOf(response.headers);
-  const read = await bodyOf(response.body, answered['content-encoding'], answerBytesMax);
-  const status = response.statusCode;
-  return isStatus(status)
-    ? { kind: 'answered', status, headers: answered, ...read }
-    : { kind: 'unanswered', reason: 'failed', code: 'HPE_INVALID_STATUS' };
+}
+
+interface BodyReader {
+  write(chunk: Buffer): void;
+  end(): void;
+  stop(): void;
+}
+
+interface BodyReaderOptions {
+  readonly encoding: string | undefined;
+  /** Of the decoded body. */
+  readonly bytesMax: number;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** The whole body, or as much of it as `bytesMax`. */
+  readonly onEnd: (bytes: Buffer, isCut: boolean) => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+function bodyReader({ encoding = '', bytesMax, pause, resume, onEnd, onFault }: BodyReaderOptions): BodyReader {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+
+  function take(chunk: Buffer): void {
+    if (bytes > bytesMax) return;
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > bytesMax) onEnd(Buffer.concat(chunks).subarray(0, bytesMax), true);
+  }
+
+  const done = (): void => onEnd(Buffer.concat(chunks), false);
+  const decoder = decoders[encoding.trim().toLowerCase()]?.();
+  if (decoder === undefined) return { write: take, end: done, stop: () => undefined };
+  decoder.on('data', take).on('end', done).on('error', onFault).on('drain', resume);
+  return {
+    write(chunk) {
+      if (!decoder.write(chunk)) pause();
+    },
+    end: () => void decoder.end(),
+    stop: () => void decoder.destroy(),
+  };
 }
 
 /** What ends a request (RFC 9110, section 15). */
 function isStatus(status: number): boolean {
   return status >= 200 && status <= 599;
-}
-
-async function bodyOf(
-  body: Readable,
-  encoding: string | undefined,
-  bytesMax: number,
-): Promise<{ readonly body: Buffer; readonly isCut: boolean }> {
-  const decoder = decoders[encoding?.trim().toLowerCase() ?? '']?.();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  // An error of one of them ends all, and reaches the loop.
-  const source = decoder === undefined ? body : pipeline(body, decoder, () => undefined);
-  for await (const chunk of source as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    // Leaving the loop ends the body, and with it the connection.
-    if (bytes > bytesMax) break;
-  }
-  return { body: Buffer.concat(chunks).subarray(0, bytesMax), isCut: bytes > bytesMax };
 }
 
 function headersOf(headers: { readonly [name: string]: string | string[] | undefined }): HttpHeaders {
