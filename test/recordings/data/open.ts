@@ -101,7 +101,7 @@ export const openRecordings: readonly OpenRecording[] = [
   },
   {
     recording: 'js-langsmith-ai-sdk/stream',
-    fields: ['agent_name', 'tool_calls'],
+    fields: ['agent_name'],
     because: "a streamed model call has no span of its own; what it says overwrites the span around it",
   },
   {
@@ -110,8 +110,53 @@ export const openRecordings: readonly OpenRecording[] = [
     because: "a streamed model call has no span of its own; what it says overwrites the span around it",
   },
   {
+    recording: 'js-openinference-beeai/agent-as-tool',
+    fields: ['agent_name', 'system_prompt', 'tool_calls', 'sub_agents'],
+    because: "start, success and finish of each call are spans of their own, beside one another; tools are named after their class, and the agent's span too",
+  },
+  {
+    recording: 'js-openinference-beeai/multiturn',
+    fields: ['agent_name', 'system_prompt', 'tool_calls'],
+    because: "start, success and finish of each call are spans of their own, beside one another; tools are named after their class, and the agent's span too",
+  },
+  {
+    recording: 'js-openinference-beeai/nonascii',
+    fields: ['agent_name', 'system_prompt', 'tool_calls'],
+    because: "start, success and finish of each call are spans of their own, beside one another; tools are named after their class, and the agent's span too",
+  },
+  {
+    recording: 'js-openinference-beeai/parallel',
+    fields: ['agent_name', 'system_prompt', 'tool_calls'],
+    because: "start, success and finish of each call are spans of their own, beside one another; tools are named after their class, and the agent's span too",
+  },
+  {
+    recording: 'js-openinference-beeai/repeat',
+    fields: ['agent_name', 'system_prompt', 'tool_calls'],
+    because: "start, success and finish of each call are spans of their own, beside one another; tools are named after their class, and the agent's span too",
+  },
+  {
+    recording: 'js-openinference-beeai/sequential',
+    fields: ['agent_name', 'system_prompt', 'tool_calls'],
+    because: "start, success and finish of each call are spans of their own, beside one another; tools are named after their class, and the agent's span too",
+  },
+  {
+    recording: 'js-openinference-beeai/toolerror',
+    fields: ['agent_name', 'system_prompt', 'tool_calls'],
+    because: "start, success and finish of each call are spans of their own, beside one another; tools are named after their class, and the agent's span too",
+  },
+  {
+    recording: 'js-openinference-deepagents/agent-as-tool',
+    fields: ['tool_calls'],
+    because: "the subagent is a chain below the span of the tool task; the prompt has what the framework appends",
+  },
+  {
+    recording: 'js-openinference-deepagents/toolerror',
+    fields: ['tool_calls'],
+    because: "the prompt stands in the model's input only, with what the framework appends",
+  },
+  {
     recording: 'js-openinference-langgraph/toolerror',
-    fields: ['system_prompt', 'tool_calls'],
+    fields: ['tool_calls'],
     because: "the prompt of createAgent stands in the model's input only",
   },
   {
@@ -155,43 +200,68 @@ export const openRecordings: readonly OpenRecording[] = [
     because: "results are tool messages with a text part and no call id; only their order tells the call",
   },
   {
+    recording: 'js-traceloop-langgraph/agent-as-tool',
+    fields: ['agent_name', 'tool_calls'],
+    because: "the workflow span has the user's name for the workflow; tool spans have the class's name, and agents stand in the names of inner spans",
+  },
+  {
+    recording: 'js-traceloop-langgraph/handoff',
+    fields: ['agent_name', 'tool_calls', 'sub_agents'],
+    because: "the workflow span has the user's name for the workflow; tool spans have the class's name, and agents stand in the names of inner spans",
+  },
+  {
+    recording: 'js-traceloop-langgraph/parallel',
+    fields: ['agent_name', 'system_prompt'],
+    because: "the workflow span has the user's name for the workflow; tool spans have the class's name, and agents stand in the names of inner spans",
+  },
+  {
+    recording: 'js-traceloop-langgraph/supervisor',
+    fields: ['agent_name', 'tool_calls'],
+    because: "the workflow span has the user's name for the workflow; tool spans have the class's name, and agents stand in the names of inner spans",
+  },
+  {
+    recording: 'js-traceloop-langgraph/toolerror',
+    fields: ['agent_name', 'system_prompt', 'tool_calls'],
+    because: "the workflow span has the user's name for the workflow; tool spans have the class's name, and agents stand in the names of inner spans",
+  },
+  {
     recording: 'js-voltagent/agent-as-tool',
-    fields: ['system_prompt', 'tokens.input', 'tokens.output', 'tool_calls', 'tools', 'sub_agents'],
+    fields: ['system_prompt', 'tokens.input', 'tokens.output', 'tools', 'sub_agents'],
     because: "nothing reads VoltAgent's bare keys (input, output, entity.name, llm.messages) yet",
   },
   {
     recording: 'js-voltagent/multiturn',
-    fields: ['tokens.input', 'tokens.output', 'tool_calls', 'tools'],
+    fields: ['tokens.input', 'tokens.output', 'tools'],
     because: "nothing reads VoltAgent's bare keys (input, output, entity.name, llm.messages) yet",
   },
   {
     recording: 'js-voltagent/nonascii',
-    fields: ['tokens.input', 'tokens.output', 'tool_calls', 'tools'],
+    fields: ['tokens.input', 'tokens.output', 'tools'],
     because: "nothing reads VoltAgent's bare keys (input, output, entity.name, llm.messages) yet",
   },
   {
     recording: 'js-voltagent/parallel',
-    fields: ['tokens.input', 'tokens.output', 'tool_calls', 'tools'],
+    fields: ['tokens.input', 'tokens.output', 'tools'],
     because: "nothing reads VoltAgent's bare keys (input, output, entity.name, llm.messages) yet",
   },
   {
     recording: 'js-voltagent/repeat',
-    fields: ['tokens.input', 'tokens.output', 'tool_calls', 'tools'],
+    fields: ['tokens.input', 'tokens.output', 'tools'],
     because: "nothing reads VoltAgent's bare keys (input, output, entity.name, llm.messages) yet",
   },
   {
     recording: 'js-voltagent/sequential',
-    fields: ['tokens.input', 'tokens.output', 'tool_calls', 'tools'],
+    fields: ['tokens.input', 'tokens.output', 'tools'],
     because: "nothing reads VoltAgent's bare keys (input, output, entity.name, llm.messages) yet",
   },
   {
     recording: 'js-voltagent/stream',
-    fields: ['tokens.input', 'tokens.output', 'tool_calls', 'tools'],
+    fields: ['tokens.input', 'tokens.output', 'tools'],
     because: "nothing reads VoltAgent's bare keys (input, output, entity.name, llm.messages) yet",
   },
   {
     recording: 'js-voltagent/toolerror',
-    fields: ['tokens.input', 'tokens.output', 'tool_calls', 'tools'],
+    fields: ['tokens.input', 'tokens.output', 'tools'],
     because: "nothing reads VoltAgent's bare keys (input, output, entity.name, llm.messages) yet",
   },
   { recording: 'autogen-swarm/handoff', fields: ['llm_calls', 'tokens.input', 'tokens.output', 'sub_agents'], because: "the dialogue stands in bus messages, spread over many traces that are joined by links" },

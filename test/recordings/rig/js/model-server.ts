@@ -70,7 +70,7 @@ export async function modelServer(script: Script): Promise<ModelServer> {
     asked.set(agent, nth + 1);
     const used = { input: 211 + 37 * requests.length, output: 23 + 6 * requests.length };
     requests.push({ at: performance.timeOrigin + performance.now(), agent, answer, used, told: new Map(toldIn(body)) });
-    return { ...answer, used, key: `${place}-${nth}` };
+    return { ...(answer.calls === undefined ? answer : { calls: answer.calls }), used, key: `${place}-${nth}` };
   };
   const answerTo = async (path: string, body: string): Promise<readonly [number, string, string]> => {
     const [, place = '', rest = ''] = /^\/([^/]+)\/(.*)$/.exec(path) ?? [];

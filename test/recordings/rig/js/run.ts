@@ -11,7 +11,7 @@ import { expectationOf, type LogLine, type Passing } from './expectation.ts';
 import { definitionsOf, model, prompts } from './kit.ts';
 import { modelServer, type ModelRequest } from './model-server.ts';
 import { receiver, type Body } from './receiver.ts';
-import { scenarioOf, scriptOf } from './scenarios.ts';
+import { scenarioOf, scriptOf, type FinalTool } from './scenarios.ts';
 
 interface Entry {
   readonly agent: string;
@@ -30,6 +30,7 @@ interface Entry {
   /** null: the instrumentation and the client name it differently, and both are right. */
   readonly model?: string | null;
   readonly passing?: { readonly [scenario: string]: Passing };
+  readonly finalTool?: FinalTool;
   readonly otherRoots?: string;
   /** A variable that is null is taken away. */
   readonly env?: { readonly [name: string]: string | null };
@@ -47,7 +48,7 @@ const data = process.env['RIG_DATA'] ?? fileURLToPath(new URL('../../data', impo
 
 async function record(folder: string, entry: Entry, scenario: string): Promise<void> {
   const passing = entry.passing?.[scenario];
-  const server = await modelServer(scriptOf(scenario, passing));
+  const server = await modelServer(scriptOf(scenario, passing, entry.finalTool));
   const sink = await receiver();
   const home = homeOf(entry);
   const logFile = join(home, 'agent.log');

@@ -20,10 +20,13 @@ interface Scenario {
 export interface ScriptedCall extends Call {
   readonly id: string;
   readonly pass?: true;
+  /** A tool of the framework's own, by which the model gives its answer. */
+  readonly isFinal?: true;
 }
 
 export interface Answer {
   readonly calls?: readonly ScriptedCall[];
+  /** Beside calls: what the call of the final tool says. */
   readonly text?: string;
 }
 
@@ -98,8 +101,13 @@ export function scenarioOf(name: string): Scenario {
   return scenario;
 }
 
+export interface FinalTool {
+  readonly name: string;
+  readonly argument: string;
+}
+
 /** The script with ids, as the model server reads it. `passing` is the call that gives the work away. */
-export function scriptOf(scenario: string, passing: Call | undefined): Script {
+export function scriptOf(scenario: string, passing: Call | undefined, finalTool?: FinalTool): Script {
   let nth = 0;
   const called = (step: Step): ScriptedCall => {
     nth += 1;
@@ -108,10 +116,18 @@ export function scriptOf(scenario: string, passing: Call | undefined): Script {
     if (passing === undefined) throw new Error(`${scenario} needs the name of the call that passes the work on`);
     return { id, name: passing.name, arguments: passing.arguments, pass: true };
   };
+  const finalOf = (text: string): Answer => {
+    if (finalTool === undefined) return { text };
+    nth += 1;
+    return {
+      text,
+      calls: [{ id: `call_${nth}x7Kq${scenario.length}`, name: finalTool.name, arguments: { [finalTool.argument]: text }, isFinal: true }],
+    };
+  };
   return Object.fromEntries(
     Object.entries(scenarioOf(scenario).script).map(([agent, answers]) => [
       agent,
-      answers.map((answer): Answer => (typeof answer === 'string' ? { text: answer } : { calls: answer.map(called) })),
+      answers.map((answer): Answer => (typeof answer === 'string' ? finalOf(answer) : { calls: answer.map(called) })),
     ]),
   );
 }
