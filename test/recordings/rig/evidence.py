@@ -5,8 +5,9 @@ Every attribute, event, name and body counts, as it stands and unescaped once to
 import json
 import re
 
+KINDS = re.compile(r'"?(llm|chat|chat_model|generation|generate_content|text_completion|completion)"?', re.I)
 ERROR_SIGNS = re.compile(
-    r"""\\*["']?(status|outcome|level|state)\\*["']?\s*[=:]\s*\\*["']?(error|failed|failure|ERROR)\b|\\*["']?(is_?error|isError)\\*["']?\s*[=:]\s*[Tt]rue|success\\*["']?\s*[=:]\s*[Ff]alse""")
+    r"""\\*["']?(status|outcome|level|state)\\*["']?\s*[=:]\s*\\*["']?(error|failed|failure|ERROR)\b|(\b|_)(is_?)?[eE]rror\\*["']?\s*[=:]\s*\\*["']?[Tt]rue|success\\*["']?\s*[=:]\s*[Ff]alse""")
 
 
 def unescaped(text):
@@ -169,7 +170,8 @@ def search(traces, exchanges, units):
             each = all(counted(units, answer[f"{side}_tokens"]) for answer in answers)
             found.note(f"tokens.{side}", each or counted(units, trace["tokens"][side]))
         by_model = sum(any(text.startswith(trace["model"]) and len(text) < 60 for _, text in unit.texts) for unit in units if unit.trace_id in trace_ids(trace))
-        found.note("llm_calls", by_model >= len(answers) or all(counted(units, answer["input_tokens"]) for answer in answers))
+        by_kind = sum(any(KINDS.fullmatch(text) for _, text in unit.texts) for unit in units if unit.trace_id in trace_ids(trace))
+        found.note("llm_calls", max(by_model, by_kind) >= len(answers) or all(counted(units, answer["input_tokens"]) for answer in answers))
         for call in [*trace["tool_calls"], *(call for sub in trace["sub_agents"] for call in sub["tool_calls"])]:
             note_call(found, call, units, some)
         for tool in trace["tools"]:

@@ -7,7 +7,6 @@ import json
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -81,7 +80,7 @@ def main(arguments):
         entry = CATALOG[one]
         for scenario in scenarios or entry["scenarios"]:
             told, bodies, exchanges, versions = run_agent(one, entry, scenario)
-            wire = Wire(bodies, secrets={str(ENVIRONMENTS / entry.get("requirements", one)): "/venv", str(HERE): "/rig", str(pathlib.Path.home()): "/home/rig", socket.gethostname(): "host"})
+            wire = Wire(bodies, secrets={str(ENVIRONMENTS / entry.get("requirements", one)): "/venv", str(HERE): "/rig", str(pathlib.Path.home()): "/home/rig"})
             expected = expected_of(entry, scenario, told, wire, exchanges, versions)
             if is_shown:
                 print(wire.text())

@@ -8,7 +8,7 @@ import instrument
 flush = instrument.start()
 import loop
 
-common.facts(system_prompt=common.SYSTEM)
+common.facts(system_prompt=common.SYSTEM, model="claude-3-5-haiku-20241022-v1:0")
 common.plan()
 client = boto3.client("bedrock-runtime", endpoint_url=common.MODEL_URL, region_name="eu-west-1", aws_access_key_id="none", aws_secret_access_key="none")
 messages = []

@@ -125,7 +125,9 @@ def otel_botocore():
     return flush
 
 
-def logfire(switch):
+def logfire(switch, with_content=False):
+    if with_content:
+        os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "true"
     import logfire as package
 
     package.configure(send_to_logfire=False, console=False, metrics=False, service_name="warehouse")
@@ -154,6 +156,10 @@ def langfuse_openai():
 
     hooks.client = client
     return langfuse()
+
+
+def langfuse_llama_index():
+    return langfuse(lambda: instrumentor("openinference.instrumentation.llama_index", "LlamaIndexInstrumentor"))
 
 
 def langfuse_langchain():
@@ -327,7 +333,7 @@ SWITCHES = {
     "openinference-mcp": lambda: several(openinference("mcp", "MCPInstrumentor"), ("openinference.instrumentation.openai", "OpenAIInstrumentor")),
     "traceloop-mcp": lambda: several(traceloop("mcp", "McpInstrumentor"), ("opentelemetry.instrumentation.openai", "OpenAIInstrumentor")),
     "traceloop-google-genai": lambda: traceloop("google_generativeai", "GoogleGenerativeAiInstrumentor"),
-    "logfire-google-genai": lambda: logfire("instrument_google_genai"),
+    "logfire-google-genai": lambda: logfire("instrument_google_genai", with_content=True),
     "traceloop-bedrock": lambda: traceloop("bedrock", "BedrockInstrumentor"),
     "traceloop-anthropic": lambda: traceloop("anthropic", "AnthropicInstrumentor"),
     "mlflow-dspy": lambda: mlflow("dspy"),
@@ -350,6 +356,7 @@ SWITCHES = {
     "logfire-anthropic": lambda: logfire("instrument_anthropic"),
     "langfuse-openai": langfuse_openai,
     "langfuse-langchain": langfuse_langchain,
+    "langfuse-llama-index": langfuse_llama_index,
     "langsmith": langsmith,
     "langsmith-openai": langsmith_openai,
     "langsmith-openai-agents": langsmith_openai_agents,
