@@ -15,8 +15,7 @@ export const argumentCorrectness = questionJudge({
     const calls = placedCalls(trace);
     const judged = calls.filter(hasArguments);
     const last = judged.at(-1);
-    if (last === undefined)
-      return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
+    if (last === undefined) return argumentsUnknown(trace, undefined, notAsked);
     const cut = sourcesCut(trace, last);
     if (cut !== undefined) return cut;
     return {

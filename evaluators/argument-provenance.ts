@@ -17,7 +17,7 @@ import {
 import { lacksSources, tracedCalls, type Traced } from './evidence/provenance.ts';
 import { callName, count, listed, listedMax, quoted } from './explain/explanation.ts';
 import { rule } from './configuration/define.ts';
-import { option } from './configuration/option-table.ts';
+import { texts } from './configuration/option-table.ts';
 
 export const argumentProvenance = rule({
   id: 'argument_provenance',
@@ -26,15 +26,7 @@ export const argumentProvenance = rule({
   needs: ['tool_calls', 'input'],
   defaultThreshold: null,
   options: {
-    ignore_tools: option<readonly string[]>(
-      {
-        type: 'array',
-        maxItems: 200,
-        items: { type: 'string', minLength: 1 },
-        description: 'Tools that are left out, such as ones that take a text of the model’s own.',
-      },
-      [],
-    ),
+    ignore_tools: texts('Tools that are left out, such as ones that take a text of the model’s own.', { maxItems: 200 }),
   },
   source: 'the part of Dokimos ToolArgumentHallucinationEvaluator that needs no judge',
   evaluate({ trace }, { ignoreTools }) {
@@ -51,8 +43,7 @@ export const argumentProvenance = rule({
         `The input and the results are too long to be searched for every argument, so that none of ${count(calls.length, 'tool call')} was looked at.`,
         { tool_calls: calls.length },
       );
-    if (traced.length === 0)
-      return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
+    if (traced.length === 0) return argumentsUnknown(trace);
     if (traced.some(({ ungrounded }) => ungrounded.length > 0) && lacksSources(trace))
       return cutShort('the input or the results, where arguments come from,');
     const unsearched = traced.filter(({ ungrounded, isUnsearched }) => isUnsearched && ungrounded.length === 0);

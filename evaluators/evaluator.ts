@@ -145,12 +145,9 @@ export interface EvaluatorData<Options> {
   /** Where the rule comes from, for the reference page. */
   readonly source: string;
   /** What no schema can say about the complete options: every fault, with its path among the options as a user writes them. */
-  optionFaults?(options: Options): readonly { readonly path: readonly (string | number)[]; readonly problem: string }[];
+  optionFaults?(options: Options): readonly Fault[];
   /** What no schema can say about the expectation of an entry under these options, with its path below `expect`. The expectation of one run is not refused: it is skipped. */
-  expectationFaults?(
-    expected: Expectation,
-    options: Options,
-  ): readonly { readonly path: readonly (string | number)[]; readonly problem: string }[];
+  expectationFaults?(expected: Expectation, options: Options): readonly Fault[];
 }
 
 export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {

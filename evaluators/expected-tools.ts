@@ -8,6 +8,7 @@ import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {
   argumentsUnknown,
+  comparedArgumentsMissing,
   callDetails,
   evidenceOf,
   noExpectation,
@@ -137,11 +138,7 @@ function byCalls({ trace, expected }: Subject, options: Options, context: Evalua
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const compare = comparedIn(options);
   const weights = weightedCalls(wanted, calls, { arguments: compare.includes('arguments'), output: compare.includes('output') });
-  if (weights.lacks === 'arguments')
-    return argumentsUnknown(
-      trace,
-      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.',
-    );
+  if (weights.lacks === 'arguments') return argumentsUnknown(trace, comparedArgumentsMissing);
   if (weights.lacks === 'results')
     return skipped(
       'results_not_carried',

@@ -5,7 +5,16 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, notCarried, skipped, tooLarge, type PlacedCall } from './evidence/calls.ts';
+import {
+  argumentsUnknown,
+  comparedArgumentsMissing,
+  callDetails,
+  evidenceOf,
+  notCarried,
+  skipped,
+  tooLarge,
+  type PlacedCall,
+} from './evidence/calls.ts';
 import { searchedTextMax } from './configuration/context.ts';
 import { conversationOf } from './evidence/conversation.ts';
 import type { EvaluationContext, Subject } from './evaluator.ts';
@@ -100,11 +109,7 @@ function evaluate({ trace }: Subject, options: Options, context: EvaluationConte
     options.argumentsMatch,
     equalNames,
   );
-  if (matching.lacksArguments)
-    return argumentsUnknown(
-      trace,
-      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.',
-    );
+  if (matching.lacksArguments) return argumentsUnknown(trace, comparedArgumentsMissing);
   const long = events.some((event) => event.kind === 'text' && event.text.length > searchedTextMax);
   if (long && steps.some(({ wanted }) => textOf(wanted, 'matches') !== undefined))
     return skipped('too_large', `A message is longer than the ${searchedTextMax} characters that are searched for an expression.`, {

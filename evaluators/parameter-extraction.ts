@@ -15,8 +15,7 @@ export const parameterExtraction = questionJudge({
   question({ trace }) {
     const calls = placedCalls(trace);
     const carried = calls.filter(hasArguments);
-    if (carried.length === 0)
-      return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
+    if (carried.length === 0) return argumentsUnknown(trace, undefined, notAsked);
     const called = new Set(carried.map(({ call }) => call.name));
     const definitions = trace.toolDefinitions.filter(({ name, inputSchema }) => called.has(name) && inputSchema !== undefined);
     const known = new Set(definitions.map(({ name }) => name));

@@ -22,7 +22,7 @@ import type { EvaluationContext } from './evaluator.ts';
 import { injectionSigns, signMeanings, type FoundSign } from './evidence/injection-signs.ts';
 import { callName, count, listed, quoted } from './explain/explanation.ts';
 import { rule } from './configuration/define.ts';
-import { option } from './configuration/option-table.ts';
+import { option, texts } from './configuration/option-table.ts';
 
 export const promptInjectionInToolResult = rule({
   id: 'prompt_injection_in_tool_result',
@@ -32,15 +32,9 @@ export const promptInjectionInToolResult = rule({
   guard: true,
   defaultThreshold: 1,
   options: {
-    ignore_tools: option<readonly string[]>(
-      {
-        type: 'array',
-        maxItems: 1000,
-        items: { type: 'string', minLength: 1, maxLength: 200 },
-        description:
-          'Names of tools whose results may well speak of orders to models, for example one that reads source code or pages about prompts.',
-      },
-      [],
+    ignore_tools: texts(
+      'Names of tools whose results may well speak of orders to models, for example one that reads source code or pages about prompts.',
+      { maxItems: 1000, maxLength: 200 },
     ),
     ignore_signs: option<readonly string[]>(
       {

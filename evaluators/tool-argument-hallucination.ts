@@ -50,8 +50,7 @@ export const toolArgumentHallucination = judge({
     if (calls.length === 0) return options.onEmpty === 'skip' ? noToolCalls(trace) : verdict([], { judge_called: false });
     if (trace.input === undefined || trace.input.trim() === '') return noInput(notAsked);
     const carried = calls.filter(hasArguments);
-    if (carried.length === 0)
-      return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
+    if (carried.length === 0) return argumentsUnknown(trace, undefined, notAsked);
     const plain = options.precheck ? literallyGrounded(trace, carried) : new Set<number>();
     const doubtful = carried.filter(({ index }) => !plain.has(index));
     const clear = carried

@@ -7,6 +7,7 @@ import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {
   argumentsUnknown,
+  comparedArgumentsMissing,
   callDetails,
   evidenceOf,
   noExpectation,
@@ -74,11 +75,7 @@ function evaluate({ trace, expected }: Subject, options: Options, context: Evalu
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const matching = callMatching(expected.toolCalls, calls, options.arguments, equalTools);
-  if (matching.lacksArguments)
-    return argumentsUnknown(
-      trace,
-      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.',
-    );
+  if (matching.lacksArguments) return argumentsUnknown(trace, comparedArgumentsMissing);
   return verdict(expected.toolCalls, calls, matching, options);
 }
 

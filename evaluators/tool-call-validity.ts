@@ -286,8 +286,7 @@ function notChecked(trace: AgentTrace, judged: readonly Judged[], unchecked: rea
     ...uncheckedDetails(unchecked),
     ...schemaDetails(notes),
   };
-  if (unchecked.length === judged.length && reason === 'arguments_not_carried')
-    return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', details);
+  if (unchecked.length === judged.length && reason === 'arguments_not_carried') return argumentsUnknown(trace, undefined, details);
   if (unchecked.length === judged.length && reason === 'truncated')
     return cutShort(
       unchecked.some(({ call }) => call.truncated?.arguments !== undefined) ? 'arguments of tool calls' : 'tool definitions',

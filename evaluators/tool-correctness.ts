@@ -8,6 +8,7 @@ import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {
   argumentsUnknown,
+  comparedArgumentsMissing,
   evidenceOf,
   namedIn,
   noExpectation,
@@ -97,11 +98,7 @@ function namesOnly(expected: readonly ExpectedToolCall[], calls: readonly Placed
 function paired(trace: AgentTrace, expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], options: Options): Outcome {
   const byOrder = options.mode === 'names_and_order';
   const matching = callMatching(expected, calls, byOrder ? { ...options.arguments, mode: 'ignore', overrides: {} } : options.arguments);
-  if (matching.lacksArguments)
-    return argumentsUnknown(
-      trace,
-      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.',
-    );
+  if (matching.lacksArguments) return argumentsUnknown(trace, comparedArgumentsMissing);
   const found = byOrder ? inOrder(expected, calls, matching.matches) : byArguments(expected, calls, matching.matches);
   const missing = missingCalls(expected, calls, matching, found.pairs);
   const extra = extraCalls(calls, found.pairs);

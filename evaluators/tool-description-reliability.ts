@@ -1,9 +1,7 @@
 /** The descriptions of the tools are ones that a model can rely on: parameters described and typed, and not too many. */
 import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
-import { byRules, byRulesAndJudge, type DefinitionChecks, type RuleChecks, onEmptyDefinitions } from './judging/definition-checks.ts';
-import type { EvaluationContext, Subject, Judging } from './evaluator.ts';
-import { ruleWithJudge } from './configuration/define.ts';
+import { definitionRule, type DefinitionChecks, type RuleChecks, onEmptyDefinitions } from './judging/definition-checks.ts';
 import { option, type OptionsOf } from './configuration/option-table.ts';
 
 const options = {
@@ -17,30 +15,28 @@ const options = {
 
 type Options = OptionsOf<typeof options>;
 
-export const toolDescriptionReliability = ruleWithJudge({
-  id: 'tool_description_reliability',
-  version: 2,
-  summary: 'The tools have few parameters, and each is described and typed.',
-  needs: ['tool_definitions'],
-  defaultThreshold: 0.8,
-  options,
-  source: 'Dokimos ToolDescriptionReliabilityEvaluator, where blank descriptions and null types fail and combined schemas count as a type',
-  evaluate: ({ trace: { toolDefinitions } }, options, { once }) =>
-    once(toolDefinitions, options, () => byRules(toolDefinitions, checksOf(options), options.onEmpty)),
-  evaluateWithJudge,
-});
+export const toolDescriptionReliability = definitionRule(
+  {
+    id: 'tool_description_reliability',
+    version: 2,
+    summary: 'The tools have few parameters, and each is described and typed.',
+    needs: ['tool_definitions'],
+    defaultThreshold: 0.8,
+    options,
+    source:
+      'Dokimos ToolDescriptionReliabilityEvaluator, where blank descriptions and null types fail and combined schemas count as a type',
+  },
+  checksOf,
+);
 
 /** Characters from which a description is so short that it is noted. */
 const shortDescription = 20;
 /** Any of these says which values a parameter takes; only `const` may be null and still say it. */
 const typeKeywords = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'const', 'enum'];
 
-function* evaluateWithJudge({ trace }: Subject, options: Options, _context: EvaluationContext): Judging {
-  return yield* byRulesAndJudge(trace.toolDefinitions, checksOf(options), options.onEmpty);
-}
-
 function checksOf(options: Options): DefinitionChecks {
   return {
+    onEmpty: options.onEmpty,
     rules: (definition, all) => rules(definition, all, options),
     judged: {
       general_structure: 'the description tells the purpose, the inputs and the output of the tool',

@@ -1,9 +1,7 @@
 /** The names of the tools are ones that a model can rely on: written in one style, short, and about what a tool does, not how. */
 import type { ToolDefinition } from '../src/model/agent-trace.ts';
-import { byRules, byRulesAndJudge, type DefinitionChecks, type RuleChecks, onEmptyDefinitions } from './judging/definition-checks.ts';
-import type { EvaluationContext, Subject, Judging } from './evaluator.ts';
-import { ruleWithJudge } from './configuration/define.ts';
-import { choice, option, type OptionsOf } from './configuration/option-table.ts';
+import { definitionRule, type DefinitionChecks, type RuleChecks, onEmptyDefinitions } from './judging/definition-checks.ts';
+import { choice, option, type OptionsOf, texts } from './configuration/option-table.ts';
 
 export type NameStyle = 'snake_case' | 'camel_case' | 'kebab_case' | 'any';
 
@@ -13,47 +11,35 @@ const options = {
     'How names are written; with ASCII letters and digits, a lower-case letter first.',
   ),
   max_segments: option({ type: 'integer', minimum: 1, maximum: 100, description: 'Words in a name.' }, 7),
-  blocked_phrases: option<readonly string[]>(
-    {
-      type: 'array',
-      maxItems: 200,
-      items: { type: 'string', minLength: 1, maxLength: 100 },
-      description: 'Words about how a tool works, joined by underscores; they count after the first word of a name.',
-    },
+  blocked_phrases: texts(
+    'Words about how a tool works, joined by underscores; they count after the first word of a name.',
+    { maxItems: 200, maxLength: 100 },
     ['with_llm', 'via_api', 'from_s3', 'using_bq', 'using_sdk', 'with_gpt4'],
   ),
-  ignore_prefixes: option<readonly string[]>(
-    {
-      type: 'array',
-      maxItems: 100,
-      items: { type: 'string', minLength: 1, maxLength: 200 },
-      description: 'Beginnings of names that are no choice of the author, such as `mcp__server__`; they are left out before the checks.',
-    },
-    [],
+  ignore_prefixes: texts(
+    'Beginnings of names that are no choice of the author, such as `mcp__server__`; they are left out before the checks.',
+    { maxItems: 100, maxLength: 200 },
   ),
   on_empty: onEmptyDefinitions,
 };
 
 type Options = OptionsOf<typeof options>;
 
-export const toolNameReliability = ruleWithJudge({
-  id: 'tool_name_reliability',
-  summary: 'The names of the tools are clear, short and written in one style.',
-  needs: ['tool_definitions'],
-  defaultThreshold: 0.8,
-  options,
-  source: 'Dokimos ToolNameReliabilityEvaluator, with whole words and an exact mean',
-  evaluate: ({ trace: { toolDefinitions } }, options, { once }) =>
-    once(toolDefinitions, options, () => byRules(toolDefinitions, checksOf(options), options.onEmpty)),
-  evaluateWithJudge,
-});
-
-function* evaluateWithJudge({ trace }: Subject, options: Options, _context: EvaluationContext): Judging {
-  return yield* byRulesAndJudge(trace.toolDefinitions, checksOf(options), options.onEmpty);
-}
+export const toolNameReliability = definitionRule(
+  {
+    id: 'tool_name_reliability',
+    summary: 'The names of the tools are clear, short and written in one style.',
+    needs: ['tool_definitions'],
+    defaultThreshold: 0.8,
+    options,
+    source: 'Dokimos ToolNameReliabilityEvaluator, with whole words and an exact mean',
+  },
+  checksOf,
+);
 
 function checksOf(options: Options): DefinitionChecks {
   return {
+    onEmpty: options.onEmpty,
     rules: (definition) => rules(definition, options),
     judged: {
       clarity: 'the purpose of the tool is evident from its name alone; the name has no low-level, vague or redundant word',

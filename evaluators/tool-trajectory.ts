@@ -5,7 +5,16 @@
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import { unreachable } from '../src/model/ids.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs, type PlacedCall } from './evidence/calls.ts';
+import {
+  argumentsUnknown,
+  modeArgumentsMissing,
+  evidenceOf,
+  noExpectation,
+  notCarried,
+  placedCalls,
+  tooManyPairs,
+  type PlacedCall,
+} from './evidence/calls.ts';
 import type { EvaluationContext, Subject } from './evaluator.ts';
 import {
   callMatching,
@@ -63,11 +72,7 @@ function evaluate({ trace, expected }: Subject, options: Options, context: Evalu
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const matching = callMatching(expected.toolCalls, calls, options.arguments);
-  if (matching.lacksArguments)
-    return argumentsUnknown(
-      trace,
-      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs, or set arguments.mode to ignore.',
-    );
+  if (matching.lacksArguments) return argumentsUnknown(trace, modeArgumentsMissing);
   return verdict(expected.toolCalls, calls, options.mode, matching);
 }
 

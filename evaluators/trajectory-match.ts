@@ -8,6 +8,7 @@ import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {
   argumentsUnknown,
+  modeArgumentsMissing,
   evidenceOf,
   namedIn,
   noExpectation,
@@ -63,11 +64,7 @@ function evaluate({ trace, expected: { messages: reference } }: Subject, options
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace);
   const matching = callMatching(wanted, calls, options.compare === 'subset' ? turned(options.arguments) : options.arguments);
-  if (matching.lacksArguments)
-    return argumentsUnknown(
-      trace,
-      'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs, or set arguments.mode to ignore.',
-    );
+  if (matching.lacksArguments) return argumentsUnknown(trace, modeArgumentsMissing);
   const messages = outlineOf(trace);
   const found =
     options.compare === 'strict'

@@ -74,6 +74,16 @@ export function choice<const Word extends string>(
   return { schema: { enum: [...words], description }, preset };
 }
 
+/** A list of texts that are not empty. */
+export function texts(
+  description: string,
+  { maxItems, maxLength }: { readonly maxItems: number; readonly maxLength?: number },
+  preset: readonly string[] = [],
+): Option<readonly string[]> {
+  const items = { type: 'string', minLength: 1, ...(maxLength === undefined ? {} : { maxLength }) };
+  return { schema: { type: 'array', maxItems, items, description }, preset };
+}
+
 /** What the contract of an evaluator holds of its options. */
 export function optionData<Table extends OptionTable>(
   table: Table,

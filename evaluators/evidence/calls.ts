@@ -82,8 +82,19 @@ export function cutShort(what: string, details?: JsonObject): Skipped {
   );
 }
 
+/** Why arguments are unknown, for rules that compare them with expected ones. */
+export const comparedArgumentsMissing =
+  'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.';
+
+/** The same for rules whose mode can ignore arguments. */
+export const modeArgumentsMissing = `${comparedArgumentsMissing.slice(0, -1)}, or set arguments.mode to ignore.`;
+
 /** Arguments that are needed and unknown: cut short, where that is why, else not carried. */
-export function argumentsUnknown(trace: AgentTrace, explanation: string, details?: JsonObject): Skipped {
+export function argumentsUnknown(
+  trace: AgentTrace,
+  explanation = 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.',
+  details?: JsonObject,
+): Skipped {
   return trace.toolCalls.some(({ truncated: parts }) => parts?.arguments !== undefined)
     ? cutShort('arguments of tool calls', details)
     : skipped('arguments_not_carried', explanation, details);

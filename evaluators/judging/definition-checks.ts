@@ -3,7 +3,8 @@ import type { ToolDefinition } from '../../src/model/agent-trace.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { objectSchema } from './numbered-verdicts.ts';
-import { choice } from '../configuration/option-table.ts';
+import { ruleWithJudge, type Described } from '../configuration/define.ts';
+import { choice, type OptionsOf, type OptionTable } from '../configuration/option-table.ts';
 import { cutShort, skipped, type OnEmpty } from '../evidence/calls.ts';
 import type { Answer, DataBlock, Question } from '../evaluator.ts';
 import { cut } from './judge-input.ts';
@@ -24,6 +25,7 @@ export interface RuleChecks {
 }
 
 export interface DefinitionChecks {
+  readonly onEmpty: OnEmpty;
   readonly rules: (definition: ToolDefinition, all: readonly ToolDefinition[]) => RuleChecks;
   /** What a judge decides, by the name of the check. A check that the rules have as well passes only if both pass it. */
   readonly judged: { readonly [check: string]: string };
@@ -46,9 +48,22 @@ const blockMax = 20_000;
 /** Definitions that a judge is asked about in one run; the rest have their rules alone. */
 const questionsMax = 50;
 
-export function byRules(all: readonly ToolDefinition[], checks: DefinitionChecks, onEmpty: OnEmpty): Outcome {
+/** A rule about the definitions of tools, of which a judge finds more. */
+export function definitionRule<Table extends OptionTable>(
+  described: Described<Table>,
+  checksOf: (options: OptionsOf<Table>) => DefinitionChecks,
+): ReturnType<typeof ruleWithJudge<Table>> {
+  return ruleWithJudge<Table>({
+    ...described,
+    evaluate: ({ trace: { toolDefinitions } }, options, { once }) =>
+      once(toolDefinitions, options, () => byRules(toolDefinitions, checksOf(options))),
+    evaluateWithJudge: ({ trace }, options) => byRulesAndJudge(trace.toolDefinitions, checksOf(options)),
+  });
+}
+
+function byRules(all: readonly ToolDefinition[], checks: DefinitionChecks): Outcome {
   const definitions = whole(all);
-  const stop = stopped(definitions, all, onEmpty);
+  const stop = stopped(definitions, all, checks);
   if (stop !== undefined) return stop;
   return verdict(
     definitions.map((definition) => checked(definition, checks.rules(definition, definitions), checks, undefined)),
@@ -57,13 +72,9 @@ export function byRules(all: readonly ToolDefinition[], checks: DefinitionChecks
 }
 
 /** A definition on which the judge fails has its rules alone, and the details say so. */
-export function* byRulesAndJudge(
-  carried: readonly ToolDefinition[],
-  checks: DefinitionChecks,
-  onEmpty: OnEmpty,
-): Generator<Question, Outcome, Answer> {
+function* byRulesAndJudge(carried: readonly ToolDefinition[], checks: DefinitionChecks): Generator<Question, Outcome, Answer> {
   const definitions = whole(carried);
-  const stop = stopped(definitions, carried, onEmpty);
+  const stop = stopped(definitions, carried, checks);
   if (stop !== undefined) return stop;
   const all: Checked[] = [];
   const errors: string[] = [];
@@ -89,7 +100,11 @@ function whole(definitions: readonly ToolDefinition[]): readonly ToolDefinition[
   return definitions.filter(({ truncated }) => truncated !== true);
 }
 
-function stopped(definitions: readonly ToolDefinition[], carried: readonly ToolDefinition[], onEmpty: OnEmpty): Outcome | undefined {
+function stopped(
+  definitions: readonly ToolDefinition[],
+  carried: readonly ToolDefinition[],
+  { onEmpty }: DefinitionChecks,
+): Outcome | undefined {
   if (definitions.length === 0 && carried.length > 0) return cutShort('tool definitions');
   if (definitions.length > definitionsMax)
     return skipped('too_large', `${definitions.length} tool definitions are more than the ${definitionsMax} that are scored in one run.`, {
