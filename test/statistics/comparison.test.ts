@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { compareJudges } from '../../src/statistics/judge-comparison.ts';
 import { mcNemar, pairedDifference } from '../../src/statistics/paired-difference.ts';
-import { sequentialLevel } from '../../src/statistics/sequential-testing.ts';
-import { verdictDrift } from '../../src/statistics/verdict-drift.ts';
+import { sequentialLevel, verdictDrift } from '../../src/statistics/verdict-drift.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
 
 const counts = [
