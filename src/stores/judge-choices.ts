@@ -1,10 +1,10 @@
-/** What a batch says of evaluators that ask, before anybody has answered: they were chosen, or why not. Of each run and evaluator the newest revision counts. */
+/** Which judge evaluators a batch has chosen, or why not. Of each run and evaluator the newest revision counts. */
 import type { RunDecision, ScoredRun } from '../model/scored-run.ts';
 import type { NewJudgeJob } from '../model/judge-work.ts';
 import type { Decision } from '../model/verdict.ts';
 
-/** What it is told of in; of the run only its revision matters here. */
-type Telling<Run> = Pick<ScoredRun, 'decisions' | 'jobs' | 'answered'> & { readonly run: Run };
+/** The part of an item that carries choices. */
+type ChoiceItem<Run> = Pick<ScoredRun, 'decisions' | 'jobs' | 'answered'> & { readonly run: Run };
 
 export interface ChosenPair<Run> {
   readonly run: Run;
@@ -13,11 +13,11 @@ export interface ChosenPair<Run> {
 }
 
 /**
- * Told apart from what is known for good: a run that is read again after a crash may be chosen differently, by another rate or another budget. What was
- * written first of a revision stays.
+ * Separates choices from final decisions: a replayed run may be chosen differently, by another rate or budget. The first written choice of a
+ * revision stays.
  */
 export function chosenPairs<Run extends { readonly revision: number }>(
-  items: readonly Telling<Run>[],
+  items: readonly ChoiceItem<Run>[],
   keyText: (run: Run) => string,
 ): readonly ChosenPair<Run>[] {
   const newest = new Map<string, ChosenPair<Run>>();
@@ -36,12 +36,12 @@ export function chosenPairs<Run extends { readonly revision: number }>(
   return [...newest.values()];
 }
 
-/** Everything else is said for good. */
+/** Every other decision is final. */
 export function spoken({ answered, decisions }: Pick<ScoredRun, 'decisions' | 'answered'>): readonly RunDecision[] {
   return answered === true ? decisions : decisions.filter((decision) => !isChoice(decision));
 }
 
-/** How a pair ends without being asked about. */
+/** Decisions of a pair that no judge was asked about. */
 const unasked: ReadonlySet<Decision> = new Set(['filtered', 'sampled_out', 'over_budget', 'overload']);
 
 function isChoice({ evaluatorKind, decision }: RunDecision): boolean {

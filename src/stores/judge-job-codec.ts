@@ -1,4 +1,4 @@
-/** A run as it waits for a judge: everything that evaluators may look at, compressed. */
+/** Encodes the run of a waiting judge job, compressed, with everything that evaluators read. */
 import { deserialize, serialize } from 'node:v8';
 import { zstdDecompressSync } from 'node:zlib';
 import type { Run } from '../model/agent-trace.ts';

@@ -1,6 +1,6 @@
 /**
- * Between the gathering and the store: traces without a root may be the rest of runs that an earlier process scored. They are looked up together,
- * at most so many in one turn, and beside all other work; the stored spans come back where they are kept and are those that were scored.
+ * Looks up traces without a root in the store: they may be late spans of runs that an earlier process scored. It returns the stored spans to the
+ * pipeline when they are complete and unchanged. Each round looks up a bounded number of traces.
  */
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { ClosingTimes } from '../pipeline/gathering/close-policy.ts';
@@ -16,9 +16,9 @@ export interface LateSpanLookupOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
-  /** How long a closed run takes late spans, and how long a trace has to show a root; asked for each time. */
+  /** How long a closed run takes late spans, and how long a trace may lack a root. Called each time. */
   readonly closing: () => Pick<ClosingTimes, 'lateMs' | 'quietMs'>;
-  /** Something was reopened: deadlines are to be looked at again. */
+  /** Called after a run was reopened: the next deadline may have changed. */
   readonly wake: () => void;
   readonly onFault: (error: unknown) => void;
 }
@@ -27,7 +27,7 @@ export type LateSpanLookup = Pick<PeriodicTask, 'stop'>;
 
 const turnMsMax = 1_000;
 const turnMsMin = 10;
-/** Traces of one turn; a service whose agents send their roots last asks about each of them once. */
+/** Traces of one round. A service whose agents send roots last looks up every trace once. */
 const tracesPerTurn = 2_000;
 const tracesPerQuery = 200;
 
@@ -71,7 +71,7 @@ export function startLateSpanLookup({
     wake();
   }
 
-  /** Undefined: they are not kept, or not all of them, or not as they were scored, or it is too late. */
+  /** `undefined` when spans are missing, redacted or joined, or when the run no longer takes late spans. */
   async function usable({ tenant, traceId, isJoined }: KnownTrace): Promise<KeptSpans | undefined> {
     const pieces = await store.spans(tenant, traceId);
     const newest = Math.max(...pieces.map(({ storedAt }) => storedAt));

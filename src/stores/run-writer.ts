@@ -1,6 +1,6 @@
 /**
- * Between the pipeline and the store: gathers scored runs, writes them in batches, and lets old ones go. In memory and bounded: a store
- * that cannot be written costs the oldest items, which are counted, and never slows whoever offers.
+ * Gathers scored runs, writes them to the store in batches, and prunes old ones. Its memory is bounded: while the store fails, it drops and
+ * counts the oldest items. It never slows the pipeline.
  */
 import { roughBytes } from '../model/size-estimate.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
@@ -16,13 +16,13 @@ export interface RetentionLimits {
   readonly runsMs: number;
   readonly contentMs: number;
   readonly bytes: number;
-  /** Age of what waits for a backend, and of dead letters; by the time at which it was scored. */
+  /** Age of waiting exports and dead letters, since scoring. */
   readonly exportsMs: number;
-  /** Rows of these. */
+  /** Rows of exports. */
   readonly exports: number;
-  /** How long what waits for a judge keeps its run, since it was chosen. */
+  /** How long a waiting judge job keeps its run, since the run was chosen. */
   readonly jobsMs: number;
-  /** How long a turn of a session that waits to be judged does, since it came. */
+  /** How long a waiting turn of a session keeps its run, since the turn came. */
   readonly turnsMs: number;
 }
 
@@ -44,41 +44,41 @@ export interface RunWriterOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
-  /** Told of what an operator must see: a batch that could not be written. */
+  /** Called when a batch could not be written. */
   readonly onFault: (error: unknown) => void;
-  /** Left out: nothing is kept for exporters. */
+  /** Absent: the store keeps nothing for exporters. */
   readonly unsent?: UnsentItems;
   readonly itemsMax?: number;
   readonly bytesMax?: number;
 }
 
 export interface RunWriter {
-  /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
+  /** Never waits, never throws. Drops the item after `stop`. `bytes`: size of the item. Absent: estimated here. */
   offer(item: Delivered<StoreItem>, bytes?: number): void;
   /** Items not written yet. */
   held(): number;
-  /** Share of what may wait, by items or by bytes. */
+  /** Share of the limits that waiting items use, by items or by bytes. */
   fill(): number;
-  /** True: the store takes what it is given, and is given more than it takes. Whoever offers does well to wait; one that cannot be written is no reason to. */
+  /** True: items come faster than the store writes them, so the pipeline should wait. False while the store fails. */
   isBehind(): boolean;
   /** The items up to here are written or given up. What a stop gives up does not count: another process may write it. */
   settled(): Watermark;
-  /** Writes what is there, gives up what is left at the deadline. May be called twice. */
+  /** Writes the waiting items and gives up the rest at the deadline. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** How long items gather before they are written together. */
+/** How long items gather for one batch. */
 const gatherMs = 100;
-/** Items of one transaction. Each waits for the disk once, which takes as long as some tens of items. */
+/** Items of one transaction. A sync of the disk takes as long as writing some tens of items. */
 const batchItems = 200;
 const firstRestMs = 500;
 const longestRestMs = 30_000;
 const pruneEveryMs = 60_000;
-/** Share of what is kept that may be written before old runs are let go, even if that minute is not over. */
+/** Share of `bytes` that may be written before the next pruning, even within a minute. */
 const pruneShare = 1 / 16;
 const pruneStepRuns = 200;
 const restBetweenStepsMs = 20;
-/** Share of what may wait from which on the store is behind: a scored run takes more memory than the spans of one that is still open. */
+/** Fill from which on the store is behind: a scored run takes more memory than the spans of an open one. */
 const behindShare = 0.1;
 
 interface Held {
@@ -94,9 +94,9 @@ export function runWriter(options: RunWriterOptions): RunWriter {
   let current: readonly Held[] = [];
   let bytes = 0;
   const progress = watermarkTracker();
-  /** Of what was written since old runs were last let go. */
+  /** Bytes written since the last pruning. */
   let writtenBytes = 0;
-  /** Writing fails. */
+  /** The last write failed. */
   let failing = false;
   const ended = new AbortController();
   let writing: Promise<void> | undefined;
@@ -115,7 +115,7 @@ export function runWriter(options: RunWriterOptions): RunWriter {
     count(outcome, gone.length);
   }
 
-  /** Until nothing is left. */
+  /** Writes batches until no item waits. */
   async function writeAll(): Promise<void> {
     await sleep(gatherMs, ended.signal);
     for (let failures = 0; waiting.length > 0;) {
@@ -133,11 +133,11 @@ export function runWriter(options: RunWriterOptions): RunWriter {
         onFault(fault.error);
         waiting = [...batch, ...waiting];
         count('retried', batch.length);
-        // At the end there is one more attempt, and no rest.
+        // A stop allows one more attempt, without a backoff.
         if (ended.signal.aborted && failures > 0) return;
         await sleep(backoffMs(++failures, { firstRestMs, longestRestMs }), ended.signal);
       }
-      // Requests that wait are answered first.
+      // Waiting requests are answered between two batches.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }

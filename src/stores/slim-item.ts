@@ -1,20 +1,20 @@
 /**
- * What waits to be written, without what is not. What an agent was given and gave lives in thousands of objects, a run waits for a tenth of a second or more, and what
- * lives for so long is what the garbage collector is slowest with.
+ * Reduces a waiting item to what the store writes. The content of a run is thousands of objects, and objects that live for a tenth of a second
+ * cost the garbage collector most.
  */
 import type { AgentTrace } from '../model/agent-trace.ts';
 import { callEnd } from '../model/error-signs.ts';
 import { contentOf } from './content-codec.ts';
 import type { StoreItem } from '../model/store/store.ts';
 
-/** Its content is made at once. Whoever waits for a judge is written whole, as it is. */
+/** Encodes the content at once. An item with judge jobs stays whole, as judges need the run. */
 export function slimItem(item: StoreItem): StoreItem {
   const { run, jobs = [], turn, withoutContent } = item;
   if (jobs.length > 0 || turn !== undefined) return item;
   return { ...item, content: contentOf(run, withoutContent), run: { ...run, trace: slimTrace(run.trace) } };
 }
 
-/** What lists, filters and counts are made of. */
+/** The fields that lists, filters and counts use. */
 function slimTrace({ agent, sessionId, model, status, toolCalls, toolCallsCarried }: AgentTrace): AgentTrace {
   return {
     ...(agent === undefined ? {} : { agent }),

@@ -1,7 +1,6 @@
 /**
- * Between the journal and the store: when a trace is done whose content is to be kept, its spans are read back, put together, compressed
- * and stored, a batch at a time and beside all other work. The journal keeps the requests until then. Bounded: what cannot be stored in
- * time costs the oldest traces their spans, which are counted, and holds up nobody.
+ * Reads the spans of finished traces back from the journal, compresses them and stores them in batches, beside other work. The journal keeps the
+ * requests until then. Limits bound the archiver: beyond them the oldest traces lose their spans, which are counted.
  */
 import { crc32 } from 'node:zlib';
 import type { ScoredRun } from '../model/scored-run.ts';
@@ -17,14 +16,14 @@ import type { Micros } from '../model/timestamp.ts';
 import { trimOldest } from '../runtime/lru.ts';
 import { backoffMs } from '../runtime/backoff.ts';
 
-/** What was read back of a trace. */
+/** Spans of one trace, read back from the journal. */
 export interface TraceSpans {
-  /** Undefined: too large to be kept. */
+  /** `undefined` when the spans are too large. */
   readonly bundle: Buffer | undefined;
   readonly spans: number;
   readonly isWhole: boolean;
   readonly isRedacted: boolean;
-  /** True: it found no room beside the traces before it, and is read again. The first one always finds room. */
+  /** True: the batch had no room left, so the trace is read again. The first trace always finds room. */
   readonly isLater: boolean;
 }
 
@@ -41,22 +40,22 @@ export interface SpanArchiverOptions {
 }
 
 export interface SpanArchiver {
-  /** The trace of this run is to be kept. */
+  /** Marks the trace of this run for archiving. */
   want(item: ScoredRun): void;
-  /** The trace is done. Undefined: it is not kept. Else resolves when its spans are stored or given up; never rejects. */
+  /** Archives a finished trace. Resolves when its spans are stored or given up; never rejects. `undefined` when the trace is not marked. */
   keep(trace: FinishedTrace): Promise<void> | undefined;
-  /** Gives up what is not stored yet. May be called twice. */
+  /** Gives up unstored traces. May be called twice. */
   stop(): Promise<void>;
 }
 
-/** How long traces gather: those of one request are read together. */
+/** How long traces gather for one batch: traces of one request are read together. */
 const gatherMs = 100;
 const batchTraces = 128;
 /** Traces that are compressed at once. */
 const compressedTogether = 4;
 const firstRestMs = 500;
 const longestRestMs = 30_000;
-/** Of one batch, after the first: a minute and a half. While a store stays down, the batches behind it have one. */
+/** Retries of the first batch while the store fails: a minute and a half. Later batches get one. */
 const attemptsUsual = 8;
 const traceIdChars = 32;
 /** Spans that come late mostly come soon. */
@@ -85,13 +84,13 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
     telemetry.set('tracejury.store.traces.queue', waiting.length);
   }
 
-  /** Their requests are needed no more. */
+  /** The journal may release their requests. */
   function givenUp(all: readonly Waiting[]): void {
     for (const { done } of all) done();
     count('dropped', all.length);
   }
 
-  /** Their requests stay: the next process reads them again. */
+  /** The journal keeps their requests for the next process. */
   function left(traces: number): void {
     waiting.length = 0;
     count('dropped', traces);
@@ -119,7 +118,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
     }
   }
 
-  /** False: given up. A store that is down must not fill the journal. */
+  /** False when given up: a failing store must not fill the journal. */
   async function stored(pieces: readonly SpanPiece[]): Promise<boolean> {
     for (let attempt = 0; ; attempt++) {
       if (await isWritten(pieces)) return true;
@@ -139,7 +138,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
     }
   }
 
-  /** Undefined: they cannot be read or compressed, for a reason that will be there the next time as well. */
+  /** `undefined` when the spans cannot be read or compressed; another attempt would fail as well. */
   async function preparedOf(
     asked: readonly Waiting[],
   ): Promise<{ readonly batch: readonly Waiting[]; readonly pieces: readonly SpanPiece[] } | undefined> {
@@ -198,7 +197,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
     trimOldest(known, knownMax);
   }
 
-  /** Undefined: the trace is not kept. What comes late for one that is, is kept as well. */
+  /** `undefined` when the trace is not marked. Late spans of an archived trace are archived too. */
   function startOf({ keys }: FinishedTrace): Micros | undefined {
     const starts = keys.flatMap((key) => wanted.get(key) ?? known.get(key) ?? []);
     return starts.length === 0 ? undefined : Math.min(...starts);

@@ -1,4 +1,4 @@
-/** What the queue of one exporter counts and tells. */
+/** Metrics, log lines and status of one exporter's queue. */
 import type { Clock } from '../../model/clock.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Circuit } from '../../runtime/circuit-breaker.ts';
@@ -8,7 +8,7 @@ import type { PerRunQueue } from './per-run-queue.ts';
 import type { DeliveryWorker } from './delivery-worker.ts';
 import type { OutboxRows } from './outbox-rows.ts';
 
-/** `replaced`: a newer revision took its place before it was sent; `passed`: it was sent in another way; `resumed`: it waited in the store, and was offered to an earlier process. */
+/** `replaced`: by a newer revision before it was sent. `passed`: sent in another way. `resumed`: a row that an earlier process wrote. */
 type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced' | 'passed' | 'resumed';
 
 export interface DeliveryMetrics extends OutageLog {

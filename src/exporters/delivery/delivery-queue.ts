@@ -1,7 +1,7 @@
 /**
- * The queue between the pipeline and one exporter. Items of one run are sent one at a time and in order; a failed one rests and is sent again; a
- * backend that is down is left alone but for a probe now and then. What is not sent soon becomes a row of the store, beside its run: from then on
- * it costs disk and no memory, and outlives the process. Without a store the queue is bounded memory. Whoever offers is never slowed.
+ * The queue between the pipeline and one exporter. It sends the items of one run one at a time, in order, and retries a failed item after a backoff.
+ * An item that is not sent soon becomes a row of the store beside its run: it then costs disk instead of memory and outlives the process.
+ * Without a store the queue is bounded memory. It never slows the pipeline.
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { roughBytes } from '../../model/size-estimate.ts';
@@ -22,25 +22,25 @@ import { deliveryWorker } from './delivery-worker.ts';
 import { outboxRows, type RowStore, type OutboxRows } from './outbox-rows.ts';
 
 export interface DeliveryQueueOptions extends BreakerOptions {
-  /** Of the exporter's entry in the configuration; the exporter's own when left out. */
+  /** Name of the exporter's entry in the configuration. Absent: the exporter's own. */
   readonly name?: string;
   readonly exporter: Exporter;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
-  /** Told when the backend begins and ends to take nothing, and of what is given up. */
+  /** Logs the start and the end of an outage, and items that are given up. */
   readonly logger?: OutageLogger | undefined;
-  /** Items held; beyond it the oldest that is not being sent leaves: to its row, or, where it has none, for good. */
+  /** Items in memory. Beyond it the oldest idle one leaves memory: its row stays, and one without a row is dropped. */
   readonly itemsMax?: number;
-  /** Memory that the items held may take, roughly; beyond it the oldest leaves as well. */
+  /** Estimated bytes of the items in memory; beyond it the oldest leaves as well. */
   readonly bytesMax?: number;
-  /** Items under way; as many as the exporter wants when left out. */
+  /** Items that are sent at the same time. Absent: as many as the exporter wants. */
   readonly sendingMax?: number;
-  /** Times that an item is sent to a backend that is not known to be down before it is given up. Read each time, as the next one is. */
+  /** Attempts before an item is given up; probes during an outage do not count. Read at each failure, like the two below. */
   readonly attemptsMax?: number;
-  /** An item that fails when it is older than this is given up. */
+  /** Age from which on a failed item is given up. */
   readonly giveUpMs?: number;
-  /** An item whose span or trace the backend still does not have when the item is older than this is given up. */
+  /** Age from which on an item is given up whose span or trace the backend does not have. */
   readonly missingMs?: number;
   /** The last item that was delivered before this queue came. */
   readonly after?: Watermark;
@@ -54,27 +54,27 @@ export interface PendingExport {
 
 export interface DeliveryQueue {
   readonly name: string;
-  /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
+  /** Never waits, never throws. Drops the item after `stop`. `bytes`: size of the item. Absent: estimated here. */
   offer(item: Delivered<ScoredRun>, bytes?: number): void;
-  /** Instead of an item that is sent in another way. */
+  /** Counts an item that is sent in another way. */
   pass(id: ItemId): void;
-  /** Goes on with what the store has for it, and leaves there what it does not get rid of. Rejects when the store cannot be read. */
+  /** Sends the rows of the store from now on, and keeps unsent items there. Rejects when the store cannot be read. */
   open(store: RowStore): Promise<void>;
   /** What is to be written with the run; `undefined` when the item is sent. */
   pending(item: Delivered<ScoredRun>): PendingExport | undefined;
-  /** Tries a backend that is left alone at once: something has changed. */
+  /** Ends the wait of an open circuit: the address or the key has changed. */
   wake(): void;
-  /** Counts the rows of the store anew, which somebody else has changed, and goes on. */
+  /** Counts the rows of the store again after another component has changed them. */
   recount(): Promise<void>;
-  /** What is still to be sent, and how its backend does. */
+  /** Unsent items and the state of the backend. */
   status(): ScoresStatus;
   /** Items in memory that are not sent yet. */
   held(): number;
   /** The items up to here are sent, given up, or kept by a durable store. What a stop gives up does not count: another process may send it. */
   settled(): Watermark;
   /**
-   * Refuses new items, sends what is there, and gives it up at the deadline: lost, or, with a durable store, left to the next process, which nobody waits
-   * for a backend for that is down. Tells how many items the backend has not taken. May be called twice.
+   * Refuses new items and sends the held ones until the deadline. Afterwards a durable store keeps the rest for the next process; otherwise it is lost.
+   * With a durable store it does not wait for a backend that is down. Resolves with the number of unsent items. May be called twice.
    */
   stop(deadlineMs: number): Promise<number>;
 }
@@ -107,7 +107,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
 
   const observe = (): void => metrics.queue(held, rows);
 
-  /** Nobody needs to deliver the item once more: it is sent, given up, or its row is in the store. */
+  /** A restart need not deliver the item again: it is sent, given up, or its row is in the store. */
   function settle({ id }: Entry): void {
     if (id !== undefined) progress.settle(id);
   }
@@ -126,7 +126,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   function onOutcome(entry: Entry, outcome: ExportOutcome, isProbe: boolean): void {
     if (outcome.kind === 'sent') {
       if (entry.row !== undefined) rows?.sent(entry.row);
-      // An older revision may stand in the store, and must not be sent after this one.
+      // The store may hold an older revision, which must not be sent after this one.
       else if (
         entry.id !== undefined &&
         !entry.isKept &&
@@ -145,7 +145,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     else void retry(entry);
   }
 
-  /** It is as good as any other one when the backend is back. */
+  /** After the outage the prefetch takes the row again. */
   function leaveToStore(row: number, entry: Entry, isProbe: boolean): void {
     rows?.putBack(row, entry.attempts, 0);
     if (isProbe) rows?.triedInVain(row);
@@ -154,7 +154,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     observe();
   }
 
-  /** Makes a dead letter of it. */
+  /** Turns the item into a dead letter. */
   function giveUp(entry: Entry, outcome: ExportFailure, why = ''): void {
     const reason = `${why}${outcome.error}`;
     metrics.givenUp(outcome);
@@ -175,7 +175,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     if (over.signal.aborted) return;
     const ms = backoffMs(Math.max(1, entry.attempts), options);
     if (entry.row !== undefined) rows?.putBack(entry.row, entry.attempts, ms);
-    // A backend that is away while no run ends makes the oldest item older all the same.
+    // The lag grows during an outage even when no run ends.
     observe();
     const rest = new AbortController();
     entry.rest = rest;
@@ -189,19 +189,19 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   function onCircuitChange(circuit: Circuit, isKnown: boolean): void {
     metrics.circuit(circuit, isKnown);
     if (circuit === 'closed') rows?.isBack();
-    // While the backend takes nothing, what has a row is better left there.
+    // During an outage an item with a row costs no memory.
     if (circuit === 'open') for (const entry of held.all()) if (entry.row !== undefined && entry.state !== 'sending') remove(entry);
   }
 
   function onTurn(): void {
-    // What it was to be tried with is sent or gone, also out of the store: it is as unknown as at the beginning.
+    // No item is left to probe the backend with, so its state is unknown.
     if (backend.circuit() === 'half_open' && backend.sending() === 0 && held.size() === 0 && (rows?.waiting() ?? 0) === 0) backend.forget();
-    // What a durable store keeps is left to the next process.
+    // During a stop, a durable store keeps its rows for the next process.
     if (stopped === undefined || rows?.isDurable !== true) void prefetch?.fill();
     if (drained !== undefined && isDrained()) drained();
   }
 
-  /** What is on its way is never dropped. */
+  /** Never drops an item that is being sent. */
   function makeRoom(): void {
     for (const entry of held.all()) {
       if (held.size() <= itemsMax && held.bytes() <= bytesMax) return;
@@ -220,7 +220,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     backend.pump();
   }
 
-  /** Rows that somebody else has made wait, and rows that another one, of a newer revision or scored again after a restart, has taken the place of. */
+  /** Another component made rows wait again, or a newer revision replaced rows. */
   function counted(more: number): void {
     if (more !== 0) metrics.count(more > 0 ? 'resumed' : 'replaced', Math.abs(more));
   }
@@ -233,7 +233,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
 
   function isDrained(): boolean {
     if (rows?.isDurable !== true) return held.size() === 0 && (rows === undefined || prefetch?.isEmpty() === true || rows.waiting() === 0);
-    // Who rests, or waits for a backend that is down, is safe in the store, or will be.
+    // An item in backoff, or behind an open circuit, has a row or gets one before the store stops.
     return backend.sending() === 0 && (backend.circuit() !== 'closed' || !held.hasReady());
   }
 
@@ -276,7 +276,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
       progress.settle(item.id);
       return metrics.dead(rows);
     }
-    // It was sent, or had to go, while it was written.
+    // The item was sent, or dropped, during the write.
     if (entry === undefined) return row === undefined ? undefined : rows?.sent(row);
     held.keep(entry, row);
     if (rows?.isDurable === true) settle(entry);

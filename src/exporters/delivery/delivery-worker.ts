@@ -1,4 +1,4 @@
-/** Sends what is ready in the lanes to one backend: a few items at a time, none while the circuit is open, one while it is half open. */
+/** Sends ready items to one backend: a few at a time, none while the circuit is open, one while it is half open. */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { circuitBreaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
@@ -11,31 +11,31 @@ export interface DeliveryWorkerOptions extends BreakerOptions {
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly sendingMax: number;
-  /** What became of an item; it is still in its lane. `isProbe`: it says more about the backend than about the item. */
+  /** The item is still in the queue. `isProbe`: the outcome concerns the backend rather than the item. */
   readonly onOutcome: (entry: Entry, outcome: ExportOutcome, isProbe: boolean) => void;
-  /** Told first, of every failure. */
+  /** Called before `onOutcome`, at every failure. */
   readonly onFailure: (outcome: ExportFailure) => void;
-  /** The circuit is another one than before. `isKnown`: false where nothing is known of the backend any more. */
+  /** `isKnown`: false when the circuit closes without an answer of the backend. */
   readonly onCircuitChange: (circuit: Circuit, isKnown: boolean) => void;
-  /** After every turn: there may be room for more. */
+  /** Called after every round of sending: there may be room for more items. */
   readonly onTurn: () => void;
 }
 
 export interface DeliveryWorker {
-  /** Sends what may be sent now. */
+  /** Sends ready items as far as the limits allow. */
   pump(): void;
   circuit(): Circuit;
-  /** Why the backend took nothing the last time; undefined: it takes what it gets. */
+  /** Error of the last failure; `undefined` when the backend takes items. */
   fault(): string | undefined;
-  /** While the circuit is open: when the backend is tried again. */
+  /** Time of the next probe; `undefined` unless the circuit is open. */
   retryAtMs(): number | undefined;
-  /** Items that are on their way. */
+  /** Items that are being sent. */
   sending(): number;
-  /** Tries a backend that is left alone at once. */
+  /** Ends the wait of an open circuit. */
   wake(): void;
-  /** Nothing is known of the backend any more. */
+  /** Closes the circuit, as the state of the backend is unknown. */
   forget(): void;
-  /** Nothing is sent any more. */
+  /** Sends nothing afterwards. */
   stop(): Promise<void>;
 }
 
@@ -69,12 +69,12 @@ export function deliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
     const outcome = await sent(exporter, entry.item);
     sending--;
     noteOutcome(outcome);
-    // Given up at the deadline of a stop: what the backend said afterwards no longer counts.
+    // A stop may have given the item up at its deadline; a later answer changes nothing.
     if (held.has(entry)) onOutcome(entry, outcome, isProbe);
     pump();
   }
 
-  /** A backend that refuses an item for good is there, and so is one that has not got yet what the item is about. */
+  /** A backend that refuses an item for good, or misses its span, is up. */
   function noteOutcome(outcome: ExportOutcome): void {
     const before = backend.circuit();
     if (outcome.kind === 'failed') onFailure(outcome);
@@ -113,7 +113,7 @@ export function deliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   };
 }
 
-/** Exporters promise never to reject; the queue must not stand still if one does. */
+/** An exporter that rejects against its contract must not stop the queue. */
 async function sent(exporter: Exporter, item: ExportItem): Promise<ExportOutcome> {
   try {
     return await exporter.send(item);

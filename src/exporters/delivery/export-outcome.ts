@@ -1,18 +1,18 @@
-/** What became of a request, from what the backend answered. */
+/** Derives the outcome of an export from the answer of the backend. */
 import type { Answer } from './http-client.ts';
 import type { ExportOutcome, ExportFailure } from '../exporter.ts';
 
 /**
- * What a backend says about this one item is final. Whatever else it answers concerns its address, its key or its state, which may be mended while the
- * item waits: decision 16.
+ * A status that concerns the item is final. Any other failure concerns the address, the key or the state of the backend, which an operator can
+ * correct while the item waits: decision 16.
  */
 const finalStatuses: ReadonlySet<number> = new Set([400, 409, 413, 414, 422, 431]);
 
-/** `takesPages`: for receivers that may answer as they like. */
+/** `takesPages`: true for receivers that may answer with HTML. */
 export function exportOutcome(answer: Answer, { takesPages = false }: { readonly takesPages?: boolean } = {}): ExportOutcome {
   if (answer.kind === 'unanswered') return { kind: 'failed', retryable: true, error: answer.fault };
   const { status, retryAfterMs } = answer;
-  // Nothing that takes scores answers so: it is a proxy, a login, or a user interface that has a page for every path. Decision 46.
+  // No score API answers with a page. It comes from a proxy, a login or a user interface: decision 46.
   if (status >= 200 && status < 300)
     return answer.isPage === true && !takesPages
       ? { kind: 'failed', retryable: true, error: `status ${status}: ${pageFault}` }
@@ -25,13 +25,13 @@ export function exportOutcome(answer: Answer, { takesPages = false }: { readonly
   };
 }
 
-/** Whoever reads of a refusal looks at what shows who asks, and not at the network. `names`: what does, in the entry. */
+/** Names the keys of the entry that carry credentials, as a refusal concerns them and not the network. */
 export function refusalNamed<Outcome extends ExportOutcome>(outcome: Outcome, names: readonly string[]): Outcome {
   if (outcome.kind !== 'failed' || 'isMissing' in outcome || names.length === 0 || !/^status 40[13]$/.test(outcome.error)) return outcome;
   return { ...outcome, error: `${outcome.error}: ${names.join(' or ')} is refused` };
 }
 
-/** Sends the requests of one item one after the other: the first that fails ends it, and all of them are sent again with the item. */
+/** Sends the requests of one item in order and stops at the first failure. A retry of the item sends all of them again. */
 export async function oneByOne<Part>(parts: readonly Part[], send: (part: Part) => Promise<ExportOutcome>): Promise<ExportOutcome> {
   for (const part of parts) {
     const outcome = await send(part);
@@ -41,9 +41,9 @@ export async function oneByOne<Part>(parts: readonly Part[], send: (part: Part) 
 }
 
 export interface FailureReason {
-  /** Of low cardinality: one of a few words, or `http_` and a status. */
+  /** Of low cardinality: a known word, or `http_` and a status. */
   readonly reason: string;
-  /** A sentence: what helps. Empty: nobody knows. */
+  /** A sentence that says what helps; empty when unknown. */
   readonly todo: string;
 }
 
@@ -56,9 +56,9 @@ const rows: readonly (FailureReason & { readonly of: RegExp })[] = [
   {
     of: new RegExp(`: ${pageFault}$`),
     reason: 'page',
-    todo: 'Look at the endpoint: a page for people came, of a proxy, a login or the backend’s own user interface.',
+    todo: 'Check the endpoint: the answer is an HTML page of a proxy, a login or the backend’s own user interface.',
   },
-  { of: /^status 40[13]/, reason: '', todo: 'Look at the keys, and whether they are of this address.' },
+  { of: /^status 40[13]/, reason: '', todo: 'Check the keys, and that they belong to this address.' },
   { of: /^status 40[45]/, reason: '', todo: 'Look at the endpoint: there is no such interface at it.' },
   { of: /^status 413/, reason: '', todo: 'It takes smaller requests only: look for a limit of a proxy before it.' },
   { of: /^status 429/, reason: '', todo: 'It asks for fewer requests: try again later.' },

@@ -1,16 +1,15 @@
 /**
- * Items that are sent at one time go in one request. One that nobody else is sent beside goes at once: nothing waits for a batch to fill, unless requests are
- * few. A batch that is refused for good, or of which something is not there yet, is sent item by item, so that only the one that it is about is given up or
- * waits; where the answer says which one that is, nothing is sent again.
+ * Puts items that are sent at the same time into one request. No item waits for a batch to fill, unless requests are rationed. A batch that fails
+ * because of single items is sent again item by item, so only those fail. It is not when the answer names them.
  */
 import type { ExportOutcome } from '../exporter.ts';
 
 export interface MicroBatcherOptions<Item> {
-  /** Resolves, never rejects. One outcome for all of them, or that of each. An item that is sent twice is the same for the backend. */
+  /** Resolves, never rejects, with one outcome for all items or one for each. Sending an item twice must be idempotent. */
   readonly send: (items: readonly Item[]) => Promise<ExportOutcome | readonly ExportOutcome[]>;
   readonly itemsMax: number;
   readonly requestsMax: number;
-  /** Resolves when what waits for others is to go. */
+  /** Resolves when the waiting items go. Absent: at the end of the event loop's turn. */
   readonly gather?: () => Promise<void>;
 }
 
@@ -19,7 +18,7 @@ interface Waiting<Item> {
   readonly done: (outcome: ExportOutcome) => void;
 }
 
-/** Whoever calls bounds how many items are under way. */
+/** The caller bounds the number of items in progress. */
 export function microBatcher<Item>({
   send,
   itemsMax,
@@ -30,7 +29,7 @@ export function microBatcher<Item>({
   let requests = 0;
   let isDue = false;
 
-  /** After everybody who has something to send now, or soon, has said so. */
+  /** Sends after all callers of this turn have added their items. */
   function soon(): void {
     if (isDue || waiting.length === 0) return;
     isDue = true;

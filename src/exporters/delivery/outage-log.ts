@@ -1,6 +1,6 @@
 /**
- * What the person on call is told of one backend: a metric of every failure, a line when it begins to take nothing and one when it takes something again, and a
- * line when something is given up. However long it lasts and however often it flips, lines stay few.
+ * Reports outages of one backend: it counts every failure, and logs the start and the end of an outage and items that are given up. It bounds the
+ * number of lines, however long an outage lasts.
  */
 import type { Clock } from '../../model/clock.ts';
 import type { Circuit } from '../../runtime/circuit-breaker.ts';
@@ -10,16 +10,16 @@ import type { ExportFailure } from '../exporter.ts';
 import { failureReason } from './export-outcome.ts';
 import { logThrottle } from '../../runtime/throttled-log.ts';
 
-/** As pino has it. No text of a run, of a header or of an answer is in what it gets. */
+/** The interface of pino. Fields carry no text of a run, a header or an answer. */
 export interface OutageLogger {
   warn(fields: object, message: string): void;
   info(fields: object, message: string): void;
 }
 
 export interface OutageLogOptions {
-  /** Of the entry. Asked each time: it may be another one. */
+  /** Name of the entry, called each time: a reload may change it. */
   readonly name: () => string;
-  /** What waits for the backend. */
+  /** Kind of items that the backend gets. */
   readonly what: 'scores' | 'spans';
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -27,13 +27,13 @@ export interface OutageLogOptions {
 }
 
 export interface OutageLog {
-  /** The backend took something. */
+  /** The backend took an item. */
   sent(): void;
-  /** A request, or what stands for an item of it, failed. */
+  /** A request, or one item of it, failed. */
   failed(outcome: ExportFailure): void;
-  /** `isKnown`: false where it closes because nothing is left to try it with. */
+  /** `isKnown`: false when the circuit closes because no item is left for a probe. */
   circuit(circuit: Circuit, isKnown?: boolean): void;
-  /** So many are not sent any more by themselves. */
+  /** These items are not retried. */
   givenUp(outcome: Pick<ExportFailure, 'error'> & { readonly isMissing?: true }, items?: number): void;
   past(): BackendPast;
 }
@@ -51,18 +51,18 @@ const messages = {
   },
 } as const;
 
-/** Between two lines that say the same. */
+/** Between two lines with the same reason. */
 const silenceMs = 60_000;
-/** Reasons are a small set; whoever invents more is told as one of them. */
+/** Reasons are few; further ones share one line. */
 const reasonsMax = 100;
 
 export function outageLog({ name, what, telemetry, clock, logger }: OutageLogOptions): OutageLog {
   let last: ExportFailure | undefined;
   let sentAtMs: number | undefined;
   let lastFailure: ReportedFailure | undefined;
-  /** That were told of this outage, or of one that was told a moment ago. */
+  /** Logged for this outage, or for one less than `silenceMs` ago. */
   const reasons = new Set<string>();
-  let toldAtMs = -Infinity;
+  let loggedAtMs = -Infinity;
   let isDown = false;
   const givenUp = logThrottle({ clock, everyMs: silenceMs, keysMax: reasonsMax });
 
@@ -70,11 +70,11 @@ export function outageLog({ name, what, telemetry, clock, logger }: OutageLogOpt
     if (last === undefined) return;
     const { reason, todo } = failureReason(last);
     const nowMs = clock.nowMs();
-    const isSame = isDown || nowMs - toldAtMs < silenceMs;
+    const isSame = isDown || nowMs - loggedAtMs < silenceMs;
     if (isSame && (reasons.has(reason) || reasons.size >= reasonsMax)) return;
     if (!isSame) reasons.clear();
     reasons.add(reason);
-    toldAtMs = nowMs;
+    loggedAtMs = nowMs;
     isDown = true;
     logger?.warn({ exporter: name(), reason, fault: last.error, todo }, messages[what].down);
   }
@@ -84,10 +84,10 @@ export function outageLog({ name, what, telemetry, clock, logger }: OutageLogOpt
     failed(outcome) {
       const words = failureReason(outcome);
       lastFailure = { atMs: clock.nowMs(), error: outcome.error, ...words };
-      // What is not there yet says nothing against the backend.
+      // A missing span says nothing about the backend.
       if (!('isMissing' in outcome)) last = outcome;
       telemetry.add('tracejury.exporter.failures', 1, { 'tracejury.exporter': name(), 'tracejury.reason': words.reason });
-      // Down for another reason than before.
+      // The outage goes on for another reason.
       if (isDown && !('isMissing' in outcome) && outcome.retryable) opened();
     },
     circuit(circuit, isKnown = true) {

@@ -1,4 +1,4 @@
-/** Takes rows of the store into memory, to be sent: as many as are needed, and one for a probe. */
+/** Reads rows of the store into the queue: as many as it can send, and one for a probe. */
 import { itemRevision, type ExportItem } from '../../model/scored-run.ts';
 import { roughBytes } from '../../model/size-estimate.ts';
 import type { WaitingExport, NewExport } from '../../model/store/export-store.ts';
@@ -14,33 +14,33 @@ export interface OutboxPrefetchOptions {
   readonly unstored: UnstoredOutcomes;
   readonly backend: Pick<DeliveryWorker, 'circuit' | 'sending' | 'pump'>;
   readonly metrics: DeliveryMetrics;
-  /** True: nothing more is sent. */
+  /** True: sending is over. */
   readonly isOver: () => boolean;
 }
 
 export interface OutboxPrefetch {
-  /** Takes what there is room for, and sends it. Never rejects: a store that cannot be read is asked again. */
+  /** Reads as many rows as there is room for, and sends them. Never rejects: a failed read is tried again. */
   fill(): Promise<void>;
-  /** True: the last look found nothing that can be sent now. Then nobody looks until `lookAgain`. */
+  /** True: the last read found no row that can be sent now. The next read follows after the call below. */
   isEmpty(): boolean;
   retry(): void;
 }
 
-/** Items with a row that are in memory at one time. */
+/** Items with a row in memory. */
 export const prefetchMax = 400;
 
 export function outboxPrefetch({ rows, held, unstored, backend, metrics, isOver }: OutboxPrefetchOptions): OutboxPrefetch {
   let isFilling = false;
   let isDry = false;
 
-  /** How many may come now. */
+  /** Rows that may be read now. */
   function room(): number {
     if (isFilling || isDry || rows.waiting() <= held.rows()) return 0;
     if (backend.circuit() === 'half_open') return held.hasReady() || backend.sending() > 0 ? 0 : 1;
     return backend.circuit() === 'open' || held.size() > prefetchMax / 2 ? 0 : prefetchMax - held.size();
   }
 
-  /** False: it stays where it is. */
+  /** False: the row stays in the store alone. */
   function take({ id, part, item, attempts, offeredAt }: WaitingExport): boolean {
     if (isOver() || held.hasRow(id)) return false;
     if (item === undefined) {
@@ -49,7 +49,7 @@ export function outboxPrefetch({ rows, held, unstored, backend, metrics, isOver 
       return true;
     }
     const newest = Math.max(held.revisionOf(item, part), unstored.revisionOf(item, part));
-    // The same one is here, and is about to learn of its row, or to get another.
+    // The queue holds the same item, and `written` is about to give it a row.
     const own = itemRevision(item);
     if (newest === own) return false;
     if (newest > own) rows.sent(id);
@@ -84,9 +84,9 @@ interface UnstoredOutcome extends Pick<Entry, 'key' | 'part' | 'offeredMs'> {
 export interface UnstoredOutcomes {
   add(id: ItemId, entry: Entry, already: Already): void;
   of(id: ItemId): UnstoredOutcome | undefined;
-  /** True: it was here. */
+  /** False when there was none. */
   remove(id: ItemId): boolean;
-  /** Of the same run and part; 0: none is here. */
+  /** Newest revision of the same run and part; 0 when there is none. */
   revisionOf(item: ExportItem, part: string): number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The rows that the store holds for one exporter. What became of them is noted here and written in one go, so that a row that is sent costs no transaction
- * of its own; what is lost of the notes when the process dies is sent again, under the same ids.
+ * The rows of one exporter in the store. Outcomes are noted here and written together, so a sent row costs no transaction of its own.
+ * A crash loses notes; those rows are sent again under the same ids.
  */
 import type { Clock } from '../../model/clock.ts';
 import type { ExportNotes, WaitingExport } from '../../model/store/export-store.ts';
@@ -12,26 +12,26 @@ export type RowStore = Pick<Store, 'exports' | 'isDurable'>;
 
 export interface OutboxRows {
   readonly isDurable: boolean;
-  /** A run is written. `state`: that of its row; undefined: it has none. */
+  /** A run is written. `state`: of its row; `undefined` when it has none. */
   written(of: { readonly state: 'waiting' | 'dead' | undefined; readonly revision: number }): void;
   sent(row: number): void;
   putBack(row: number, attempts: number, restMs: number): void;
   dead(row: number, attempts: number, reason: string): void;
-  /** The backend is down, and was tried with this one: the next one shows whether it is the backend or the item. */
+  /** A probe with this row failed. The next probe takes another row, so one bad item cannot prolong an outage. */
   triedInVain(row: number): void;
   isBack(): void;
-  /** Rows that wait, oldest first, without those that are held. Rejects when the store cannot be read or written. */
+  /** Waiting rows, oldest first, except `held`. Rejects when the store cannot be read or written. */
   take(limit: number, held: readonly number[]): Promise<readonly WaitingExport[]>;
-  /** Writes what is noted. Rejects when it cannot, and keeps it. */
+  /** Writes the notes. Rejects when the store fails, and keeps them. */
   flush(): Promise<void>;
-  /** Once a second: writes what is noted, and counts anew when that is due. `isDry`: there is nothing to be sent. Gives what `count` does. */
+  /** Called once a second: writes the notes, and counts rows when that is due. `isDry`: no row can be sent now. Resolves as `count` does. */
   tend(isDry: boolean): Promise<number>;
-  /** Counts anew. Gives by how many more rows wait than was known, below 0 by how many fewer. Rejects when the store cannot be read. */
+  /** Counts the rows. Resolves with the difference to the known number of waiting rows. Rejects when the store cannot be read. */
   count(): Promise<number>;
-  /** Rows of items that are not sent, also of those that are held. */
+  /** Rows of unsent items, with those of `held` items. */
   waiting(): number;
   deadLetters(): number;
-  /** Age of the oldest one that waits, as far as it is known; it may have been sent since. */
+  /** Time of the oldest waiting row at the last read; the row may be sent since. */
   oldestMs(): number | undefined;
 }
 
@@ -40,36 +40,36 @@ type Note =
   | { readonly kind: 'put_back'; readonly attempts: number; readonly dueAt: number }
   | { readonly kind: 'dead'; readonly attempts: number; readonly reason: string };
 
-/** Notes that wait for a store that cannot be written. A forgotten one is sent again after a restart. */
+/** Notes in memory while the store fails. A restart sends the row of a dropped note again. */
 const notesMax = 100_000;
 /** Notes of one transaction: a few milliseconds of work. */
 const notesPerFlush = 500;
 const triedMax = 100;
-/** Times that rows are counted while they change. */
+/** Attempts to count rows that change meanwhile. */
 const countTriesMax = 5;
-/** Turns after which rows are counted, and after which they are when some may have been replaced: a count reads an index over all of them. */
+/** Seconds between two counts, and when rows may have been replaced: a count reads an index over all rows. */
 const turnsPerCount = 600;
 const turnsPerDoubt = 10;
-/** Rows that one look takes. */
+/** Rows of one read. */
 const takeMax = 200;
 
 export function outboxRows(exporter: string, { exports, isDurable }: RowStore, clock: Clock): OutboxRows {
-  /** By row; the last word on it counts. */
+  /** By row; the last note counts. */
   const notes = new Map<number, Note>();
   const tried = new Set<number>();
-  /** While rows are read: those of which something became meanwhile, which the answer does not know. */
+  /** Rows that got a note during a read; the answer is outdated for them. `undefined` when no read is running. */
   let passed: Set<number> | undefined;
   let waiting = 0;
   let dead = 0;
   let oldestMs: number | undefined;
-  /** Of the numbers above; a count that was read before one of them would undo it. */
+  /** Changes of the numbers above. A count that was read before a change would undo it. */
   let changes = 0;
   let turns = 0;
-  /** True: rows were there at the start. Runs that an earlier process has not finished are written again and take their place. */
+  /** True: rows were there at the start. Replayed runs are written again and replace them. */
   let isInherited: boolean | undefined;
-  /** True: what was written may have taken the place of a row that is still counted. */
+  /** True: a write may have replaced a row that is still counted. */
   let isDoubtful = false;
-  /** One after the other. */
+  /** Flushes run one after the other. */
   let flushing: Promise<void> = Promise.resolve();
 
   function note(row: number, what: Note): void {
@@ -116,7 +116,7 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, c
       const before = changes;
       const own = (await exports.counts()).find((one) => one.exporter === exporter);
       if (changes !== before && tries < countTriesMax) continue;
-      // Too many heal by themselves, for a look that finds nothing counts anew; too few would be left where they are.
+      // A number that is too high heals, as an empty read counts again. One that is too low would leave rows unsent.
       const counted = own?.waiting ?? 0;
       const more = changes === before ? counted - waiting : Math.max(0, counted - waiting);
       waiting += more;
@@ -146,7 +146,7 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, c
     async take(limit, held) {
       await flush();
       const rows = await read(limit, held);
-      // All of them have had their turn.
+      // Every waiting row has had its probe.
       if (rows.length === 0 || tried.size > triedMax) tried.clear();
       const first = rows[0]?.offeredAt;
       if (first !== undefined) oldestMs = first / 1_000;

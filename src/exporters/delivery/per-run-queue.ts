@@ -1,9 +1,9 @@
-/** What one exporter's queue holds in memory: items of one run stand behind one another, and only the first of them is ever sent. */
+/** Items of one exporter in memory. Items of one run keep their order, and only the first of them may be sent. */
 import { runTargetId } from '../../model/verdict.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 import type { ItemId } from '../../model/watermark.ts';
 
-/** What is known of an item when it comes. */
+/** State of an item when it enters the queue. */
 interface EntryParts {
   readonly part: string;
   /** When it was scored. */
@@ -18,29 +18,29 @@ interface EntryParts {
 export interface Entry extends Omit<EntryParts, 'id' | 'row' | 'attempts'> {
   readonly item: ExportItem;
   readonly id: ItemId | undefined;
-  /** Of its run. */
+  /** Queue key of its run. */
   readonly key: string;
   attempts: number;
-  /** Behind another item of its run, next in line, on its way, or resting before another attempt. */
+  /** `behind` another item of its run; `resting`: in backoff. */
   state: 'behind' | 'ready' | 'sending' | 'resting' | 'gone';
-  /** Ends the rest. */
+  /** Ends the backoff. */
   rest: AbortController | undefined;
-  /** Its row in the store; undefined: it has none. */
+  /** Id of its row in the store; `undefined` when it has none. */
   row: number | undefined;
-  /** True: the store has it, or a newer revision in its place. */
+  /** True: the store has the item or a newer revision. */
   isKept: boolean;
 }
 
 export interface PerRunQueue {
   add(item: ExportItem, parts: EntryParts): void;
-  /** Nothing happens when it is not here. */
+  /** Does nothing when the entry is not in the queue. */
   remove(entry: Entry): void;
-  /** The store has it; `row`: where. */
+  /** The store has the item. `row`: id of its row. */
   keep(entry: Entry, row: number | undefined): void;
   has(entry: Entry): boolean;
   hasRow(row: number): boolean;
   of(id: ItemId): Entry | undefined;
-  /** The newest of the same run and part; 0: none is here. */
+  /** Newest revision of the same run and part; 0 when the queue has none. */
   revisionOf(item: ExportItem, part: string): number;
   makeReady(entry: Entry): void;
   /** Takes the next one that may be sent. */
@@ -50,7 +50,7 @@ export interface PerRunQueue {
   all(): SetIterator<Entry>;
   rowIds(): readonly number[];
   size(): number;
-  /** How many of them have a row. */
+  /** Items with a row. */
   rows(): number;
   bytes(): number;
 }
@@ -122,7 +122,7 @@ export function perRunQueue(): PerRunQueue {
   };
 }
 
-/** What is said of a session goes one after the other whichever turn it stands with. */
+/** Verdicts on a session keep their order, whichever turn brings them. */
 export function queueKey(run: ExportedRun): string {
   const {
     session,
@@ -132,10 +132,10 @@ export function queueKey(run: ExportedRun): string {
   return session === undefined || sessionId === undefined ? `${tenant}/${runTargetId(run)}` : `${tenant}/session ${sessionId}`;
 }
 
-/** What replaces what: the verdicts of the rules come together, each judge's by itself. */
+/** A newer revision replaces an older one of the same part: all rules are one part, each judge is one. */
 export function partOf({ run, evaluations, decisions, calls }: ExportItem): string {
   if (run.partOf !== undefined || evaluations.some(({ evaluatorKind }) => evaluatorKind === 'rule')) return 'rules';
-  // Asked about, and without a verdict.
+  // Judges were asked and gave no verdict.
   if (evaluations.length === 0 && calls !== undefined)
     return decisions
       .map(({ name }) => name)

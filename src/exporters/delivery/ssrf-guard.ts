@@ -1,11 +1,11 @@
 /**
- * Where a message to somebody outside may go: to an address of the public internet. Names are resolved here and the connection goes to the very addresses
- * that were looked at, so a name that says something else the next moment changes nothing.
+ * Allows connections to addresses of the public internet alone. The guard resolves a name once and connects to the addresses that it checked, so a
+ * later change of the name (DNS rebinding) has no effect.
  */
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIPv6, type LookupFunction } from 'node:net';
 
-/** What is told of a refused address. */
+/** Error code of a refused address. */
 export const notPublic = 'ADDRESS_NOT_PUBLIC';
 
 /** Networks that are nobody's, one's own, or not for hosts: the registries of special-purpose addresses of IANA, as of 2025. */
@@ -43,7 +43,7 @@ export function isPublicAddress(address: string): boolean {
   return givenOut6.check(address, 'ipv6') && !refused.check(address, 'ipv6');
 }
 
-/** Fails when one of the addresses of a name is not public: a name that is both inside and outside is not to be trusted. */
+/** Fails when any address of the name is not public. */
 export function publicLookup(lookup: typeof systemLookup = systemLookup): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses: readonly LookupAddress[]) => {
@@ -68,7 +68,7 @@ function listOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** Of an address in any of its spellings. */
+/** Accepts any spelling of an address. */
 function lastFourBytes(address: string): string {
   const groups = new URL(`http://[${address}]/`).hostname.slice(1, -1).split(':');
   const [high, low] = groups.slice(-2).map((group) => Number.parseInt(group === '' ? '0' : group, 16));
