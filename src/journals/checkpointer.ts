@@ -1,7 +1,6 @@
 /**
- * Between the receivers and the pipeline. A request counts when the journal has it; what was open when the process ended is read again at
- * the start; what nobody needs any more is committed. A trace is needed until its runs are scored and stored: then a record `done` says so,
- * for requests that it shares with traces that are still open.
+ * Writes requests to the journal before the pipeline gathers them, replays open ones after a restart, and commits those that are not needed.
+ * A trace needs its requests until its runs are scored and stored. A record `done` then marks it, as open traces may share its requests.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../model/clock.ts';
@@ -16,9 +15,9 @@ import { doneRecord, forwardedBelow, forwardedRecord, keysOf, readRequest, type 
 import type { Appended, Journal, JournalRecord, Position, Recovery, JournalEntry } from './journal.ts';
 import type { OtlpEncoding } from '../otlp/read/read.ts';
 
-/** What of the pipeline is needed here. */
+/** The part of the pipeline that the checkpointer uses. */
 interface Flow {
-  /** `origin`: where the journal had their request first, if it is not there any more. */
+  /** `origin`: the first position of a request that was moved up. */
   spans(tenant: Tenant, spans: readonly Span[], position: number, origin?: number): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position: number): void;
   readonly references: JournalReferences;
@@ -30,57 +29,57 @@ export interface CheckpointerOptions {
   readonly watermarks: DeliveryWatermarks;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  /** Of a request of an earlier process, inflated. */
+  /** Limit of a replayed request, inflated. */
   readonly inflatedBytesMax: number;
-  /** Takes the spans of traces that are done. Undefined: nobody does. */
+  /** Stores the spans of finished traces. Absent: they are not stored. */
   readonly archive?: Archive;
-  /** Undefined: nothing goes on to anybody. */
+  /** Absent: nothing is forwarded. */
   readonly forward?: ForwardPort;
 }
 
-/** Of what came, beside what is written down. */
+/** The part of a request that the journal does not record. */
 type Plain = Pick<Received, 'plain' | 'isWhole'>;
 
 interface Archive {
-  /** Undefined: it does not want this one. Until it resolves, the journal has the requests at its positions. */
+  /** The journal keeps the requests of the trace until it resolves. `undefined` when the trace is not archived. */
   keep(trace: FinishedTrace): Promise<void> | undefined;
 }
 
 export interface Checkpointer {
-  /** Resolves when the spans are durable and gathered, or with why they are not. */
+  /** Resolves when the spans are durable and gathered, or with the reason of a refusal. */
   spans(record: JournalRecord, spans: readonly Span[], request?: Plain): Promise<Appended>;
   logs(record: JournalRecord, records: readonly LogRecord[], request?: Plain): Promise<Appended>;
-  /** Reads again what an earlier process left open; before anything else is taken. Gives the number of requests. */
+  /** Replays what an earlier process left open, before any new request. Resolves with the number of requests. */
   replay(): Promise<number>;
-  /** Says which traces are done, moves old requests of open ones up, and commits. Called regularly, never twice at once. */
+  /** Marks finished traces, moves old requests of open ones up, and commits. Called regularly, one call at a time. */
   tend(): Promise<void>;
-  /** Hands over the spans of what is done; resolves when they are kept. */
+  /** Archives the spans of finished traces; resolves when they are stored. */
   archived(): Promise<void>;
-  /** Before the journal is stopped. */
+  /** Called before the journal stops. */
   stop(): Promise<void>;
-  /** Share of the journal that cannot be used for new requests; 1: it has no room. */
+  /** Used share of the journal; 1 when it has no room. */
   fill(): number;
 }
 
-/** Where the store ends with the process, a backend that is down must not fill the journal: it may miss scores when the process then dies. */
+/** With a store in memory, an outage of a backend must not fill the journal. A crash may then lose scores for that backend. */
 const sentWithinMs = 60_000;
-/** Traces that one record tells of. */
+/** Traces of one record. */
 const keysPerRecord = 500;
-/** Handed to the pipeline in one turn: some milliseconds. The spans of a larger request go in parts, and others are answered in between. */
+/** Spans that the pipeline gets in one turn: some milliseconds. Other requests are answered between the parts of a larger one. */
 const spansPerTurn = 2_000;
-/** Requests that are written again in one turn, so that new ones are not kept waiting. */
+/** Requests that are moved up in one turn, so that new ones do not wait. */
 const movedPerTurn = 16;
-/** From which share of the journal on which requests of open traces are moved up. A younger one is not worth it: its run will end by itself. */
+/** Used share of the journal from which on requests of this age are moved up. The runs of younger ones mostly end soon. */
 const moves = [
   { fromShare: 0.75, afterMs: 5_000 },
   { fromShare: 0.5, afterMs: 60_000 },
 ] as const;
 
 interface Waiting extends FinishedTrace {
-  /** The scored runs of the trace are at or below it. */
+  /** All scored runs of the trace are at or below it. */
   readonly delivered: Watermark;
   readonly sinceMs: number;
-  /** False: its spans are being read again. */
+  /** False: its spans are being archived. */
   isKept: boolean;
   readonly kept: Promise<void> | undefined;
 }
@@ -95,12 +94,12 @@ export function checkpointer({
   archive,
   forward,
 }: CheckpointerOptions): Checkpointer {
-  /** Where the journal ended when each request that is under way came: it stands there or above. */
+  /** End of the journal when each request in progress came: the request stands there or above. */
   const inFlight = new Set<{ readonly from: Position }>();
   let waiting: Waiting[] = [];
-  /** Below it everything has gone on, as the journal says. */
+  /** The journal records that everything below is forwarded. */
   let noted = 0;
-  /** Until what was read again is worked. */
+  /** The replay, until its requests are scored and stored. */
   let replayed: { readonly recovery: Recovery; readonly before: Position } | undefined;
 
   async function taken(record: JournalRecord, gather: (position: Position) => void | Promise<void>, from?: 'reserve'): Promise<Appended> {
@@ -115,7 +114,7 @@ export function checkpointer({
     }
   }
 
-  /** Undefined: all of them are handed over. Until it resolves the request is under way, so the journal keeps it. */
+  /** The request is in progress until it resolves, so the journal keeps it. `undefined` when all spans are gathered at once. */
   function handOver(tenant: Tenant, spans: readonly Span[], position: Position): Promise<void> | undefined {
     if (spans.length > spansPerTurn) return handOverInParts(tenant, spans, position);
     flow.spans(tenant, spans, position);
@@ -135,7 +134,7 @@ export function checkpointer({
     else flow.logs(tenant, request.records.filter(isOpen), position);
   }
 
-  /** Keys of all traces that a record says are done, wherever it stands; and below which position everything has gone on. */
+  /** Keys of all traces with a record `done`, and the position below which everything is forwarded. */
   async function notes(): Promise<{ readonly done: ReadonlySet<string>; readonly forwarded: number }> {
     const done = new Set<string>();
     let forwarded = 0;
@@ -146,7 +145,7 @@ export function checkpointer({
     return { done, forwarded };
   }
 
-  /** What has finished since the last look waits for its runs to be stored. Until then nothing of it may be let go. */
+  /** A finished trace keeps its requests until its runs are stored. */
   function takeFinished(): void {
     for (const trace of flow.references.takeFinished()) {
       const kept = archive?.keep(trace);
@@ -158,7 +157,7 @@ export function checkpointer({
     }
   }
 
-  /** Not all of it has gone on: it would go without its verdicts. */
+  /** Spans of the trace wait for verdicts before they are forwarded. */
   const isHeld = (key: string): boolean => forward?.isHeld(key) === true;
 
   async function markDone(): Promise<void> {
@@ -182,25 +181,25 @@ export function checkpointer({
       if (kind === 'refused') break;
       marked += some.length;
     }
-    // Others may have joined the queue behind them meanwhile.
+    // More traces may have finished during the writes.
     waiting = waiting.slice(marked);
   }
 
-  /** One run that stays open for hours would keep all that came since. */
+  /** A run that stays open for hours would keep every later request in the journal. */
   async function moveUp(): Promise<void> {
     for (let moved = 0; moved < movedPerTurn; moved++) {
       const move = moves.find(({ fromShare }) => journal.bytesUsed() > journal.bytesMax * fromShare);
       if (move === undefined) return;
       const from = flow.references.oldestPosition() as Position | undefined;
-      // What has not gone on stays where it is all the same.
+      // A request that is not forwarded keeps its position anyway.
       if (from === undefined || from >= (forward?.oldest() ?? Infinity)) return;
       const record = await journal.at(from);
       if (record === undefined) {
-        // Damaged: nothing is kept by holding on to it.
+        // The record is damaged, so keeping its position saves nothing.
         flow.references.moved(from, journal.end());
         continue;
       }
-      // Negative: the machine's clock has been set back since, and nothing is known of its age.
+      // A negative age means that the clock was set back, so the age is unknown.
       const ageMs = clock.nowMs() - record.receivedMs;
       if (ageMs >= 0 && ageMs < move.afterMs) return;
       const request = readRequest(record, inflatedBytesMax);
@@ -210,7 +209,7 @@ export function checkpointer({
       takeFinished();
       const unstored = new Set(waiting.flatMap((trace) => trace.keys));
       const done = [...keys].filter((key) => !flow.references.isOpen(key) && !unstored.has(key));
-      // First: whoever finds the request again must know whom it does not concern.
+      // The record comes first: a replay of the copy must skip these traces.
       if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()), 'reserve')).kind === 'refused') return;
       const again = await taken(
         { ...record, isCopy: true, origin: record.origin ?? from, receivedMs: clock.nowMs() },
@@ -223,13 +222,13 @@ export function checkpointer({
     }
   }
 
-  /** The lowest position that is needed. */
+  /** The lowest position that a restart needs. */
   function needed(): Position {
     takeFinished();
     return least([unsent(), flow.references.oldestPosition(), ...waiting.map(({ positions }) => positions[0])]);
   }
 
-  /** The lowest position of what has not gone on, and of what may still come. */
+  /** The lowest position that is in progress or not forwarded. */
   function unsent(): Position {
     return least([...[...inFlight].map(({ from }) => from), forward?.oldest()]);
   }
@@ -241,17 +240,17 @@ export function checkpointer({
     ) as Position;
   }
 
-  /** Else everything that the journal holds would go on once more after a crash. Nothing is written while nothing comes. */
+  /** Bounds what a crash forwards twice. Writes nothing while no request comes. */
   async function noteForwarded(): Promise<void> {
     const below = unsent();
     if (forward?.wants() !== true || below <= noted) return;
     const isAll = below === journal.end();
     if ((await journal.append(forwardedRecord(below, clock.nowMs()), 'reserve')).kind === 'refused') return;
-    // The note itself has nowhere to go.
+    // The record itself is never forwarded.
     noted = isAll && inFlight.size === 0 && forward.oldest() === undefined ? journal.end() : below;
   }
 
-  /** When all that was read again is scored and stored, the process has survived it. */
+  /** The replay is over when all of its requests are scored and stored. */
   async function endReplay(): Promise<void> {
     if (replayed === undefined || needed() < replayed.before) return;
     const { recovery } = replayed;
@@ -261,7 +260,7 @@ export function checkpointer({
 
   return {
     spans(record, spans, request = {}) {
-      // A run that closes between two parts is scored before its spans wait here: its verdicts then go in a span of their own.
+      // A run that closes between two parts is scored before its spans are held; its verdicts get an evaluation span.
       const pass = (position: Position): void => {
         if (forward?.wants() === true) forward.spans({ ...forwardedRequest(position, record, request), spans });
       };
@@ -307,29 +306,29 @@ export function checkpointer({
   };
 }
 
-/** What goes on to somebody else, as far as the journal must know it: what it has not got rid of is read again at the next start. */
+/** A request to forward. The next start replays it unless it is forwarded by then. */
 interface ForwardedRequest {
   readonly position: number;
   readonly tenant: Tenant;
-  /** Inflated; undefined: it is to be read from the journal. */
+  /** Inflated; `undefined` when it must be read from the journal. */
   readonly body: { readonly bytes: Buffer; readonly encoding: OtlpEncoding } | undefined;
-  /** False: something in it was rejected. */
+  /** False: the receiver rejected a part of it. */
   readonly isWhole: boolean;
 }
 
 interface ForwardPort {
-  /** False: nothing goes on. */
+  /** False: nothing is forwarded. */
   wants(): boolean;
-  /** When they are gathered. */
+  /** Called after the pipeline has gathered the spans. */
   spans(request: ForwardedRequest & { readonly spans: readonly Span[] }): void;
   logs(request: ForwardedRequest & { readonly records: readonly LogRecord[] }): void;
-  /** The lowest position of what has not gone on. */
+  /** The lowest position that is not forwarded. */
   oldest(): number | undefined;
-  /** True: something of the trace with this key has not. */
+  /** True: a part of the trace with this key is not forwarded. */
   isHeld(key: string): boolean;
 }
 
-/** Of a request that has just come. */
+/** For a new request. */
 function forwardedRequest(
   position: Position,
   record: JournalRecord,
@@ -343,7 +342,7 @@ function forwardedRequest(
   };
 }
 
-/** Of one that an earlier process took. */
+/** For a replayed request. */
 function forwardAgain(forward: ForwardPort, { position, record }: JournalEntry, request: Request): void {
   const passed = { position, tenant: record.tenant, body: undefined, isWhole: request.isWhole };
   if (request.kind === 'traces') forward.spans({ ...passed, spans: request.spans });

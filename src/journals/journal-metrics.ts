@@ -1,9 +1,9 @@
-/** What a journal counts and tells. Logs name positions and causes, never what a record holds. */
+/** Metrics and log lines of a journal. Logs name positions and causes, never the content of a record. */
 import { diskFullText, isDiskFull } from '../model/errors.ts';
 import { grain } from './disk/frame.ts';
 import type { JournalRecord, JournalRefusal, Position, JournalDeps } from './journal.ts';
 
-/** `copy`: a request that was there before. */
+/** `copy`: a request that was moved up. */
 export type CountedKind = JournalRecord['kind'] | 'copy';
 
 export function countedKind({ kind, isCopy }: Pick<JournalRecord, 'kind' | 'isCopy'>): CountedKind {
@@ -15,7 +15,7 @@ export interface JournalMetrics {
   appended(kinds: readonly CountedKind[], bytes: number): void;
   refused(reason: JournalRefusal): void;
   synced(seconds: number, outcome: 'done' | 'failed'): void;
-  /** Something that the journal can go on without. */
+  /** A failure that does not stop the journal. */
   failed(what: string, error: unknown): void;
   torn(at: Position): void;
   /** Records between the positions are lost; `to` is the least that is known. */

@@ -1,4 +1,4 @@
-/** A journal at work: opened, replayed, tended in regular turns, and closed. */
+/** Runs a journal: opens and replays it, commits it regularly, and closes it. */
 import { openJournal, type JournalAddress } from './index.ts';
 import { checkpointer, type Checkpointer, type CheckpointerOptions } from './checkpointer.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
@@ -15,7 +15,7 @@ import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 
 interface JournalRunnerOptions extends Pick<CheckpointerOptions, 'flow' | 'watermarks' | 'inflatedBytesMax' | 'archive' | 'forward'> {
   readonly address: JournalAddress;
-  /** `waitingBytesMax`: of requests that wait for the disk, no less than may be in flight at all; whoever admits them is the one to refuse. `memoryBytesMax`: of those that lie in memory. */
+  /** `waitingBytesMax`: bytes that wait for the disk; at least the byte budget of the receivers, which refuse first. `memoryBytesMax`: for a journal in memory. */
   readonly settings: {
     readonly bytesMax: number;
     readonly recordBytesMax: number;
@@ -23,32 +23,32 @@ interface JournalRunnerOptions extends Pick<CheckpointerOptions, 'flow' | 'water
     readonly memoryBytesMax: number;
   };
   readonly parts: JournalDeps;
-  /** Of spans that are read back to be kept; asked for each time. */
+  /** Redaction of archived spans, called each time. */
   readonly redaction?: () => Redaction | undefined;
 }
 
 export interface JournalRunner {
-  /** Undefined until it is open. */
+  /** `undefined` until the journal is open. */
   readonly checkpointer: () => Checkpointer | undefined;
-  /** Opens the journal and reads again what was left open; gives the number of requests. Rejects when the journal cannot be used. */
+  /** Opens and replays the journal. Resolves with the number of replayed requests. Rejects when the journal cannot be used. */
   open(): Promise<number>;
-  /** The folder of the journal while it refuses requests because its disk is full. */
+  /** The folder of the journal; `undefined` unless its disk is full. */
   fullFolder(): string | undefined;
-  /** What the journal has of the spans of traces that are done. Rejects before it is open. */
+  /** Reads the spans of finished traces. Rejects before the journal is open. */
   readBack(traces: readonly FinishedTrace[]): Promise<readonly ReadBackTrace[]>;
-  /** The body of one request, inflated. Undefined: it is damaged, or gone. */
+  /** The body of one request, inflated; `undefined` when it is damaged or committed. */
   body(position: number): Promise<{ readonly bytes: Buffer; readonly encoding: OtlpEncoding } | undefined>;
-  /** Resolves when the spans of all traces that are done are kept, or after so long. */
+  /** Resolves when the spans of all finished traces are archived, or at the deadline. */
   archived(deadlineMs: number): Promise<void>;
-  /** Notes what is done, and closes. May be called twice, and without `open`. */
+  /** Commits and closes. May be called twice, and without `open`. */
   stop(): Promise<void>;
 }
 
-/** How often the journal learns what is no longer needed: the fuller it is the more often, up to a tenth of it. */
+/** Between two commits. A fuller journal commits more often, down to the least. */
 const tendEveryMs = 1_000;
 const tendEveryMsLeast = 100;
 const segmentBytesUsual = 64 * 1024 * 1024;
-/** Of the whole: some segments are read or waited for while another is written. */
+/** Share of the journal: some segments are read or released while another is written. */
 const segmentShareMax = 1 / 4;
 
 export function journalRunner({ address, settings, parts, redaction, ...options }: JournalRunnerOptions): JournalRunner {
@@ -109,11 +109,11 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
   };
 }
 
-/** What receivers hand their requests to: written down first, gathered then. */
+/** Receives requests from the receivers: the journal records them before the pipeline gathers them. */
 interface IngestOptions extends Omit<Ingest, 'spans' | 'logs'> {
   readonly journaling: Pick<JournalRunner, 'checkpointer'>;
   readonly clock: Clock;
-  /** Called when something was gathered, so that whoever closes runs looks at the next deadline again. */
+  /** Called after spans were gathered, as the next deadline may have changed. */
   readonly wake: () => void;
 }
 

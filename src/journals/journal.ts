@@ -1,6 +1,6 @@
 /**
  * The contract of a journal: a log of request bodies as they were received. What `append` acknowledged is there after a crash and is read
- * again until it is committed; a record may be read more than once, so whoever replays must not mind.
+ * again until it is committed. A record may be read more than once, so a replay must be idempotent.
  */
 import type { Brand, Tenant } from '../model/ids.ts';
 import type { Received } from '../model/ingest.ts';
@@ -12,11 +12,11 @@ import type { FileLayer } from './disk/file-system.ts';
 export type Position = Brand<number, 'Position'>;
 
 export interface JournalRecord extends Pick<Received, 'contentType' | 'contentEncoding' | 'body'> {
-  /** `done`: which traces need no replay; `forwarded`: which requests have gone on. Both are written by whoever replays. */
+  /** `done`: which traces need no replay; `forwarded`: which requests have gone on. The checkpointer writes both. */
   readonly kind: 'traces' | 'logs' | 'done' | 'forwarded';
-  /** It was there before, and was written again at the end. */
+  /** True: the record was moved up, that is, written again at the end. */
   readonly isCopy?: true;
-  /** Of a copy: where it stood first, so that the order in which requests arrived is known. Copies of older releases lack it. */
+  /** First position of a copy, which keeps the order of arrival. Copies of older releases lack it. */
   readonly origin?: Position;
   readonly tenant: Tenant;
   /** Milliseconds since the Unix epoch. */
@@ -45,15 +45,15 @@ export interface Recovery {
    * verdicts and all, before it asks for the next one, so that a death is laid to the right record.
    */
   readonly starts: number;
-  /** What was there at the start and is not committed. Asking for the next entry says that the last one was survived. Iterate once. */
+  /** Uncommitted records at the start. Reading the next entry marks the last one as survived. Iterate once. */
   readonly entries: AsyncIterable<JournalEntry>;
-  /** What was read again is worked, not only read: a process that dies before has not finished. */
+  /** Called when all entries are scored and stored. A process that dies before has not finished the replay. */
   finish(): Promise<void>;
-  /** The host stops before that, of its own will: no record is to blame. */
+  /** Called when the host stops before that: no record is suspect. */
   leave(): Promise<void>;
 }
 
-/** Everything may be called at any time, also while a replay is under way. */
+/** Each method may be called at any time, also during a replay. */
 export interface Journal {
   /**
    * Resolves when the record is durable, or at once with a refusal. Never rejects. `reserve`: may take the last room of a full journal, for
@@ -62,21 +62,21 @@ export interface Journal {
   append(record: JournalRecord, from?: 'reserve'): Promise<Appended>;
   /** What is durable now, from a position that this journal gave, in order. What is committed may be gone. */
   read(from: Position): AsyncIterable<JournalEntry>;
-  /** One record. Undefined: it is committed and gone, or damaged, or no record begins there. */
+  /** One record; `undefined` when it is committed or damaged, or when no record begins there. */
   at(position: Position): Promise<JournalRecord | undefined>;
-  /** Nothing below is needed any more. Returns at once; a crash shortly after may bring some of it back. A lower position than before changes nothing. */
+  /** Releases everything below. Returns at once; a crash shortly after may bring records back. A lower position than before changes nothing. */
   commit(below: Position): void;
   recover(): Recovery;
-  /** Where a replay would begin. */
+  /** Position at which a replay begins. */
   oldest(): Position;
   /** Above every durable record, and not above any later one. `commit(end())`: nothing is needed. */
   end(): Position;
-  /** Bytes that cannot be used for new records yet: what one old position pins counts whole. */
+  /** Bytes that new records cannot use. A segment counts whole while one of its records is needed. */
   bytesUsed(): number;
   readonly bytesMax: number;
-  /** The disk is full, as far as the last attempt says. */
+  /** True: the last write found the disk full. */
   isDiskFull(): boolean;
-  /** On a full disk: tries, when it is time, whether there is room again. Called regularly; never rejects. */
+  /** Probes a full disk for room after a backoff. Called regularly; never rejects. */
   tryRoom(): Promise<void>;
   /** Refuses new records, waits for those under way, then releases. May be called twice. */
   stop(): Promise<void>;
@@ -87,13 +87,13 @@ interface JournalLogger {
   warn(fields: { readonly [field: string]: unknown }, message: string): void;
 }
 
-/** What every journal is built from. */
+/** Settings of every journal. */
 export interface JournalSettings {
-  /** Where it lies. `memory` has no use for it. */
+  /** Folder of the files. `memory` ignores it. */
   readonly folder: string;
-  /** Bytes of all records that are not committed, with what belongs to them. */
+  /** Bytes of all uncommitted records, with their headers. */
   readonly bytesMax: number;
-  /** Of these, where they lie in memory. `disk` has no use for it. */
+  /** Likewise for a journal in memory. `disk` ignores it. */
   readonly memoryBytesMax?: number;
   /** A file of the log. No record may be larger than about this. */
   readonly segmentBytes?: number;
@@ -101,7 +101,7 @@ export interface JournalSettings {
   readonly waitingBytesMax?: number;
   /** Bytes that one sync makes durable. */
   readonly groupBytesMax?: number;
-  /** Bytes of bodies that are set aside. */
+  /** Bytes of bodies in quarantine. */
   readonly quarantineBytesMax?: number;
 }
 
@@ -110,8 +110,8 @@ export interface JournalDeps {
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly logger: JournalLogger;
-  /** So many bytes that nobody can guess. */
+  /** Random bytes of this length from a secure source. */
   readonly randomBytes: (count: number) => Buffer;
-  /** Absent: the files of this machine. `memory` has no use for it. */
+  /** Absent: the files of this machine. `memory` ignores it. */
   readonly files?: FileLayer;
 }

@@ -1,10 +1,10 @@
-/** The journal without a disk: for tests, and for whoever would rather lose spans than write prompts down. It ends with the process. */
+/** A journal in memory, for tests and for operators who must not write prompts to a disk. It ends with the process. */
 import { countedKind, journalMetrics } from './journal-metrics.ts';
 import { frameBytes } from './disk/frame.ts';
 import type { Appended, Journal, JournalEntry, JournalRecord, JournalRefusal, Position, JournalDeps, JournalSettings } from './journal.ts';
 import { newCursor, recovery, type RecoveryCursor } from './poison-records.ts';
 
-/** What a journal in memory holds. Handed to a second journal, it is as if a process had come back. */
+/** Records of a journal in memory. A second journal over the same records acts as a restarted process. */
 export interface MemoryRecords {
   readonly records: Map<Position, JournalRecord>;
   readonly quarantine: Map<Position, JournalRecord>;

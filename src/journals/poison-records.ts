@@ -1,10 +1,10 @@
 /**
- * Which record a replay was at when the process died. A cursor is kept before each record is given; a start that finds it still there lays
- * one death to that record.
+ * Finds records that crash the process. The replay stores a cursor before each record; a start that finds a cursor counts one crash against its
+ * record.
  */
 import type { JournalEntry, Position, Recovery } from './journal.ts';
 
-/** What the next start has to know. */
+/** State for the next start. */
 export interface RecoveryCursor {
   /** Start-ups in a row whose replay was not finished; 0: the last one was. */
   readonly starts: number;
@@ -19,7 +19,7 @@ interface Suspect {
 }
 
 export interface RecoveryDeps {
-  /** As the last process left it. */
+  /** Cursor of the last process. */
   readonly last: RecoveryCursor;
   readonly keep: (cursor: RecoveryCursor) => Promise<void>;
   readonly entries: () => AsyncIterable<JournalEntry>;
@@ -56,7 +56,7 @@ export function recovery(parts: RecoveryDeps): Recovery {
   return {
     starts,
     entries: entries(),
-    // A suspect that was survived is acquitted; the others may not have found room in the quarantine.
+    // A survived record is no suspect any more; other suspects may have found no room in the quarantine.
     finish: () => parts.keep({ starts: 0, suspects: deadly }),
     leave: () => parts.keep({ starts: starts - 1, suspects }),
   };
@@ -68,7 +68,7 @@ function charged({ at, suspects }: RecoveryCursor): readonly Suspect[] {
   return [...suspects.filter(({ position }) => position !== at), { position: at, deaths: before + 1 }].slice(-suspectsMax);
 }
 
-/** Undefined: the text is none that `recovery` gave. */
+/** `undefined` when `recovery` did not write the text. */
 export function parsedCursor(text: string): RecoveryCursor | undefined {
   try {
     const value: unknown = JSON.parse(text);

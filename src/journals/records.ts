@@ -1,4 +1,4 @@
-/** Records of the journal as what they are: requests of exporters, and notes on which traces are done. */
+/** Decodes records of the journal: requests, finished traces, and the forwarded position. */
 import { gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { noTenant } from '../model/ids.ts';
 import { isJsonArray, isJsonObject, jsonText, parseJson } from '../model/json.ts';
@@ -6,7 +6,7 @@ import type { LogRecord, Span } from '../model/span.ts';
 import { readLogs, readTraces, type OtlpEncoding } from '../otlp/read/read.ts';
 import type { JournalRecord, Position } from './journal.ts';
 
-/** `isWhole`: nothing in it was rejected. */
+/** `isWhole`: no part was rejected. */
 export type Request = (
   | { readonly kind: 'traces'; readonly spans: readonly Span[] }
   | { readonly kind: 'logs'; readonly records: readonly LogRecord[] }
@@ -14,7 +14,7 @@ export type Request = (
 
 const nothing: Request = { kind: 'traces', spans: [], isWhole: true };
 
-/** What was taken once can be read again; what cannot, a later release may have written, holds nothing. */
+/** A record that cannot be read, as one of a later release, counts as empty. */
 export function readRequest(record: JournalRecord, inflatedBytesMax: number): Request {
   try {
     const body = inflated(record, inflatedBytesMax);

@@ -1,4 +1,4 @@
-/** Whole spans of traces that are done, out of the requests that brought them: the pipeline holds only what it needs of a span. */
+/** Reads whole spans of finished traces out of their requests, as the pipeline holds only parts of a span. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { promisify } from 'node:util';
@@ -17,24 +17,24 @@ export interface ReadBackOptions {
   readonly journal: Pick<Journal, 'at'>;
   /** Of one request. */
   readonly inflatedBytesMax: number;
-  /** What nobody may keep. */
+  /** Rules for texts that must not be stored. */
   readonly redaction?: Redaction | undefined;
-  /** Of one trace; what is larger is left out whole. */
+  /** Limit of one trace; a larger one is left out. */
   readonly traceBytesMax?: number;
-  /** Of all traces that are read together; those that find no room are to be asked for again. The first one always finds room. */
+  /** Limit of all traces of one call. The caller asks again for those without room; the first one always has room. */
   readonly bytesMax?: number;
 }
 
-/** What was found of a trace. */
+/** Spans of one trace. */
 export interface ReadBackTrace {
-  /** Bytes of a bundle; undefined: the trace is too large. */
+  /** A bundle; `undefined` when the trace is too large. */
   readonly bundle: Buffer | undefined;
   readonly spans: number;
-  /** False: a request is damaged, or gone. */
+  /** False: a request is damaged or committed. */
   readonly isWhole: boolean;
-  /** True: there were rules of redaction. */
+  /** True: redaction rules applied. */
   readonly isRedacted: boolean;
-  /** True: there was no room for it beside the traces before it. */
+  /** True: the traces before it used the limit up. */
   readonly isLater: boolean;
 }
 
@@ -42,7 +42,7 @@ const bytesMaxDefault = 128 * 1024 * 1024;
 const traceBytesMaxDefault = 64 * 1024 * 1024;
 
 interface Gathered {
-  /** Each with the place at which the journal had its request first. */
+  /** Each with the first position of its request. */
   readonly parts: (BundlePart & { readonly origin: number })[];
   bytes: number;
   spans: number;
@@ -50,7 +50,7 @@ interface Gathered {
   isLater: boolean;
 }
 
-/** In the order of the traces. Each request is read once, however many of them it brought spans of; other work goes on in between. */
+/** In the order of the traces. Reads each request once, in slices between other work. */
 export async function readBack(
   traces: readonly FinishedTrace[],
   { journal, inflatedBytesMax, redaction, traceBytesMax = traceBytesMaxDefault, bytesMax = bytesMaxDefault }: ReadBackOptions,
@@ -72,7 +72,7 @@ export async function readBack(
         own.spans += part.signal === 'traces' ? part.items : 0;
         own.parts.push({ ...part, origin: record?.origin ?? position });
         held += part.bytes.length;
-        // Of what is too large nothing is held.
+        // A trace over the limit frees its bytes.
         if (own.bytes > traceBytesMax) held -= emptied(own);
       }
     }
@@ -93,12 +93,12 @@ export async function readBack(
   }));
 }
 
-/** Gives the bytes that were held. */
+/** Returns the freed bytes. */
 function emptied({ parts }: Gathered): number {
   return parts.splice(0).reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/** Which of the traces each request brought something of, in the order of the journal. */
+/** Traces by request, in the order of the journal. */
 function byPosition(traces: readonly FinishedTrace[]): readonly (readonly [number, readonly number[]])[] {
   const wanting = new Map<number, number[]>();
   for (const [at, { positions }] of traces.entries()) {
@@ -119,7 +119,7 @@ function wantedIn({ tenant }: JournalRecord, wanting: readonly number[], traces:
 
 type Part = BundlePart & { readonly items: number };
 
-/** By trace id. Undefined: the request cannot be read. */
+/** By trace id; `undefined` when the request cannot be read. */
 async function partsOf(
   record: JournalRecord,
   wanted: ReadonlySet<string>,
@@ -147,7 +147,7 @@ interface Decoding {
   readonly redaction: Redaction | undefined;
 }
 
-/** What cannot be cut out as it is, is read and written anew. */
+/** Decodes and encodes requests that cannot be cut as bytes. */
 async function written(body: Buffer, { signal, encoding, wanted, redaction }: Decoding): Promise<ReadonlyMap<string, Part>> {
   const spans: readonly Span[] = signal === 'traces' ? (await runInTurns(tracesInSteps(body, encoding), turn)).spans : [];
   const records: readonly LogRecord[] = signal === 'logs' ? (await runInTurns(logsInSteps(body, encoding), turn)).records : [];
@@ -170,7 +170,7 @@ async function written(body: Buffer, { signal, encoding, wanted, redaction }: De
 
 const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate), zstd: promisify(zstdDecompress) } as const;
 
-/** Beside the main thread. */
+/** Inflates on the thread pool. */
 export async function inflated({ contentEncoding, body }: JournalRecord, maxOutputLength: number): Promise<Buffer> {
   if (contentEncoding === '') return body;
   const known = Object.entries(inflaters).find(([name]) => name === contentEncoding)?.[1];

@@ -1,8 +1,8 @@
-/** Bytes of requests that are not answered yet, bounded over all doors and connections. */
+/** Bounds the bytes of unanswered requests over all listeners and connections. */
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 export interface Lease {
-  /** False: the bound is reached; nothing was taken. */
+  /** False: the limit is reached, and nothing is leased. */
   take(bytes: number): boolean;
   /** Gives everything back. May be called twice. */
   release(): void;
@@ -11,9 +11,9 @@ export interface Lease {
 export type ByteLease = (isModest?: boolean) => Lease;
 
 export interface ByteLeases {
-  /** A lease for each request of a door; `keepFreeBytes` are left to the requests of others, and to senders that take little. */
+  /** Leases for the requests of one listener. It leaves `keepFreeBytes` to other listeners and to senders with small requests. */
   (reserve: { readonly keepFreeBytes: number }): ByteLease;
-  /** Share of the bytes that is taken. */
+  /** Used share of the bytes. */
   fill(): number;
   readonly bytesMax: number;
 }

@@ -1,6 +1,6 @@
 /**
  * The connections of one listener: how many there are, who holds them and what they are doing. At the bound a connection that does nothing makes room for
- * a new one; the address with the most connections gives first, so that no sender keeps others out. A door that stops closes those that wait.
+ * a new one. The address with the most connections yields first, so that no sender keeps others out. A stopping listener closes idle connections.
  */
 import type { Server } from 'node:http';
 import type { Server as NetServer, Socket } from 'node:net';
@@ -10,7 +10,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 export interface Connections {
   /** Before the server listens. `server` speaks HTTP/1: its requests are followed as well. */
   watch(server: Server): void;
-  /** As `watch`, of a server whose requests are told by `begin`. */
+  /** As `watch`, for a server that reports its requests by `begin`. */
   watchSockets(server: NetServer): void;
   /** A request has begun on the connection; the result is called at its end. */
   begin(peer: Peer): () => void;

@@ -1,4 +1,4 @@
-/** What a request is answered when it is not taken, in the protocol's words. */
+/** Answers to refused requests, in the terms of the protocol. */
 import type { ReceiverLogger } from './receiver.ts';
 import { errorCatalogue, JuryError } from '../model/errors.ts';
 import type { Clock } from '../model/clock.ts';
@@ -21,7 +21,7 @@ export interface RequestRejection {
 /** How soon a client may try again when nothing better is known. */
 export const retryAfterSeconds = 1;
 
-/** The refusal that an error means. Foreign errors tell their status only: their texts may hold anything. */
+/** Maps an error to a rejection. A foreign error gives its status alone, as its text may hold anything. */
 export function rejectionOf(error: unknown): RequestRejection {
   if (error instanceof JuryError) {
     const retry = error.retryable ? { retryAfterSeconds } : {};
@@ -36,7 +36,7 @@ export function rejectionOf(error: unknown): RequestRejection {
   };
 }
 
-/** The refusal of what Node's HTTP parser did not take. */
+/** Maps an error of Node's HTTP parser to a rejection. */
 export function parserRejection(error: unknown): RequestRejection {
   const foreign = foreignProtocol(error);
   if (foreign !== undefined) return foreign;
@@ -70,7 +70,7 @@ export function noRoom(ingest: Pick<Ingest, 'putOff'>): RequestRejection {
   return notOpen('overloaded', ingest.putOff?.('in_flight') ?? retryAfterSeconds);
 }
 
-/** The refusal that an error means, where whoever takes spans knows better when to come back. */
+/** As `rejectionOf`, with the Retry-After that the service computes from its load. */
 export function rejectionFor(error: unknown, { putOff }: Pick<Ingest, 'putOff'>): RequestRejection {
   const rejection = rejectionOf(error);
   if (rejection.retryAfterSeconds === undefined || putOff === undefined) return rejection;

@@ -61,9 +61,9 @@ export interface RequestHandler {
   received(signal: OtlpSignal, bytes: number): void;
   /** Reads the body and has the service accept what it carries; resolves with the body of the answer. Rejects with `aborted` when the client goes away first. */
   accept(request: AdmittedRequest, body: ReceivedBody, isGone: () => boolean): Promise<Buffer>;
-  /** Counts an answer and logs a refusal; `status`: as the transport says it; `path`: of the request, when its head could be read. */
+  /** Counts an answer and logs a rejection; `status`: as the transport says it; `path`: of the request, when its head could be read. */
   answered(signal: OtlpSignal | 'other', status: string, rejection?: RequestRejection, path?: string): void;
-  /** Logs a refusal that is no answer to a request. */
+  /** Logs a rejection that is no answer to a request. */
   warn(rejection: RequestRejection): void;
   /** Refuses all later requests. */
   stop(): void;

@@ -1,4 +1,4 @@
-/** TLS as every listener serves it, and what is told of a handshake that fails. */
+/** TLS of every listener, and the reason of a failed handshake. */
 import { constants } from 'node:crypto';
 import { Server, type TLSSocket, type TlsOptions } from 'node:tls';
 

@@ -56,9 +56,9 @@ const rows: readonly (FailureReason & { readonly of: RegExp })[] = [
   {
     of: new RegExp(`: ${pageFault}$`),
     reason: 'page',
-    todo: 'Check the endpoint: the answer is an HTML page of a proxy, a login or the backend’s own user interface.',
+    todo: 'Look at the endpoint: a page for people came, of a proxy, a login or the backend’s own user interface.',
   },
-  { of: /^status 40[13]/, reason: '', todo: 'Check the keys, and that they belong to this address.' },
+  { of: /^status 40[13]/, reason: '', todo: 'Look at the keys, and whether they are of this address.' },
   { of: /^status 40[45]/, reason: '', todo: 'Look at the endpoint: there is no such interface at it.' },
   { of: /^status 413/, reason: '', todo: 'It takes smaller requests only: look for a limit of a proxy before it.' },
   { of: /^status 429/, reason: '', todo: 'It asks for fewer requests: try again later.' },

@@ -1,4 +1,4 @@
-/** Where spans and log records go on to: OTLP over HTTP or gRPC. */
+/** Sends spans and log records by OTLP over HTTP or gRPC. */
 import type { OtlpEncoding } from '../../otlp/read/read.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
@@ -16,12 +16,12 @@ export type DestinationSettings = {
 };
 
 export type ForwardOutcome = ExportOutcome & {
-  /** Of a request that was taken: spans or records that were not. */
+  /** Spans or records that a partial success rejects. */
   readonly rejected: number;
 };
 
 export interface Destination {
-  /** True: log records in JSON must be written anew. */
+  /** True: log records in JSON must be encoded as protobuf. */
   readonly isProtobufOnly: boolean;
   /** Resolves, never rejects. */
   send(signal: 'traces' | 'logs', encoding: OtlpEncoding, body: Buffer): Promise<ForwardOutcome>;
@@ -29,7 +29,7 @@ export interface Destination {
   stop(): void;
 }
 
-/** Many a tracing backend has no place for log records: spans must not wait for that. */
+/** Many tracing backends refuse log records; spans must not wait for them. */
 const noLogs: ReadonlySet<number> = new Set([404, 405, 501]);
 
 export function destination(settings: DestinationSettings): Destination {

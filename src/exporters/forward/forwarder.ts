@@ -1,6 +1,6 @@
 /**
- * In-line: what agents send goes on to one target, their spans with the verdicts of their run on them. The journal has everything until it has gone on;
- * memory holds bodies as far as a bound, and a list of what waits.
+ * Forwards received spans and log records to one destination, spans with the verdicts of their run. The journal keeps a request until it is
+ * forwarded. Memory holds a bounded number of bodies and a list of waiting slices.
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { EntryStatus } from '../../model/exporter-status.ts';
@@ -15,32 +15,32 @@ import { destination, type Destination, type DestinationSettings } from './desti
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 
 export type ForwardSettings = DestinationSettings & {
-  /** Of the entry, in metrics and in the log. */
+  /** Name of the entry in metrics and log lines. */
   readonly name?: string;
   /** How long spans wait for the verdicts of their run. */
   readonly holdMs: number;
 };
 
 export interface SpanForwarder {
-  /** False: nothing that comes now goes on. */
+  /** False: new requests are not forwarded. */
   wants(): boolean;
   spans(request: NewSpans): void;
   logs(request: Pick<NewSpans, 'position' | 'body'> & { readonly records: readonly LogRecord[] }): void;
-  /** Before anybody else is given the verdicts. True: they are on the agent's span; false: they need a span of their own. */
+  /** Called before exporters get the item. True: the verdicts are on the agent's span; false: they need an evaluation span. */
   scored(item: ExportItem): boolean;
-  /** Nothing of the traces with these keys is open any more. What was scored in the same turn still counts. */
+  /** These traces have no open run. Verdicts of the same turn still count. */
   settled(keys: readonly string[]): void;
   /** The lowest position that the journal must keep. */
   oldest(): number | undefined;
   isHeld(key: string): boolean;
-  /** Share of the requests, and of the traces in them, that may wait; from 1 on no more is to be taken. */
+  /** Share of the limits that waiting requests and slices use; receivers refuse from 1 on. */
   fill(): number;
-  /** What waits to go on, and how the target does; of none that is not in the configuration, unless something is held for it. */
+  /** State of the destination and of waiting requests. A removed entry is listed while requests wait for it. */
   statuses(): readonly EntryStatus[];
-  /** Undefined: nothing more is taken, and what is held goes on at once. */
+  /** `undefined` removes the entry: held spans go at once and new ones are not forwarded. */
   exchange(settings: ForwardSettings | undefined): void;
   start(): void;
-  /** Sends what is ready, until the deadline at the latest; tells how many requests have not gone on. May be called twice, and without `start`. */
+  /** Sends ready slices until the deadline. Resolves with the number of requests that are not forwarded. May be called twice, and without `start`. */
   stop(deadlineMs: number): Promise<number>;
 }
 
@@ -49,11 +49,11 @@ export interface SpanForwarderOptions {
   /** True: the trace with this key may get a verdict for the first time. */
   readonly awaits: (key: string) => boolean;
   readonly read: (position: number) => Promise<PlainBody | undefined>;
-  /** Of bodies that are held in memory. */
+  /** Bytes of bodies in memory. */
   readonly bodyBytesMax: number;
   readonly requestsMax?: number;
-  /** What one request brought of one trace is one. */
-  readonly parcelsMax?: number;
+  /** Limit of slices. */
+  readonly slicesMax?: number;
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly random: () => number;
@@ -61,19 +61,19 @@ export interface SpanForwarderOptions {
   readonly logger?: OutageLogger | undefined;
 }
 
-/** One request is under way in each. */
+/** Each has one request in progress. */
 const partitions = 4;
 const tickEveryMs = 100;
-/** A run has waited five times as long to be settled. */
+/** How long ready slices gather for one request. A run waits five times as long to close. */
 const gatherMs = 100;
 /** Some hundred bytes each, beside their bodies. */
 const requestsMaxDefault = 100_000;
-const parcelsMaxDefault = 200_000;
+const slicesMaxDefault = 200_000;
 const circuits = ['closed', 'half_open', 'open'] as const;
 
 export function spanForwarder({
   requestsMax = requestsMaxDefault,
-  parcelsMax = parcelsMaxDefault,
+  slicesMax = slicesMaxDefault,
   ...options
 }: SpanForwarderOptions): SpanForwarder {
   const { telemetry, clock, sleep, awaits } = options;
@@ -81,19 +81,19 @@ export function spanForwarder({
   const ended = new AbortController();
   let settings = options.settings;
   let place: Destination | undefined = settings === undefined ? undefined : destination(settings);
-  /** Of the entry that what is held came for. */
+  /** Name of the entry that held requests came for. */
   let name = settings?.name ?? 'forward';
   const news = outageLog({ name: () => name, what: 'spans', telemetry, clock, logger: options.logger });
   const out = sender({ ...options, held, partitions, outages: news, destination: () => place });
   let settledKeys: string[] = [];
   let isDue = false;
-  /** Something that came goes on as it came. */
+  /** A part of the requests is forwarded unchanged. */
   let hurries = false;
   let isGathering = false;
   let ticking: PeriodicTask | undefined;
   let stopped: Promise<number> | undefined;
 
-  /** After the turn: what closes together goes together, and a trace is told to be settled before its verdicts are made. */
+  /** Runs after the turn: runs that close together go together, and the pipeline reports a settled trace before its verdicts. */
   function soon(isHurried: boolean): void {
     hurries ||= isHurried;
     if (isDue) return;
@@ -108,7 +108,7 @@ export function spanForwarder({
     });
   }
 
-  /** A run that is ready waits a little for what becomes ready beside it: a request costs as much as many spans. What nothing is waited for goes at once. */
+  /** Ready slices gather for a moment, as a request costs as much as many spans. Slices without a run go at once. */
   async function gathered(): Promise<void> {
     if (isGathering || held.readySize() === 0) return;
     isGathering = true;
@@ -136,7 +136,7 @@ export function spanForwarder({
     held.settled(settledKeys);
     settledKeys = [];
     out.pump();
-    // A target that is down is not waited for: the journal has what waits for it.
+    // The journal keeps requests for a destination that is down, so the stop does not wait for it.
     for (let waitedMs = 0; held.readySize() > 0 && out.circuit() === 'closed' && waitedMs < deadlineMs; waitedMs += stepMs)
       await sleep(stepMs);
     out.stop();
@@ -166,7 +166,7 @@ export function spanForwarder({
     },
     oldest: held.oldest,
     isHeld: held.isHeld,
-    fill: () => Math.max(held.size() / requestsMax, held.parcels() / parcelsMax),
+    fill: () => Math.max(held.size() / requestsMax, held.slices() / slicesMax),
     statuses() {
       const isConfigured = settings !== undefined;
       if (!isConfigured && held.size() === 0) return [];

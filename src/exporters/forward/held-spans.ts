@@ -1,6 +1,6 @@
 /**
- * What is to go on. A request that came is cut into parcels, one for each trace in it. A parcel waits until nothing of its trace is open any more, or until
- * it is `hold` old; then it is ready, in a lane that all parcels of its trace go through, in the order in which they came. Pure under its clock.
+ * What is to go on. A request that came is cut into slices, one for each trace in it. A slice waits until nothing of its trace is open any more, or until
+ * it is `hold` old; then it is ready, in a lane that all slices of its trace go through, in the order in which they came. Pure under its clock.
  */
 import type { Clock } from '../../model/clock.ts';
 import type { SpanId, Tenant } from '../../model/ids.ts';
@@ -13,44 +13,45 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import { verdictFields } from './verdict-fields.ts';
 
-/** A body as it came, inflated. */
+/** A received body, inflated. */
 export interface PlainBody {
   readonly bytes: Buffer;
   readonly encoding: OtlpEncoding;
 }
 
-/** A request of which something has not gone on. */
+/** A request with parts that are not forwarded. */
 export interface HeldRequest {
-  /** Where the journal has it. */
+  /** In the journal. */
   readonly position: number;
   readonly signal: 'traces' | 'logs';
   readonly arrivedMs: number;
-  /** Undefined: it is read from the journal when it is needed. */
+  /** `undefined` when the sender must read it from the journal. */
   body: PlainBody | undefined;
-  /** What the body has of each trace, by trace id, once it has been cut: views of the body. */
+  /** Views of the body by trace id, once it is cut. */
   pieces?: ReadonlyMap<string, readonly Buffer[]>;
-  /** Parcels that it was cut into, and those of them that have not gone on. */
+  /** Its slices, and those that are not forwarded. */
   all: number;
   left: number;
-  /** True: its parcels together are all that it brought. */
+  /** True: its slices together are the whole request. */
   isEntire: boolean;
 }
 
-export interface Parcel {
+/** The spans of one trace in one request, or the log records of a request. */
+export interface TraceSlice {
   readonly request: HeldRequest;
-  /** Of its trace; empty for log records. */
+  /** Key of its trace; empty for log records. */
   readonly key: string;
   readonly traceId: string;
   readonly partition: number;
-  /** Span ids; undefined: all that the request has of the trace. */
+  /** Span ids; `undefined` for all spans of the trace in the request. */
   readonly only: ReadonlySet<string> | undefined;
   /** Spans, or requests of log records. */
   readonly items: number;
   readonly bytes: number;
   readonly additions: Map<string, Addition>;
-  /** Of its spans, while verdicts can still be written on them. */
+  /** Ids of its spans, while verdicts can be added to them. */
   ids: readonly SpanId[];
-  /** True: it is older than `hold`, and has no verdict of its run so far. */
+  /** True: it is older than `hold` and its run has no verdict yet. */
   isUnscored: boolean;
 }
 
@@ -59,7 +60,7 @@ export interface NewSpans {
   readonly tenant: Tenant;
   readonly spans: readonly Span[];
   readonly body: PlainBody | undefined;
-  /** False: something in the request was rejected, and does not go on. */
+  /** False: the receiver rejected a part of the request. */
   readonly isWhole: boolean;
 }
 
@@ -67,29 +68,29 @@ export interface HeldSpans {
   /** `awaits`: whether the trace with this key may get a verdict for the first time. */
   takeSpans(request: NewSpans, awaits: (key: string) => boolean): void;
   takeLogs(request: Pick<NewSpans, 'position' | 'body'>): void;
-  /** Writes the verdicts on the spans that wait, also on those that are ready and were not on their way yet. False: the agent's span is not among them. */
+  /** Adds verdicts to held spans that are not being sent. False: the agent's span is not held. */
   scored(item: ExportItem): boolean;
-  /** Nothing of these traces is open any more: their parcels are ready. */
+  /** No run of these traces is open, so their slices are ready. */
   settled(keys: readonly string[]): void;
-  /** What is so old is ready as well. */
+  /** Slices of this age are ready as well. */
   expire(holdMs: number): void;
-  /** What is ready in a lane, in order. */
-  ready(partition: number): Iterable<Parcel>;
-  /** They go on now, or are tried to: no verdict is written on them any more, for the target may have them although it did not say so. */
-  markSending(parcels: readonly Parcel[]): void;
-  /** It has gone on, or never will. */
-  gone(parcel: Parcel): void;
-  /** It was written in another encoding. */
+  /** Ready slices of a partition, in order. */
+  ready(partition: number): Iterable<TraceSlice>;
+  /** No verdict is added from now on: the destination may have the spans although its answer was lost. */
+  markSending(slices: readonly TraceSlice[]): void;
+  /** The slice is forwarded or given up. */
+  gone(slice: TraceSlice): void;
+  /** Replaces the body after a change of encoding. */
   rewritten(request: HeldRequest, body: PlainBody): void;
-  /** The lowest position of a request of which something has not gone on. */
+  /** The lowest position of a held request. */
   oldest(): number | undefined;
   isHeld(key: string): boolean;
   oldestMs(): number | undefined;
-  /** Requests. */
+  /** Held requests. */
   size(): number;
-  /** Of all of them, those that have not gone on. */
-  parcels(): number;
-  /** Parcels that are ready. */
+  /** Held slices. */
+  slices(): number;
+  /** Ready slices. */
   readySize(): number;
 }
 
@@ -97,32 +98,32 @@ export interface HeldSpansOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly partitions: number;
-  /** Of bodies that are held in memory; the journal has the others. */
+  /** Bytes of bodies in memory; the journal has the others. */
   readonly bodyBytesMax: number;
   readonly openSpansMax?: number;
 }
 
 interface HeldTrace {
-  readonly parcels: Set<Parcel>;
-  /** Ready, and open for verdicts. */
-  readonly open: Set<Parcel>;
-  readonly bySpan: Map<SpanId, Parcel>;
+  readonly slices: Set<TraceSlice>;
+  /** Ready slices that take verdicts. */
+  readonly open: Set<TraceSlice>;
+  readonly bySpan: Map<SpanId, TraceSlice>;
 }
 
-/** Spans of parcels that are ready and open for verdicts: some ten megabytes. Of more, those that become ready later get a span of ours. */
+/** Spans of ready slices that take verdicts: some ten megabytes. Beyond it, verdicts go in an evaluation span. */
 const openSpansMaxDefault = 50_000;
 
 export function heldSpans({ clock, telemetry, partitions, bodyBytesMax, openSpansMax = openSpansMaxDefault }: HeldSpansOptions): HeldSpans {
   const requests = new Map<number, HeldRequest>();
   const traces = new Map<string, HeldTrace>();
-  /** All that wait, oldest first. */
-  const waiting = new Set<Parcel>();
-  const ready = Array.from({ length: partitions }, () => new Set<Parcel>());
-  /** Parcels that have not gone on, by the key of their trace. */
+  /** Waiting slices, oldest first. */
+  const waiting = new Set<TraceSlice>();
+  const ready = Array.from({ length: partitions }, () => new Set<TraceSlice>());
+  /** Number of held slices by the key of their trace. */
   const left = new Map<string, number>();
   const added = verdictFields();
   let bodyBytes = 0;
-  let parcelCount = 0;
+  let sliceCount = 0;
   let openSpans = 0;
 
   function requestOf(position: number, signal: HeldRequest['signal'], body: PlainBody | undefined): HeldRequest {
@@ -141,46 +142,50 @@ export function heldSpans({ clock, telemetry, partitions, bodyBytesMax, openSpan
     return request;
   }
 
-  function add(parcel: Parcel, waits: boolean): void {
-    parcelCount++;
-    parcel.request.all++;
-    parcel.request.left++;
-    left.set(parcel.key, (left.get(parcel.key) ?? 0) + 1);
+  function add(slice: TraceSlice, waits: boolean): void {
+    sliceCount++;
+    slice.request.all++;
+    slice.request.left++;
+    left.set(slice.key, (left.get(slice.key) ?? 0) + 1);
     if (!waits) {
-      // What came before it goes before it.
-      settle(parcel.key);
-      ready[parcel.partition]?.add(parcel);
+      // Earlier slices of the trace go first.
+      settle(slice.key);
+      ready[slice.partition]?.add(slice);
       return;
     }
-    const trace = traces.get(parcel.key) ?? { parcels: new Set<Parcel>(), open: new Set<Parcel>(), bySpan: new Map<SpanId, Parcel>() };
-    traces.set(parcel.key, trace);
-    trace.parcels.add(parcel);
-    waiting.add(parcel);
-    for (const id of parcel.ids) trace.bySpan.set(id, parcel);
+    const trace = traces.get(slice.key) ?? {
+      slices: new Set<TraceSlice>(),
+      open: new Set<TraceSlice>(),
+      bySpan: new Map<SpanId, TraceSlice>(),
+    };
+    traces.set(slice.key, trace);
+    trace.slices.add(slice);
+    waiting.add(slice);
+    for (const id of slice.ids) trace.bySpan.set(id, slice);
   }
 
-  /** Nothing of its trace is open any more, or it has waited for long enough. */
-  function release(parcel: Parcel, trace: HeldTrace): void {
-    waiting.delete(parcel);
-    trace.parcels.delete(parcel);
-    trace.open.add(parcel);
-    openSpans += parcel.ids.length;
-    ready[parcel.partition]?.add(parcel);
+  /** Its trace has no open run, or it has waited for `hold`. */
+  function release(slice: TraceSlice, trace: HeldTrace): void {
+    waiting.delete(slice);
+    trace.slices.delete(slice);
+    trace.open.add(slice);
+    openSpans += slice.ids.length;
+    ready[slice.partition]?.add(slice);
   }
 
-  function shut(parcel: Parcel, trace: HeldTrace): void {
-    if (!trace.open.delete(parcel)) return;
-    openSpans -= parcel.ids.length;
-    for (const id of parcel.ids) if (trace.bySpan.get(id) === parcel) trace.bySpan.delete(id);
-    parcel.ids = [];
-    if (trace.parcels.size === 0 && trace.open.size === 0) traces.delete(parcel.key);
+  function shut(slice: TraceSlice, trace: HeldTrace): void {
+    if (!trace.open.delete(slice)) return;
+    openSpans -= slice.ids.length;
+    for (const id of slice.ids) if (trace.bySpan.get(id) === slice) trace.bySpan.delete(id);
+    slice.ids = [];
+    if (trace.slices.size === 0 && trace.open.size === 0) traces.delete(slice.key);
   }
 
   function settle(key: string): void {
     const trace = traces.get(key);
     if (trace === undefined) return;
-    for (const parcel of trace.parcels) release(parcel, trace);
-    for (const parcel of trace.open) shut(parcel, trace);
+    for (const slice of trace.slices) release(slice, trace);
+    for (const slice of trace.open) shut(slice, trace);
   }
 
   function forget(request: HeldRequest): void {
@@ -241,15 +246,15 @@ export function heldSpans({ clock, telemetry, partitions, bodyBytesMax, openSpan
     },
     scored(item) {
       const { tenant, traceId, spanTraceId = traceId, spanId, session, partOf } = item.run;
-      // What is said of a whole session, or taken back, is no word on this run.
+      // Verdicts on a session, and withdrawn runs, do not concern this run's spans.
       if (session !== undefined || partOf !== undefined) return false;
       const trace = traces.get(traceKey(tenant, spanTraceId));
-      // One word on a span: a second one, of a judge or of a newer revision, needs a span of its own.
+      // A span takes verdicts once. Later ones, of a judge or a newer revision, need an evaluation span.
       const own = trace?.bySpan.get(spanId);
       if (trace === undefined || own === undefined || own.additions.has(spanId)) return false;
       for (const [id, addition] of added(item, (one) => trace.bySpan.has(one)))
         trace.bySpan.get(id)?.additions.set(id, joined(trace.bySpan.get(id)?.additions.get(id), addition));
-      for (const parcel of trace.open) parcel.isUnscored = false;
+      for (const slice of trace.open) slice.isUnscored = false;
       return true;
     },
     settled(keys) {
@@ -257,31 +262,31 @@ export function heldSpans({ clock, telemetry, partitions, bodyBytesMax, openSpan
     },
     expire(holdMs) {
       const now = clock.nowMs();
-      for (const parcel of waiting) {
-        if (parcel.request.arrivedMs + holdMs > now) return;
-        const trace = traces.get(parcel.key);
+      for (const slice of waiting) {
+        if (slice.request.arrivedMs + holdMs > now) return;
+        const trace = traces.get(slice.key);
         if (trace === undefined) continue;
-        parcel.isUnscored = true;
-        release(parcel, trace);
-        if (openSpans > openSpansMax) shut(parcel, trace);
+        slice.isUnscored = true;
+        release(slice, trace);
+        if (openSpans > openSpansMax) shut(slice, trace);
       }
     },
     ready: (partition) => ready[partition] ?? [],
     markSending(some) {
-      for (const parcel of some) {
-        const trace = traces.get(parcel.key);
-        if (trace !== undefined) shut(parcel, trace);
-        if (parcel.isUnscored) telemetry.add('tracejury.forward.unscored', parcel.items);
-        parcel.isUnscored = false;
+      for (const slice of some) {
+        const trace = traces.get(slice.key);
+        if (trace !== undefined) shut(slice, trace);
+        if (slice.isUnscored) telemetry.add('tracejury.forward.unscored', slice.items);
+        slice.isUnscored = false;
       }
     },
-    gone(parcel) {
-      ready[parcel.partition]?.delete(parcel);
-      parcelCount--;
-      const others = (left.get(parcel.key) ?? 1) - 1;
-      if (others > 0) left.set(parcel.key, others);
-      else left.delete(parcel.key);
-      if (--parcel.request.left === 0) forget(parcel.request);
+    gone(slice) {
+      ready[slice.partition]?.delete(slice);
+      sliceCount--;
+      const others = (left.get(slice.key) ?? 1) - 1;
+      if (others > 0) left.set(slice.key, others);
+      else left.delete(slice.key);
+      if (--slice.request.left === 0) forget(slice.request);
     },
     rewritten(request, body) {
       if (request.body === undefined) return;
@@ -292,12 +297,12 @@ export function heldSpans({ clock, telemetry, partitions, bodyBytesMax, openSpan
     isHeld: (key) => left.has(key),
     oldestMs: () => requests.values().next().value?.arrivedMs,
     size: () => requests.size,
-    parcels: () => parcelCount,
+    slices: () => sliceCount,
     readySize: () => ready.reduce((sum, own) => sum + own.size, 0),
   };
 }
 
-/** A tool span may be told of by two agents. */
+/** Two agents may have verdicts on one tool span. */
 function joined(before: Addition | undefined, addition: Addition): Addition {
   return before === undefined ? addition : (endUnixNano) => Buffer.concat([before(endUnixNano), addition(endUnixNano)]);
 }

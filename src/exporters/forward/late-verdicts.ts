@@ -1,4 +1,4 @@
-/** The scores that can no longer go on the spans of their run: those spans have gone on, and a span of ours follows them to the same place. */
+/** Sends verdicts whose spans are already forwarded, in an evaluation span to the same destination. */
 import type { Exporter } from '../exporter.ts';
 import type { ExporterSettings } from '../settings.ts';
 import { spanEventsExporter } from '../otlp/span-events.ts';

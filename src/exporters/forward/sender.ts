@@ -1,4 +1,4 @@
-/** Sends what is ready on: no two requests at a time with something of one lane, so that what belongs together stays in order; nothing while the circuit is open. */
+/** Forwards ready slices. One request at a time per partition keeps the order of a trace. Nothing goes while the circuit is open. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { SpansStatus } from '../../model/exporter-status.ts';
@@ -11,15 +11,15 @@ import { circuitBreaker, type BreakerOptions, type Circuit } from '../../runtime
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { OutageLog } from '../delivery/outage-log.ts';
 import { rejectedFault } from '../delivery/export-outcome.ts';
-import type { HeldRequest, Parcel, HeldSpans, PlainBody } from './held-spans.ts';
+import type { HeldRequest, TraceSlice, HeldSpans, PlainBody } from './held-spans.ts';
 import type { ForwardOutcome, Destination } from './destination.ts';
 
 export interface SenderOptions extends BreakerOptions {
   readonly held: HeldSpans;
   readonly partitions: number;
-  /** The body of a request that is not in memory. Undefined: it is damaged. */
+  /** Reads the body of a request from the journal; `undefined` when it is damaged. */
   readonly read: (position: number) => Promise<PlainBody | undefined>;
-  /** Asked each time: it may be another one. */
+  /** Called each time, as a reload may change it. */
   readonly destination: () => Destination | undefined;
   readonly telemetry: Telemetry;
   readonly outages: OutageLog;
@@ -28,33 +28,33 @@ export interface SenderOptions extends BreakerOptions {
 }
 
 export interface Sender {
-  /** Sends what may be sent now. */
+  /** Sends ready slices as far as the limits allow. */
   pump(): void;
   circuit(): Circuit;
   status(): Pick<SpansStatus, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>;
-  /** Tries a target that is left alone at once. */
+  /** Ends the wait of an open circuit. */
   wake(): void;
-  /** Nothing is sent any more; what is under way is not waited for. */
+  /** Sends nothing more, and does not wait for requests in progress. */
   stop(): void;
 }
 
-/** Of one request; a parcel that is larger goes alone. Far below what receivers take. */
+/** Bytes of one request; a larger slice goes alone. Far below the limits of receivers. */
 const requestBytesMax = 2 * 1024 * 1024;
-/** Of one that goes through several lanes: beyond it each goes by itself. */
+/** Bytes of a request that several partitions share. */
 const sharedBytesMax = 256 * 1024;
-const parcelsPerRequest = 1_024;
+const slicesPerRequest = 1_024;
 
 interface Partition {
   readonly at: number;
   isBusy: boolean;
   /** Failures in a row. */
   attempts: number;
-  /** Parcels in the next request. Halved when the target refuses several for good, so that only those are given up that it does not want. */
-  parcelsMax: number;
+  /** Slices of the next request. A final refusal of several halves it, so that only refused slices are given up. */
+  slicesMax: number;
 }
 
 interface Made {
-  readonly parcels: readonly Parcel[];
+  readonly slices: readonly TraceSlice[];
   readonly encoding: PlainBody['encoding'];
   readonly body: Buffer;
 }
@@ -66,13 +66,13 @@ export function sender(options: SenderOptions): Sender {
     at,
     isBusy: false,
     attempts: 0,
-    parcelsMax: parcelsPerRequest,
+    slicesMax: slicesPerRequest,
   }));
-  /** What is on its way. */
-  const underWay = new Set<readonly Parcel[]>();
+  /** Slices that are being sent. */
+  const underWay = new Set<readonly TraceSlice[]>();
   let isStopped = false;
   let fault: string | undefined;
-  /** Ends the rests of the lanes. */
+  /** Ends the backoff of all partitions. */
   let rest = new AbortController();
 
   function maySend(): boolean {
@@ -84,71 +84,71 @@ export function sender(options: SenderOptions): Sender {
     for (const partition of partitions) {
       const destination = options.destination();
       if (partition.isBusy || destination === undefined || !maySend()) continue;
-      const { parcels, from } = nextFrom(partition);
-      if (parcels.length > 0) void work(from, parcels, destination);
+      const { slices, from } = nextFrom(partition);
+      if (slices.length > 0) void work(from, slices, destination);
     }
   }
 
-  /** While it is little, what is ready in other lanes goes along: a request costs as much as many spans. */
-  function nextFrom(first: Partition): { readonly parcels: readonly Parcel[]; readonly from: readonly Partition[] } {
-    const parcels = [...nextOf(held.ready(first.at), { parcelsMax: first.parcelsMax, bytesMax: requestBytesMax })];
+  /** Adds ready slices of other partitions to a small request: a request costs as much as many spans. */
+  function nextFrom(first: Partition): { readonly slices: readonly TraceSlice[]; readonly from: readonly Partition[] } {
+    const slices = [...nextOf(held.ready(first.at), { slicesMax: first.slicesMax, bytesMax: requestBytesMax })];
     const from = [first];
-    let bytes = bytesOf(parcels);
-    for (const partition of parcels.some(isOfLogs) ? [] : partitions) {
-      const parcelsMax = Math.min(first.parcelsMax, partition.parcelsMax) - parcels.length;
-      if (partition.isBusy || partition === first || bytes >= sharedBytesMax || parcels.length === 0 || parcelsMax <= 0) continue;
-      const more = nextOf(held.ready(partition.at), { parcelsMax, bytesMax: sharedBytesMax - bytes });
+    let bytes = bytesOf(slices);
+    for (const partition of slices.some(isOfLogs) ? [] : partitions) {
+      const slicesMax = Math.min(first.slicesMax, partition.slicesMax) - slices.length;
+      if (partition.isBusy || partition === first || bytes >= sharedBytesMax || slices.length === 0 || slicesMax <= 0) continue;
+      const more = nextOf(held.ready(partition.at), { slicesMax, bytesMax: sharedBytesMax - bytes });
       if (more.length === 0 || more.some(isOfLogs) || bytes + bytesOf(more) > requestBytesMax) continue;
-      parcels.push(...more);
+      slices.push(...more);
       from.push(partition);
       bytes += bytesOf(more);
     }
-    return { parcels, from };
+    return { slices, from };
   }
 
-  async function work(from: readonly Partition[], parcels: readonly Parcel[], destination: Destination): Promise<void> {
+  async function work(from: readonly Partition[], slices: readonly TraceSlice[], destination: Destination): Promise<void> {
     for (const partition of from) partition.isBusy = true;
-    underWay.add(parcels);
-    held.markSending(parcels);
-    const made = await madeOf(parcels);
-    const signal = parcels[0]?.request.signal ?? 'traces';
+    underWay.add(slices);
+    held.markSending(slices);
+    const made = await madeOf(slices);
+    const signal = slices[0]?.request.signal ?? 'traces';
     if (made !== undefined) await noteOutcome(from, made, await destination.send(signal, made.encoding, made.body));
-    underWay.delete(parcels);
+    underWay.delete(slices);
     for (const partition of from) partition.isBusy = false;
     pump();
   }
 
-  async function noteOutcome(from: readonly Partition[], { parcels }: Made, outcome: ForwardOutcome): Promise<void> {
+  async function noteOutcome(from: readonly Partition[], { slices }: Made, outcome: ForwardOutcome): Promise<void> {
     if (isStopped && outcome.kind === 'failed') return;
     const isTaken = outcome.kind === 'sent';
     telemetry.add('tracejury.forward.requests', 1, { 'tracejury.outcome': isTaken ? 'sent' : outcome.retryable ? 'retried' : 'refused' });
-    // Many a backend has no place for log records, and says so of each.
-    const isOfNews = outcome.kind === 'sent' || outcome.retryable || !parcels.some(isOfLogs);
+    // Many backends refuse every request with log records.
+    const isOfNews = outcome.kind === 'sent' || outcome.retryable || !slices.some(isOfLogs);
     if (isTaken) outages.sent();
     else if (isOfNews) outages.failed(outcome);
     fault = isTaken || !outcome.retryable ? undefined : outcome.error;
     if (!isTaken && outcome.retryable) return await rested(from, outcome.retryAfterMs);
     backend.succeeded();
     outages.circuit('closed');
-    const isHalved = !isTaken && parcels.length > 1;
+    const isHalved = !isTaken && slices.length > 1;
     for (const partition of from) {
       partition.attempts = 0;
-      if (isHalved) partition.parcelsMax = Math.ceil(parcels.length / 2);
-      else if (isTaken) partition.parcelsMax = Math.min(parcelsPerRequest, partition.parcelsMax * 2);
+      if (isHalved) partition.slicesMax = Math.ceil(slices.length / 2);
+      else if (isTaken) partition.slicesMax = Math.min(slicesPerRequest, partition.slicesMax * 2);
     }
     if (isHalved) return;
-    const items = parcels.reduce((sum, parcel) => sum + parcel.items, 0);
+    const items = slices.reduce((sum, slice) => sum + slice.items, 0);
     const refused = isTaken ? Math.min(outcome.rejected, items) : items;
     if (refused > 0 && isOfNews) outages.givenUp(isTaken ? { error: rejectedFault } : outcome, refused);
-    done(parcels, items - refused, 'forwarded');
+    done(slices, items - refused, 'forwarded');
     if (refused > 0) telemetry.add('tracejury.forward.spans', refused, { 'tracejury.outcome': 'refused' });
   }
 
-  function done(parcels: readonly Parcel[], items: number, outcome: 'forwarded' | 'unreadable'): void {
-    const isLogs = parcels[0]?.request.signal === 'logs';
+  function done(slices: readonly TraceSlice[], items: number, outcome: 'forwarded' | 'unreadable'): void {
+    const isLogs = slices[0]?.request.signal === 'logs';
     if (items > 0)
       telemetry.add('tracejury.forward.spans', items, { 'tracejury.outcome': isLogs && outcome === 'forwarded' ? 'log_request' : outcome });
-    for (const parcel of parcels) held.gone(parcel);
+    for (const slice of slices) held.gone(slice);
   }
 
   async function rested(from: readonly Partition[], retryAfterMs: number | undefined): Promise<void> {
@@ -160,10 +160,10 @@ export function sender(options: SenderOptions): Sender {
       await sleep(backoffMs(Math.max(...from.map(({ attempts }) => attempts)), options), signal);
   }
 
-  /** Undefined: nothing of it can be read any more. */
-  async function madeOf(parcels: readonly Parcel[]): Promise<Made | undefined> {
+  /** `undefined` when no body can be read. */
+  async function madeOf(slices: readonly TraceSlice[]): Promise<Made | undefined> {
     const parts: Made[] = [];
-    const byRequest = [...Map.groupBy(parcels, ({ request }) => request)].sort(([one], [other]) => one.position - other.position);
+    const byRequest = [...Map.groupBy(slices, ({ request }) => request)].sort(([one], [other]) => one.position - other.position);
     for (const [request, own] of byRequest) {
       const part = await partOf(request, own);
       if (part === undefined)
@@ -172,18 +172,18 @@ export function sender(options: SenderOptions): Sender {
           own.reduce((sum, { items }) => sum + items, 0),
           'unreadable',
         );
-      else parts.push({ ...part, parcels: own });
+      else parts.push({ ...part, slices: own });
     }
     const [first] = parts;
     if (first === undefined) return undefined;
     return {
-      parcels: parts.flatMap((part) => part.parcels),
+      slices: parts.flatMap((part) => part.slices),
       encoding: first.encoding,
       body: parts.length === 1 ? first.body : Buffer.concat(parts.map(({ body }) => body)),
     };
   }
 
-  async function partOf(request: HeldRequest, own: readonly Parcel[]): Promise<Omit<Made, 'parcels'> | undefined> {
+  async function partOf(request: HeldRequest, own: readonly TraceSlice[]): Promise<Omit<Made, 'slices'> | undefined> {
     try {
       const plain = request.body ?? (await options.read(request.position));
       if (plain === undefined) return undefined;
@@ -203,7 +203,7 @@ export function sender(options: SenderOptions): Sender {
     circuit: backend.circuit,
     status() {
       const circuit = backend.circuit();
-      const requests = new Set([...underWay].flatMap((parcels) => parcels.map(({ request }) => request)));
+      const requests = new Set([...underWay].flatMap((slices) => slices.map(({ request }) => request)));
       return { circuit, fault, retryAtMs: backend.retryAtMs(), sending: requests.size };
     },
     wake() {
@@ -221,47 +221,46 @@ export function sender(options: SenderOptions): Sender {
 
 /** Of one signal; log records, which may be JSON, by themselves. */
 function nextOf(
-  ready: Iterable<Parcel>,
-  { parcelsMax, bytesMax }: { readonly parcelsMax: number; readonly bytesMax: number },
-): readonly Parcel[] {
-  const parcels: Parcel[] = [];
+  ready: Iterable<TraceSlice>,
+  { slicesMax, bytesMax }: { readonly slicesMax: number; readonly bytesMax: number },
+): readonly TraceSlice[] {
+  const slices: TraceSlice[] = [];
   let bytes = 0;
-  for (const parcel of ready) {
-    const [first] = parcels;
-    if (first !== undefined && (parcels.length >= parcelsMax || bytes + parcel.bytes > bytesMax || isOfLogs(first) || isOfLogs(parcel)))
-      break;
-    parcels.push(parcel);
-    bytes += parcel.bytes;
+  for (const slice of ready) {
+    const [first] = slices;
+    if (first !== undefined && (slices.length >= slicesMax || bytes + slice.bytes > bytesMax || isOfLogs(first) || isOfLogs(slice))) break;
+    slices.push(slice);
+    bytes += slice.bytes;
   }
-  return parcels;
+  return slices;
 }
 
-function isOfLogs({ request }: Parcel): boolean {
+function isOfLogs({ request }: TraceSlice): boolean {
   return request.signal === 'logs';
 }
 
-function bytesOf(parcels: readonly Parcel[]): number {
-  return parcels.reduce((sum, { bytes }) => sum + bytes, 0);
+function bytesOf(slices: readonly TraceSlice[]): number {
+  return slices.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** What comes in the order of the body, and whole, is the body. Of a request with many traces each goes in its own time: it is cut once. */
-function bodyOf(request: HeldRequest, bytes: Buffer, own: readonly Parcel[]): Buffer {
+function bodyOf(request: HeldRequest, bytes: Buffer, own: readonly TraceSlice[]): Buffer {
   if (own.length === request.all && request.isEntire && own.every(isUntouched)) return bytes;
   if (own.length === request.all || request.body === undefined) return spliced(bytes, cutsOf(own));
   const cut = (request.pieces ??= new Map([...pieces(bytes, 'traces')].map(([traceId, found]) => [traceId, found.pieces])));
   return Buffer.concat(
-    own.flatMap((parcel) => {
-      const found = cut.get(parcel.traceId) ?? [];
-      return isUntouched(parcel) ? found : [spliced(Buffer.concat(found), cutsOf([parcel]))];
+    own.flatMap((slice) => {
+      const found = cut.get(slice.traceId) ?? [];
+      return isUntouched(slice) ? found : [spliced(Buffer.concat(found), cutsOf([slice]))];
     }),
   );
 }
 
-function isUntouched({ only, additions }: Parcel): boolean {
+function isUntouched({ only, additions }: TraceSlice): boolean {
   return only === undefined && additions.size === 0;
 }
 
 /** Two tenants may have a trace of one id, but not in one request. */
-function cutsOf(parcels: readonly Parcel[]): ReadonlyMap<string, Cut> {
-  return new Map(parcels.map(({ traceId, only, additions }) => [traceId, { only, additions }]));
+function cutsOf(slices: readonly TraceSlice[]): ReadonlyMap<string, Cut> {
+  return new Map(slices.map(({ traceId, only, additions }) => [traceId, { only, additions }]));
 }

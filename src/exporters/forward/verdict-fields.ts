@@ -1,4 +1,4 @@
-/** A run's verdicts as fields at the end of its own spans. */
+/** Encodes the verdicts of a run as fields at the end of its own spans. */
 import { wire } from '../../model/attributes.ts';
 import type { SpanId } from '../../model/ids.ts';
 import { protobufWriter, type ProtobufWriter } from '../../otlp/write/protobuf-writer.ts';
@@ -7,10 +7,10 @@ import { resultsOf, type EvaluationAttributes } from '../otlp/evaluation-span.ts
 import type { ExportItem } from '../../model/scored-run.ts';
 import { writeAddition } from '../../otlp/write/outgoing-items.ts';
 
-/** By span id. `isHere`: whether a span can still be added to; what belongs to another one goes to the agent's, and names its own. */
+/** By span id. `isHere`: whether the span takes fields. Verdicts on any other span go to the agent's span and name theirs. */
 export type VerdictFields = (item: ExportItem, isHere: (spanId: SpanId) => boolean) => ReadonlyMap<SpanId, Addition>;
 
-/** All are written in the same memory. */
+/** All calls share one buffer. */
 export function verdictFields(): VerdictFields {
   const out = protobufWriter();
   return (item, isHere) => additionsOf(item, isHere, out);
@@ -29,7 +29,7 @@ function additionsOf(item: ExportItem, isHere: (spanId: SpanId) => boolean, out:
   return new Map([...events].map(([spanId, own]) => [spanId, additionOf(spanId === agent ? attributes : {}, own, out)]));
 }
 
-/** At the end of the span: a backend may refuse to show what lies outside it. */
+/** Events carry the end time of the span, as a backend may hide events outside it. */
 function additionOf(attributes: EvaluationAttributes, events: readonly EvaluationAttributes[], out: ProtobufWriter): Addition {
   return (endUnixNano) => {
     out.restart();

@@ -1,4 +1,4 @@
-/** What a webhook is told of runs, as JSON for programs and as a text for a channel. Pure: the same runs give the same message. */
+/** Builds the message of a webhook: JSON for programs, or text for a channel. The same runs give the same message. */
 import { hash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import { timeText } from '../../model/timestamp.ts';
@@ -7,7 +7,7 @@ import { cutText } from '../delivery/export-outcome.ts';
 import { itemRevision, type ExportedRun } from '../../model/scored-run.ts';
 import type { MessageSettings } from '../settings.ts';
 
-/** What is told of one run: at least one evaluation. */
+/** A run with at least one evaluation. */
 export interface Notice {
   readonly run: ExportedRun;
   readonly evaluations: readonly Evaluation[];
@@ -17,14 +17,14 @@ export interface Message {
   /** The same for the same runs, revisions and evaluators. */
   readonly id: string;
   readonly body: string;
-  /** Runs that are told of one by one; the others are counted in it. */
+  /** Runs that the message lists; it counts the others. */
   readonly listed: number;
 }
 
-/** More than this nobody reads. */
+/** Readers skip longer lists. */
 export const runsListedMax = 10;
 const verdictsToldMax = 10;
-/** In a text; the others of the run are counted. */
+/** Evaluations of a run in a text; the text counts the others. */
 const verdictsInTextMax = 3;
 /** Slack refuses 40,000 characters. */
 const textCharsMax = 30_000;
@@ -34,7 +34,7 @@ const nameCharsMax = 500;
 
 export const messageType = 'tracejury.verdicts';
 
-/** Of at least one run. Those that ended first are told one by one. */
+/** Takes at least one run. Lists those that ended first. */
 export function messageOf(notices: readonly Notice[], settings: MessageSettings): Message {
   const sorted = notices.toSorted((a, b) => (a.run.endUnixNano < b.run.endUnixNano ? -1 : 1));
   const [listed, folded] = [sorted.slice(0, runsListedMax), sorted.slice(runsListedMax)];

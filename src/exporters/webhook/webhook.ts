@@ -1,4 +1,4 @@
-/** Tells a program or a channel of runs: those that the entry asks for, signed, to public addresses alone unless it says otherwise, and so many messages a minute at most. */
+/** Sends runs that match the filter of the entry to a program or a channel: signed, at a limited rate, by default to public addresses alone. */
 import { isIP } from 'node:net';
 import { createHmac } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';
@@ -19,7 +19,7 @@ import { messageOf, type Notice } from './webhook-message.ts';
 const messagesAtOnce = 3;
 /** Runs of one message; what is beyond goes with the next one. */
 const runsPerMessage = 200;
-/** Verdicts remembered to tell whether a revision says something new; the oldest are forgotten first. */
+/** Verdicts in memory, to detect a revision without news. The oldest go first. */
 const toldMax = 20_000;
 
 export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps): Exporter {
@@ -76,7 +76,7 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
   };
 }
 
-/** The path of an address may be all that lets somebody write there, so it is not told. */
+/** The path of an address may be a secret, so the fault leaves it out. */
 function planned(
   items: readonly ExportItem[],
   webhook: WebhookSettings,
@@ -177,7 +177,7 @@ export interface RateLimitedBatcherOptions<Item> {
 }
 
 export interface RateLimitedBatcher<Item> {
-  /** Whoever calls bounds how many items wait. */
+  /** The caller bounds the number of waiting items. */
   send(item: Item): Promise<ExportOutcome>;
   /** What waits may be sent later, by somebody else. */
   stop(): void;

@@ -85,7 +85,7 @@ function readPrefix(source: Readable): Promise<{ readonly compressed: boolean; r
   });
 }
 
-/** Codes that the door answers with, by the names of the gRPC specification. */
+/** Codes that the receiver answers with, by the names of the gRPC specification. */
 const names: ReadonlyMap<number, string> = new Map([
   [3, 'INVALID_ARGUMENT'],
   [4, 'DEADLINE_EXCEEDED'],
@@ -103,7 +103,7 @@ const UNAVAILABLE = 14;
 const unimplemented: ReadonlySet<number> = new Set([404, 405, 415]);
 
 /**
- * The code that a refusal means over gRPC. OTLP wants UNAVAILABLE for whatever passes: RESOURCE_EXHAUSTED, the counterpart of 429, is taken
+ * The gRPC code of a rejection. OTLP wants UNAVAILABLE for whatever passes: RESOURCE_EXHAUSTED, the counterpart of 429, is taken
  * for lasting by clients that do not read RetryInfo.
  */
 function codeOf({ status, retryAfterSeconds }: RequestRejection): number {
@@ -114,7 +114,7 @@ function codeOf({ status, retryAfterSeconds }: RequestRejection): number {
 /** To what is HTTP/2 and not gRPC, its specification answers an HTTP status. */
 const httpKinds: ReadonlySet<string> = new Set(['method_not_allowed', 'otlp_media_type']);
 
-/** The name of the code that a refusal is answered with, or the HTTP status. */
+/** The name of the gRPC code of a rejection, or its HTTP status. */
 export function statusText(rejection: RequestRejection): string {
   if (httpKinds.has(rejection.kind)) return String(rejection.status);
   const code = codeOf(rejection);

@@ -1,4 +1,4 @@
-/** The socket side of the gRPC door: HTTP/2 sessions within bounds, and their orderly end. */
+/** The server of OTLP over gRPC: bounded HTTP/2 sessions and their orderly end. */
 import type { GrpcBounds } from './grpc-session.ts';
 import {
   createSecureServer,

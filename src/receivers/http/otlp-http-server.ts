@@ -1,4 +1,4 @@
-/** The socket side of the OTLP door: time limits, header limits, and answers to what is not even HTTP. */
+/** The server of OTLP over HTTP: limits of time and headers, and answers to clients that do not speak HTTP. */
 import {
   createServer,
   STATUS_CODES,
@@ -19,7 +19,7 @@ export interface HttpBounds {
   readonly requestMs: number;
   /** For its headers. They are one packet; nobody needs longer. */
   readonly headersMs: number;
-  /** How often Node looks for requests beyond their time. */
+  /** How often Node checks the time limits of requests. */
   readonly checkingMs: number;
   /** Exporters keep one or two connections each. */
   readonly connectionsMax: number;

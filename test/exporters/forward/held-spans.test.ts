@@ -1,7 +1,7 @@
 /** What waits to go on, under a clock that the test moves. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { heldSpans, type Parcel, type HeldSpans, type PlainBody } from '../../../src/exporters/forward/held-spans.ts';
+import { heldSpans, type TraceSlice, type HeldSpans, type PlainBody } from '../../../src/exporters/forward/held-spans.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant, type Tenant } from '../../../src/model/ids.ts';
 import { traceKey } from '../../../src/pipeline/gathering/trace-table.ts';
@@ -15,7 +15,7 @@ const [waits, goes] = [() => true, () => false];
 function waitingRoom(bodyBytesMax = 1_000): {
   readonly held: HeldSpans;
   readonly clock: ReturnType<typeof manualClock>;
-  readonly ready: () => readonly Parcel[];
+  readonly ready: () => readonly TraceSlice[];
 } {
   const clock = manualClock();
   const held = heldSpans({ clock, telemetry: metricRegistry(), partitions: lanes, bodyBytesMax });
@@ -30,7 +30,7 @@ const request = (
   more: { readonly isWhole?: boolean; readonly tenant?: Tenant; readonly body?: PlainBody } = {},
 ) => ({ position, tenant: noTenant, spans: spans.map(([trace, id]) => span({ id, trace })), body: undefined, isWhole: true, ...more });
 
-test('parcels: what nobody will judge goes at once, and takes along what waited before it', () => {
+test('slices: what nobody will judge goes at once, and takes along what waited before it', () => {
   const { held, ready } = waitingRoom();
   held.takeSpans(request(10, [[1, 1]]), waits);
   expect(ready()).toEqual([]);
@@ -44,12 +44,12 @@ test('parcels: what nobody will judge goes at once, and takes along what waited 
   expect(
     ready()
       .filter(({ key }) => key === keyOf(1))
-      .map((parcel) => parcel.request.position),
+      .map((slice) => slice.request.position),
   ).toEqual([10, 20]);
   expect(ready()).toHaveLength(3);
 });
 
-test('parcels: a trace goes when nothing of it is open, what is as old as hold goes without, and is told', () => {
+test('slices: a trace goes when nothing of it is open, what is as old as hold goes without, and is told', () => {
   const { held, clock, ready } = waitingRoom();
   held.takeSpans(
     request(10, [
@@ -68,7 +68,7 @@ test('parcels: a trace goes when nothing of it is open, what is as old as hold g
   expect(ready()).toHaveLength(2);
 });
 
-test('parcels: the journal keeps a request until all of it has gone on, and no trace is done before', () => {
+test('slices: the journal keeps a request until all of it has gone on, and no trace is done before', () => {
   const { held, ready } = waitingRoom();
   expect([held.oldest(), held.oldestMs(), held.size()]).toEqual([undefined, undefined, 0]);
   held.takeSpans(
@@ -80,7 +80,7 @@ test('parcels: the journal keeps a request until all of it has gone on, and no t
   );
   held.takeSpans(request(20, [[2, 2]]), goes);
   const gone = (position: number, trace: number): void => {
-    for (const parcel of ready()) if (parcel.request.position === position && parcel.key === keyOf(trace)) held.gone(parcel);
+    for (const slice of ready()) if (slice.request.position === position && slice.key === keyOf(trace)) held.gone(slice);
   };
   gone(10, 1);
   expect([held.oldest(), held.size(), held.isHeld(keyOf(1)), held.isHeld(keyOf(2))]).toEqual([10, 2, false, true]);
@@ -90,17 +90,17 @@ test('parcels: the journal keeps a request until all of it has gone on, and no t
   expect([held.oldest(), held.size(), held.isHeld(keyOf(2)), held.readySize()]).toEqual([undefined, 0, false, 0]);
 });
 
-test('parcels: bodies stay in memory as far as the bound, and make room when they have gone', () => {
+test('slices: bodies stay in memory as far as the bound, and make room when they have gone', () => {
   const { held, ready } = waitingRoom(100);
   held.takeSpans(request(10, [[1, 1]], { body: body(60) }), goes);
   held.takeSpans(request(20, [[1, 2]], { body: body(60) }), goes);
-  expect(ready().map((parcel) => parcel.request.body?.bytes.length)).toEqual([60, undefined]);
-  for (const parcel of ready()) held.gone(parcel);
+  expect(ready().map((slice) => slice.request.body?.bytes.length)).toEqual([60, undefined]);
+  for (const slice of ready()) held.gone(slice);
   held.takeSpans(request(30, [[1, 3]], { body: body(90) }), goes);
-  expect(ready().map((parcel) => parcel.request.body?.bytes.length)).toEqual([90]);
+  expect(ready().map((slice) => slice.request.body?.bytes.length)).toEqual([90]);
 });
 
-test('parcels: of a request with rejected spans, or with spans of ours, only the others are named', () => {
+test('slices: of a request with rejected spans, or with spans of ours, only the others are named', () => {
   const { held, ready } = waitingRoom();
   held.takeSpans(
     request(10, [
@@ -128,7 +128,7 @@ test('parcels: of a request with rejected spans, or with spans of ours, only the
   expect(held.oldest()).toBe(10);
 });
 
-test('parcels: a verdict is written on a span that waits, once, and on no other', () => {
+test('slices: a verdict is written on a span that waits, once, and on no other', () => {
   const { held, ready } = waitingRoom();
   const { traceId } = span({ id: 1, trace: 7 });
   const [agent, tool] = [span({ id: 1, trace: 7 }).spanId, span({ id: 2, trace: 7 }).spanId];
@@ -152,7 +152,7 @@ test('parcels: a verdict is written on a span that waits, once, and on no other'
   // A judge's, or that of a later revision, needs a span of its own.
   expect(held.scored(item)).toBe(false);
   held.settled([keyOf(7), keyOf(8)]);
-  expect(Object.fromEntries(ready().map((parcel) => [parcel.request.position, [...parcel.additions.keys()]]))).toEqual({
+  expect(Object.fromEntries(ready().map((slice) => [slice.request.position, [...slice.additions.keys()]]))).toEqual({
     10: [tool],
     20: [agent],
     30: [],
@@ -160,11 +160,11 @@ test('parcels: a verdict is written on a span that waits, once, and on no other'
   expect(held.scored(item)).toBe(false);
 });
 
-test('parcels: while they cannot go on, spans that have waited for hold still get their verdicts, as long as they were not on their way', () => {
+test('slices: while they cannot go on, spans that have waited for hold still get their verdicts, as long as they were not on their way', () => {
   const clock = manualClock();
   const telemetry = metricRegistry();
   const held = heldSpans({ clock, telemetry, partitions: lanes, bodyBytesMax: 0, openSpansMax: 4 });
-  const ready = (): readonly Parcel[] => Array.from({ length: lanes }, (_, lane) => [...held.ready(lane)]).flat();
+  const ready = (): readonly TraceSlice[] => Array.from({ length: lanes }, (_, lane) => [...held.ready(lane)]).flat();
   const unscored = (): number =>
     (telemetry.snapshot().find(({ name }) => name === 'tracejury.forward.unscored')?.points ?? []).reduce(
       (sum, point) => sum + (point.kind === 'number' ? point.value : 0),
@@ -193,7 +193,7 @@ test('parcels: while they cannot go on, spans that have waited for hold still ge
   expect(held.scored(scoredRunOf(1))).toBe(false);
   held.markSending(ready());
   expect([unscored(), held.scored(scoredRunOf(1))]).toEqual([4, false]);
-  for (const parcel of ready()) held.gone(parcel);
+  for (const slice of ready()) held.gone(slice);
   expect(held.size()).toBe(0);
 });
 
@@ -205,19 +205,19 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('send' as const), lane: fc.nat(lanes - 1), most: fc.nat(3) }),
 );
 
-test('parcels: whatever happens, all that came goes, once, and in its order within a trace', () => {
+test('slices: whatever happens, all that came goes, once, and in its order within a trace', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const { held, clock, ready } = waitingRoom(50);
       const [came, went]: [string[], string[]] = [[], []];
       const unsent = new Map<number, number>();
       let id = 0;
-      const send = (parcel: Parcel): void => {
-        for (const one of idsOf.get(parcel.request.position)?.filter(([trace]) => keyOf(trace) === parcel.key) ?? [])
+      const send = (slice: TraceSlice): void => {
+        for (const one of idsOf.get(slice.request.position)?.filter(([trace]) => keyOf(trace) === slice.key) ?? [])
           went.push(`${one[0]} ${one[1]}`);
-        unsent.set(parcel.request.position, (unsent.get(parcel.request.position) ?? 0) - 1);
-        if (unsent.get(parcel.request.position) === 0) unsent.delete(parcel.request.position);
-        held.gone(parcel);
+        unsent.set(slice.request.position, (unsent.get(slice.request.position) ?? 0) - 1);
+        if (unsent.get(slice.request.position) === 0) unsent.delete(slice.request.position);
+        held.gone(slice);
       };
       const idsOf = new Map<number, readonly (readonly [number, number])[]>();
       for (const [position, one] of steps.entries()) {
@@ -231,8 +231,8 @@ test('parcels: whatever happens, all that came goes, once, and in its order with
         else if (one.kind === 'age') {
           clock.advance(one.ms);
           held.expire(1_000);
-        } else for (const parcel of [...held.ready(one.lane)].slice(0, one.most)) send(parcel);
-        expect([held.oldest(), held.size(), held.parcels()]).toEqual([
+        } else for (const slice of [...held.ready(one.lane)].slice(0, one.most)) send(slice);
+        expect([held.oldest(), held.size(), held.slices()]).toEqual([
           unsent.size === 0 ? undefined : Math.min(...unsent.keys()),
           unsent.size,
           [...unsent.values()].reduce((sum, left) => sum + left, 0),
@@ -240,7 +240,7 @@ test('parcels: whatever happens, all that came goes, once, and in its order with
       }
       clock.advance(1_000);
       held.expire(1_000);
-      for (const parcel of ready()) send(parcel);
+      for (const slice of ready()) send(slice);
       expect(held.size()).toBe(0);
       for (let trace = 1; trace <= 5; trace++)
         expect(went.filter((one) => one.startsWith(`${trace} `))).toEqual(came.filter((one) => one.startsWith(`${trace} `)));
