@@ -1,12 +1,12 @@
-/** Lets runs close when they are due, between the requests that are answered. */
+/** Closes due runs between the answers to requests. */
 import type { Clock } from '../model/clock.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 
-/** Done before the clock is looked at again. A trace is one piece of well under a millisecond, a large one many of some milliseconds each. */
+/** Pieces between two readings of the clock. A trace is one piece of well under a millisecond, a large one many of some milliseconds each. */
 const piecesPerStep = 1;
-/** However slowly the clock goes. */
+/** Steps of one tick, however slowly the clock goes. */
 const stepsPerTickMax = 1_000;
-/** The longest that a timer sleeps: a later deadline is looked at again then. */
+/** The longest sleep of a timer; a later deadline is read again then. */
 const timerMsMax = 60_000;
 /** Of one tick, while closing is in time: the more the later it is. A request waits so long for it in every turn that it takes. */
 const tickMsLeast = 1;
@@ -17,11 +17,11 @@ const lateMs = 100;
 /** When it is this late it gets nine parts of ten. */
 const veryLateMs = 1_000;
 const partsMax = 9;
-/** Until whoever takes what closes is asked again whether they have caught up. */
+/** Milliseconds until `mustWait` is called again. */
 const restMs = 20;
 
 export interface CloseScheduler {
-  /** Looks at the next deadline again. */
+  /** Reads the next deadline again. */
   readonly wake: () => void;
   readonly stop: () => void;
 }
@@ -29,9 +29,9 @@ export interface CloseScheduler {
 export interface CloseSchedulerOptions {
   readonly flow: Pick<Pipeline, 'advance' | 'nextDueMs'>;
   readonly clock: Clock;
-  /** True: whoever takes what closes is behind, so that runs stay open a little longer. */
+  /** True while the store is behind: runs then stay open a little longer. */
   readonly mustWait?: () => boolean;
-  /** Told of a trace that could not be closed. */
+  /** Receives the error of a trace that could not be closed. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -58,7 +58,7 @@ export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault 
         if (overdueMs() < 0 || clock.nowMs() >= untilMs) break;
       }
     } catch (error) {
-      // One trace that cannot be read must not stop the others; the fault is ours, so it is told loudly.
+      // A trace that cannot be read must not stop the others; it is a fault of the service, so the log has it as an error.
       onFault(error);
     }
     endedMs = clock.nowMs();

@@ -54,11 +54,11 @@ function serveRoute(
                 'Leave tenant out, or use a token of listen.tokens that sees all tenants.',
               ),
             );
-        const told = await handle(parts, only === undefined ? given : { ...given, tenant: only }, (request.body ?? null) as JsonValue);
+        const answer = await handle(parts, only === undefined ? given : { ...given, tenant: only }, (request.body ?? null) as JsonValue);
         const found =
-          only !== undefined && isJsonObject(told ?? null)
-            ? { ...(told as JsonObject), ...Object.fromEntries(ofAllTenants.map((key) => [key, []])) }
-            : told;
+          only !== undefined && isJsonObject(answer ?? null)
+            ? { ...(answer as JsonObject), ...Object.fromEntries(ofAllTenants.map((key) => [key, []])) }
+            : answer;
         if (found === undefined)
           return await reply
             .code(404)
