@@ -142,7 +142,7 @@ function agentFacts(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts
     facts.agentNameIsGuess = true;
   }
   if (input !== undefined) facts.input = input;
-  return facts;
+  return addTokens(span, facts, true);
 }
 
 function modelFacts(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts> {
@@ -152,7 +152,7 @@ function modelFacts(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts
   if (model !== undefined) facts.model = model;
   if (facts.inputMessages === undefined && facts.outputMessages === undefined && scopesWithRecords.has(span.scope.name))
     facts.contentInLogs = true;
-  return addTokens(span, facts);
+  return addTokens(span, facts, true);
 }
 
 function retrievalFacts(span: Span): SpanFacts {

@@ -192,6 +192,7 @@ function agentFacts(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow
       output: isTold.output === undefined ? unwrapped(first(span, evidence, ['output', 'outputMessages'])) : undefined,
     }),
     ...offered(span, evidence, known),
+    ...tokensOf(span, evidence),
   };
 }
 

@@ -4,7 +4,7 @@ import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { readMessages } from './parsing/messages.ts';
-import { parseContainer } from './parsing/parsing.ts';
+import { parseContainer, textOfParts } from './parsing/parsing.ts';
 import { readArguments, readOutcome } from './parsing/values.ts';
 
 export const googleAdk: Collector = {
@@ -102,7 +102,9 @@ const OWN_PARAGRAPH =
   /(?:^|\n\n)You are an agent\. Your internal name is "[^"]*"\.(?:\s*The description about you is "[^"]*"\.?)?(?:\n\n|$)/;
 
 function instructions(config: JsonObject): string | undefined {
-  const raw = member(config, 'systemInstruction') ?? member(config, 'system_instruction');
+  const written = member(config, 'systemInstruction') ?? member(config, 'system_instruction');
+  const parts = isJsonObject(written) ? member(written, 'parts') : undefined;
+  const raw = isJsonArray(parts) ? textOfParts(parts)?.result : written;
   if (typeof raw !== 'string') return undefined;
   const match = OWN_PARAGRAPH.exec(raw);
   if (match === null) return raw;

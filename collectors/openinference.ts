@@ -9,6 +9,7 @@ import { readDefinitions } from './parsing/definitions.ts';
 import { flattened, unflattened } from './parsing/flattened.ts';
 import { messagesIn, readMessages, systemText } from './parsing/messages.ts';
 import { nothing, numberText, objectIn, objectOf, textIn } from './parsing/members.ts';
+import { observedModel } from './parsing/observation.ts';
 import { runInput, runOutput } from './parsing/run-values.ts';
 import { parseContainer } from './parsing/parsing.ts';
 import { noRepeats } from './parsing/repeats.ts';
@@ -200,17 +201,23 @@ function modelFacts(span: Span, repeats: Repeats): Drafted<SpanFacts> {
       ? answers
       : readMessages(span.attribute('output.value'), 'assistant');
   const facts: Drafted<SpanFacts> = { role: 'model' };
+  const lacksIds = outputMessages.some(({ asked }) => asked.some(({ id }) => id === undefined)) && losing.test(span.scope.name);
+  const raw = lacksIds
+    ? observedModel({ name: span.name, input: span.attribute('input.value'), output: span.attribute('output.value') })
+    : {};
   const tellsTokens = addTokens(span, facts);
   // Frameworks also mark the preparation of a request as a model call; it has neither messages nor tokens.
   if (inputMessages.length === 0 && outputMessages.length === 0 && !tellsTokens) return { role: 'step' };
   if (inputMessages.length > 0) facts.inputMessages = inputMessages;
-  if (outputMessages.length > 0) facts.outputMessages = isSmolagents(span) ? outputMessages.map(withoutFinalAnswer) : outputMessages;
+  if (raw.outputMessages !== undefined) facts.outputMessages = raw.outputMessages;
+  else if (outputMessages.length > 0) facts.outputMessages = isSmolagents(span) ? outputMessages.map(withoutFinalAnswer) : outputMessages;
   const systemPrompt = instructionsOf(span, inputMessages);
   if (systemPrompt !== undefined) facts.systemPrompt = systemPrompt;
   const model = textAttribute(span, 'llm.model_name');
   if (model !== undefined) facts.model = model;
   const toolDefinitions = definitions(span, repeats);
   if (toolDefinitions.length > 0) facts.toolDefinitions = toolDefinitions;
+  else if (raw.toolDefinitions !== undefined) facts.toolDefinitions = raw.toolDefinitions;
   return facts;
 }
 
@@ -241,9 +248,11 @@ function instructionsOf(span: Span, messages: readonly Message[]): string | unde
   return textIn(objectIn(span, 'llm.invocation_parameters'), 'system');
 }
 
-/** The instrumentations of Anthropic's and Bedrock's clients flatten one result of a message, without its content or its sign of an error. */
+/** The instrumentations of these clients flatten one result of a message, without its content or its sign of an error, or calls without their ids. */
+const losing = /anthropic|bedrock|mistral/;
+
 function loses(span: Span, told: readonly Message[]): boolean {
-  return /anthropic|bedrock/.test(span.scope.name) && told.some((message) => message.told.length > 0);
+  return losing.test(span.scope.name) && told.some((message) => message.told.length > 0);
 }
 
 /** The messages of the request itself, behind the instructions. */

@@ -2,6 +2,8 @@
 import { isJsonArray, isJsonObject, member, type JsonValue, type JsonObject } from '../src/model/json.ts';
 import { textAttribute, type Span, type AttributeValue } from '../src/model/span.ts';
 import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
+import { readTokens, tokenKeys } from './parsing/conventions.ts';
+import { graphAgent } from './parsing/graph-agent.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { flattened, unflattened } from './parsing/flattened.ts';
 import { messagesIn, readMessages } from './parsing/messages.ts';
@@ -36,10 +38,8 @@ export const traceloop: Collector = {
       'llm.request.type',
       'gen_ai.request.model',
       'gen_ai.response.model',
-      'gen_ai.usage.prompt_tokens',
-      'gen_ai.usage.completion_tokens',
-      'gen_ai.usage.cache_read_input_tokens',
-      'gen_ai.usage.reasoning_tokens',
+      'traceloop.association.properties.langgraph_checkpoint_ns',
+      ...tokenKeys,
     ],
     prefixes: ['gen_ai.prompt.', 'gen_ai.completion.', 'llm.request.functions.'],
   },
@@ -84,6 +84,8 @@ function byKind(span: Span, repeats: Repeats): SpanFacts {
         ...(isTold ? {} : { role: 'agent' as const }),
         agentName: textAttribute(span, 'gen_ai.agent.name') ?? name,
         ...observedRun(observed),
+        ...modelOf(span),
+        ...readTokens(span),
       };
     case 'tool':
       return { role: 'tool', tool: { ...observedTool(observed), name: textAttribute(span, 'gen_ai.tool.name') ?? name } };
@@ -92,10 +94,21 @@ function byKind(span: Span, repeats: Repeats): SpanFacts {
       if (name === textAttribute(span, 'traceloop.association.properties.lc_agent_name'))
         return { role: 'agent', agentName: name, ...observedRun(observed) };
       if (operation === 'execute_tool') return { tool: namedByResult(observed) };
-      return isTold ? {} : { role: 'step' };
+      return { ...(isTold ? {} : { role: 'step' as const }), ...stepAgent(span) };
     default:
       return requestType === 'chat' || requestType === 'completion' ? modelFacts(span, repeats) : {};
   }
+}
+
+function modelOf(span: Span): Pick<SpanFacts, 'model'> {
+  const model = textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
+  return model === undefined ? {} : { model };
+}
+
+/** The metadata of a graph name the agent that a step works for. */
+function stepAgent(span: Span): Pick<SpanFacts, 'agentName'> {
+  const agentName = graphAgent((name) => textAttribute(span, `traceloop.association.properties.${name}`));
+  return agentName === undefined ? {} : { agentName };
 }
 
 /** LangChain of JavaScript gives the tool’s span the name of its class, and its arguments as `{"args":["<JSON>"]}`; the result tells the tool’s own name. */
@@ -116,23 +129,16 @@ function onlyArgument(given: JsonValue): string | undefined {
 }
 
 function modelFacts(span: Span, repeats: Repeats): SpanFacts {
-  const model = textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
   const inputMessages = repeats.items(span, prompts, messageReader('user'));
   const outputMessages = unflattened(span, completions).flatMap(messageReader('assistant'));
   const toolDefinitions = repeats.value(span, functions, () => readDefinitions(unflattened(span, functions)));
-  const [input, output, cached, reasoning] = ['prompt_tokens', 'completion_tokens', 'cache_read_input_tokens', 'reasoning_tokens'].map(
-    (key) => span.attribute(`gen_ai.usage.${key}`),
-  );
   return {
     role: 'model',
-    ...(model === undefined ? {} : { model }),
+    ...modelOf(span),
     ...(inputMessages.length === 0 ? {} : { inputMessages }),
     ...(outputMessages.length === 0 ? {} : { outputMessages }),
     ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
-    ...(typeof input === 'number' ? { inputTokens: input } : {}),
-    ...(typeof output === 'number' ? { outputTokens: output } : {}),
-    ...(typeof cached === 'number' ? { cachedInputTokens: cached } : {}),
-    ...(typeof reasoning === 'number' ? { reasoningTokens: reasoning } : {}),
+    ...readTokens(span),
   };
 }
 

@@ -42,10 +42,10 @@ export function readTokens(span: Span): Pick<SpanFacts, keyof typeof tokenNames>
 
 type Tokens = Drafted<Pick<SpanFacts, keyof typeof tokenNames>>;
 
-/** Sets the numbers that a span tells. */
-export function addTokens<Facts extends Tokens>(span: Span, facts: Facts): Facts {
+/** Sets the numbers that a span tells. `texts`: numbers written as texts count too, as spans of the JVM have them. */
+export function addTokens<Facts extends Tokens>(span: Span, facts: Facts, texts = false): Facts {
   for (const [name, keys] of tokenEntries) {
-    const value = firstNumber(span, keys);
+    const value = firstNumber(span, keys, texts);
     if (value !== undefined) facts[name] = value;
   }
   return facts;
@@ -53,10 +53,11 @@ export function addTokens<Facts extends Tokens>(span: Span, facts: Facts): Facts
 
 const tokenEntries = Object.entries(tokenNames) as readonly [keyof Tokens, readonly string[]][];
 
-function firstNumber(span: Span, keys: readonly string[]): number | undefined {
+function firstNumber(span: Span, keys: readonly string[], texts: boolean): number | undefined {
   for (const key of keys) {
     const value = span.attribute(key);
     if (typeof value === 'number') return value;
+    if (texts && typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);
   }
   return undefined;
 }

@@ -240,7 +240,7 @@ function pushResult(item: JsonObject, draft: Draft): void {
   const from: Layers = { item, inner, origin: isJsonObject(origin) ? origin : nothing };
   const id = firstText(from, resultIds);
   const name = firstText(from, names);
-  const value = firstMember(from, resultNames);
+  const value = firstMember(from, resultNames) ?? textInParts(member(item, 'parts'));
   const isGemini = isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response'));
   const read = value === undefined ? undefined : readResult(isGemini ? geminiOutput(value) : typedOutput(value));
   const isError =
@@ -257,6 +257,13 @@ function pushResult(item: JsonObject, draft: Draft): void {
   if (isError) told.isError = true;
   if (draft.told === undefined) draft.told = [told];
   else draft.told.push(told);
+}
+
+/** The conventions' text parts of a message that is a result: `{type: 'text', content}`. */
+function textInParts(parts: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonArray(parts) || parts.length === 0) return undefined;
+  const texts = parts.map((part) => (isJsonObject(part) && member(part, 'type') === 'text' ? member(part, 'content') : undefined));
+  return texts.every((text) => typeof text === 'string') ? texts.join('') : undefined;
 }
 
 /** A call or result, and what its frames hold: the innermost that has a member tells it. */

@@ -126,11 +126,11 @@ const RESULT_CLASS = /^(?:\w*Tool\w*|Function\w*)(?:Result|Response|Message|Outp
 
 /** A result in the text form of a Python object: `ToolMessage(content=…)`, or bare with the call's id. */
 function writtenResult(text: string): Framed | undefined {
-  if (!/^(?:[A-Z]\w*\(|content=)/.test(text)) return undefined;
+  if (!/^(?:[A-Z]\w*\(|content=|status=')/.test(text)) return undefined;
   const object = parsePythonObject(text);
   if (object === undefined) return undefined;
   const kind = member(object, 'type');
-  const isFrame = typeof kind === 'string' ? RESULT_CLASS.test(kind) : text.startsWith('content=');
+  const isFrame = typeof kind === 'string' ? RESULT_CLASS.test(kind) : text.startsWith('content=') || Object.hasOwn(object, 'error');
   const key = ['content', 'output', 'result', 'return_value'].find((name) => Object.hasOwn(object, name));
   if (!isFrame || key === undefined) return undefined;
   return { ...toolMessage(object), result: member(object, key) ?? null };

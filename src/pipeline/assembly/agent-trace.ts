@@ -66,7 +66,8 @@ export function agentTrace(
   if (model !== undefined) trace.model = model;
   if (sessionId !== undefined) trace.sessionId = sessionId;
   const modelCalls = models.map(modelCall);
-  const tokens = tokensOf(modelCalls);
+  // An agent whose requests left no span may sum up what they used.
+  const tokens = tokensOf(modelCalls) ?? (scope.subAgents.length === 0 ? summedUp(outer) : undefined);
   if (tokens !== undefined) trace.tokens = tokens;
   // A root in error does not mean that the run failed: with a final response it went on after the error.
   const failed = response === undefined ? outer.find(isInError)?.span : undefined;
@@ -95,6 +96,16 @@ function pick<K extends keyof SpanFacts>(from: readonly Node[], key: K): SpanFac
   } of from)
     if (facts[key] !== undefined) return facts[key];
   return undefined;
+}
+
+function summedUp(outer: readonly Node[]): AgentTrace['tokens'] {
+  const sums = outer.find(({ reading: { facts } }) => (facts.inputTokens ?? facts.outputTokens) !== undefined)?.reading.facts;
+  return sums === undefined
+    ? undefined
+    : {
+        ...(sums.inputTokens === undefined ? {} : { input: sums.inputTokens }),
+        ...(sums.outputTokens === undefined ? {} : { output: sums.outputTokens }),
+      };
 }
 
 function isInError({ span }: Node): boolean {

@@ -49,6 +49,7 @@ export function* toolCalls(own: readonly Node[], traced: TracedReadings, enclosi
   }
   for (const one of asked) {
     if (taken.has(one)) continue;
+    if (GIVEN_BACK.test(one.call.name)) continue;
     const answer = answers[one.order];
     if (answer === undefined) unanswered++;
     drafts.push({ call: onlyAsked(one, answer), order: one.order, arrival: 0 });
@@ -56,6 +57,9 @@ export function* toolCalls(own: readonly Node[], traced: TracedReadings, enclosi
   if (isLong) yield;
   return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered };
 }
+
+/** LangGraph's supervisor writes the way back as a call that no model asked for and no tool ran. */
+const GIVEN_BACK = /^transfer_back_to_/;
 
 function isModel(node: Node): boolean {
   return node.reading.facts.role === 'model';
