@@ -107,7 +107,7 @@ export const openRecordings: readonly OpenRecording[] = [
   { recording: 'traceloop-agno/stream', fields: ['model', 'tool_calls', 'tools'], because: "results are reprs of Agno's function results; tokens and model stand on the agent's span as text" },
   { recording: 'traceloop-agno/toolerror', fields: ['model', 'tokens.input', 'tokens.output', 'tool_calls', 'tools'], because: "results are reprs of Agno's function results; tokens and model stand on the agent's span as text" },
   { recording: 'traceloop-haystack/sequential', fields: ['final_response', 'tool_calls'], because: "the output is an object with the component's field names; calls stand in tool names only" },
-  { recording: 'traceloop-langgraph-swarm/handoff', fields: ['agent_name', 'tool_calls', 'sub_agents'], because: "the graph's default name beats the agent's; agent boundaries stand in node names only" },
+  { recording: 'traceloop-langgraph-swarm/handoff', fields: ['agent_name', 'system_prompt'], because: "the graph's default name beats the agent's, and the instructions stand in no attribute that is read" },
   { recording: 'traceloop-llama-index/handoff', fields: ['agent_name', 'tools', 'sub_agents'], because: "all spans are tasks of a workflow: agents, tools and model calls stand in their names and entities" },
   { recording: 'traceloop-llama-index/sequential', fields: ['agent_name', 'tool_calls', 'tools'], because: "all spans are tasks of a workflow: agents, tools and model calls stand in their names and entities" },
   { recording: 'traceloop-llama-index/toolerror', fields: ['agent_name', 'tool_calls', 'tools'], because: "all spans are tasks of a workflow: agents, tools and model calls stand in their names and entities" },
