@@ -123,13 +123,13 @@ for (const [way, tls] of Object.entries(ways)) {
     // Only the request holds these two, as a caller may have it.
     const answer = send({ timeoutMs: 60_000, signal: AbortSignal.any([stopping.signal, new AbortController().signal]) });
     await begun.promise;
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       collect();
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     stopping.abort();
     expect(await answer).toEqual({ kind: 'unanswered', reason: 'aborted' });
-  }, 5_000);
+  });
 
   test(`http client: over ${way}: a time limit ends an answer that stopped in its middle, also after garbage collections`, async () => {
     setFlagsFromString('--expose-gc');
@@ -139,7 +139,7 @@ for (const [way, tls] of Object.entries(ways)) {
       setTimeout(collect, 10);
     }, over);
     expect(await send({ timeoutMs: 300 })).toMatchObject({ reason: 'timed_out' });
-  }, 5_000);
+  });
 
   test(`http client: over ${way}: requests one after the other share a connection, and stop ends it`, async () => {
     const { send, client, connections } = await bench(says('yes'), over);
