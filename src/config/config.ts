@@ -33,7 +33,7 @@ export interface Config {
     /** For all listeners; client certificates are asked for by those of OTLP alone. */
     readonly tls?: Tls;
     readonly insecure: boolean;
-    /** Absent: the rule of listeners that nobody has named. */
+    /** The default rule of listeners when absent. */
     readonly allowedHosts?: readonly string[];
     readonly allowedOrigins?: readonly string[];
     readonly tokens: readonly Token[];
@@ -50,7 +50,7 @@ export interface Config {
     /** The least that is believed of a sampler before the service. */
     readonly upstreamProbability: number;
     readonly spansPerTrace: number;
-    /** Names that metrics tell apart, in each tenant; absent: the preset. */
+    /** Agents with labels of their own in each tenant; the preset when absent. */
     readonly metricAgents?: number;
     /** Of all listeners together; absent: as many as descriptors allow. */
     readonly connections?: number;
@@ -61,7 +61,7 @@ export interface Config {
     readonly abandonMs: number;
     readonly lateMs: number;
   };
-  /** What nobody but rules may see, in the order of the file. */
+  /** Texts that only rules may read, in the order of the file. */
   readonly redact: readonly RedactionSettings[];
   /** Definitions for runs whose spans carry none. */
   readonly tools: readonly ToolDefinition[];
@@ -127,7 +127,7 @@ export interface EvaluatorConfig {
 export interface DriftConfig {
   readonly runs: readonly Run[];
   readonly everyMs: number;
-  /** After so many a new baseline begins; absent: never for that. */
+  /** Looks until a new baseline begins; without end when absent. */
   readonly looks?: number;
   /** Another word begins a new baseline. */
   readonly baseline: string;

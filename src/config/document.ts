@@ -72,8 +72,8 @@ export function parseConfigText(text: string, env: Environment): ConfigDocument 
   };
   const broken = problems.length > 0;
   const value = broken ? null : valueOf(walk, document.contents, []);
-  const told = new Set<string>();
-  const distinct = problems.filter(({ offset, problem }) => told.size < told.add(`${lines.linePos(offset).line} ${problem}`).size);
+  const seen = new Set<string>();
+  const distinct = problems.filter(({ offset, problem }) => seen.size < seen.add(`${lines.linePos(offset).line} ${problem}`).size);
   return {
     value: document.contents === null || (isScalar(document.contents) && document.contents.value === null) ? ownMembers([]) : value,
     faults: [
@@ -178,7 +178,7 @@ function place(walk: Walk, path: Path, key: unknown, value: unknown): void {
   });
 }
 
-/** An empty value has no width: it is shown at its key. */
+/** An empty value has no width: its fault stands at its key. */
 function rangeOf(node: unknown): readonly [number, number, number] | undefined {
   if (!isAlias(node) && !isMap(node) && !isSeq(node) && !isScalar(node)) return undefined;
   const range = node.range ?? undefined;

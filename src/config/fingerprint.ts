@@ -1,4 +1,4 @@
-/** What tells two configurations apart without holding what they say: a hash of each section, and of each key that holds only after a restart. */
+/** Fingerprints of a configuration, without its content: a hash of each section, and of each key that holds only after a restart. */
 import { createHash } from 'node:crypto';
 import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { pathText } from './diagnostic.ts';
@@ -20,7 +20,7 @@ export function fingerprintsOf({
   readonly files: JsonObject;
 }): Fingerprints {
   const filesBelow = (key: string): JsonValue =>
-    Object.entries(files).flatMap(([name, said]) => (name === key || name.startsWith(`${key}.`) ? [said] : []));
+    Object.entries(files).flatMap(([name, content]) => (name === key || name.startsWith(`${key}.`) ? [content] : []));
   const sections = Object.keys(propertiesOf(schema)).map((key) => [key, hashOf([member(value, key) ?? null, filesBelow(key)])] as const);
   const restart = restartPaths(schema).map(
     ({ path, isPresence }) => [pathText(path), hashOf(isPresence ? valueAt(value, path) !== null : valueAt(value, path))] as const,

@@ -61,7 +61,7 @@ export interface LoadedConfig {
   readonly warnings: readonly ConfigFault[];
   /** Sections that evaluators take options from, for entries that stand elsewhere. */
   readonly shared: JsonObject;
-  /** Tells it from another one. */
+  /** Fingerprints of its sections. */
   readonly prints: Fingerprints;
 }
 

@@ -121,7 +121,7 @@ function flagOverrides(written: JsonObject, { port, logLevel }: ConfigFlags): re
   if (logLevel !== undefined) overrides.push({ path: ['log', 'level'], origin: '--log-level', value: asWord(logLevel) });
   const address = member(objectAt(written, 'listen'), 'otlp_http') ?? '127.0.0.1:0';
   const { host } = (typeof address === 'string' ? addressOf(address) : undefined) ?? {};
-  // An address that is none is told as it stands.
+  // The message quotes a wrong address unchanged.
   if (port !== undefined && host !== undefined)
     overrides.push({ path: ['listen', 'otlp_http'], origin: '--port', value: `${host.includes(':') ? `[${host}]` : host}:${port}` });
   return overrides;

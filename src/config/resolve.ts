@@ -121,7 +121,7 @@ export function resolveValue({ value, members }: Pick<Checked, 'value' | 'member
   return ownMembers(Object.entries(value).map(([key, below]) => [key, member(lists, key) ?? below]));
 }
 
-/** Keys that mean nothing for an exporter have a default all the same. */
+/** Keys that mean nothing for an exporter have a default too. */
 function shownExporter(entry: JsonObject): JsonObject {
   const isMetrics = text(entry, 'to') === 'metrics';
   if (isMetrics && member(entry, 'endpoint') === undefined) return { to: 'metrics' };

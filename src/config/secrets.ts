@@ -1,4 +1,4 @@
-/** What must never be shown: values that the schema marks, and in a source line everything that looks like one of them. */
+/** Masks secrets: values that the schema marks, and in a source line everything that looks like one of them. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { ConfigDocument, Place } from './document.ts';
 import type { Path } from './diagnostic.ts';
@@ -54,7 +54,7 @@ function schemasBelow(schema: JsonObject): readonly JsonObject[] {
   return [...named, member(schema, 'items'), member(schema, 'additionalProperties')].filter((below) => isJsonObject(below));
 }
 
-/** One line of the file as it may be shown; `line` counts from 1. */
+/** One line of the file with its secrets masked; `line` counts from 1. */
 export function maskedLine(options: {
   readonly text: string;
   readonly line: number;
@@ -65,15 +65,15 @@ export function maskedLine(options: {
   const start = document.lines.lineStarts[line - 1] ?? 0;
   const end = document.lines.lineStarts[line] ?? text.length;
   const ranges = secrets.filter((place) => place.value < end && place.valueEnd > start);
-  let shown = '';
+  let maskedText = '';
   let at = start;
   for (const place of ranges.toSorted((a, b) => a.value - b.value)) {
     const from = Math.max(at, place.value);
     const to = Math.max(at, Math.min(end, place.valueEnd));
-    shown += text.slice(at, from) + maskedValue(text.slice(from, to));
+    maskedText += text.slice(at, from) + maskedValue(text.slice(from, to));
     at = to;
   }
-  return suspiciousMasked((shown + text.slice(at, end)).slice(0, lineLengthMax)).trimEnd();
+  return suspiciousMasked((maskedText + text.slice(at, end)).slice(0, lineLengthMax)).trimEnd();
 }
 
 /** The name of a variable is no secret, and what is wrong may be just that it is not set; everything around it, a default value among it, is. */
@@ -85,7 +85,7 @@ function maskedValue(written: string): string {
 /** A variable without a default value. */
 const REFERENCE = /(\$\{env:\w{1,200}\})/;
 
-/** What is shown of a line; it also bounds the work of the patterns below. */
+/** Characters of a line in a message; it also bounds the work of the patterns below. */
 const lineLengthMax = 500;
 
 /** A mistyped `api_keyy` or a file that is no YAML has no schema to go by: the name of the key must do. */

@@ -21,7 +21,7 @@ export interface SchemaCheck {
 
 export type Checker = (value: JsonValue) => SchemaCheck;
 
-/** `hidden` tells of paths whose values are not to be repeated in a message. */
+/** `hidden` is true for paths whose values must not stand in a message. */
 export function checker(schema: JsonObject, hidden: (path: Path) => boolean): Checker {
   const validate = compiled(schema);
   return (value) => {
@@ -64,7 +64,7 @@ function isHttpUrl(text: string): boolean {
   return (url?.protocol === 'http:' || url?.protocol === 'https:') && url.hostname !== '';
 }
 
-/** Of a failed `if`, `anyOf` or `oneOf` one error is told: the one of the branch that was meant, else that of the choice. */
+/** Of a failed `if`, `anyOf` or `oneOf` one error stays: that of the branch that was meant, otherwise that of the choice. */
 function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
   const dropped = new Set<ErrorObject>();
@@ -72,8 +72,8 @@ function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[]
     const branches = errors.filter((error) => error !== choice && error.schemaPath.startsWith(`${choice.schemaPath}/`));
     const below = branches.filter(({ instancePath }) => instancePath.length > choice.instancePath.length);
     // A value of the right shape with a fault inside: the fault inside says more.
-    const told = below.length > 0 ? new Set(below) : new Set([choice]);
-    for (const error of [choice, ...branches]) if (!told.has(error)) dropped.add(error);
+    const reported = below.length > 0 ? new Set(below) : new Set([choice]);
+    for (const error of [choice, ...branches]) if (!reported.has(error)) dropped.add(error);
   }
   return errors.filter((error) => error.keyword !== 'if' && !dropped.has(error));
 }
@@ -108,7 +108,7 @@ function onePerPlace(findings: readonly Finding[]): readonly Finding[] {
   const seen = new Set<string>();
   const meant = new Set(findings.filter(({ at }) => at === 'key').map(({ path, todo }) => JSON.stringify([path.slice(0, -1), todo])));
   return findings.filter(({ path, at, problem }) => {
-    // The misspelt key is told; that the right one is missing follows from it.
+    // The misspelt key has its fault; the missing right one follows from it.
     if (problem.startsWith('lacks ') && meant.has(JSON.stringify([path, `Did you mean ${problem.slice('lacks '.length)}?`]))) return false;
     const place = JSON.stringify([path, problem.startsWith('lacks') ? problem : at]);
     if (seen.has(place)) return false;

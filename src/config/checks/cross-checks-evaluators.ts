@@ -84,7 +84,7 @@ function budgetFindings({ path, written }: Entry, judges: JsonObject): readonly 
       ];
 }
 
-/** Whoever asks a judge asks with the certificates of that one. */
+/** An evaluator that asks a judge uses the certificates of the judge. */
 function tlsFindings({ path, written, member: evaluator }: Entry): readonly Finding[] {
   if (member(written, 'tls') === undefined || evaluator === undefined) return [];
   if (evaluator.kind !== 'http')
@@ -99,7 +99,7 @@ function tlsFindings({ path, written, member: evaluator }: Entry): readonly Find
   return clientTlsFindings(written, path, member(objectAt(written, 'options'), 'url'));
 }
 
-/** Drift is told of verdicts that pass or fail, and of whoever may say something else another day. */
+/** Drift needs verdicts that pass or fail, and an evaluator whose verdict on a run may change. */
 function driftFindings({ path, written, member: evaluator }: Entry): readonly Finding[] {
   if (member(written, 'drift') === undefined || evaluator === undefined) return [];
   const place = { path: [...path, 'drift'], at: 'key' } as const;

@@ -57,7 +57,7 @@ const listeners = [
   { key: 'console', permission: 'read', asksCertificates: false },
 ] as const;
 
-/** Nobody is let in from outside without a token or a certificate of their own, unless the file says so in so many words. */
+/** Clients from outside need a token or a certificate of their own, unless the file names `insecure: true`. */
 function listenFindings(listen: JsonObject): readonly Finding[] {
   const findings: Finding[] = [];
   const taken = new Map<string, string>();
@@ -146,7 +146,7 @@ function journalFindings(value: JsonObject): readonly Finding[] {
         ];
   const limits = objectAt(value, 'limits');
   const [body, journal] = [quantityOf('bytes', member(limits, 'body_bytes')), quantityOf('bytes', member(limits, 'journal_bytes'))];
-  // A body beyond its own bound is told of already.
+  // A body beyond its own bound has its fault already.
   if (body === undefined || journal === undefined || body > bodyBytesMax || journal >= body * journalBodies) return named;
   return [
     ...named,
@@ -295,7 +295,7 @@ function memoryFindings(limits: JsonObject): readonly Finding[] {
   ];
 }
 
-/** The second of two items with the same text under a key. The text is not told: it may be a secret. */
+/** The second of two items with the same text under a key. The message does not quote the text: it may be a secret. */
 function twice(list: readonly JsonValue[], path: Path, key: string, todo: string): readonly Finding[] {
   const seen = new Map<JsonValue, number>();
   return list.flatMap((item, index): readonly Finding[] => {

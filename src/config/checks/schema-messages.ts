@@ -18,13 +18,13 @@ interface Place {
   readonly typesWanted: readonly string[];
 }
 
-/** Longest list of names that is told in full. */
+/** Longest list of names that a message names in full. */
 const namesMax = 40;
 const shownLengthMax = 60;
 
 export function sentence(error: ErrorObject, place: Place): Sentence {
   const params = error.params as { readonly [name: string]: unknown };
-  const value = shown(error.data, place.hidden);
+  const value = quoted(error.data, place.hidden);
   switch (error.keyword) {
     case 'additionalProperties':
     case 'unevaluatedProperties':
@@ -115,7 +115,7 @@ function wrongType(error: ErrorObject, value: string, wanted: readonly string[])
   return { problem: `${subject}is ${typeName(error.data)}, not ${words}`, todo: `Write ${words}.${quoted}` };
 }
 
-/** For values with a notation of their own, whatever stands there instead. */
+/** For values with a notation of their own, with any value in their place. */
 function writtenSentence(error: ErrorObject, value: string): Sentence | undefined {
   const schema = error.parentSchema ?? {};
   const subject = isScalar(error.data) ? value : `${typeName(error.data)}`;
@@ -158,7 +158,7 @@ function oneOf(written: unknown, value: string, allowed: unknown, place: Place):
   return { problem, todo: suggestion(place.hidden ? '' : String(written), names, isUse ? 'Evaluators' : 'Write one of') };
 }
 
-/** A choice with a list of names is told as that list. */
+/** A message names a choice by its list of names. */
 function choice(error: ErrorObject, value: string, place: Place): Sentence {
   const branches: unknown = error.parentSchema?.[error.keyword];
   const list = Array.isArray(branches) ? branches.filter(isJsonObject).find((branch) => Array.isArray(branch['enum'])) : undefined;
@@ -180,7 +180,7 @@ function meaning(error: ErrorObject, name: string): string {
 }
 
 /** Scalars only: what is inside a list or mapping may be secret. */
-function shown(value: unknown, hidden: boolean): string {
+function quoted(value: unknown, hidden: boolean): string {
   if (hidden || !isScalar(value)) return 'the value';
   const text = jsonText(value as JsonValue);
   return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text;

@@ -8,7 +8,7 @@ export type RunCondition = (run: Run) => boolean;
 
 type TextCondition = (text: string) => boolean;
 
-/** What a condition may look at. Several texts: one of them must hold. None: the condition does not hold. */
+/** Texts that a condition may test. One of several must hold; without any the condition does not hold. */
 const fields: { readonly [name: string]: (run: Run) => readonly (string | undefined)[] } = {
   agent: (run) => [run.trace.agent],
   service: (run) => [run.service],

@@ -4,7 +4,7 @@ import type { Environment } from '../substitution.ts';
 
 export type Signal = 'traces' | 'logs' | 'metrics';
 
-/** The complete URL of a signal; undefined when nobody named one. Metrics have a page: only who names them has them pushed as well. */
+/** The complete URL of a signal; undefined when none is named. Metrics have a page: they are pushed only where an endpoint of their own is named. */
 export function signalEndpoint(signal: Signal, configured: JsonValue | undefined, env: Environment): string | undefined {
   if (typeof configured === 'string') return withPath(signal, configured);
   const own = env[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`];
@@ -36,7 +36,7 @@ function decoded(text: string): string {
   }
 }
 
-/** `/v1/` and the signal below whatever path the base has; a base that names the signal already is taken as it is. */
+/** Adds `/v1/` and the signal to the path of the base; a base that names the signal already stays unchanged. */
 function withPath(signal: Signal, base: string): string {
   const url = URL.parse(base);
   if (url === null) return base;

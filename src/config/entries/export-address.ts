@@ -1,4 +1,4 @@
-/** Where an entry of `export` sends to, by whatever names it. */
+/** The destination of an entry of `export`, from the entry or a variable. */
 import { scoreApis } from '../../exporters/index.ts';
 import { member, type JsonObject } from '../../model/json.ts';
 import { signalEndpoint, type Signal } from './endpoint.ts';
@@ -17,7 +17,7 @@ export function exportSignal(entry: JsonObject): Signal | undefined {
   return signals.get(member(entry, 'to'));
 }
 
-/** Undefined: nobody named one. */
+/** Undefined when neither names one. */
 export function exportUrl(entry: JsonObject, env: Environment): string | undefined {
   const [to, written] = [member(entry, 'to'), member(entry, 'endpoint')];
   const native = scoreApis.find(({ id }) => id === to);

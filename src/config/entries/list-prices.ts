@@ -22,7 +22,7 @@ export function withListPrices(value: JsonObject): JsonObject {
   ]);
 }
 
-/** The way back: what is shown of the table is what its author has written. */
+/** The way back: `config print` has only the prices that the author wrote. */
 export function withOwnPrices(value: JsonObject, own: JsonObject): JsonObject {
   return ownMembers(Object.entries(value).map(([key, below]) => [key, key === 'prices' ? objectAt(own, key) : below]));
 }

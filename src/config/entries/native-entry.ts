@@ -6,7 +6,7 @@ import type { Finding, Path } from '../diagnostic.ts';
 import type { Environment } from '../substitution.ts';
 
 export interface NativeGiven {
-  /** Undefined: nobody named one. */
+  /** Undefined when neither entry nor variable names one. */
   readonly endpoint: string | undefined;
   readonly keys: ScoreApiSettings['keys'];
 }

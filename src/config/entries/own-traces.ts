@@ -37,7 +37,7 @@ export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: 
   const url = signalEndpoint('traces', member(written, 'endpoint'), env);
   const protocol = given(env, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? given(env, 'OTEL_EXPORTER_OTLP_PROTOCOL') ?? 'http/protobuf';
   const sample = sampleOf(written, env);
-  const said = (key: string, problem: string, todo: string): OwnTracesRead => {
+  const faulty = (key: string, problem: string, todo: string): OwnTracesRead => {
     const finding: Finding = {
       path: ['telemetry', 'traces', ...(member(written, key) === undefined ? [] : [key])],
       at: 'value',
@@ -49,12 +49,12 @@ export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: 
       : { findings: [finding], warnings: [] };
   };
   if (url === undefined)
-    return said('endpoint', 'lacks endpoint', 'Add the base URL of the tracing backend, or set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT.');
-  if (leadsBack(url)) return said('endpoint', 'leads back to this service', 'Name the tracing backend.');
+    return faulty('endpoint', 'lacks endpoint', 'Add the base URL of the tracing backend, or set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT.');
+  if (leadsBack(url)) return faulty('endpoint', 'leads back to this service', 'Name the tracing backend.');
   if (protocol !== 'http/protobuf' && protocol !== 'http/json')
-    return said('exporter', `cannot speak ${protocol}`, 'Set OTEL_EXPORTER_OTLP_TRACES_PROTOCOL to http/protobuf or http/json.');
+    return faulty('exporter', `cannot speak ${protocol}`, 'Set OTEL_EXPORTER_OTLP_TRACES_PROTOCOL to http/protobuf or http/json.');
   if (sample === undefined)
-    return said(
+    return faulty(
       'sample',
       'has a sampler that is not known',
       'Set OTEL_TRACES_SAMPLER to always_on, always_off, traceidratio or one of these with parentbased_ before it, and OTEL_TRACES_SAMPLER_ARG to a share from 0 to 1.',

@@ -83,7 +83,7 @@ function secretFindings(entry: JsonObject, path: Path): readonly Finding[] {
   ];
 }
 
-/** A name that no evaluator has would never be told. */
+/** A name that no evaluator has would never match. */
 function nameFindings(entry: JsonObject, path: Path, known: readonly string[]): readonly Finding[] {
   return texts(objectAt(entry, 'only'), 'evaluators').flatMap((name, index): readonly Finding[] => {
     if (known.includes(name)) return [];

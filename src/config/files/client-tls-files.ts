@@ -64,7 +64,7 @@ export function clientTlsFiles(places: readonly TlsPlace[], nowMs: number): Clie
           todo: 'Set the variables of a client certificate and of its key, or none.',
         },
       ];
-    // Keys of the file are looked at together elsewhere.
+    // Another check covers the keys of the file together.
     const unfit = (own.cert === undefined) === (own.key === undefined) ? pairFault(own, own, 'used') : undefined;
     if (unfit === undefined) tls.set(pathText(path), own);
     const of = named.find(({ key }) => unfit?.of === 'key' && key.as === 'key') ?? named[0];
@@ -73,7 +73,7 @@ export function clientTlsFiles(places: readonly TlsPlace[], nowMs: number): Clie
   return { tls, findings };
 }
 
-/** Of a configuration that is no file: whatever it names is a fault. */
+/** For a configuration without a file: each named file is a fault. */
 export function clientTlsUnread(places: readonly TlsPlace[]): ClientTlsFiles {
   const findings = places.flatMap(({ path, named }) =>
     named.map((one) => finding(one, path, { problem: 'was not loaded', todo: 'Give the configuration as a file.' })),
@@ -107,8 +107,8 @@ function checkedText({ key, path }: NamedFile, nowMs: number): string | PemFault
 }
 
 function finding({ key, name, variable }: NamedFile, place: Path, { problem, todo }: PemFault): Finding {
-  const told = `${JSON.stringify(name)} ${problem}`;
+  const text = `${JSON.stringify(name)} ${problem}`;
   return variable === undefined
-    ? { path: [...place, 'tls', key.key], at: 'value', problem: told, todo }
-    : { path: place, at: 'value', problem: `is given ${variable}, and ${told}`, todo };
+    ? { path: [...place, 'tls', key.key], at: 'value', problem: text, todo }
+    : { path: place, at: 'value', problem: `is given ${variable}, and ${text}`, todo };
 }

@@ -31,7 +31,7 @@ export type DriftFiles = ReadonlyMap<string, DriftFile>;
 export const driftRunsMax = 500;
 const fileBytesMax = 16 * 1024 * 1024;
 export const driftFilesMax = 50;
-/** Of one file that are told. */
+/** Faults of one file that are reported. */
 const faultsMax = 20;
 const formTodo =
   'Write one run a line, as tracejury judge check reads them: {"input": …, "final_response": …}, with tool_calls or messages.';
@@ -56,13 +56,13 @@ export function driftPaths(value: JsonValue): readonly string[] {
   return [...new Set(driftEntries(value).map(({ dataset }) => dataset))];
 }
 
-/** At the lines of the datasets. What stands there is never shown: it is text of runs. */
+/** At the lines of the datasets. Messages never quote the lines: they hold text of runs. */
 export function driftFaults(value: JsonValue, files: DriftFiles): readonly ConfigFault[] {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return driftEntries(value).flatMap(({ path, dataset }) => {
     const read = files.get(dataset) ?? faulty(dataset, [{ line: 1, problem: 'was not loaded', todo: 'Give the configuration as a file.' }]);
-    if (read.kind === 'read' || told.has(dataset)) return [];
-    told.add(dataset);
+    if (read.kind === 'read' || seen.has(dataset)) return [];
+    seen.add(dataset);
     return read.faults.map(({ line, problem, todo }) => ({
       file: read.path,
       line,

@@ -14,7 +14,7 @@ import { ownMembers } from '../schema.ts';
 /** What each file gave, by its path as it is written in the configuration. */
 export type EvaluatorFiles = ReadonlyMap<string, FileEvaluator>;
 
-/** `print` tells what the file says from what it says at other times. */
+/** `print`: fingerprint of the file's content. */
 export type FileEvaluator = ModuleEvaluator & { readonly print?: string };
 
 export interface EvaluatorFilesOptions {
@@ -81,7 +81,7 @@ export function withEvaluatorIds(
   return { value: withUses(value, ids), findings };
 }
 
-/** The way back, for what is shown. */
+/** The way back, for `config print`. */
 export function withEvaluatorPaths(value: JsonObject, files: EvaluatorFiles): JsonValue {
   return withUses(value, new Map([...files].flatMap(([use, read]) => (read.kind === 'found' ? [[read.evaluator.id, use] as const] : []))));
 }

@@ -35,7 +35,7 @@ const needs: { readonly [need in Need]: true } = {
   tasks: true,
 };
 
-/** `table` holds the evaluators that it must not be confused with. Whatever the module does when it is looked at is a fault of its own. */
+/** `table` holds the evaluators that it must not be confused with. An error that its members throw when they are read is a fault of the module. */
 export function moduleEvaluator(exports: ModuleExports, table: readonly AnyEvaluator[]): ModuleEvaluator {
   try {
     const named = Object.entries(exports).filter(([name, value]) => name !== 'default' && resemblesEvaluator(value));

@@ -9,7 +9,7 @@ import type { ModuleExports } from './evaluator-module.ts';
 
 export interface LoadedModule {
   readonly exports: ModuleExports;
-  /** Tells what the file says from what it says at other times. */
+  /** Fingerprint of the file's content. */
   readonly print: string;
 }
 
@@ -43,7 +43,7 @@ export function evaluatorModules({ versionsMax = versionsMaxDefault }: { readonl
     // The first one keeps its plain name, as in a process that reads its configuration once.
     if (nth > 1) url.searchParams.set('version', String(nth));
     const exports = (await import(url.href)) as ModuleExports;
-    // Written meanwhile: Node may have read either. The next look at the file sees what it says now.
+    // Written meanwhile: Node may have read either. The next check of the file reads its new content.
     if ((await printOf(path)) !== print) return { exports, print: `${print} or later` };
     const module = { exports, print };
     known.set(`${path} ${print}`, module);

@@ -61,7 +61,7 @@ export function tlsPaths(document: ConfigDocument): readonly string[] {
   return keys.flatMap((key) => namedBy(document, key) ?? []);
 }
 
-/** Of a configuration that is no file: whatever it names is a fault. */
+/** For a configuration without a file: each named file is a fault. */
 export function tlsUnread(document: ConfigDocument): TlsFiles {
   const name = namedBy(document, 'cert_file');
   return {

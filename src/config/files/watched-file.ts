@@ -80,7 +80,7 @@ function documentOf(file: string, env: Environment): ReturnType<typeof parseConf
   }
 }
 
-/** Looks at files that are under way together. */
+/** Checks of files that run at the same time. */
 const looksAtOnce = 32;
 
 async function standOf(files: readonly string[]): Promise<string> {

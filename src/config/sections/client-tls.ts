@@ -1,6 +1,6 @@
-/** `tls` of whatever the service connects to. */
+/** `tls` of the endpoints that the service connects to. */
 
-/** `description`: of what it is for; the rest is told of all alike. */
+/** `description`: the purpose; the other texts are the same everywhere. */
 export const clientTlsSchema = (description: string) =>
   ({
     type: 'object',

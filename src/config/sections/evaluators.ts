@@ -32,7 +32,7 @@ const textCondition = {
 const when = {
   type: 'object',
   description:
-    'Runs that it looks at. All named conditions must hold. A condition is a text (the whole value), a list (one of its texts), or a mapping of `equals`, `in`, `contains`, `matches` (a regular expression, searched anywhere) and `not`.',
+    'Runs that it scores. All named conditions must hold. A condition is a text (the whole value), a list (one of its texts), or a mapping of `equals`, `in`, `contains`, `matches` (a regular expression, searched anywhere) and `not`.',
   additionalProperties: false,
   minProperties: 1,
   properties: {
@@ -65,7 +65,7 @@ const sample = {
   maximum: 1,
   'x-unit': 'share',
   description:
-    'Share of the received runs that a judge or an endpoint is asked about: `0.05`, or a mapping with the keys below. Rules look at every run.',
+    'Share of the received runs that a judge or an endpoint is asked about: `0.05`, or a mapping with the keys below. Rules score every run.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -246,7 +246,7 @@ function ofMember(member: AnyEvaluator): JsonSchema {
     options: own(member, 'options', member.optionsSchema),
     ...(member.expectationSchema === undefined ? {} : { expect: own(member, 'expect', member.expectationSchema) }),
   };
-  // An endpoint is told apart by its name alone.
+  // Only the name distinguishes endpoints.
   const named =
     member.kind === 'http'
       ? { required: ['name'], properties: { ...properties, name: { description: 'Name that its scores carry.' } } }

@@ -46,10 +46,10 @@ const keys: { readonly [name in ScoreApiKeyName]: JsonObject } = {
 };
 
 function variablesOf(name: ScoreApiKeyName): string {
-  const told = scoreApis.flatMap(({ id, keys: own }: ScoreApiBackend) =>
+  const variables = scoreApis.flatMap(({ id, keys: own }: ScoreApiBackend) =>
     own[name] === undefined ? [] : [`${own[name].variables.map((variable) => `\`${variable}\``).join(' or ')} (${id})`],
   );
-  return told.length === 0 ? '' : ` When left out: ${told.join(', ')}.`;
+  return variables.length === 0 ? '' : ` When left out: ${variables.join(', ')}.`;
 }
 
 export const exportersMax = 20;
@@ -69,7 +69,7 @@ export const exportSection: Section = {
       properties: {
         to: {
           enum: ['span_events', 'metrics', 'log_events', 'forward', 'webhook', ...scoreApis.map(({ id }) => id)],
-          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records; \`webhook\` tells a program or a channel of runs; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; \`forward\` sends the agents’ own spans on, with the verdicts on them (forward.md); ${scoreApis.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
+          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records; \`webhook\` notifies a program or a channel; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; \`forward\` sends the agents’ own spans on, with the verdicts on them (forward.md); ${scoreApis.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
         },
         name: {
           type: 'string',

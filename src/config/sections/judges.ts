@@ -133,7 +133,7 @@ export const judges: Section = {
               type: 'string',
               'x-quantity': { kind: 'duration', minimum: '1s', maximum: '1h' },
               default: '30s',
-              description: 'Between two looks at the batches that are under way.',
+              description: 'Time between two polls of the open batches.',
             },
             gather: {
               type: 'string',

@@ -35,7 +35,7 @@ const token = {
       enum: ['all', 'own'],
       default: 'all',
       description:
-        'What a token that may `read` sees: `all` tenants, or its `own` alone, the one of its name. `own`: of the API what tells of single tenants, and no metrics; such a token may not annotate or operate.',
+        'What a token that may `read` sees: `all` tenants, or its `own` alone, the one of its name. `own`: the parts of the API about single tenants, and no metrics; such a token may not annotate or operate.',
     },
   },
 } as const;

@@ -6,7 +6,7 @@ export const sessions: Section = {
   schema: {
     type: 'object',
     description:
-      'Runs with one session id are the turns of a session. Evaluators that judge sessions as a whole, such as `goal_reached`, look at it when it is over, as far as anybody can tell.',
+      'Runs with one session id are the turns of a session. Evaluators that judge sessions as a whole, such as `goal_reached`, judge it after it has been quiet.',
     additionalProperties: false,
     default: {},
     properties: {

@@ -8,7 +8,7 @@ export const redact: Section = {
   schema: {
     type: 'array',
     description:
-      'What is blotted out before anything is stored, judged, exported or logged; rules look at the true values. Where matches overlap, what stands first in the list says what stands in their place. docs/guides/redaction.md says more.',
+      'Texts that are replaced before runs are stored, judged, exported or logged. Rules read the true values. Where matches overlap, what stands first in the list says what stands in their place. docs/guides/redaction.md says more.',
     default: [],
     maxItems: 100,
     items: {
@@ -40,7 +40,7 @@ export const tools: Section = {
       type: 'object',
       additionalProperties: false,
       properties: {
-        name: { type: 'string', minLength: 1, maxLength: 1000, description: 'Name of the tool, as the spans tell it.' },
+        name: { type: 'string', minLength: 1, maxLength: 1000, description: 'Name of the tool, as the spans carry it.' },
         description: { type: 'string', default: '', description: 'What the model reads about it.' },
         input_schema: { type: 'object', description: 'JSON Schema of its arguments.' },
         file: {
