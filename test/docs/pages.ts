@@ -1,4 +1,5 @@
 /** The pages that are written from the product's own data. A new page is a line here. */
+import { anyInstrumentationPage } from './any-instrumentation-page.ts';
 import { apiPage } from './api-page.ts';
 import { backendsPage } from './backends-page.ts';
 import { configurationPage } from './configuration-page.ts';
@@ -19,6 +20,7 @@ export interface Page {
 export const pages: readonly Page[] = [
   { path: 'docs/decisions/README.md', text: decisionsPage },
   { path: 'docs/reference/dialects.md', text: dialectsPage },
+  { path: 'docs/reference/any-instrumentation.md', text: anyInstrumentationPage },
   { path: 'docs/reference/evaluators.md', text: evaluatorsPage },
   { path: 'docs/reference/configuration.md', text: configurationPage },
   { path: 'docs/reference/errors.md', text: errorsPage },

@@ -4,7 +4,7 @@ import { isJsonObject, plainText, type JsonValue } from '../../src/model/json.ts
 import { isEqual } from './equal.ts';
 import type { ExpectedCall, ExpectedRecording, ExpectedSubAgent, ExpectedTool, ExpectedTrace } from './expected.ts';
 
-type Excuse = 'not_carried' | 'partly_carried' | undefined;
+export type Excuse = 'not_carried' | 'partly_carried' | undefined;
 
 interface Comparison {
   readonly excuse: (path: string) => Excuse;
@@ -13,11 +13,7 @@ interface Comparison {
 
 export function differences(expected: ExpectedRecording, runs: readonly Run[]): readonly string[] {
   const found: string[] = [];
-  const excuse = (path: string): Excuse => {
-    const tokens = path.startsWith('tokens.') ? 'tokens' : path;
-    if (expected.not_carried.includes(path) || expected.not_carried.includes(tokens)) return 'not_carried';
-    return expected.partly_carried.includes(path) || expected.partly_carried.includes(tokens) ? 'partly_carried' : undefined;
-  };
+  const excuse = (path: string): Excuse => excuseOf(expected, path);
   for (const other of expected.other_otlp_traces)
     if (runs.some((run) => run.traceId === other.otlp_trace_id))
       found.push(`trace ${other.otlp_trace_id} (${other.root_spans.join(', ')}) is no agent run, but one was reported`);
@@ -36,8 +32,14 @@ export function differences(expected: ExpectedRecording, runs: readonly Run[]): 
   return found;
 }
 
+export function excuseOf(expected: ExpectedRecording, path: string): Excuse {
+  const tokens = path.startsWith('tokens.') ? 'tokens' : path;
+  if (expected.not_carried.includes(path) || expected.not_carried.includes(tokens)) return 'not_carried';
+  return expected.partly_carried.includes(path) || expected.partly_carried.includes(tokens) ? 'partly_carried' : undefined;
+}
+
 /** One run out of those of several traces, in order of time: the same call id counts once, definitions are united. */
-function mergedRun(traceIds: readonly string[], runs: readonly Run[]): Run | undefined {
+export function mergedRun(traceIds: readonly string[], runs: readonly Run[]): Run | undefined {
   const parts = runs
     .filter((run) => traceIds.includes(run.traceId) && run.parent === undefined)
     .sort((a, b) => (a.startUnixNano < b.startUnixNano ? -1 : 1));
@@ -66,7 +68,7 @@ function mergedRun(traceIds: readonly string[], runs: readonly Run[]): Run | und
 }
 
 /** The run and its sub-agents, however deep. */
-function family(root: Run, runs: readonly Run[]): readonly Run[] {
+export function family(root: Run, runs: readonly Run[]): readonly Run[] {
   const children = runs.filter((run) => run.parent?.spanId === root.spanId && run.parent.traceId === root.traceId && run !== root);
   return [root, ...children.flatMap((child) => family(child, runs))];
 }
@@ -227,7 +229,7 @@ function compareTools(expected: readonly ExpectedTool[], actual: readonly ToolDe
 }
 
 /** The same property names and, where both name one, the same type per property. */
-function isSameShape(expected: JsonValue, actual: JsonValue | undefined): boolean {
+export function isSameShape(expected: JsonValue, actual: JsonValue | undefined): boolean {
   const left = properties(expected);
   const right = properties(actual);
   const names = Object.keys(left);

@@ -1,7 +1,9 @@
 /** Reads a recording and plays it, body by body, through the real decoder and the real gathering. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
+import type { Collector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/index.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';
@@ -68,9 +70,9 @@ export function contentsOf(recording: Recording): { readonly spans: readonly Spa
 }
 
 /** Sends the bodies in their order and lets all closing times pass. */
-export function play(recording: Recording): Replayed {
+export function play(recording: Recording, readers: readonly Collector[] = collectors): Replayed {
   const clock = manualClock();
-  const gather = gathering({ collectors, clock, telemetry: noTelemetry });
+  const gather = gathering({ collectors: readers, clock, telemetry: noTelemetry });
   const last = new Map<string, Run>();
   const keep = (runs: readonly Run[]): void => {
     for (const run of runs) last.set(`${run.traceId}/${run.spanId}`, run);
@@ -90,4 +92,9 @@ export function play(recording: Recording): Replayed {
     keep(gather.due());
   }
   return { runs: [...last.values()], spans, records };
+}
+
+/** All recordings of the repository. */
+export function ownRecordings(): readonly Recording[] {
+  return ['../fixtures/recordings', 'data'].flatMap((folder) => recordingsIn(fileURLToPath(new URL(folder, import.meta.url))));
 }

@@ -1,0 +1,186 @@
+/**
+ * What reconstructed runs claim of what an agent did, value by value, and whether it is so. A claim is a value that is told; a value that is
+ * not told is no claim. What a recording excuses is excused here too.
+ */
+import type { Run, ToolCall } from '../../src/model/agent-trace.ts';
+import { plainText, type JsonValue } from '../../src/model/json.ts';
+import { excuseOf, family, isSameShape, mergedRun } from './compare.ts';
+import { isEqual } from './equal.ts';
+import type { ExpectedCall, ExpectedRecording, ExpectedTrace } from './expected.ts';
+
+export const claimFields = [
+  'runs',
+  'agent_name',
+  'session_id',
+  'input',
+  'system_prompt',
+  'final_response',
+  'status',
+  'model',
+  'llm_calls',
+  'tokens',
+  'tool call names',
+  'arguments',
+  'results',
+  'errors',
+  'callers',
+  'tools',
+  'sub_agents',
+] as const;
+export type ClaimField = (typeof claimFields)[number];
+
+export interface Claim {
+  readonly field: ClaimField;
+  readonly state: 'right' | 'wrong' | 'not claimed';
+  /** What was expected and what is told, for who looks for the cause. */
+  readonly detail: string;
+}
+
+type Say = (field: ClaimField, state: Claim['state'], expected?: unknown, told?: unknown) => void;
+
+export function claimsOf(expected: ExpectedRecording, runs: readonly Run[]): readonly Claim[] {
+  const claims: Claim[] = [];
+  const say: Say = (field, state, wanted, told) =>
+    claims.push({ field, state, detail: `${field}: expected ${show(wanted)}, told ${show(told)}` });
+  for (const other of expected.other_otlp_traces)
+    if (runs.some((run) => run.traceId === other.otlp_trace_id)) say('runs', 'wrong', 'no run', other.root_spans);
+  for (const trace of expected.traces) {
+    const parts = trace.split_over_otlp_traces;
+    const roots =
+      parts === undefined
+        ? runs.filter((run) => run.traceId === trace.otlp_trace_id && run.parent === undefined)
+        : [mergedRun(parts, runs)].filter((run) => run !== undefined);
+    const [root, ...others] = roots;
+    say('runs', root === undefined ? 'not claimed' : 'right', 1, roots.length);
+    for (const other of others) say('runs', 'wrong', 1, other.trace.agent ?? 'a run without a name');
+    traceClaims(expected, trace, root === undefined ? [] : parts === undefined ? family(root, runs) : [root], say);
+  }
+  return claims;
+}
+
+function traceClaims(recording: ExpectedRecording, expected: ExpectedTrace, whole: readonly Run[], say: Say): void {
+  const trace = whole[0]?.trace;
+  const text = (field: ClaimField, wanted: unknown, told: JsonValue | undefined): void => {
+    if (wanted === null || wanted === undefined) return;
+    const isTold = told !== undefined && told !== '';
+    say(field, isTold ? (isEqual(wanted, told) ? 'right' : 'wrong') : 'not claimed', wanted, told);
+  };
+  text('agent_name', expected.agent_name, trace?.agent);
+  text('session_id', expected.session_id, trace?.sessionId);
+  text('input', expected.input, trace?.input);
+  text('system_prompt', expected.system_prompt, trace?.systemPrompt);
+  text('final_response', expected.final_response, trace?.finalResponse);
+  if (expected.status === 'error') say('status', trace?.status === 'error' ? 'right' : 'not claimed', 'error', trace?.status);
+  else if (trace?.status === 'error') say('status', 'wrong', 'ok', 'error');
+  const model = whole.find((run) => run.trace.model !== undefined)?.trace.model;
+  if (expected.model !== undefined)
+    say('model', model === undefined ? 'not claimed' : isSameModel(expected.model, model) ? 'right' : 'wrong', expected.model, model);
+  const number = (field: ClaimField, path: string, wanted: number, told: number | undefined): void => {
+    const excuse = excuseOf(recording, path);
+    if (told === undefined) return say(field, 'not claimed', wanted, told);
+    const isExcused = excuse === 'not_carried' || (excuse === 'partly_carried' && told <= wanted);
+    say(field, isExcused || told === wanted ? 'right' : 'wrong', wanted, told);
+  };
+  const calls = whole.reduce((sum, run) => sum + run.trace.modelCalls.length, 0);
+  number('llm_calls', 'llm_calls', expected.llm_calls, calls === 0 ? undefined : calls);
+  for (const side of expected.tokens === undefined ? [] : (['input', 'output'] as const)) {
+    const told = whole.flatMap((run) => run.trace.tokens?.[side] ?? []);
+    const sum = told.length === 0 ? undefined : told.reduce((total, one) => total + one, 0);
+    number('tokens', `tokens.${side}`, expected.tokens?.[side] ?? 0, sum);
+  }
+  callClaims(recording, expected, whole, say);
+  definitionClaims(expected, whole, say);
+  for (const sub of expected.sub_agents)
+    say('sub_agents', whole.slice(1).some((run) => run.trace.agent === sub.agent_name) ? 'right' : 'not claimed', sub.agent_name);
+  for (const run of whole.slice(1))
+    if (!expected.sub_agents.some((sub) => sub.agent_name === run.trace.agent))
+      say('sub_agents', 'wrong', 'none', run.trace.agent ?? 'no name');
+}
+
+function isSameModel(expected: string, told: string): boolean {
+  return told.startsWith(expected) || expected.startsWith(told);
+}
+
+interface Owned<Call> {
+  readonly call: Call;
+  /** The sub-agent that made it; undefined: the run's own agent. */
+  readonly by: string | undefined;
+}
+
+function callClaims(recording: ExpectedRecording, expected: ExpectedTrace, whole: readonly Run[], say: Say): void {
+  const all: readonly Owned<ExpectedCall>[] = [
+    ...expected.tool_calls.map((call) => ({ call, by: undefined })),
+    ...expected.sub_agents.flatMap((sub) => sub.tool_calls.map((call) => ({ call, by: sub.agent_name }))),
+  ];
+  const optional = new Set([
+    ...expected.sub_agents.flatMap(({ via, via_tool }) => (via === 'handoff' && via_tool !== null ? [via_tool] : [])),
+    ...all.flatMap(({ call }) => (call.framework_internal === true ? [call.name] : [])),
+  ]);
+  const wanted = all.filter(({ call }) => call.framework_internal !== true);
+  const told: Owned<ToolCall>[] = whole.flatMap((run, index) =>
+    run.trace.toolCalls
+      .filter((call) => call.executed && !optional.has(call.name))
+      .map((call) => ({ call, by: index === 0 ? undefined : run.trace.agent })),
+  );
+  for (const one of wanted) {
+    const same = told.filter(({ call }) => call.name === one.call.name);
+    const best = same.find(({ call }) => call.id !== undefined && call.id === one.call.id) ?? bestOf(same, one);
+    if (best === undefined) {
+      for (const field of ['tool call names', 'arguments', one.call.error === undefined ? 'results' : 'errors'] as const)
+        say(field, 'not claimed', one.call.name);
+      continue;
+    }
+    told.splice(told.indexOf(best), 1);
+    say('tool call names', 'right', one.call.name, best.call.name);
+    if (expected.sub_agents.length > 0)
+      say('callers', one.by === best.by ? 'right' : 'wrong', [one.by ?? 'root', one.call.name], best.by ?? 'root');
+    oneCall(recording, one.call, best.call, say);
+  }
+  for (const { call } of told) say('tool call names', 'wrong', 'no such call', call.name);
+}
+
+/** Of calls of one name, the one of the same agent whose arguments are the same. */
+function bestOf(same: readonly Owned<ToolCall>[], { call: { arguments: wanted }, by }: Owned<ExpectedCall>): Owned<ToolCall> | undefined {
+  const equal = same.filter(({ call }) => isEqual(wanted, call.arguments));
+  return equal.find((one) => one.by === by) ?? equal[0] ?? same.find((one) => one.by === by) ?? same[0];
+}
+
+function oneCall(recording: ExpectedRecording, wanted: ExpectedCall, told: ToolCall, say: Say): void {
+  const args = told.arguments ?? told.argumentsText;
+  say('arguments', args === undefined ? 'not claimed' : isEqual(wanted.arguments, args) ? 'right' : 'wrong', wanted.arguments, args);
+  if (wanted.error !== undefined) {
+    const isMessageCarried = excuseOf(recording, 'tool_calls[].error.message') === undefined;
+    const isRight = !isMessageCarried || (told.error?.message.includes(wanted.error.message) ?? false);
+    return say('errors', told.error === undefined ? 'not claimed' : isRight ? 'right' : 'wrong', wanted.error.message, told.error?.message);
+  }
+  if (told.error !== undefined) say('errors', 'wrong', 'none', told.error.message);
+  if (wanted.result === undefined) return;
+  const isRight =
+    isEqual(wanted.result, told.result) ||
+    (wanted.result_as_the_model_saw_it !== undefined && isEqual(wanted.result_as_the_model_saw_it, told.result));
+  say('results', told.result === undefined ? 'not claimed' : isRight ? 'right' : 'wrong', wanted.result, told.result);
+}
+
+/** Tools beside the agent's own are the framework's, and are offered too. */
+function definitionClaims(expected: ExpectedTrace, whole: readonly Run[], say: Say): void {
+  const told = whole.flatMap((run) => run.trace.toolDefinitions);
+  const own = new Map([...expected.tools, ...expected.sub_agents.flatMap((sub) => sub.tools)].map((tool) => [tool.name, tool]));
+  for (const tool of own.values()) {
+    const same = told.filter((one) => one.name === tool.name);
+    if (same.length === 0) {
+      say('tools', 'not claimed', tool.name);
+      continue;
+    }
+    const description = same.find((one) => one.description !== undefined)?.description;
+    const schema = same.find((one) => one.inputSchema !== undefined)?.inputSchema;
+    const isRight =
+      (description === undefined || isEqual(tool.description, description)) &&
+      (schema === undefined || isSameShape(tool.input_schema as JsonValue, schema));
+    say('tools', isRight ? 'right' : 'wrong', tool, { description, schema });
+  }
+}
+
+function show(value: unknown): string {
+  const shown = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  return plainText(shown).slice(0, 220);
+}

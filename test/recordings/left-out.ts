@@ -1,0 +1,64 @@
+/** What is read of an SDK that nobody named: each recording played without the collectors of SDKs, its claims counted. */
+import { collectors } from '../../collectors/index.ts';
+import { isClaimed } from './claimed.ts';
+import { claimFields, claimsOf, type Claim } from './claims.ts';
+import { differences } from './compare.ts';
+import { play, type Recording } from './read.ts';
+
+/** The readers of an SDK that no collector names. */
+const byEvidence = collectors.filter(({ isConvention, recognisedBy }) => isConvention === true || recognisedBy.evidence !== undefined);
+
+export interface Measured {
+  readonly recording: Recording;
+  readonly claims: readonly Claim[];
+  readonly isEqual: boolean;
+}
+
+/** Without the recordings of which no byte tells what is asked. */
+export function measured(recordings: readonly Recording[]): readonly Measured[] {
+  return recordings
+    .filter(({ expected }) => isClaimed(expected))
+    .map((recording) => {
+      const { runs } = play(recording, byEvidence);
+      return {
+        recording,
+        claims: claimsOf(recording.expected, runs),
+        isEqual: differences(recording.expected, runs).length === 0,
+      };
+    });
+}
+
+/** By field, and by instrumentation, in Markdown. */
+export function leaveOneOutTables(all: readonly Measured[]): readonly string[] {
+  const claims = all.flatMap((one) => one.claims);
+  const count = (some: readonly Claim[], state: Claim['state']): number => some.filter((claim) => claim.state === state).length;
+  const row = (title: string, some: readonly Claim[]): string => {
+    const [right, wrong, silent] = [count(some, 'right'), count(some, 'wrong'), count(some, 'not claimed')];
+    return `| ${title} | ${right + wrong} | ${right} | ${wrong} | ${share(wrong, right + wrong)} | ${silent} |`;
+  };
+  const folders = [...Map.groupBy(all, ({ recording }) => recording.name.split('/')[0] ?? '')].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    '| field | claimed | right | wrong | wrong share | not claimed |',
+    '|---|---|---|---|---|---|',
+    ...claimFields.map((field) =>
+      row(
+        field,
+        claims.filter((claim) => claim.field === field),
+      ),
+    ),
+    row('all', claims),
+    '',
+    '| instrumentation | recordings | equal | claimed | wrong |',
+    '|---|---|---|---|---|',
+    ...folders.map(([folder, some]) => {
+      const own = some.flatMap((one) => one.claims);
+      const wrong = count(own, 'wrong');
+      return `| ${folder} | ${some.length} | ${some.filter(({ isEqual }) => isEqual).length} | ${wrong + count(own, 'right')} | ${wrong} |`;
+    }),
+    `| all | ${all.length} | ${all.filter(({ isEqual }) => isEqual).length} | ${claims.length - count(claims, 'not claimed')} | ${count(claims, 'wrong')} |`,
+  ];
+}
+
+function share(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} %`;
+}
