@@ -17,6 +17,7 @@ import { listedMessages, eventMessages } from './parsing/message-events.ts';
 import { messagesIn, readMessages } from './parsing/messages.ts';
 import { observedModel, observedRetrieval, observedRun } from './parsing/observation.ts';
 import { isPlaceholder, jsonOf, parseContainer, parseText, unquotedText } from './parsing/parsing.ts';
+import { usageSum } from './parsing/usage.ts';
 import { addArguments, addOutcome, readArguments, readResult, type ReadResult } from './parsing/values.ts';
 import { flattenedMessage } from './openinference.ts';
 
@@ -84,6 +85,7 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
   step: 'step',
   handoff: 'step',
   guardrail: 'step',
+  memory: 'step',
   embedding: 'step',
   embeddings: 'step',
   reranker: 'step',
@@ -95,6 +97,7 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
 /** Any of these makes a span worth reading. */
 const telling: readonly ScalarField[] = [
   'kind',
+  'nearKind',
   'operation',
   'toolName',
   'callId',
@@ -135,8 +138,11 @@ function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts 
 }
 
 function roleOf(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefined {
-  for (const key of [...(keys.kind ?? []), ...(keys.operation ?? [])]) {
-    const role = kindIn(unquotedText(textAttribute(span, key)));
+  const words = (field: ScalarField): readonly (string | undefined)[] =>
+    (keys[field] ?? []).map((key) => unquotedText(textAttribute(span, key)));
+  const own = words('kind').filter((word) => word !== undefined && !protocolKinds.has(word.toLowerCase()));
+  for (const word of [...own, ...(own.length === 0 ? words('nearKind') : []), ...words('operation')]) {
+    const role = kindIn(word);
     // A chain inside something is a stage of it; the outermost one stands for the run.
     if (role !== undefined) return role === 'chain' ? (span.parentSpanId === undefined ? 'workflow' : 'step') : role;
   }
@@ -150,6 +156,9 @@ function roleOf(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefined 
   const isRequest = !hasText('agentName') || span.kind === clientKind || REQUEST.test(span.name);
   return asksModel && hasMessages && isRequest ? 'model' : undefined;
 }
+
+/** What OpenTelemetry calls any span: nothing about agents. */
+const protocolKinds: ReadonlySet<string> = new Set(['internal', 'client', 'server', 'producer', 'consumer', 'unspecified']);
 
 const clientKind = 3;
 const REQUEST = /\b(?:llm|chat|completions?|model)\b|_llm\b|\bllm_|generate_content/i;
@@ -251,9 +260,18 @@ function isSchema(value: JsonValue | undefined): boolean {
   return isJsonObject(value) && isJsonObject(member(value, 'properties')) && typeof member(value, 'type') === 'string';
 }
 
+/** The properties of a schema without the rest of it say the types of arguments too, and no argument. */
 function isNoSchema(raw: AttributeValue): boolean {
-  return typeof raw !== 'string' || !isSchema(parseContainer(raw));
+  const value = typeof raw === 'string' ? parseContainer(raw) : undefined;
+  return !isSchema(value) && !isProperties(value);
 }
+
+function isProperties(value: JsonValue | undefined): boolean {
+  const members = isJsonObject(value) ? Object.values(value) : [];
+  return members.length > 0 && members.every((one) => isJsonObject(one) && schemaTypes.has(member(one, 'type')));
+}
+
+const schemaTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);
 
 /** Classes that frameworks make tools of: the name of none. Source: LangChain in Python and JavaScript, LlamaIndex, AutoGen. */
 const toolClasses: ReadonlySet<string> = new Set([
@@ -343,7 +361,9 @@ function tokensOf(span: Span, { keys }: KeyEvidence): SpanFacts {
   for (const key of keys.usage ?? []) {
     const usage = parseContainer(textAttribute(span, key) ?? '');
     for (const [field, names] of isJsonObject(usage) ? usageNames : []) {
-      const value = names.map((name) => numberOf(member(usage as JsonObject, name))).find((one) => one !== undefined);
+      const value =
+        usageSum(usage as JsonObject, field === 'inputTokens' ? 'input' : 'output') ??
+        names.map((name) => numberOf(member(usage as JsonObject, name))).find((one) => one !== undefined);
       if (value !== undefined) facts[field] ??= value;
     }
   }
@@ -352,10 +372,10 @@ function tokensOf(span: Span, { keys }: KeyEvidence): SpanFacts {
 
 /** The members of a usage in one JSON text. */
 const usageNames = [
-  ['inputTokens', ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokens', 'prompt_token_count', 'promptTokenCount', 'input']],
+  ['inputTokens', ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokens', 'prompt_token_count', 'promptTokenCount']],
   [
     'outputTokens',
-    ['output_tokens', 'completion_tokens', 'outputTokens', 'completionTokens', 'candidates_token_count', 'candidatesTokenCount', 'output'],
+    ['output_tokens', 'completion_tokens', 'outputTokens', 'completionTokens', 'candidates_token_count', 'candidatesTokenCount'],
   ],
 ] as const;
 
@@ -475,7 +495,8 @@ function metadataText(span: Span, { keys }: KeyEvidence, members: readonly strin
 
 /** A name that an SDK forgot to fill in is none: `invoke_agent {gen_ai.agent.name}`. */
 const TEMPLATE = /\{[^{}]*\}|<[^<>]*>|%s/;
-const AROUND_NAME = /^(?:invoke_agent|execute_tool|create_agent|tool|agent|function)[ :./]+|\.(?:__call__|[_a-z][_a-z0-9]*)$/g;
+const AROUND_NAME =
+  /^(?:invoke_agent|execute_tool|create_agent|tool|agent|function)[ :./]+|^(?:Tool|Agent|Function)[:./]+|\.(?:__call__|[_a-z][_a-z0-9]*)$/g;
 
 /** What a span's own name says of what it is about. */
 function spanName(span: Span): string | undefined {
@@ -522,6 +543,8 @@ function unwrapped(raw: AttributeValue | undefined): AttributeValue | undefined 
   }
   if (!isJsonObject(value)) return raw;
   const keys = Object.keys(value);
+  // LangSmith's frame around what a function returns.
+  if (keys.length === 1 && keys[0] === 'outputs') return member(value, 'outputs') ?? null;
   const isTyped = keys.length === 2 && Object.hasOwn(value, 'type') && Object.hasOwn(value, 'value');
   return isTyped ? (member(value, 'value') ?? null) : raw;
 }

@@ -5,6 +5,7 @@ import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { parseContainer, parseText, unquotedText } from './parsing/parsing.ts';
+import { countIn, usageSum } from './parsing/usage.ts';
 
 export const langfuse: Collector = {
   id: 'langfuse',
@@ -118,16 +119,16 @@ function modelFacts(span: Span): SpanFacts {
   const model = textAttribute(span, 'langfuse.observation.model.name');
   const parsed = parseContainer(textAttribute(span, 'langfuse.observation.usage_details') ?? '');
   const usage: JsonObject = isJsonObject(parsed) ? parsed : {};
-  const inputTokens = total(usage, 'input') ?? number(usage, 'prompt_tokens') ?? number(usage, 'input_tokens');
-  const outputTokens = total(usage, 'output') ?? number(usage, 'completion_tokens') ?? number(usage, 'output_tokens');
+  const inputTokens = usageSum(usage, 'input') ?? countIn(usage, 'prompt_tokens') ?? countIn(usage, 'input_tokens');
+  const outputTokens = usageSum(usage, 'output') ?? countIn(usage, 'completion_tokens') ?? countIn(usage, 'output_tokens');
   const cached =
-    number(usage, 'input_cache_read') ??
-    number(usage, 'input_cached_tokens') ??
-    number(details(usage, 'prompt_tokens_details'), 'cached_tokens');
+    countIn(usage, 'input_cache_read') ??
+    countIn(usage, 'input_cached_tokens') ??
+    countIn(details(usage, 'prompt_tokens_details'), 'cached_tokens');
   const reasoning =
-    number(usage, 'output_reasoning') ??
-    number(usage, 'output_reasoning_tokens') ??
-    number(details(usage, 'completion_tokens_details'), 'reasoning_tokens');
+    countIn(usage, 'output_reasoning') ??
+    countIn(usage, 'output_reasoning_tokens') ??
+    countIn(details(usage, 'completion_tokens_details'), 'reasoning_tokens');
   return {
     ...(model === undefined ? {} : { model }),
     ...(inputTokens === undefined ? {} : { inputTokens }),
@@ -137,19 +138,7 @@ function modelFacts(span: Span): SpanFacts {
   };
 }
 
-/** The SDKs take cached, reasoning and other tokens out of the number that they belong to; a total that adds up without them says otherwise. */
-function total(usage: JsonObject, side: 'input' | 'output'): number | undefined {
-  const rest = number(usage, side);
-  if (rest === undefined || number(usage, 'total') === rest + (number(usage, side === 'input' ? 'output' : 'input') ?? 0)) return rest;
-  return Object.keys(usage).reduce((sum, key) => (key.startsWith(`${side}_`) ? sum + (number(usage, key) ?? 0) : sum), rest);
-}
-
 function details(usage: JsonObject, key: string): JsonObject {
   const value = member(usage, key);
   return isJsonObject(value) ? value : {};
-}
-
-function number(usage: JsonObject, key: string): number | undefined {
-  const value = member(usage, key);
-  return typeof value === 'number' ? value : undefined;
 }

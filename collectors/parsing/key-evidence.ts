@@ -9,6 +9,8 @@ import { flattened } from './flattened.ts';
 /** Values that one key holds. */
 export type ScalarField =
   | 'kind'
+  /** The kind of what the span is part of, or a word beside its kind: it counts where no kind is told. */
+  | 'nearKind'
   | 'operation'
   | 'toolName'
   | 'callId'
@@ -57,12 +59,12 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['observation kind', 'kind'],
   ['run type', 'kind'],
   ['node type', 'kind'],
-  ['entity type', 'kind'],
+  ['entity type', 'nearKind'],
   ['event type', 'kind'],
   ['step type', 'kind'],
   ['operation type', 'kind'],
   ['request type', 'kind'],
-  ['subtype', 'kind'],
+  ['subtype', 'nearKind'],
   ['kind', 'kind'],
   ['operation name', 'operation'],
   ['tool name', 'toolName'],
@@ -243,7 +245,8 @@ export function keyEvidenceOf(from: Attributed): KeyEvidence {
 
 /** True: some key holds the kind of the span, whatever it is called. */
 export function saysKind(from: Attributed): boolean {
-  return keyEvidenceOf(from).keys.kind !== undefined;
+  const { kind, nearKind } = keyEvidenceOf(from).keys;
+  return kind !== undefined || nearKind !== undefined;
 }
 
 /** Tells this module's findings about a shape from those of others. */
@@ -255,6 +258,8 @@ function ofShape({ keys }: KeyShape): KeyEvidence {
 
 /** Longer keys are nobody's. */
 const keyCharsMax = 200;
+/** Of the keys, and of the lists, that hold one field, so many are looked at: each is read in turn, and a list walks over all keys. */
+const keysPerFieldMax = 16;
 
 function evidenceOf(keys: readonly string[]): KeyEvidence {
   const ranked = new Map<ScalarField, { readonly key: string; readonly rank: number }[]>();
@@ -267,7 +272,7 @@ function evidenceOf(keys: readonly string[]): KeyEvidence {
       const field = listEndings.find(([ending]) => ending.test(wordsOf(prefix)))?.[1];
       if (field === undefined) continue;
       const known = lists.get(field) ?? new Map<string, Flattened>();
-      known.set(prefix, known.get(prefix) ?? flattened(`${prefix}.`));
+      if (known.size < keysPerFieldMax && !known.has(prefix)) known.set(prefix, flattened(`${prefix}.`));
       lists.set(field, known);
       continue;
     }
@@ -278,9 +283,16 @@ function evidenceOf(keys: readonly string[]): KeyEvidence {
     else others.push({ key, rank: found.rank });
   }
   return {
-    keys: Object.fromEntries([...ranked].map(([field, found]) => [field, found.sort((a, b) => a.rank - b.rank).map(({ key }) => key)])),
+    keys: Object.fromEntries([...ranked].map(([field, found]) => [field, mostTelling(found)])),
     lists: Object.fromEntries([...lists].map(([field, found]) => [field, [...found.values()]])),
   };
+}
+
+function mostTelling(found: readonly { readonly key: string; readonly rank: number }[]): readonly string[] {
+  return found
+    .toSorted((a, b) => a.rank - b.rank)
+    .slice(0, keysPerFieldMax)
+    .map(({ key }) => key);
 }
 
 function fieldOf(key: string): { readonly field: ScalarField; readonly rank: number } | undefined {

@@ -82,6 +82,9 @@ function argumentsInside(object: JsonObject): { readonly value: JsonValue } | 'n
   if (typeof only === 'string' && options === undefined && isJsonObject(parseText(only))) return { value: only };
   // A traced `execute` of the AI SDK: the arguments, and then what is known of the call.
   if (isJsonObject(only) && isJsonObject(options) && Object.hasOwn(options, 'toolCallId') && rest.length === 0) return { value: only };
+  // A traced call of a tool that takes its input and the options of the run.
+  const given = hasOnly(object, ['input', 'options']) && Object.hasOwn(object, 'options') ? member(object, 'input') : undefined;
+  if (isJsonObject(given)) return { value: given };
   const inputText = member(object, 'input_str');
   return typeof inputText === 'string' ? { value: inputText } : undefined;
 }
@@ -129,11 +132,19 @@ function writtenResult(text: string): Framed | undefined {
   if (!/^(?:[A-Z]\w*\(|content=|status=')/.test(text)) return undefined;
   const object = parsePythonObject(text);
   if (object === undefined) return undefined;
+  if (text.startsWith('status=')) return executionResult(object);
   const kind = member(object, 'type');
   const isFrame = typeof kind === 'string' ? RESULT_CLASS.test(kind) : text.startsWith('content=') || Object.hasOwn(object, 'error');
   const key = ['content', 'output', 'result', 'return_value'].find((name) => Object.hasOwn(object, name));
   if (!isFrame || key === undefined) return undefined;
   return { ...toolMessage(object), result: member(object, key) ?? null };
+}
+
+/** The outcome of an execution with its status, as pydantic's `str` writes it: `status='failure' result=None error='…'`. */
+function executionResult(object: JsonObject): Framed | undefined {
+  if (!Object.hasOwn(object, 'result') || !Object.hasOwn(object, 'error')) return undefined;
+  const failed = saysFailed(object);
+  return { result: member(object, failed ? 'error' : 'result') ?? null, ...(failed ? { failed: true } : {}) };
 }
 
 /** What a tool's span tells of its outcome: the result, and whether the wrapper around it says that the call failed. */

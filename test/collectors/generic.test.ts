@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { recognises } from '../../collectors/collector.ts';
 import { generic } from '../../collectors/generic.ts';
+import { replaced } from '../builders/replaced.ts';
 import { span, type Attributes } from '../builders/spans.ts';
 import { testCases, type Case } from './cases.ts';
 
@@ -51,6 +52,30 @@ const silent: readonly Case[] = [
     attributes: { 'acme.span.kind': 'llm', 'request.max_output_tokens': 9, 'usage.total_tokens': 12 },
     facts: {},
     absent: ['inputTokens', 'outputTokens'],
+  },
+];
+
+const nearKinds: readonly Case[] = [
+  {
+    name: 'the kind of what a span is part of counts where no kind is told',
+    attributes: { 'entity.type': 'agent' },
+    facts: { role: 'agent' },
+  },
+  {
+    name: 'a span’s own kind beats that of what it is part of',
+    attributes: { 'entity.type': 'agent', 'span.type': 'memory' },
+    facts: { role: 'step' },
+  },
+  {
+    name: 'an own kind in an unknown word leaves the other without a say',
+    attributes: { 'entity.type': 'agent', 'span.type': 'inference', 'span.subtype': 'tool_call' },
+    facts: {},
+    absent: ['role'],
+  },
+  {
+    name: 'the kind that every span of OpenTelemetry has says nothing',
+    attributes: { 'entity.type': 'agent', 'span.kind': 'INTERNAL' },
+    facts: { role: 'agent' },
   },
 ];
 
@@ -152,6 +177,71 @@ const tools: readonly Case[] = [
   },
 ];
 
+const framed: readonly Case[] = [
+  {
+    name: 'arguments beside the options of the call',
+    attributes: { 'tool.name': 't', 'tool.input': '{"input":{"q":1},"options":null}' },
+    facts: { tool: { arguments: { q: 1 } } },
+  },
+  {
+    name: 'an argument that is called input stays one',
+    attributes: { 'tool.name': 't', 'tool.input': '{"input":{"q":1}}' },
+    facts: { tool: { arguments: { input: { q: 1 } } } },
+  },
+  {
+    name: 'the types of arguments are no arguments',
+    attributes: {
+      'tool.name': 't',
+      'tool.args': '{"q":{"type":"string"},"n":{"type":"integer","minimum":1}}',
+      'input.value': '{"q":"x","n":2}',
+    },
+    facts: { tool: { arguments: { q: 'x', n: 2 } } },
+  },
+  {
+    name: 'a result in the frame of what a function returns',
+    attributes: { 'tool.name': 't', 'tool.output': '{"outputs":"paid"}' },
+    facts: { tool: { result: 'paid' } },
+  },
+  {
+    name: 'a result in the text of an execution with its status',
+    attributes: { 'tool.name': 't', 'tool.output': "status='success' result={'slot': 7, 'packed': False} error=None images=None" },
+    facts: { tool: { result: { slot: 7, packed: false } } },
+    absent: ['tool.failed'],
+  },
+  {
+    name: 'an execution whose status is a failure',
+    attributes: { 'tool.name': 't', 'tool.output': "status='failure' result=None error='no such place'" },
+    facts: { tool: { failed: { message: 'no such place' } } },
+  },
+  {
+    name: 'a text that begins like one stays the result that it is',
+    attributes: { 'tool.name': 't', 'tool.output': "status='open' since='Monday'" },
+    facts: { tool: { result: "status='open' since='Monday'" } },
+  },
+  {
+    name: 'the class before the name of a tool is none of it',
+    span: { name: 'Tool.check_stock' },
+    attributes: { 'acme.span.kind': 'tool' },
+    facts: { tool: { name: 'check_stock' } },
+  },
+];
+
+const usages: readonly Case[] = [
+  {
+    name: 'parts that were taken out of a side are added where the total says so',
+    attributes: {
+      'acme.span.kind': 'llm',
+      'acme.usage_details': '{"input":104,"input_cache_read":16,"output":23,"output_reasoning":4,"total":147}',
+    },
+    facts: { inputTokens: 120, outputTokens: 27 },
+  },
+  {
+    name: 'parts that are within a side are not added',
+    attributes: { 'acme.span.kind': 'llm', 'acme.usage_details': '{"input":120,"input_cache_read":16,"output":27,"total":147}' },
+    facts: { inputTokens: 120, outputTokens: 27 },
+  },
+];
+
 const models: readonly Case[] = [
   {
     name: 'flattened messages beside a model and tokens make a request without a kind',
@@ -214,12 +304,42 @@ const models: readonly Case[] = [
 ];
 
 describe('generic', () => {
-  testCases(generic, [...kinds, ...silent, ...agents, ...tools, ...models]);
+  testCases(generic, [...kinds, ...silent, ...nearKinds, ...agents, ...tools, ...framed, ...usages, ...models]);
 
   test('generic: it reads nothing again that an earlier collector read', () => {
     const one = span({ id: 1, attributes: { 'gen_ai.operation.name': 'chat', 'input.value': 'q', 'output.value': 'a', 'x.model': 'm' } });
     const known = { role: 'model' as const, inputMessages: [], outputMessages: [], model: 'k', toolDefinitions: [], systemPrompt: '' };
     expect(generic.read(one, undefined, known)).toEqual({ role: 'model' });
+  });
+
+  const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+  const many = (key: (index: number) => string, value: string): Attributes =>
+    Object.fromEntries([...Array(10_000).keys()].map((index) => [key(index), value]));
+  test.each([
+    ['many keys of tools', many((index) => `acme${index}.tool.name`, 'x')],
+    ['many kinds', many((index) => `acme${index}.span.kind`, 'x')],
+    ['many inputs that are deep JSON', { 'acme.span.kind': 'tool', ...many((index) => `a${index}.input`, deep) }],
+    ['many usages', { 'acme.span.kind': 'llm', ...many((index) => `a${index}.usage`, '{}') }],
+    ['many definitions', { 'acme.span.kind': 'llm', ...many((index) => `a${index}.tools`, '[]') }],
+    ['many metadata', { 'acme.span.kind': 'agent', ...many((index) => `a${index}.metadata`, '{}') }],
+    ['many schemas', { 'acme.span.kind': 'tool', ...many((index) => `a${index}.input_schema`, '{}') }],
+    ['many outputs', { 'acme.span.kind': 'llm', ...many((index) => `a${index}.output`, '{"tools":[]}') }],
+    ['many lists', { 'acme.span.kind': 'llm', ...many((index) => `a${index}.messages.0.role`, 'user') }],
+    ['many items of a list', { 'acme.span.kind': 'llm', ...many((index) => `acme.messages.${index}.role`, 'user') }, 10_100],
+    ['long keys', { 'acme.span.kind': 'llm', ...many((index) => `${'a.'.repeat(500)}${index}.input`, 'x') }],
+    ['names of prototypes', { 'acme.span.kind': '__proto__', 'acme.constructor.kind': 'constructor', 'acme.tools.0.__proto__': 'x' }],
+  ] as const)('generic: %s make it read a bounded number of values', (_name, attributes: Attributes, most: number = 200) => {
+    const whole = span({ id: 1, attributes });
+    let asked = 0;
+    const counted = replaced(whole, {
+      attribute: (key) => {
+        asked += 1;
+        return whole.attribute(key);
+      },
+      attributeKeys: () => whole.attributeKeys(),
+    });
+    expect(() => generic.read(counted)).not.toThrow();
+    expect(asked).toBeLessThan(most);
   });
 
   test.each([
