@@ -17,7 +17,7 @@ export interface ExporterSettings {
   readonly headers?: { readonly [name: string]: string };
   readonly protocol?: OtlpProtocol;
   readonly compression?: 'none' | 'gzip';
-  /** False: calls to judges are not told as spans. */
+  /** False: calls to judges become no spans. */
   readonly judgeCalls?: boolean;
   readonly tls?: ClientTls;
   /** Longest time for one request, with everything that belongs to it. */
@@ -53,11 +53,11 @@ export type WebhookSettings = MessageSettings & {
   readonly secret?: string;
   readonly only: WebhookFilter;
   readonly perMinute: number;
-  /** True: it may be inside, where nobody from outside comes. */
+  /** True: the address may be a private one. */
   readonly privateAddresses: boolean;
 };
 
-/** A verdict is told when its outcome or its label is named; empty lists of evaluators and agents are all of them. */
+/** Sends a verdict when its outcome or label is named. An empty list of evaluators or agents means all. */
 export type WebhookFilter = {
   readonly verdicts: readonly VerdictOutcome[];
   readonly labels: readonly string[];

@@ -42,7 +42,7 @@ export type PushOutcome =
 export interface MetricsPush {
   /** Resolves, never rejects. One at a time. */
   push(): Promise<PushOutcome>;
-  /** Ends the connections, and with them what is under way. */
+  /** Ends the connections and the request in progress. */
   stop(): void;
 }
 
@@ -105,7 +105,7 @@ export async function probeMetrics({ url, headers, tls }: Pick<MetricsPushSettin
   return refusalNamed(exportOutcome(answer), ['a key in headers']);
 }
 
-/** Of so many points at most; a metric may be told in several pieces. */
+/** Splits metrics into requests of at most `pointsMax` points; one metric may span several. */
 function inParts(families: readonly MetricFamily[], pointsMax: number): readonly (readonly MetricFamily[])[] {
   const parts: MetricFamily[][] = [];
   let room = 0;

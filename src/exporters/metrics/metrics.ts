@@ -10,7 +10,7 @@ import { type Exporter } from '../exporter.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 import type { ExporterDeps, ExporterSettings } from '../settings.ts';
 
-/** Verdicts remembered to tell whether a later revision changed them; the oldest are forgotten first. */
+/** Verdicts in memory, to detect changes in a later revision. The oldest go first. */
 const verdictsRememberedMax = 40_000;
 /** Tenants with a label value of their own; those that come later share one. */
 export const tenantLabelsMax = 100;
@@ -87,7 +87,7 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
 /** Judge verdicts come later, in items of their own, about a run that has been counted. */
 function isRunsFirst({ evaluations, decisions }: ExportItem): boolean {
   const kinds = [...evaluations, ...decisions].map(({ evaluatorKind }) => evaluatorKind);
-  // A pair that ends without being asked is told with the run, also where there are no rules.
+  // The item of the run carries pairs that end without a question, also without any rule.
   return (
     kinds.length === 0 || kinds.includes('rule') || decisions.some(({ decision }) => decision === 'filtered' || decision === 'sampled_out')
   );

@@ -25,12 +25,12 @@ export interface EvaluationSpan {
 export const evaluationEventsMax = 1000;
 const explanationCharsMax = 4096;
 
-/** Undefined when there is nothing to tell: a skipped verdict is no result, but a run that is taken back takes its verdicts with it. */
+/** `undefined` when the item has no result. A skipped verdict is none, but a withdrawn run withdraws its verdicts. */
 export function evaluationSpanOf(item: ExportItem): EvaluationSpan | undefined {
   const { run } = item;
   const reported = item.evaluations.filter((evaluation) => evaluation.verdict.kind !== 'skipped');
   if (reported.length === 0 && run.partOf === undefined) return undefined;
-  // Judges' verdicts had carriers of their own; what is taken back replaces that of the rules.
+  // Verdicts of judges had evaluation spans of their own. The withdrawal replaces the span of the rules.
   const own = run.partOf === undefined ? item.evaluations : item.evaluations.filter(({ evaluatorKind }) => evaluatorKind === 'rule');
   const keys = own.map((evaluation) => evaluation.key);
   const revision = itemRevision(item);

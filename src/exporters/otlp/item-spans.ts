@@ -21,7 +21,7 @@ export function spansOf(item: ExportItem, tellsCalls: boolean): readonly Outgoin
   ];
 }
 
-/** Child of the agent's span and linked to it, at its end: before it, the trace would look different; after it, longer. */
+/** Child of the agent's span, linked to it, at its end time: an earlier or later time would change the shape of the trace. */
 function carrierSpan(
   carrier: EvaluationSpan,
   { run }: ExportItem,

@@ -10,10 +10,10 @@ import { type EvaluationKey, errorType, targetKey } from '../../model/verdict.ts
 import { itemRevision, type ExportItem, type RunDecision } from '../../model/scored-run.ts';
 import { scopeName, type OutgoingLink, type OutgoingSpan } from '../../otlp/write/outgoing-items.ts';
 
-/** Projects are told apart by these: the agent's own shows the agent, and its costs, alone. */
+/** Attributes that put judge calls into another project, so that the agent's project holds its costs alone. */
 const resource: JsonObject = { [wire.serviceName]: scopeName, [wire.openInferenceProject]: scopeName };
 
-/** None where nobody was asked. `told`: spans that tell what came of it. */
+/** Empty when no judge was asked. `reporting`: spans with the verdict. */
 export function judgeSpans(item: ExportItem, reporting: readonly OutgoingLink[]): readonly OutgoingSpan[] {
   const [calls, decision] = [item.calls ?? [], item.decisions[0]];
   if (calls.length === 0 || decision === undefined) return [];
@@ -21,7 +21,7 @@ export function judgeSpans(item: ExportItem, reporting: readonly OutgoingLink[])
   return [verdictSpan(item, decision, trace, reporting), ...calls.map((call, nth) => callSpan(item, decision, { call, trace, nth }))];
 }
 
-/** Its trace, where somebody was asked. */
+/** Trace of the judge calls; `undefined` when no judge was asked. */
 export function judgeTraceOf(item: ExportItem): JudgeTrace | undefined {
   const decision = item.decisions[0];
   return decision === undefined || (item.calls ?? []).length === 0 ? undefined : judgeTrace(judgeKey(item, decision), itemRevision(item));

@@ -41,7 +41,7 @@ export function resultRecords({ run, evaluations }: ExportItem): readonly Outgoi
   return [...verdicts, ...parts].slice(0, evaluationEventsMax);
 }
 
-/** Skipped is no result; in a later revision, and of a run that is taken back, it ends what was told before. */
+/** A skipped verdict is no result. In a later revision, and of a withdrawn run, it replaces the earlier result. */
 function verdictRecord(evaluation: Evaluation, run: ExportedRun): OutgoingLog | undefined {
   const { key, verdict } = evaluation;
   const isOver = verdict.kind === 'skipped' && (itemRevision({ run }) > 1 || run.partOf !== undefined);

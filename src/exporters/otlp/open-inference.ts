@@ -20,7 +20,7 @@ interface Keys {
 
 const explanationCharsMax = 4096;
 
-/** Puts them to the attributes of a carrier. Only what is scored is a result there. */
+/** Adds annotations to the attributes of an evaluation span. Only scored verdicts are results there. */
 export function addAnnotations(to: NewAttributes, evaluations: readonly Evaluation[]): void {
   const numbers = new Map<Scope, number>();
   for (const evaluation of evaluations) {

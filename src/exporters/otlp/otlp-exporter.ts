@@ -28,7 +28,7 @@ export interface OtlpExporter<Item> {
   stop(): void;
 }
 
-/** What is sent of a run takes some kilobytes: a request stays far below what backends take. */
+/** An item takes some kilobytes, so a request stays far below the limits of backends. */
 const itemsPerRequest = 32;
 const requestsMax = 4;
 /** Under way at one time: a backlog fills every request. */

@@ -20,7 +20,7 @@ export interface OtlpTransportSettings {
 }
 
 export interface OtlpTransport {
-  /** Sends one request; resolves, never rejects. What gRPC answers is told as the HTTP status that says the same. */
+  /** Sends one request; resolves, never rejects. Maps a gRPC status to the equivalent HTTP status. */
   send(signal: OtlpSignal, contentType: string, body: Buffer): Promise<Answer>;
   /** Where such requests go: of gRPC host, port and method. */
   url(signal: OtlpSignal): string;

@@ -1,4 +1,4 @@
-/** The contract of a backend with scores of its own: how they are written there, what is needed for it, and what it cannot take. */
+/** The contract of a backend with a score API: how to write scores, what that needs, and what the API cannot take. */
 import { type JsonValue, isJsonArray, isJsonObject, member, parseJson } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { type ScoreApiScore, isUuid } from './score-api-score.ts';
@@ -27,7 +27,7 @@ export interface ScoreApiSettings {
 }
 
 export interface ScoreApiAccount extends ScoreApiSettings {
-  /** What look-ups have told that outlives a request, such as the id of a project by its name. It is emptied after a failure. */
+  /** Cached answers of look-ups, such as the id of a project by its name. A failure clears the cache. */
   readonly known: Map<string, string>;
 }
 
@@ -40,7 +40,7 @@ export interface ScoreApiRequest {
   readonly answerBytesMax?: number;
 }
 
-/** `only`: ids of the scores that a failure is about, where the answer tells; all others are written. */
+/** `only`: ids of the failed scores, when the answer names them; all others are written. */
 export type ScoreApiOutcome = ExportOutcome & { readonly only?: ReadonlySet<string> };
 
 /** Sends one request; resolves, never rejects. */
@@ -65,7 +65,7 @@ export interface ScoreApiBackend {
   headers(settings: ScoreApiSettings): { readonly [name: string]: string };
   /** A request that changes nothing, and that is answered well only when the credentials are right. */
   readonly probe: ScoreApiRequest;
-  /** Writes all of them or tells what went wrong. The same scores again change nothing. */
+  /** Writes all scores or resolves with the failure. Idempotent. */
   write(scores: readonly ScoreApiScore[], call: ScoreApiCall, account: ScoreApiAccount): Promise<ScoreApiOutcome>;
   /** For a dry run: the answer to a look-up when the spans are there and nothing of ours is. `{}` when left out. */
   supposed?(request: ScoreApiRequest): JsonValue;

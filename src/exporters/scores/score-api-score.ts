@@ -16,7 +16,7 @@ export type ScoreValue =
   | { readonly kind: 'scored'; readonly score: number; readonly label: string; readonly passed: boolean | null }
   /** The evaluation failed. `error`: a word of low cardinality. */
   | { readonly kind: 'failed'; readonly error: string }
-  /** An earlier revision may have been told; there is nothing to tell any more. */
+  /** Removes the score of an earlier revision. */
   | { readonly kind: 'withdrawn' };
 
 export interface ScoreApiScore {
@@ -70,7 +70,7 @@ function verdictScore(evaluation: Evaluation, run: ExportedRun): readonly ScoreA
   ];
 }
 
-/** Skipped is no result; in a later revision, and of a run that is taken back, it ends what was told before. */
+/** A skipped verdict is no result. In a later revision, and of a withdrawn run, it removes the earlier score. */
 function valueOf({ verdict }: Evaluation, run: ExportedRun): ScoreValue | undefined {
   if (verdict.kind === 'scored') return { kind: 'scored', score: verdict.score, label: verdict.label, passed: verdict.passed };
   if (verdict.kind === 'failed') return { kind: 'failed', error: errorType(verdict.error) };
@@ -81,7 +81,7 @@ function placeOf({ key }: Evaluation, run: ExportedRun): ScorePlace | undefined 
   const { traceId, spanTraceId = traceId, spanId, trace, parent } = run;
   if (key.targetKind === 'run')
     return { kind: 'run', traceId: spanTraceId, spanId, isOutermost: parent === undefined && run.partOf === undefined };
-  // Neither a group of runs nor a tool by itself is anywhere in a trace: what is said of them stands with the session, else with the run.
+  // A trace has no place for a group of runs or a tool. Their scores stand at the session, or else at the run.
   if (key.targetKind === 'session') return trace.sessionId === undefined ? undefined : { kind: 'session', sessionId: trace.sessionId };
   if (key.targetKind === 'tool_call') return { kind: 'span', traceId: spanTraceId, spanId: key.targetId.split('/').at(-1) ?? spanId };
   return undefined;

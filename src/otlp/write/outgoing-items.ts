@@ -1,4 +1,4 @@
-/** A span of ours, made of plain values, on its way to a backend. */
+/** Spans and log records of the service, as plain values, and their writers. */
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { attributesJson, plainAttributes, writeAttributes } from './attributes.ts';
@@ -17,7 +17,7 @@ export interface OutgoingSpan {
   readonly name: string;
   /** Internal when left out. */
   readonly kind?: 'client';
-  /** True: its trace is of ours. Elsewise its parent is in another process. */
+  /** True: the service began its trace. Absent: its parent is in another process. */
   readonly ownTrace?: true;
   readonly startUnixNano: bigint;
   readonly endUnixNano: bigint;
@@ -56,7 +56,7 @@ const spanKinds = { internal: 1, client: 3 } as const;
 const errorStatus = 2;
 /** W3C sampled; and of the parent or the linked span it is known (0x100) that it is in another process (0x200). */
 const sampledRemote = 0x301;
-/** The same of a parent that is of ours. */
+/** The same when the parent is a span of the service. */
 const sampledHere = 0x101;
 
 function wireSpan({ kind, ownTrace, fault, links, ...span }: OutgoingSpan): WireSpan<JsonObject> {
@@ -69,7 +69,7 @@ function wireSpan({ kind, ownTrace, fault, links, ...span }: OutgoingSpan): Wire
   };
 }
 
-/** A log record of ours, made of plain values, on its way to a backend. */
+/** A log record of the service, as plain values. */
 export interface OutgoingLog {
   /** Attributes of the resource under which it stands. */
   readonly resource: JsonObject;
@@ -89,7 +89,7 @@ const severities = { INFO: 9, WARN: 13, ERROR: 17 } as const;
 /** W3C sampled. */
 const recordFlags = 1;
 
-/** Spans and log records of ours as OTLP/JSON. */
+/** Writes spans as OTLP/JSON. */
 export function jsonSpans(): OtlpWriter<OutgoingSpan> {
   return {
     contentType: 'application/json',
@@ -143,7 +143,7 @@ function recordOf({ traceId, spanId, timeUnixNano, severity, eventName, body, at
   };
 }
 
-/** Spans and log records of ours as protobuf. Written by hand: OpenTelemetry's serializer takes ten times as long, and has one type for whole and broken numbers. */
+/** Writes spans as protobuf. OpenTelemetry's serializer takes ten times as long and does not keep whole numbers as doubles. */
 
 /** The field numbers stand beside the readers, in `otlp/envelope-protobuf.ts` and `otlp/spans-protobuf.ts`. */
 export function protobufSpans(): OtlpWriter<OutgoingSpan> {

@@ -244,16 +244,16 @@ function isWhole(value: number): boolean {
   return Number.isSafeInteger(value) && !Object.is(value, -0);
 }
 
-/** The bytes of attributes that come again and again: of what a service tells of a run, all but a few are those of the run before. */
+/** Cached bytes of repeated attributes: most attributes of a run equal those of the run before. */
 type PairValue = string | number | boolean;
 
 interface KeptPairs {
-  /** What is kept under a key of a field, by value, to be looked at only. Undefined: nothing is, and nothing will be. */
+  /** Cached bytes by value, read only; `undefined` when the key is not cached. */
   valuesOf(field: number, key: string, asDouble: boolean): ReadonlyMap<PairValue, Uint8Array> | undefined;
   keep(field: number, key: string, asDouble: boolean, value: PairValue, bytes: Uint8Array): void;
 }
 
-/** Undefined: more came under the key than is worth looking for. */
+/** `undefined` when the key has too many values to cache. */
 type Keys = Map<string, Map<PairValue, Uint8Array> | undefined>;
 
 function keptPairs(): KeptPairs {

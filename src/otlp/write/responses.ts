@@ -40,7 +40,7 @@ export function statusResponse(encoding: OtlpEncoding, code: number, message: st
   return out.result();
 }
 
-/** A google.rpc.Status in protobuf that tells when to try again, as OTLP over gRPC throttles. */
+/** A google.rpc.Status in protobuf with a RetryInfo: how OTLP over gRPC throttles. */
 export function retryStatus(code: number, message: string, retryAfterSeconds: number): Buffer {
   const out = protobufWriter();
   out.varint(1, code);

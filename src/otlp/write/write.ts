@@ -144,7 +144,7 @@ interface ScopeGroup {
   readonly spans: readonly Span[];
 }
 
-/** Neighbours whose resources and scopes have equal content, as the two key functions tell it, are one group: the order of the spans stays, for it tells which of them began first. */
+/** Groups neighbours whose resources and scopes have equal keys. The order of spans stays, as it shows which began first. */
 function regroup(
   spans: readonly Span[],
   resourceKey: (resource: Resource) => string,
