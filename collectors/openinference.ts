@@ -80,7 +80,8 @@ function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
 /** A chain without a parent stands for the whole run. */
 function isAgents(span: Span): boolean {
   const kind = kindOf(span);
-  return kind === 'AGENT' || (kind === 'CHAIN' && span.parentSpanId === undefined);
+  if (kind === 'AGENT') return span.parentSpanId === undefined || !isGraphNode(span, objectIn(span, 'metadata'));
+  return kind === 'CHAIN' && span.parentSpanId === undefined;
 }
 
 function kindOf(span: Span): string | undefined {
@@ -90,7 +91,9 @@ function kindOf(span: Span): string | undefined {
 function byKind(span: Span, metadata: JsonObject, repeats: Repeats): Drafted<SpanFacts> {
   switch (kindOf(span)) {
     case 'AGENT':
-      return { role: 'agent', ...agentFacts(span, metadata) };
+      return span.parentSpanId !== undefined && isGraphNode(span, metadata)
+        ? stepFacts(metadata)
+        : { role: 'agent', ...agentFacts(span, metadata) };
     case 'TOOL':
       return toolFacts(span);
     case 'LLM':
@@ -104,12 +107,23 @@ function byKind(span: Span, metadata: JsonObject, repeats: Repeats): Drafted<Spa
   }
 }
 
+/** LangGraph's instrumentation takes any node for an agent whose name holds that word: `agent`, or the router at the start. */
+function isGraphNode(span: Span, metadata: JsonObject): boolean {
+  const node = textIn(metadata, 'langgraph_node');
+  return node !== undefined && textIn(metadata, 'lc_agent_name') !== span.name && (node === span.name || node.startsWith('__'));
+}
+
+/** The metadata of a graph name the agent that a step works for. */
+function stepFacts(metadata: JsonObject): SpanFacts {
+  const agentName = graphAgent((name) => textIn(metadata, name));
+  return { role: 'step', ...(agentName === undefined ? {} : { agentName }) };
+}
+
 /** A chain is a step of the framework, but one without a parent stands for the whole run. */
 function chainFacts(span: Span, metadata: JsonObject): SpanFacts {
   if (span.parentSpanId === undefined) return { role: 'workflow', ...agentFacts(span, metadata) };
   const named = CURRENT_AGENT.exec(`${textAttribute(span, 'input.value') ?? ''} ${textAttribute(span, 'output.value') ?? ''}`)?.[1];
-  const agentName = named ?? graphAgent((name) => textIn(metadata, name));
-  return { role: 'step', ...(agentName === undefined ? {} : { agentName }) };
+  return named === undefined ? stepFacts(metadata) : { role: 'step', agentName: named };
 }
 
 /** LlamaIndex names the agent only inside the text form of its events. */
