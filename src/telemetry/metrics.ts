@@ -449,7 +449,7 @@ export const metrics = {
     unit: '{request}',
     labels: ['tracejury.outcome'],
     meaning:
-      'Requests to the target of `forward`: sent, retried (the target may take them later), or refused for good; of several spans that are refused together the parts are sent once more.',
+      'Requests to the target of `forward`: sent, retried (the target may take them later), or refused for good. The service sends the parts of a refused request once more.',
   },
   'tracejury.forward.waiting': {
     kind: 'gauge',
@@ -554,7 +554,7 @@ export const metrics = {
     unit: '1',
     labels: budget,
     meaning:
-      'What the limit leaves of the sample rates, with what waits to be asked: 1 all, 0 nothing is asked. The lowest of those of a judge and of an evaluator holds.',
+      'What the limit leaves of the sample rates, counting the waiting questions: 1 is all, 0 is nothing. The lower of a judge’s and an evaluator’s applies.',
   },
   'tracejury.judge.jobs': {
     kind: 'counter',
@@ -614,7 +614,7 @@ export const metrics = {
     unit: '{verdict}',
     labels: ['gen_ai.evaluation.name', 'tracejury.judge', 'tracejury.reason', 'tracejury.outcome'],
     meaning:
-      'Votes that were passed on to another judge, by why (disagreement, low_confidence) and whether it decided, failed, or was not_asked; unless it decided, the votes did.',
+      'Votes that were passed on to another judge, by reason (disagreement, low_confidence) and result: decided, failed, or not_asked. Unless it decided, the votes did.',
   },
   'tracejury.judge.queue': { kind: 'gauge', unit: '{question}', labels: [], meaning: 'Runs waiting for a judge or an endpoint.' },
   'tracejury.store.items': {
@@ -732,7 +732,7 @@ export const metrics = {
     unit: '{text}',
     labels: ['tracejury.rule'],
     meaning:
-      'Replacements by `redact`, by rule: a ready pattern by its name, an own one by its place in the list. not_searched: whole texts beyond the limits of searching.',
+      'Replacements by `redact`, by rule: a ready pattern by its name, one of your own by its place in the list. not_searched: whole texts beyond the limits of searching.',
   },
   'tracejury.config.reloads': {
     kind: 'counter',
@@ -763,7 +763,7 @@ export const metrics = {
     unit: '{push}',
     labels: ['tracejury.outcome', 'tracejury.reason'],
     meaning:
-      'Times that metrics were pushed to a backend: sent, rejected (it took only some of the values), or failed, with the reason: one of those of tracejury.exporter.failures, or stopped.',
+      'Pushes of metrics to a backend: sent, rejected (it took only some of the values), or failed. The reason is one of tracejury.exporter.failures, or stopped.',
   },
   'tracejury.metrics.pushed': {
     kind: 'gauge',
