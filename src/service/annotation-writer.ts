@@ -1,4 +1,4 @@
-/** Writes annotations to the store, redacted and counted. */
+/** Between those who say something of runs and the store: what is redacted is taken away first, and everything is counted. */
 import { createHash } from 'node:crypto';
 import { annotationId, type Annotation, type TakenAnnotation } from '../model/store/annotation-store.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
@@ -91,7 +91,7 @@ function redacted(annotation: Annotation, { text }: Redaction): Annotation {
   };
 }
 
-// Spans and records of a request may carry verdicts of others: the store has them before the request is acknowledged.
+// Requests whose spans and records tell verdicts of others: these are kept as well, before the request counts as taken.
 
 interface AnnotationIngestOptions {
   readonly ingest: Ingest;
@@ -113,12 +113,10 @@ export function annotationIngest({ ingest, writer, clock }: AnnotationIngestOpti
         await own?.take(found.slice(at, at + annotationsAtOnceMax).map((one) => (one.at > now ? { ...one, at: now } : one)));
       }
     } catch (error) {
-      // The sender repeats the request: the journal skips spans that it has, and the store skips an equal annotation.
+      // Whoever sent them sends them again: spans that are there already are passed over, and so is the same word.
       throw new JuryError(
         'STORE_REFUSED',
-        isDiskFull(error)
-          ? 'It carries verdicts that could not be stored: the disk is full.'
-          : 'It carries verdicts that could not be stored.',
+        isDiskFull(error) ? 'It tells verdicts that could not be stored: the disk is full.' : 'It tells verdicts that could not be stored.',
         error,
       );
     }

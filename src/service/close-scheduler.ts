@@ -1,12 +1,12 @@
-/** Closes due runs between the answers to requests. */
+/** Lets runs close when they are due, between the requests that are answered. */
 import type { Clock } from '../model/clock.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 
-/** Pieces between two readings of the clock. A trace is one piece of well under a millisecond, a large one many of some milliseconds each. */
+/** Done before the clock is looked at again. A trace is one piece of well under a millisecond, a large one many of some milliseconds each. */
 const piecesPerStep = 1;
-/** Steps of one tick, however slowly the clock goes. */
+/** However slowly the clock goes. */
 const stepsPerTickMax = 1_000;
-/** The longest sleep of a timer; a later deadline is read again then. */
+/** The longest that a timer sleeps: a later deadline is looked at again then. */
 const timerMsMax = 60_000;
 /** Of one tick, while closing is in time: the more the later it is. A request waits so long for it in every turn that it takes. */
 const tickMsLeast = 1;
@@ -17,11 +17,11 @@ const lateMs = 100;
 /** When it is this late it gets nine parts of ten. */
 const veryLateMs = 1_000;
 const partsMax = 9;
-/** Milliseconds until `mustWait` is called again. */
+/** Until whoever takes what closes is asked again whether they have caught up. */
 const restMs = 20;
 
 export interface CloseScheduler {
-  /** Reads the next deadline again. */
+  /** Looks at the next deadline again. */
   readonly wake: () => void;
   readonly stop: () => void;
 }
@@ -29,9 +29,9 @@ export interface CloseScheduler {
 export interface CloseSchedulerOptions {
   readonly flow: Pick<Pipeline, 'advance' | 'nextDueMs'>;
   readonly clock: Clock;
-  /** True while the store is behind: runs then stay open a little longer. */
+  /** True: whoever takes what closes is behind, so that runs stay open a little longer. */
   readonly mustWait?: () => boolean;
-  /** Receives the error of a trace that could not be closed. */
+  /** Told of a trace that could not be closed. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -58,7 +58,7 @@ export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault 
         if (overdueMs() < 0 || clock.nowMs() >= untilMs) break;
       }
     } catch (error) {
-      // A trace that cannot be read must not stop the others; it is a fault of the service, so the log has it as an error.
+      // One trace that cannot be read must not stop the others; the fault is ours, so it is told loudly.
       onFault(error);
     }
     endedMs = clock.nowMs();

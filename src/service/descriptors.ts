@@ -1,4 +1,4 @@
-/** The descriptor limit of the process and the shares of the listeners: each connection takes one descriptor. */
+/** The descriptors that the system lets the process have, and what the listeners take of them: each connection is one. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Descriptors {
@@ -8,7 +8,7 @@ export interface Descriptors {
   readonly open: number;
 }
 
-/** The usual limit of POSIX systems, where the limit cannot be read. */
+/** What POSIX systems commonly start with, where nothing tells the limit. */
 const commonMax = 1_024;
 const commonOpen = 64;
 
@@ -45,7 +45,7 @@ export interface ConnectionShares {
 /** The most that memory for sockets is meant for. */
 const most = { http: 4_096, grpc: 1_024, console: 256 } as const;
 const parts = { http: 0.6, grpc: 0.25, console: 0.15 } as const;
-/** With fewer, a listener would be of no use. Accepting may then fail, and the process lives on. */
+/** Below it nobody could use a listener; then accepting fails, and the process lives on. */
 const least = 2;
 const reservedShare = 0.25;
 const reservedMost = 1_024;

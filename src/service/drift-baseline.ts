@@ -10,7 +10,7 @@ import type { Redaction } from '../redaction/redaction.ts';
 
 export interface Watch {
   readonly name: string;
-  /** The runs as the judge sees them, each with its question. */
+  /** As the judge is shown them, each with what is asked about it. */
   readonly items: readonly WatchedItem[];
   readonly everyMs: number;
   readonly planned: number | undefined;
@@ -71,28 +71,24 @@ export function watchesOf(
 /** In words; empty: nothing. */
 export function differences(before: JsonObject, now: JsonObject): readonly string[] {
   const differs = (key: string): boolean => jsonText(member(before, key) ?? null) !== jsonText(member(now, key) ?? null);
-  const difference = (key: string, word: string): readonly string[] =>
-    differs(key) ? [`${word} ${valueText(member(now, key))}, before ${valueText(member(before, key))}`] : [];
+  const told = (key: string, word: string): readonly string[] =>
+    differs(key) ? [`${word} ${said(member(now, key))}, before ${said(member(before, key))}`] : [];
   const plain = (key: string, sentence: string): readonly string[] => (differs(key) ? [sentence] : []);
-  const own = [
-    ...difference('evaluator', 'evaluator'),
-    ...difference('version', 'version of the evaluator'),
-    ...difference('threshold', 'threshold'),
-  ];
+  const own = [...told('evaluator', 'evaluator'), ...told('version', 'version of the evaluator'), ...told('threshold', 'threshold')];
   return [
     ...own,
-    // Their hash also covers the members above.
+    // Their hash is also made of what is told before it.
     ...(own.length === 0 ? plain('options', 'other options, of which a template is one, or another expectation') : []),
-    ...difference('model', 'model'),
+    ...told('model', 'model'),
     ...plain('endpoint', 'another endpoint of the judge'),
     ...plain('settings', 'other settings of the judge'),
     ...plain('frame', 'this release puts questions in other words'),
     ...plain('runs', 'other runs in the dataset, or other rules of redact'),
-    ...difference('baseline', 'baseline'),
+    ...told('baseline', 'baseline'),
   ];
 }
 
-function valueText(value: JsonValue | undefined): string {
+function said(value: JsonValue | undefined): string {
   return typeof value === 'string' ? JSON.stringify(value) : jsonText(value ?? null);
 }
 

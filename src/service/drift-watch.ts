@@ -1,5 +1,5 @@
 /**
- * Asks judges about fixed sets of runs at intervals and compares each measurement with the baseline. One question at a time, with a rest after each: runs come first.
+ * Asks judges about fixed sets of runs again and again, and holds what they say beside what they said first. One question at a time, with a rest after each: runs come first.
  * Each answer is written before the next question goes, so a process that dies costs one question.
  */
 import type { Config } from '../config/config.ts';
@@ -35,9 +35,9 @@ export interface DriftWatch {
   stop(): Promise<void>;
 }
 
-/** Milliseconds between two checks for due measurements. */
+/** Until it is looked whether something is due. */
 const idleMs = 30_000;
-/** After a question that the judge did not get, or a fault of the store. */
+/** After a question that nobody was to be asked, or a fault of the store. */
 const putOffMs = 60_000;
 /** Between two questions: a look takes a tenth of the time until the next one, and no longer than it needs to. */
 const spreadShare = 0.1;
@@ -63,7 +63,7 @@ export function driftWatch({
   const now = (): number => Math.floor(clock.nowMs() * 1_000);
   let read: { readonly config: unknown; readonly redaction: unknown; readonly watches: readonly Watch[] } | undefined;
 
-  /** The next step of each watch, by its name: one whose judge is down holds up no other. */
+  /** When a watch is looked at again, by its name: one whose judge is down holds up no other. */
   const notBefore = new Map<string, number>();
 
   /** What is asked is hashed once for each configuration. */
@@ -212,11 +212,11 @@ function labelsOf({ name, judge }: Watch): { readonly [label: string]: string } 
   return { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge };
 }
 
-// The last measurement of each drift watch as gauges, for dashboards and alerts.
+// The last look of each drift watch as gauges: what dashboards and alerts look at.
 
 const directions: { readonly [word in DriftWord]: number } = { passes_more: 1, no_change_shown: 0, passes_less: -1 };
 
-interface LastMeasurement {
+interface Told {
   readonly labels: Labels;
   readonly look: DriftMeasurement;
 }
@@ -230,26 +230,26 @@ async function publishDrift({
   readonly telemetry: Pick<MetricRegistry, 'replace'>;
   readonly watches: readonly Watch[];
 }): Promise<void> {
-  const measured: LastMeasurement[] = [];
+  const told: Told[] = [];
   for (const { name, judge, model } of watches) {
     const [look] = await store.looks({ name, state: 'kept', limit: 1 });
     if (look !== undefined)
-      measured.push({ labels: { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge, 'gen_ai.request.model': model }, look });
+      told.push({ labels: { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge, 'gen_ai.request.model': model }, look });
   }
   // After a baseline nothing can have changed yet.
   telemetry.replace(
     'tracejury.judge.drift',
-    measured.map(({ labels, look: { result } }) => ({ labels, value: directions[result?.shown ?? 'no_change_shown'] })),
+    told.map(({ labels, look: { result } }) => ({ labels, value: directions[result?.shown ?? 'no_change_shown'] })),
   );
-  telemetry.replace('tracejury.judge.drift.flipped', measured.flatMap(flipped));
+  telemetry.replace('tracejury.judge.drift.flipped', told.flatMap(flipped));
   telemetry.replace(
     'tracejury.judge.drift.looked',
-    measured.map(({ labels, look: { endedAt = 0 } }) => ({ labels, value: endedAt / 1_000_000 })),
+    told.map(({ labels, look: { endedAt = 0 } }) => ({ labels, value: endedAt / 1_000_000 })),
   );
 }
 
 /** Without runs to compare there is no share. */
-function flipped({ labels, look: { look, result } }: LastMeasurement): readonly { readonly labels: Labels; readonly value: number }[] {
+function flipped({ labels, look: { look, result } }: Told): readonly { readonly labels: Labels; readonly value: number }[] {
   const figures = result === undefined ? undefined : driftFigures(result.counts, { look, planned: result.planned });
   if (figures?.kind !== 'estimated' || figures.flipped.kind !== 'estimated') return [];
   const share = figures.flipped;

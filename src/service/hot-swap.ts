@@ -1,52 +1,52 @@
-/** A client that can be replaced in use: open work ends with the client that began it, which then stops. */
+/** A client in use whose place another one can take: what is under way ends with the one that it began with, which is stopped then. */
 
 export interface Stoppable {
   stop(): Promise<void>;
 }
 
 export interface Exchangeable<Client> {
-  /** With the current client. */
+  /** With whoever is in place now. */
   use<Result>(work: (client: Client) => Promise<Result>): Promise<Result>;
   exchange(next: Client): void;
-  /** Stops every client, also with open work. */
+  /** Stops all of them, whatever is under way. */
   stop(): Promise<void>;
 }
 
 interface Held<Client> {
   readonly client: Client;
-  openCount: number;
+  underWay: number;
 }
 
 export function exchangeable<Client extends Stoppable>(first: Client): Exchangeable<Client> {
-  let current: Held<Client> = { client: first, openCount: 0 };
-  /** Replaced clients with open work, at most as many as there is open work. */
-  const replaced = new Set<Held<Client>>();
+  let current: Held<Client> = { client: first, underWay: 0 };
+  /** Those that left and still have work. As many at most as there is work under way. */
+  const leaving = new Set<Held<Client>>();
 
   function release(held: Held<Client>): void {
-    if (held === current || held.openCount > 0) return;
-    replaced.delete(held);
+    if (held === current || held.underWay > 0) return;
+    leaving.delete(held);
     void held.client.stop();
   }
 
   return {
     async use(work) {
       const held = current;
-      held.openCount++;
+      held.underWay++;
       try {
         return await work(held.client);
       } finally {
-        held.openCount--;
+        held.underWay--;
         release(held);
       }
     },
     exchange(next) {
       const before = current;
-      current = { client: next, openCount: 0 };
-      replaced.add(before);
+      current = { client: next, underWay: 0 };
+      leaving.add(before);
       release(before);
     },
     async stop() {
-      await Promise.all([current, ...replaced].map(({ client }) => client.stop()));
+      await Promise.all([current, ...leaving].map(({ client }) => client.stop()));
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Compresses idle traces in memory while the service has time for it. */
+/** Makes what waits in memory smaller while the service has time for it. */
 import { zstdDecompressSync } from 'node:zlib';
 import type { Sleep } from '../model/clock.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
@@ -10,10 +10,10 @@ import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 const everyMs = 25;
 const tracesPerTurn = 32;
 
-/** A dozen traces share a slab. One that stays for days holds no more than its bytes on the wire, with which it is counted. */
+/** A dozen traces share so many bytes. Should one of them stay for days, it holds no more than the bytes on the wire that it is counted with. */
 const compactedSlabBytes = 32 * 1024;
 
-/** A slab allocator that keeps its content compressed. */
+/** Squeezed. */
 export function slabCompaction(): SlabAllocator {
   const { keep } = slabs(compactedSlabBytes);
   return { keep: (lent) => keep(compressed(lent)), bytes: (kept) => zstdDecompressSync(kept) };

@@ -1,6 +1,6 @@
 /**
- * The name under which this process leases judge jobs. One process at a time has a journal's folder, so its successor there has the same name and goes on at once with the leases of the one
- * before. A process without a folder has a new name each time.
+ * As whom this process takes what waits for judges. Whoever has a journal's folder has it alone, so its successor there has the same name, and goes on at once with what the one before had
+ * under way; a process without a folder is somebody else each time.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -17,7 +17,7 @@ export interface MetricsPushingOptions {
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly logger: Pick<Logger, 'warn' | 'info'>;
-  /** Distinguishes this process from others of the same machine while it listens. */
+  /** Tells this process from others of the same machine, for as long as it listens there. */
   readonly instance: string;
 }
 
@@ -50,18 +50,18 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
   let isFailing = false;
 
   async function once(client: MetricsPush): Promise<PushOutcome> {
-    const pushed = await client.push();
+    const told = await client.push();
     telemetry.add('tracejury.metrics.pushes', 1, {
-      'tracejury.outcome': pushed.outcome,
-      'tracejury.reason': pushed.outcome === 'failed' ? pushed.reason : '',
+      'tracejury.outcome': told.outcome,
+      'tracejury.reason': told.outcome === 'failed' ? told.reason : '',
     });
-    if (pushed.outcome !== 'failed') telemetry.set('tracejury.metrics.pushed', clock.nowMs() / 1_000);
-    // One line when the outage begins and one when it ends.
-    if (pushed.outcome === 'failed' && !isFailing)
-      logger.warn({ reason: pushed.reason, fault: pushed.fault, todo: pushed.todo }, 'metrics could not be pushed');
-    if (pushed.outcome !== 'failed' && isFailing) logger.info('metrics are pushed again');
-    isFailing = pushed.outcome === 'failed';
-    return pushed;
+    if (told.outcome !== 'failed') telemetry.set('tracejury.metrics.pushed', clock.nowMs() / 1_000);
+    // A line when it begins and one when it ends, whatever lies between.
+    if (told.outcome === 'failed' && !isFailing)
+      logger.warn({ reason: told.reason, fault: told.fault, todo: told.todo }, 'metrics could not be pushed');
+    if (told.outcome !== 'failed' && isFailing) logger.info('metrics are pushed again');
+    isFailing = told.outcome === 'failed';
+    return told;
   }
 
   function seated(settings: MetricsPushSettings): Seat {
@@ -76,13 +76,13 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
     });
     let status: MetricsStatus = { sends: 'metrics', fault: undefined, sentAtMs: undefined, lastFailure: undefined };
     const pushed = async (): Promise<void> => {
-      const pushed = await once(client);
+      const told = await once(client);
       status =
-        pushed.outcome === 'failed'
+        told.outcome === 'failed'
           ? {
               ...status,
-              fault: pushed.fault,
-              lastFailure: { atMs: clock.nowMs(), error: pushed.fault, reason: pushed.reason, todo: pushed.todo },
+              fault: told.fault,
+              lastFailure: { atMs: clock.nowMs(), error: told.fault, reason: told.reason, todo: told.todo },
             }
           : { ...status, fault: undefined, sentAtMs: clock.nowMs() };
     };

@@ -8,7 +8,7 @@ import type { Memory } from './memory-guard.ts';
 /** Asking for it takes as long as asking for the time. */
 const originMs = performance.timeOrigin;
 
-/** Epoch milliseconds that never run backwards, even when the machine's clock does. */
+/** Epoch milliseconds that never run backwards, whatever happens to the machine's clock. */
 export const clock: Clock = { nowMs: () => originMs + performance.now() };
 
 export const sleep: Sleep = async (ms, signal) => {

@@ -9,7 +9,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { memoryGuard, type Memory } from './memory-guard.ts';
 import { overloadMonitor, type OverloadMonitor } from './overload-monitor.ts';
 
-/** Of `limits.memory_bytes`, in bytes on the wire: what open and closed traces hold. The memory guard measures the real size. */
+/** Of `limits.memory_bytes`, in bytes on the wire: what open and closed traces hold. The real size is looked at as well. */
 export const tracesShare = 0.25;
 /** Likewise what a journal in memory holds until it is stored; open traces stand on the same bytes. */
 export const journalShare = 3 / 16;
@@ -17,7 +17,7 @@ export const journalShare = 3 / 16;
 export const inFlightShare = 1 / 8;
 /** Requests in flight that only gRPC may use: its exporters in JavaScript do not come back after a refusal, those of HTTP do. */
 export const grpcReserveShare = 1 / 32;
-/** What the process takes under any configuration: its code, its young objects, room for a few large requests. */
+/** What the process takes whatever is configured: its code, its young objects, room for a few large requests. */
 const residentBytesLeast = 320 * 1024 * 1024;
 /** When the service holds less than this share of its memory, giving up anything would not make it smaller: then its size bears no more than this. */
 const holdsLittleShare = 1 / 32;
@@ -31,7 +31,7 @@ export interface OverloadOptions {
   readonly journalFill: () => number;
   readonly storeFill: () => number;
   readonly forwardFill: () => number;
-  /** Reads the deadlines again: evicted traces may have to close. */
+  /** Looks at the deadlines again: what memory let go may have to close. */
   readonly wake: () => void;
   readonly telemetry: Telemetry;
   readonly clock: Clock;

@@ -143,7 +143,7 @@ export function storeDisk({ config, telemetry, logger }: Parts): StoreRoom {
 }
 
 export function recognition({ telemetry, settings, logger }: Parts): RecognitionWatch {
-  return recognitionWatch({ collectors, clock, sleep, telemetry, logger, redacted: settings.redactedText });
+  return recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown: settings.redactedText });
 }
 
 export function exporterSet({ config, telemetry, logger, tracing }: Parts): ExporterSet {
@@ -341,7 +341,7 @@ export function driftMeasurement(parts: Parts, { store }: StoreParts): Pick<Peri
     telemetry,
     clock,
     sleep,
-    onFault: faultLog(parts, 'a fixed set of runs could not be judged'),
+    onFault: faultLog(parts, 'a fixed set of runs could not be looked at'),
   });
 }
 
@@ -395,7 +395,7 @@ const bodiesShare = 1 / 8;
 
 interface ForwarderOptions extends Omit<SpanForwarderOptions, 'settings' | 'awaits' | 'bodyBytesMax'> {
   readonly config: Config;
-  /** Called when a request has come, never earlier. */
+  /** Asked when something has come, and never before. */
   readonly flow: () => Pick<Pipeline, 'references'>;
 }
 

@@ -1,4 +1,4 @@
-/** Runs whose `tracestate` claims a smaller probability than is believed: counted for the API, and logged once. */
+/** Runs whose `tracestate` claims a smaller probability than is believed: counted for the API, and told in the log once. */
 import type { ApiDeps } from '../web/api/route.ts';
 
 export interface RaisedProbabilities extends Readonly<ApiDeps['upstream']> {

@@ -1,4 +1,4 @@
-/** Rates and agreement as gauges for dashboards and alerts, computed from the store at intervals. */
+/** Rates and agreement as gauges, reckoned anew from the store now and then: what dashboards and alerts look at. */
 import { agreementOf, type JudgeAgreement } from '../analytics/judge-agreement.ts';
 import { peopleKinds, rates, type EvaluatorRate } from '../analytics/rates.ts';
 import { annotationRowsMax } from '../model/store/annotation-store.ts';
@@ -22,7 +22,7 @@ export interface FiguresOptions {
 
 const everyMs = 60_000;
 const dayMicros = 86_400_000_000;
-/** Bounds of one computation; those of the API are larger. */
+/** What is looked at each time; the API looks at more. */
 const runsMax = 20_000;
 const agentsMax = 20;
 const tenantsMax = 20;
@@ -36,20 +36,17 @@ interface Point {
 export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOptions): PeriodicTask {
   async function reckon(): Promise<void> {
     const to = Math.floor(clock.nowMs() * 1_000);
-    const measured = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax, tenantsMax })).rates.filter(
+    const told = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax, tenantsMax })).rates.filter(
       ({ tenant }) => tenant !== noTenant,
     );
     const gauges: readonly (readonly [MetricName, readonly Point[]])[] = [
-      ['tracejury.rate', measured.flatMap((one) => limits({ ...rateLabels(one), 'tracejury.corrected': String(one.corrected) }, one.rate))],
-      ['tracejury.rate.judged', measured.flatMap((one) => limits(rateLabels(one), one.judged))],
-      [
-        'tracejury.rate.runs',
-        measured.map((one) => ({ labels: rateLabels(one), value: one.judged.kind === 'estimated' ? one.judged.n : 0 })),
-      ],
-      ['tracejury.rate.labels', measured.map((one) => ({ labels: rateLabels(one), value: one.labels }))],
+      ['tracejury.rate', told.flatMap((one) => limits({ ...rateLabels(one), 'tracejury.corrected': String(one.corrected) }, one.rate))],
+      ['tracejury.rate.judged', told.flatMap((one) => limits(rateLabels(one), one.judged))],
+      ['tracejury.rate.runs', told.map((one) => ({ labels: rateLabels(one), value: one.judged.kind === 'estimated' ? one.judged.n : 0 }))],
+      ['tracejury.rate.labels', told.map((one) => ({ labels: rateLabels(one), value: one.labels }))],
       [
         'tracejury.rate.uncovered',
-        measured.flatMap((one) => (one.coverage.kind === 'estimated' ? [{ labels: rateLabels(one), value: one.coverage.uncovered }] : [])),
+        told.flatMap((one) => (one.coverage.kind === 'estimated' ? [{ labels: rateLabels(one), value: one.coverage.uncovered }] : [])),
       ],
     ];
     for (const [metric, points] of gauges) telemetry.replace(metric, points);
@@ -65,7 +62,7 @@ export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOpti
   return periodicTask({ everyMs, sleep, work: reckon, onFault });
 }
 
-/** The rates of the default tenant alone have no labels of their own: they are measured by the API. */
+/** The rates of the default tenant alone have no labels of their own: they are told by the API. */
 function rateLabels({ name, agent, tenant }: EvaluatorRate): Labels {
   return { [wire.evaluationName]: name, [wire.agentName]: agent ?? '', [wire.tenant]: tenant ?? '' };
 }
@@ -77,7 +74,7 @@ function agreementPoints({ name, version, model, rates: { precision, recall }, k
   );
 }
 
-/** A value that cannot be estimated has no sample: 0 would be a value. */
+/** What cannot be told has no sample: 0 would be a figure. */
 function limits(labels: Labels, value: Estimate | NotEstimable): readonly Point[] {
   if (value.kind === 'not_estimable') return [];
   return (['point', 'low', 'high'] as const).map((bound) => ({ labels: { ...labels, 'tracejury.bound': bound }, value: value[bound] }));

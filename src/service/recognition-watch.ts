@@ -14,7 +14,7 @@ interface WatchLogger {
 }
 
 export interface RecognitionWatch {
-  /** Reads what the wrapped ingest has accepted. */
+  /** Looks at what the other has taken. */
   watched(ingest: Ingest): Ingest;
   start(): PeriodicTask;
   standing(): readonly UnrecognisedNotice[];
@@ -26,14 +26,14 @@ export function recognitionWatch({
   sleep,
   telemetry,
   logger,
-  redacted,
+  shown,
 }: {
   readonly collectors: readonly Collector[];
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly telemetry: Telemetry;
   readonly logger: WatchLogger;
-  readonly redacted: (text: string) => string;
+  readonly shown: (text: string) => string;
 }): RecognitionWatch {
   const known = recognition({ collectors, clock });
   return {
@@ -62,6 +62,6 @@ export function recognitionWatch({
         },
         onFault: () => undefined,
       }),
-    standing: () => known.standing().map((one) => noticeOf({ ...one, names: one.names.map(redacted), keys: one.keys.map(redacted) })),
+    standing: () => known.standing().map((one) => noticeOf({ ...one, names: one.names.map(shown), keys: one.keys.map(shown) })),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Reads the configuration again on request, or when a file has changed, and puts it in force. One reload at a time: requests that come
- * meanwhile make one more. A file with faults changes nothing.
+ * Reads the configuration again when it is asked to, or when a file has changed, and puts it in force: one at a time, and whatever was asked
+ * for meanwhile is one more time. A file with faults changes nothing.
  */
 import { ConfigError } from '../config/diagnostic.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -14,7 +14,7 @@ export interface ReloadSource {
   readonly file: string;
   /** Rejects with a ConfigError with all faults. */
   read(): Promise<LoadedConfig>;
-  /** The state of the files when it differs from the last `read`; undefined when it does not. */
+  /** How the files stand, when they stand differently than at the last `read`; undefined: as then. */
   change(): Promise<string | undefined>;
 }
 
@@ -29,22 +29,22 @@ export interface ReloadingOptions {
   readonly source: ReloadSource | undefined;
   /** Of what is in force at the start. */
   readonly prints: Fingerprints | undefined;
-  /** Puts the configuration in force, whole or not at all. */
+  /** Puts it in force, whole or not at all. */
   readonly exchange: (loaded: LoadedConfig) => void;
-  /** Resolves when the removed exporters of earlier reloads have made room. */
+  /** Resolves when what left at earlier reloads has made room. */
   readonly room: () => Promise<void>;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly logger: ReloadLogger;
-  /** Milliseconds between two checks of the files. A change counts when it has lasted as long. */
+  /** How often the files are looked at. A change counts when it has stood for as long. */
   readonly watchMs?: number;
   /** Between two reloads: reading takes the time of requests. */
   readonly restMs?: number;
 }
 
 export interface Reloading {
-  /** Never waits, never throws. A request before `begin` is done then; after `stop` none is. */
+  /** Never waits, never throws. What is asked for before `begin` is done then; after `stop` nothing is. */
   request(): void;
   /** The service is up. */
   begin(): void;
@@ -53,8 +53,8 @@ export interface Reloading {
 
 export const watchMsDefault = 2_000;
 const restMsDefault = 250;
-/** Faults that the log names one by one; of more it has the number. */
-const faultsLoggedMax = 20;
+/** Faults that are told one by one; of more their number is told. */
+const faultsToldMax = 20;
 
 export function reloading({
   source,
@@ -88,7 +88,7 @@ export function reloading({
   async function once(from: ReloadSource): Promise<void> {
     try {
       const loaded = await from.read();
-      // A stop began during the reading.
+      // A stop has begun while it was read: nobody is there to take it.
       if (ended.signal.aborted) return;
       exchange(loaded);
       taken(loaded);
@@ -98,7 +98,7 @@ export function reloading({
   }
 
   function taken({ prints: next, warnings }: LoadedConfig): void {
-    for (const { file, line, column, key, problem, todo } of warnings.slice(0, faultsLoggedMax))
+    for (const { file, line, column, key, problem, todo } of warnings.slice(0, faultsToldMax))
       logger.warn({ file, line, column, key, problem, todo }, 'the configuration has a warning');
     const waiting = running === undefined ? [] : differing(running.restart, next.restart);
     const changed = running === undefined ? [] : differing(running.sections, next.sections);
@@ -133,7 +133,7 @@ export function reloading({
       return;
     }
     const { faults } = error;
-    for (const { file, line, column, key, problem, todo } of faults.slice(0, faultsLoggedMax)) {
+    for (const { file, line, column, key, problem, todo } of faults.slice(0, faultsToldMax)) {
       logger.error(
         { file, line, column, key, problem, todo, faults: faults.length },
         'the configuration has a fault and was not taken; the one before goes on',

@@ -1,17 +1,17 @@
-/** Retention by the configuration in force. */
+/** How long everything is kept, by the configuration in force. */
 import type { Config } from '../config/config.ts';
 import type { RetentionLimits } from '../stores/run-writer.ts';
 
-/** The queue of judges ends a pair for its age within this time, while its run is still stored. */
+/** The queue of judges ends a pair for its age within this, and its run is still there. */
 const endedWithinMs = 10 * 60_000;
 
-/** Share of `memory_bytes` for a store in memory. */
+/** Of `memory_bytes`, for a store that lies in memory. */
 const memoryShare = 1 / 8;
 
-/** The run writer reads the members anew at each deletion of old runs. */
+/** Read again whenever old runs are let go. */
 export function retentionOf(config: () => Pick<Config, 'store' | 'sessions' | 'judges' | 'limits'>): RetentionLimits {
   const written = (): Config['store']['keep'] => config().store.keep;
-  /** A pair that waits for a batch may wait longer. */
+  /** Whoever waits for a batch may wait longer. */
   const waitMs = (): number =>
     config().store.judgeJobs.ageMs + Math.max(0, ...config().judges.map(({ batch }) => batch?.withinMs ?? 0)) + endedWithinMs;
   return {

@@ -1,4 +1,4 @@
-/** Hands quiet sessions to the queue of judges, and forgets those that were judged long ago. */
+/** Sessions in which nothing has happened for a while are handed on to the queue of judges; those that were judged long ago are forgotten. */
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { SessionSettings } from '../pipeline/evaluation/session-turns.ts';
 import type { SessionCounts } from '../model/store/session-store.ts';
@@ -8,7 +8,7 @@ import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 
 export interface SessionWatchOptions {
   readonly store: Pick<Store, 'judgeSessions'>;
-  /** Called each time. */
+  /** Asked for each time. */
   readonly settings: () => SessionSettings;
   /** False: the service has too much to do. */
   readonly isCalm: () => boolean;
@@ -19,13 +19,13 @@ export interface SessionWatchOptions {
 }
 
 export interface SessionWatch extends Pick<PeriodicTask, 'stop'> {
-  /** Why one more session has no room; undefined when it has. */
+  /** Why one more session may not be remembered; undefined: it may. */
   refused(): string | undefined;
-  /** Questions of sessions that are not handed on yet, by the number for each session of a queue. */
-  waiting(questionsOf: (queueKey: string) => number): number;
+  /** The questions of sessions that are not handed on yet, so many for each of a line. */
+  waiting(questionsOf: (party: string) => number): number;
 }
 
-const sweepEveryMs = 1_000;
+const lookEveryMs = 1_000;
 /** Sessions that are handed on together; each has all its turns in memory for that long. */
 const atOnceMax = 3;
 const forgottenAtOnceMax = 1_000;
@@ -61,7 +61,7 @@ export function sessionWatch({
     return ripe.length;
   }
 
-  async function sweep(ended: AbortSignal): Promise<void> {
+  async function look(ended: AbortSignal): Promise<void> {
     begun = 0;
     counts = await judgeSessions.counts();
     telemetry.set(
@@ -73,7 +73,7 @@ export function sessionWatch({
     await judgeSessions.forget(before(counts.rows > rowsMax ? 0 : settings().keepMs), forgottenAtOnceMax);
   }
 
-  const working = periodicTask({ everyMs: sweepEveryMs, sleep, work: sweep, onFault });
+  const working = periodicTask({ everyMs: lookEveryMs, sleep, work: look, onFault });
   return {
     refused() {
       if (counts.held + begun < settings().rows) {

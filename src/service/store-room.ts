@@ -1,4 +1,4 @@
-/** Whether the disk of the store is full. Every writer retries by itself, so each retry notices a disk that stays full. */
+/** Whether the disk of the store is full. Whoever writes tries again by itself, so a disk that stays full is noticed again in time. */
 import { dirname } from 'node:path';
 import type { Clock } from '../model/clock.ts';
 import { diskFullText } from '../model/errors.ts';

@@ -1,22 +1,22 @@
-/** Lowers the priority of V8's threads below the main thread and the threads that write to disk. */
+/** Threads that work for later give way to the one that answers requests, and to those that write down what it answers for. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
-/** Node's name for the threads of the garbage collector and the compiler. The store's thread keeps its priority: when it is late, the service refuses requests. */
-const workerName = 'V8Worker';
-/** Steps of niceness: the thread gets a third of the time of a thread without them, while both want the same processor. */
-const steps = 5;
-/** Only Linux has a priority for each thread, and lists the threads here. */
+/** As Node names those of the garbage collector and the compiler. The store's is none: what it is behind with is refused. */
+const forLater = 'V8Worker';
+/** A third of what a thread gets that does not give way, as long as both want the same processor. */
+const less = 5;
+/** Linux alone has a priority for each thread, and tells which there are. */
 const tasks = '/proc/self/task';
 
-/** For the threads that exist now. Does nothing where the system has no such priorities, or forbids the change. */
+/** Of the threads that there are now. Does nothing where the system knows no such thing, or does not let us. */
 export function lowerThreadPriorities(): void {
   if (process.platform !== 'linux') return;
   try {
-    const priority = Math.min(constants.priority.PRIORITY_LOW, getPriority() + steps);
+    const priority = Math.min(constants.priority.PRIORITY_LOW, getPriority() + less);
     for (const id of readdirSync(tasks))
-      if (readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === workerName) setPriority(Number(id), priority);
+      if (readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === forLater) setPriority(Number(id), priority);
   } catch {
-    // The remaining threads keep their priority and work on.
+    // Those that were not reached stay as they were, and work.
   }
 }

@@ -1,4 +1,4 @@
-/** Bounds how many values a label of foreign origin has over all metrics: senders of spans name agents and services, and each name makes series. */
+/** Bounds how many values a label of foreign origin has over all metrics: whoever sends spans names agents and services, and each name makes series. */
 
 /** `within`: the label whose values each have a bound of their own, so that no tenant uses up what others may have. */
 export interface BoundedLabel {

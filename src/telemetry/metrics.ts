@@ -16,7 +16,7 @@ const scoreBuckets = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1] a
 /** A sync takes a fraction of a millisecond on a good disk. */
 const syncBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
-/** Labels whose values come from foreign spans. Beyond the bound of a metric they fold first, so that the others keep their meaning. */
+/** Labels whose values come from foreign spans. Beyond the bound of a metric they fold first, so that the others still tell something. */
 export const foreignLabels: ReadonlySet<string> = new Set(['gen_ai.agent.name', 'tracejury.target.service.name', 'gen_ai.tool.name']);
 
 /** Those of them that make series in many metrics; each tenant has its own. A further label, and what it is bounded within, is a row. */
@@ -96,7 +96,7 @@ export const metrics = {
     kind: 'counter',
     unit: '{attempt}',
     labels: ['gen_ai.agent.name', 'tracejury.dialect', 'gen_ai.evaluation.name', 'tracejury.outcome', 'tracejury.reason', 'tracejury.need'],
-    meaning: 'Evaluators on the first revision of a run, by whether they could score it and what it lacked.',
+    meaning: 'Evaluators that looked at the first revision of a run, by whether they could score it and what it lacked.',
   },
   'tracejury.runs': {
     kind: 'counter',
@@ -428,7 +428,7 @@ export const metrics = {
     unit: '{run}',
     labels: ['tracejury.exporter', 'tracejury.outcome'],
     meaning:
-      'Runs in messages that a webhook took: listed one by one, or folded into a count. Runs fold when more are ready than one message or one minute takes.',
+      'Runs in messages that a webhook took: told one by one, or folded into a count. Runs fold when more are ready than one message or one minute takes.',
   },
   'tracejury.forward.spans': {
     kind: 'counter',
@@ -507,8 +507,7 @@ export const metrics = {
     kind: 'counter',
     unit: '{line}',
     labels: ['tracejury.judge', 'tracejury.outcome'],
-    meaning:
-      'Lines of files of answers that were passed over: malformed, unknown (an answer to no question), duplicated (the first one counts).',
+    meaning: 'Lines of files of answers that were passed over: malformed, unknown (nobody asked that), duplicated (the first one counts).',
   },
   'tracejury.judge.batch.waiting': {
     kind: 'gauge',
@@ -582,7 +581,7 @@ export const metrics = {
     kind: 'counter',
     unit: '{turn}',
     labels: ['gen_ai.evaluation.name'],
-    meaning: 'Turns that a judge did not see: from the middle of sessions with more turns than are kept, or deleted with their runs.',
+    meaning: 'Turns that a judge was not shown: in the middle of sessions with more turns than are kept, or gone with their runs.',
   },
   'tracejury.judge.sessions.waiting': {
     kind: 'gauge',
@@ -718,8 +717,7 @@ export const metrics = {
     kind: 'counter',
     unit: '{look}',
     labels: ['gen_ai.evaluation.name', 'tracejury.judge', 'tracejury.outcome'],
-    meaning:
-      'Measurements on fixed sets that ended: kept, or unfinished (more than a tenth of the runs got no verdict). An unfinished one does not count.',
+    meaning: 'Looks at fixed sets that ended: kept, or unfinished (more than a tenth of the runs got no verdict), which count for nothing.',
   },
   'tracejury.judge.drift.questions': {
     kind: 'counter',

@@ -15,7 +15,7 @@ const charsPerPiece = 256 * 1024;
 
 const unitWords: { readonly [unit: string]: string } = { s: 'seconds', ms: 'milliseconds', By: 'bytes' };
 
-/** The page in pieces: the sender does other work between them. A piece ends with the point that fills it. */
+/** The page, a piece at a time: whoever sends it does other work in between. A piece ends with the point that fills it. */
 export function* openMetricsPieces(families: readonly MetricFamily[], charsMax = charsPerPiece): Generator<string, void, undefined> {
   let piece = '';
   for (const family of families) {

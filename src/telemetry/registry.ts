@@ -14,12 +14,12 @@ export interface MetricRegistryOptions {
   readonly agentsMax?: number;
   /** Characters kept of a label value. */
   readonly labelCharsMax?: number;
-  /** Gives exemplars their time; without it they have none. */
+  /** Tells when an exemplar was seen; without it exemplars have no time. */
   readonly clock?: Clock;
 }
 
 const labelSetsPreset = 2_000;
-/** Label sets: a histogram with more makes the page some megabytes larger. */
+/** A histogram of so many agents, services and evaluators makes a few megabytes of the page. */
 const agentsPreset = 200;
 
 export interface Exemplar {

@@ -22,7 +22,7 @@ export interface Denied {
   readonly body: ReturnType<typeof failure>;
 }
 
-/** A token value that no client can send: header values hold no line breaks. */
+/** The value of a token that nobody has: header values hold no line breaks. */
 const noToken = '\n';
 
 /** Why a request is not let in; undefined: it is. */
@@ -55,7 +55,7 @@ export function accessControl(options: AccessOptions): (request: FastifyRequest)
         ? denied(
             403,
             'all_tenants',
-            'The answer is about all tenants, and the token may read only its own.',
+            'This tells of all tenants, and the token sees its own alone.',
             'Use a token of listen.tokens that sees all tenants.',
           )
         : undefined;
@@ -98,7 +98,7 @@ function bearers(tokens: readonly string[]): (authorization: string | undefined)
   const hashes = tokens.map(hash);
   return (authorization) => {
     const given = hash(/^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '');
-    // Every token is compared, so that the time reveals nothing.
+    // Every token is compared, so that the time tells nothing.
     return hashes.map((known) => timingSafeEqual(known, given)).includes(true);
   };
 }

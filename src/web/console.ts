@@ -24,10 +24,10 @@ export interface ConsoleOptions extends AccessOptions {
   readonly otlp: () => OtlpAddresses | undefined;
   /** With the values of the moment in which it is called, however long it takes to send its pieces. */
   readonly metricsPage: () => Iterable<string>;
-  /** Receives an error that broke an answer. */
+  /** Told of what broke while an answer was made. */
   readonly onFault: (error: Error) => void;
   readonly metricsContentType: string;
-  /** Bounds the connections, and learns which belong to clients that may read. */
+  /** Bounds its connections; told which of them belong to clients that may read. */
   readonly connections?: {
     readonly watch: (server: HttpServer) => void;
     readonly admitted: (peer: Socket) => void;
@@ -37,7 +37,7 @@ export interface ConsoleOptions extends AccessOptions {
   readonly responses?: Partial<ResponseBounds>;
   /** Called when a request is answered with 503 for want of room. */
   readonly onBusy?: () => void;
-  /** Reads a body of at most `bytesMax` bytes; its rejection has a `statusCode`. */
+  /** Reads a body of at most so many bytes; what it rejects with has a `statusCode`. */
   readonly readBody: (request: IncomingMessage, bytesMax: number) => Promise<Buffer>;
   readonly api: ApiDeps;
 }

@@ -6,11 +6,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ResponseGate {
-  /** Resolves when the requests before it on its connection are answered. False when the client has gone. */
+  /** Resolves when the requests before it on its connection are answered. False: nobody is there any more. */
   inTurn(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
-  /** Resolves when there is room for one more answer: `go`; `busy`: there will be none soon; `gone`: the client has gone. */
+  /** Resolves when there is room for one more answer: `go`; `busy`: there will be none soon; `gone`: nobody is there any more. */
   room(request: IncomingMessage, response: ServerResponse): Promise<'go' | 'busy' | 'gone'>;
-  /** Whether an answer of this size may be sent: its bytes count until the client has read it. One answer of any size always may. */
+  /** Whether an answer of this size may be sent: its bytes count until the client has read it. One answer always may, whatever its size. */
   fits(response: ServerResponse, bytes: number): boolean;
 }
 
@@ -97,7 +97,7 @@ export function responseGate(bounds: ResponseBounds, now: () => number, ended: (
         if (at >= 0) waiting.splice(at, 1);
         resolve(hasRoom);
       };
-      // At once, so that no later request takes the place.
+      // At once, so that nobody who comes now takes the place.
       const go = (): void => {
         begin(socket, response);
         settle(true);
@@ -148,7 +148,7 @@ function takenOf(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength;
 }
 
-/** Node emits no event for a waiting answer when its connection ends. */
+/** An answer that waits for those before it is not told when its connection ends. */
 function closed(socket: Socket, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed || response.closed) return resolve();

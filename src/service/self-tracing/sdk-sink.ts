@@ -104,7 +104,7 @@ interface WaitingSpans {
   readonly processor: SpanProcessor;
   /** All that waits, until a batch fails. Never rejects. */
   readonly send: () => Promise<void>;
-  /** The same at a stop, which does not wait for a backend that took nothing the last time. */
+  /** The same at a stop: nobody waits for a backend that took nothing the last time. */
   readonly sendLast: () => Promise<void>;
   /** A span could not be made. */
   readonly lost: (error: unknown) => void;
@@ -138,11 +138,11 @@ function waitingSpans({
       underWay = 0;
       count(error === undefined ? 'sent' : 'failed', batch.length);
       isFailing = error !== undefined;
-      if (error !== undefined) return report(error);
+      if (error !== undefined) return tell(error);
     }
   }
 
-  function report(error: unknown): void {
+  function tell(error: unknown): void {
     if (due('fault') !== undefined) onFault(error);
   }
 
@@ -162,7 +162,7 @@ function waitingSpans({
     sendLast: async () => (isFailing ? undefined : await send()),
     lost(error) {
       count('failed', 1);
-      report(error);
+      tell(error);
     },
     abandon() {
       const left = spans.length + underWay;

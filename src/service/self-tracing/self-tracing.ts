@@ -92,7 +92,7 @@ export interface SelfTracingOptions {
 const tracesMax = 20_000;
 /** Runs of a batch that get a span, and traces of a request that do. */
 const runsMax = 64;
-/** Closes and judge jobs whose times are remembered, to measure how long a judge let them wait. */
+/** Closes and judge jobs whose times are remembered, to tell how long a judge let them wait. */
 const jobsMax = 10_000;
 
 type Attributes = OwnSpan['attributes'];
@@ -116,7 +116,7 @@ export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOpt
     return spanId;
   }
 
-  /** Of a wait, or of work of which only the times are known. */
+  /** Of a wait, or of work of which only the times are told. */
   function step(run: Placed, name: string, { parentSpanId, startMs, endMs }: Step): void {
     record(run, { name, kind: 'internal', startMs: Math.min(startMs, endMs), endMs, attributes: {} }, { parentSpanId });
   }
@@ -268,7 +268,7 @@ export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOpt
     const shares = new Map<TraceId, Share | undefined>();
     let sampled = 0;
     for (const item of items) {
-      // The backend may send the service's own spans back: a span for each would never end.
+      // The backend may send our own spans back: a span for each of these would never end.
       if (item.traceId === undefined || item.attribute(wire.generated) === true) continue;
       let share = shares.get(item.traceId);
       if (share === undefined && !shares.has(item.traceId) && sampled < runsMax) {

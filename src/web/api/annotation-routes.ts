@@ -28,7 +28,7 @@ export const annotationRoutes: readonly Route[] = [
   {
     method: 'post',
     path: '/annotations',
-    summary: `Verdicts of people and of other programs on runs, up to ${annotationsAtOnceMax} at once. An annotation of a run that is not stored yet waits for \`store.keep.annotations\`. The same again changes nothing.`,
+    summary: `Verdicts of people and of other programs on runs, up to ${annotationsAtOnceMax} at once. What is said of a run that is not stored, or not yet, waits for it for \`store.keep.annotations\`. The same again changes nothing.`,
     may: 'annotate',
     path_parameters: {},
     query_parameters: {},
@@ -63,7 +63,7 @@ export const annotationRoutes: readonly Route[] = [
     statuses: {
       of: statusOf,
       meanings: {
-        207: 'Some were taken, others refused: `annotations` has the state of each, with the reason.',
+        207: 'Some were taken, others refused: `annotations` tells which, and why.',
         422: 'All were refused, each for a fault of its own.',
         503: 'All were refused, for want of room.',
       },
@@ -84,10 +84,10 @@ export const annotationRoutes: readonly Route[] = [
     method: 'delete',
     path: '/annotations/{id}',
     summary:
-      'Deletes one annotation of any annotator, attached or waiting. An unknown id is no error, so the request may be repeated. The same annotation may be sent again later.',
+      'Takes one annotation back, whoever gave it, attached or waiting. What is not there is no error, so it may be asked any number of times; the same word sent once more is there again.',
     may: 'annotate',
     path_parameters: {
-      id: { type: 'string', pattern: '^[0-9a-f]{32}-[0-9a-f]{24}$', description: 'From the answer to its request, or from its run.' },
+      id: { type: 'string', pattern: '^[0-9a-f]{32}-[0-9a-f]{24}$', description: 'As the answer to its coming, or its run, tells it.' },
     },
     query_parameters: {},
     answer: {
@@ -109,7 +109,7 @@ function refused(value: JsonValue, { code, message, todo }: AnnotationFault & { 
   return { id: null, ...named(value), status: 'refused', error: { code, message, todo } };
 }
 
-/** Unchanged, so that the sender finds it again. */
+/** As it came, so that whoever sent it finds it again. */
 function named(value: JsonValue): JsonObject {
   const own = (key: string): JsonValue => {
     const found = isJsonObject(value) ? member(value, key) : undefined;

@@ -35,7 +35,7 @@ const properties: JsonObject = {
   kind: {
     enum: [...annotatorKinds, null],
     default: 'human',
-    description: '`human`: a person who judges runs; `user`: an end user of the agent; `evaluator`: another program.',
+    description: '`human`: somebody who judges runs; `user`: an end user of the agent; `evaluator`: another program.',
   },
   label: orNull(text('`pass`, `fail`, or a label of the evaluator.')),
   score: { type: ['number', 'null'], minimum: 0, maximum: 1 },
@@ -70,7 +70,7 @@ export function readAnnotation(value: JsonValue, now: Micros): ReadAnnotation {
   if (!isJsonObject(value)) return fault('It is no object.', 'Give trace_id, name, by, and label, score or passed.');
   const unknown = Object.keys(value).find((key) => !Object.hasOwn(properties, key));
   if (unknown !== undefined)
-    return fault(`${JSON.stringify(unknown.slice(0, 100))} is not known here.`, 'The OpenAPI document lists the members.');
+    return fault(`${JSON.stringify(unknown.slice(0, 100))} is not known here.`, 'The OpenAPI document tells what is taken.');
   // null says the same as nothing.
   const given = (key: string): JsonValue | undefined => member(value, key) ?? undefined;
   const traceId = parsed(given('trace_id'), parseTraceId);

@@ -1,4 +1,4 @@
-/** Measurements on fixed sets, as the API writes them. */
+/** Looks at fixed sets, as the API writes them. */
 import { driftFigures } from '../../analytics/drift.ts';
 import { driftStates, driftWords, type DriftMeasurement, type DriftStore } from '../../model/store/drift-store.ts';
 import { member, type JsonObject } from '../../model/json.ts';
@@ -26,10 +26,7 @@ export const driftSchemas: { readonly [name: string]: JsonObject } = {
       began_at: time,
       because: { type: 'array', items: text, description: 'What differs from the baseline before; empty: it is the first one.' },
     }),
-    shown: {
-      enum: driftWords,
-      description: 'Whether the measurements show a change since the baseline. A shown change stays until the next baseline.',
-    },
+    shown: { enum: driftWords, description: 'Whether a change was shown since the baseline; once shown it stays until the next one.' },
     looks: {
       type: 'array',
       items: { $ref: '#/components/schemas/DriftLook' },
@@ -60,7 +57,7 @@ export const driftSchemas: { readonly [name: string]: JsonObject } = {
 
 export async function driftJson(store: DriftStore, name: string | undefined): Promise<readonly JsonObject[]> {
   const names = (await store.names()).filter((one) => name === undefined || one === name);
-  const rows: JsonObject[] = [];
+  const told: JsonObject[] = [];
   for (const one of names) {
     const looks = await store.looks({ name: one, limit: looksTold });
     const [newest] = looks;
@@ -68,7 +65,7 @@ export async function driftJson(store: DriftStore, name: string | undefined): Pr
     const { series } = newest;
     const kept = looks.find(({ state, series: { number } }) => state === 'kept' && number === series.number);
     const asked = (key: string): JsonObject[string] => member(series.asked, key) ?? null;
-    rows.push({
+    told.push({
       name: one,
       evaluator: asked('evaluator'),
       version: asked('version'),
@@ -79,13 +76,13 @@ export async function driftJson(store: DriftStore, name: string | undefined): Pr
       looks: looks.map(lookJson),
     });
   }
-  return rows;
+  return told;
 }
 
 function lookJson({ series, look, state, beganAt, endedAt, runs, answers, result }: DriftMeasurement): JsonObject {
   const words = (...wanted: readonly string[]): number => answers.filter(({ word }) => wanted.includes(word)).length;
   const figures = result === undefined ? undefined : driftFigures(result.counts, { look, planned: result.planned });
-  const estimated = figures?.kind === 'estimated' ? figures : undefined;
+  const told = figures?.kind === 'estimated' ? figures : undefined;
   const none = estimateJson(figures?.kind === 'not_estimable' ? figures : notEstimable('no_observations'));
   return {
     baseline: series.number,
@@ -102,10 +99,10 @@ function lookJson({ series, look, state, beganAt, endedAt, runs, answers, result
     stayed_fail: result?.counts.stayedFail ?? null,
     to_pass: result?.counts.toPass ?? null,
     to_fail: result?.counts.toFail ?? null,
-    flipped: estimated === undefined ? none : estimateJson(estimated.flipped),
-    change: estimated === undefined ? none : estimateJson(estimated.change),
-    p: estimated?.p ?? null,
-    level: estimated?.level ?? null,
+    flipped: told === undefined ? none : estimateJson(told.flipped),
+    change: told === undefined ? none : estimateJson(told.change),
+    p: told?.p ?? null,
+    level: told?.level ?? null,
   };
 }
 

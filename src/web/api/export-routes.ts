@@ -14,13 +14,13 @@ export const exportRoutes: readonly Route[] = [
     method: 'get',
     path: '/exporters',
     summary:
-      'What each entry of `export` has still to send, and the state of its backend; also for entries that are no longer in the configuration. An entry `forward` has two rows: one for spans, and one for scores that came too late for them. Metrics have one where they are pushed.',
+      'What each entry of `export` has still to send, and how its backend does; also of entries that are no longer in the configuration. One that sends spans on has two rows: of these, and of scores that came too late for them. Metrics have one where they are pushed.',
     path_parameters: {},
     query_parameters: {},
     answer: list('exporters', 'Exporter'),
     async handle({ store, clock, exporters }) {
       const counts = new Map((await store.exports.counts()).map((count) => [count.exporter, count]));
-      // After the store, so that rows written meanwhile count once.
+      // After the store, so that what was written meanwhile is not told twice.
       const entries = exporters.standings();
       const known = new Set(entries.flatMap(({ name, status: standing }) => (standing.sends === 'scores' ? [name] : [])));
       const strangers = [...counts.values()]
@@ -61,7 +61,7 @@ export const exportRoutes: readonly Route[] = [
   {
     method: 'post',
     path: '/exports/retry',
-    summary: `Sends dead letters again: all, those of one exporter, or a single one. One request retries the oldest ${retriedMax} at most; when it answers with that number, send another.`,
+    summary: `Sends dead letters again: all, those of one exporter, or a single one; the oldest ${retriedMax} of them, so a request that answers with so many is worth another.`,
     path_parameters: {},
     query_parameters: { exporter, id: { type: 'integer', minimum: 1, description: '`id` of a dead letter.' } },
     answer: {

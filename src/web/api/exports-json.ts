@@ -26,12 +26,12 @@ export const exportSchemas: { readonly [name: string]: JsonObject } = {
     },
     configured: {
       type: 'boolean',
-      description: 'False when it is not in the configuration. Its waiting scores are not sent; its waiting spans still go on.',
+      description: 'False: it is not in the configuration. Nobody sends scores that wait; spans that wait still go on.',
     },
     circuit: {
       enum: ['closed', 'half_open', 'open', null],
       description:
-        'Open: the exporter sends nothing for a while. Half open: it tries one item. Null: not configured, or metrics, which are pushed at each interval.',
+        'Open: the backend is left alone for a while. Half open: it is tried with one item. Null: not configured, or metrics, which are pushed at each interval whatever came of the last one.',
     },
     retry_at: timeOrNull('When it is tried again, while the circuit is open.'),
     fault: {
@@ -73,7 +73,7 @@ export const exportSchemas: { readonly [name: string]: JsonObject } = {
       ...text,
       description: 'As `tracejury_reason` of `tracejury_exporter_failures_total`, or, of metrics, of `tracejury_metrics_pushes_total`.',
     },
-    todo: { ...text, description: 'What helps; empty when no remedy is known.' },
+    todo: { ...text, description: 'What helps; empty where nobody knows.' },
   }),
   Export: object({
     id: count,

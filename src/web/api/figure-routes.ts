@@ -1,4 +1,4 @@
-/** Rates of evaluators over all traffic, and their agreement with people. */
+/** What the verdicts of evaluators say of all traffic, and what people say of these verdicts. */
 import { agreementOf, withoutLabels } from '../../analytics/judge-agreement.ts';
 import { peopleKinds, rates } from '../../analytics/rates.ts';
 import { annotationRowsMax, annotatorKinds, type AnnotatorKind } from '../../model/store/annotation-store.ts';
@@ -41,13 +41,13 @@ export const figureRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/rates',
-    summary: `The rate of each evaluator over all traffic, with its interval. Probabilities of sampling weigh it, and people’s labels correct it where there are enough. Each rate has the share that it does not speak for. Of evaluators that ask somebody, unless one is named; of the newest ${runsMax} runs of the period.`,
+    summary: `The rate of each evaluator over all traffic: weighted by the probabilities with which runs were chosen, with its interval, corrected by people’s labels where there are enough, and with the share that it does not speak for. Of evaluators that ask somebody, unless one is named; of the newest ${runsMax} runs of the period.`,
     path_parameters: {},
     query_parameters: {
       ...period,
       agent: filters.agent,
       tenant: filters.tenant,
-      evaluator: { ...filters.evaluator, description: 'Name of the evaluator; a rule is left out unless it is named.' },
+      evaluator: { ...filters.evaluator, description: 'Name of the evaluator; a rule is told only when it is named.' },
       annotator: filters.annotator,
       by: {
         enum: ['agent', 'tenant'],
@@ -111,7 +111,10 @@ export const figureRoutes: readonly Route[] = [
       type: 'object',
       required: ['judges', 'people', 'budgets', 'whole', 'drift'],
       properties: {
-        judges: listOf('JudgeFigures', 'By evaluator, version and model. Those without labels come last, without values.'),
+        judges: listOf(
+          'JudgeFigures',
+          'By evaluator, version and model. Those whose verdicts nobody has labelled yet stand behind, without figures.',
+        ),
         people: listOf('PeopleFigures', 'By name.'),
         budgets: listOf('BudgetFigures', 'Of judges and evaluators that have one, each limit of this day (UTC).'),
         whole: { type: 'boolean', description: 'False: there were more annotations than were read.' },

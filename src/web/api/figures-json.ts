@@ -28,7 +28,7 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     high: numberOrNull('End of the interval.'),
     confidence: numberOrNull('Share of such intervals that hold the true value.'),
     n: { type: ['integer', 'null'], description: 'What was counted.' },
-    effective_n: numberOrNull('Number of independent runs, drawn evenly, with the same information.'),
+    effective_n: numberOrNull('Independent runs, drawn evenly, that would tell as much.'),
     not_estimable: reason,
   }),
   Rate: object({
@@ -68,7 +68,7 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
         kish_n: {
           type: 'number',
           minimum: 0,
-          description: 'Kish’s effective number: runs of equal weight with the same information, after weights were cut.',
+          description: 'Kish’s effective number: runs of equal weight that would tell as much, after weights were cut.',
         },
       }),
       description: 'How evenly the judged runs bear the rate.',
@@ -81,7 +81,7 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     kind: text,
     version: count,
     model: { type: ['string', 'null'] },
-    runs: { ...count, description: 'Runs, or calls, with a pass or a fail of both people and the evaluator.' },
+    runs: { ...count, description: 'Runs, or calls, that both people and the evaluator have said passed or failed.' },
     both_pass: count,
     both_fail: count,
     missed: { ...count, description: 'People failed it, the evaluator passed it.' },
@@ -105,8 +105,8 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     name: text,
     about: { enum: ['run', 'tool_call'] },
     people: count,
-    runs: { ...count, description: 'Runs with an annotation.' },
-    disputed: { ...count, description: 'Runs with as many passes as failures; they do not enter the comparison.' },
+    runs: { ...count, description: 'With a word of somebody.' },
+    disputed: { ...count, description: 'Of which as many say passed as failed; they are compared with nobody.' },
     unreadable: { ...count, description: 'Annotations with a label that no verdict has.' },
     mean_kappa: numberOrNull('Of the pairs of people, each counted by its runs; null: no two labelled the same runs.'),
     pairs: {

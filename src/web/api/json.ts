@@ -1,4 +1,4 @@
-/** Rows of the store, as the API writes them: snake_case, times in RFC 3339 with microseconds, what is not known null. */
+/** What the store tells, as the API writes it: snake_case, times in RFC 3339 with microseconds, what is not known null. */
 import { worstTurns } from '../../analytics/worst-turns.ts';
 import { wire } from '../../model/attributes.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -52,7 +52,7 @@ export function runJson(run: StoredRun): JsonObject {
   };
 }
 
-/** The trace of the judge requests, for exporters that send one. */
+/** Where what judges were asked for it is told, by exporters that tell it. */
 function judgeTraceJson(run: StoredRun, { name, revision, details }: StoredVerdict): JsonObject | null {
   if (details['judge_requests'] === undefined) return null;
   const session = details['session'] === undefined ? undefined : run.sessionId;

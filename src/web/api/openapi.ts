@@ -77,7 +77,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
       judge_trace: {
         anyOf: [object({ trace_id: text, span_id: text }), { type: 'null' }],
         description:
-          'The trace of the judge requests for this verdict in a backend, and its first span (`judge_calls` of the exporter). Null when no judge was asked. In the answer for one run only.',
+          'The trace, and its first span, in which a backend is told what judges were asked for it (`judge_calls` of the exporter). Null: nobody was asked. Of one run only.',
       },
     },
   ),
@@ -164,7 +164,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   UnrecognisedService: object({
     service: text,
     scope: text,
-    spans: { ...count, description: 'Spans that were read.' },
+    spans: { ...count, description: 'That were looked at.' },
     names: { type: 'array', items: text, description: 'Of spans, some.' },
     keys: { type: 'array', items: text, description: 'Of attributes, some.' },
     dialects: { type: 'array', items: text },

@@ -1,4 +1,4 @@
-/** Turns query parameters into store queries, and checks what no schema can say. */
+/** From the texts of a query to what the store is asked. What no schema can say is said here. */
 import type { Clock } from '../../model/clock.ts';
 import { isJsonArray, parseJson } from '../../model/json.ts';
 import type { Tenant, TraceId } from '../../model/ids.ts';
@@ -71,7 +71,7 @@ export function timeAt(query: Parameters, name: string): Micros | undefined {
   return micros;
 }
 
-/** From `from` on, before `to`; without both, the last day. */
+/** From `from` on, before `to`: a day up to now where nothing is said. */
 export function periodOf(query: Parameters, clock: Clock, usualMicros: Micros = dayMicros): { readonly from: Micros; readonly to: Micros } {
   const to = timeAt(query, 'to') ?? clock.nowMs() * 1_000;
   const from = timeAt(query, 'from') ?? to - usualMicros;

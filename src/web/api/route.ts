@@ -9,7 +9,7 @@ import type { KeptSpans, Store } from '../../model/store/store.ts';
 import type { JudgeInForce } from '../../analytics/judge-agreement.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 
-/** The part of the exporter queues that the API reports. */
+/** The queues of exporters, as far as they are told of. */
 export interface ExporterQueues {
   standings(): readonly EntryStatus[];
   /** The rows of the store have changed. */
@@ -21,7 +21,7 @@ export interface ApiDeps {
   /** Undefined: none are kept of the run's trace. */
   readonly spans: (key: RunKey) => Promise<KeptSpans | undefined>;
   readonly exporters: ExporterQueues;
-  /** Stores annotations and gives the state of each. */
+  /** Keeps what was said of runs, and gives the fate of each. */
   readonly annotate: (annotations: readonly Annotation[]) => Promise<readonly TakenAnnotation[]>;
   /** Takes one back; whether it was there. */
   readonly unannotate: (id: string) => Promise<boolean>;
@@ -47,7 +47,7 @@ export interface Route {
   readonly query_parameters: { readonly [name: string]: JsonObject };
   /** What the token must be allowed where something changes; left out: to operate. */
   readonly may?: 'annotate';
-  /** Absent when the route takes none. The listener checks `taken`; the route itself checks the rest of `schema`. */
+  /** Absent: it takes none. `taken` is checked before the route is asked, which looks at the rest of `schema` by itself. */
   readonly body?: { readonly bytesMax: number; readonly taken: JsonObject; readonly schema: JsonObject };
   /** How an answer is marked that was not what one hopes for, and what that means; left out: 200. */
   readonly statuses?: { readonly of: (answer: JsonObject) => number; readonly meanings: { readonly [status: number]: string } };
@@ -55,7 +55,7 @@ export interface Route {
   readonly answer: JsonObject;
   /** Absent: the answer is JSON. Else a text of this type, to be saved as a file that ends so. */
   readonly file?: { readonly type: string; readonly ending: string };
-  /** Lists of the answer about all tenants: empty for a reader of one tenant. */
+  /** Lists of the answer that tell of all tenants: empty for whoever sees one alone. */
   readonly ofAllTenants?: readonly string[];
   /** Undefined: there is no such thing. */
   readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue) => Promise<JsonValue | undefined>;

@@ -1,4 +1,4 @@
-/** The routes of the API. A new one is a row here: the listener serves it, and the OpenAPI document describes it. */
+/** The routes of the API. A new one is a row here: the listener serves it, and the OpenAPI document tells it. */
 import type { Route } from './route.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -29,7 +29,7 @@ const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace
 const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
 const tenant = { ...text, description: 'Name of the token that the spans came with; empty where none is asked for.' } as const;
 const spansLimitDefault = 200;
-/** Runs of a session that are searched for the worst one. */
+/** Runs of a session among which the worst one is looked for. */
 const turnsMax = 1_000;
 const period = {
   from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' },
@@ -44,7 +44,7 @@ const filters = {
   tenant,
   evaluator: { ...text, description: 'Runs with a verdict of this name.' },
   verdict: { enum: verdictWords, description: 'Runs with such a verdict, of `evaluator` where it is named, else of any.' },
-  annotated: { enum: ['true', 'false'], description: '`true`: runs with an annotation; `false`: the others.' },
+  annotated: { enum: ['true', 'false'], description: '`true`: runs that somebody has annotated; `false`: the others.' },
   from: { ...time, description: 'Runs that started at this time or later.' },
   to: { ...time, description: 'Runs that started before this time.' },
 } as const;

@@ -54,11 +54,11 @@ function serveRoute(
                 'Leave tenant out, or use a token of listen.tokens that sees all tenants.',
               ),
             );
-        const answer = await handle(parts, only === undefined ? given : { ...given, tenant: only }, (request.body ?? null) as JsonValue);
+        const told = await handle(parts, only === undefined ? given : { ...given, tenant: only }, (request.body ?? null) as JsonValue);
         const found =
-          only !== undefined && isJsonObject(answer ?? null)
-            ? { ...(answer as JsonObject), ...Object.fromEntries(ofAllTenants.map((key) => [key, []])) }
-            : answer;
+          only !== undefined && isJsonObject(told ?? null)
+            ? { ...(told as JsonObject), ...Object.fromEntries(ofAllTenants.map((key) => [key, []])) }
+            : told;
         if (found === undefined)
           return await reply
             .code(404)

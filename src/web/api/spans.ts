@@ -19,7 +19,7 @@ export function otlpLines({ spans, records }: Unbundled): string {
 /** Of one text; the rest is left out and the attribute is named in `cut`. */
 const textCharsMax = 20_000;
 const eventsMax = 100;
-/** Of one page, as JSON: the rest comes on the next one. A page has at least one span. */
+/** Of one page, as JSON: what is beyond comes on the next one. At least one span is told. */
 const pageCharsMax = 4_000_000;
 
 export interface SpanPage {

@@ -86,7 +86,9 @@ function hasSchema(said: Said, tool: ExpectedTool): boolean {
   return said.values.some(
     (one) =>
       isJsonObject(one) &&
-      [one['properties'], one['shape']].some((held) => isJsonObject(held) && names.every((name) => Object.hasOwn(held, name))),
+      [one['properties'], one['shape']].some(
+        (held) => isJsonObject(held) && Object.keys(held).length === names.length && names.every((name) => Object.hasOwn(held, name)),
+      ),
   );
 }
 

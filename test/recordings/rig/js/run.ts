@@ -35,6 +35,8 @@ interface Entry {
   /** A variable that is null is taken away. */
   readonly env?: { readonly [name: string]: string | null };
   readonly noSession?: boolean;
+  /** The framework knows no names of agents. */
+  readonly noAgentName?: boolean;
   /** Fields that no byte tells and that a search cannot judge, by scenario; `*`: in all. */
   readonly notCarried?: { readonly [scenario: string]: readonly string[] };
   readonly notes?: readonly string[];
@@ -181,9 +183,17 @@ function write(folder: string, entry: Entry, scenario: string, { log, requests, 
       log_records: records.length + ignored,
       otlp_traces: new Set([...spans, ...records].map(({ traceId }) => traceId)).size,
     },
-    traces: entry.noSession === true ? traces.map((trace) => ({ ...trace, session_id: null })) : traces,
+    traces: traces.map((trace) => ({
+      ...trace,
+      ...(entry.noSession === true ? { session_id: null } : {}),
+      ...(entry.noAgentName === true ? { agent_name: null } : {}),
+    })),
     ...rest,
-    not_carried: [...found, ...(entry.notCarried?.['*'] ?? []), ...(entry.notCarried?.[scenario] ?? [])],
+    not_carried: [
+      ...found.filter((field) => field !== 'agent_name' || entry.noAgentName !== true),
+      ...(entry.notCarried?.['*'] ?? []),
+      ...(entry.notCarried?.[scenario] ?? []),
+    ],
     machine_facts_replaced: replaced > 0,
     notes: entry.notes ?? [],
   };
