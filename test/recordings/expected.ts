@@ -48,6 +48,7 @@ export interface Source {
   readonly version: string;
   readonly framework: string | null;
   readonly framework_version: string | null;
+  readonly language?: string;
   /** Where it was not recorded but written from documentation. */
   readonly pages?: readonly string[];
 }

@@ -1,4 +1,5 @@
 /** Recordings of the rig (`test/recordings/rig`) come out as what the agent really did, but for those that a visible list names. */
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { differences } from './compare.ts';
@@ -12,6 +13,15 @@ test('recorded: the list of open recordings names each once, and only recordings
   const names = recordings.map(({ name }) => name);
   const listed = openRecordings.map(({ recording }) => recording);
   expect(listed.filter((name, place) => !names.includes(name) || listed.indexOf(name) !== place)).toEqual([]);
+});
+
+test('recorded: the catalog of the rig says how each recording of a Python agent is made', () => {
+  const catalog = JSON.parse(readFileSync(new URL('rig/catalog.json', import.meta.url), 'utf8')) as {
+    readonly [instrumentation: string]: { readonly scenarios: readonly string[] };
+  };
+  const catalogued = Object.entries(catalog).flatMap(([name, { scenarios }]) => scenarios.map((scenario) => `${name}/${scenario}`));
+  const python = recordings.filter(({ expected }) => expected.source.language === 'python').map(({ name }) => name);
+  expect(catalogued.toSorted()).toEqual(python.toSorted());
 });
 
 test.each(recordings.map((recording) => [recording.name, recording] as const))('recorded: %s', (name, recording) => {

@@ -1,6 +1,6 @@
 """Records agents: `record.py NAME [SCENARIO…]` runs one instrumentation of catalog.json against the scripted model and writes its recordings.
 
-NAME is a name of the catalog or `all`; without SCENARIO all scenarios of the entry are recorded. `--keep` prints the spans instead of writing.
+NAME is a name of the catalog or `all`; without SCENARIO all scenarios of the entry are recorded. `--print` prints the spans instead of writing.
 Environments are made in $TRACEJURY_RIG_ENVIRONMENTS (default ~/.cache/tracejury-recordings), one per requirements file, with uv.
 """
 import json
@@ -71,8 +71,8 @@ def main(arguments):
     from expected import expected_of
     from wire import Wire
 
-    is_shown = "--keep" in arguments
-    name, *scenarios = [argument for argument in arguments if argument != "--keep"] or [""]
+    is_printed = "--print" in arguments
+    name, *scenarios = [argument for argument in arguments if argument != "--print"] or [""]
     names = list(CATALOG) if name == "all" else [name]
     if not set(names) <= set(CATALOG):
         raise SystemExit(f"record.py: no {name} in the catalog; there are {', '.join(CATALOG)}")
@@ -82,7 +82,7 @@ def main(arguments):
             told, bodies, exchanges, versions = run_agent(one, entry, scenario)
             wire = Wire(bodies, secrets={str(ENVIRONMENTS / entry.get("requirements", one)): "/venv", str(HERE): "/rig", str(pathlib.Path.home()): "/home/rig"})
             expected = expected_of(entry, scenario, told, wire, exchanges, versions)
-            if is_shown:
+            if is_printed:
                 print(wire.text())
                 print(json.dumps({**expected, "files": len(expected["files"])}, indent=1, ensure_ascii=False))
                 continue
