@@ -96,6 +96,7 @@ export interface SpanFacts {
 export interface Recognition {
   readonly scopes?: readonly string[];
   readonly scopePrefixes?: readonly string[];
+  readonly scopeMatches?: (name: string) => boolean;
   readonly keys?: readonly string[];
   readonly keyPrefixes?: readonly string[];
   /** For spans that have no other sign. */
@@ -184,9 +185,21 @@ export function recognises(collector: Collector, span: Span): boolean {
   return (
     (by.scopes?.includes(span.scope.name) ?? false) ||
     (by.scopePrefixes?.some((prefix) => span.scope.name.startsWith(prefix)) ?? false) ||
+    (by.scopeMatches?.(span.scope.name) ?? false) ||
     (by.namePrefixes?.some((prefix) => span.name.startsWith(prefix)) ?? false) ||
     (by.evidence?.(span) ?? false) ||
     (by.keys?.some((key) => span.attribute(key) !== undefined) ?? false) ||
     (by.keyPrefixes !== undefined && span.attributeKeys().some((key) => by.keyPrefixes?.some((prefix) => key.startsWith(prefix))))
   );
+}
+
+/** The dialects of the configuration before the built-in ones. The same list while the dialects are the same: what is known of it is kept by it. */
+export function collectorsInForce(dialects: () => readonly Collector[], collectors: readonly Collector[]): () => readonly Collector[] {
+  let known: readonly Collector[] = [];
+  let all = collectors;
+  return () => {
+    const own = dialects();
+    if (own !== known) [known, all] = [own, own.length === 0 ? collectors : [...own, ...collectors]];
+    return all;
+  };
 }

@@ -1,4 +1,5 @@
 /** The configuration as the service reads it: camelCase, milliseconds, bytes, every default filled in. */
+import type { DialectSettings } from '../../collectors/configured/dialect.ts';
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { PriceTable } from '../../evaluators/pricing/prices.ts';
 import type { ClientTls } from '../model/client-tls.ts';
@@ -67,6 +68,8 @@ export interface Config {
   readonly tools: readonly ToolDefinition[];
   /** In the order of the file. */
   readonly evaluators: readonly EvaluatorConfig[];
+  /** Readers of attributes without code, in the order of the file. */
+  readonly dialects: readonly DialectSettings[];
   readonly sessions: SessionSettings;
   readonly judges: readonly JudgeConfig[];
   readonly exporters: readonly ExporterConfig[];

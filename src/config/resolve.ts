@@ -13,6 +13,7 @@ import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { EvaluatorKind } from '../model/verdict.ts';
 import type { TaskGroupSettings } from '../pipeline/reporting/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
+import { dialectSettings } from './entries/dialect-entry.ts';
 import { redactionSettings } from './entries/redaction.ts';
 import { answerFormats } from '../judges/settings.ts';
 import { journalAddress } from '../journals/index.ts';
@@ -85,6 +86,7 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
     evaluators: listAt(value, 'evaluators').map((entry, index) =>
       evaluator(entry, members, { drift, tls: ofEntry('evaluators', entryIndexes[index] ?? index) }),
     ),
+    dialects: dialectSettings(listAt(value, 'dialects')),
     sessions: sessions(objectAt(value, 'sessions')),
     judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) =>
       judge(name, asObject(judgeOf), { isBounded: isBounded(name, value), tls: ofEntry('judges', name) }),

@@ -51,7 +51,7 @@ import type { RaisedProbabilities } from './raised-probabilities.ts';
 import { figures } from './rate-gauges.ts';
 import { recognitionWatch, type RecognitionWatch } from './recognition-watch.ts';
 import { retentionOf } from './retention.ts';
-import { metricsSnapshot, type SettingsInForce } from './settings-in-force.ts';
+import { metricsSnapshot, type RunRules, type SettingsInForce } from './settings-in-force.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import { storeRoom, type StoreRoom } from './store-room.ts';
 import { spanForwarder, type SpanForwarder, type SpanForwarderOptions, type ForwardSettings } from '../exporters/forward/forwarder.ts';
@@ -143,7 +143,8 @@ export function storeDisk({ config, telemetry, logger }: Parts): StoreRoom {
 }
 
 export function recognition({ telemetry, settings, logger }: Parts): RecognitionWatch {
-  return recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown: settings.redactedText });
+  const dialects = (): RunRules['dialects'] => settings.rules().dialects;
+  return recognitionWatch({ collectors, dialects, clock, sleep, telemetry, logger, shown: settings.redactedText });
 }
 
 export function exporterSet({ config, telemetry, logger, tracing }: Parts): ExporterSet {

@@ -1,7 +1,6 @@
 /** Says which services are recognised by their first spans, and of which no run can come. */
-import type { Collector } from '../../collectors/collector.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
-import { noticeOf, recognition, type UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
+import type { Sleep } from '../model/clock.ts';
+import { noticeOf, recognition, type RecognitionOptions, type UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
@@ -22,20 +21,19 @@ export interface RecognitionWatch {
 
 export function recognitionWatch({
   collectors,
+  dialects,
   clock,
   sleep,
   telemetry,
   logger,
   shown,
-}: {
-  readonly collectors: readonly Collector[];
-  readonly clock: Clock;
+}: RecognitionOptions & {
   readonly sleep: Sleep;
   readonly telemetry: Telemetry;
   readonly logger: WatchLogger;
   readonly shown: (text: string) => string;
 }): RecognitionWatch {
-  const known = recognition({ collectors, clock });
+  const known = recognition({ collectors, clock, ...(dialects === undefined ? {} : { dialects }) });
   return {
     watched: (ingest) => ({
       ...ingest,

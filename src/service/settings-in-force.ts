@@ -1,5 +1,7 @@
 /** The configuration that is in force: what may change while the service runs. Everything else stands as it was at the start. */
 import type { Logger } from 'pino';
+import type { Collector } from '../../collectors/collector.ts';
+import { configuredCollector } from '../../collectors/configured/dialect.ts';
 import type { Config } from '../config/config.ts';
 import type { MetricFamily, MetricRegistry } from '../telemetry/registry.ts';
 import { configuredRedaction } from '../config/entries/redaction.ts';
@@ -53,7 +55,8 @@ export function metricsSnapshot(telemetry: MetricRegistry, settings: SettingsInF
 
 // From a configuration to what the pipeline does with runs. What did not change stays what it is, with all that it remembers.
 
-interface RunRules extends PipelineSettings {
+export interface RunRules extends PipelineSettings {
+  readonly dialects: readonly Collector[];
   readonly groups: TaskGroups;
 }
 
@@ -66,10 +69,12 @@ function runRules(config: Config, telemetry: Telemetry, before?: { readonly conf
   const groups = keepsGroups
     ? before.rules.groups
     : taskGroups(config.groups, telemetry, redaction === undefined ? {} : { redacted: redaction.text });
+  const keepsDialects = before !== undefined && isSame(before.config.dialects, config.dialects);
   return {
     plan: config.evaluators,
     closing: config.closing,
     tools: config.tools,
+    dialects: keepsDialects ? before.rules.dialects : config.dialects.map(configuredCollector),
     prices: config.prices,
     groups,
     ...(redaction === undefined ? {} : { redaction }),

@@ -1,4 +1,6 @@
 /** Recorded spans → runs, through the same gathering as in the service, under a clock that runs ahead. */
+import type { Collector } from '../../../collectors/collector.ts';
+import { configuredCollector, type DialectSettings } from '../../../collectors/configured/dialect.ts';
 import { collectors } from '../../../collectors/index.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { manualClock } from '../../model/clock.ts';
@@ -28,7 +30,8 @@ export interface LeftOut {
 }
 
 /** What of a configuration decides how spans are read. */
-export type Reading = Required<Pick<GatheringOptions, 'closing'>> & Pick<GatheringOptions, 'tools'>;
+export type Reading = Required<Pick<GatheringOptions, 'closing'>> &
+  Pick<GatheringOptions, 'tools'> & { readonly dialects?: readonly DialectSettings[] };
 
 interface ScopeCount {
   readonly scope: string;
@@ -39,7 +42,8 @@ const scopesShown = 10;
 /** Each step closes or drops something, so it ends; a fault in the gathering must not make it endless. */
 const stepsMax = 1_000_000;
 
-export function replayed(recorded: Recorded, { closing, tools = [] }: Reading): Replayed {
+export function replayed(recorded: Recorded, { closing, tools = [], dialects = [] }: Reading): Replayed {
+  const own = dialects.map(configuredCollector);
   const clock = manualClock();
   const telemetry = metricRegistry();
   // The inputs are bounded already; nothing may be closed early for want of memory.
@@ -49,6 +53,7 @@ export function replayed(recorded: Recorded, { closing, tools = [] }: Reading): 
     telemetry,
     closing,
     tools,
+    dialects: own,
     limits: { ...defaultGroupLimits, bytesMax: Number.MAX_SAFE_INTEGER },
   });
   const last = new Map<string, Run>();
@@ -64,7 +69,7 @@ export function replayed(recorded: Recorded, { closing, tools = [] }: Reading): 
   return {
     runs: [...last.values()].sort(byStart(({ traceId, spanTraceId = traceId, spanId }) => places.get(`${spanTraceId}/${spanId}`) ?? 0)),
     leftOut: leftOut(telemetry),
-    ...recognition(recorded),
+    ...recognition(recorded, [...own, ...collectors]),
   };
 }
 
@@ -80,13 +85,13 @@ function byStart(placeOf: (run: Run) => number): (a: Run, b: Run) => number {
   return (a, b) => (a.startUnixNano === b.startUnixNano ? placeOf(a) - placeOf(b) : a.startUnixNano < b.startUnixNano ? -1 : 1);
 }
 
-function recognition({ spans, records }: Recorded): Pick<Replayed, 'spansByDialect' | 'unrecognised'> {
+function recognition({ spans, records }: Recorded, all: readonly Collector[]): Pick<Replayed, 'spansByDialect' | 'unrecognised'> {
   const spansByDialect = new Map<string, number>();
   const scopes = new Map<string, number>();
   const withRecords = new Set(records.flatMap(({ spanId }) => spanId ?? []));
   let unrecognised = 0;
   for (const span of spans) {
-    const own = spanReadingOf({ collectors, records: noRecords }, span).dialects;
+    const own = spanReadingOf({ collectors: all, records: noRecords }, span).dialects;
     for (const id of own) spansByDialect.set(id, (spansByDialect.get(id) ?? 0) + 1);
     if (own.length > 0 || withRecords.has(span.spanId)) continue;
     unrecognised++;

@@ -20,6 +20,7 @@ import type { Finding, Path } from '../diagnostic.ts';
 import { forwardFindings } from '../entries/forward-entry.ts';
 import { nativeFindings } from '../entries/native-entry.ts';
 import { asObject, listAt, objectAt } from '../partial-value.ts';
+import { dialectFindings } from '../entries/dialect-entry.ts';
 import { redactionFindings } from '../entries/redaction.ts';
 import { giveUpDefaults, pushDefaults, webhookDefaults } from '../sections/export.ts';
 import { tokenCharactersMin } from '../sections/listen.ts';
@@ -37,6 +38,8 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...shortTokenFindings(objectAt(value, 'listen')),
     ...eitherOr(listAt(value, 'redact'), 'redact', ['match', 'pattern']),
     ...redactionFindings(listAt(value, 'redact')),
+    ...twice(listAt(value, 'dialects'), ['dialects'], 'name', 'Give every dialect a name of its own.'),
+    ...dialectFindings(listAt(value, 'dialects')),
     ...eitherOr(listAt(value, 'tools'), 'tools', ['name', 'file']),
     ...storeFindings(objectAt(value, 'store')),
     ...journalFindings(value),

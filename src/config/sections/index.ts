@@ -1,6 +1,7 @@
 /** The sections of the configuration, in the order of the reference page. */
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { closing } from './closing.ts';
+import { dialects } from './dialects.ts';
 import { evaluatorsSection } from './evaluators.ts';
 import { exportSection } from './export.ts';
 import { judges, prices } from './judges.ts';
@@ -21,6 +22,7 @@ export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
     closing,
     redact,
     tools,
+    dialects,
     evaluatorsSection(members),
     sessions,
     judges,

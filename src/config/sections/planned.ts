@@ -23,7 +23,6 @@ export const planned: readonly Section[] = [
       description: `Threads that assemble and score. ${notYet}`,
     },
   },
-  list('dialects', 'Readers of attributes of your own, without code.'),
   list('datasets', 'Rules that keep runs as examples.'),
   list('queues', 'Rules that put runs before people.'),
   list('alerts', 'Rules that notify you when a figure changes.'),

@@ -1,4 +1,5 @@
 /** When a run closes if nothing more arrives, and as what. */
+import type { Collector } from '../../../collectors/collector.ts';
 import type { Completeness, ToolDefinition } from '../../model/agent-trace.ts';
 import type { Draft } from '../assembly/assemble.ts';
 
@@ -28,16 +29,21 @@ export interface GatheringSettings {
   readonly closing?: ClosingTimes;
   /** Definitions for runs whose spans carry none. */
   readonly tools?: readonly ToolDefinition[];
+  /** Collectors of the configuration; they stand before the built-in ones. */
+  readonly dialects?: readonly Collector[];
 }
 
 interface InForce {
   readonly closing: ClosingTimes;
+  readonly dialects: readonly Collector[];
   /** By name. */
   readonly tools: ReadonlyMap<string, ToolDefinition>;
 }
 
-export function inForce({ closing = defaultClosing, tools = [] }: GatheringSettings): InForce {
-  return { closing, tools: new Map(tools.map((definition) => [definition.name, definition] as const)) };
+const noDialects: readonly Collector[] = [];
+
+export function inForce({ closing = defaultClosing, tools = [], dialects = noDialects }: GatheringSettings): InForce {
+  return { closing, dialects, tools: new Map(tools.map((definition) => [definition.name, definition] as const)) };
 }
 
 /** What the gathering holds at most. */

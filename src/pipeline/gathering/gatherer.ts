@@ -35,7 +35,7 @@ import { spansPerStep, isRoot } from '../assembly/span-tree.ts';
 import { roleDetection } from './role-detection.ts';
 import { traceTable, type Trace } from './trace-table.ts';
 import { scanScheduler } from './scan-scheduler.ts';
-import type { Collector } from '../../../collectors/collector.ts';
+import { collectorsInForce, type Collector } from '../../../collectors/collector.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 
@@ -49,8 +49,9 @@ interface Place {
 }
 
 export function gathering(options: GatheringOptions): Gathering {
-  const { collectors, clock, telemetry, limits = defaultGroupLimits } = options;
+  const { clock, telemetry, limits = defaultGroupLimits } = options;
   let settings = inForce(options);
+  const collectors = collectorsInForce(() => settings.dialects, options.collectors);
   const traces = traceTable(limits.tombstonesMax);
   const closed = closedTraces();
   const sessions = sessionTools<Trace>();
@@ -222,7 +223,7 @@ export function gathering(options: GatheringOptions): Gathering {
       if (
         record.spanId === undefined ||
         record.attribute(wire.generated) === true ||
-        !collectors.some((collector) => collector.logs?.events.includes(record.eventName))
+        !collectors().some((collector) => collector.logs?.events.includes(record.eventName))
       )
         continue;
       const trace = traces.open(tenant, record.traceId, clock.nowMs());

@@ -18,12 +18,12 @@ interface RoleDetection {
   canCarryRun(trace: Trace, span: Span): boolean;
 }
 
-export function roleDetection(collectors: readonly Collector[]): RoleDetection {
+export function roleDetection(collectors: () => readonly Collector[]): RoleDetection {
   const shared = sharedValues();
 
   function reading(trace: Trace): Reading {
     const { readingCache = new Map<SpanId, SpanReading>(), repeats: told = repeats(shared) } = trace.reading ?? {};
-    return { collectors, records: trace.records.bySpan, readingCache, repeats: told };
+    return { collectors: collectors(), records: trace.records.bySpan, readingCache, repeats: told };
   }
 
   function facts(trace: Trace, span: Span): SpanFacts | undefined {
@@ -36,7 +36,7 @@ export function roleDetection(collectors: readonly Collector[]): RoleDetection {
   }
 
   function isAgents(trace: Trace, span: Span): boolean {
-    const known = isAgentsBySign(collectors, trace, span);
+    const known = isAgentsBySign(collectors(), trace, span);
     if (known !== undefined) return known;
     const told = facts(trace, span);
     return told === undefined || told.role === 'agent' || told.role === 'workflow';

@@ -2,7 +2,7 @@
  * From which services spans come of which no run can come: no collector reads an agent, a model call or a tool call in any of them. Told once a
  * service and scope, with what its spans are called and carry.
  */
-import type { Collector } from '../../../collectors/collector.ts';
+import { collectorsInForce, type Collector } from '../../../collectors/collector.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Tenant } from '../../model/ids.ts';
@@ -72,14 +72,25 @@ interface Service {
   spansRead: number;
 }
 
-export function recognition({ collectors, clock }: { readonly collectors: readonly Collector[]; readonly clock: Clock }): Recognition {
+const noDialects: readonly Collector[] = [];
+
+export interface RecognitionOptions {
+  readonly collectors: readonly Collector[];
+  /** Collectors of the configuration that is in force; absent: none. */
+  readonly dialects?: () => readonly Collector[];
+  readonly clock: Clock;
+}
+
+export function recognition(options: RecognitionOptions): Recognition {
+  const { clock, dialects: own = () => noDialects } = options;
+  const collectors = collectorsInForce(own, options.collectors);
   const services = new Map<string, Service | 'recognised'>();
   const none = new Map<never, never>();
 
   /** A span that no collector can read is counted where its trace is closed; its request has been taken. */
   function told(span: Span): Pick<SpanReading, 'facts' | 'dialects'> {
     try {
-      return spanReadingOf({ collectors, records: none }, span);
+      return spanReadingOf({ collectors: collectors(), records: none }, span);
     } catch {
       return { facts: {}, dialects: [] };
     }
@@ -158,7 +169,7 @@ export function recognition({ collectors, clock }: { readonly collectors: readon
     },
     records(tenant, records) {
       for (const record of records) {
-        if (!collectors.some(({ logs }) => logs?.events.includes(record.eventName) === true)) continue;
+        if (!collectors().some(({ logs }) => logs?.events.includes(record.eventName) === true)) continue;
         const at = serviceOf(tenant, record.resource);
         if (at !== undefined) services.set(at.key, 'recognised');
       }

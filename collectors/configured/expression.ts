@@ -1,0 +1,138 @@
+/**
+ * The language of `dialects` in the configuration: where a value of a span stands, and what says that a span is of a kind. Parsed once, to
+ * plain data. A value: `span.name`, `attributes.KEY`, or `json(attributes.KEY)` with the way to a member. A condition: `KEY = 'text'`,
+ * `KEY != 'text'` or `exists(KEY)`; `span.name` may stand in the place of the key.
+ */
+import { didYouMean } from '../../src/model/did-you-mean.ts';
+
+/** Longer expressions are refused. */
+export const expressionCharsMax = 500;
+/** Names and places on the way to a member; more of them are refused. */
+export const pathPartsMax = 16;
+
+export type Place = { readonly from: 'name' } | { readonly from: 'attribute'; readonly key: string };
+
+export interface Expression {
+  readonly place: Place;
+  /** The way to a member of the value, which is read as JSON; absent: the value as it is. */
+  readonly path?: readonly (string | number)[];
+}
+
+export type Condition =
+  | { readonly is: 'equal' | 'different'; readonly place: Place; readonly text: string }
+  | { readonly is: 'there'; readonly key: string };
+
+/** What is wrong, and what would be right. */
+export interface Faulty {
+  readonly problem: string;
+  readonly todo: string;
+}
+
+export type Parsed<Result> = { readonly kind: 'parsed'; readonly result: Result } | ({ readonly kind: 'faulty' } & Faulty);
+
+const SPAN_NAME = 'span.name';
+const ATTRIBUTES = 'attributes.';
+const forms = 'Write attributes.KEY, json(attributes.KEY).member or span.name.';
+const conditionForms = "Write a comparison such as kind = 'TOOL' or kind != 'TOOL', or exists(KEY).";
+
+export function parseExpression(text: string): Parsed<Expression> {
+  const written = text.trim();
+  if (written === '') return faulty('is empty', forms);
+  if (written.length > expressionCharsMax) return faulty('is too long', `Keep it within ${expressionCharsMax} characters.`);
+  const called = /^([A-Za-z_]+)\s*\(/.exec(written);
+  if (called === null) return inPlace(written, (place) => ({ kind: 'parsed', result: { place } }));
+  const [start, name = ''] = called;
+  if (name !== 'json') return faulty(`${shown(name)} is no function`, name.toLowerCase() === 'json' ? 'Did you mean json?' : forms);
+  const end = closing(written, start.length);
+  if (end === undefined)
+    return faulty('has no ) that closes json(', 'Write json(attributes.KEY).member, or json(attributes.KEY) for the whole.');
+  const path = parsePath(written.slice(end + 1));
+  if (path.kind === 'faulty') return path;
+  return inPlace(written.slice(start.length, end).trim(), (place) => ({ kind: 'parsed', result: { place, path: path.result } }));
+}
+
+/** A key may hold a parenthesis: the one that closes stands before a member, or at the end. */
+function closing(written: string, from: number): number | undefined {
+  for (let at = written.indexOf(')', from); at >= 0; at = written.indexOf(')', at + 1)) {
+    const next = written[at + 1];
+    if (next === undefined || next === '.' || next === '[') return at;
+  }
+  return undefined;
+}
+
+const PART = /^(?:\.([^.[\]\s]+)|\[(\d{1,6})\])/;
+
+function parsePath(text: string): Parsed<readonly (string | number)[]> {
+  const path: (string | number)[] = [];
+  for (let rest = text; rest !== '';) {
+    const [whole, name, index] = PART.exec(rest) ?? [];
+    if (whole === undefined)
+      return faulty(`${shown(rest)} names no member`, 'Write .name for a member of an object and [0] for an item of a list.');
+    if (path.length >= pathPartsMax) return faulty('goes too deep', `Name at most ${pathPartsMax} members.`);
+    path.push(name ?? Number(index));
+    rest = rest.slice(whole.length);
+  }
+  return { kind: 'parsed', result: path };
+}
+
+function inPlace<Result>(written: string, then: (place: Place) => Parsed<Result>): Parsed<Result> {
+  if (written === SPAN_NAME) return then({ from: 'name' });
+  if (written.startsWith(ATTRIBUTES) && written.length > ATTRIBUTES.length)
+    return then({ from: 'attribute', key: written.slice(ATTRIBUTES.length) });
+  if (written === ATTRIBUTES || written === 'attributes') return faulty('names no attribute', 'Write its key behind attributes.');
+  const [first = '', ...others] = written.split('.');
+  const meant = didYouMean(first, ['attributes', 'span']);
+  if (meant === 'attributes' && others.length > 0)
+    return faulty(`${shown(written)} is no value`, `Did you mean ${ATTRIBUTES}${others.join('.')}?`);
+  if (meant === 'span') return faulty(`${shown(written)} is no value`, `Did you mean ${SPAN_NAME}?`);
+  return faulty(`${shown(written)} is no value`, `Did you mean ${ATTRIBUTES}${written}?`);
+}
+
+const EXISTS = /^exists\s*\((.+)\)$/s;
+const COMPARISON = /^(.+?)\s*(==|!=|=)\s*(.*)$/s;
+
+export function parseCondition(text: string): Parsed<Condition> {
+  const written = text.trim();
+  if (written === '') return faulty('is empty', conditionForms);
+  if (written.length > expressionCharsMax) return faulty('is too long', `Keep it within ${expressionCharsMax} characters.`);
+  const exists = EXISTS.exec(written)?.[1]?.trim();
+  if (exists !== undefined && exists !== '') return { kind: 'parsed', result: { is: 'there', key: keyOf(exists) } };
+  const called = /^([A-Za-z_]+)\s*\(/.exec(written)?.[1];
+  if (called !== undefined && !written.includes('='))
+    return faulty(
+      `${shown(called)} is no function`,
+      didYouMean(called, ['exists']) === undefined ? conditionForms : 'Did you mean exists(KEY)?',
+    );
+  const [, left = '', sign, right = ''] = COMPARISON.exec(written) ?? [];
+  if (sign === undefined) return faulty(`${shown(written)} compares nothing`, conditionForms);
+  if (sign === '==') return faulty('== is no comparison', 'Write = for equal and != for different.');
+  const quoted = unquoted(right);
+  if (quoted === undefined)
+    return faulty(`${shown(right)} is no text in quotes`, `Write ${left} ${sign} '${right.replaceAll(/['"]/g, '')}'.`);
+  const place: Place = left === SPAN_NAME ? { from: 'name' } : { from: 'attribute', key: keyOf(left) };
+  return { kind: 'parsed', result: { is: sign === '=' ? 'equal' : 'different', place, text: quoted } };
+}
+
+function keyOf(written: string): string {
+  return written.startsWith(ATTRIBUTES) && written.length > ATTRIBUTES.length ? written.slice(ATTRIBUTES.length) : written;
+}
+
+/** A quote within is written twice, as in YAML and SQL. */
+function unquoted(written: string): string | undefined {
+  const quote = written[0];
+  if (quote !== "'" && quote !== '"') return undefined;
+  const inner = written.slice(1, -1).replaceAll(quote + quote, '');
+  return written.length < 2 || !written.endsWith(quote) || inner.includes(quote)
+    ? undefined
+    : written.slice(1, -1).replaceAll(quote + quote, quote);
+}
+
+const shownMax = 60;
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > shownMax ? `${text.slice(0, shownMax)}…` : text);
+}
+
+function faulty(problem: string, todo: string): { readonly kind: 'faulty' } & Faulty {
+  return { kind: 'faulty', problem, todo };
+}
