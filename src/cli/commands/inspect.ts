@@ -4,13 +4,17 @@ import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { readBodies } from '../inspect/bodies.ts';
+import { differences, readExpected } from '../inspect/expected-runs.ts';
 import { inspected } from '../inspect/inspected.ts';
+import { oneLine } from '../inspect/one-line.ts';
+import { proposedDialects } from '../inspect/proposed-dialect.ts';
 import { replayed } from '../inspect/replay.ts';
-import { readRecorded } from '../inspect/recording.ts';
+import { readRecorded, type Recorded } from '../inspect/recording.ts';
 import { reportJson } from '../inspect/report-json.ts';
 import { reportText } from '../inspect/report-text.ts';
 
 const inputsMax = 1_000;
+const differenceCharsMax = 1_000;
 
 export const inspect: Command = {
   name: 'inspect',
@@ -19,22 +23,43 @@ export const inspect: Command = {
     'Shows what is read out of recorded spans: runs, tool calls and where they come from, and for every evaluator whether it could score.',
   examples: [
     { does: 'Shows what the collectors read from the spans of a file:', line: 'tracejury inspect spans.jsonl' },
+    {
+      does: 'Prints an entry of dialects for spans of an SDK that no collector knows:',
+      line: 'tracejury inspect spans.jsonl --propose-dialect',
+    },
+    {
+      does: 'Compares what is read with what the agent did:',
+      line: 'tracejury inspect spans.jsonl -c tracejury.yaml --expect expected.json',
+    },
     { does: 'Shows whether the evaluators of a configuration could score them:', line: 'tracejury inspect spans.jsonl -c tracejury.yaml' },
   ],
   options: {
     config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators are used; without it the default ones' },
     format: { type: 'string', value: 'text|json', summary: 'text (default) or json' },
+    'propose-dialect': {
+      type: 'boolean',
+      summary: 'print an entry of dialects for the spans that no collector of an SDK reads',
+    },
+    expect: { type: 'string', value: 'FILE', summary: 'compare the runs with what the agent did, as JSON; exit 1 on a difference' },
   },
   positionalsMax: inputsMax,
   async run({ options, positionals, env, say, complain }: CommandInput): Promise<ExitCode> {
-    const { config: file, format = 'text' } = options;
+    const { config: file, format = 'text', expect } = options;
     if (positionals.length === 0)
       throw new UsageError('Name a file of recorded spans, a folder of recorded requests, or - for standard input.');
     if (file !== undefined && typeof file !== 'string') throw new UsageError('-c takes one file.');
     if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
+    if (expect !== undefined && typeof expect !== 'string') throw new UsageError('--expect takes one file.');
+    if (expect !== undefined && options['propose-dialect'] === true)
+      throw new UsageError('--propose-dialect and --expect do different things: give one of them.');
     const { config } = await readConfig({ file, env, evaluators });
     const recorded = readRecorded(await readBodies(positionals, process.stdin));
+    if (options['propose-dialect'] === true) return propose(recorded, say, complain);
     const result = replayed(recorded, config);
+    if (expect !== undefined) {
+      const [wanted] = await readBodies([expect], process.stdin);
+      return compared(wanted === undefined ? [] : differences(readExpected(wanted), result.runs), say);
+    }
     const runs = inspected(result.runs, { plan: config.evaluators, context: evaluationContext() });
     say(format === 'json' ? reportJson({ recorded, replayed: result, runs }) : reportText({ recorded, replayed: result, runs }));
     if (runs.length > 0) return 0;
@@ -42,3 +67,15 @@ export const inspect: Command = {
     return 1;
   },
 };
+
+function propose({ spans }: Recorded, say: CommandInput['say'], complain: CommandInput['complain']): ExitCode {
+  const proposed = proposedDialects(spans);
+  if (proposed !== undefined) say(proposed);
+  else complain('Collectors of SDKs read every span: there is nothing to propose.');
+  return proposed === undefined ? 1 : 0;
+}
+
+function compared(found: readonly string[], say: CommandInput['say']): ExitCode {
+  say(found.length === 0 ? 'The runs are what was expected.' : found.map((line) => oneLine(line, differenceCharsMax)).join('\n'));
+  return found.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,68 @@
+/** `dialects` of the configuration: every fault names its place, what is wrong, and what would be right. */
+import { expect, test } from 'vitest';
+import { ConfigError } from '../../../src/config/diagnostic.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { members } from '../members.ts';
+
+const good = '{ name: acme, match: { scope: acme }, span: { tool: exists(action) }, read: { tool.name: attributes.action } }';
+
+test('config dialects: an entry is parsed once, to plain data', () => {
+  const { config, warnings } = loadConfig({ file: 'a.yaml', text: `dialects: [ ${good} ]`, env: {}, evaluators: members });
+  expect(warnings).toEqual([]);
+  expect(config.dialects).toEqual([
+    {
+      name: 'acme',
+      match: { scope: 'acme' },
+      span: { tool: { is: 'there', key: 'action' } },
+      read: { 'tool.name': { place: { from: 'attribute', key: 'action' } } },
+    },
+  ]);
+});
+
+const faulty: readonly (readonly [text: string, want: string])[] = [
+  [
+    '{ name: acme, match: { scope: a } }',
+    '1:13 dialects[0]: reads nothing > Say under span what spans are, under read where values stand, or both.',
+  ],
+  [
+    '{ name: langfuse, match: { scope: a }, span: { tool: exists(a) } }',
+    '1:21 dialects[0].name: "langfuse" is a built-in dialect > Choose another name.',
+  ],
+  [`${good}, ${good}`, `1:${good.length + 23} dialects[1].name: is the same as that of entry 1 > Give every dialect a name of its own.`],
+  [
+    '{ name: Acme, match: { scope: a }, span: { tool: exists(a) } }',
+    '1:21 dialects[0].name: "Acme" is not written as it must be > Use lower-case letters, digits, dashes and underscores, a letter first.',
+  ],
+  ['{ name: acme, span: { tool: exists(a) } }', '1:13 dialects[0]: lacks match > Add match: Which spans are read: one sign is enough.'],
+  ['{ name: acme, match: {}, span: { tool: exists(a) } }', '1:34 dialects[0].match: is empty > Name at least one, or leave the key out.'],
+  [
+    '{ name: acme, match: { scop: a }, span: { tool: exists(a) } }',
+    '1:36 dialects[0].match.scop: is not a known key here > Did you mean scope?',
+  ],
+  [
+    '{ name: acme, match: { scope: a }, span: { tol: exists(a) } }',
+    '1:56 dialects[0].span.tol: is not a known key here > Did you mean tool?',
+  ],
+  [
+    '{ name: acme, match: { scope: a }, read: { tool.argments: attributes.a } }',
+    '1:56 dialects[0].read["tool.argments"]: is not a known key here > Did you mean tool.arguments?',
+  ],
+  [
+    '{ name: acme, match: { scope: a }, read: { input: ask } }',
+    '1:63 dialects[0].read.input: "ask" is no value > Did you mean attributes.ask?',
+  ],
+  [
+    '{ name: acme, match: { scope: a }, span: { tool: kind = TOOL } }',
+    `1:62 dialects[0].span.tool: "TOOL" is no text in quotes > Write kind = 'TOOL'.`,
+  ],
+];
+for (const [text, want] of faulty)
+  test(`config dialects: ${text}`, () => {
+    try {
+      loadConfig({ file: 'a.yaml', text: `dialects: [ ${text} ]`, env: {}, evaluators: members });
+      expect.unreachable();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      expect(error.faults.map(({ line, column, key, problem, todo }) => `${line}:${column} ${key}: ${problem} > ${todo}`)).toEqual([want]);
+    }
+  });
