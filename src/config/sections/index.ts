@@ -10,7 +10,7 @@ import { listen } from './listen.ts';
 import { log } from './log.ts';
 import { telemetry } from './telemetry.ts';
 import { sessions } from './sessions.ts';
-import { planned } from './planned.ts';
+import { planned, shards } from './planned.ts';
 import type { Section } from './section.ts';
 import { journal, store } from './storage.ts';
 import { groups, redact, tools } from './traffic.ts';
@@ -22,7 +22,6 @@ export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
     closing,
     redact,
     tools,
-    dialects,
     evaluatorsSection(members),
     sessions,
     judges,
@@ -33,6 +32,8 @@ export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
     journal,
     log,
     telemetry,
+    shards,
+    dialects,
     ...planned,
   ];
 }

@@ -10,19 +10,20 @@ function list(key: string, meaning: string): Section {
   return { key, schema: { type: 'array', maxItems: 1000, default: [], 'x-planned': true, description: `${meaning} ${notYet}` } };
 }
 
-export const planned: readonly Section[] = [
-  {
-    key: 'shards',
-    schema: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 256,
-      default: 1,
-      'x-unit': 'threads',
-      'x-planned': true,
-      description: `Threads that assemble and score. ${notYet}`,
-    },
+export const shards: Section = {
+  key: 'shards',
+  schema: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 256,
+    default: 1,
+    'x-unit': 'threads',
+    'x-planned': true,
+    description: `Threads that assemble and score. ${notYet}`,
   },
+};
+
+export const planned: readonly Section[] = [
   list('datasets', 'Rules that keep runs as examples.'),
   list('queues', 'Rules that put runs before people.'),
   list('alerts', 'Rules that notify you when a figure changes.'),
