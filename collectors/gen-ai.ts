@@ -11,6 +11,7 @@ import { readDocuments } from './parsing/documents.ts';
 import { eventMessages } from './parsing/message-events.ts';
 import { lastText, readMessages } from './parsing/messages.ts';
 import { jsonOf, parseContainer, parseText } from './parsing/parsing.ts';
+import { isOverTools, isToolName } from './parsing/tool-classes.ts';
 import { addArguments, addOutcome, readArguments, readResult } from './parsing/values.ts';
 
 const messageEvents = [
@@ -105,17 +106,22 @@ function read(span: Span, repeats?: Repeats): SpanFacts {
 
 function isAgents(span: Span): boolean | undefined {
   const operation = textAttribute(span, 'gen_ai.operation.name');
-  return operation === undefined ? undefined : operation === 'invoke_agent' || operation === 'invoke_workflow';
+  return operation === undefined ? undefined : (operation === 'invoke_agent' && !isNode(span)) || operation === 'invoke_workflow';
 }
 
 function byOperation(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts> {
   switch (textAttribute(span, 'gen_ai.operation.name')) {
     case 'invoke_agent':
-      return agentFacts(span, repeats);
+      return isNode(span) ? { role: 'step' } : agentFacts(span, repeats);
     case 'invoke_workflow':
       return { ...agentFacts(span, repeats), role: 'workflow' };
-    case 'execute_tool':
-      return { role: 'tool', tool: tool(span) };
+    case 'execute_tool': {
+      const read = tool(span);
+      // The span is over several calls.
+      if (isOverTools(read.name ?? '')) return { role: 'step' };
+      // No tool is named so: another reader may know that it is a step.
+      return { role: 'tool', ...(isToolName(read.name ?? '') ? {} : { roleIsGuess: true }), tool: read };
+    }
     case 'chat':
     case 'text_completion':
     case 'generate_content':
@@ -127,6 +133,11 @@ function byOperation(span: Span, repeats: Repeats | undefined): Drafted<SpanFact
     default:
       return { role: 'step', roleIsGuess: true };
   }
+}
+
+/** A step within an agent that some instrumentations write as one more: prebuilt graphs call the node that asks the model so. */
+function isNode(span: Span): boolean {
+  return span.parentSpanId !== undefined && textAttribute(span, 'gen_ai.agent.name') === 'agent';
 }
 
 /** Some instrumentations write an agent span without a name around the one that has it. */

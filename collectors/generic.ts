@@ -17,6 +17,7 @@ import { listedMessages, eventMessages } from './parsing/message-events.ts';
 import { messagesIn, readMessages } from './parsing/messages.ts';
 import { observedModel, observedRetrieval, observedRun } from './parsing/observation.ts';
 import { isPlaceholder, jsonOf, parseContainer, parseText, unquotedText } from './parsing/parsing.ts';
+import { isToolName } from './parsing/tool-classes.ts';
 import { usageSum } from './parsing/usage.ts';
 import { addArguments, addOutcome, readArguments, readResult, type ReadResult } from './parsing/values.ts';
 import { flattenedMessage } from './openinference.ts';
@@ -137,12 +138,30 @@ function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts 
   return facts;
 }
 
-function roleOf(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefined {
+function isNode(span: Span, evidence: KeyEvidence): boolean {
+  return span.parentSpanId !== undefined && graphText(span, evidence, 'langgraph_node') !== undefined;
+}
+
+/**
+ * Some frameworks send a span for every event, with the kind of what it happened to: `tool.dynamic.findOrder.start-1`. The one that tells the
+ * success of a request to a model stands for it; of a tool or an agent the name is not told.
+ */
+const EVENT = /\.(start|finish|success|error|update|retry)-\d{1,6}$/;
+
+function roleOf(span: Span, evidence: KeyEvidence): SpanRole | undefined {
+  const role = saidRole(span, evidence);
+  const event = role === undefined ? undefined : EVENT.exec(span.name)?.[1];
+  return event === undefined || (role === 'model' && event === 'success') || evidence.keys.toolName !== undefined ? role : 'step';
+}
+
+function saidRole(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefined {
   const words = (field: ScalarField): readonly (string | undefined)[] =>
     (keys[field] ?? []).map((key) => unquotedText(textAttribute(span, key)));
   const own = words('kind').filter((word) => word !== undefined && !protocolKinds.has(word.toLowerCase()));
   for (const word of [...own, ...(own.length === 0 ? words('nearKind') : []), ...words('operation')]) {
     const role = kindIn(word);
+    // A node of a graph is a step of its agent, even one that is called agent.
+    if (role === 'agent' && keys.agentName === undefined && isNode(span, { keys, lists })) return 'step';
     // A chain inside something is a stage of it; the outermost one stands for the run.
     if (role !== undefined) return role === 'chain' ? (span.parentSpanId === undefined ? 'workflow' : 'step') : role;
   }
@@ -175,6 +194,7 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
       return agentFacts(span, evidence, role, known);
     case 'tool': {
       const tool = toolFacts(span, evidence, known.tool ?? {});
+      if (known.tool === undefined && isNoCall(tool.name ?? '')) return { role: 'step' };
       const target = known.tool === undefined ? HANDOFF.exec(tool.name ?? '')?.[1] : undefined;
       return target === undefined ? { role, tool } : { role: 'step', handoffTo: target };
     }
@@ -209,8 +229,12 @@ function namedAgent(span: Span, evidence: KeyEvidence): Pick<SpanFacts, 'agentNa
   const name = agentNameOf(span, evidence);
   if (name !== undefined) return { agentName: name };
   const guess = spanName(span);
-  return guess === undefined ? {} : { agentName: guess, agentNameIsGuess: true };
+  return guess === undefined || FRAMEWORK_NAME.test(guess) ? {} : { agentName: guess, agentNameIsGuess: true };
 }
+
+/** Classes and programs of frameworks, after which they name the span of any agent. */
+const FRAMEWORK_NAME =
+  /^(?:[A-Z]\w*(?:Agent|Workflow|Graph|Executor|Sequence|Runner)|[\w-]+-framework-main|LangGraph|invocation|workflow [A-Z]\w*Graph)$/;
 
 /** What a model or an agent works with: its instructions and its tools. */
 function offered(span: Span, evidence: KeyEvidence, known: SpanFacts): Pick<SpanFacts, 'systemPrompt' | 'toolDefinitions'> {
@@ -226,10 +250,8 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   const facts: Drafted<ToolFacts> = {};
   const read = known.result === undefined && known.resultPart === undefined ? resultOf(span, evidence) : undefined;
   if (read !== undefined) addOutcome(read, facts);
-  const given = [firstText(span, evidence, 'toolName'), known.name, spanName(span)].find(
-    (one) => one !== undefined && !toolClasses.has(one),
-  );
-  const name = given ?? read?.toolName ?? known.name ?? span.name;
+  const given = [firstText(span, evidence, 'toolName'), known.name, spanName(span)].find((one) => one !== undefined && isToolName(one));
+  const name = given ?? read?.toolName ?? known.name ?? spanName(span) ?? span.name;
   if (name !== known.name) facts.name = name;
   const id = known.id ?? firstText(span, evidence, 'callId') ?? read?.callId;
   if (id !== undefined && id !== known.id) facts.id = id;
@@ -273,16 +295,6 @@ function isProperties(value: JsonValue | undefined): boolean {
 
 const schemaTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);
 
-/** Classes that frameworks make tools of: the name of none. Source: LangChain in Python and JavaScript, LlamaIndex, AutoGen. */
-const toolClasses: ReadonlySet<string> = new Set([
-  'DynamicStructuredTool',
-  'DynamicTool',
-  'StructuredTool',
-  'FunctionTool',
-  'BaseTool',
-  'Tool',
-]);
-
 /** What an event of the span carries under such a key. */
 function inEvents(span: Span, fields: readonly ScalarField[]): AttributeValue | undefined {
   for (const event of span.events) {
@@ -297,6 +309,13 @@ function resultOf(span: Span, evidence: KeyEvidence): ReadResult | undefined {
   const whole = first(span, evidence, ['toolResult', 'output', 'outputMessages']) ?? inEvents(span, ['toolResult', 'output']);
   const parts = whole ?? evidence.lists.resultParts?.map((list) => unflattened(span, list)).find((list) => list.length > 0);
   return parts === undefined ? undefined : readResult(unwrapped(onlyContent(parts)) ?? null);
+}
+
+/** What frameworks let a model call to give its answer looks like a tool, but no tool runs. */
+const ANSWER = /^final_?answer$/i;
+
+function isNoCall(name: string): boolean {
+  return ANSWER.test(name) || !isToolName(name);
 }
 
 /** A hand-over looks like a tool, but no tool runs. */
@@ -475,9 +494,15 @@ function agentNameOf(span: Span, evidence: KeyEvidence): string | undefined {
   return firstText(span, evidence, 'agentName') ?? graphAgent((name) => graphText(span, evidence, name));
 }
 
+const graphFields: { readonly [name: string]: ScalarField | undefined } = {
+  langgraph_checkpoint_ns: 'graphNamespace',
+  langgraph_node: 'graphNode',
+};
+
 /** A member of LangChain's metadata: in the JSON text of all, or in an attribute of its own. */
 function graphText(span: Span, evidence: KeyEvidence, name: string): string | undefined {
-  const own = name === 'langgraph_checkpoint_ns' ? firstText(span, evidence, 'graphNamespace') : undefined;
+  const field = graphFields[name];
+  const own = field === undefined ? undefined : firstText(span, evidence, field);
   return own ?? metadataText(span, evidence, [name]);
 }
 
@@ -498,9 +523,12 @@ const TEMPLATE = /\{[^{}]*\}|<[^<>]*>|%s/;
 const AROUND_NAME =
   /^(?:invoke_agent|execute_tool|create_agent|tool|agent|function)[ :./]+|^(?:Tool|Agent|Function)[:./]+|\.(?:__call__|[_a-z][_a-z0-9]*)$/g;
 
+/** The operation before the name: `ai.generateText order_support`. */
+const OPERATION = /^[a-z]\w*(?:\.\w+)+ (?=\S)/;
+
 /** What a span's own name says of what it is about. */
 function spanName(span: Span): string | undefined {
-  const name = span.name.replaceAll(AROUND_NAME, '').trim();
+  const name = span.name.replace(OPERATION, '').replaceAll(AROUND_NAME, '').trim();
   return name === '' || TEMPLATE.test(name) ? undefined : name;
 }
 

@@ -38,6 +38,7 @@ export type ScalarField =
   | 'usage'
   | 'metadata'
   | 'graphNamespace'
+  | 'graphNode'
   | 'failed'
   | 'outcome'
   | 'errorMessage';
@@ -193,6 +194,7 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['token usage', 'usage'],
   ['metadata', 'metadata'],
   ['langgraph checkpoint ns', 'graphNamespace'],
+  ['langgraph node', 'graphNode'],
   ['is error', 'failed'],
   ['tool status', 'outcome'],
   ['tool outcome', 'outcome'],

@@ -33,6 +33,20 @@ const cases: readonly {
     facts: { role: 'workflow' },
   },
   {
+    name: 'a node that is called agent is a step of the agent around it',
+    operation: 'invoke_agent',
+    span: { parent: 9 },
+    attributes: { 'gen_ai.agent.name': 'agent', 'gen_ai.usage.input_tokens': 3 },
+    facts: { role: 'step' },
+    without: 'agentName',
+  },
+  {
+    name: 'an agent without a parent may be called agent',
+    operation: 'invoke_agent',
+    attributes: { 'gen_ai.agent.name': 'agent' },
+    facts: { role: 'agent', agentName: 'agent' },
+  },
+  {
     name: 'a workflow',
     operation: 'invoke_workflow',
     attributes: { 'gen_ai.workflow.name': 'w' },
@@ -69,6 +83,20 @@ const cases: readonly {
     span: { name: 'execute_tool t' },
     attributes: {},
     facts: { tool: { name: 't' } },
+  },
+  {
+    name: 'a framework’s class is the name of no tool',
+    operation: 'execute_tool',
+    span: { name: 'execute_tool DynamicStructuredTool' },
+    attributes: {},
+    facts: { role: 'tool', roleIsGuess: true },
+  },
+  {
+    name: 'a span over the calls of several tools is none',
+    operation: 'execute_tool',
+    attributes: { 'gen_ai.tool.name': '(merged tools)' },
+    facts: { role: 'step' },
+    without: 'tool',
   },
   {
     name: 'structured arguments and results',

@@ -177,6 +177,65 @@ const tools: readonly Case[] = [
   },
 ];
 
+const frameworks: readonly Case[] = [
+  {
+    name: 'the event of a tool is no call',
+    span: { name: 'tool.dynamic.find.start-1' },
+    attributes: { 'acme.span.kind': 'tool' },
+    facts: { role: 'step' },
+    absent: ['tool'],
+  },
+  {
+    name: 'the event of a tool that it names is one',
+    span: { name: 'tool.dynamic.find.success-1' },
+    attributes: { 'acme.span.kind': 'tool', 'tool.name': 'find' },
+    facts: { role: 'tool', tool: { name: 'find' } },
+  },
+  {
+    name: 'the start of a request to a model is no request',
+    span: { name: 'backend.chat.start-2' },
+    attributes: { 'acme.span.kind': 'llm' },
+    facts: { role: 'step' },
+  },
+  {
+    name: 'the success of a request to a model is the request',
+    span: { name: 'backend.chat.success-2' },
+    attributes: { 'acme.span.kind': 'llm', 'acme.model': 'm' },
+    facts: { role: 'model', model: 'm' },
+  },
+  {
+    name: 'a node of a graph that is called agent is a step of its agent',
+    span: { name: 'agent', parent: 9 },
+    attributes: { 'acme.span.kind': 'agent', 'acme.metadata.langgraph_node': 'agent' },
+    facts: { role: 'step' },
+  },
+  {
+    name: 'a node that tells the name of an agent is one',
+    span: { name: 'agent', parent: 9 },
+    attributes: { 'acme.span.kind': 'agent', 'acme.agent.name': 'travel', metadata: '{"langgraph_node":"agent"}' },
+    facts: { role: 'agent', agentName: 'travel' },
+  },
+  {
+    name: 'a framework’s class is the name of no agent',
+    span: { name: 'FunctionAgent.run' },
+    attributes: { 'acme.span.kind': 'agent' },
+    facts: { role: 'agent' },
+    absent: ['agentName'],
+  },
+  {
+    name: 'the operation before the name of an agent is none of it',
+    span: { name: 'ai.generateText travel' },
+    attributes: { 'acme.span.kind': 'agent' },
+    facts: { agentName: 'travel', agentNameIsGuess: true },
+  },
+  {
+    name: 'the answer that a model gives by a call is no call of a tool',
+    attributes: { 'acme.span.kind': 'tool', 'tool.name': 'final_answer', 'tool.output': 'a' },
+    facts: { role: 'step' },
+    absent: ['tool'],
+  },
+];
+
 const framed: readonly Case[] = [
   {
     name: 'arguments beside the options of the call',
@@ -304,7 +363,7 @@ const models: readonly Case[] = [
 ];
 
 describe('generic', () => {
-  testCases(generic, [...kinds, ...silent, ...nearKinds, ...agents, ...tools, ...framed, ...usages, ...models]);
+  testCases(generic, [...kinds, ...silent, ...nearKinds, ...agents, ...tools, ...frameworks, ...framed, ...usages, ...models]);
 
   test('generic: it reads nothing again that an earlier collector read', () => {
     const one = span({ id: 1, attributes: { 'gen_ai.operation.name': 'chat', 'input.value': 'q', 'output.value': 'a', 'x.model': 'm' } });
