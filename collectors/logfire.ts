@@ -19,6 +19,7 @@ export const logfire: Collector = {
       'events',
       'gen_ai.input.messages',
       'gen_ai.output.messages',
+      'gen_ai.usage.input_tokens',
       'name',
       'input',
       'output',
@@ -63,7 +64,8 @@ function modelFacts(span: Span): SpanFacts {
   const request = objectIn(span, 'request_data');
   const response = objectIn(span, 'response_data');
   const isAnswered = Object.keys(response).length > 0 || output.length > 0 || span.attribute('gen_ai.output.messages') !== undefined;
-  if (member(request, 'stream') === true && !isAnswered) return { role: 'step' };
+  const isCounted = span.attribute('gen_ai.usage.input_tokens') !== undefined || span.status.code === 'error';
+  if (!isAnswered && (member(request, 'stream') === true || !isCounted)) return { role: 'step' };
   const streamed = member(response, 'combined_chunk_content');
   const { role: _role, ...content } = observedModel({
     name: span.name,
