@@ -2,9 +2,11 @@
 import { type Collector, type Repeats, type SpanFacts, type ToolFacts, recognises, type Flattened } from '../../../collectors/collector.ts';
 import { unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
 import { noRepeats } from '../../../collectors/parsing/repeats.ts';
+import { parseContainer } from '../../../collectors/parsing/parsing.ts';
 import { isCutContainer, mayBeContainer } from '../../../collectors/parsing/truncation.ts';
 import type { ToolError } from '../../model/agent-trace.ts';
 import type { SpanId } from '../../model/ids.ts';
+import { isJsonObject, member } from '../../model/json.ts';
 import { textAttribute, type Attributed, type LogRecord, type Span, type KeyShape } from '../../model/span.ts';
 import { compare } from '../../model/nano-time.ts';
 import { flattened, outlineOf } from '../../../collectors/parsing/flattened.ts';
@@ -172,6 +174,7 @@ export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | un
   const type = (exception === undefined ? undefined : textAttribute(exception, 'exception.type')) ?? errorType ?? tool?.failed?.type;
   const exceptionMessage = exception === undefined ? undefined : textAttribute(exception, 'exception.message');
   const texts = [
+    exception === undefined ? undefined : causeIn(textAttribute(exception, 'error.data')),
     exceptionMessage,
     span.status.message,
     tool?.failed?.message,
@@ -182,6 +185,13 @@ export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | un
   ].filter((text): text is string => text !== undefined && text !== '');
   const message = texts.find((text) => !isPhrase(text)) ?? texts[0] ?? '';
   return { message, sign, ...(type === undefined ? {} : { type }) };
+}
+
+/** The error of the tool itself, where the OpenAI Agents SDK keeps it: `{"tool_name": …, "error": …}` beside an exception of its own. */
+function causeIn(data: string | undefined): string | undefined {
+  const object = data === undefined ? undefined : parseContainer(data);
+  const cause = isJsonObject(object) ? member(object, 'error') : undefined;
+  return typeof cause === 'string' ? cause : undefined;
 }
 
 /** What frameworks say of any failure, whatever went wrong: a text that says more is better. */

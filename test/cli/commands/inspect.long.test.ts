@@ -127,15 +127,15 @@ test('inspect: of several runs it tells by agent and dialect which share each ev
   const files = ['google-adk/trip', 'google-adk/trip-content-latest', 'handmade-card/trip'].map((one) => join(root, recordings, one));
   const { out } = await answer(files);
   const [, shares = ''] = /^Of how many runs ([^]*?)\nRun of/m.exec(out) ?? [];
-  const [, adk = '', card = ''] = shares.split(/^ {2}travel_agent, told in /m);
-  expect([adk.split('\n')[0], card.split('\n')[0]]).toEqual(['google_adk: 2 runs', 'tool_attributes: 1 run']);
+  const [, adk = '', card = ''] = shares.split(/^ {2}travel_agent \(dialect /m);
+  expect([adk.split('\n')[0], card.split('\n')[0]]).toEqual(['google_adk): 2 runs', 'tool_attributes): 1 run']);
   expect(adk).toMatch(/tool_error +on +1 of 2 \(50 %\) +results_not_carried 1\n/);
-  expect(adk).toMatch(/tool_recovery +off +0 of 1 \(0 %\) +results_not_carried 1; nothing to look at: no_errors 1\n/);
+  expect(adk).toMatch(/tool_recovery +off +0 of 1 \(0 %\) +results_not_carried 1; nothing to check: no_errors 1\n/);
   expect(adk).toMatch(
     /needs OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT.*\n +arguments of tool calls, for tool_call_validity; looked for in gcp\.vertex\.agent\.tool_call_args/,
   );
   expect(card).toMatch(/tool_error +on +1 of 1 \(100 %\)\n/);
-  expect(card).toMatch(/tool_recovery +off +– +nothing to look at: no_errors 1\n/);
+  expect(card).toMatch(/tool_recovery +off +– +nothing to check: no_errors 1\n/);
   expect(card).not.toContain('tool_trajectory');
   // Where each agent has one run, the lines of the runs say it all.
   expect((await answer([join(root, recordings, 'handmade-card/handoff')])).out).not.toContain('Of how many runs');

@@ -150,7 +150,7 @@ describe('an expectation switches on what checks it', () => {
     );
     expect([code, on.map(({ name, expectations }) => [name, expectations])]).toEqual([0, [['exact_match', ['output']]]]);
     expect(warnings).toEqual([
-      'No evaluator compares the expected arguments of tool calls of 1 run: the configured ones look at the calls alone.',
+      'No evaluator compares the expected arguments of tool calls of 1 run: the configured ones compare the calls alone.',
     ]);
   });
 
