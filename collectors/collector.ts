@@ -181,16 +181,16 @@ export interface Collector {
 
 export function recognises(collector: Collector, span: Span): boolean {
   const by = collector.recognisedBy;
-  if (by.notKeys?.some((key) => span.attribute(key) !== undefined) || by.unless?.(span) === true) return false;
-  return (
+  if (by.notKeys?.some((key) => span.attribute(key) !== undefined)) return false;
+  const isSigned =
     (by.scopes?.includes(span.scope.name) ?? false) ||
     (by.scopePrefixes?.some((prefix) => span.scope.name.startsWith(prefix)) ?? false) ||
     (by.scopeMatches?.(span.scope.name) ?? false) ||
     (by.namePrefixes?.some((prefix) => span.name.startsWith(prefix)) ?? false) ||
     (by.evidence?.(span) ?? false) ||
     (by.keys?.some((key) => span.attribute(key) !== undefined) ?? false) ||
-    (by.keyPrefixes !== undefined && span.attributeKeys().some((key) => by.keyPrefixes?.some((prefix) => key.startsWith(prefix))))
-  );
+    (by.keyPrefixes !== undefined && span.attributeKeys().some((key) => by.keyPrefixes?.some((prefix) => key.startsWith(prefix))));
+  return isSigned && by.unless?.(span) !== true;
 }
 
 /** The dialects of the configuration before the built-in ones. The same list while the dialects are the same: what is known of it is kept by it. */

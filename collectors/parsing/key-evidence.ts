@@ -297,19 +297,38 @@ function mostTelling(found: readonly { readonly key: string; readonly rank: numb
     .map(({ key }) => key);
 }
 
+/** The endings by their last word, with their places: most keys end in none of these words, and cost no more than that. */
+const byLastWord: ReadonlyMap<string, readonly (readonly [ending: string, field: ScalarField, rank: number])[]> = Map.groupBy(
+  endings.map(([ending, field], rank) => [ending, field, rank] as const),
+  ([ending]) => ending.slice(ending.lastIndexOf(' ') + 1),
+);
+
+const WORD_CHARACTER = /[A-Za-z0-9]/;
+
+/** What `wordsOf` gives as the last word. */
+function lastWordOf(key: string): string {
+  let start = key.length;
+  while (start > 0 && WORD_CHARACTER.test(key.charAt(start - 1))) {
+    start--;
+    if (/[A-Z]/.test(key.charAt(start)) && /[a-z0-9]/.test(key.charAt(start - 1))) break;
+  }
+  return key.slice(start).toLowerCase();
+}
+
 function fieldOf(key: string): { readonly field: ScalarField; readonly rank: number } | undefined {
+  const rows = byLastWord.get(lastWordOf(key));
+  if (rows === undefined && !key.includes('oken')) return undefined;
   const words = wordsOf(key);
   if (FOREIGN.test(`${words} `)) return undefined;
   const isTokens = /\btokens?\b/.test(words) && !/\busage$/.test(words);
   const details = isTokens ? tokenDetails.find(([word]) => word.test(words)) : undefined;
   if (details !== undefined) return details[1] === undefined ? undefined : { field: details[1], rank: 0 };
-  let rank = -1;
+  let best: readonly [ending: string, field: ScalarField, rank: number] | undefined;
   // The longest ending says most: request parameters are not a tool's parameters.
-  for (const [at, [ending]] of endings.entries())
-    if ((words === ending || words.endsWith(` ${ending}`)) && ending.length > (endings[rank]?.[0].length ?? 0)) rank = at;
-  const [ending = '', field] = endings[rank] ?? [];
-  if (field === undefined || (!ending.includes(' ') && !standsAlone(key, ending))) return undefined;
-  return { field, rank };
+  for (const row of rows ?? [])
+    if ((words === row[0] || words.endsWith(` ${row[0]}`)) && row[0].length > (best?.[0].length ?? 0)) best = row;
+  if (best === undefined || (!best[0].includes(' ') && !standsAlone(key, best[0]))) return undefined;
+  return { field: best[1], rank: best[2] };
 }
 
 /** True: the word is a segment of the key, or one with a word before it that adds nothing. */
