@@ -95,7 +95,7 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
   prompt: 'step',
 };
 
-/** Any of these makes a span worth reading. */
+/** The reader reads a span that has a key for one of these fields. */
 const telling: readonly ScalarField[] = [
   'kind',
   'nearKind',
@@ -543,7 +543,7 @@ function firstText(span: Span, { keys }: KeyEvidence, field: ScalarField): strin
 /** What languages write for a value that is not there. */
 const NOTHING = /^(?:|null|none|nil|undefined|nan)$/i;
 
-/** The first value under a key of these fields, in their order. */
+/** The first value under a key of `fields`; an earlier field comes first. */
 function first(
   span: Attributed,
   { keys }: KeyEvidence,

@@ -262,7 +262,7 @@ function instructionsOf(span: Span, messages: readonly Message[]): string | unde
   return textIn(objectIn(span, 'llm.invocation_parameters'), 'system');
 }
 
-/** The instrumentations of these clients flatten one result of a message, without its content or its sign of an error, or calls without their ids. */
+/** Scopes whose flattened messages lose results, error flags or call ids. The request in `input.value` holds them. */
 const losing = /anthropic|bedrock|mistral/;
 
 function loses(span: Span, told: readonly Message[]): boolean {

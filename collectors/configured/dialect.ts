@@ -37,7 +37,7 @@ export type DialectField = keyof typeof dialectFields;
 /** An entry of `dialects`, parsed: plain data. */
 export interface DialectSettings {
   readonly name: string;
-  /** Any one of these is enough. */
+  /** A span matches when one of these members matches. */
   readonly match: { readonly scope?: string; readonly keys?: readonly string[]; readonly keyPrefixes?: readonly string[] };
   readonly span: { readonly [role in (typeof dialectRoles)[number]]?: Condition };
   readonly read: { readonly [field in DialectField]?: Expression };

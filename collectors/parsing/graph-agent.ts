@@ -1,6 +1,6 @@
 /** The agent that a step of a LangGraph graph works for, as LangChain's metadata tell it on every span of a graph, whatever writes them. */
 
-/** Nodes that a prebuilt agent consists of: only below one of these is a subgraph an agent. Source: `create_agent`, `create_react_agent`. */
+/** Nodes of a prebuilt agent. A subgraph with such a node is an agent. Source: `create_agent`, `create_react_agent`. */
 const agentNodes: ReadonlySet<string> = new Set(['agent', 'model', 'tools']);
 
 /**

@@ -9,7 +9,7 @@ import { flattened } from './flattened.ts';
 /** Values that one key holds. */
 export type ScalarField =
   | 'kind'
-  /** The kind of what the span is part of, or a word beside its kind: it counts where no kind is told. */
+  /** The kind of an entity around the span, or a word beside the kind. It counts where no key holds the kind itself. */
   | 'nearKind'
   | 'operation'
   | 'toolName'
@@ -260,7 +260,7 @@ function ofShape({ keys }: KeyShape): KeyEvidence {
 
 /** Longer keys are nobody's. */
 const keyCharsMax = 200;
-/** Of the keys, and of the lists, that hold one field, so many are looked at: each is read in turn, and a list walks over all keys. */
+/** Keys, and lists, that are read for one field. Reading one list walks over all keys of the span. */
 const keysPerFieldMax = 16;
 
 function evidenceOf(keys: readonly string[]): KeyEvidence {
@@ -297,7 +297,7 @@ function mostTelling(found: readonly { readonly key: string; readonly rank: numb
     .map(({ key }) => key);
 }
 
-/** The endings by their last word, with their places: most keys end in none of these words, and cost no more than that. */
+/** The endings by their last word. Most keys end in no such word, so one lookup rejects them. */
 const byLastWord: ReadonlyMap<string, readonly (readonly [ending: string, field: ScalarField, rank: number])[]> = Map.groupBy(
   endings.map(([ending, field], rank) => [ending, field, rank] as const),
   ([ending]) => ending.slice(ending.lastIndexOf(' ') + 1),
