@@ -3,16 +3,19 @@
  * agents, tools and models. Only the events that end something stand for it.
  */
 import { textAttribute, type Span } from '../src/model/span.ts';
-import type { Collector, SpanFacts } from './collector.ts';
+import type { Collector, Repeats, SpanFacts } from './collector.ts';
+import { eventNameOf, toolOfEvent, type SpanEventName } from './parsing/event-spans.ts';
+import { systemText } from './parsing/messages.ts';
 import { readArguments } from './parsing/values.ts';
+import { openInference } from './openinference.ts';
 
 export const beeai: Collector = {
   id: 'beeai',
   summary: 'BeeAI for JavaScript under OpenInference (scope @arizeai/openinference-instrumentation-beeai).',
   recognisedBy: { scopes: ['@arizeai/openinference-instrumentation-beeai'] },
   wants: {
-    keys: ['openinference.span.kind', 'name', 'source', 'tool.name', 'tool.parameters', 'exception.message', 'exception.type'],
-    prefixes: [],
+    keys: [...openInference.wants.keys, 'name', 'source', 'exception.message', 'exception.type'],
+    prefixes: openInference.wants.prefixes,
   },
   documentedAt: ['https://github.com/Arize-ai/openinference/tree/main/js/packages/openinference-instrumentation-beeai'],
   captureHints: {
@@ -24,15 +27,40 @@ export const beeai: Collector = {
   read,
 };
 
-function read(span: Span): SpanFacts {
+function read(span: Span, repeats?: Repeats): SpanFacts {
   const kind = textAttribute(span, 'openinference.span.kind');
-  if (span.name === 'beeai-framework-main')
-    return kind === 'AGENT' ? { role: 'agent', agentName: textAttribute(span, 'source') ?? span.name } : {};
+  if (span.name === 'beeai-framework-main') return kind === 'AGENT' ? { role: 'agent', ...namedAgent(span) } : {};
   const event = textAttribute(span, 'name');
   if (kind === 'TOOL' && (event === 'toolSuccess' || event === 'toolError')) return toolFacts(span, event);
+  const name = eventNameOf(span);
+  const told = name === undefined ? {} : eventFacts(span, kind, name, repeats);
   // The request to a model is told by its start and by its end; the end has the answer.
-  if (kind === 'LLM' && event === 'success') return {};
-  return { role: 'step' };
+  return kind === 'LLM' && event === 'success' ? told : { role: 'step', ...told };
+}
+
+/** The class for agents without one of their own, which says nothing about the agent. */
+const DEFAULT_CLASS = 'ToolCallingAgent';
+
+function namedAgent(span: Span): Pick<SpanFacts, 'agentName'> {
+  const source = textAttribute(span, 'source') ?? span.name;
+  return source === DEFAULT_CLASS ? {} : { agentName: source };
+}
+
+/** Facts of the request or call that the event belongs to. */
+function eventFacts(span: Span, kind: string | undefined, name: SpanEventName, repeats: Repeats | undefined): Pick<SpanFacts, 'event'> {
+  if ((kind !== 'LLM' && kind !== 'TOOL') || name.phase === 'between') return {};
+  const { tool, ...read } = openInference.read(span, repeats);
+  const told: SpanFacts =
+    kind === 'TOOL' ? { role: 'tool', tool: toolOfEvent(span, name, tool ?? {}) } : { ...read, ...ownInstructions(read), role: 'model' };
+  return { event: { of: name.of, phase: name.phase, told } };
+}
+
+/** The instructions stand inside a longer text of the framework's. */
+const INSTRUCTIONS = /\bYour instructions are:\n([^]*?)\n\nWhen the user sends a message/;
+
+function ownInstructions({ inputMessages }: SpanFacts): Pick<SpanFacts, 'systemPrompt'> {
+  const systemPrompt = INSTRUCTIONS.exec(systemText(inputMessages ?? []) ?? '')?.[1];
+  return systemPrompt === undefined ? {} : { systemPrompt };
 }
 
 function toolFacts(span: Span, event: string): SpanFacts {

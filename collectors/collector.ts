@@ -45,6 +45,8 @@ export interface Message {
 
 export interface ToolFacts extends Partial<RequestedCall> {
   readonly toolId?: string;
+  /** True: the name is spelled as the framework spells it, and the model may have another spelling. */
+  readonly nameIsGuess?: true;
   /** Null: the tool returned nothing. Absent: not carried. */
   readonly result?: JsonValue;
   /** What is left of a result that was cut short on the way; `result` is then absent. */
@@ -88,6 +90,13 @@ export interface SpanFacts {
   readonly truncated?: true;
   /** The span goes on with the work of the spans that its links name, mostly in other traces: together they are one run. */
   readonly followsLinks?: true;
+  /** The span stands for one event of a request or call; `told` holds the facts that the event carries. */
+  readonly event?: {
+    /** What the event happened to. */
+    readonly of: string;
+    readonly phase: 'begin' | 'between' | 'end';
+    readonly told: SpanFacts;
+  };
   /** The content of this span travels in log records, which may come later. */
   readonly contentInLogs?: boolean;
 }
@@ -164,6 +173,8 @@ export interface Collector {
    * span: every span is asked when it comes, and most are read only when their run closes.
    */
   isAgents?(span: Span): boolean | undefined;
+  /** What is left of all that the readers of a span told. Absent: the collector takes nothing away. */
+  readonly without?: (facts: SpanFacts) => SpanFacts;
   /** Public pages that it was written from, where no recording of the dialect exists. */
   readonly documentedAt?: readonly string[];
   /** What to switch on in the SDK so that the spans carry what evaluators need, a sentence each. */

@@ -54,7 +54,7 @@ export const genAi: Collector = {
     content:
       'Set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true, and OTEL_LOGS_EXPORTER=otlp for instrumentations that send messages as log records.',
     tools:
-      'Where the instrumentation knows the tools, they come with message content, for some only with OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental; else set gen_ai.tool.definitions (JSON) on the agent’s span.',
+      'Where the instrumentation knows the tools, they come with message content, for some only with OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental. Otherwise set gen_ai.tool.definitions (JSON) on the agent’s span.',
   },
   carriedBy: {
     input: ['gen_ai.input.messages', 'record gen_ai.user.message', 'record gen_ai.client.inference.operation.details'],
@@ -153,12 +153,19 @@ function agentFacts(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts
     facts.agentNameIsGuess = true;
   }
   if (input !== undefined) facts.input = input;
+  // Of an agent whose requests have no spans, its own span names the model.
+  const model = modelOf(span);
+  if (model !== undefined) facts.model = model;
   return addTokens(span, facts, true);
+}
+
+function modelOf(span: Span): string | undefined {
+  return textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
 }
 
 function modelFacts(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts> {
   const facts = contentOf(span, repeats);
-  const model = textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
+  const model = modelOf(span);
   facts.role = 'model';
   if (model !== undefined) facts.model = model;
   if (facts.inputMessages === undefined && facts.outputMessages === undefined && scopesWithRecords.has(span.scope.name))

@@ -8,17 +8,22 @@ import type { Drafted } from '../src/model/mutable.ts';
 import { textAttribute, type Attributed, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import type { Collector, Message, Repeats, SpanFacts, SpanRole, ToolFacts } from './collector.ts';
+import { eventNameOf, toolOfEvent } from './parsing/event-spans.ts';
+import { onlyContent, unwrapped } from './parsing/framed-value.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { readSystemPrompt } from './parsing/conventions.ts';
-import { readDefinitions } from './parsing/definitions.ts';
+import { readDefinitions, unitedDefinitions } from './parsing/definitions.ts';
 import { unflattened } from './parsing/flattened.ts';
 import { keyEvidenceOf, type KeyEvidence, type ScalarField } from './parsing/key-evidence.ts';
+import { withoutFramework } from './parsing/instructions.ts';
+import { kindIn } from './parsing/kind-words.ts';
 import { listedMessages, eventMessages } from './parsing/message-events.ts';
 import { messagesIn, readMessages } from './parsing/messages.ts';
 import { observedModel, observedRetrieval, observedRun } from './parsing/observation.ts';
-import { isPlaceholder, jsonOf, parseContainer, parseText, unquotedText } from './parsing/parsing.ts';
-import { isToolName } from './parsing/tool-classes.ts';
-import { usageSum } from './parsing/usage.ts';
+import { isPlaceholder, parseContainer, unquotedText } from './parsing/parsing.ts';
+import { isAnswerTool, isToolName } from './parsing/tool-classes.ts';
+import { isNoSchema, schemaOf } from './parsing/schema-evidence.ts';
+import { answerFacts, tokensOf } from './parsing/token-evidence.ts';
 import { addArguments, addOutcome, readArguments, readResult, type ReadResult } from './parsing/values.ts';
 import { flattenedMessage } from './openinference.ts';
 
@@ -46,56 +51,7 @@ export const generic: Collector = {
   isAgents,
 };
 
-/** What the words for a span's kind mean. A word that is not here says nothing. */
-const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
-  agent: 'agent',
-  invoke_agent: 'agent',
-  agent_run: 'agent',
-  llm: 'model',
-  llm_request: 'model',
-  llm_call: 'model',
-  model_request: 'model',
-  chat: 'model',
-  chat_model: 'model',
-  chat_completion: 'model',
-  completion: 'model',
-  text_completion: 'model',
-  generate_content: 'model',
-  generation: 'model',
-  model: 'model',
-  response: 'model',
-  tool: 'tool',
-  tool_call: 'tool',
-  execute_tool: 'tool',
-  function: 'tool',
-  function_call: 'tool',
-  retriever: 'retriever',
-  retrieval: 'retriever',
-  workflow: 'chain',
-  invoke_workflow: 'chain',
-  chain: 'chain',
-  graph: 'chain',
-  crew: 'chain',
-  flow: 'chain',
-  pipeline: 'chain',
-  trace: 'chain',
-  session: 'chain',
-  run: 'chain',
-  task: 'step',
-  node: 'step',
-  step: 'step',
-  handoff: 'step',
-  guardrail: 'step',
-  memory: 'step',
-  embedding: 'step',
-  embeddings: 'step',
-  reranker: 'step',
-  evaluator: 'step',
-  parser: 'step',
-  prompt: 'step',
-};
-
-/** The reader reads a span that has a key for one of these fields. */
+/** A span with a key for one of these fields says enough to be read by evidence. */
 const telling: readonly ScalarField[] = [
   'kind',
   'nearKind',
@@ -114,8 +70,14 @@ function hasEvidence(span: Span): boolean {
     telling.some((field) => keys[field] !== undefined) ||
     lists.inputMessages !== undefined ||
     lists.outputMessages !== undefined ||
-    (keys.model !== undefined && (keys.inputTokens !== undefined || keys.outputTokens !== undefined))
+    offersTools({ keys, lists }) ||
+    (keys.model !== undefined && (keys.inputTokens ?? keys.outputTokens ?? keys.usage) !== undefined)
   );
+}
+
+/** Instructions and tools together are what an agent is made of. */
+function offersTools({ keys, lists }: KeyEvidence): boolean {
+  return (keys.systemPrompt ?? keys.agentDump) !== undefined && (keys.definitions ?? lists.definitions ?? keys.agentDump) !== undefined;
 }
 
 function isAgents(span: Span): boolean | undefined {
@@ -126,7 +88,8 @@ function isAgents(span: Span): boolean | undefined {
 /** Only what is not known yet is read: the conventions tell most spans whole. */
 function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts {
   const evidence = keyEvidenceOf(span);
-  const own = known.role === undefined || known.roleIsGuess === true ? roleOf(span, evidence) : undefined;
+  const isOpen = known.role === undefined || (known.roleIsGuess === true && !isNamedCall(known));
+  const own = isOpen ? roleOf(span, evidence) : undefined;
   const role = own ?? known.role;
   const facts: Drafted<SpanFacts> = factsOf(span, evidence, role, known);
   if (known.sessionId === undefined) {
@@ -135,23 +98,39 @@ function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts 
   }
   const handoffTo = known.handoffTo === undefined && role !== 'tool' ? firstText(span, evidence, 'handoffTo') : undefined;
   if (handoffTo !== undefined) facts.handoffTo = handoffTo;
+  const event = known.event === undefined && own !== undefined ? eventOf(span, evidence) : undefined;
+  if (event !== undefined) facts.event = event;
   return facts;
+}
+
+/** The span has the name of a class, and its result names the tool. */
+function isNamedCall({ role, tool }: SpanFacts): boolean {
+  return role === 'tool' && tool?.name !== undefined && isToolName(tool.name);
 }
 
 function isNode(span: Span, evidence: KeyEvidence): boolean {
   return span.parentSpanId !== undefined && graphText(span, evidence, 'langgraph_node') !== undefined;
 }
 
+/** Facts of the request or call, where the span stands for a single event of it. */
+function eventOf(span: Span, evidence: KeyEvidence): SpanFacts['event'] {
+  const name = evidence.keys.toolName === undefined ? eventNameOf(span) : undefined;
+  const role = name === undefined || name.phase === 'between' ? undefined : saidRole(span, evidence);
+  if (name === undefined || (role !== 'model' && role !== 'tool')) return undefined;
+  const { tool, ...facts } = factsOf(span, evidence, role, {});
+  const told = role === 'tool' ? { role, tool: toolOfEvent(span, name, tool ?? {}) } : facts;
+  return { of: name.of, phase: name.phase, told };
+}
+
 /**
  * Some frameworks send a span for every event, with the kind of what it happened to: `tool.dynamic.findOrder.start-1`. The one that tells the
  * success of a request to a model stands for it; of a tool or an agent the name is not told.
  */
-const EVENT = /\.(start|finish|success|error|update|retry)-\d{1,6}$/;
 
 function roleOf(span: Span, evidence: KeyEvidence): SpanRole | undefined {
   const role = saidRole(span, evidence);
-  const event = role === undefined ? undefined : EVENT.exec(span.name)?.[1];
-  return event === undefined || (role === 'model' && event === 'success') || evidence.keys.toolName !== undefined ? role : 'step';
+  const event = role === undefined ? undefined : eventNameOf(span);
+  return event === undefined || (role === 'model' && event.phase === 'end') || evidence.keys.toolName !== undefined ? role : 'step';
 }
 
 function saidRole(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefined {
@@ -166,26 +145,27 @@ function saidRole(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefine
     if (role !== undefined) return role === 'chain' ? (span.parentSpanId === undefined ? 'workflow' : 'step') : role;
   }
   const hasText = (field: ScalarField): boolean => (keys[field] ?? []).some((key) => (textAttribute(span, key) ?? '') !== '');
-  const asksModel = keys.model !== undefined && (keys.inputTokens ?? keys.outputTokens) !== undefined;
+  const asksModel = keys.model !== undefined && (keys.inputTokens ?? keys.outputTokens ?? keys.usage) !== undefined;
   if (!asksModel && (hasText('toolName') || hasText('callId'))) return 'tool';
   const hasMessages =
     (keys.inputMessages ?? keys.outputMessages ?? lists.inputMessages ?? lists.outputMessages) !== undefined ||
     (keys.input !== undefined && keys.output !== undefined);
   // An agent's own span may sum up what its requests used.
   const isRequest = !hasText('agentName') || span.kind === clientKind || REQUEST.test(span.name);
-  return asksModel && hasMessages && isRequest ? 'model' : undefined;
+  if (asksModel) return hasMessages && isRequest ? 'model' : undefined;
+  // A span that says what it is, in a word that nobody knows, is something else.
+  const isSilent = own.length === 0 && (keys.nearKind ?? keys.operation ?? keys.model) === undefined;
+  return isSilent && offersTools({ keys, lists }) && !SETUP.test(span.name) ? 'agent' : undefined;
 }
+
+/** What is done once before agents work. */
+const SETUP = /create|build|init|compile|register/i;
 
 /** What OpenTelemetry calls any span: nothing about agents. */
 const protocolKinds: ReadonlySet<string> = new Set(['internal', 'client', 'server', 'producer', 'consumer', 'unspecified']);
 
 const clientKind = 3;
 const REQUEST = /\b(?:llm|chat|completions?|model)\b|_llm\b|\bllm_|generate_content/i;
-
-function kindIn(value: string | undefined): SpanRole | 'chain' | undefined {
-  const word = value?.toLowerCase().replaceAll(/[\s.-]/g, '_');
-  return word !== undefined && Object.hasOwn(kinds, word) ? kinds[word] : undefined;
-}
 
 function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, known: SpanFacts): SpanFacts {
   switch (role) {
@@ -211,25 +191,40 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
 
 function agentFacts(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow', known: SpanFacts): SpanFacts {
   const isNamed = known.agentName !== undefined && known.agentNameIsGuess !== true;
-  const isTold = { input: known.inputMessages ?? known.input, output: known.outputMessages ?? known.output };
+  // What nobody can take apart is no claim of what a user or an agent said.
+  const { input, output } = observedRun({
+    name: span.name,
+    input:
+      (saying(known.inputMessages) ?? known.input ?? known.inputDump) === undefined
+        ? unwrapped(first(span, evidence, ['input', 'inputMessages', 'arguments']))
+        : undefined,
+    output:
+      (saying(known.outputMessages) ?? known.output ?? known.outputDump) === undefined
+        ? unwrapped(first(span, evidence, ['output', 'outputMessages']))
+        : undefined,
+  });
   return {
     role,
-    ...(isNamed ? {} : namedAgent(span, evidence)),
-    ...observedRun({
-      name: span.name,
-      input: isTold.input === undefined ? unwrapped(first(span, evidence, ['input', 'inputMessages', 'arguments'])) : undefined,
-      output: isTold.output === undefined ? unwrapped(first(span, evidence, ['output', 'outputMessages'])) : undefined,
-    }),
+    ...(isNamed ? {} : namedAgent(span, evidence, role)),
+    ...(input === undefined ? {} : { input }),
+    ...(output === undefined ? {} : { output }),
     ...offered(span, evidence, known),
     ...tokensOf(span, evidence),
   };
 }
 
-function namedAgent(span: Span, evidence: KeyEvidence): Pick<SpanFacts, 'agentName' | 'agentNameIsGuess'> {
-  const name = agentNameOf(span, evidence);
+function namedAgent(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow'): Pick<SpanFacts, 'agentName' | 'agentNameIsGuess'> {
+  const name = agentNameOf(span, evidence) ?? (role === 'agent' ? firstText(span, evidence, 'ownName') : undefined);
   if (name !== undefined) return { agentName: name };
   const guess = spanName(span);
-  return guess === undefined || FRAMEWORK_NAME.test(guess) ? {} : { agentName: guess, agentNameIsGuess: true };
+  // A name of several words says what a workflow is about, and a traced function has the function's.
+  const isTitle = role === 'workflow' && guess !== undefined && (guess.includes(' ') || isTracedFunction(span, evidence));
+  return guess === undefined || isTitle || FRAMEWORK_NAME.test(guess) ? {} : { agentName: guess, agentNameIsGuess: true };
+}
+
+function isTracedFunction(span: Span, evidence: KeyEvidence): boolean {
+  const value = parseContainer(firstText(span, evidence, 'input') ?? '');
+  return isJsonObject(value) && isJsonArray(member(value, 'args')) && isJsonObject(member(value, 'kwargs'));
 }
 
 /** Classes and programs of frameworks, after which they name the span of any agent. */
@@ -238,8 +233,12 @@ const FRAMEWORK_NAME =
 
 /** What a model or an agent works with: its instructions and its tools. */
 function offered(span: Span, evidence: KeyEvidence, known: SpanFacts): Pick<SpanFacts, 'systemPrompt' | 'toolDefinitions'> {
-  const systemPrompt = known.systemPrompt === undefined ? systemPromptOf(span, evidence) : undefined;
-  const toolDefinitions = known.toolDefinitions === undefined ? definitionsOf(span, evidence) : [];
+  const dump = agentDump(span, evidence);
+  const systemPrompt = known.systemPrompt === undefined ? systemPromptOf(span, evidence, dump) : undefined;
+  const toolDefinitions =
+    known.toolDefinitions === undefined
+      ? unitedDefinitions([definitionsOf(span, evidence), dump === undefined ? [] : readDefinitions(member(dump, 'tools'))])
+      : [];
   return {
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
     ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
@@ -250,10 +249,12 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   const facts: Drafted<ToolFacts> = {};
   const read = known.result === undefined && known.resultPart === undefined ? resultOf(span, evidence) : undefined;
   if (read !== undefined) addOutcome(read, facts);
-  const given = [firstText(span, evidence, 'toolName'), known.name, spanName(span)].find((one) => one !== undefined && isToolName(one));
+  const given = [firstText(span, evidence, 'toolName'), known.name, firstText(span, evidence, 'ownName'), spanName(span)].find(
+    (one) => one !== undefined && isToolName(one),
+  );
   const name = given ?? read?.toolName ?? known.name ?? spanName(span) ?? span.name;
   if (name !== known.name) facts.name = name;
-  const id = known.id ?? firstText(span, evidence, 'callId') ?? read?.callId;
+  const id = known.id ?? firstText(span, evidence, 'callId') ?? read?.callId ?? otherId(span, evidence);
   if (id !== undefined && id !== known.id) facts.id = id;
   const hasArguments = (known.arguments ?? known.argumentsText ?? known.argumentsPart) !== undefined;
   const schema = known.inputSchema === undefined ? schemaOf(span, evidence) : undefined;
@@ -261,7 +262,7 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   const written = hasArguments
     ? undefined
     : (first(span, evidence, ['arguments', 'input', 'toolParameters', 'inputMessages'], isNoSchema) ?? inEvents(span, ['arguments']));
-  if (written !== undefined) addArguments(readArguments(unwrapped(onlyContent(written))), facts);
+  if (written !== undefined) addArguments(readArguments(unwrapped(onlyContent(written)), name), facts);
   const description = known.description === undefined ? firstText(span, evidence, 'toolDescription') : undefined;
   if (description !== undefined) facts.description = description;
   const failed = known.failed === undefined ? failureOf(span, evidence) : undefined;
@@ -269,31 +270,12 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   return facts;
 }
 
-/** The schema of the arguments stands under a name of its own, or where others write the arguments. */
-function schemaOf(span: Span, { keys }: KeyEvidence): JsonValue | undefined {
-  for (const key of [...(keys.inputSchema ?? []), ...(keys.toolParameters ?? [])]) {
-    const value = parseContainer(textAttribute(span, key) ?? '');
-    if (isSchema(value)) return value;
-  }
-  return undefined;
-}
+/** The forms in which model APIs give ids to calls. */
+const CALL_ID = /^(?:call|toolu|tooluse|fc|chatcmpl-tool)[_-][\w-]{1,200}$/;
 
-function isSchema(value: JsonValue | undefined): boolean {
-  return isJsonObject(value) && isJsonObject(member(value, 'properties')) && typeof member(value, 'type') === 'string';
+function otherId(span: Span, { keys }: KeyEvidence): string | undefined {
+  return (keys.otherId ?? []).map((key) => textAttribute(span, key)).find((value) => value !== undefined && CALL_ID.test(value));
 }
-
-/** The properties of a schema without the rest of it say the types of arguments too, and no argument. */
-function isNoSchema(raw: AttributeValue): boolean {
-  const value = typeof raw === 'string' ? parseContainer(raw) : undefined;
-  return !isSchema(value) && !isProperties(value);
-}
-
-function isProperties(value: JsonValue | undefined): boolean {
-  const members = isJsonObject(value) ? Object.values(value) : [];
-  return members.length > 0 && members.every((one) => isJsonObject(one) && schemaTypes.has(member(one, 'type')));
-}
-
-const schemaTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);
 
 /** What an event of the span carries under such a key. */
 function inEvents(span: Span, fields: readonly ScalarField[]): AttributeValue | undefined {
@@ -311,11 +293,8 @@ function resultOf(span: Span, evidence: KeyEvidence): ReadResult | undefined {
   return parts === undefined ? undefined : readResult(unwrapped(onlyContent(parts)) ?? null);
 }
 
-/** What frameworks let a model call to give its answer looks like a tool, but no tool runs. */
-const ANSWER = /^final_?answer$/i;
-
 function isNoCall(name: string): boolean {
-  return ANSWER.test(name) || !isToolName(name);
+  return isAnswerTool(name) || !isToolName(name);
 }
 
 /** A hand-over looks like a tool, but no tool runs. */
@@ -332,10 +311,46 @@ function failureOf(span: Span, evidence: KeyEvidence): ToolFacts['failed'] {
 
 function modelFacts(span: Span, evidence: KeyEvidence, known: SpanFacts): SpanFacts {
   const facts: Drafted<SpanFacts> = { role: 'model', ...offered(span, evidence, known), ...tokensOf(span, evidence) };
-  if (known.inputMessages === undefined || known.outputMessages === undefined) addMessages(span, evidence, known, facts);
-  const model = known.model === undefined ? firstText(span, evidence, 'model') : undefined;
-  if (model !== undefined) facts.model = model;
+  if (saying(known.inputMessages) === undefined || saying(known.outputMessages) === undefined) addMessages(span, evidence, known, facts);
+  const told = [known.model, known.inputTokens ?? facts.inputTokens, known.outputTokens ?? facts.outputTokens];
+  const answer = told.includes(undefined) ? answerFacts(textOf(first(span, evidence, ['output', 'outputMessages'])) ?? '') : {};
+  if (told[1] === undefined && told[2] === undefined) Object.assign(facts, countsOf(answer));
+  const model = known.model ?? firstText(span, evidence, 'model') ?? answer.model ?? PROVIDER_MODEL.exec(span.name)?.[1];
+  if (known.model === undefined && model !== undefined) facts.model = model;
+  // Frameworks give the steps around a request its kind too.
+  const isAnswered = (facts.inputTokens ?? facts.outputTokens ?? saying(facts.outputMessages)) !== undefined;
+  if (known.role === undefined && !isAnswered && span.status.code !== 'error') facts.roleIsGuess = true;
   return facts;
+}
+
+/** The text form of objects is nobody's words: `ChatMessage(role=…)`. */
+const OBJECT = /^[A-Z]\w{0,100}\(\w{1,100}=/;
+
+function isInWords(messages: readonly Message[] | undefined): boolean {
+  return messages?.some(({ text }) => text !== undefined && OBJECT.test(text)) !== true;
+}
+
+function withOwnInstructions(message: Message): Message {
+  return message.role === 'system' && message.text !== undefined ? { ...message, text: withoutFramework(message.text) } : message;
+}
+
+/** Messages of which at least one says something; undefined: nobody told any. */
+function saying(messages: readonly Message[] | undefined): readonly Message[] | undefined {
+  return messages?.some(({ text, reasoning, asked, told }) => (text ?? reasoning) !== undefined || asked.length > 0 || told.length > 0) ===
+    true
+    ? messages
+    : undefined;
+}
+
+/** `openai/gpt-4o-mini`: some name the span of a request after the provider and the model. */
+const PROVIDER_MODEL = /^[a-z][\w.-]{1,40}\/([\w.:-]{1,80})$/;
+
+function textOf(value: AttributeValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function countsOf({ inputTokens, outputTokens }: SpanFacts): SpanFacts {
+  return { ...(inputTokens === undefined ? {} : { inputTokens }), ...(outputTokens === undefined ? {} : { outputTokens }) };
 }
 
 function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts: Drafted<SpanFacts>): void {
@@ -350,12 +365,9 @@ function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts:
   });
   const events = eventMessages(span);
   const listed = listedMessages(first(span, evidence, ['events']));
-  const inputMessages = longest([
-    flattenedMessages(span, evidence, 'inputMessages', 'user'),
-    observed.inputMessages,
-    events.input,
-    listed.input,
-  ]);
+  const inputMessages = longest(
+    [flattenedMessages(span, evidence, 'inputMessages', 'user'), observed.inputMessages, events.input, listed.input].filter(isInWords),
+  );
   const outputMessages = mostTelling([
     flattenedMessages(span, evidence, 'outputMessages', 'assistant'),
     observed.outputMessages,
@@ -363,45 +375,10 @@ function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts:
     events.output,
     listed.output,
   ]);
-  if (known.inputMessages === undefined && inputMessages.length > 0) facts.inputMessages = inputMessages;
-  if (known.outputMessages === undefined && outputMessages.length > 0) facts.outputMessages = outputMessages;
+  if (saying(known.inputMessages) === undefined && saying(inputMessages) !== undefined)
+    facts.inputMessages = inputMessages.map(withOwnInstructions);
+  if (saying(known.outputMessages) === undefined && outputMessages.length > 0) facts.outputMessages = outputMessages;
   if (known.toolDefinitions === undefined && observed.toolDefinitions !== undefined) facts.toolDefinitions ??= observed.toolDefinitions;
-}
-
-const tokenFields = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'] as const;
-
-function tokensOf(span: Span, { keys }: KeyEvidence): SpanFacts {
-  const facts: Drafted<SpanFacts> = {};
-  for (const field of tokenFields) {
-    const value = keys[field]?.map((key) => numberOf(span.attribute(key))).find((one) => one !== undefined);
-    if (value !== undefined) facts[field] = value;
-  }
-  if (facts.inputTokens !== undefined || facts.outputTokens !== undefined) return facts;
-  for (const key of keys.usage ?? []) {
-    const usage = parseContainer(textAttribute(span, key) ?? '');
-    for (const [field, names] of isJsonObject(usage) ? usageNames : []) {
-      const value =
-        usageSum(usage as JsonObject, field === 'inputTokens' ? 'input' : 'output') ??
-        names.map((name) => numberOf(member(usage as JsonObject, name))).find((one) => one !== undefined);
-      if (value !== undefined) facts[field] ??= value;
-    }
-  }
-  return facts;
-}
-
-/** The members of a usage in one JSON text. */
-const usageNames = [
-  ['inputTokens', ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokens', 'prompt_token_count', 'promptTokenCount']],
-  [
-    'outputTokens',
-    ['output_tokens', 'completion_tokens', 'outputTokens', 'completionTokens', 'candidates_token_count', 'candidatesTokenCount'],
-  ],
-] as const;
-
-/** Some write numbers as texts. */
-function numberOf(value: AttributeValue | undefined): number | undefined {
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
 function flattenedMessages(
@@ -455,10 +432,10 @@ function definitionsOf(span: Span, { keys, lists }: KeyEvidence): readonly ToolD
     if (found.length > 0) return found;
   }
   for (const key of keys.definitions ?? []) {
-    const found = readDefinitions(span.attribute(key));
+    const found = readDefinitions(span.attribute(key)).filter(isNamedTool);
     if (found.length > 0) return found;
   }
-  for (const key of keys.parameters ?? []) {
+  for (const key of [...(keys.parameters ?? []), ...(keys.toolParameters ?? [])]) {
     const parameters = parseContainer(textAttribute(span, key) ?? '');
     for (const name of isJsonObject(parameters) ? ['tools', 'function_tools', 'functions'] : []) {
       const found = readDefinitions(member(parameters as JsonObject, name));
@@ -469,10 +446,22 @@ function definitionsOf(span: Span, { keys, lists }: KeyEvidence): readonly ToolD
   for (const key of [...(keys.inputMessages ?? []), ...(keys.input ?? []), ...(keys.output ?? [])]) {
     const text = textAttribute(span, key) ?? '';
     const body = text.includes('"tools"') ? parseContainer(text) : undefined;
-    const found = readDefinitions(isJsonObject(body) ? member(body, 'tools') : undefined);
+    const found = isJsonObject(body) ? toolsIn(body) : [];
     if (found.length > 0) return found;
   }
   return [];
+}
+
+/** Among the members of a request, or among the options beside its messages. */
+function toolsIn(body: JsonObject): readonly ToolDefinition[] {
+  const options = member(body, 'kwargs');
+  const found = readDefinitions(member(body, 'tools'));
+  return found.length > 0 || !isJsonObject(options) ? found : readDefinitions(member(options, 'tools'));
+}
+
+/** The text form of an object is no name: `<FunctionTool object>`. */
+function isNamedTool({ name }: ToolDefinition): boolean {
+  return isToolName(name) && !TEMPLATE.test(name);
 }
 
 /** What a definition calls arguments is the schema of them. */
@@ -482,10 +471,27 @@ function withSchema(item: JsonValue): JsonValue {
   return isJsonObject(item) && isJsonObject(schema) && isJsonObject(member(schema, 'properties')) ? { ...item, parameters: schema } : item;
 }
 
-function systemPromptOf(span: Span, { keys }: KeyEvidence): string | undefined {
+function systemPromptOf(span: Span, { keys }: KeyEvidence, dump: JsonObject | undefined): string | undefined {
+  const own = dump === undefined ? undefined : ownInstructions(dump);
   for (const key of keys.systemPrompt ?? []) {
     const found = readSystemPrompt(span.attribute(key));
-    if (found !== undefined) return found;
+    // Where the agent's own instructions stand in a longer text, the rest is the framework's.
+    if (found !== undefined && !NOTHING.test(found)) return own !== undefined && found.includes(own) ? own : found;
+  }
+  return own;
+}
+
+function ownInstructions(dump: JsonObject): string | undefined {
+  return ['instructions', 'instruction', 'system_prompt', 'systemPrompt']
+    .map((name) => member(dump, name))
+    .find((value): value is string => typeof value === 'string' && value !== '');
+}
+
+/** The agent as the framework keeps it, where it says at least a name. */
+function agentDump(span: Span, { keys }: KeyEvidence): JsonObject | undefined {
+  for (const key of keys.agentDump ?? []) {
+    const dump = parseContainer(textAttribute(span, key) ?? '');
+    if (isJsonObject(dump) && typeof member(dump, 'name') === 'string') return dump;
   }
   return undefined;
 }
@@ -521,14 +527,17 @@ function metadataText(span: Span, { keys }: KeyEvidence, members: readonly strin
 /** A name that an SDK forgot to fill in is none: `invoke_agent {gen_ai.agent.name}`. */
 const TEMPLATE = /\{[^{}]*\}|<[^<>]*>|%s/;
 const AROUND_NAME =
-  /^(?:invoke_agent|execute_tool|create_agent|tool|agent|function)[ :./]+|^(?:Tool|Agent|Function)[:./]+|\.(?:__call__|[_a-z][_a-z0-9]*)$/g;
+  /^(?:invoke_agent|execute_tool|create_agent|tool|agent|sub[-_]?agent|function)[ :./]+|^(?:Tool|Agent|Function)[:./]+|\.(?:__call__|[_a-z][_a-z0-9]*)$/g;
 
 /** The operation before the name: `ai.generateText order_support`. */
 const OPERATION = /^[a-z]\w*(?:\.\w+)+ (?=\S)/;
 
+/** The framework's class before the name: `AxGen > order_support`. */
+const CLASS = /^[A-Z]\w* (?:>|→|») (?=\S)/;
+
 /** What a span's own name says of what it is about. */
 function spanName(span: Span): string | undefined {
-  const name = span.name.replace(OPERATION, '').replaceAll(AROUND_NAME, '').trim();
+  const name = span.name.replace(CLASS, '').replace(OPERATION, '').replaceAll(AROUND_NAME, '').trim();
   return name === '' || TEMPLATE.test(name) ? undefined : name;
 }
 
@@ -541,7 +550,7 @@ function firstText(span: Span, { keys }: KeyEvidence, field: ScalarField): strin
 }
 
 /** What languages write for a value that is not there. */
-const NOTHING = /^(?:|null|none|nil|undefined|nan)$/i;
+const NOTHING = /^(?:|null|none|nil|undefined|unnamed|nan)$/i;
 
 /** The first value under a key of `fields`; an earlier field comes first. */
 function first(
@@ -557,31 +566,4 @@ function first(
         return value;
     }
   return undefined;
-}
-
-/** The value in `{"type": "json", "value": …}`, `[{"json": …}]` and the like. */
-function unwrapped(raw: AttributeValue | undefined): AttributeValue | undefined {
-  if (raw === undefined) return undefined;
-  const json = jsonOf(raw);
-  const value = typeof json === 'string' ? parseText(json) : json;
-  if (isJsonArray(value)) {
-    const [only, ...others] = value;
-    const inner = isJsonObject(only) && others.length === 0 && Object.keys(only).length === 1 ? member(only, 'json') : undefined;
-    return inner === undefined ? raw : inner;
-  }
-  if (!isJsonObject(value)) return raw;
-  const keys = Object.keys(value);
-  // LangSmith's frame around what a function returns.
-  if (keys.length === 1 && keys[0] === 'outputs') return member(value, 'outputs') ?? null;
-  const isTyped = keys.length === 2 && Object.hasOwn(value, 'type') && Object.hasOwn(value, 'value');
-  return isTyped ? (member(value, 'value') ?? null) : raw;
-}
-
-/** The content of the one message that stands for a tool's arguments or its result. */
-function onlyContent(raw: AttributeValue): AttributeValue {
-  const value = typeof raw === 'string' ? parseContainer(raw) : undefined;
-  const [only, ...others] = isJsonArray(value) ? value : [];
-  return isJsonObject(only) && others.length === 0 && typeof member(only, 'role') === 'string' && Object.hasOwn(only, 'content')
-    ? (member(only, 'content') ?? null)
-    : raw;
 }

@@ -5,6 +5,7 @@ import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { readMessages } from './parsing/messages.ts';
 import { parseContainer, textOfParts } from './parsing/parsing.ts';
+import { withoutFramework } from './parsing/instructions.ts';
 import { readArguments, readOutcome } from './parsing/values.ts';
 
 export const googleAdk: Collector = {
@@ -97,18 +98,11 @@ function modelFacts(span: Span): SpanFacts {
   };
 }
 
-/** The framework adds a paragraph of its own, before or after what the developer wrote. */
-const OWN_PARAGRAPH =
-  /(?:^|\n\n)You are an agent\. Your internal name is "[^"]*"\.(?:\s*The description about you is "[^"]*"\.?)?(?:\n\n|$)/;
-
 function instructions(config: JsonObject): string | undefined {
   const written = member(config, 'systemInstruction') ?? member(config, 'system_instruction');
   const parts = isJsonObject(written) ? member(written, 'parts') : undefined;
   const raw = isJsonArray(parts) ? textOfParts(parts)?.result : written;
-  if (typeof raw !== 'string') return undefined;
-  const match = OWN_PARAGRAPH.exec(raw);
-  if (match === null) return raw;
-  return match.index === 0 ? raw.slice(match[0].length) : raw.slice(0, match.index);
+  return typeof raw === 'string' ? withoutFramework(raw) : undefined;
 }
 
 function objectIn(span: Span, key: string): JsonObject {

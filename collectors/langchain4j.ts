@@ -15,7 +15,7 @@ export const langchain4j: Collector = {
   ],
   captureHints: {
     content:
-      'Set quarkus.langchain4j.tracing.include-tool-arguments, include-tool-result and include-completion to true; the messages of a prompt are run together in one text, so that the input is on no span.',
+      'Set quarkus.langchain4j.tracing.include-tool-arguments, include-tool-result and include-completion to true. It runs the messages of a prompt together in one text, so the input is on no span.',
     tools: 'Definitions are on no span; name the tools under tools in the configuration.',
   },
   read,

@@ -30,6 +30,8 @@ export const langfuse: Collector = {
       'langfuse.trace.output',
       'session.id',
       'langfuse.session.id',
+      'langfuse.trace.metadata.thread_id',
+      'langfuse.observation.metadata.thread_id',
     ],
     prefixes: [],
   },
@@ -50,7 +52,13 @@ export const langfuse: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = textAttribute(span, 'session.id') ?? textAttribute(span, 'langfuse.session.id');
+  // A graph of LangGraph knows its session as a thread.
+  const sessionId =
+    textAttribute(span, 'session.id') ??
+    textAttribute(span, 'langfuse.session.id') ??
+    unquotedText(
+      textAttribute(span, 'langfuse.trace.metadata.thread_id') ?? textAttribute(span, 'langfuse.observation.metadata.thread_id'),
+    );
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span) };
 }
 

@@ -16,6 +16,7 @@ export const langsmith: Collector = {
     keys: [
       'langsmith.span.kind',
       'langsmith.is_root',
+      'langsmith.trace.name',
       'langsmith.metadata.lc_agent_name',
       'langsmith.metadata.langgraph_checkpoint_ns',
       ...sessionKeys,
@@ -57,7 +58,7 @@ function byKind(span: Span): SpanFacts {
       return { role: 'tool', tool: { ...observedTool(observed), ...(id === undefined ? {} : { id }) } };
     }
     case 'llm':
-      return { ...observedModel(observed), ...tokenDetails(span) };
+      return { ...observedModel(observed), ...tokenDetails(span), ...enclosingAgent(span) };
     case 'retriever':
       return observedRetrieval(observed.output);
     case 'embedding':
@@ -74,6 +75,12 @@ function unwrapped(raw: AttributeValue | undefined): AttributeValue | undefined 
   const object = typeof raw === 'string' && raw.startsWith('{"outputs":') ? parseContainer(raw) : undefined;
   const only = isJsonObject(object) && Object.keys(object).length === 1 ? member(object, 'outputs') : undefined;
   return only ?? raw;
+}
+
+/** A streamed request has no span of its own: it is written over the span around it, which keeps its name. */
+function enclosingAgent(span: Span): Pick<SpanFacts, 'agentName'> {
+  const own = textAttribute(span, 'langsmith.trace.name');
+  return span.attribute('langsmith.is_root') === true && own !== undefined && own !== span.name ? { agentName: span.name } : {};
 }
 
 /** How many of the tokens were cached and how many thought; the sums are the conventions'. */

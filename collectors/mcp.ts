@@ -16,7 +16,7 @@ export const mcp: Collector = {
   },
   captureHints: {
     content:
-      'Arguments and results are opt-in attributes of the client’s or the server’s instrumentation (gen_ai.tool.call.arguments and .result); the span of the agent’s own tool call is the better place.',
+      'Arguments and results are opt-in attributes of the client’s or the server’s instrumentation (gen_ai.tool.call.arguments and .result). The span of the agent’s own tool call is the better place.',
     tools: 'The answer to tools/list is on no span; name the tools under tools in the configuration.',
   },
   carriedBy: { tool_calls: ['mcp.method.name'], tool_arguments: ['gen_ai.tool.call.arguments'], tool_results: ['gen_ai.tool.call.result'] },

@@ -18,6 +18,8 @@ export const mlflow: Collector = {
       'mlflow.llm.model',
       'mlflow.chat.tools',
       'mlflow.chat.tokenUsage',
+      'mlflow.llm.provider',
+      'name',
       'mlflow.openai.agent_run_root',
     ],
     prefixes: [],
@@ -48,9 +50,9 @@ function read(span: Span): SpanFacts {
     case 'AGENT':
       // The runner of an agent framework is no agent: the agents are inside it.
       if (span.attribute('mlflow.openai.agent_run_root') !== undefined) return { role: 'workflow', ...observedRun(observed) };
-      return { role: 'agent', agentName: span.name, ...observedRun(observed) };
+      return { role: 'agent', agentName: span.name, ...observedRun(observed), ...usageOf(span) };
     case 'TOOL':
-      return { role: 'tool', tool: observedTool(observed) };
+      return { role: 'tool', tool: observedTool({ ...observed, name: unquotedText(textAttribute(span, 'name')) ?? span.name }) };
     case 'CHAT_MODEL':
     case 'LLM':
       return { ...observedModel(observed), ...modelFacts(span) };
@@ -71,15 +73,28 @@ function read(span: Span): SpanFacts {
 }
 
 function modelFacts(span: Span): SpanFacts {
-  const model = unquotedText(textAttribute(span, 'mlflow.llm.model'));
+  const model = modelOf(span);
   const toolDefinitions = readDefinitions(span.attribute('mlflow.chat.tools'));
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+    ...usageOf(span),
+  };
+}
+
+/** LiteLLM's names begin with the provider, which the span tells too. */
+function modelOf(span: Span): string | undefined {
+  const model = unquotedText(textAttribute(span, 'mlflow.llm.model'));
+  const prefix = `${unquotedText(textAttribute(span, 'mlflow.llm.provider')) ?? ''}/`;
+  return prefix !== '/' && model?.startsWith(prefix) === true ? model.slice(prefix.length) : model;
+}
+
+function usageOf(span: Span): Pick<SpanFacts, 'inputTokens' | 'outputTokens' | 'cachedInputTokens'> {
   const usage = parseContainer(textAttribute(span, 'mlflow.chat.tokenUsage') ?? '');
   const [input, output, cached] = ['input_tokens', 'output_tokens', 'cache_read_input_tokens'].map((key) =>
     isJsonObject(usage) ? member(usage, key) : undefined,
   );
   return {
-    ...(model === undefined ? {} : { model }),
-    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
     ...(typeof input === 'number' ? { inputTokens: input } : {}),
     ...(typeof output === 'number' ? { outputTokens: output } : {}),
     ...(typeof cached === 'number' ? { cachedInputTokens: cached } : {}),

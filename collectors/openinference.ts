@@ -13,6 +13,7 @@ import { observedModel } from './parsing/observation.ts';
 import { runInput, runOutput } from './parsing/run-values.ts';
 import { parseContainer } from './parsing/parsing.ts';
 import { noRepeats } from './parsing/repeats.ts';
+import { isAnswerTool, isEventName } from './parsing/tool-classes.ts';
 import { addArguments, addOutcome, readArguments, readResult } from './parsing/values.ts';
 
 const inputs = flattened('llm.input_messages.');
@@ -30,6 +31,7 @@ export const openInference: Collector = {
       'openinference.span.kind',
       'agent.name',
       'agent_name',
+      'gen_ai.agent.name',
       'graph.node.id',
       'metadata',
       'session.id',
@@ -132,18 +134,25 @@ const CURRENT_AGENT = /current_agent_name='([^']{1,200})'/;
 /** Some frameworks name the span after the method that runs the agent: `travel_agent.run`. */
 const METHOD = /\.[_a-z][_a-z0-9]*$/;
 
+/** A framework's own program, whatever agent runs in it. */
+const PROGRAM = /-framework-main$/;
+
 function agentFacts(span: Span, metadata: JsonObject): SpanFacts {
   const told =
     textAttribute(span, 'agent.name') ??
     textAttribute(span, 'agent_name') ??
+    textAttribute(span, 'gen_ai.agent.name') ??
     textAttribute(span, 'graph.node.id') ??
     textIn(metadata, 'lc_agent_name');
   const input = runInput(span.attribute('input.value'));
   const output = runOutput(span.attribute('output.value'));
   const task = taskDescription(span);
   return {
-    agentName: told ?? span.name.replace(METHOD, ''),
-    ...(told === undefined ? { agentNameIsGuess: true } : {}),
+    ...(told !== undefined
+      ? { agentName: told }
+      : PROGRAM.test(span.name)
+        ? {}
+        : { agentName: span.name.replace(METHOD, ''), agentNameIsGuess: true }),
     ...(task === undefined ? (input.value === undefined ? {} : { input: input.value }) : { input: task }),
     ...(output.value === undefined ? {} : { output: output.value }),
     ...(input.dump === undefined ? {} : { inputDump: input.dump }),
@@ -170,7 +179,7 @@ function toolFacts(span: Span): SpanFacts {
   if (span.name.startsWith('handoff to ')) return { role: 'step', handoffTo: span.name.slice('handoff to '.length) };
   if (name === undefined && textAttribute(span, 'tool.parameters') === undefined && span.attribute('input.value') === undefined)
     return { role: 'step' };
-  if (isSmolagents(span) && name === 'final_answer') return { role: 'step' };
+  if ((answersByTool(span) && isAnswerTool(name ?? span.name)) || (name === undefined && isEventName(span.name))) return { role: 'step' };
   if (name === undefined && isDspy(span) && methodOf(span) === 'finish') return { role: 'step' };
   return { role: 'tool', tool: tool(span, name ?? methodOf(span)) };
 }
@@ -215,23 +224,25 @@ function modelFacts(span: Span, repeats: Repeats): Drafted<SpanFacts> {
       ? answers
       : readMessages(span.attribute('output.value'), 'assistant');
   const facts: Drafted<SpanFacts> = { role: 'model' };
-  const lacksIds = outputMessages.some(({ asked }) => asked.some(({ id }) => id === undefined)) && losing.test(span.scope.name);
-  const raw = lacksIds
+  // Flattened answers lose calls, or their ids. The answer in `output.value` holds them.
+  const isLost = outputMessages.length > 0 && (lacksIds(outputMessages) || outputMessages.every(isEmpty));
+  const whole = isLost
     ? observedModel({ name: span.name, input: span.attribute('input.value'), output: span.attribute('output.value') })
     : {};
+  const raw = tellsMore(whole.outputMessages, outputMessages) ? whole : {};
   const tellsTokens = addTokens(span, facts);
   // Frameworks also mark the preparation of a request as a model call; it has neither messages nor tokens.
   if (inputMessages.length === 0 && outputMessages.length === 0 && !tellsTokens) return { role: 'step' };
   if (inputMessages.length > 0) facts.inputMessages = inputMessages;
   if (raw.outputMessages !== undefined) facts.outputMessages = raw.outputMessages;
-  else if (outputMessages.length > 0) facts.outputMessages = isSmolagents(span) ? outputMessages.map(withoutFinalAnswer) : outputMessages;
+  else if (outputMessages.length > 0) facts.outputMessages = answersByTool(span) ? outputMessages.map(withoutFinalAnswer) : outputMessages;
   const systemPrompt = instructionsOf(span, inputMessages);
   if (systemPrompt !== undefined) facts.systemPrompt = systemPrompt;
   const model = textAttribute(span, 'llm.model_name');
   if (model !== undefined) facts.model = model;
   const toolDefinitions = definitions(span, repeats);
   if (toolDefinitions.length > 0) facts.toolDefinitions = toolDefinitions;
-  else if (raw.toolDefinitions !== undefined) facts.toolDefinitions = raw.toolDefinitions;
+  else if (whole.toolDefinitions !== undefined) facts.toolDefinitions = whole.toolDefinitions;
   return facts;
 }
 
@@ -262,16 +273,32 @@ function instructionsOf(span: Span, messages: readonly Message[]): string | unde
   return textIn(objectIn(span, 'llm.invocation_parameters'), 'system');
 }
 
+function lacksIds(messages: readonly Message[]): boolean {
+  return messages.some(({ asked }) => asked.some(({ id }) => id === undefined));
+}
+
+function isEmpty({ text, asked, told }: Message): boolean {
+  return (text ?? '') === '' && asked.length === 0 && told.length === 0;
+}
+
+/** The same calls with their ids, or something where there was nothing. */
+function tellsMore(raw: readonly Message[] | undefined, flattened: readonly Message[]): boolean {
+  if (raw === undefined || lacksIds(raw)) return false;
+  const names = (messages: readonly Message[]): string => messages.flatMap(({ asked }) => asked.map(({ name }) => name)).join(' ');
+  return flattened.every(isEmpty) ? !raw.every(isEmpty) : names(raw) === names(flattened);
+}
+
 /** Scopes whose flattened messages lose results, error flags or call ids. The request in `input.value` holds them. */
-const losing = /anthropic|bedrock|mistral/;
+const losing = /anthropic|bedrock|haystack|mistral/;
 
 function loses(span: Span, told: readonly Message[]): boolean {
-  return losing.test(span.scope.name) && told.some((message) => message.told.length > 0);
+  return losing.test(span.scope.name) && told.some((message) => message.role === 'tool' || message.told.length > 0);
 }
 
 /** The messages of the request itself, behind the instructions. */
 function requested(span: Span, told: readonly Message[]): readonly Message[] {
-  const whole = readMessages(member(objectIn(span, 'input.value'), 'messages'));
+  const raw = parseContainer(textAttribute(span, 'input.value') ?? '');
+  const whole = isJsonArray(raw) ? rawMessages(span) : readMessages(member(objectOf(raw), 'messages'));
   return whole.length === 0 ? told : [...told.filter(({ role }) => role === 'system'), ...whole];
 }
 
@@ -350,14 +377,15 @@ function isDspy(span: Span): boolean {
   return span.scope.name.includes('dspy');
 }
 
-function isSmolagents(span: Span): boolean {
-  return span.scope.name.includes('smolagents');
+/** Frameworks whose agents answer the user through a pseudo tool. */
+function answersByTool(span: Span): boolean {
+  return /smolagents|beeai/.test(span.scope.name);
 }
 
-/** smolagents answers the user through a pseudo tool. */
+/** The answer as what it is. */
 function withoutFinalAnswer(message: Message): Message {
-  const final = message.asked.find((call) => call.name === 'final_answer');
-  const answer = final?.arguments?.['answer'];
+  const final = message.asked.find((call) => isAnswerTool(call.name));
+  const answer = final?.arguments?.['answer'] ?? final?.arguments?.['response'];
   return final === undefined
     ? message
     : { ...message, ...(typeof answer === 'string' ? { text: answer } : {}), asked: message.asked.filter((call) => call !== final) };

@@ -18,6 +18,7 @@ export const springAi: Collector = {
       'spring.ai.tool.definition.name',
       'spring.ai.tool.definition.description',
       'spring.ai.tool.definition.schema',
+      'spring.ai.tool.call.id',
       'spring.ai.tool.call.arguments',
       'spring.ai.tool.call.result',
       'db.operation.name',
@@ -65,12 +66,14 @@ function byKind(span: Span): SpanFacts {
 }
 
 function toolFacts(span: Span): SpanFacts {
+  const id = textAttribute(span, 'spring.ai.tool.call.id');
   const description = textAttribute(span, 'spring.ai.tool.definition.description');
   const schema = parseJson(textAttribute(span, 'spring.ai.tool.definition.schema') ?? '');
   return {
     role: 'tool',
     tool: {
       name: textAttribute(span, 'spring.ai.tool.definition.name') ?? span.name.replace(/^tool_call /, ''),
+      ...(id === undefined ? {} : { id }),
       ...readArguments(span.attribute('spring.ai.tool.call.arguments')),
       ...readOutcome(span.attribute('spring.ai.tool.call.result')),
       ...(description === undefined ? {} : { description }),

@@ -20,6 +20,7 @@ const sessionKeys = ['session_id', 'thread_id', 'conversation_id', 'chat_id'].ma
 
 export const traceloop: Collector = {
   id: 'traceloop',
+  isConvention: true,
   summary: 'OpenLLMetry instrumentations and SDKs (traceloop.span.kind; llm.request.type in older versions).',
   recognisedBy: {
     keys: ['traceloop.span.kind', 'llm.request.type', 'traceloop.workflow.name'],
@@ -34,6 +35,9 @@ export const traceloop: Collector = {
       'traceloop.association.properties.lc_agent_name',
       'gen_ai.agent.name',
       'gen_ai.tool.name',
+      'tool.name',
+      'tool.arguments',
+      'tool.description',
       'gen_ai.operation.name',
       'llm.request.type',
       'gen_ai.request.model',
@@ -62,7 +66,7 @@ function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
 }
 
 function byKind(span: Span, repeats: Repeats): SpanFacts {
-  const name = textAttribute(span, 'traceloop.entity.name') ?? span.name.replace(/\.(workflow|agent|tool|task)$/, '');
+  const name = textAttribute(span, 'traceloop.entity.name') ?? span.name.replace(/\.(workflow|team|agent|tool|task)$/, '');
   const observed: Observation = {
     name,
     input: span.attribute('traceloop.entity.input'),
@@ -77,7 +81,8 @@ function byKind(span: Span, repeats: Repeats): SpanFacts {
       return {
         ...(isTold ? {} : { role: 'workflow' as const, agentName: name, agentNameIsGuess: true }),
         ...observedRun(observed),
-        ...(operation === 'workflow' ? graphRun(observed.input, observed.output) : {}),
+        // With each span a trace of its own, only the span of the whole graph is the run.
+        ...(operation === 'workflow' ? { role: 'step' as const, ...graphRun(observed.input, observed.output) } : {}),
       };
     case 'agent':
       return {
@@ -88,16 +93,31 @@ function byKind(span: Span, repeats: Repeats): SpanFacts {
         ...readTokens(span),
       };
     case 'tool':
-      return { role: 'tool', tool: { ...observedTool(observed), name: textAttribute(span, 'gen_ai.tool.name') ?? name } };
-    case 'task':
+      return {
+        role: 'tool',
+        tool: { ...observedTool(observed), ...described(span), name: textAttribute(span, 'gen_ai.tool.name') ?? name },
+      };
+    case 'task': {
+      const tool = textAttribute(span, 'tool.name');
+      // A step of a workflow that runs one tool.
+      if (tool !== undefined) {
+        const given = span.attribute('tool.arguments');
+        return { role: 'tool', tool: observedTool({ ...observed, name: tool, ...(given === undefined ? {} : { input: given }) }) };
+      }
       // A graph that runs inside a tool is a task that is named as its agent.
       if (name === textAttribute(span, 'traceloop.association.properties.lc_agent_name'))
         return { role: 'agent', agentName: name, ...observedRun(observed) };
       if (operation === 'execute_tool') return { tool: namedByResult(observed) };
       return { ...(isTold ? {} : { role: 'step' as const }), ...stepAgent(span) };
+    }
     default:
       return requestType === 'chat' || requestType === 'completion' ? modelFacts(span, repeats) : {};
   }
+}
+
+function described(span: Span): Pick<ToolFacts, 'description'> {
+  const description = textAttribute(span, 'tool.description');
+  return description === undefined ? {} : { description };
 }
 
 function modelOf(span: Span): Pick<SpanFacts, 'model'> {
@@ -105,9 +125,14 @@ function modelOf(span: Span): Pick<SpanFacts, 'model'> {
   return model === undefined ? {} : { model };
 }
 
+/** LlamaIndex names the agent only inside the events that its steps return. */
+const CURRENT_AGENT = /"current_agent_name": ?"([^"]{1,200})"/;
+
 /** The metadata of a graph name the agent that a step works for. */
 function stepAgent(span: Span): Pick<SpanFacts, 'agentName'> {
-  const agentName = graphAgent((name) => textAttribute(span, `traceloop.association.properties.${name}`));
+  const agentName =
+    graphAgent((name) => textAttribute(span, `traceloop.association.properties.${name}`)) ??
+    CURRENT_AGENT.exec(textAttribute(span, 'traceloop.entity.output') ?? '')?.[1];
   return agentName === undefined ? {} : { agentName };
 }
 
@@ -130,15 +155,17 @@ function onlyArgument(given: JsonValue): string | undefined {
 
 function modelFacts(span: Span, repeats: Repeats): SpanFacts {
   const inputMessages = repeats.items(span, prompts, messageReader('user'));
-  const outputMessages = unflattened(span, completions).flatMap(messageReader('assistant'));
+  const about = { ...modelOf(span), ...readTokens(span) };
+  // Of an answer as an object some versions write the name of its member: then nothing tells the request either.
+  const isToldAlone = inputMessages.length === 0 && Object.keys(about).length === 0;
+  const outputMessages = isToldAlone ? [] : unflattened(span, completions).flatMap(messageReader('assistant'));
   const toolDefinitions = repeats.value(span, functions, () => readDefinitions(unflattened(span, functions)));
   return {
     role: 'model',
-    ...modelOf(span),
+    ...about,
     ...(inputMessages.length === 0 ? {} : { inputMessages }),
     ...(outputMessages.length === 0 ? {} : { outputMessages }),
     ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
-    ...readTokens(span),
   };
 }
 

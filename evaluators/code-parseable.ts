@@ -6,12 +6,11 @@ import { rational } from './matching/rational.ts';
 import { languages as known, type CodeLanguage } from './syntax/languages.ts';
 import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { count, listed } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { option } from './configuration/option-table.ts';
+import { rule, option } from './configuration/define.ts';
 
 // Keys of a table come as texts.
 const all = Object.keys(known) as readonly CodeLanguage[];
-const described = all.map((language) => `\`${language}\` (${known[language].fences.join(', ')})`).join(', ');
+const described = all.map((language) => `\`${language}\`: ${known[language].fences.join(', ')}.`).join(' ');
 
 export const codeParseable = rule({
   id: 'code_parseable',
@@ -26,7 +25,7 @@ export const codeParseable = rule({
         minItems: 1,
         uniqueItems: true,
         items: { enum: all },
-        description: `Blocks of which languages are read, by the name at the fence: ${described}. Others are left out, among them Java, Go, C, C++, SQL and HTML.`,
+        description: `Languages whose blocks are read, each with its names at the fence. ${described} Others are left out, among them Java, Go, C, C++, SQL and HTML.`,
       },
       all,
     ),

@@ -1,14 +1,115 @@
-/** A judge with a question of the user's own: a template that names what of the run it is shown, and what its answer is worth. */
+/**
+ * A judge with a question of the user's own. A template names the parts of the run that the judge sees, and options say what its answer
+ * is worth. The answer is a label with a score, a number in a range, or has a schema of its own.
+ */
+import { valueAtSteps } from './matching/arguments.ts';
+import { isJsonObject, type JsonValue } from '../src/model/json.ts';
+import { labelSchema, objectSchema, explanationIn, faulty, readLabel, type Reading, strictly } from './judging/verdict-forms.ts';
+import type { EvaluationContext, JsonSchema, Fault, ExpectedPart } from './evaluator.ts';
+import { schemaFaults } from './configuration/options.ts';
 import { tooLarge, type Skipped } from './evidence/calls.ts';
-import { customAnswerFaults, customAnswerSchema, customAnswerText, readCustomAnswer } from './judging/custom-answers.ts';
-import type { ExpectedPart, Fault, JsonSchema } from './evaluator.ts';
-import { blocksOf, truncatedDetail } from './judging/judge-blocks.ts';
+import { blocksOf, truncatedDetail } from './judging/judge-input.ts';
 import { readTemplate, templateNames, templateValue } from './judging/judge-template.ts';
 import type { RunView } from './judging/run-view.ts';
-import { strictly } from './judging/strict-answers.ts';
-import { judge } from './configuration/define.ts';
-import { choice, required, optional, type OptionsOf } from './configuration/option-table.ts';
-import { expecting, textList } from './expectation/expecting.ts';
+import { judge, choice, required, optional, type OptionsOf, expecting, textList } from './configuration/define.ts';
+
+interface CustomAnswerOptions {
+  /** Scores by label. */
+  readonly labels?: { readonly [label: string]: number };
+  /** Least and most of a score. */
+  readonly range?: readonly number[];
+  /** Of an answer of the user's own. */
+  readonly schema?: JsonSchema;
+  readonly scorePath?: string;
+  readonly labelPath?: string;
+}
+
+interface CustomAnswer {
+  /** 0..1 */
+  readonly score: number;
+  readonly label?: string;
+  readonly explanation: string;
+  /** As the judge gave it, on the user's scale. */
+  readonly given: JsonValue;
+}
+
+function customAnswerSchema({ labels, range: [least = 0, most = 1] = [], schema }: CustomAnswerOptions): JsonSchema {
+  if (schema !== undefined) return schema;
+  return labels === undefined
+    ? objectSchema({ explanation: { type: 'string' }, score: { type: 'number', minimum: least, maximum: most } })
+    : labelSchema(Object.keys(labels));
+}
+
+/** The instruction about the form of the answer; a schema of the user's own needs none. */
+function customAnswerText({ labels, range: [least = 0, most = 1] = [], schema }: CustomAnswerOptions): string {
+  if (schema !== undefined) return '';
+  return `\n\nFirst explain in one or two sentences, then give the ${labels === undefined ? `score, a number from ${least} to ${most}` : `label, one of ${Object.keys(labels).join(', ')}`}.`;
+}
+
+function readCustomAnswer(answer: JsonValue, options: CustomAnswerOptions, context: EvaluationContext): Reading<CustomAnswer> {
+  if (options.schema === undefined)
+    return options.labels === undefined
+      ? scored(answer, valueAtSteps(answer, ['score']), options, explanationIn(answer))
+      : labelled(answer, options);
+  const problems = context.schema(options.schema)?.problems(answer);
+  if (problems === undefined) return faulty('the answer could not be checked against its schema');
+  const [problem] = problems;
+  // Names of members that are no part of the schema are the judge's words, and perhaps the run's: they are not repeated.
+  if (problem !== undefined) return faulty(`the answer does not satisfy its schema (${problem.keyword})`);
+  const explanation = explanationIn(answer) ?? 'The judge gave no explanation; its schema asks for none.';
+  if (options.labelPath === undefined)
+    return scored(answer, valueAtSteps(answer, (options.scorePath ?? 'score').split('.')), options, explanation);
+  return labelled({ explanation, label: valueAtSteps(answer, options.labelPath.split('.')) ?? null }, options);
+}
+
+/** Everything that the schemas of the single options cannot say. */
+function customAnswerFaults({ labels, range, schema, scorePath, labelPath }: CustomAnswerOptions): readonly Fault[] {
+  const names = Object.keys(labels ?? {});
+  const [hasLabels, hasRange, own] = [labels !== undefined, range !== undefined, schema !== undefined];
+  const faults: Fault[] = [];
+  const add = (key: string, problem: string): void => void faults.push({ path: [key], problem });
+  if (!hasLabels && !hasRange && !own) add('labels', 'is missing: say what the judge answers, with labels, range, or schema');
+  if (hasLabels && hasRange) add('range', 'is for scores, and labels are given: keep one of the two');
+  if (hasLabels && (names.length < 2 || new Set(names.map((name) => name.trim().toLowerCase())).size < names.length))
+    add('labels', 'must hold two labels or more that differ in more than case');
+  if (names.some((name) => name.trim() === '' || name !== name.trim())) add('labels', 'must hold labels without blanks around them');
+  if (hasRange && !((range?.[0] ?? 0) < (range?.[1] ?? 0))) add('range', 'must be [least, most], the least first');
+  if (own && (scorePath === undefined) === (labelPath === undefined)) add('schema', 'needs score_path or label_path, one of the two');
+  if (!own && scorePath !== undefined) add('score_path', 'is for an answer with a schema of its own');
+  if (!own && labelPath !== undefined) add('label_path', 'is for an answer with a schema of its own');
+  if (labelPath !== undefined && !hasLabels) add('labels', 'is missing: say which label scores what');
+  if (own && scorePath !== undefined && hasLabels) add('labels', 'is not for a score: leave it out, or use label_path');
+  return [...faults, ...(schema === undefined ? [] : ownSchemaFaults(schema))];
+}
+
+function ownSchemaFaults(schema: JsonSchema): readonly Fault[] {
+  try {
+    schemaFaults(schema, null);
+    return schema['type'] === 'object' ? [] : [{ path: ['schema'], problem: 'must be of type object' }];
+  } catch {
+    return [{ path: ['schema'], problem: 'is not a JSON Schema (draft 2020-12) that compiles' }];
+  }
+}
+
+function labelled(answer: JsonValue, { labels = {} }: CustomAnswerOptions): Reading<CustomAnswer> {
+  const reading = readLabel(answer, Object.keys(labels));
+  if (reading.kind === 'faulty') return reading;
+  const { label, explanation } = reading.value;
+  return { kind: 'read', value: { score: labels[label] ?? 0, label, explanation, given: label } };
+}
+
+/** Out of range is no score: nothing is clamped. */
+function scored(
+  answer: JsonValue,
+  given: JsonValue | undefined,
+  { range: [least = 0, most = 1] = [] }: CustomAnswerOptions,
+  explanation: string | undefined,
+): Reading<CustomAnswer> {
+  if (!isJsonObject(answer)) return faulty('the answer is not an object');
+  if (explanation === undefined) return faulty('the answer has no explanation');
+  if (typeof given !== 'number' || !(given >= least && given <= most)) return faulty(`the score is not a number from ${least} to ${most}`);
+  return { kind: 'read', value: { score: (given - least) / (most - least), explanation, given } };
+}
 
 const path = {
   type: 'string',
@@ -26,12 +127,12 @@ const expectedPartOf: { readonly [name: string]: ExpectedPart } = {
   plan: 'plan',
 };
 
-const options = {
+const customJudgeOptions = {
   template: required(
     {
       type: 'string',
       maxLength: 20_000,
-      description: `The question, with {{names}} of what the judge is shown: ${templateNames.map((name) => `\`${name}\``).join(', ')}. Each becomes a block of its own; the question refers to it. Required.`,
+      description: `The question, with {{names}} of what the judge sees: ${templateNames.map((name) => `\`${name}\``).join(', ')}. Each becomes a block of its own; the question refers to it. Required.`,
     },
     '',
   ),
@@ -66,14 +167,14 @@ const options = {
   ),
 };
 
-type Options = OptionsOf<typeof options>;
+type CustomJudgeOptions = OptionsOf<typeof customJudgeOptions>;
 
 export const customJudge = judge({
   id: 'custom_judge',
   summary: 'A judge answers a question of yours.',
   needs: [],
   defaultThreshold: 0.5,
-  options,
+  options: customJudgeOptions,
   expectationSchema: expecting({
     output: { description: 'What {{expected_output}} and {{reference}} stand for.' },
     tasks: textList('What {{tasks}} stands for.'),
@@ -114,7 +215,7 @@ function isMissing(value: string | RunView | Skipped): value is Skipped {
   return typeof value === 'object' && 'kind' in value;
 }
 
-function optionFaults(options: Options): readonly Fault[] {
+function optionFaults(options: CustomJudgeOptions): readonly Fault[] {
   const { names, faults } = readTemplate(options.template, templateNames);
   const broken = faults.map(({ line, column, problem }): Fault => ({
     path: ['template'],

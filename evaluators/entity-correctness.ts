@@ -5,15 +5,12 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import { isJsonObject, member, plainText, type JsonValue } from '../src/model/json.ts';
-import { labelListSchema, listIn, upTo } from './judging/numbered-verdicts.ts';
+import { labelListSchema, listIn, upTo, faulty, readLabels, strictly, type Labelled, type Reading } from './judging/verdict-forms.ts';
 import { executedCalls, noToolCalls, notCarried, resultsUnknown, skipped, type Skipped } from './evidence/calls.ts';
-import { blocksOf, lacking, numbered, truncatedDetail } from './judging/judge-blocks.ts';
-import { finalText, notAsked } from './judging/judge-evidence.ts';
+import { blocksOf, lackingParts, numbered, truncatedDetail, finalText, notAsked } from './judging/judge-input.ts';
 import { runView } from './judging/run-view.ts';
-import { faulty, readLabels, strictly, type Labelled, type Reading } from './judging/strict-answers.ts';
-import { count, listed, quoted } from './explain/explanation.ts';
-import { judge } from './configuration/define.ts';
-import { expecting } from './expectation/expecting.ts';
+import { count, quoted, someOf } from './explain/explanation.ts';
+import { judge, expecting } from './configuration/define.ts';
 
 export const entityCorrectness = judge({
   id: 'entity_correctness',
@@ -25,7 +22,7 @@ export const entityCorrectness = judge({
   checks: () => [],
   source: 'entity checks of published agent tutorials, with a verdict on each entity',
   *evaluate({ trace, expected }, _options, context) {
-    const stop = lacking(trace, context, ['final_response']) ?? lackingEvidence(trace, expected);
+    const stop = lackingParts(trace, context, ['final_response']) ?? lackingEvidence(trace, expected);
     if (stop !== undefined) return stop;
     const response = finalText(trace);
     const documents = trace.documents.flatMap(({ content }) => content ?? []);
@@ -51,9 +48,11 @@ export const entityCorrectness = judge({
       explanation:
         wrong.length === 0
           ? `${all.length === 1 ? 'The entity' : `All ${all.length} entities`} of the final response ${all.length === 1 ? 'is' : 'are'} correct.`
-          : `${wrong.length} of ${count(all.length, 'entity', 'entities')} ${wrong.length === 1 ? 'is' : 'are'} incorrect: ${listed(
-              wrong.map(({ entity, explanation }) => `${quoted(entity)} (${explanation})`),
-              '; ',
+          : `${someOf(
+              wrong,
+              count(all.length, 'entity', 'entities'),
+              ['is incorrect', 'are incorrect'],
+              ({ entity, explanation }) => `${quoted(entity)} (${explanation})`,
             )}.`,
       evidence: [],
       details: {

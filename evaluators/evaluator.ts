@@ -1,6 +1,6 @@
 /**
  * The contract of an evaluator: data plus one function. A rule evaluator is a pure function. One that needs the world is a generator: it
- * yields requests, receives the parsed answers and returns its outcome; retry, cost, cache and concurrency are not its concern.
+ * yields requests, receives the parsed answers and returns its outcome. The host handles retry, cost, cache and concurrency.
  */
 import type { AgentTrace, Run } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';

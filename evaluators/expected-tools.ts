@@ -22,14 +22,12 @@ import {
 import type { EvaluationContext, Subject, Judging } from './evaluator.ts';
 import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, partneredOf, onlySuccessful } from './matching/expected-calls.ts';
 import { callsOfMessages, expectedMessagesSchema } from './expectation/messages.ts';
-import { heaviestPairing } from './matching/pairing.ts';
-import { heaviestCommonSubsequence, type Pair } from './matching/sequences.ts';
-import { normalizedNames, withChanges, normalizeToolNames } from './matching/normalized-names.ts';
+import { heaviestPairing, heaviestCommonSubsequence, type Pair } from './matching/pairing.ts';
+import { normalizedNames, withChanges, normalizeToolNames } from './matching/names.ts';
 import { numberOf, quotient, rational, sum, type Rational } from './matching/rational.ts';
 import { selectionQuestion } from './judging/selection-question.ts';
-import { weightedCalls, type WeightedCalls, differencesInWords, explainedPairs } from './matching/weighted-calls.ts';
-import { ruleWithJudge } from './configuration/define.ts';
-import { flag, choice, optional, type OptionsOf } from './configuration/option-table.ts';
+import { weightedCalls, type WeightedCalls, differencesInWords, explainedPairs } from './matching/agreement.ts';
+import { ruleWithJudge, flag, choice, optional, type OptionsOf } from './configuration/define.ts';
 
 const options = {
   preset: choice(

@@ -2,10 +2,9 @@
 import { isJsonArray, isJsonObject, type JsonValue } from '../src/model/json.ts';
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { cutShort, skipped } from './evidence/calls.ts';
-import { isBlank } from './evidence/failed-calls.ts';
+import { isBlank } from './tool-failures.ts';
 import { quoted } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { flag } from './configuration/option-table.ts';
+import { rule, flag } from './configuration/define.ts';
 
 export const finalResponsePresent = rule({
   id: 'final_response_present',

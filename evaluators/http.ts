@@ -1,5 +1,4 @@
 /** An evaluation that runs elsewhere: the run goes to an HTTP endpoint as one JSON document, and an outcome comes back. */
-import { httpHeadersSchema } from './schema/http-headers.ts';
 import { isJsonObject, jsonText, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { quantityOf } from '../src/model/quantities.ts';
 import { runJson } from '../src/model/run-json.ts';
@@ -7,11 +6,24 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { skipped } from './evidence/calls.ts';
 import type { EvaluationContext, JsonSchema } from './evaluator.ts';
 import { schemaFaults } from './configuration/options.ts';
-import { writtenExpectation } from './expectation/written-expectation.ts';
+import { writtenExpectation } from './expectation/expectation.ts';
 import { validateOutcome } from './configuration/validate-outcome.ts';
 import { listed } from './explain/explanation.ts';
-import { endpoint } from './configuration/define.ts';
-import { option, required, type OptionsOf } from './configuration/option-table.ts';
+import { endpoint, option, required, type OptionsOf } from './configuration/define.ts';
+
+/** The schema of the headers of a request, wherever a configuration gives them (RFC 9110, 5.1 and 5.5). Their values are secret. */
+export const httpHeadersSchema = {
+  type: 'object',
+  maxProperties: 100,
+  propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 'x-words': 'Write the name of an HTTP header.' },
+  additionalProperties: {
+    type: 'string',
+    maxLength: 10_000,
+    pattern: '^[ -~]*$',
+    'x-words': 'Use ASCII characters in one line.',
+    'x-secret': true,
+  },
+} as const satisfies JsonSchema;
 
 const timeoutDefault = '10s';
 /** Of one document; a run beyond it is skipped. */
@@ -30,7 +42,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-const options = {
+const httpOptions = {
   url: required(
     {
       type: 'string',
@@ -66,24 +78,21 @@ const options = {
     },
     8,
   ),
-  parameters: option<JsonObject>(
-    { type: 'object', description: 'Whatever the endpoint wants to be told besides; it is sent as it is.' },
-    {},
-  ),
+  parameters: option<JsonObject>({ type: 'object', description: 'Further data for the endpoint. It is sent as it is.' }, {}),
   schema: option<JsonSchema>(
     { type: 'object', description: 'JSON Schema (draft 2020-12) of the parameters, which are checked with the configuration.' },
     {},
   ),
 };
 
-type Options = OptionsOf<typeof options>;
+type HttpOptions = OptionsOf<typeof httpOptions>;
 
 export const http = endpoint({
   id: 'http',
   summary: 'An HTTP endpoint of yours gives the verdict.',
   needs: [],
   defaultThreshold: null,
-  options,
+  options: httpOptions,
   expectationSchema: { type: 'object' },
   source: 'an endpoint of your own',
   optionFaults,
@@ -105,7 +114,7 @@ export const http = endpoint({
   },
 });
 
-function optionFaults({ headers, parameters, schema }: Options): ReturnType<typeof schemaFaults> {
+function optionFaults({ headers, parameters, schema }: HttpOptions): ReturnType<typeof schemaFaults> {
   const taken = Object.keys(headers)
     .filter((name) => ownHeaders.has(name.toLowerCase()))
     .map((name) => ({ path: ['headers', name], problem: 'is set by the service itself; leave it out' }));

@@ -1,14 +1,13 @@
 /** The output is JSON, and satisfies a JSON Schema where one is given. */
-import { isJsonArray, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../src/model/json.ts';
+import { parseJson, type JsonObject } from '../src/model/json.ts';
 import { skipped } from './evidence/calls.ts';
 import type { SchemaProblem } from './evaluator.ts';
-import { withoutFence } from './matching/texts.ts';
+import { isContainer, withoutFence } from './matching/texts.ts';
 import { rational } from './matching/rational.ts';
-import { isSizeGap } from './schema/schemas.ts';
+import { isSizeGap } from './schema/check.ts';
 import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { listed } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { flag, optional } from './configuration/option-table.ts';
+import { rule, flag, optional } from './configuration/define.ts';
 
 export const jsonParseable = rule({
   id: 'json_parseable',
@@ -60,10 +59,6 @@ export const jsonParseable = rule({
 
 function finding(passed: boolean, says: string, details: JsonObject): Finding {
   return { score: rational(passed ? 1 : 0), says, details };
-}
-
-function isContainer(value: JsonValue): boolean {
-  return isJsonObject(value) || isJsonArray(value);
 }
 
 function inWords({ path, message }: SchemaProblem): string {

@@ -14,14 +14,12 @@ import { skipped, type Skipped } from './evidence/calls.ts';
 import { searchedTextMax } from './configuration/context.ts';
 import type { EvaluationContext } from './evaluator.ts';
 import { jsonEqual } from './matching/equality.ts';
-import { readJsonPath } from './matching/json-path-reader.ts';
-import { atPath, isDefinite, lengthOf, ordered, pathStepsMax, type JsonPath } from './matching/json-path.ts';
+import { readJsonPath, atPath, isDefinite, lengthOf, ordered, pathStepsMax, type JsonPath } from './matching/json-path.ts';
 import { withoutFence } from './matching/texts.ts';
 import { rational } from './matching/rational.ts';
 import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { quoted } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { choice, option, required, type OptionsOf } from './configuration/option-table.ts';
+import { rule, choice, option, required, type OptionsOf } from './configuration/define.ts';
 
 type Order = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte';
 
@@ -41,7 +39,7 @@ const options = {
       ...(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in', 'exists', 'not_exists', 'contains', 'matches'] as const),
       ...(['length_eq', 'length_ne', 'length_gt', 'length_gte', 'length_lt', 'length_lte'] as const),
     ],
-    'How what is found is compared with the value. Numbers, texts and booleans have an order among their own kind. in and not_in want a list; contains looks for an item of a list, a key of an object or a part of a text; matches wants a regular expression, searched anywhere; length_… compares the length of a list, object or text.',
+    'How what is found is compared with the value. Numbers, texts and booleans have an order among their own kind. in and not_in want a list. contains: an item of a list, a key of an object or a part of a text. matches: a regular expression, searched anywhere. length_…: the length of a list, object or text.',
     'exists',
   ),
   value: option<JsonValue>({ description: 'What it is compared with. Required but for exists and not_exists.' }, null),
@@ -103,11 +101,11 @@ function finding(path: JsonPath, output: JsonValue, options: Options, context: E
   const exists = isDefinite(path) || path.isLength || !isJsonArray(found.value) || found.value.length > 0;
   const passed =
     operator === 'exists' || operator === 'not_exists' ? exists === (operator === 'exists') : holds(operator, found.value, value, context);
-  const shown = jsonText(found.value);
+  const text = jsonText(found.value);
   return {
     score: rational(passed ? 1 : 0),
     says: `has ${quoted(plainText(found.value))} at ${quoted(options.path)}${passed ? '' : `, which is not ${wanted(operator, value)}`}`,
-    details: { ...about, actual: shown.length <= excerptMax ? found.value : `${shown.slice(0, excerptMax)}…` },
+    details: { ...about, actual: text.length <= excerptMax ? found.value : `${text.slice(0, excerptMax)}…` },
   };
 }
 

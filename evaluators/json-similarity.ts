@@ -2,13 +2,11 @@
 import { isJsonArray, isJsonObject, type JsonValue } from '../src/model/json.ts';
 import { noExpectation, skipped, type Skipped } from './evidence/calls.ts';
 import { matchedLeaves, type SimilarityOptions, editTextMax } from './matching/similarity.ts';
-import { outputKeyFaults, picked, pickedExpectation, outputKey } from './matching/output-key.ts';
+import { outputKeyFaults, picked, pickedExpectation, outputKey } from './matching/texts.ts';
 import { rational } from './matching/rational.ts';
 import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { listed, quoted } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { choice, flag, type OptionsOf } from './configuration/option-table.ts';
-import { expecting } from './expectation/expecting.ts';
+import { rule, choice, flag, type OptionsOf, expecting } from './configuration/define.ts';
 
 const options = {
   target_output_key: outputKey,

@@ -20,11 +20,10 @@ import { conversationOf } from './evidence/conversation.ts';
 import type { EvaluationContext, Subject } from './evaluator.ts';
 import { callMatching, equalNames, type CallMatching } from './matching/expected-calls.ts';
 import { argumentOptions } from './matching/arguments.ts';
-import { longestCommonSubsequence } from './matching/sequences.ts';
-import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
+import { longestCommonSubsequence } from './matching/pairing.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
 import { callName, count, quoted } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { flag, required, type OptionsOf } from './configuration/option-table.ts';
+import { rule, flag, required, type OptionsOf } from './configuration/define.ts';
 
 const times = { type: 'integer', minimum: 1, maximum: 1000, description: 'So many in a row of the sequence; others may lie between.' };
 

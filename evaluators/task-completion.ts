@@ -6,25 +6,12 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import { isJsonObject, member, plainText, type JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import {
-  verdictListSchema,
-  explanationOf,
-  isYes,
-  judgeFailed,
-  listIn,
-  upTo,
-  verdictsFault,
-  verdictsOn,
-} from './judging/numbered-verdicts.ts';
+import { verdictListSchema, explanationOf, isYes, judgeFailed, listIn, upTo, verdictsFault, verdictsOn } from './judging/verdict-forms.ts';
 import { cutShort, noInput, skipped, tooLarge } from './evidence/calls.ts';
 import type { Question } from './evaluator.ts';
-import { blocksOf, numbered } from './judging/judge-blocks.ts';
-import { callsText } from './judging/judge-input.ts';
-import { notAsked } from './judging/judge-evidence.ts';
-import { count, listed, quoted } from './explain/explanation.ts';
-import { judge } from './configuration/define.ts';
-import { flag } from './configuration/option-table.ts';
-import { constraints, expecting, textList } from './expectation/expecting.ts';
+import { blocksOf, numbered, callsText, notAsked } from './judging/judge-input.ts';
+import { count, quoted, someOf } from './explain/explanation.ts';
+import { judge, flag, constraints, expecting, textList } from './configuration/define.ts';
 
 export const taskCompletion = judge({
   id: 'task_completion',
@@ -41,7 +28,7 @@ export const taskCompletion = judge({
   // Without tasks it judges constraints only where it derives the tasks.
   checks: ({ deriveTasks }, { tasks }) => (tasks !== undefined || deriveTasks ? ['tasks', 'constraints'] : []),
   switchedOnBy: { tasks: {}, constraints: { derive_tasks: true } },
-  source: 'Dokimos TaskCompletionEvaluator, with verdicts by task and tool results shown',
+  source: 'Dokimos TaskCompletionEvaluator, with verdicts by task, and tool results in the question',
   *evaluate({ trace, expected }, options, context) {
     const tasks = expected.tasks ?? trace.tasks;
     if (tasks === undefined ? !options.deriveTasks : tasks.length === 0)
@@ -135,14 +122,13 @@ function verdict(
   }));
   const open = judged.filter(({ completed }) => !completed);
   const completed = judged.length - open.length;
-  const culprits = open.map(({ task, explanation }) => `${quoted(task)} (${explanation})`);
   return {
     kind: 'scored',
     score: completed / judged.length,
     explanation:
       open.length === 0
         ? `${judged.length === 1 ? 'The task is' : `All ${judged.length} tasks are`} done.`
-        : `${open.length} of ${count(judged.length, 'task')} ${open.length === 1 ? 'is' : 'are'} not done: ${listed(culprits, '; ')}.`,
+        : `${someOf(open, count(judged.length, 'task'), ['is not done', 'are not done'], ({ task, explanation }) => `${quoted(task)} (${explanation})`)}.`,
     evidence: [],
     details: {
       judge_called: true,

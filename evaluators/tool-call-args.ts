@@ -32,14 +32,11 @@ import {
 } from './matching/expected-calls.ts';
 import { agreement, agreementWeight, disagreement, preparedSelection, type PreparedValue } from './matching/agreement.ts';
 import { argumentDefaults, argumentRule, type ArgumentOptions, argumentOptions } from './matching/arguments.ts';
-import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
-import type { Pair } from './matching/sequences.ts';
-import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
+import { heaviestPairing, maximumPairing, type Pair } from './matching/pairing.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
 import { numberOf, quotient, rational, sum, type Rational } from './matching/rational.ts';
 import { callName, count, listed, listedCalls } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { flag, type OptionsOf } from './configuration/option-table.ts';
-import { expecting } from './expectation/expecting.ts';
+import { rule, flag, type OptionsOf, expecting } from './configuration/define.ts';
 
 const options = {
   arguments: argumentOptions({ ...argumentDefaults, mode: 'subset' }),

@@ -7,13 +7,10 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { callDetails, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs, type PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, Subject } from './evaluator.ts';
 import { countedCalls, extraDetails, isCalled, onlySuccessful } from './matching/expected-calls.ts';
-import { maximumPairing } from './matching/pairing.ts';
-import { longestCommonSubsequence, type Pair } from './matching/sequences.ts';
-import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
+import { maximumPairing, longestCommonSubsequence, type Pair } from './matching/pairing.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
 import { callName, count, listed, listedCalls } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { flag, type OptionsOf } from './configuration/option-table.ts';
-import { expecting } from './expectation/expecting.ts';
+import { rule, flag, type OptionsOf, expecting } from './configuration/define.ts';
 
 const options = {
   strict: flag('All or nothing: exactly the expected tools, each at its place.'),
@@ -44,7 +41,7 @@ export const toolCallOrder = rule({
     'tool_calls_order',
   ),
   switchedOnBy: { tool_calls_order: {} },
-  source: 'UiPath ToolCallOrderEvaluator, telling missing steps from steps out of order',
+  source: 'UiPath ToolCallOrderEvaluator, that distinguishes missing steps from steps out of order',
   evaluate: underNormalizedNames(evaluate),
 });
 

@@ -20,14 +20,11 @@ import {
 import type { EvaluationContext, Subject } from './evaluator.ts';
 import { equalTools, partneredOf, toolRows } from './matching/expected-calls.ts';
 import { outputEqual } from './matching/texts.ts';
-import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
-import type { Pair } from './matching/sequences.ts';
+import { heaviestPairing, maximumPairing, type Pair } from './matching/pairing.ts';
 import { similarity } from './matching/similarity.ts';
-import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
-import { callName, count, listed, quoted } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { flag, choice, type OptionsOf } from './configuration/option-table.ts';
-import { expecting } from './expectation/expecting.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
+import { callName, count, quoted, someOf } from './explain/explanation.ts';
+import { rule, flag, choice, type OptionsOf, expecting } from './configuration/define.ts';
 
 const options = {
   mode: choice(['exact', 'similarity'], 'exact: an output is equal or not. similarity: the share of the expected leaves that are found.'),
@@ -223,9 +220,10 @@ function explained(
   if (options.strict && wanted.length > 1)
     return `Output ${breach.index + 1} of ${wanted.length} was not returned, and strict stops there: ${inWords(breach)}.`;
   const wrong = short.filter((one) => one.score === 0);
-  if (wrong.length === 0)
-    return `${short.length} of ${count(wanted.length, 'expected tool output')} ${short.length === 1 ? 'was' : 'were'} returned in part only: ${listed(short.map(inWords), '; ')}.`;
-  return `${wrong.length} of ${count(wanted.length, 'expected tool output')} ${wrong.length === 1 ? 'was' : 'were'} not returned: ${listed(wrong.map(inWords), '; ')}.`;
+  const total = count(wanted.length, 'expected tool output');
+  return wrong.length === 0
+    ? `${someOf(short, total, ['was returned in part only', 'were returned in part only'], inWords)}.`
+    : `${someOf(wrong, total, ['was not returned', 'were not returned'], inWords)}.`;
 }
 
 function inWords({ output, placed }: Compared): string {

@@ -4,6 +4,7 @@
  * something was not checked is skipped.
  */
 import type { AgentTrace, ToolCall, ToolDefinition } from '../src/model/agent-trace.ts';
+import { valueAtSteps } from './matching/arguments.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict, SkipReason } from '../src/model/verdict.ts';
 import {
@@ -25,10 +26,9 @@ import type { CompiledSchema, EvaluationContext, SchemaProblem, Work } from './e
 import { closedSchema, outlineProblems } from './schema/outline.ts';
 import { tooMuchWork } from './schema/rule.ts';
 import { isSurelyLonger } from './schema/pattern-size.ts';
-import { isSizeGap, schemaTextMax } from './schema/schemas.ts';
+import { isSizeGap, schemaTextMax } from './schema/check.ts';
 import { callName, count, listed } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { flag, type OptionsOf } from './configuration/option-table.ts';
+import { rule, flag, type OptionsOf } from './configuration/define.ts';
 
 const options = {
   strict: flag('Refuse every argument that a schema with properties does not list.'),
@@ -86,7 +86,7 @@ export const toolCallValidity = rule({
 const runStepsMax = 60_000;
 /** Names of members that are read in the outlines of the calls of one run. */
 const outlineStepsMax = 200_000;
-/** Steps that each call adds to both, so that a run of any number of calls is checked: twice what a call of five arguments takes. */
+/** Steps that each call adds to both, so that a run of any number of calls is checked. A call of five arguments takes half as many. */
 const callStepsMax = 20;
 /** Calls that get a verdict of their own below that of the run. */
 const partsMax = 1_000;
@@ -220,7 +220,7 @@ function inWords(problem: SchemaProblem, argumentsSent: JsonValue): Problem {
     case 'not_in_enum':
       return { kind, ...named, message: `${name} is not one of the listed values` };
     case 'wrong_type':
-      return { kind, ...named, message: `${name} ${problem.message}, not ${typeName(valueAt(argumentsSent, problem.path))}` };
+      return { kind, ...named, message: `${name} ${problem.message}, not ${typeName(valueAtSteps(argumentsSent, problem.path))}` };
     default:
       return { kind, ...named, keyword: problem.keyword, message: `${name} ${problem.message}` };
   }
@@ -371,12 +371,6 @@ function part(judged: Judged, isBare: boolean, hasSchemaFaults: boolean): PartVe
           ' and ',
         )}.`,
   );
-}
-
-function valueAt(value: JsonValue, path: readonly string[]): JsonValue | undefined {
-  let at: JsonValue | undefined = value;
-  for (const step of path) at = typeof at === 'object' && at !== null && Object.hasOwn(at, step) ? (at as JsonObject)[step] : undefined;
-  return at;
 }
 
 function typeName(value: JsonValue | undefined): string {

@@ -29,13 +29,10 @@ import {
   onlySuccessful,
 } from './matching/expected-calls.ts';
 import { argumentOptions } from './matching/arguments.ts';
-import { maximumPairing } from './matching/pairing.ts';
-import { longestCommonSubsequence, type Pair } from './matching/sequences.ts';
-import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
+import { maximumPairing, longestCommonSubsequence, type Pair } from './matching/pairing.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
 import { count, listed, listedCalls } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { choice, type OptionsOf } from './configuration/option-table.ts';
-import { expecting } from './expectation/expecting.ts';
+import { rule, choice, type OptionsOf, expecting } from './configuration/define.ts';
 
 const options = {
   mode: choice(

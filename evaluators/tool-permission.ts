@@ -4,22 +4,20 @@ import type { Outcome } from '../src/model/verdict.ts';
 import {
   callDetails,
   cutShort,
-  evidenceOf,
   named,
   noExpectation,
   noToolCalls,
   notCarried,
   partOf,
-  partsOf,
+  shareOfCalls,
   placedCalls,
   skipped,
   type PlacedCall,
 } from './evidence/calls.ts';
 import type { Subject } from './evaluator.ts';
-import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
-import { callName, count, listed, quoted } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { option, optional, type OptionsOf } from './configuration/option-table.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
+import { callName, count, quoted, someOf } from './explain/explanation.ts';
+import { rule, option, optional, type OptionsOf } from './configuration/define.ts';
 
 const patterns = { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1, maxLength: 200 } };
 
@@ -56,7 +54,6 @@ interface Breach {
 
 /** Characters of names and patterns that one run may have compared; names of tools reach it on purpose alone. */
 const comparedMax = 50_000_000;
-const culpritsMade = 3;
 
 interface Checked {
   /** By name; without an entry: not compared any more. */
@@ -124,33 +121,22 @@ function fitting({ plain, stars }: Patterns, name: string): string | undefined {
 }
 
 function verdict(calls: readonly PlacedCall[], byName: Checked['byName'], breaches: readonly PlacedCall[], left: number): Outcome {
-  const permitted = calls.length - breaches.length;
   const breachOf = ({ call }: PlacedCall): Breach => byName.get(call.name) ?? { deniedBy: undefined };
-  const { parts, leftOut } = partsOf(
-    calls,
-    ({ call }) => byName.get(call.name) === undefined,
-    (placed) => {
+  const culprit = (placed: PlacedCall): string => inWords(placed, breachOf(placed));
+  const further = left === 0 ? '' : ` ${count(left, 'further call')} ${left === 1 ? 'was' : 'were'} not compared.`;
+  return shareOfCalls(calls, {
+    failed: breaches,
+    hasPassed: ({ call }) => byName.get(call.name) === undefined,
+    part: (placed) => {
       const breach = byName.get(placed.call.name);
       return partOf(placed, breach === undefined, breach === undefined ? 'The tool is permitted.' : `${inWords(placed, breach)}.`);
     },
-  );
-  const culprits = listed(
-    breaches.slice(0, culpritsMade).map((placed) => inWords(placed, breachOf(placed))),
-    ', ',
-    breaches.length,
-  );
-  const further = left === 0 ? '' : ` ${count(left, 'further call')} ${left === 1 ? 'was' : 'were'} not compared.`;
-  return {
-    kind: 'scored',
-    score: permitted / calls.length,
     explanation:
       breaches.length === 0
         ? `${calls.length === 1 ? 'The tool call was' : `All ${calls.length} tool calls were`} permitted.`
-        : `${breaches.length} of ${count(calls.length, 'tool call')} ${breaches.length === 1 ? 'was' : 'were'} not permitted: ${culprits}.${further}`,
-    evidence: evidenceOf(breaches),
-    parts,
+        : `${someOf(breaches, count(calls.length, 'tool call'), ['was not permitted', 'were not permitted'], culprit, ', ')}.${further}`,
     details: {
-      permitted,
+      permitted: calls.length - breaches.length,
       total: calls.length,
       breaches: named(breaches).map((placed): JsonObject => ({
         ...callDetails(placed),
@@ -159,9 +145,8 @@ function verdict(calls: readonly PlacedCall[], byName: Checked['byName'], breach
           : { reason: 'denied', pattern: breachOf(placed).deniedBy ?? '' }),
       })),
       ...(left === 0 ? {} : { not_compared: left }),
-      ...leftOut,
     },
-  };
+  });
 }
 
 /** A star stands for any characters, also none. Pieces between stars are taken as early as they come, which is always enough. */

@@ -22,13 +22,10 @@ import type { EvaluationContext, Subject } from './evaluator.ts';
 import { callMatching, extraCalls, extraDetails, missingCalls, missingDetails, type CallMatching } from './matching/expected-calls.ts';
 import { callsOfMessages, expectedMessagesSchema } from './expectation/messages.ts';
 import { type ArgumentMode, type ArgumentOptions, argumentOptions } from './matching/arguments.ts';
-import { maximumPairing } from './matching/pairing.ts';
-import type { Pair } from './matching/sequences.ts';
-import { underNormalizedNames, normalizeToolNames } from './matching/normalized-names.ts';
+import { maximumPairing, type Pair } from './matching/pairing.ts';
+import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
 import { count, listed, listedCalls } from './explain/explanation.ts';
-import { rule } from './configuration/define.ts';
-import { flag, choice, type OptionsOf } from './configuration/option-table.ts';
-import { expecting } from './expectation/expecting.ts';
+import { rule, flag, choice, type OptionsOf, expecting } from './configuration/define.ts';
 
 type Compare = 'strict' | 'unordered' | 'subset' | 'superset';
 

@@ -8,19 +8,15 @@ import { itemSequence } from './model/watermark.ts';
 import { openStore } from './stores/index.ts';
 import type { LateSpanLookup } from './stores/late-span-lookup.ts';
 import type { LoadedConfig } from './config/load.ts';
-import { connectionShares, machineDescriptors, type Descriptors } from './service/descriptors.ts';
-import { jobOwner } from './service/lease-owner.ts';
-import { receiversOf, renewCertificates } from './service/listeners.ts';
-import { freeAddresses, type ListenState } from './service/listening.ts';
+import { connectionShares, type Descriptors, jobOwner, machineDescriptors, machineMemory } from './service/node-runtime.ts';
+import { freeAddresses, type ListenState, receiversOf, renewCertificates } from './service/listeners.ts';
 import type { Memory } from './service/memory-guard.ts';
-import { machineMemory } from './service/node-runtime.ts';
 import * as build from './service/parts.ts';
+import type { BufferPool } from './runtime/buffer-pool.ts';
 import type { PeriodicTask } from './runtime/periodic-task.ts';
-import { raisedProbabilities } from './service/raised-probabilities.ts';
-import type { ReloadSource } from './service/reloading.ts';
+import { raisedProbabilities, redactedLogger, type ReloadSource, settingsInForce } from './service/reloading.ts';
 import type { SelfTracingDeps } from './service/self-tracing/open.ts';
 import { noSelfTracing, type SelfTracing } from './service/self-tracing/self-tracing.ts';
-import { redactedLogger, settingsInForce } from './service/settings-in-force.ts';
 
 /** A stop waits so long for judges, and as long again for backends. */
 const stopMsDefault = 10_000;
@@ -45,7 +41,7 @@ export interface ServiceOptions {
   readonly config: Config;
   /** The source of the configuration and its fingerprints; without them the service never reads it again. */
   readonly source?: ReloadSource;
-  readonly prints?: Fingerprints;
+  readonly fingerprints?: Fingerprints;
   /** Milliseconds between two checks of the source. */
   readonly watchMs?: number;
   readonly logger?: Logger;
@@ -54,6 +50,8 @@ export interface ServiceOptions {
   readonly files?: FileLayer;
   /** Of the process. */
   readonly memory?: Memory;
+  /** Memory of request bodies; absent: as much as the limits allow. */
+  readonly buffers?: BufferPool;
   /** Receives each scored run, and each verdict of a judge, after redaction. It must not throw. */
   readonly onScored?: (item: ScoredRun) => void;
   /** Makes spans of the service itself; none when absent. */
@@ -65,7 +63,12 @@ export function service(options: ServiceOptions): Service {
   const { stopMs = stopMsDefault } = options;
   const parts = connectedParts(options);
   const { config, telemetry, settings, logger, state, exporters, metricsPush, judges, forward, pipeline, journal, overload } = parts;
-  const receivers = receiversOf(config, parts.leases, parts.connections, { telemetry, logger, ingest: build.ingest(parts) });
+  const receivers = receiversOf(config, parts.leases, parts.connections, {
+    telemetry,
+    logger,
+    buffers: parts.buffers,
+    ingest: build.ingest(parts),
+  });
   const reloads = build.reloads(parts, options, putInForce);
   const background: Pick<PeriodicTask, 'stop'>[] = [];
   let lateSpans: LateSpanLookup | undefined;
@@ -153,6 +156,7 @@ function connectedParts(options: ServiceOptions): build.Parts & { stored: build.
     files,
     memory = machineMemory(),
     onScored = () => undefined,
+    buffers,
     tracing = () => noSelfTracing,
     descriptors = machineDescriptors(),
   } = options;
@@ -166,6 +170,7 @@ function connectedParts(options: ServiceOptions): build.Parts & { stored: build.
     readonly descriptors = descriptors;
     readonly connections = connectionShares(descriptors, config.limits.connections);
     readonly leases = build.byteLeases(this);
+    readonly buffers = buffers ?? build.bodyBuffers(this);
     readonly storeRoom = build.storeDisk(this);
     readonly upstream = raisedProbabilities(config.limits.upstreamProbability, this.logger);
     readonly recognition = build.recognition(this);

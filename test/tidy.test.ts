@@ -1,9 +1,13 @@
 /** The house rules, applied to this repository. What is not checked here is not a rule. */
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { rules } from './tidy/rules.ts';
+import { parsedOnce } from './tidy/source.ts';
 import { repositoryFiles } from './tidy/tree.ts';
 
-const files = repositoryFiles();
+const { files, forget } = parsedOnce(repositoryFiles());
+
+// The process goes on to other test files.
+afterAll(forget);
 
 test('tidy: the repository is read', () => {
   const paths = files.map((file) => file.path);

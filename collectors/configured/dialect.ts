@@ -37,7 +37,7 @@ export type DialectField = keyof typeof dialectFields;
 /** An entry of `dialects`, parsed: plain data. */
 export interface DialectSettings {
   readonly name: string;
-  /** A span matches when one of these members matches. */
+  /** The dialect reads a span that one of these members matches. */
   readonly match: { readonly scope?: string; readonly keys?: readonly string[]; readonly keyPrefixes?: readonly string[] };
   readonly span: { readonly [role in (typeof dialectRoles)[number]]?: Condition };
   readonly read: { readonly [field in DialectField]?: Expression };
@@ -49,6 +49,7 @@ export function configuredCollector(settings: DialectSettings): Collector {
     const condition = conditions[role];
     return condition === undefined ? [] : [{ role, condition }];
   });
+  const nowhere = (Object.keys(read) as DialectField[]).filter((field) => read[field]?.place.from === 'nowhere');
   const roleOf = (span: Span): SpanRole | undefined => roles.find(({ condition }) => holds(condition, span))?.role;
   return {
     id: name,
@@ -66,6 +67,7 @@ export function configuredCollector(settings: DialectSettings): Collector {
       prefixes: [],
     },
     read: (span) => facts(roleOf(span), span, valuesOf(span, read)),
+    ...(nowhere.length === 0 ? {} : { without: (all: SpanFacts) => withoutFields(all, nowhere) }),
     isAgents(span) {
       const role = roleOf(span);
       return role === undefined ? undefined : role === 'agent' || role === 'workflow';
@@ -97,6 +99,49 @@ function globTest(glob: string): (text: string) => boolean {
   };
 }
 
+/** Where facts hold the value of a field. */
+const members: { readonly [field in DialectField]?: readonly (keyof SpanFacts)[] } = {
+  'tool.definitions': ['toolDefinitions'],
+  'agent.name': ['agentName', 'agentNameIsGuess'],
+  input: ['input', 'inputDump'],
+  output: ['output', 'outputDump'],
+  input_messages: ['inputMessages'],
+  output_messages: ['outputMessages'],
+  system_prompt: ['systemPrompt'],
+  model: ['model'],
+  input_tokens: ['inputTokens'],
+  output_tokens: ['outputTokens'],
+  session_id: ['sessionId'],
+};
+const toolMembers: { readonly [field in DialectField]?: readonly (keyof ToolFacts)[] } = {
+  'tool.arguments': ['arguments', 'argumentsText', 'argumentsPart'],
+  'tool.result': ['result', 'resultPart'],
+  'tool.call_id': ['id'],
+  'tool.error': ['failed'],
+  'tool.definitions': ['description', 'inputSchema'],
+};
+
+/** Removes the fields that the entry reads as `none`, whichever collector read them. */
+function withoutFields(all: SpanFacts, fields: readonly DialectField[]): SpanFacts {
+  const { tool, ...left } = lacking(
+    all,
+    fields.flatMap((field) => members[field] ?? []),
+  );
+  return tool === undefined
+    ? left
+    : {
+        ...left,
+        tool: lacking(
+          tool,
+          fields.flatMap((field) => toolMembers[field] ?? []),
+        ),
+      };
+}
+
+function lacking<From extends object>(from: From, keys: readonly (keyof From)[]): From {
+  return Object.fromEntries(Object.entries(from).filter(([key]) => !keys.includes(key as keyof From))) as From;
+}
+
 function keysOf(place: Place): readonly string[] {
   return place.from === 'attribute' ? [place.key] : [];
 }
@@ -110,7 +155,7 @@ function holds(condition: Condition, span: Span): boolean {
 }
 
 function valueAt(place: Place, span: Span): AttributeValue | undefined {
-  return place.from === 'name' ? span.name : span.attribute(place.key);
+  return place.from === 'name' ? span.name : place.from === 'attribute' ? span.attribute(place.key) : undefined;
 }
 
 function textOf(value: AttributeValue | undefined): string | undefined {

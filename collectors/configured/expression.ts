@@ -1,6 +1,6 @@
 /**
  * The language of `dialects` in the configuration: where a value of a span stands, and what says that a span is of a kind. Parsed once, to
- * plain data. A value: `span.name`, `attributes.KEY`, or `json(attributes.KEY)` with the way to a member. A condition: `KEY = 'text'`,
+ * plain data. A value: `span.name`, `attributes.KEY`, `json(attributes.KEY)` with the way to a member, or `none`. A condition: `KEY = 'text'`,
  * `KEY != 'text'` or `exists(KEY)`; `span.name` may stand in the place of the key.
  */
 import { didYouMean } from '../../src/model/did-you-mean.ts';
@@ -10,7 +10,7 @@ export const expressionCharsMax = 500;
 /** Names and places on the way to a member; more of them are refused. */
 export const pathPartsMax = 16;
 
-export type Place = { readonly from: 'name' } | { readonly from: 'attribute'; readonly key: string };
+export type Place = { readonly from: 'name' } | { readonly from: 'attribute'; readonly key: string } | { readonly from: 'nowhere' };
 
 export interface Expression {
   readonly place: Place;
@@ -31,6 +31,8 @@ export interface Faulty {
 export type Parsed<Result> = { readonly kind: 'parsed'; readonly result: Result } | ({ readonly kind: 'faulty' } & Faulty);
 
 const SPAN_NAME = 'span.name';
+/** The field has no value, and no other collector may read one. */
+const NONE = 'none';
 const ATTRIBUTES = 'attributes.';
 const forms = 'Write attributes.KEY, json(attributes.KEY).member or span.name.';
 const conditionForms = "Write a comparison such as kind = 'TOOL' or kind != 'TOOL', or exists(KEY).";
@@ -39,6 +41,7 @@ export function parseExpression(text: string): Parsed<Expression> {
   const written = text.trim();
   if (written === '') return faulty('is empty', forms);
   if (written.length > expressionCharsMax) return faulty('is too long', `Keep it within ${expressionCharsMax} characters.`);
+  if (written === NONE) return { kind: 'parsed', result: { place: { from: 'nowhere' } } };
   const called = /^([A-Za-z_]+)\s*\(/.exec(written);
   if (called === null) return inPlace(written, (place) => ({ kind: 'parsed', result: { place } }));
   const [start, name = ''] = called;

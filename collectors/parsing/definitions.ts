@@ -3,7 +3,9 @@ import type { ToolDefinition } from '../../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import { jsonOf, parseText, isPlaceholder } from './parsing.ts';
+import { parsePythonObject } from './python-literal.ts';
 import { isCutShort } from './truncation.ts';
+import { schemaOfZod } from './zod-schema.ts';
 
 /** More tools than this are not offered to one model in earnest. */
 export const definitionsMax = 1_000;
@@ -17,14 +19,30 @@ export function readDefinitions(raw: AttributeValue | undefined): readonly ToolD
   return list.slice(0, definitionsMax).flatMap(readDefinition);
 }
 
+/** Names in one text: `find_order, refund_order`. */
+const NAMES = /^[\w.-]{1,128}(?:, ?[\w.-]{1,128})+$/;
+
 const schemaKeys = ['inputSchema', 'input_schema', 'parameters', 'parameters_json_schema', 'parametersJsonSchema', 'json_schema'] as const;
+
+const OBJECT = /^[A-Z]\w{0,100}\(\w{1,100}=/;
 
 function readDefinition(item: JsonValue): readonly ToolDefinition[] {
   if (typeof item === 'string') {
+    // The text form of an object of Python's: `Tool(name='t', description='…', parameters={…})`.
+    if (OBJECT.test(item)) return readDefinition(parsePythonObject(item) ?? null);
     // A text that was cut short by an SDK's limit is no name.
+    if (NAMES.test(item))
+      return item
+        .split(',')
+        .slice(0, definitionsMax)
+        .map((name) => ({ name: name.trim() }));
     if (!/^\s*[[{]/.test(item)) return item === '' || isPlaceholder(item) ? [] : [{ name: item }];
     const parsed = parseJson(item);
-    return parsed === undefined ? [] : readDefinition(parsed);
+    return isJsonArray(parsed)
+      ? parsed.slice(0, definitionsMax).flatMap((one) => (isJsonObject(one) ? readDefinition(one) : []))
+      : parsed === undefined
+        ? []
+        : readDefinition(parsed);
   }
   if (!isJsonObject(item)) return [];
   const declarations = member(item, 'functionDeclarations') ?? member(item, 'function_declarations');
@@ -40,7 +58,8 @@ function readDefinition(item: JsonValue): readonly ToolDefinition[] {
   const raw = schemaKeys.map((key) => member(from, key)).find((value) => value !== undefined && value !== null);
   const written = typeof raw === 'string' ? (parseJson(raw) ?? raw) : raw;
   const framed = isJsonObject(written) && Object.keys(written).length === 1 ? member(written, 'json') : undefined;
-  const schema = isJsonObject(framed) ? framed : written;
+  const plain = isJsonObject(framed) ? framed : written;
+  const schema = schemaOfZod(plain) ?? plain;
   const isCut = [description, schema].some((value) => typeof value === 'string' && isCutShort(value));
   return [
     {

@@ -13,7 +13,11 @@ export type ScalarField =
   | 'nearKind'
   | 'operation'
   | 'toolName'
+  /** The name of what the span is about, whatever its kind says that it is. */
+  | 'ownName'
   | 'callId'
+  /** Any other id: of a call where it has the form of one. */
+  | 'otherId'
   | 'toolDescription'
   | 'agentName'
   | 'handoffTo'
@@ -33,6 +37,8 @@ export type ScalarField =
   | 'cachedInputTokens'
   | 'reasoningTokens'
   | 'definitions'
+  /** The agent as the framework keeps it: its name, instructions and tools in one JSON text. */
+  | 'agentDump'
   | 'parameters'
   | 'inputSchema'
   | 'usage'
@@ -65,6 +71,7 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['step type', 'kind'],
   ['operation type', 'kind'],
   ['request type', 'kind'],
+  ['log type', 'kind'],
   ['subtype', 'nearKind'],
   ['kind', 'kind'],
   ['operation name', 'operation'],
@@ -75,6 +82,9 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['tool call id', 'callId'],
   ['tool use id', 'callId'],
   ['call id', 'callId'],
+  ['id', 'otherId'],
+  ['invocation id', 'otherId'],
+  ['execution id', 'otherId'],
   ['tool description', 'toolDescription'],
   ['tool definition description', 'toolDescription'],
   ['input schema', 'inputSchema'],
@@ -83,6 +93,7 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['definition schema', 'inputSchema'],
   ['lc agent name', 'agentName'],
   ['agent name', 'agentName'],
+  ['subagent name', 'agentName'],
   ['handoff to', 'handoffTo'],
   ['to agent', 'handoffTo'],
   ['target agent', 'handoffTo'],
@@ -115,6 +126,7 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['prompt messages', 'inputMessages'],
   ['request messages', 'inputMessages'],
   ['output messages', 'outputMessages'],
+  ['choices', 'outputMessages'],
   ['response messages', 'outputMessages'],
   ['completion messages', 'outputMessages'],
   ['messages', 'inputMessages'],
@@ -155,6 +167,7 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['system instructions', 'systemPrompt'],
   ['system instruction', 'systemPrompt'],
   ['instructions', 'systemPrompt'],
+  ['signature name', 'systemPrompt'],
   ['response model', 'model'],
   ['response model name', 'model'],
   ['request model', 'model'],
@@ -184,6 +197,13 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['tool names', 'definitions'],
   ['tools', 'definitions'],
   ['functions', 'definitions'],
+  ['provided tools', 'definitions'],
+  ['provided functions', 'definitions'],
+  ['registered tools', 'definitions'],
+  ['state snapshot', 'agentDump'],
+  ['agent state', 'agentDump'],
+  ['agent config', 'agentDump'],
+  ['agent definition', 'agentDump'],
   ['request parameters', 'parameters'],
   ['invocation parameters', 'parameters'],
   ['invocation params', 'parameters'],
@@ -205,6 +225,12 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['status message', 'errorMessage'],
   ['error', 'errorMessage'],
 ];
+
+/** Bare words, which say something only without anything before them. Source: the data of spans of the OpenAI Agents SDK. */
+const wholeKeys: ReadonlyMap<string, ScalarField> = new Map([
+  ['type', 'nearKind'],
+  ['name', 'ownName'],
+]);
 
 /** Numbers beside the sums: `cache_read_input_tokens`, `usage.details.reasoning_tokens`. */
 const tokenDetails: readonly (readonly [word: RegExp, field: ScalarField | undefined])[] = [
@@ -316,6 +342,8 @@ function lastWordOf(key: string): string {
 }
 
 function fieldOf(key: string): { readonly field: ScalarField; readonly rank: number } | undefined {
+  const whole = wholeKeys.get(key);
+  if (whole !== undefined) return { field: whole, rank: endings.length };
   const rows = byLastWord.get(lastWordOf(key));
   if (rows === undefined && !key.includes('oken')) return undefined;
   const words = wordsOf(key);

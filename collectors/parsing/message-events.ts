@@ -62,7 +62,12 @@ function bodyOf(event: SpanEvent, contentKey: 'content' | 'message'): JsonObject
   const calls = parseText(textAttribute(event, 'tool_calls') ?? '');
   const id = textAttribute(event, 'id') ?? textAttribute(event, 'tool_call_id');
   return {
-    ...(contentKey === 'message' && isJsonObject(parsed) ? parsed : { content: isJsonArray(parsed) ? parsed : (content ?? '') }),
+    ...(contentKey === 'message' && isJsonObject(parsed)
+      ? parsed
+      : // An event that carries no content tells that there was a message, and nothing of what it said.
+        content === undefined
+        ? {}
+        : { content: isJsonArray(parsed) ? parsed : content }),
     ...(isJsonArray(calls) ? { tool_calls: calls } : {}),
     ...(id === undefined ? {} : { id }),
   };

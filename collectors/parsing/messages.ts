@@ -6,7 +6,8 @@ import type { Drafted } from '../../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { RequestedCall, Message, ReportedResult } from '../collector.ts';
-import { jsonOf, parseText, isPlaceholder } from './parsing.ts';
+import { messageInRepr } from './message-reprs.ts';
+import { jsonOf, parseText, isPlaceholder, textOfParts } from './parsing.ts';
 import { reasoningIn } from './reasoning.ts';
 import { isCutContainer } from './truncation.ts';
 import { addArguments, readArguments, readResult } from './values.ts';
@@ -78,7 +79,10 @@ function isPair(item: JsonValue | undefined): item is readonly [string, string] 
 
 function readMessage(item: JsonValue | undefined, fallback: Message['role']): Message | undefined {
   if (isPair(item)) return said(roleOf(item[0]) ?? fallback, item[1]);
-  if (typeof item === 'string') return said(fallback, item);
+  if (typeof item === 'string') {
+    const written = messageInRepr(item);
+    return written === undefined ? said(fallback, item) : readMessage(written, fallback);
+  }
   if (!isJsonObject(item)) return undefined;
   const message = unwrapped(item);
   const draft: Draft = {
@@ -92,10 +96,17 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role']): Me
   // Anthropic and Bedrock want results in a message of the user's; whoever flattens one keeps its role.
   if (draft.role === 'user' && typeof member(message, 'tool_call_id') === 'string') draft.role = 'tool';
   readItem(message, draft);
-  const toolCalls = member(message, 'tool_calls') ?? member(message, 'toolCalls');
+  const written = member(message, 'tool_calls') ?? member(message, 'toolCalls') ?? besideBlocks(message);
+  const toolCalls = typeof written === 'string' ? parseText(written) : written;
   if (isJsonArray(toolCalls)) for (const call of toolCalls) pushCall(call, draft);
   if (draft.told !== undefined && !draft.hasText && draft.role !== 'assistant') draft.role = 'tool';
   return finished(draft);
+}
+
+/** LlamaIndex's message has blocks, and the calls in what the API answered besides. */
+function besideBlocks(message: JsonObject): JsonValue | undefined {
+  const more = isJsonArray(member(message, 'blocks')) ? member(message, 'additional_kwargs') : undefined;
+  return isJsonObject(more) ? member(more, 'tool_calls') : undefined;
 }
 
 function said(role: Message['role'], text: string): Message {
@@ -154,7 +165,8 @@ function roleOfMessage(message: JsonObject): Message['role'] | undefined {
 function readItem(item: JsonObject, draft: Draft): void {
   const type = member(item, 'type');
   const framed = hasFrame(item);
-  if (callTypes.has(type) || (framed && firstObject(item, callFrames) !== undefined)) return pushCall(item, draft);
+  if (callTypes.has(type) || (framed && firstObject(item, callFrames) !== undefined) || (type === 'function' && isFunctionCall(item)))
+    return pushCall(item, draft);
   if (isResult(item, type, framed) || (draft.role === 'tool' && hasOwnResult(item))) return pushResult(item, draft);
   const thought = reasoningIn(item, type);
   if (thought !== undefined) {
@@ -163,7 +175,7 @@ function readItem(item: JsonObject, draft: Draft): void {
   }
   const text = member(item, 'text');
   if (typeof text === 'string') addText(text, draft);
-  const parts = member(item, 'parts') ?? member(item, 'content');
+  const parts = member(item, 'parts') ?? member(item, 'content') ?? member(item, 'blocks');
   if (typeof parts === 'string') addText(parts, draft);
   else if (isJsonArray(parts)) for (const part of parts) readPart(part, draft);
   else if (isJsonObject(parts)) readItem(parts, draft);
@@ -176,7 +188,16 @@ function readPart(part: JsonValue, draft: Draft): void {
 
 function addText(text: string, draft: Draft): void {
   draft.hasText = true;
-  if (!isPlaceholder(text)) draft.text = draft.text === undefined ? text : draft.text + text;
+  if (isPlaceholder(text)) return;
+  const said = text.startsWith('[{"type":"text"') ? plainText(text) : text;
+  draft.text = draft.text === undefined ? said : draft.text + said;
+}
+
+/** Some write the parts of a text as one text: `[{"type":"text","text":"You help."}]`. */
+function plainText(text: string): string {
+  const parts = parseText(text);
+  const joined = isJsonArray(parts) ? textOfParts(parts)?.result : undefined;
+  return typeof joined === 'string' ? joined : text;
 }
 
 const callTypes: ReadonlySet<unknown> = new Set(['tool_call', 'tool-call', 'function_call', 'tool_use', 'tool_call_request']);
@@ -191,6 +212,12 @@ const frames: ReadonlySet<string> = new Set([...callFrames, ...resultFrames]);
 function hasFrame(item: JsonObject): boolean {
   for (const name in item) if (frames.has(name)) return true;
   return false;
+}
+
+/** OpenAI's form of a call, which has a list of its own beside the content, as a part of the content. */
+function isFunctionCall(item: JsonObject): boolean {
+  const called = member(item, 'function');
+  return isJsonObject(called) && Object.hasOwn(called, 'arguments');
 }
 
 function isResult(item: JsonObject, type: JsonValue | undefined, framed = hasFrame(item)): boolean {

@@ -36,7 +36,7 @@ export function observedTool({ name, input, output }: Observation): ToolFacts {
   const id = read?.callId ?? callIdBeside(input);
   return {
     name,
-    ...readArguments(input),
+    ...readArguments(input, name),
     ...(read === undefined ? {} : outcomeOf(read)),
     ...(id === undefined ? {} : { id }),
   };

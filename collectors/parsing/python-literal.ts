@@ -70,16 +70,29 @@ function members(cursor: Cursor, type: string | undefined, depth: number): JsonO
   return type === undefined || Object.hasOwn(object, 'type') ? object : { type, ...object };
 }
 
+/** How objects without a text form of their own end: the text stands for a value that is not carried. */
+const UNREADABLE = / at 0x[0-9a-f]{4,16}>$/;
+
+/** Behind the bracket that closes the one at `start`: names of functions hold brackets too, `<function run.<locals>.inner at 0x7f>`. */
+function angleEnd(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    if (text[at] === '<') depth++;
+    else if (text[at] === '>' && --depth === 0) return at + 1;
+  }
+  throw new NotALiteral();
+}
+
 /** `<State.ERROR: 'error'>` is its value; of any other text in angle brackets nothing is known. */
 function enumMember(cursor: Cursor): JsonValue {
   const member = /<[\w.]{1,200}: /y;
   member.lastIndex = cursor.at;
   const opening = member.exec(cursor.text)?.[0];
   if (opening === undefined) {
-    const end = cursor.text.indexOf('>', cursor.at);
-    if (end === -1) throw new NotALiteral();
-    cursor.at = end + 1;
-    return null;
+    const start = cursor.at;
+    cursor.at = angleEnd(cursor.text, start);
+    const text = cursor.text.slice(start, cursor.at);
+    return UNREADABLE.test(text) ? text : null;
   }
   cursor.at += opening.length;
   const inner = value(cursor, jsonDepthMax);

@@ -1,6 +1,6 @@
 /** Reads of a request to a model only what no earlier request of its trace told. */
 import { exactCharsMax, isJsonArray, isJsonObject, parseJson, type JsonValue } from '../../src/model/json.ts';
-import type { Attributed, WrittenText } from '../../src/model/span.ts';
+import type { Attributed, WrittenBytes } from '../../src/model/span.ts';
 import type { Flattened, Message, Repeats } from '../collector.ts';
 import { outlineOf, valueOf, type Outline } from './flattened.ts';
 import { messagesIn, messagesMax, readMessages } from './messages.ts';
@@ -108,7 +108,7 @@ class TraceRepeats implements Repeats {
 }
 
 interface Conversation {
-  readonly text: WrittenText;
+  readonly text: WrittenBytes;
   readonly role: Message['role'];
   /** In the text, each an object. */
   readonly items: number;
@@ -116,7 +116,7 @@ interface Conversation {
 }
 
 /** `[…]` as another request told it, and now with more behind it. */
-function grown(known: readonly Conversation[], text: WrittenText, role: Message['role']): Conversation | undefined {
+function grown(known: readonly Conversation[], text: WrittenBytes, role: Message['role']): Conversation | undefined {
   const before = known.find((one) => one.role === role && goesOn(one.text, text));
   if (before === undefined) return undefined;
   const length = before.text.end - before.text.start;
@@ -128,7 +128,7 @@ function grown(known: readonly Conversation[], text: WrittenText, role: Message[
     : { text, role, items, messages: [...before.messages, ...messagesIn(more, role)] };
 }
 
-function fresh(from: Attributed, key: string, text: WrittenText, role: Message['role']): Conversation {
+function fresh(from: Attributed, key: string, text: WrittenBytes, role: Message['role']): Conversation {
   const list =
     text.bytes[text.start] === bracket && text.bytes[text.end - 1] === closingBracket
       ? objectsIn(text.bytes.toString('utf8', text.start, text.end))
@@ -142,7 +142,7 @@ const closingBracket = 0x5d;
 const comma = 0x2c;
 
 /** True: all of the list, up to its closing bracket, begins the other one, and there a next item begins; or they are the same. */
-function goesOn(list: WrittenText, other: WrittenText): boolean {
+function goesOn(list: WrittenBytes, other: WrittenBytes): boolean {
   const length = list.end - list.start;
   if (length > other.end - other.start) return false;
   if (length === other.end - other.start) return isSame(list, other);
@@ -156,12 +156,12 @@ function objectsIn(json: string): readonly JsonValue[] | undefined {
   return isJsonArray(list) && list.length > 0 && list.every(isJsonObject) ? list : undefined;
 }
 
-interface Text extends WrittenText {
+interface Text extends WrittenBytes {
   readonly told: unknown;
 }
 
 /** The first items of a list, keys and all. */
-interface WrittenRow extends WrittenText {
+interface WrittenRow extends WrittenBytes {
   readonly items: number;
 }
 
@@ -191,13 +191,13 @@ function begunWith<Known extends WrittenRow>(known: readonly Known[], from: Attr
   return undefined;
 }
 
-function isSame(a: WrittenText, b: WrittenText): boolean {
+function isSame(a: WrittenBytes, b: WrittenBytes): boolean {
   return a.end - a.start === b.end - b.start && a.bytes.compare(b.bytes, b.start, b.end, a.start, a.end) === 0;
 }
 
 export interface SharedValues {
   /** What these bytes tell; `where` keeps apart what is read in different ways. The value must not be changed. */
-  of<T>(where: object | string, written: WrittenText, read: () => T): T;
+  of<T>(where: object | string, written: WrittenBytes, read: () => T): T;
 }
 
 interface Remembered {
@@ -219,7 +219,7 @@ export function sharedValues(): SharedValues {
   const known = new Map<object | string, Map<number, Remembered>>();
   let bytes = 0;
   return {
-    of<T>(where: object | string, written: WrittenText, read: () => T) {
+    of<T>(where: object | string, written: WrittenBytes, read: () => T) {
       const length = written.end - written.start;
       if (length > valueBytesMax) return read();
       const mark = markOf(written);
@@ -240,7 +240,7 @@ export function sharedValues(): SharedValues {
 }
 
 /** Of two values with the same mark the later one is remembered. */
-function markOf({ bytes, start, end }: WrittenText): number {
+function markOf({ bytes, start, end }: WrittenBytes): number {
   const step = Math.max(1, Math.floor((end - start) / samples));
   let mark = end - start;
   for (let at = start; at < end; at += step) mark = Math.imul(mark ^ (bytes[at] ?? 0), 0x01000193);

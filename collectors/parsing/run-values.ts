@@ -36,6 +36,9 @@ function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', m
   return { value: String(json) };
 }
 
+/** What a run is called is not what it was asked. */
+const NAME = /(?:^|[_-]|[a-z](?=[A-Z]))(?:name|id)$/i;
+
 /** Frames nest a few times at most. */
 const framesMax = 4;
 
@@ -57,15 +60,16 @@ function said(value: JsonObject | readonly JsonValue[], role: 'user' | 'assistan
     }
   }
   // A traced function with one argument was given just that.
-  const only = Object.values(value);
-  return role === 'user' && only.length === 1 && typeof only[0] === 'string' ? { value: only[0] } : {};
+  const [key, only] = Object.entries(value)[0] ?? [];
+  const isArgument = role === 'user' && Object.keys(value).length === 1 && key !== undefined && !NAME.test(key);
+  return isArgument && typeof only === 'string' ? { value: only } : {};
 }
 
 /** What SDKs put around the arguments and results of a traced function. */
 function insideFrame(object: JsonObject): JsonValue | undefined {
   const args = member(object, 'args');
   if (isJsonArray(args) && isJsonObject(member(object, 'kwargs'))) return args.length > 0 ? args[0] : member(object, 'kwargs');
-  return member(object, 'inputs') ?? member(object, 'outputs');
+  return member(object, 'inputs') ?? member(object, 'input_args') ?? member(object, 'outputs');
 }
 
 function looksLikeMessages(value: JsonValue): boolean {

@@ -20,3 +20,17 @@ export function isToolName(name: string): boolean {
 export function isOverTools(name: string): boolean {
   return IN_BRACKETS.test(name);
 }
+
+const ANSWER = /^final_?answer$/i;
+
+/** What frameworks let a model call to give its answer looks like a tool, but no tool runs. Source: smolagents, BeeAI. */
+export function isAnswerTool(name: string): boolean {
+  return ANSWER.test(name);
+}
+
+const EVENT = /^(?:start|success|finish|error|retry|update)$/;
+
+/** Some send a span for an event of a call, with the kind of the call and the name of the event. Source: BeeAI. */
+export function isEventName(name: string): boolean {
+  return EVENT.test(name);
+}

@@ -28,8 +28,8 @@ export interface ReadResult {
   readonly failed?: boolean;
 }
 
-/** A call's arguments as an object, without `{"args":[],"kwargs":{}}` and the like around them. */
-export function readArguments(raw: AttributeValue | undefined): ReadArguments {
+/** A call's arguments as an object, without `{"args":[],"kwargs":{}}` and the like around them. `name`: of the tool, where it is known. */
+export function readArguments(raw: AttributeValue | undefined, name?: string): ReadArguments {
   if (raw === undefined || isPlaceholder(raw)) return {};
   let value = jsonOf(raw);
   for (let level = 0; level < wrappersMax; level++) {
@@ -38,7 +38,7 @@ export function readArguments(raw: AttributeValue | undefined): ReadArguments {
       if (parsed === value) break;
       value = parsed;
     } else if (isJsonObject(value)) {
-      const inner = argumentsInside(value);
+      const inner = ofCall(value, name) ?? argumentsInside(value);
       if (inner === 'nameless') return {};
       if (inner === undefined) return { arguments: value };
       value = inner.value;
@@ -64,6 +64,13 @@ export function addArguments(read: ReadArguments, call: Drafted<ReadArguments>):
   if (read.arguments !== undefined) call.arguments = read.arguments;
   if (read.argumentsText !== undefined) call.argumentsText = read.argumentsText;
   if (read.argumentsPart !== undefined) call.argumentsPart = read.argumentsPart;
+}
+
+/** A call of the tool with its arguments: `{"name": …, "arguments": {…}}`. */
+function ofCall(object: JsonObject, name: string | undefined): { readonly value: JsonValue } | undefined {
+  if (name === undefined || member(object, 'name') !== name || !hasOnly(object, ['name', 'arguments', 'id', 'type'])) return undefined;
+  const given = member(object, 'arguments');
+  return isJsonObject(given) || typeof given === 'string' ? { value: given } : undefined;
 }
 
 /** The arguments in a frame; nameless: they were given by their places, and which is which the span does not tell. */
@@ -200,6 +207,15 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
     const isFramed = isJsonObject(output) ? resultInside(output) : typeof output === 'string' ? writtenResult(output) : undefined;
     return isFramed === undefined ? undefined : { result: output ?? null };
   },
+  // LangGraph's command, with which a tool answers and changes the graph: its message is the result.
+  (object) => {
+    const update = member(object, 'lg_name') === 'Command' || hasOnly(object, COMMAND) ? member(object, 'update') : undefined;
+    const messages = isJsonObject(update) ? member(update, 'messages') : undefined;
+    const last = isJsonArray(messages) ? messages.at(-1) : undefined;
+    return isJsonObject(last) && resultInside(last) !== undefined ? { result: last } : undefined;
+  },
+  // What is said of a failure and nothing else.
+  (object) => (isReport(object) ? { result: member(object, 'message') ?? member(object, 'error') ?? null, failed: true } : undefined),
   // A tool message that is only its constructor's arguments.
   (object) => {
     const kwargs = hasOnly(object, ['kwargs', 'args', 'id', 'type', 'name', 'graph']) ? member(object, 'kwargs') : undefined;
@@ -209,6 +225,15 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
   (object) =>
     hasOnly(object, ['id', 'name', 'response']) && Object.hasOwn(object, 'response') && Object.hasOwn(object, 'name')
       ? named(object, 'response')
+      : undefined,
+  // LlamaIndex: the event of a call that returned.
+  (object) =>
+    Object.hasOwn(object, 'tool_output') && typeof member(object, 'tool_id') === 'string'
+      ? {
+          result: member(object, 'tool_output') ?? null,
+          callId: String(member(object, 'tool_id')),
+          ...(typeof member(object, 'tool_name') === 'string' ? { toolName: String(member(object, 'tool_name')) } : {}),
+        }
       : undefined,
   // LlamaIndex: blocks of text beside the tool's name.
   (object) => (isJsonArray(member(object, 'blocks')) && Object.hasOwn(object, 'tool_name') ? blocks(object) : undefined),
@@ -226,8 +251,17 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
       : undefined,
 ];
 
+/** Members of LangGraph's command. */
+const COMMAND = ['graph', 'update', 'resume', 'goto', 'lg_name', 'lc_direct_tool_output'];
+
+/** `{"status": "error", "message": …}`, with which frameworks answer for a tool that threw. */
+function isReport(object: JsonObject): boolean {
+  const text = member(object, 'message') ?? member(object, 'error');
+  return hasOnly(object, ['status', 'message', 'error']) && member(object, 'status') === 'error' && typeof text === 'string';
+}
+
 /** Each frame has one of these members. */
-const signs = ['lc', 'kwargs', 'data', 'content', 'output', 'response', 'blocks', 'text'] as const;
+const signs = ['tool_output', 'lc', 'kwargs', 'data', 'content', 'output', 'response', 'blocks', 'text', 'update', 'status'] as const;
 
 function resultInside(object: JsonObject): Inside {
   if (!hasAny(object, signs)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Turns an entry of the configuration into an evaluator that is ready to run: options and expectation checked against its own
- * schemas, defaults filled in, the threshold applied, and nothing that goes wrong inside it escapes.
+ * Turns an entry of the configuration into an evaluator that is ready to run. Its own schemas check options and expectation, defaults
+ * fill in the rest, and the threshold applies. No fault inside an evaluator escapes.
  */
 import type { AgentTrace, Run } from '../../src/model/agent-trace.ts';
 import type { ClientTls } from '../../src/model/client-tls.ts';
@@ -9,10 +9,9 @@ import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type Json
 import { verdictOf, type Outcome, type Verdict } from '../../src/model/verdict.ts';
 import type { AnyEvaluator, Asking, EvaluationContext, ExpectedPart, JudgeEvaluator, Fault } from '../evaluator.ts';
 import { readExpectation, schemaParts } from '../expectation/expectation.ts';
-import { withFunctions, type GivenFunction, withoutSecrets } from './option-forms.ts';
-import { filledOptions, schemaFaults } from './options.ts';
+import { withFunctions, type GivenFunction, withoutSecrets, filledOptions, schemaFaults } from './options.ts';
 import { validateOutcome } from './validate-outcome.ts';
-import { outcomeByTurn, turnGroupings, type TurnGrouping } from '../evidence/turns.ts';
+import { outcomeByTurn, turnGroupings, type TurnGrouping } from '../evidence/conversation.ts';
 
 /** An entry of `evaluators:` as far as it concerns the evaluator itself. `expect`, `options` and the switches are as the user wrote them. */
 export interface EvaluatorEntry {

@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import { jsonText, type JsonValue } from '../../src/model/json.ts';
 import type { CompiledSchema, EvaluationContext, Pattern } from '../evaluator.ts';
 import { searchedTextMax, isSurelyLonger } from '../schema/pattern-size.ts';
-import { compileSchema, schemaTextMax } from '../schema/schemas.ts';
+import { compileSchema, schemaTextMax } from '../schema/check.ts';
 
 export { searchedTextMax };
 
@@ -11,7 +11,10 @@ export interface EvaluationContextOptions {
   /** Distinct tool schemas kept compiled; each costs some ten kilobytes. */
   readonly schemasMax?: number;
   readonly patternsMax?: number;
-  /** Evaluators that show all calls to a judge skip a run with more; those that compare calls with expectations skip one with more pairs than its square. */
+  /**
+   * Evaluators that give all calls to a judge skip a run with more. Those that compare calls with expectations skip a run with more pairs
+   * than its square.
+   */
   readonly toolCallsMax?: number;
 }
 

@@ -4,7 +4,7 @@ import type { Drafted } from '../../src/model/mutable.ts';
 import type { SpanId } from '../../src/model/ids.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../../src/model/verdict.ts';
-import { choice } from '../configuration/option-table.ts';
+import { choice } from '../configuration/define.ts';
 import type { EvaluationContext } from '../evaluator.ts';
 
 /** `original`: an empty list of calls or definitions scores as in the system that the evaluator comes from. */
@@ -179,6 +179,32 @@ export function partsOf<Call extends PlacedCall>(
 ): Parts {
   const { kept, leftOut } = foremost(calls, hasPassed);
   return { parts: kept.map(part), leftOut };
+}
+
+/** What a rule finds of calls of which each passes or fails. */
+export interface CheckedCalls<Call extends PlacedCall> {
+  /** In the order of the calls. */
+  readonly failed: readonly PlacedCall[];
+  readonly hasPassed: (call: Call) => boolean;
+  readonly part: (call: Call) => PartVerdict;
+  readonly explanation: string;
+  readonly details: JsonObject;
+}
+
+/** The score is the share of calls that pass, 1 of none; the spans of the others are the evidence. */
+export function shareOfCalls<Call extends PlacedCall>(
+  calls: readonly Call[],
+  { failed, hasPassed, part, explanation, details }: CheckedCalls<Call>,
+): Outcome {
+  const { parts, leftOut } = partsOf(calls, hasPassed, part);
+  return {
+    kind: 'scored',
+    score: calls.length === 0 ? 1 : (calls.length - failed.length) / calls.length,
+    explanation,
+    evidence: evidenceOf(failed),
+    parts,
+    details: { ...details, ...leftOut },
+  };
 }
 
 /** As many as one verdict names, those that failed first, in their order. */

@@ -1,10 +1,12 @@
 /**
- * How near several runs of one task come to the shortest way: the mean over all runs of least steps / own steps. It takes a group of
- * runs, so it has a contract of its own; a run that failed or took no step counts 0.
+ * How near several runs of one task come to the shortest way: the mean over all runs of least steps / own steps. The evaluator takes a group
+ * of runs, so it has a contract of its own. A run that failed or took no step counts 0.
  */
 import type { JsonObject } from '../../src/model/json.ts';
 import { numberOf, quotient, rational, sum } from '../matching/rational.ts';
 import { count } from '../explain/explanation.ts';
+import type { AgentTrace } from '../../src/model/agent-trace.ts';
+import { executedCalls, notCarried } from './calls.ts';
 
 export interface GroupRun {
   /** Tool calls, or whatever is counted the same for every run. */
@@ -67,4 +69,16 @@ function explained(total: number, succeeded: number, onPath: number, optimal: nu
   if (optimal === undefined) return `None of ${count(total, 'run')} succeeded with a step.`;
   const failed = total - succeeded;
   return `${onPath} of ${count(total, 'run')} took the shortest way of ${count(optimal, 'step')} or fewer${failed === 0 ? '' : `, ${failed} failed or took no step`}.`;
+}
+
+export interface GroupRunOptions {
+  /** What counts as a step; tool calls when left out. */
+  readonly steps?: 'tool_calls' | 'tool_and_model_calls';
+}
+
+/** Steps are the tool calls that ran. It succeeded unless it ended in an error. Undefined: its spans carry no tool calls, so nobody knows. */
+export function groupRun(trace: AgentTrace, { steps = 'tool_calls' }: GroupRunOptions = {}): GroupRun | undefined {
+  if (notCarried(trace) !== undefined) return undefined;
+  const models = steps === 'tool_calls' ? 0 : trace.modelCalls.length;
+  return { steps: executedCalls(trace).length + models, success: trace.status === 'ok' };
 }

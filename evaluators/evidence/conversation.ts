@@ -1,6 +1,9 @@
-/** The messages of a run: those of its spans, else messages composed of its other parts. */
+/** The messages of a run: those of its spans, else messages composed of its other parts; and the run turn by turn. */
 import type { AgentTrace, ToolCall, TraceMessage } from '../../src/model/agent-trace.ts';
-import { plainText, type JsonValue } from '../../src/model/json.ts';
+import { plainText, type JsonValue, type JsonObject } from '../../src/model/json.ts';
+import type { Expectation } from '../../src/model/expectation.ts';
+import type { Outcome, Verdict } from '../../src/model/verdict.ts';
+import { skipped } from './calls.ts';
 
 /** A message without its text: who speaks, and which calls are asked for, by their places in the trajectory. */
 export type MessageOutline = Pick<TraceMessage, 'role' | 'calls'>;
@@ -46,4 +49,158 @@ function turnsOfCalls(calls: readonly ToolCall[]): readonly (readonly number[])[
     else turns.push([index]);
   }
   return turns;
+}
+
+/** assistant_message: every message of the assistant is a group of its own. user_turn: all that follows one message of the user. */
+export type TurnGrouping = 'assistant_message' | 'user_turn';
+
+export const turnGroupings: readonly TurnGrouping[] = ['user_turn', 'assistant_message'];
+
+/** Runs with more turns are not scored by turn. */
+const turnsMax = 1_000;
+
+interface Turns {
+  /** Exchanges: as many as there are messages on the side that has fewer of them. */
+  readonly turnCount: number;
+  /** The calls of each group, groups without calls included. */
+  readonly groups: readonly (readonly ToolCall[])[];
+  /** Each group as a run of its own: its messages and calls, what the user said last, and its answer. */
+  readonly traces: readonly AgentTrace[];
+}
+
+export interface TurnVerdicts {
+  readonly byTurn: readonly Verdict[];
+  /** On all calls together. */
+  readonly flat: Verdict;
+  /** Index of the lowest score, the earliest of equal ones; undefined when no turn was scored. */
+  readonly worst: number | undefined;
+}
+
+/** Undefined: the messages of the run are not known. */
+export function turnsOf(trace: AgentTrace, grouping: TurnGrouping = 'assistant_message'): Turns | undefined {
+  if (trace.messages === undefined) return undefined;
+  const { messages } = trace;
+  const count = (wanted: string): number => messages.filter(({ role }) => role === wanted).length;
+  const traces = places(messages, grouping).map((own) => turnTrace(trace, messages, own));
+  return { turnCount: Math.min(count('user'), count('assistant')), groups: traces.map(({ toolCalls }) => toolCalls), traces };
+}
+
+/** Index of the lowest score, the earliest of equal ones. */
+export function worstOf(found: readonly (Verdict | Outcome)[]): number | undefined {
+  let worst: number | undefined;
+  let least = Infinity;
+  for (const [at, one] of found.entries()) {
+    if (one.kind !== 'scored' || one.score >= least) continue;
+    worst = at;
+    least = one.score;
+  }
+  return worst;
+}
+
+/**
+ * The worst turn of a run is the outcome of the run. The expectation at the index of a turn applies to it, or the common one when there are
+ * none by turn. An expected turn that never came has no calls. A run without messages is one turn.
+ */
+export function outcomeByTurn(
+  trace: AgentTrace,
+  { byTurn, ...flat }: Expectation,
+  grouping: TurnGrouping,
+  evaluate: (turn: AgentTrace, expected: Expectation) => Outcome,
+): Outcome {
+  const actual = turnsOf(trace, grouping)?.traces ?? [trace];
+  const never = Array.from({ length: Math.max(0, (byTurn?.length ?? 0) - actual.length) }, () => withoutWhole(trace));
+  const turns = [...actual, ...never];
+  if (turns.length === 0) return evaluate(trace, flat);
+  if (turns.length > turnsMax)
+    return skipped('too_large', `${turns.length} turns are more than the ${turnsMax} that are scored one by one.`);
+  const found = turns.map((turn, at) => evaluate(turn, byTurn === undefined ? flat : (byTurn[at] ?? {})));
+  const details: JsonObject = {
+    by_turn: grouping,
+    turns: found.map((one, at) => ({
+      turn: at + 1,
+      ...(one.kind === 'scored' ? { score: one.score } : one.kind === 'skipped' ? { skipped: one.reason } : { failed: one.error }),
+    })),
+    whole: scoreOf(evaluate(trace, flat)),
+  };
+  const broken = found.find(({ kind }) => kind === 'failed');
+  if (broken !== undefined) return { ...broken, details: { ...broken.details, ...details } };
+  const worst = worstOf(found);
+  const one = worst === undefined ? found[0] : found[worst];
+  if (worst === undefined || one?.kind !== 'scored')
+    return one === undefined ? evaluate(trace, flat) : { ...one, details: { ...one.details, ...details } };
+  const scored = found.filter(({ kind }) => kind === 'scored').length;
+  return {
+    ...one,
+    explanation:
+      one.score === 1
+        ? `Each of ${scored} scored turns has the full score.`
+        : `Turn ${worst + 1} of ${turns.length} scores lowest: ${one.explanation}`,
+    parts: found.flatMap((outcome, at) => (outcome.kind === 'scored' ? partsInWhole(outcome, turns[at], trace) : [])),
+    details: { ...details, worst_turn: worst + 1, worst: one.details },
+  };
+}
+
+function scoreOf(whole: Outcome): JsonObject {
+  return whole.kind === 'scored' ? { score: whole.score } : { [whole.kind]: whole.kind === 'skipped' ? whole.reason : whole.error };
+}
+
+/** Parts count calls within their turn; within the run they are other ones. */
+function partsInWhole(
+  { parts = [] }: Extract<Outcome, { readonly kind: 'scored' }>,
+  turn: AgentTrace | undefined,
+  whole: AgentTrace,
+): NonNullable<Extract<Outcome, { readonly kind: 'scored' }>['parts']> {
+  return parts.flatMap((part) => {
+    const call = turn?.toolCalls[part.index];
+    const index = call === undefined ? -1 : whole.toolCalls.indexOf(call);
+    return index === -1 ? [] : [{ ...part, index }];
+  });
+}
+
+/** Places of the messages of each group. What the user says opens a group, which is one as soon as the assistant answers. */
+function places(messages: readonly TraceMessage[], grouping: TurnGrouping): readonly (readonly number[])[] {
+  const groups: number[][] = [];
+  let before: number[] = [];
+  let open: number[] | undefined;
+  for (const [at, { role }] of messages.entries()) {
+    if (role === 'user') open = undefined;
+    if (role === 'assistant' && (open === undefined || grouping === 'assistant_message')) {
+      open = before;
+      before = [];
+      groups.push(open);
+    }
+    (open ?? before).push(at);
+  }
+  return groups;
+}
+
+function turnTrace(trace: AgentTrace, messages: readonly TraceMessage[], own: readonly number[]): AgentTrace {
+  const said = own.flatMap((at) => messages[at] ?? []);
+  const indexes = said.flatMap(({ calls }) => calls);
+  const asked = messages.slice(0, (own.at(-1) ?? -1) + 1).findLast(({ role, text }) => role === 'user' && text !== undefined)?.text;
+  const response = said.findLast(({ role, calls, text }) => role === 'assistant' && calls.length === 0 && text !== undefined)?.text;
+  return {
+    ...withoutWhole(trace),
+    ...(asked === undefined ? {} : { input: asked }),
+    ...(response === undefined ? {} : { finalResponse: response }),
+    toolCalls: indexes.flatMap((index) => trace.toolCalls[index] ?? []),
+    messages: said.map((message) => ({ ...message, calls: message.calls.map((index) => indexes.indexOf(index)) })),
+    reasoningSteps: said.flatMap(({ role, calls, text }) =>
+      role === 'assistant' && calls.length > 0 && text !== undefined && text.trim() !== '' ? [text] : [],
+    ),
+  };
+}
+
+/** What is known of the run as a whole, and of no turn, is left out: its answer, times, tokens, model calls and documents. */
+function withoutWhole(trace: AgentTrace): AgentTrace {
+  const {
+    input: _input,
+    finalResponse: _response,
+    startUnixNano: _start,
+    endUnixNano: _end,
+    tokens: _tokens,
+    errorMessage: _error,
+    ...rest
+  } = trace;
+  return { ...rest, status: 'ok', toolCalls: [], messages: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [] };
 }

@@ -1,5 +1,5 @@
 /**
- * Where the values of arguments come from: found in the input, the system prompt or the result of an earlier call, literally up to
+ * Where the values of arguments come from: the input, the system prompt or the result of an earlier call. The search is literal up to
  * case and white space. Calls of one model turn do not see each other's results.
  */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';

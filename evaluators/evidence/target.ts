@@ -1,4 +1,4 @@
-/** The target of an evaluator of a text or a value: the final response, the input, or the outputs of a tool, a retriever or a sub-agent. */
+/** The target of an evaluator of texts or values: the final response, the input, or the outputs of a tool, a retriever or a sub-agent. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { SpanId } from '../../src/model/ids.ts';
 import { plainText, type JsonObject, type JsonValue } from '../../src/model/json.ts';
@@ -18,11 +18,11 @@ import {
   type PlacedCall,
   type Skipped,
 } from './calls.ts';
-import { choice, option, type OptionsOf } from '../configuration/option-table.ts';
+import { choice, option, type OptionsOf } from '../configuration/define.ts';
 import type { EvaluationContext } from '../evaluator.ts';
 import { sameTool } from '../matching/names.ts';
 import { mean, numberOf, type Rational } from '../matching/rational.ts';
-import { callName, count, listed, listedMax, quoted } from '../explain/explanation.ts';
+import { callName, count, quoted, someOf } from '../explain/explanation.ts';
 
 export type On = 'final_response' | 'input' | { readonly tool?: string; readonly retriever?: true; readonly subAgent?: string };
 
@@ -153,7 +153,7 @@ function explained(judged: readonly Judged[], short: readonly Judged[], what: st
   const [first] = judged;
   if (judged.length === 1 && first !== undefined) return `${sentenceStart(inWords(first))}.`;
   if (short.length === 0) return `All ${judged.length} ${what} pass.`;
-  return `${short.length} of ${judged.length} ${what} ${short.length === 1 ? 'falls' : 'fall'} short: ${listed(short.slice(0, listedMax).map(inWords), '; ', short.length)}.`;
+  return `${someOf(short, `${judged.length} ${what}`, ['falls short', 'fall short'], inWords)}.`;
 }
 
 function eachDetails({ target, finding, score }: Judged): JsonObject {

@@ -1,10 +1,11 @@
-/** Reads what is expected of a run from its wire form: under `expect` in the configuration, and in the attribute `tracejury.expected`. */
+/** The wire form of what is expected of a run: `expect` in the configuration, and the attribute `tracejury.expected`. It is read and written here. */
+import { snakeCase } from '../configuration/define.ts';
 import type { Fault, ExpectedPart, JsonSchema } from '../evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { readExpectedMessages } from './messages.ts';
-import type { Expectation, ExpectedToolCall, ExpectedToolOutput, ExpectedCount } from '../../src/model/expectation.ts';
+import type { Expectation, ExpectedToolCall, ExpectedToolOutput, ExpectedCount, ExpectedMessage } from '../../src/model/expectation.ts';
 
-export interface ReadExpectation {
+interface ReadExpectation {
   /** What could be read. A member with a fault anywhere in it is left out whole: part of a list would expect something else. */
   readonly expectation: Expectation;
   readonly faults: readonly Fault[];
@@ -196,7 +197,7 @@ export function schemaParts(schema: JsonSchema | undefined): readonly ExpectedPa
     : expectedParts.filter((part) => part !== 'by_turn');
 }
 
-export type CountRange = Omit<ExpectedCount, 'name'>;
+type CountRange = Omit<ExpectedCount, 'name'>;
 
 const comparators = ['=', '==', '!=', '>', '>=', '<', '<='] as const;
 type Comparator = (typeof comparators)[number];
@@ -279,4 +280,44 @@ function rangeOf(comparator: JsonValue | undefined, count: JsonValue | undefined
 
 function isComparator(value: JsonValue | undefined): value is Comparator {
   return comparators.some((one) => one === value);
+}
+
+/** How each member is written; what it is called follows from its name. */
+const writers: { readonly [Name in keyof Expectation]-?: (expectation: Expectation) => JsonValue | undefined } = {
+  toolCalls: ({ toolCalls }) => toolCalls?.map(writtenTool),
+  toolOutputs: ({ toolOutputs }) => toolOutputs?.map(writtenTool),
+  toolCallsCount: ({ toolCallsCount }) => toolCallsCount && Object.fromEntries(toolCallsCount.map((one) => [one.name, writtenCount(one)])),
+  toolCallsOrder: ({ toolCallsOrder }) => toolCallsOrder,
+  messages: ({ messages }) => messages?.map(writtenMessage),
+  tasks: ({ tasks }) => tasks,
+  constraints: ({ constraints }) => constraints,
+  plan: ({ plan }) => plan,
+  output: ({ output }) => output,
+  context: ({ context }) => context,
+  searchText: ({ searchText }) => searchText,
+  byTurn: ({ byTurn }) => byTurn?.map(writtenExpectation),
+};
+
+export function writtenExpectation(expectation: Expectation): JsonObject {
+  const names = Object.keys(expectation) as readonly (keyof Expectation)[];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      // A name that is none of ours is passed on, so that whoever reads it says so.
+      const written = Object.hasOwn(writers, name) ? writers[name](expectation) : null;
+      return written === undefined ? [] : [[snakeCase(name), written] as const];
+    }),
+  );
+}
+
+function writtenTool({ toolId, ...tool }: ExpectedToolCall | ExpectedToolOutput): JsonValue {
+  return { ...tool, ...(toolId === undefined ? {} : { tool_id: toolId }) };
+}
+
+function writtenCount({ least, most, not }: ExpectedCount): JsonValue {
+  if (not !== undefined) return ['!=', not];
+  return { ...(least === undefined ? {} : { min: least }), ...(most === undefined ? {} : { max: most }) };
+}
+
+function writtenMessage({ role, toolCalls }: ExpectedMessage): JsonValue {
+  return { role, tool_calls: toolCalls.map(writtenTool) };
 }

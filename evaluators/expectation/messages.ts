@@ -1,6 +1,6 @@
 /**
- * Reads a list of messages as the OpenAI chat API writes them: calls in the order of the messages, each with the result that belongs
- * to it. Flat calls `{id, name, args}`, the older `function_call` and the role `function` are read too.
+ * Reads a list of messages as the OpenAI chat API writes them. Calls keep the order of the messages, and each gets its result. Flat calls
+ * `{id, name, args}`, the older `function_call` and the role `function` are read too.
  */
 import type { ToolCall, TraceMessage } from '../../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';

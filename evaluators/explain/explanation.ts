@@ -33,9 +33,25 @@ export function listed(items: readonly string[], separator = ', ', total = items
   return items.slice(0, listedMax).join(separator) + (rest > 0 ? `${separator}and ${rest} more` : '');
 }
 
+/** As `listed`; only the first few are put into words. */
+export function listedOf<Item>(items: readonly Item[], inWords: (item: Item) => string, separator = '; '): string {
+  return listed(items.slice(0, listedMax).map(inWords), separator, items.length);
+}
+
+/** `2 of 5 steps were needless: a; b`. The verb agrees with the first number. */
+export function someOf<Item>(
+  items: readonly Item[],
+  total: string,
+  [one, many]: readonly [one: string, many: string],
+  inWords: (item: Item) => string,
+  separator?: string,
+): string {
+  return `${items.length} of ${total} ${items.length === 1 ? one : many}: ${listedOf(items, inWords, separator)}`;
+}
+
 /** The first few calls, and how many more there are. */
 export function listedCalls(calls: readonly PlacedCall[]): string {
-  return listed(calls.slice(0, listedMax).map(callName), ', ', calls.length);
+  return listedOf(calls, callName, ', ');
 }
 
 export function count(number: number, one: string, many = `${one}s`): string {

@@ -1,12 +1,11 @@
 /**
- * Reads the answer of a judge. Structured output makes most answers plain JSON in the requested schema; this reader forgives what
- * models do besides (fences, prose, a comma too many, "true" for true), but never guesses a verdict that is not there.
+ * Reads the answer of a judge. Structured output makes most answers plain JSON in the requested schema. The reader forgives fences,
+ * prose, a comma too many, and "true" for true. It never guesses a verdict that is not there.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
-import { piecesOf } from './answer-pieces.ts';
+import { piecesOf, quotedIn } from './answer-pieces.ts';
 import type { JsonSchema, Question } from '../evaluator.ts';
 import { canonicalText } from '../matching/equality.ts';
-import { quotedIn } from './quoted-pieces.ts';
 
 /** Longer answers are not read: no question of ours asks for that much. */
 export const answerTextMax = 500_000;
@@ -163,8 +162,8 @@ function propertiesOf(schema: JsonObject): JsonObject {
 }
 
 /**
- * At the root a missing or wrong member makes the answer unusable; inside a list, and among several verdicts at the root of which one
- * is there, it is a fault of that entry alone.
+ * At the root a missing or wrong member makes the answer unusable. Inside a list it is a fault of that entry alone. The same holds among
+ * several verdicts at the root when one of them is there.
  */
 function fitted(value: JsonValue, schema: JsonSchema, path: string, isRoot: boolean): Fitted {
   if (schema['type'] === 'object')

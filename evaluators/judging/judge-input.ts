@@ -1,15 +1,31 @@
-/** The input of a judge: blocks of bounded length, each with a mark whether a part of it was cut. */
+/**
+ * What a judge sees of a run: blocks of bounded length, each with a mark whether a part of it was cut. A run that lacks the evidence is
+ * skipped, and the judge is not called.
+ */
 import type { AgentTrace, ToolCall, ToolDefinition } from '../../src/model/agent-trace.ts';
-import { jsonText, plainText } from '../../src/model/json.ts';
-import type { PlacedCall } from '../evidence/calls.ts';
-import type { DataBlock } from '../evaluator.ts';
+import { jsonText, plainText, type JsonObject } from '../../src/model/json.ts';
+import {
+  type PlacedCall,
+  cutShort,
+  noFinalResponse,
+  noInput,
+  noToolCalls,
+  notCarried,
+  skipped,
+  tooLarge,
+  type Skipped,
+  executedCalls,
+} from '../evidence/calls.ts';
+import type { DataBlock, EvaluationContext } from '../evaluator.ts';
+import { lacksSources } from '../evidence/provenance.ts';
+import type { Expectation } from '../../src/model/expectation.ts';
 
 export interface JudgeInput extends DataBlock {
   readonly isCut: boolean;
 }
 
 /** A text of the run between words of ours. */
-export interface Piece {
+interface Piece {
   readonly before: string;
   readonly text: string;
   readonly after: string;
@@ -164,4 +180,133 @@ export function callsText({ toolCalls }: AgentTrace): string {
 
 export function cut(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max)} [cut: ${text.length - max} more characters]`;
+}
+
+export type Evidence = 'tool_calls' | 'tool_definitions' | 'input' | 'final_response';
+
+export const notAsked: JsonObject = { judge_called: false };
+
+/** Why the run cannot be judged; `undefined` when all of it is there, and whole. */
+export function lacking(trace: AgentTrace, context: EvaluationContext, wanted: readonly Evidence[]): Skipped | undefined {
+  for (const one of wanted) {
+    const lack = lacks[one](trace);
+    if (lack !== undefined) return { ...lack, details: notAsked };
+  }
+  return tooLarge(trace, context);
+}
+
+const lacks: { readonly [one in Evidence]: (trace: AgentTrace) => Skipped | undefined } = {
+  tool_calls: (trace) => notCarried(trace) ?? (trace.toolCalls.length === 0 ? noToolCalls(trace) : undefined),
+  tool_definitions: (trace) => {
+    if (trace.toolDefinitions.length > 0) return undefined;
+    return trace.truncated?.includes('spans') === true
+      ? cutShort('definitions of tools')
+      : skipped(
+          'no_tool_definitions',
+          'The spans carry no definitions of tools, so that nothing says which ones there were to choose from.',
+        );
+  },
+  input: (trace) => {
+    if (inputText(trace).trim() === '') return noInput();
+    return trace.truncated?.includes('input') === true ? cutShort('the input') : undefined;
+  },
+  final_response: (trace) => {
+    if (finalText(trace).trim() === '') return noFinalResponse();
+    return trace.truncated?.includes('final_response') === true ? cutShort('the final response') : undefined;
+  },
+};
+
+/** A source of the arguments was cut short before the call: a value may have stood in the missing part. */
+export function sourcesCut(trace: AgentTrace, { index }: PlacedCall): Skipped | undefined {
+  if (!lacksSources({ ...trace, toolCalls: trace.toolCalls.slice(0, index) })) return undefined;
+  return cutShort('the system prompt or the results, where arguments come from,', notAsked);
+}
+
+export function isEvidence(need: string): need is Evidence {
+  return Object.hasOwn(lacks, need);
+}
+
+/** Empty where there is none. */
+export function finalText({ finalResponse }: AgentTrace): string {
+  return finalResponse === undefined || finalResponse === null ? '' : plainText(finalResponse);
+}
+
+/** Empty where there is none. */
+export function inputText({ input = '' }: AgentTrace): string {
+  return input;
+}
+
+interface Blocks {
+  readonly data: readonly DataBlock[];
+  /** A block does not hold all that the run says. */
+  readonly truncated: boolean;
+}
+
+/** A text that is cut already, such as the view of a run. */
+interface CutText {
+  readonly text: string;
+  readonly truncated: boolean;
+}
+
+type Part = 'input' | 'final_response' | 'tool_calls';
+
+/** Of one tool definition. */
+const definitionMax = 1_000;
+
+/** The first thing that is needed and not there. */
+export function lackingParts(trace: AgentTrace, context: EvaluationContext, parts: readonly Part[]): Skipped | undefined {
+  const large = tooLarge(trace, context);
+  if (large !== undefined) return large;
+  if (parts.includes('tool_calls')) {
+    const stop = notCarried(trace) ?? (executedCalls(trace).length === 0 ? noToolCalls(trace) : undefined);
+    if (stop !== undefined) return stop;
+  }
+  if (parts.includes('input') && inputText(trace).trim() === '') return noInput(notAsked);
+  if (parts.includes('final_response') && finalText(trace).trim() === '') return noFinalResponse(notAsked);
+  const isCut = trace.truncated?.some((part) => parts.some((needed) => needed === part)) === true;
+  return isCut ? cutShort('the input or the final response', notAsked) : undefined;
+}
+
+/** Blocks in their order; those without a text are left out. A text may be a view of the run, which is cut already. */
+export function blocksOf(given: { readonly [title: string]: string | CutText | undefined }): Blocks {
+  return judgeInputBlocks(
+    Object.entries(given).flatMap(([title, one]): readonly JudgeInput[] => {
+      if (one === undefined) return [];
+      if (typeof one === 'string') return [judgeInput(title, one)];
+      const block = judgeInput(title, one.text);
+      return [{ ...block, isCut: block.isCut || one.truncated }];
+    }),
+  );
+}
+
+export function judgeInputBlocks(blocks: readonly JudgeInput[]): Blocks {
+  return { data: blocks.map(({ title, text }) => ({ title, text })), truncated: blocks.some(({ isCut }) => isCut) };
+}
+
+/** What the run is expected to do, as far as anybody says; undefined when nobody does. */
+export function expectedText({ tasks, constraints, output }: Expectation): string | undefined {
+  const parts = [
+    ...(tasks === undefined || tasks.length === 0 ? [] : [`Tasks:\n${numbered(tasks)}`]),
+    ...(constraints === undefined ? [] : [`Constraints: ${constraints}`]),
+    ...(output === undefined ? [] : [`Expected final response: ${plainText(output)}`]),
+  ];
+  return parts.length === 0 ? undefined : parts.join('\n');
+}
+
+export function numbered(texts: readonly string[]): string {
+  return texts.map((text, at) => `${at + 1}. ${text}`).join('\n');
+}
+
+export function definitionsText({ toolDefinitions }: AgentTrace): string | undefined {
+  if (toolDefinitions.length === 0) return undefined;
+  return toolDefinitions
+    .map(({ name, description = '', inputSchema }) =>
+      cut(`- ${name}: ${description}${inputSchema === undefined ? '' : ` ${jsonText(inputSchema)}`}`, definitionMax),
+    )
+    .join('\n');
+}
+
+/** The mark in the details of a verdict on less than the whole run. */
+export function truncatedDetail(...marks: readonly boolean[]): { readonly truncated?: true } {
+  return marks.includes(true) ? { truncated: true } : {};
 }

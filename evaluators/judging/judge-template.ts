@@ -8,8 +8,7 @@ import { plainText } from '../../src/model/json.ts';
 import type { SkipReason } from '../../src/model/verdict.ts';
 import { cutShort, notCarried, skipped, type Skipped } from '../evidence/calls.ts';
 import { conversationOf } from '../evidence/conversation.ts';
-import { definitionsText, numbered } from './judge-blocks.ts';
-import { finalText, notAsked } from './judge-evidence.ts';
+import { definitionsText, numbered, finalText, notAsked } from './judge-input.ts';
 import { runView, type RunView } from './run-view.ts';
 import { quoted } from '../explain/explanation.ts';
 

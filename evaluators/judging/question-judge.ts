@@ -1,18 +1,31 @@
-/** An evaluator that asks a judge one question about a run: what it says of itself, the question, and how the answer becomes a verdict. */
+/**
+ * An evaluator that asks a judge one question about a run. The answer is a label or a score for the run, or a label for each of several
+ * numbered items.
+ */
 import type { Outcome } from '../../src/model/verdict.ts';
-import { judge, type Described } from '../configuration/define.ts';
-import type { OptionsOf, OptionTable } from '../configuration/option-table.ts';
+import { judge, type Described, type OptionsOf, type OptionTable } from '../configuration/define.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from '../evaluator.ts';
-import { isEvidence, lacking, type Evidence } from './judge-evidence.ts';
-import { labelledItems, type LabelOfItems } from './labelled-items.ts';
+import { isEvidence, lacking, type Evidence, judgeInputBlocks, truncatedDetail, type JudgeInput, notAsked } from './judge-input.ts';
 import type { SpanId } from '../../src/model/ids.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
-import { objectSchema, explanationIn } from './numbered-verdicts.ts';
-import { judgeInputBlocks, truncatedDetail } from './judge-blocks.ts';
-import { keptExplanation, labelProperties, readLabelled, type LabelForm } from './labels.ts';
-import type { JudgeInput } from './judge-input.ts';
-import { faulty, strictly, type Judged, type Reading } from './strict-answers.ts';
-import { listed, quoted, briefExplanation } from '../explain/explanation.ts';
+import {
+  objectSchema,
+  explanationIn,
+  keptExplanation,
+  labelProperties,
+  readLabelled,
+  type LabelForm,
+  faulty,
+  strictly,
+  type Judged,
+  type Reading,
+  verdictListSchema,
+  type ScoredLabel,
+  readEach,
+} from './verdict-forms.ts';
+import { listed, quoted, briefExplanation, callName, count, someOf } from '../explain/explanation.ts';
+import { callDetails, partOf, skipped, type PlacedCall, type Skipped } from '../evidence/calls.ts';
+import { mean, numberOf, rational } from '../matching/rational.ts';
 
 /** A label for each of several items, a label for the run, or a score for the run. */
 export type JudgeQuestion = LabelOfItems | LabelOfRun | ScoreOfRun;
@@ -55,14 +68,14 @@ interface AboutRun {
   readonly details?: JsonObject;
 }
 
-export interface LabelOfRun extends AboutRun, LabelForm {}
+interface LabelOfRun extends AboutRun, LabelForm {}
 
-export interface ScoreOfRun extends AboutRun {
+interface ScoreOfRun extends AboutRun {
   /** The only scores that there are, with 0 and 1 among them; absent: any number from 0 to 1. */
   readonly steps?: readonly number[];
 }
 
-export function* labelledRun(about: LabelOfRun): Generator<Question, Outcome, Answer> {
+function* labelledRun(about: LabelOfRun): Generator<Question, Outcome, Answer> {
   const judged = yield* readOf(about, labelProperties(about), (answer) => readLabelled(answer, about, 'the answer'));
   if (judged.kind === 'failed') return judged.outcome;
   const { label, score, explanation, faults } = judged.value;
@@ -84,7 +97,7 @@ export function* labelledRun(about: LabelOfRun): Generator<Question, Outcome, An
   };
 }
 
-export function* scoredRun(about: ScoreOfRun): Generator<Question, Outcome, Answer> {
+function* scoredRun(about: ScoreOfRun): Generator<Question, Outcome, Answer> {
   const score: JsonObject = about.steps === undefined ? { type: 'number', minimum: 0, maximum: 1 } : { type: 'number', enum: about.steps };
   const judged = yield* readOf(about, { explanation: { type: 'string' }, score }, (answer) => readScore(answer, about.steps));
   if (judged.kind === 'failed') return judged.outcome;
@@ -119,4 +132,140 @@ function readScore(
   if (typeof score !== 'number' || !(score >= 0 && score <= 1)) return faulty('the score is no number from 0 to 1');
   if (steps !== undefined && !steps.includes(score)) return faulty(`the score is none of ${steps.join(', ')}`);
   return { kind: 'read', value: { score, explanation: keptExplanation(explanation) } };
+}
+
+interface Item {
+  /** From 1, and another one for each. The judge sees the item under this number. */
+  readonly number: number;
+  readonly name: string;
+  readonly placed?: PlacedCall;
+  readonly spanId?: SpanId;
+  readonly details: JsonObject;
+}
+
+export interface LabelOfItems extends LabelForm {
+  readonly instruction: string;
+  readonly input: readonly JudgeInput[];
+  /** At least one. */
+  readonly items: readonly Item[];
+  /** What an item is, in the singular. */
+  readonly what: string;
+  /** Name of the list of verdicts, in the answer and in the details. */
+  readonly list: string;
+  /** share: the mean of their scores. worst: the lowest of them. */
+  readonly scoredBy: 'share' | 'worst';
+  /** What an item of a label is, where the label alone would not make a sentence. */
+  readonly inWords?: { readonly [label: string]: string };
+  readonly details?: JsonObject;
+}
+
+/** Items that a judge is asked about in one run. Of more items the judge would see a few words each. */
+const itemsMax = 100;
+
+/** The label of the run is the worst among its items. */
+export function* labelledItems(about: LabelOfItems): Generator<Question, Outcome, Answer> {
+  const large = tooMany(about);
+  if (large !== undefined) return large;
+  const wanted = { list: about.list, numbers: about.items.map(({ number }) => number), what: about.what };
+  const { data, truncated } = judgeInputBlocks(about.input);
+  const judged = yield* strictly(
+    {
+      id: 'judge',
+      instruction: `${about.instruction} Judge the ${about.what}s with these numbers and no others, each in exactly one entry: ${wanted.numbers.join(', ')}.`,
+      data,
+      answerSchema: verdictListSchema(about.list, { number: { type: 'integer' }, ...labelProperties(about) }),
+    },
+    (answer) => readEach(answer, wanted, (entry, who) => readLabelled(entry, about, who)),
+  );
+  if (judged.kind === 'failed') return judged.outcome;
+  const all = judged.value.flatMap((label, at): readonly JudgedItem[] => {
+    const item = about.items[at];
+    return item === undefined ? [] : [{ item, ...label }];
+  });
+  return verdict(about, all, truncated || judged.truncated);
+}
+
+export function callItems(calls: readonly PlacedCall[]): readonly Item[] {
+  return calls.map((placed) => {
+    const { spanId } = placed.call;
+    return {
+      number: placed.index + 1,
+      name: callName(placed),
+      placed,
+      ...(spanId === undefined ? {} : { spanId }),
+      details: callDetails(placed),
+    };
+  });
+}
+
+function tooMany({ items, what }: LabelOfItems): Skipped | undefined {
+  return items.length <= itemsMax
+    ? undefined
+    : skipped('too_large', `${items.length} ${what}s are more than the ${itemsMax} that a judge is asked about in one run.`, {
+        ...notAsked,
+        items: items.length,
+        items_max: itemsMax,
+      });
+}
+
+interface JudgedItem extends ScoredLabel {
+  readonly item: Item;
+}
+
+function verdict(about: LabelOfItems, judged: readonly JudgedItem[], truncated: boolean): Outcome {
+  const bad = judged.filter(({ score }) => score < 1);
+  const worst = judged.reduce((lowest, one) => (one.score < lowest.score ? one : lowest));
+  const evidence = [...new Set(bad.flatMap(({ item }) => (item.spanId === undefined ? [] : [item.spanId])))];
+  return {
+    kind: 'scored',
+    score: about.scoredBy === 'worst' ? worst.score : numberOf(mean(judged.map(({ score }) => rational(score)))),
+    label: worst.label,
+    explanation: explained(about, judged, bad),
+    evidence,
+    parts: judged.flatMap((one) =>
+      one.item.placed === undefined
+        ? []
+        : [
+            {
+              ...partOf(one.item.placed, one.score === 1, `${one.item.name} is ${inWords(about, one.label)}: ${reason(one)}.`),
+              score: one.score,
+            },
+          ],
+    ),
+    details: {
+      judge_called: true,
+      total: judged.length,
+      full: judged.length - bad.length,
+      [about.list]: judged.map((one) => itemDetails(one, about.faults)),
+      ...about.details,
+      ...truncatedDetail(truncated),
+    },
+  };
+}
+
+function explained(about: LabelOfItems, judged: readonly JudgedItem[], bad: readonly JudgedItem[]): string {
+  const [first] = judged;
+  if (bad.length === 0)
+    return `${judged.length === 1 ? `The ${about.what} is` : `All ${judged.length} ${about.what}s are`} ${inWords(about, first?.label ?? '')}.`;
+  const groups = [...Map.groupBy(bad, ({ label }) => label)].map(([label, own]) =>
+    someOf(
+      own,
+      count(judged.length, about.what),
+      [`is ${inWords(about, label)}`, `are ${inWords(about, label)}`],
+      (one) => `${one.item.name} (${reason(one)})`,
+    ),
+  );
+  return `${groups.join('; ')}.`;
+}
+
+function inWords({ inWords: words }: LabelOfItems, label: string): string {
+  return words !== undefined && Object.hasOwn(words, label) ? (words[label] ?? label) : label;
+}
+
+function reason({ faults, explanation }: JudgedItem): string {
+  return `${faults.length === 0 ? '' : `${listed(faults.map(quoted))}: `}${briefExplanation(explanation)}`;
+}
+
+function itemDetails({ item, label, explanation, faults }: JudgedItem, name: string | undefined): JsonObject {
+  return { ...item.details, label, explanation, ...(name === undefined ? {} : { [name]: faults }) };
 }

@@ -1,10 +1,9 @@
 /** The question whether the tools that were called were the right ones to choose from those that are defined. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
-import { objectSchema } from './numbered-verdicts.ts';
+import { objectSchema } from './verdict-forms.ts';
 import { placedCalls } from '../evidence/calls.ts';
 import type { Question } from '../evaluator.ts';
-import { judgeInputBlocks } from './judge-blocks.ts';
-import { judgeInput, judgeInputCalls, judgeInputDefinitions, judgeInputHistory, type JudgeInput } from './judge-input.ts';
+import { judgeInputBlocks, judgeInput, judgeInputCalls, judgeInputDefinitions, judgeInputHistory, type JudgeInput } from './judge-input.ts';
 
 export const selectionSteps: readonly number[] = [0, 0.25, 0.5, 0.75, 1];
 

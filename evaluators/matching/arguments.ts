@@ -3,7 +3,7 @@
  * expectation is a subset of what was sent. Only the top level follows the mode; nested values are compared whole.
  */
 import { type JsonObject, type JsonValue, isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
-import type { Option } from '../configuration/option-table.ts';
+import type { Option } from '../configuration/define.ts';
 import type { JsonSchema } from '../evaluator.ts';
 import { canonicalText, jsonEqual, type TextTolerance } from './equality.ts';
 
@@ -160,13 +160,12 @@ function hasMembers(whole: JsonObject, part: JsonObject, rule: ArgumentRule): bo
 
 /** A literal member of that name wins over the path that it spells. */
 function valueAt(value: JsonObject, path: string): JsonValue | undefined {
-  const literal = member(value, path);
-  if (literal !== undefined) return literal;
+  return Object.hasOwn(value, path) ? value[path] : valueAtSteps(value, path.split('.'));
+}
+
+/** Members by name, and places in lists by number. */
+export function valueAtSteps(value: JsonValue, steps: readonly string[]): JsonValue | undefined {
   let at: JsonValue | undefined = value;
-  for (const step of path.split('.')) {
-    if (isJsonObject(at)) at = member(at, step);
-    else if (isJsonArray(at)) at = at[Number(step)];
-    else return undefined;
-  }
+  for (const step of steps) at = isJsonArray(at) ? at[Number(step)] : isJsonObject(at) ? member(at, step) : undefined;
   return at;
 }

@@ -82,8 +82,8 @@ function numberText(value: number): string {
 }
 
 /**
- * Folds code point by code point, upper then lower, and keeps a mapping only while it stays one code point: so sharp s is not ss,
- * both small sigmas are equal, and dotted capital I is i.
+ * Folds code point by code point, upper then lower, and keeps a mapping only while it stays one code point. So sharp s is not ss, both
+ * small sigmas are equal, and dotted capital I is i.
  */
 function foldedCase(text: string): string {
   let folded = '';

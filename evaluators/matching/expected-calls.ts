@@ -4,7 +4,7 @@ import type { ToolCall } from '../../src/model/agent-trace.ts';
 import type { ExpectedToolCall } from '../../src/model/expectation.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { callDetails, namedIn, type PlacedCall } from '../evidence/calls.ts';
-import { flag } from '../configuration/option-table.ts';
+import { flag } from '../configuration/define.ts';
 import type { JsonSchema } from '../evaluator.ts';
 import {
   argumentDifference,
@@ -17,7 +17,7 @@ import {
   type PreparedArguments,
 } from './arguments.ts';
 import { sameTool } from './names.ts';
-import type { Pair } from './sequences.ts';
+import type { Pair } from './pairing.ts';
 import { callName, quoted } from '../explain/explanation.ts';
 
 /** What `expect.tool_calls` may hold. */
@@ -61,7 +61,10 @@ export interface CallMatching {
   readonly difference: (expected: number, actual: number) => string | undefined;
 }
 
-/** Up to so many pairs, and all that a matcher decides, are compared value by value; beyond, every call's arguments are written out once and the texts are compared. */
+/**
+ * Up to so many pairs are compared value by value, and so are all that a matcher decides. Beyond, each call's arguments are written out
+ * once and the texts are compared.
+ */
 const directPairsMax = 1_024;
 
 /** The match relation. Each pair is compared when somebody asks for it, and once. */

@@ -1,4 +1,9 @@
-/** When a tool that is expected by name is the tool that was called, and which part of a name is only a random suffix. */
+/** When a called tool is the expected one, and which part of a name is a random suffix that some frameworks add. */
+import type { AgentTrace } from '../../src/model/agent-trace.ts';
+import type { Expectation } from '../../src/model/expectation.ts';
+import type { Outcome } from '../../src/model/verdict.ts';
+import { flag } from '../configuration/define.ts';
+import type { EvaluationContext, Subject } from '../evaluator.ts';
 
 /** What tool spans may carry of a name: SDKs replace blanks and drop or cut the rest. */
 const sanitisedMax = 64;
@@ -68,4 +73,58 @@ export function normalizedName(name: string, known: ReadonlySet<string>): string
   if (base === undefined || suffix === undefined) return name;
   const mixed = /[a-z]/.test(suffix) && /[0-9]/.test(suffix) && !technicalWords.has(suffix);
   return known.has(base) || mixed ? base : name;
+}
+
+export const normalizeToolNames = flag(
+  'Leave out random suffixes of the names of called tools, as in delegate_to_agent_xg7c; names of defined and of expected tools are kept. The details list each change.',
+);
+
+interface Normalized {
+  readonly subject: Subject;
+  /** Each name that was changed, once. */
+  readonly changes: readonly { readonly name: string; readonly normalized: string }[];
+}
+
+/** The subject with normalised names when asked to. `names` are expected besides those in the expectation. */
+export function normalizedNames(subject: Subject, on: boolean, names: readonly string[] = []): Normalized {
+  if (!on) return { subject, changes: [] };
+  const known = new Set([...subject.trace.toolDefinitions.map(({ name }) => name), ...expectedNames(subject.expected), ...names]);
+  const changes = new Map<string, string>();
+  for (const { name } of subject.trace.toolCalls) {
+    const normalized = normalizedName(name, known);
+    if (normalized !== name) changes.set(name, normalized);
+  }
+  const trace: AgentTrace = {
+    ...subject.trace,
+    toolCalls: subject.trace.toolCalls.map((call) => ({ ...call, name: changes.get(call.name) ?? call.name })),
+  };
+  return { subject: { ...subject, trace }, changes: [...changes].map(([name, normalized]) => ({ name, normalized })) };
+}
+
+/** The rule under normalised names when the options ask for them. The details list the names that it changes. */
+export function underNormalizedNames<Options extends { readonly normalizeToolNames: boolean }>(
+  evaluate: (subject: Subject, options: Options, context: EvaluationContext) => Outcome,
+  namesIn: (options: Options) => readonly string[] = () => [],
+): typeof evaluate {
+  return (subject, options, context) => {
+    const normalized = normalizedNames(subject, options.normalizeToolNames, namesIn(options));
+    return withChanges(evaluate(normalized.subject, options, context), normalized);
+  };
+}
+
+export function withChanges(outcome: Outcome, { changes }: Normalized): Outcome {
+  return changes.length === 0 ? outcome : { ...outcome, details: { ...outcome.details, normalized: changes } };
+}
+
+function expectedNames({
+  toolCalls = [],
+  toolOutputs = [],
+  toolCallsCount = [],
+  toolCallsOrder = [],
+  messages = [],
+}: Expectation): readonly string[] {
+  return [
+    ...[...toolCalls, ...toolOutputs, ...toolCallsCount, ...messages.flatMap((message) => message.toolCalls)].map(({ name }) => name),
+    ...toolCallsOrder,
+  ];
 }

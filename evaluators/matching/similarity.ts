@@ -1,7 +1,7 @@
 /** How much of an expected JSON value is found in another one, counted in leaves. Not symmetric: the expected side is the measure. */
 import { isJsonArray, isJsonObject, member, parseJsonContainer, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { jsonEqual } from './equality.ts';
-import { withoutFence } from './texts.ts';
+import { isContainer, withoutFence } from './texts.ts';
 import { heaviestPairing } from './pairing.ts';
 
 export interface SimilarityOptions {
@@ -46,10 +46,6 @@ function asValues(expected: JsonValue, actual: JsonValue | undefined): readonly 
   if (typeof expected === 'string')
     return [isContainer(actual) ? (parseJsonContainer(withoutFence(expected)) ?? expected) : expected, actual];
   return [expected, typeof actual === 'string' && isContainer(expected) ? (parseJsonContainer(withoutFence(actual)) ?? actual) : actual];
-}
-
-function isContainer(value: JsonValue | undefined): boolean {
-  return value !== undefined && (isJsonObject(value) || isJsonArray(value));
 }
 
 function counted(expected: JsonValue, actual: JsonValue | undefined, options: SimilarityOptions): LeafCount {

@@ -1,4 +1,4 @@
-/** Texts and values as the text evaluators compare them: whole, line by line, and as the result of a tool. */
+/** Texts and values as the text evaluators compare them: whole, line by line, as the result of a tool, or the part at a path. */
 import {
   isJsonArray,
   isJsonObject,
@@ -7,16 +7,19 @@ import {
   parseJsonContainer,
   type JsonValue,
   type JsonObject,
+  member,
 } from '../../src/model/json.ts';
-import { flag, option } from '../configuration/option-table.ts';
+import { flag, option } from '../configuration/define.ts';
 import { jsonEqual } from './equality.ts';
 import { skipped, type Skipped } from '../evidence/calls.ts';
 import { mean, rational, type Rational } from './rational.ts';
 import type { Finding } from '../evidence/target.ts';
 import { count, listed, quoted } from '../explain/explanation.ts';
+import type { Expectation } from '../../src/model/expectation.ts';
+import type { Fault } from '../evaluator.ts';
 
 /** Whether case counts for a text, and for the texts inside an object or list. */
-export interface CaseRule {
+interface CaseRule {
   readonly text: boolean;
   readonly inside: boolean;
 }
@@ -51,7 +54,7 @@ export function writtenEqual(expected: JsonValue, actual: JsonValue, rule: CaseR
   return valueEqual(expected, actual, rule);
 }
 
-function isContainer(value: JsonValue): boolean {
+export function isContainer(value: JsonValue | undefined): boolean {
   return isJsonObject(value) || isJsonArray(value);
 }
 
@@ -75,7 +78,7 @@ export function linesOf(text: string, delimiter: string): readonly string[] {
   return text.split(delimiter).filter((line) => line.trim() !== '');
 }
 
-export interface Lines {
+interface Lines {
   readonly actual: number;
   readonly expected: number;
   /** By line, whether it is as wanted. */
@@ -122,14 +125,14 @@ export function withoutFence(text: string): string {
   return /^\s*```[a-z]*\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(text)?.[1] ?? text;
 }
 
-export type SearchMode = 'all' | 'any' | 'none';
+type SearchMode = 'all' | 'any' | 'none';
 
-export interface SearchRule {
+interface SearchRule {
   readonly match: SearchMode;
   readonly caseSensitive: boolean;
 }
 
-export interface SearchOutcome {
+interface SearchOutcome {
   readonly score: Rational;
   readonly passed: boolean;
   /** What the text does, as the rest of a sentence. */
@@ -163,4 +166,74 @@ function inWords(found: readonly string[], absent: readonly string[], match: Sea
     case 'none':
       return found.length === 0 ? `contains none of ${texts(absent)}` : `contains ${texts(found)}, which it must not`;
   }
+}
+
+export type OutputKey = string | readonly string[];
+
+const path = { type: 'string', minLength: 1, maxLength: 1000 } as const;
+const description =
+  'What of the output is compared: `*` for all, a path such as `items[0].name`, or a list of paths. A text that holds JSON is read first.';
+
+export const outputKey = option<OutputKey>(
+  { ...path, type: ['string', 'array'], minItems: 1, maxItems: 100, items: path, description },
+  '*',
+);
+export const singleOutputKey = option<string>({ ...path, description }, '*');
+
+interface Picked {
+  /** Undefined: nothing is at the path. Of several paths those with a value. */
+  readonly value: JsonValue | undefined;
+  readonly missing: readonly string[];
+}
+
+export function picked(value: JsonValue, key: OutputKey): Picked {
+  if (key === '*') return { value, missing: [] };
+  const whole = parsed(value);
+  if (typeof key === 'string') {
+    const found = valueAt(whole, key);
+    return { value: found, missing: found === undefined ? [key] : [] };
+  }
+  const entries = key.map((path) => [path, valueAt(whole, path)] as const);
+  return {
+    value: Object.fromEntries(entries.flatMap(([path, found]) => (found === undefined ? [] : [[path, found] as const]))),
+    missing: entries.flatMap(([path, found]) => (found === undefined ? [path] : [])),
+  };
+}
+
+/** The expected side: with one path a value that is no object stands for itself. Undefined: it says nothing about a path. */
+export function pickedExpectation(expected: JsonValue, key: OutputKey): JsonValue | undefined {
+  if (key === '*') return expected;
+  const whole = parsed(expected);
+  if (!isJsonObject(whole) && !isJsonArray(whole)) return typeof key === 'string' ? expected : undefined;
+  const { value, missing } = picked(whole, key);
+  return missing.length === 0 ? value : undefined;
+}
+
+/** An expected output that has nothing at a key could never be met, nor missed. */
+export function outputKeyFaults(
+  { output }: Expectation,
+  { targetOutputKey: key }: { readonly targetOutputKey: OutputKey },
+): readonly Fault[] {
+  if (output === undefined || pickedExpectation(output, key) !== undefined) return [];
+  const whole = parsed(output);
+  const missing = isJsonObject(whole) || isJsonArray(whole) ? picked(whole, key).missing : [key].flat();
+  return [{ path: ['output'], problem: `has nothing at ${missing.map(quoted).join(', ')}, which options.target_output_key names` }];
+}
+
+function parsed(value: JsonValue): JsonValue {
+  return typeof value === 'string' ? (parseJson(withoutFence(value)) ?? value) : value;
+}
+
+/** A member whose name is the whole path wins over the path that it spells. */
+function valueAt(value: JsonValue, path: string): JsonValue | undefined {
+  if (isJsonObject(value) && Object.hasOwn(value, path)) return value[path];
+  let at: JsonValue | undefined = value;
+  for (const step of path.split(/[.[]/)) {
+    if (step === '') continue;
+    const index = /^(\d+)\]$/.exec(step)?.[1];
+    if (index !== undefined && isJsonArray(at)) at = at[Number(index)];
+    else if (isJsonObject(at)) at = member(at, step.endsWith(']') ? step.slice(0, -1) : step);
+    else return undefined;
+  }
+  return at;
 }

@@ -1,8 +1,35 @@
-/** What model calls cost by a table of prices. */
+/**
+ * What model calls cost by a table of prices. Spans carry the name of an endpoint: the model's own name behind a provider and a region, and
+ * before a date or revision (`us.anthropic.claude-sonnet-4-5-20250929-v1:0`).
+ */
 import type { AgentTrace, ModelCall } from '../../src/model/agent-trace.ts';
 import type { JsonSchema } from '../evaluator.ts';
-import { modelNames } from './model-names.ts';
 import { product, quotient, rational, sum, type Rational, isLess, numberOf } from '../matching/rational.ts';
+
+/** Longer names are looked up as they are. */
+const charsMax = 200;
+/** Parts taken off one end. No provider writes more. */
+const partsMax = 8;
+
+/** Up to a slash; or letters and dashes up to a dot or colon, which leaves `gpt-4.1` and `llama3:8b` alone. */
+const LEADING = /^(?:[^/]*\/|[A-Za-z-]+[.:])/;
+/** A day, a revision in digits, or `latest`. Other endings (`-mini`, `:free`) name other models or other prices. */
+const TRAILING = /(?:-\d{4}-\d{2}-\d{2}|-(?:19|20)\d{6}|-0\d{2}|-v\d{1,3}:\d{1,3}|:\d{1,3}|@\d{1,8}|@default|[-:@]latest)$/;
+
+/** The name itself, and with less and less around it, the longest first. */
+export function modelNames(name: string): readonly string[] {
+  if (name.length > charsMax) return [name];
+  const names = shortened(name, LEADING).flatMap((inner) => shortened(inner, TRAILING));
+  return [...new Set(names)].toSorted((a, b) => b.length - a.length);
+}
+
+/** The name, and what is left after each cut. Never the empty text. */
+function shortened(name: string, part: RegExp): readonly string[] {
+  const names = [name];
+  for (let left = name.replace(part, ''); left !== '' && left !== names.at(-1) && names.length <= partsMax; left = left.replace(part, ''))
+    names.push(left);
+  return names;
+}
 
 /** Of a million tokens. */
 interface TokenPrices {
@@ -85,33 +112,55 @@ export type CallCost =
   /** A number of tokens that costs something is missing. */
   | { readonly kind: 'no_tokens'; readonly call: ModelCall; readonly model: string };
 
-/**
- * Each model call of a run. A failed request without tokens was not charged, so it is left out. A trace that knows its tokens
- * only as a whole counts as one call.
- */
-export function callCosts({ modelCalls, model: ofRun = '', tokens }: AgentTrace, prices: PriceTable): readonly CallCost[] {
-  const known = new Map<string, Price | undefined>();
-  const price = (model: string): Price | undefined => {
-    if (!known.has(model)) known.set(model, priceOf(model, prices));
-    return known.get(model);
+/** What a table of prices says of runs. It remembers the models that it was asked for. */
+export interface Costing {
+  /**
+   * Each model call of a run. A failed request without tokens was not charged, so it is left out. A trace that knows its tokens
+   * only as a whole counts as one call.
+   */
+  callCosts(trace: AgentTrace): readonly CallCost[];
+}
+
+/** Models that are remembered: their names come from spans. Beyond it all are looked up anew. */
+const modelsMax = 1_000;
+
+export function costing(prices: PriceTable): Costing {
+  const known = new Map<string, PricedModel | undefined>();
+
+  function priced(model: string): PricedModel | undefined {
+    if (known.has(model)) return known.get(model);
+    if (known.size >= modelsMax) known.clear();
+    const price = priceOf(model, prices);
+    const found = price === undefined ? undefined : pricedModel(price);
+    known.set(model, found);
+    return found;
+  }
+
+  return {
+    callCosts: (trace) =>
+      requestsOf(trace).map((call): CallCost => {
+        const { model = trace.model ?? '' } = call;
+        const found = priced(model);
+        if (found === undefined) return { kind: hasTokens(call) ? 'no_price' : 'no_tokens', call, model };
+        if (lacksTokens(call, found.price)) return { kind: 'no_tokens', call, model };
+        return { kind: 'priced', call, model, amount: amountOf(call, found) };
+      }),
   };
-  const whole: readonly ModelCall[] =
-    tokens === undefined
-      ? []
-      : [
-          {
-            ...(tokens.input === undefined ? {} : { inputTokens: tokens.input }),
-            ...(tokens.output === undefined ? {} : { outputTokens: tokens.output }),
-          },
-        ];
-  return (modelCalls.length === 0 ? whole : modelCalls)
-    .filter((call) => call.failed !== true || hasTokens(call))
-    .map((call): CallCost => {
-      const { model = ofRun } = call;
-      const found = price(model);
-      if (found === undefined) return { kind: hasTokens(call) ? 'no_price' : 'no_tokens', call, model };
-      return lacksTokens(call, found) ? { kind: 'no_tokens', call, model } : { kind: 'priced', call, model, amount: amountOf(call, found) };
-    });
+}
+
+export function callCosts(trace: AgentTrace, prices: PriceTable): readonly CallCost[] {
+  return costing(prices).callCosts(trace);
+}
+
+function requestsOf({ modelCalls, tokens }: AgentTrace): readonly ModelCall[] {
+  if (modelCalls.length > 0) return modelCalls.filter((call) => call.failed !== true || hasTokens(call));
+  if (tokens === undefined) return [];
+  return [
+    {
+      ...(tokens.input === undefined ? {} : { inputTokens: tokens.input }),
+      ...(tokens.output === undefined ? {} : { outputTokens: tokens.output }),
+    },
+  ];
 }
 
 export function hasTokens({ inputTokens, outputTokens }: ModelCall): boolean {
@@ -125,20 +174,53 @@ function lacksTokens({ inputTokens, outputTokens }: ModelCall, { inputPerMillion
 
 const million = 1_000_000;
 
+/** What one token costs: fractions of one denominator, so that a call costs a whole number of its parts. */
+interface TokenParts {
+  readonly input: bigint;
+  readonly cached: bigint;
+  readonly output: bigint;
+  readonly denominator: bigint;
+}
+
+interface PricedModel {
+  readonly price: Price;
+  readonly parts: TokenParts;
+  readonly longContextParts: TokenParts | undefined;
+}
+
+function pricedModel(price: Price): PricedModel {
+  const { longContext } = price;
+  return { price, parts: tokenParts(price), longContextParts: longContext === undefined ? undefined : tokenParts(longContext) };
+}
+
+function tokenParts({ inputPerMillion, outputPerMillion, cachedPerMillion = inputPerMillion }: TokenPrices): TokenParts {
+  const [input, cached, output] = [rational(inputPerMillion), rational(cachedPerMillion), rational(outputPerMillion)];
+  const denominator = input.denominator * cached.denominator * output.denominator;
+  return {
+    input: (input.numerator * denominator) / input.denominator,
+    cached: (cached.numerator * denominator) / cached.denominator,
+    output: (output.numerator * denominator) / output.denominator,
+    denominator: denominator * BigInt(million),
+  };
+}
+
 /** Cached tokens are among the input tokens, unless there are more of them: then the input does not include them. */
-function amountOf({ inputTokens = 0, outputTokens = 0, cachedInputTokens: cached = 0 }: ModelCall, price: Price): Rational {
+function amountOf(
+  { inputTokens = 0, outputTokens = 0, cachedInputTokens: cached = 0 }: ModelCall,
+  { price: { longContext }, parts, longContextParts = parts }: PricedModel,
+): Rational {
   const fresh = cached > inputTokens ? inputTokens : inputTokens - cached;
-  const {
-    inputPerMillion,
-    outputPerMillion,
-    cachedPerMillion = inputPerMillion,
-  } = price.longContext !== undefined && fresh + cached > price.longContext.overInputTokens ? price.longContext : price;
+  const charged = longContext !== undefined && fresh + cached > longContext.overInputTokens ? longContextParts : parts;
+  const { denominator } = charged;
   const lines = [
-    [fresh, inputPerMillion],
-    [cached, cachedPerMillion],
-    [outputTokens, outputPerMillion],
+    [fresh, charged.input],
+    [cached, charged.cached],
+    [outputTokens, charged.output],
   ] as const;
-  return quotient(sum(lines.map(([tokens, perMillionTokens]) => product(rational(tokens), rational(perMillionTokens)))), rational(million));
+  // A trace made by hand may have parts of tokens.
+  if (!lines.every(([tokens]) => Number.isSafeInteger(tokens)))
+    return sum(lines.map(([tokens, numerator]) => product(rational(tokens), { numerator, denominator })));
+  return { numerator: lines.reduce((total, [tokens, numerator]) => total + BigInt(tokens) * numerator, 0n), denominator };
 }
 
 /** 1 up to the budget, budget / spent beyond it. Both are 0 or more, the budget is greater than 0. */

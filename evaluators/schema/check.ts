@@ -1,9 +1,10 @@
 /**
- * A normalised schema as one check: every schema in it becomes a list of closures, a few for each keyword. No code is generated, so that a
- * schema costs no more than its length, whoever wrote it; what a value costs is counted in steps.
+ * JSON Schemas of tools, compiled behind guards: a faulty schema neither fails the calls of its tool nor costs more than it is worth. Every
+ * schema becomes a list of closures, a few for each keyword. No code is generated, so that a schema costs no more than its length; the cost of
+ * a value is counted in steps.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
-import type { Pattern } from '../evaluator.ts';
+import type { Pattern, CheckedValue, CompiledSchema, SchemaProblem, Work } from '../evaluator.ts';
 import {
   addSeen,
   fail,
@@ -19,11 +20,12 @@ import {
   type Place,
   type SchemaRule,
   type Seen,
+  tooMuchWork,
+  type Failure,
 } from './rule.ts';
-import { combinedRules } from './rules-combined.ts';
-import { listRules } from './rules-lists.ts';
-import { objectRules } from './rules-objects.ts';
-import { allowedRules, asDouble, plainRules } from './rules-plain.ts';
+import { combinedRules, allowedRules, asDouble, plainRules, tooLongToSearch } from './rules-values.ts';
+import { listRules, objectRules } from './rules-members.ts';
+import { normalisedSchema } from './normaliser.ts';
 
 /** Schemas entered in each other; values are nested no deeper than 128, so only what recurses in place comes near. */
 const depthMax = 500;
@@ -35,13 +37,13 @@ type Group = (typeof groups)[number];
 
 const rules: readonly SchemaRule[] = [...combinedRules, ...allowedRules, ...plainRules, ...listRules, ...objectRules];
 
-export interface SchemaCheck {
+interface SchemaCheck {
   readonly check: Check;
   /** References that lead nowhere. */
   readonly lost: readonly string[];
 }
 
-export function schemaCheck(root: JsonObject | boolean, draft: Draft, pattern: (source: string) => Pattern): SchemaCheck {
+function schemaCheck(root: JsonObject | boolean, draft: Draft, pattern: (source: string) => Pattern): SchemaCheck {
   const known = new Map<JsonObject, Check>();
   /** Compiled one after the other, so that a long chain of references is no deep recursion. */
   const referenced = new Map<string, Check | undefined>();
@@ -79,7 +81,7 @@ export function schemaCheck(root: JsonObject | boolean, draft: Draft, pattern: (
 
 const referenceCharsMax = 200;
 
-export function lostReference(name: string): string {
+function lostReference(name: string): string {
   return `$ref ${name.slice(0, referenceCharsMax)} leads nowhere`;
 }
 
@@ -182,4 +184,98 @@ function typeCheck(types: readonly string[]): Check | undefined {
     if (!tests.some((test) => test(value)))
       fail(checking, { keyword: 'type', place, params: { type }, message: `must be ${types.join(',')}` });
   };
+}
+
+/** Characters of a schema as JSON text; a larger one is not used. */
+export const schemaTextMax = 65_536;
+/** Problems reported of one value. */
+const problemsMax = 50;
+/** Gaps reported of one value. */
+const gapsMax = 20;
+/** Steps of checking one value: some thousandths of a second for most schemas, and some hundredths for the worst. */
+const valueStepsMax = 20_000;
+
+/** Undefined: the schema is beyond the limits. */
+export function compileSchema(schema: JsonValue, pattern: (source: string) => Pattern): CompiledSchema | undefined {
+  const normalised = normalisedSchema(schema, pattern);
+  if (normalised === undefined) return undefined;
+  const { check, lost } = schemaCheck(normalised.schema, normalised.draft, pattern);
+  return {
+    check: (value, work = { steps: Infinity }) => checkedValue(check, value, work),
+    problems(value, work) {
+      const { problems, isWhole } = pass(check, value, work ?? { steps: Infinity }, false);
+      return isWhole ? reported(problems) : undefined;
+    },
+    faults: [...normalised.faults, ...lost.map(lostReference)],
+    steps: normalised.steps,
+  };
+}
+
+/** Of a gap in a check: the value is too large. Otherwise a part of the schema cannot be applied. */
+export function isSizeGap(gap: string): boolean {
+  return gap === tooMuchWork || gap === tooLongToSearch;
+}
+
+interface Pass {
+  readonly problems: readonly Failure[];
+  readonly gaps: readonly string[];
+  /** False: the steps ended before. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * A value that takes too many steps is checked once more, each part with a share of the steps. So the check finds what is wrong in the
+ * other parts.
+ */
+function checkedValue(check: Check, value: JsonValue, work: Work): CheckedValue {
+  const first = pass(check, value, work, false);
+  if (first.isWhole) return { problems: reported(first.problems), gaps: [...new Set(first.gaps)].slice(0, gapsMax) };
+  const second = pass(check, value, work, true);
+  return {
+    problems: reported([...first.problems, ...second.problems]),
+    gaps: [...new Set([...second.gaps, tooMuchWork])].slice(0, gapsMax),
+  };
+}
+
+function pass(check: Check, value: JsonValue, work: Work, sharing: boolean): Pass {
+  const steps = Math.max(0, Math.min(valueStepsMax, work.steps));
+  const checking: Checking = { steps, depth: 0, failures: [], gaps: [], sharing };
+  let isWhole = true;
+  try {
+    check(value, undefined, checking, undefined);
+  } catch (error) {
+    if (!(error instanceof OutOfSteps)) throw error;
+    isWhole = false;
+  }
+  work.steps -= isWhole ? steps - checking.steps : steps;
+  return { problems: checking.failures, gaps: checking.gaps, isWhole };
+}
+
+/** Each problem once, however many parts of the schema come to it. */
+function reported(failures: readonly Failure[]): readonly SchemaProblem[] {
+  if (failures.length === 0) return [];
+  const once = new Map<string, SchemaProblem>();
+  for (const { keyword, place, name, params, message } of failures) {
+    const path = [...stepsTo(place), ...(name === undefined ? [] : [name])];
+    const key = JSON.stringify([keyword, path]);
+    if (!once.has(key)) once.set(key, { path, keyword, params, message });
+    if (once.size === problemsMax) break;
+  }
+  return [...once.values()];
+}
+
+function stepsTo(place: Place): readonly string[] {
+  const steps: string[] = [];
+  for (let at = place; at !== undefined; at = at.above) steps.push(at.step);
+  return steps.reverse();
+}
+
+/** The steps of a JSON pointer (RFC 6901). */
+export function pointerSteps(pointer: string): readonly string[] {
+  return pointer === ''
+    ? []
+    : pointer
+        .slice(1)
+        .split('/')
+        .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

@@ -1,6 +1,6 @@
 /**
- * Makes a sound JSON Schema of what tool definitions carry: identifiers and remote references go, types in capitals and
- * `nullable` are rewritten, and a keyword of the wrong shape is dropped with a note. Everything else stays as it is.
+ * Makes a valid JSON Schema of what tool definitions carry. It removes identifiers and remote references, rewrites types in capitals and
+ * `nullable`, and drops a keyword of the wrong shape with a note. Everything else stays as it is.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Pattern } from '../evaluator.ts';

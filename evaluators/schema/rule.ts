@@ -60,6 +60,36 @@ export interface SchemaRule {
   check(operand: JsonValue, schema: JsonObject, compiling: Compiling): Check;
 }
 
+export function schemaRule(on: SchemaRule['on'], keyword: string, check: SchemaRule['check'], draft?: Draft): SchemaRule {
+  return { keyword, on, check, ...(draft === undefined ? {} : { draft }) };
+}
+
+type SizeOf = (value: JsonValue, checking: Checking) => number;
+type Holds = (size: number, limit: number) => boolean;
+
+/** A keyword that bounds a size: a number, or the count of characters, items or members. */
+export function bound(
+  on: SchemaRule['on'],
+  keyword: string,
+  size: SizeOf,
+  holds: Holds,
+  fault: (limit: number) => Pick<Failure, 'params' | 'message'>,
+): SchemaRule {
+  return schemaRule(on, keyword, (operand) => {
+    const limit = Number(operand);
+    return (value, place, checking) => {
+      if (!holds(size(value, checking), limit)) fail(checking, { keyword, place, ...fault(limit) });
+    };
+  });
+}
+
+/** The most and the least of a count, in this order. */
+export function countBounds(on: SchemaRule['on'], what: string, things: string, size: SizeOf): readonly SchemaRule[] {
+  const one = (word: 'max' | 'min', says: string, holds: Holds): SchemaRule =>
+    bound(on, `${word}${what}`, size, holds, (limit) => ({ params: { limit }, message: `must NOT have ${says} than ${limit} ${things}` }));
+  return [one('max', 'more', (found, most) => found <= most), one('min', 'fewer', (found, least) => found >= least)];
+}
+
 /** The steps, or the depth, are used up. */
 export class OutOfSteps extends Error {}
 

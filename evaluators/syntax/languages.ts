@@ -1,15 +1,153 @@
-/** The languages whose syntax is checked. A new one is a row of the table at the end, with its parser's check above. */
+/**
+ * The languages whose syntax is checked. A new one is a row of the table at the end, with its parser's check above. Code in an answer is often
+ * an excerpt: a method without its class, a session with its prompts. Each language names the readings of such code. The code is broken when no
+ * reading is correct, and the problem is that of the first reading.
+ */
+import { tsPlugin } from '@sveltejs/acorn-typescript';
+import { Parser, type Options } from 'acorn';
+import jsx from 'acorn-jsx';
 import { parser as cssGrammar } from '@lezer/css';
 import { parser as rustGrammar } from '@lezer/rust';
 import { parseXml, XmlError } from '@rgrove/parse-xml';
 import { parse as parsePython } from 'py-ast';
 import { parse as parseShell } from 'unbash';
-import { Composer, Parser } from 'yaml';
+import { Composer, Parser as YamlParser } from 'yaml';
 import { parseJson } from '../../src/model/json.ts';
-import { javascriptProblem, typescriptProblem } from './javascript.ts';
-import { checkedBy, firstProblem, isSyntaxError, lineAt, type Check } from './readings.ts';
-
 import php from 'php-parser';
+
+/** Says what is wrong with the code; undefined: nothing. */
+type Check = (code: string) => string | undefined;
+
+/** The text of one reading, and how it is read. */
+type Reading = readonly [check: Check, code: string];
+
+/** What is said of code that exhausts the stack, or the work that is done for its length. */
+const tooDeep = 'it nests too deep to be read';
+
+function firstProblem(readings: readonly Reading[]): string | undefined {
+  let first: string | undefined;
+  for (const [check, code] of readings) {
+    const problem = check(code);
+    if (problem === undefined) return undefined;
+    first ??= problem;
+    if (problem === tooDeep) return first;
+  }
+  return first;
+}
+
+/** A check by a parser that throws. What it throws beside faults of syntax is an accident of its own and says nothing about the code. */
+function checkedBy(parse: (code: string) => unknown, isFault: (error: unknown) => error is Error): Check {
+  return (code) => {
+    try {
+      parse(code);
+      return undefined;
+    } catch (error) {
+      // Code that nobody wrote by hand.
+      if (error instanceof RangeError) return tooDeep;
+      return isFault(error) ? firstLine(error.message) : undefined;
+    }
+  };
+}
+
+function isSyntaxError(error: unknown): error is SyntaxError {
+  return error instanceof SyntaxError;
+}
+
+/** Line of an offset, from 1. */
+function lineAt(code: string, offset: number): number {
+  return code.slice(0, offset).split('\n').length;
+}
+
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0] ?? '';
+}
+
+/**
+ * Where types and comparisons look alike the parser tries one and then the other, at worst twice as often with each level of nesting.
+ * Tokens are read at most this many times for each character, and the few of a short code besides.
+ */
+const tokensPerChar = 2;
+const tokensBesides = 500;
+
+type Plugin = (Base: typeof Parser) => typeof Parser;
+
+/** What the parser offers to plug-ins besides its types. */
+type Internals = new (options: Options, input: string) => Parser & { nextToken(): void };
+
+/** The work is bounded, and two checks that suit whole files are left out. */
+const excerpts: Plugin = (Base) => {
+  class Excerpt extends (Base as unknown as Internals) {
+    #left = this.input.length * tokensPerChar + tokensBesides;
+
+    override nextToken(): void {
+      this.#left -= 1;
+      if (this.#left < 0) throw new RangeError('more work than is done');
+      super.nextToken();
+    }
+
+    /** An excerpt exports what it does not declare. */
+    protected checkLocalExport(): void {}
+
+    /** `<T extends object>(x: T) =>` beside JSX. */
+    protected reportReservedArrowTypeParam(): void {}
+  }
+  return Excerpt as unknown as typeof Parser;
+};
+
+const asModule = reader(Parser.extend(excerpts), 'module');
+const asScript = reader(Parser.extend(excerpts), 'script');
+const withJsx = reader(Parser.extend(jsx(), excerpts), 'module');
+const asTypescript = reader(Parser.extend(tsPlugin(), excerpts), 'module');
+const typedWithJsx = reader(Parser.extend(tsPlugin({ jsx: true }), excerpts), 'module');
+
+const javascriptProblem: Check = (code) =>
+  firstProblem([
+    [asModule, code],
+    [asScript, code],
+    [withJsx, code],
+    [asModule, asExpression(code)],
+    [asModule, asMembers(code) ?? code],
+  ]);
+const typescriptProblem: Check = (code) =>
+  firstProblem([
+    [asTypescript, code],
+    [typedWithJsx, code],
+    [asTypescript, asExpression(code)],
+    [asTypescript, asMembers(code) ?? code],
+  ]);
+
+function reader(parser: typeof Parser, sourceType: 'module' | 'script'): Check {
+  const options: Options = {
+    ecmaVersion: 'latest',
+    sourceType,
+    locations: true,
+    allowReturnOutsideFunction: true,
+    allowAwaitOutsideFunction: true,
+    allowSuperOutsideMethod: true,
+    checkPrivateFields: false,
+    allowHashBang: true,
+  };
+  const check = checkedBy((code) => parser.parse(code, options), isSyntaxError);
+  return (code) => {
+    const problem = check(code);
+    // The parser of types says it in words where others exhaust the stack.
+    return problem?.startsWith('Not enough stack space') === true ? tooDeep : problem;
+  };
+}
+
+/** An object, or a function without a name. */
+function asExpression(code: string): string {
+  return `(${code}\n)`;
+}
+
+/** Members without their class; undefined where the code begins as no member does. */
+function asMembers(code: string): string | undefined {
+  return /^\s*(?:@|(?:public|private|protected|static|readonly|override|abstract)\s|(?:(?:async|get|set)\s+|\*\s*)?(?!(?:if|for|while|switch|function|catch|with)\b)#?[\w$]+\s*[(<])/.test(
+    code,
+  )
+    ? `class Excerpt extends Whole {${code}\n}`
+    : undefined;
+}
 
 const asShell = checkedBy((code) => {
   const [first] = parseShell(code).errors ?? [];
@@ -52,7 +190,7 @@ const xmlProblem: Check = (code) =>
 /** Any number of documents; values are not made of them, so that aliases cost nothing. */
 const yamlProblem: Check = (code) => {
   // Keys given twice are not looked for: the comparison takes the square of their number.
-  for (const document of new Composer({ uniqueKeys: false }).compose(new Parser().parse(code))) {
+  for (const document of new Composer({ uniqueKeys: false }).compose(new YamlParser().parse(code))) {
     const [first] = document.errors;
     if (first !== undefined) return `${first.message} in line ${lineAt(code, first.pos[0])}`;
   }
@@ -108,8 +246,8 @@ const phpProblem: Check = (code) =>
         [asPhp, `class Excerpt {${code}\n}`],
       ]);
 
-const asRust = reader(rustGrammar);
-const asCss = reader(cssGrammar);
+const asRust = lezer(rustGrammar);
+const asCss = lezer(cssGrammar);
 
 /** Also statements, and an expression at their end, as in the body of a function. */
 const rustProblem: Check = (code) =>
@@ -125,7 +263,7 @@ const cssProblem: Check = (code) =>
     [asCss, `a {${code}\n}`],
   ]);
 
-function reader(grammar: typeof rustGrammar): Check {
+function lezer(grammar: typeof rustGrammar): Check {
   // It stops at the first fault, and so does no work for recovery.
   const strict = grammar.configure({ strict: true });
   return (code) => {
@@ -139,7 +277,7 @@ function reader(grammar: typeof rustGrammar): Check {
   };
 }
 
-export interface Language {
+interface Language {
   /** As fences name it, in lower case. */
   readonly fences: readonly string[];
   readonly problem: Check;

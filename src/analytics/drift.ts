@@ -1,7 +1,7 @@
 /** A drift measurement against the first one: how many verdicts differ, and whether in one direction more than by chance. */
 import type { DriftAnswer, DriftCounts, DriftWord } from '../model/store/drift-store.ts';
 import type { NotEstimable } from '../statistics/estimate.ts';
-import { verdictDrift, type AskedAgain, type VerdictDrift } from '../statistics/verdict-drift.ts';
+import { verdictDrift, type AskedAgain, type VerdictDrift } from '../statistics/comparison.ts';
 
 /** Runs that neither passed nor failed, then or now, are compared with nothing. */
 export function driftCounts(before: readonly DriftAnswer[], now: readonly DriftAnswer[]): DriftCounts {

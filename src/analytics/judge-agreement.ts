@@ -4,9 +4,9 @@
  */
 import type { AnnotatedRun } from '../model/store/annotation-store.ts';
 import { cohenKappa, type Kappa, raterAgreement, type RaterAgreement } from '../statistics/cohen-kappa.ts';
-import { confusion, confusionRates, type Confusion, type ConfusionRates } from '../statistics/confusion.ts';
+import { confusion, confusionRates, type Confusion, type ConfusionRates } from '../statistics/proportion.ts';
 import { notEstimable, type NotEstimable } from '../statistics/estimate.ts';
-import { labelledRuns, type LabelledRun } from './human-labels.ts';
+import { type LabelledRun, labelledRuns } from './corrected-rate.ts';
 
 /** What is compared: whole runs, or single tool calls. */
 export type About = 'run' | 'tool_call';

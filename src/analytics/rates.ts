@@ -4,8 +4,7 @@ import type { Tenant } from '../model/ids.ts';
 import type { RowPlace, RunPeriod, VerdictRow } from '../model/store/verdict-rows.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
-import { honestRate, weightMaxOf, type HonestRate } from './corrected-rate.ts';
-import { labelledRuns } from './human-labels.ts';
+import { honestRate, type HonestRate, labelledRuns, weightMaxOf } from './corrected-rate.ts';
 
 export type RateSource = Pick<Store, 'verdicts' | 'annotations'>;
 

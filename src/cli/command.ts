@@ -1,5 +1,6 @@
 /** The contract of a command: its place in the usage text, and what it does. Only `main.ts` ends the process. */
-import type { Environment } from '../config/substitution.ts';
+import { writeFileSync } from 'node:fs';
+import type { Environment } from '../config/document.ts';
 
 /** 0 all is well, 1 the thing that was checked has faults, 2 bad usage or input. */
 export type ExitCode = 0 | 1 | 2;
@@ -62,4 +63,44 @@ export class UsageError extends Error {
     super(message);
     this.name = 'UsageError';
   }
+}
+
+/** What stands behind an option of the type `string`; the last one when it is repeated. */
+export function textOption({ options }: Pick<CommandInput, 'options'>, name: string): string | undefined {
+  const given = options[name];
+  return typeof given === 'string' ? given : undefined;
+}
+
+/** What stands behind each place of an option that may be repeated. */
+export function textOptions({ options }: Pick<CommandInput, 'options'>, name: string): readonly string[] {
+  const given = options[name] ?? [];
+  return Array.isArray(given) ? given.map(String) : [];
+}
+
+export function reportFormat(input: Pick<CommandInput, 'options'>): 'text' | 'json' {
+  const format = textOption(input, 'format') ?? 'text';
+  if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
+  return format;
+}
+
+/** Above 0, at most `most`; a percentage may end in a percent sign. */
+export function numberOption(input: Pick<CommandInput, 'options'>, name: string, most: number): number | undefined {
+  const given = textOption(input, name);
+  if (given === undefined) return undefined;
+  const written = most === 100 ? given.replace(/%$/, '') : given;
+  const value = /^\d{1,9}(?:\.\d{1,9})?$/.test(written) ? Number(written) : Number.NaN;
+  if (!(value > 0 && value <= most)) throw new UsageError(`--${name} takes a number above 0, at most ${most}.`);
+  return value;
+}
+
+export function writeOutput(option: string, file: string, text: string): void {
+  try {
+    writeFileSync(file, `${text}\n`);
+  } catch (error) {
+    throw new UsageError(`--${option}: ${file} cannot be written (${codeOf(error)}).`);
+  }
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }

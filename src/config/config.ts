@@ -6,9 +6,10 @@ import type { ClientTls } from '../model/client-tls.ts';
 import type { MetricsPushSettings } from '../exporters/metrics/metrics-push.ts';
 import type { ForwardSettings } from '../exporters/forward/forwarder.ts';
 import type { ScoreApiId } from '../exporters/index.ts';
+import type { SpanDetail } from '../exporters/otlp/evaluation-span.ts';
 import type { OtlpProtocol, WebhookSettings } from '../exporters/settings.ts';
 import type { ScoreApiSettings } from '../exporters/scores/score-api-backend.ts';
-import type { JudgeSettings } from '../judges/settings.ts';
+import type { JudgeSettings } from '../judges/judge.ts';
 import type { Run, ToolDefinition } from '../model/agent-trace.ts';
 import type { BudgetLimits } from '../model/budget.ts';
 import type { Panel } from '../pipeline/jury/jury-panel.ts';
@@ -22,9 +23,9 @@ import type { ContentChoice } from '../stores/content-policy.ts';
 import type { RetentionLimits } from '../stores/run-writer.ts';
 import type { StoreAddress } from '../stores/index.ts';
 import type { Address } from './entries/address.ts';
-import type { RunCondition } from './entries/conditions.ts';
+import type { RunCondition } from './entries/evaluator-entry.ts';
 import type { OwnTraces } from './entries/own-traces.ts';
-import type { logFormats, logLevels } from './sections/log.ts';
+import type { logFormats, logLevels } from './sections/operation.ts';
 
 export interface Config {
   readonly listen: {
@@ -139,60 +140,45 @@ export interface DriftConfig {
 /** As judges take it. */
 export type JudgeConfig = JudgeSettings;
 
+type Delivered = {
+  /** Unique: what waits for it in the store stands under this name. */
+  readonly name: string;
+  /** When an item becomes a dead letter. */
+  readonly giveUp: { readonly attempts: number; readonly ageMs: number };
+};
+
+type DeliveredOverHttp = Delivered & {
+  /** Values are secret. */
+  readonly headers: { readonly [name: string]: string };
+  readonly tls?: ClientTls;
+};
+
 export type ExporterConfig =
   | { readonly to: 'metrics'; readonly name: string; readonly push?: MetricsPushSettings }
-  | {
+  | (DeliveredOverHttp & {
       readonly to: 'span_events';
-      /** Unique: what waits for it in the store stands under this name. */
-      readonly name: string;
-      /** When an item becomes a dead letter. */
-      readonly giveUp: { readonly attempts: number; readonly ageMs: number };
       /** The whole URL, with the path of the trace signal. */
       readonly tracesEndpoint: string;
-      /** Values are secret. */
-      readonly headers: { readonly [name: string]: string };
       readonly protocol: OtlpProtocol;
       /** Calls to judges as spans. */
       readonly judgeCalls: boolean;
-      readonly tls?: ClientTls;
-    }
-  | (ForwardSettings & {
-      /** Agents' own spans go on; scores that come too late for them wait under this name. */
-      readonly to: 'forward';
-      readonly name: string;
-      /** When the scores of a run become a dead letter. Spans never do. */
-      readonly giveUp: { readonly attempts: number; readonly ageMs: number };
+      readonly detail?: SpanDetail;
     })
-  | {
+  /** Agents' own spans go on; scores that come too late for them wait under its name. Spans never become a dead letter. */
+  | (ForwardSettings & Delivered & { readonly to: 'forward' })
+  | (DeliveredOverHttp & {
       readonly to: 'log_events';
-      readonly name: string;
-      readonly giveUp: { readonly attempts: number; readonly ageMs: number };
       /** The whole URL, with the path of the logs signal. */
       readonly logsEndpoint: string;
-      /** Values are secret. */
-      readonly headers: { readonly [name: string]: string };
       readonly protocol: OtlpProtocol;
-      readonly tls?: ClientTls;
-    }
-  | {
-      readonly to: 'webhook';
-      readonly name: string;
-      readonly giveUp: { readonly attempts: number; readonly ageMs: number };
-      /** Values are secret. */
-      readonly headers: { readonly [name: string]: string };
-      readonly webhook: WebhookSettings;
-      readonly tls?: ClientTls;
-    }
-  | {
+    })
+  | (DeliveredOverHttp & { readonly to: 'webhook'; readonly webhook: WebhookSettings })
+  | (DeliveredOverHttp & {
       /** A backend with scores of its own. */
       readonly to: ScoreApiId;
-      readonly name: string;
       /** `missingMs`: age at which an item becomes a dead letter whose span or trace the backend does not have. */
-      readonly giveUp: { readonly attempts: number; readonly ageMs: number; readonly missingMs: number };
+      readonly giveUp: { readonly missingMs: number };
       readonly endpoint: string;
-      /** Values are secret. */
-      readonly headers: { readonly [name: string]: string };
       /** Secret. */
       readonly keys: ScoreApiSettings['keys'];
-      readonly tls?: ClientTls;
-    };
+    });

@@ -1,5 +1,6 @@
 /** What is wrong with a configuration, one fault a place, all of them at once. Nothing here ever holds a secret's value. */
 import { JuryError } from '../model/errors.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../model/json.ts';
 
 export interface ConfigFault {
   readonly file: string;
@@ -21,6 +22,10 @@ export interface Finding {
   readonly at: 'key' | 'value';
   readonly problem: string;
   readonly todo: string;
+}
+
+export function finding(path: Path, at: Finding['at'], problem: string, todo: string): Finding {
+  return { path, at, problem, todo };
 }
 
 export type Path = readonly (string | number)[];
@@ -47,4 +52,19 @@ export function pathText(path: Path): string {
     else text += `[${JSON.stringify(part)}]`;
   }
   return text;
+}
+
+// Members of a configuration's value, for code that copes with parts that the schema has refused: what is not there is empty.
+
+export function asObject(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+export function objectAt(from: JsonObject, key: string): JsonObject {
+  return asObject(member(from, key));
+}
+
+export function listAt(from: JsonObject, key: string): readonly JsonValue[] {
+  const value = member(from, key);
+  return isJsonArray(value) ? value : [];
 }

@@ -1,10 +1,8 @@
 /** YAML text → a value whose every part knows its place in the file. */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Scalar } from 'yaml';
-import type { JsonValue } from '../model/json.ts';
-import { pathText, type Path } from './diagnostic.ts';
+import { type Document, type ErrorCode, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Scalar } from 'yaml';
+import { type Path, pathText } from './diagnostic.ts';
 import { ownMembers } from './schema.ts';
-import { substitute, typedScalar, wholeNumber, type Environment } from './substitution.ts';
-import { syntaxProblem } from './syntax-problem.ts';
+import type { JsonValue } from '../model/json.ts';
 
 /** Deeper nesting is refused; it also ends an alias that holds itself. */
 const depthMax = 64;
@@ -195,4 +193,142 @@ function placeOf(places: ReadonlyMap<string, Place>, path: Path): Place {
 
 function placeName(path: Path): string {
   return path.map((part) => `/${JSON.stringify(part)}`).join('');
+}
+
+// `${env:NAME}` as the OpenTelemetry Collector writes it: one pass over the text of a scalar, nothing substituted twice.
+
+export type Environment = { readonly [name: string]: string | undefined };
+
+type Substitution =
+  | {
+      readonly kind: 'substituted';
+      readonly text: string;
+      /** The variables that were read. */
+      readonly names: readonly string[];
+      /** The whole scalar is one `${env:NAME}`: its value is typed as if it stood there unquoted. */
+      readonly whole: boolean;
+    }
+  | { readonly kind: 'faults'; readonly faults: readonly SubstitutionFault[] };
+
+interface SubstitutionFault {
+  readonly problem: string;
+  readonly todo: string;
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** `$$` is a dollar sign; `${…}` ends at the first closing brace, so a default value holds none. The bound keeps the search linear. */
+const MARK = /\$\$|\$\{([^}]{0,1000})\}/g;
+
+/** A variable that is set counts even when it is empty; `:-default` is for one that is not set at all. */
+export function substitute(text: string, env: Environment): Substitution {
+  const names: string[] = [];
+  const faults: SubstitutionFault[] = [];
+  const result = text.replaceAll(MARK, (_mark: string, inside: string | undefined) => {
+    if (inside === undefined) return '$';
+    const read = variable(inside, env);
+    if (typeof read !== 'string') {
+      faults.push(read.fault);
+      return '';
+    }
+    names.push(nameOf(inside));
+    return read;
+  });
+  if (faults.length > 0) return { kind: 'faults', faults };
+  return { kind: 'substituted', text: result, names, whole: /^\$\{[^}]*\}$/.test(text) };
+}
+
+function nameOf(inside: string): string {
+  const [name = ''] = inside.slice('env:'.length).split(':-', 1);
+  return name;
+}
+
+function variable(inside: string, env: Environment): string | { readonly fault: SubstitutionFault } {
+  const name = nameOf(inside);
+  if (!inside.startsWith('env:')) {
+    return {
+      fault: {
+        problem: `\${${inside}} names no source`,
+        todo: `Write \${env:NAME} for an environment variable, or $\${…} for the characters themselves.`,
+      },
+    };
+  }
+  if (!NAME.test(name)) {
+    return {
+      fault: {
+        problem: `${JSON.stringify(name)} is not the name of an environment variable`,
+        todo: 'Use letters, digits and underscores, no digit first.',
+      },
+    };
+  }
+  const fallbackAt = inside.indexOf(':-');
+  const fallback = fallbackAt < 0 ? undefined : inside.slice(fallbackAt + 2);
+  if (fallback?.includes('${') === true) {
+    return { fault: { problem: `the default of \${env:${name}} holds another substitution`, todo: 'Write the default as plain text.' } };
+  }
+  const value = Object.hasOwn(env, name) ? env[name] : undefined;
+  if (value !== undefined) return value;
+  if (fallback !== undefined) return fallback;
+  return { fault: { problem: `the environment variable ${name} is not set`, todo: `Set ${name}, or give a default: \${env:${name}:-…}.` } };
+}
+
+/** The value of a text by the core schema of YAML 1.2: null, boolean, number, else the text itself. Never a structure. */
+export function typedScalar(text: string): string | number | bigint | boolean | null {
+  if (/^(?:~|null|Null|NULL|)$/.test(text)) return null;
+  if (/^(?:true|True|TRUE)$/.test(text)) return true;
+  if (/^(?:false|False|FALSE)$/.test(text)) return false;
+  if (/^[-+]?\d+$/.test(text)) return wholeNumber(text);
+  if (/^0o[0-7]+$|^0x[0-9a-fA-F]+$/.test(text)) return Number(text);
+  if (/^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/.test(text)) return Number(text);
+  return text;
+}
+
+/** Exact beyond 2^53, as everywhere in the model. */
+function wholeNumber(text: string): number | bigint {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text.replace(/^\+/, ''));
+}
+
+// What the YAML parser complains of, in our words: its own messages may quote the text, and the text may be a secret.
+
+interface SyntaxProblem {
+  readonly problem: string;
+  readonly todo: string;
+}
+
+const problems: { readonly [code in ErrorCode]?: SyntaxProblem } = {
+  ALIAS_PROPS: { problem: 'an alias with a tag or an anchor of its own', todo: 'Write the alias alone.' },
+  BAD_ALIAS: { problem: 'an alias or anchor without a name', todo: 'Write &name and *name; quote a text that begins with & or *.' },
+  BAD_DIRECTIVE: { problem: 'a line that begins with % and is no YAML directive', todo: 'Quote a text that begins with %.' },
+  BAD_DQ_ESCAPE: { problem: 'an escape sequence that double quotes do not know', todo: 'Write a backslash as \\\\, or use single quotes.' },
+  BAD_INDENT: { problem: 'the indentation does not fit', todo: 'Indent members of one mapping or list alike; close every [ and {.' },
+  BAD_PROP_ORDER: { problem: 'a tag or anchor in the wrong place', todo: 'Write tag and anchor before the value, on its line.' },
+  BAD_SCALAR_START: { problem: 'a character that no plain text begins with', todo: 'Quote the text.' },
+  BLOCK_AS_IMPLICIT_KEY: {
+    problem: 'a second `key: value` within a value',
+    todo: 'Put it on a line of its own, or quote a text that holds a colon and a blank.',
+  },
+  BLOCK_IN_FLOW: {
+    problem: 'an indented block within [ ] or { }',
+    todo: 'Write commas between the parts of [ ] and { }; quote `${env:NAME}` there.',
+  },
+  DUPLICATE_KEY: { problem: 'a key that stands in the same mapping already', todo: 'Keep one of the two.' },
+  MISSING_CHAR: { problem: 'a bracket, quote, colon or comma is missing', todo: 'Close what was opened on this line or above.' },
+  MULTILINE_IMPLICIT_KEY: {
+    problem: 'a key that goes on over several lines',
+    todo: 'Check the colon and the indentation of this line and the one above.',
+  },
+  MULTIPLE_ANCHORS: { problem: 'more than one anchor on a value', todo: 'Keep one.' },
+  MULTIPLE_DOCS: { problem: 'a second document after `---`', todo: 'Keep one document a file.' },
+  MULTIPLE_TAGS: { problem: 'more than one tag on a value', todo: 'Leave the tags out.' },
+  NON_STRING_KEY: { problem: 'a key that is not a text', todo: 'Write keys as plain texts.' },
+  TAB_AS_INDENT: { problem: 'a tab in the indentation', todo: 'Indent with blanks.' },
+  TAG_RESOLVE_FAILED: { problem: 'a tag that is not known', todo: 'Leave out the tag; quote a text that begins with an exclamation mark.' },
+  UNEXPECTED_TOKEN: {
+    problem: 'something follows where the value has ended',
+    todo: 'Quote the text; within { } and [ ] also `${env:NAME}`.',
+  },
+};
+
+export function syntaxProblem(code: ErrorCode): SyntaxProblem {
+  return problems[code] ?? { problem: 'this is not YAML', todo: 'Check quotes, brackets and indentation.' };
 }

@@ -2,31 +2,30 @@
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonObject, type JsonObject, type JsonValue, isJsonArray, jsonText, member } from '../model/json.ts';
 import { checker, type SchemaCheck } from './checks/check.ts';
-import { clientTlsFiles, clientTlsUnread, type ClientTlsFiles } from './files/client-tls-files.ts';
+import { clientTlsFiles, type ClientTlsFiles, clientTlsUnread, tlsFiles, type TlsFiles, tlsPlaces, tlsUnread } from './files/tls-files.ts';
 import type { Config } from './config.ts';
 import { crossCheck } from './checks/cross-checks.ts';
 import { leadsBack } from './entries/address.ts';
 import { ownTraces, withOwnTraces } from './entries/own-traces.ts';
-import { configFileText } from './files/file.ts';
-import { parseConfigText, type ConfigDocument } from './document.ts';
+import { configFileText, toolDefinitions, toolFiles, type ToolFiles, toolFindings } from './files/tool-files.ts';
+import { type ConfigDocument, type Environment, parseConfigText } from './document.ts';
 import { driftFaults, driftFiles, type DriftFiles } from './files/drift-files.ts';
 import { resolveConfig, resolveValue } from './resolve.ts';
-import { placedEntries, entryOf } from './entries/evaluator-entry.ts';
-import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './files/evaluator-files.ts';
-import type { EvaluatorModules } from './files/evaluator-modules.ts';
-import { withListPrices, withOwnPrices } from './entries/list-prices.ts';
-import { ConfigError, pathText, type ConfigFault, type Finding, type Path } from './diagnostic.ts';
+import { entryOf, placedEntries, sharedSections, withListPrices, withOwnPrices, withSharedOptions } from './entries/evaluator-entry.ts';
+import {
+  allEvaluators,
+  evaluatorFiles,
+  type EvaluatorFiles,
+  type EvaluatorModules,
+  withEvaluatorIds,
+  withEvaluatorPaths,
+} from './files/evaluator-files.ts';
+import { asObject, ConfigError, type ConfigFault, type Finding, type Path, pathText, finding } from './diagnostic.ts';
 import { overriddenDocument, type ConfigFlags, type OverriddenDocument } from './overrides.ts';
 import { fingerprintsOf, type Fingerprints } from './fingerprint.ts';
-import { asObject } from './partial-value.ts';
-import { configSchema, ownMembers, withDefaults } from './schema.ts';
+import { configSchema, ownMembers, schemaInUse, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
-import { sharedSections, withSharedOptions } from './entries/shared-options.ts';
-import type { Environment } from './substitution.ts';
-import { tlsFiles, tlsUnread, type TlsFiles } from './files/tls-files.ts';
-import { tlsPlaces } from './entries/tls-places.ts';
-import { toolDefinitions, toolFiles, toolFindings, type ToolFiles } from './files/tool-files.ts';
-import { isRule } from './checks/cross-checks-juries.ts';
+import { isRule } from './checks/cross-checks-evaluators.ts';
 import { defaultsEntry } from './sections/evaluators.ts';
 
 interface ConfigSource {
@@ -62,7 +61,7 @@ export interface LoadedConfig {
   /** Sections that evaluators take options from, for entries that stand elsewhere. */
   readonly shared: JsonObject;
   /** Fingerprints of its sections. */
-  readonly prints: Fingerprints;
+  readonly fingerprints: Fingerprints;
 }
 
 /** The configuration of a file, or that of no file at all: every default. Rejects with a ConfigError with all faults. */
@@ -149,7 +148,7 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
       ...located(source, overridden, schema, value, configWarnings({ schema, written: value, members: evaluators, filled: usable, env })),
     ],
     shared: sharedSections(evaluators, priced),
-    prints: fingerprintsOf({
+    fingerprints: fingerprintsOf({
       schema,
       value: whole,
       files: {
@@ -173,7 +172,8 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
 /** A substituted value that YAML reads as a number is a text where a text is wanted: a token may be all digits. */
 function checked(schema: JsonObject, document: ConfigDocument): { readonly value: JsonValue; readonly check: SchemaCheck } {
   const secrets = new Set(secretPaths(schema, document.value).map((path) => JSON.stringify(path)));
-  const check = checker(schema, (path) => document.substituted(path) !== undefined || secrets.has(JSON.stringify(path)));
+  const hidden = (path: Path): boolean => document.substituted(path) !== undefined || secrets.has(JSON.stringify(path));
+  const check = (value: JsonValue): SchemaCheck => checker(schemaInUse(schema, value), hidden)(value);
   const first = check(document.value);
   const texts = first.wantText.map((path) => ({ path, text: document.substituted(path) })).filter(({ text }) => text !== undefined);
   if (texts.length === 0) return { value: document.value, check: first };
@@ -272,8 +272,6 @@ function plannedKeys(schema: JsonObject, written: JsonObject): readonly Finding[
     if (!isJsonObject(section) || member(section, 'x-planned') !== true || value === undefined) return [];
     const preset = withDefaults(section, member(section, 'default') ?? null);
     const isPreset = jsonText(withDefaults(section, value), { sortKeys: true }) === jsonText(preset, { sortKeys: true });
-    return isPreset
-      ? []
-      : [{ path: [key], at: 'key', problem: 'is not in this release, so it does nothing', todo: 'Leave it out until a release has it.' }];
+    return isPreset ? [] : [finding([key], 'key', 'is not in this release, so it does nothing', 'Leave it out until a release has it.')];
   });
 }

@@ -1,12 +1,10 @@
 /** What flags and environment variables lay over a configuration's document: flags beat the environment, and that beats the file. */
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { addressOf } from './entries/address.ts';
-import type { ConfigDocument } from './document.ts';
-import { pathText, type ConfigFault, type Path } from './diagnostic.ts';
-import { asObject, objectAt } from './partial-value.ts';
+import type { ConfigDocument, Environment } from './document.ts';
+import { asObject, type ConfigFault, objectAt, type Path, pathText } from './diagnostic.ts';
 import { ownMembers } from './schema.ts';
-import type { Environment } from './substitution.ts';
-import { logLevels } from './sections/log.ts';
+import { logLevels } from './sections/operation.ts';
 
 /** As a command line gives them, unchecked unless the type says more. */
 export interface ConfigFlags {

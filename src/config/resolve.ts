@@ -2,8 +2,7 @@
 import { ownTraces } from './entries/own-traces.ts';
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
-import { snakeMembers } from '../../evaluators/configuration/option-forms.ts';
-import { filledOptions } from '../../evaluators/configuration/options.ts';
+import { snakeMembers, filledOptions } from '../../evaluators/configuration/options.ts';
 import type { Price } from '../../evaluators/pricing/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import type { ClientTls } from '../model/client-tls.ts';
@@ -15,25 +14,23 @@ import type { TaskGroupSettings } from '../pipeline/reporting/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
 import { dialectSettings } from './entries/dialect-entry.ts';
 import { redactionSettings } from './entries/redaction.ts';
-import { answerFormats } from '../judges/settings.ts';
+import { answerFormats } from '../judges/judge.ts';
 import { journalAddress } from '../journals/index.ts';
 import { contentChoices } from '../stores/content-policy.ts';
 import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/reporting/task-keys.ts';
 import { addressOf, leadsBack, type Address } from './entries/address.ts';
-import type { ClientTlsFiles } from './files/client-tls-files.ts';
-import { parseScoreCondition, runCondition } from './entries/conditions.ts';
+import type { ClientTlsFiles } from './files/tls-files.ts';
+import { askable, askedBy, entryOf, evaluatorEntry, parseScoreCondition, runCondition } from './entries/evaluator-entry.ts';
 import type { Config, DriftConfig, EvaluatorConfig, JudgeConfig } from './config.ts';
 import type { DriftFiles } from './files/drift-files.ts';
 import { exporterEntry } from './entries/exporter-entry.ts';
-import { pathText, type Path } from './diagnostic.ts';
-import { askable, askedBy, entryOf, evaluatorEntry } from './entries/evaluator-entry.ts';
-import { asObject, listAt, objectAt } from './partial-value.ts';
+import { asObject, listAt, objectAt, type Path, pathText } from './diagnostic.ts';
 import { ownMembers } from './schema.ts';
 import { sampleRateDefaults, whoIsAskedSchema } from './sections/evaluators.ts';
-import { logFormats, logLevels } from './sections/log.ts';
+import { logFormats, logLevels } from './sections/operation.ts';
 import { answerTokensDefault } from './sections/judges.ts';
-import type { Environment } from './substitution.ts';
+import type { Environment } from './document.ts';
 
 interface Checked {
   /** Without a fault, defaults filled in. */

@@ -2,7 +2,7 @@
 import { braintrust } from './scores/braintrust.ts';
 import { datadog } from './scores/datadog.ts';
 import type { Exporter } from './exporter.ts';
-import { forwardExporter } from './forward/late-verdicts.ts';
+import { spanEventsExporter, forwardExporter } from './otlp/span-events.ts';
 import { laminar } from './scores/laminar.ts';
 import { langfuse } from './scores/langfuse.ts';
 import { langsmith } from './scores/langsmith.ts';
@@ -14,7 +14,6 @@ import { scoreApiExporter } from './scores/score-api-exporter.ts';
 import { opik } from './scores/opik.ts';
 import { phoenix } from './scores/phoenix.ts';
 import type { ExporterDeps, ExporterSettings } from './settings.ts';
-import { spanEventsExporter } from './otlp/span-events.ts';
 import { webhookExporter } from './webhook/webhook.ts';
 
 type MakeExporter = (settings: ExporterSettings, parts: ExporterDeps) => Exporter;

@@ -3,6 +3,7 @@ import type { lookup } from 'node:dns';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ClientTls } from '../model/client-tls.ts';
+import type { SpanDetail } from './otlp/evaluation-span.ts';
 import type { ScoreApiSettings } from './scores/score-api-backend.ts';
 
 export interface ExporterSettings {
@@ -19,6 +20,8 @@ export interface ExporterSettings {
   readonly compression?: 'none' | 'gzip';
   /** False: calls to judges become no spans. */
   readonly judgeCalls?: boolean;
+  /** Of evaluation spans. Default: `lean`. */
+  readonly detail?: SpanDetail;
   readonly tls?: ClientTls;
   /** Longest time for one request, with everything that belongs to it. */
   readonly timeoutMs?: number;

@@ -9,7 +9,7 @@ import type { LogRecord, Span } from '../model/span.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import type { FinishedTrace, JournalReferences } from '../pipeline/gathering/journal-references.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Received } from '../model/ingest.ts';
+import type { MemoryReference, Received } from '../model/ingest.ts';
 import type { DeliveryWatermarks, Watermark } from '../model/watermark.ts';
 import { doneRecord, forwardedBelow, forwardedRecord, keysOf, readRequest, type Request, encodingOf } from './records.ts';
 import type { Appended, Journal, JournalRecord, Position, Recovery, JournalEntry } from './journal.ts';
@@ -17,8 +17,8 @@ import type { OtlpEncoding } from '../otlp/read/read.ts';
 
 /** The part of the pipeline that the checkpointer uses. */
 interface Flow {
-  /** `origin`: the first position of a request that was moved up. */
-  spans(tenant: Tenant, spans: readonly Span[], position: number, origin?: number): void;
+  /** `origin`: the first position of a request that was moved up; `memory`: in which the spans lie, where it is used again. */
+  spans(tenant: Tenant, spans: readonly Span[], position: number, origin?: number, memory?: MemoryReference): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position: number): void;
   readonly references: JournalReferences;
 }
@@ -38,7 +38,7 @@ export interface CheckpointerOptions {
 }
 
 /** The part of a request that the journal does not record. */
-type Plain = Pick<Received, 'plain' | 'isWhole'>;
+type Plain = Pick<Received, 'plain' | 'plainMemory' | 'isWhole'>;
 
 interface Archive {
   /** The journal keeps the requests of the trace until it resolves. `undefined` when the trace is not archived. */
@@ -115,16 +115,16 @@ export function checkpointer({
   }
 
   /** The request is in progress until it resolves, so the journal keeps it. `undefined` when all spans are gathered at once. */
-  function handOver(tenant: Tenant, spans: readonly Span[], position: Position): Promise<void> | undefined {
-    if (spans.length > spansPerTurn) return handOverInParts(tenant, spans, position);
-    flow.spans(tenant, spans, position);
+  function handOver(tenant: Tenant, spans: readonly Span[], position: Position, memory?: MemoryReference): Promise<void> | undefined {
+    if (spans.length > spansPerTurn) return handOverInParts(tenant, spans, position, memory);
+    flow.spans(tenant, spans, position, undefined, memory);
     return undefined;
   }
 
-  async function handOverInParts(tenant: Tenant, spans: readonly Span[], position: Position): Promise<void> {
+  async function handOverInParts(tenant: Tenant, spans: readonly Span[], position: Position, memory?: MemoryReference): Promise<void> {
     for (let at = 0; at < spans.length; at += spansPerTurn) {
       if (at > 0) await turn();
-      flow.spans(tenant, spans.slice(at, at + spansPerTurn), position);
+      flow.spans(tenant, spans.slice(at, at + spansPerTurn), position, undefined, memory);
     }
   }
 
@@ -264,7 +264,10 @@ export function checkpointer({
       const pass = (position: Position): void => {
         if (forward?.wants() === true) forward.spans({ ...forwardedRequest(position, record, request), spans });
       };
-      return taken(record, (position) => handOver(record.tenant, spans, position)?.then(() => pass(position)) ?? pass(position));
+      return taken(
+        record,
+        (position) => handOver(record.tenant, spans, position, request.plainMemory)?.then(() => pass(position)) ?? pass(position),
+      );
     },
     logs: (record, records, request = {}) =>
       taken(record, (position) => {
@@ -329,11 +332,8 @@ interface ForwardPort {
 }
 
 /** For a new request. */
-function forwardedRequest(
-  position: Position,
-  record: JournalRecord,
-  { plain, isWhole = true }: Pick<Received, 'plain' | 'isWhole'>,
-): ForwardedRequest {
+function forwardedRequest(position: Position, record: JournalRecord, { plain, plainMemory, isWhole = true }: Plain): ForwardedRequest {
+  plainMemory?.keep();
   return {
     position,
     tenant: record.tenant,

@@ -47,10 +47,10 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
   const sizes = sizesOf(settings);
   const metrics = journalMetrics(parts, folder);
   const names = await files.list(folder);
-  const markFile = await doubleBufferedFile(files, join(folder, 'mark'), names.includes('mark'));
-  hold(() => markFile.close());
+  const checkpointFile = await doubleBufferedFile(files, join(folder, 'mark'), names.includes('mark'));
+  hold(() => checkpointFile.close());
   // Segments are freed by it at once, and it may not have come to the disk yet.
-  if (markFile.text !== undefined) await markFile.write(markFile.text, 'power');
+  if (checkpointFile.text !== undefined) await checkpointFile.write(checkpointFile.text, 'power');
   const cursorFile = await doubleBufferedFile(files, join(folder, 'recovery'), names.includes('recovery'));
   hold(() => cursorFile.close());
   const quarantine = await quarantineIn({
@@ -63,8 +63,8 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
     files,
     folder,
     ...sizes,
-    mark: parsedCheckpoint(markFile.text),
-    durableEnd: parsedEnd(markFile.text),
+    checkpoint: parsedCheckpoint(checkpointFile.text),
+    durableEnd: parsedEnd(checkpointFile.text),
     metrics,
   });
   const log = segments({ files, folder, ...sizes, randomBytes: parts.randomBytes, metrics, found });
@@ -78,15 +78,15 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
     metrics.failed('a spare segment could not be made', error);
   });
 
-  const mark = checkpointOf({ file: markFile, log, sleep: parts.sleep, metrics });
-  const writer = writerOf({ log, clock: parts.clock, metrics, ...sizes, sealed: mark.sealed });
+  const checkpoint = checkpointOf({ file: checkpointFile, log, sleep: parts.sleep, metrics });
+  const writer = writerOf({ log, clock: parts.clock, metrics, ...sizes, sealed: checkpoint.sealed });
   const reader = readerOf(log, metrics);
   const endAtStart = log.end();
   metrics.used(log.bytesUsed());
 
   async function stop(): Promise<void> {
     await writer.stop();
-    await mark.stop();
+    await checkpoint.stop();
     await release();
   }
 
@@ -95,18 +95,18 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
     append: writer.append,
     read: (from) => reader.read(from, log.end()),
     at: reader.at,
-    commit: (below) => mark.raise(below < log.end() ? below : log.end()),
+    commit: (below) => checkpoint.raise(below < log.end() ? below : log.end()),
     recover: () =>
       recovery({
         last: parsedCursor(cursorFile.text ?? '') ?? newCursor,
         keep: (cursor) => cursorFile.write(JSON.stringify(cursor), 'death'),
-        entries: () => reader.read(mark.position(), endAtStart),
+        entries: () => reader.read(checkpoint.position(), endAtStart),
         isSetAside: quarantine.has,
         async setAside(entry) {
           metrics.quarantined(entry.position, await quarantine.keep(entry));
         },
       }),
-    oldest: mark.position,
+    oldest: checkpoint.position,
     end: log.end,
     bytesUsed: log.bytesUsed,
     bytesMax: sizes.segmentsMax * sizes.segmentBytes,

@@ -5,8 +5,8 @@ import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts'
 import type { Redaction } from '../redaction/redaction.ts';
 import type { OtlpEncoding } from '../otlp/read/read.ts';
 import type { Journal, Position, Appended, JournalRecord, JournalRefusal, JournalDeps } from './journal.ts';
-import { inflated, readBack, type ReadBackTrace } from './span-reader.ts';
-import { encodingOf } from './records.ts';
+import { encodingOf, inflated } from './records.ts';
+import { readBack, type ReadBackTrace } from './span-reader.ts';
 import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
 import type { Tenant } from '../model/ids.ts';
@@ -126,20 +126,21 @@ const reasons: { readonly [reason in JournalRefusal]: string } = {
   stopped: 'The service is stopping.',
 };
 
-export function journaledIngest({ journaling, clock, wake, ...door }: IngestOptions): Ingest {
+export function journaledIngest({ journaling, clock, wake, ...admission }: IngestOptions): Ingest {
   function written(appended: Appended | undefined): void {
     wake();
     if (appended?.kind !== 'appended') throw new JuryError('JOURNAL_REFUSED', reasons[appended?.reason ?? 'stopped']);
   }
 
-  function record(kind: 'traces' | 'logs', tenant: Tenant, { contentType, contentEncoding, body }: Received): JournalRecord {
-    return { kind, tenant, receivedMs: clock.nowMs(), contentType, contentEncoding, body };
+  function record(kind: 'traces' | 'logs', tenant: Tenant, { contentType, contentEncoding, body, bodyMemory }: Received): JournalRecord {
+    const memory = bodyMemory === undefined ? {} : { bodyMemory };
+    return { kind, tenant, receivedMs: clock.nowMs(), contentType, contentEncoding, body, ...memory };
   }
 
   return {
     spans: async (tenant, spans, request) =>
       written(await journaling.checkpointer()?.spans(record('traces', tenant, request), spans, request)),
     logs: async (tenant, found, request) => written(await journaling.checkpointer()?.logs(record('logs', tenant, request), found, request)),
-    ...door,
+    ...admission,
   };
 }

@@ -11,7 +11,7 @@ import type { FileLayer } from './disk/file-system.ts';
 /** A place in the log. Later records have greater positions; the distance between two says nothing. */
 export type Position = Brand<number, 'Position'>;
 
-export interface JournalRecord extends Pick<Received, 'contentType' | 'contentEncoding' | 'body'> {
+export interface JournalRecord extends Pick<Received, 'contentType' | 'contentEncoding' | 'body' | 'bodyMemory'> {
   /** `done`: which traces need no replay; `forwarded`: which requests have gone on. The checkpointer writes both. */
   readonly kind: 'traces' | 'logs' | 'done' | 'forwarded';
   /** True: the record was moved up, that is, written again at the end. */

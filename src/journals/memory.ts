@@ -8,7 +8,7 @@ import { newCursor, recovery, type RecoveryCursor } from './poison-records.ts';
 export interface MemoryRecords {
   readonly records: Map<Position, JournalRecord>;
   readonly quarantine: Map<Position, JournalRecord>;
-  mark: Position;
+  checkpoint: Position;
   end: Position;
   cursor: RecoveryCursor;
 }
@@ -19,7 +19,7 @@ const quarantineBytesMaxDefault = 16 * 1024 * 1024;
 
 export function memoryRecords(): MemoryRecords {
   const zero = 0 as Position;
-  return { records: new Map(), quarantine: new Map(), mark: zero, end: zero, cursor: newCursor };
+  return { records: new Map(), quarantine: new Map(), checkpoint: zero, end: zero, cursor: newCursor };
 }
 
 export async function memoryJournal(
@@ -45,6 +45,7 @@ export async function memoryJournal(
     if (bytes > segmentBytes) return refused('too_large');
     if (used + bytes > bytesMax * (from === 'reserve' ? 1 : 1 - reserveShare)) return refused('full');
     const position = memory.end;
+    record.bodyMemory?.retain();
     memory.records.set(position, record);
     memory.end = (memory.end + 1) as Position;
     used += bytes;
@@ -59,7 +60,10 @@ export async function memoryJournal(
 
   async function setAside({ position, record }: JournalEntry): Promise<void> {
     const fits = total(memory.quarantine.values()) + bytesOf(record) <= quarantineBytesMax;
-    if (fits) memory.quarantine.set(position, record);
+    if (fits) {
+      record.bodyMemory?.keep();
+      memory.quarantine.set(position, record);
+    }
     metrics.quarantined(position, fits ? 'kept' : 'not_kept');
   }
 
@@ -68,11 +72,12 @@ export async function memoryJournal(
     read: (from) => between(from, memory.end),
     at: async (position) => memory.records.get(position),
     commit(below) {
-      if (below <= memory.mark) return;
-      memory.mark = below < memory.end ? below : memory.end;
+      if (below <= memory.checkpoint) return;
+      memory.checkpoint = below < memory.end ? below : memory.end;
       for (const [position, record] of memory.records) {
-        if (position >= memory.mark) break;
+        if (position >= memory.checkpoint) break;
         memory.records.delete(position);
+        record.bodyMemory?.release();
         used -= bytesOf(record);
       }
       metrics.used(used);
@@ -83,11 +88,11 @@ export async function memoryJournal(
         async keep(cursor) {
           memory.cursor = cursor;
         },
-        entries: () => between(memory.mark, endAtStart),
+        entries: () => between(memory.checkpoint, endAtStart),
         isSetAside: (position) => memory.quarantine.has(position),
         setAside,
       }),
-    oldest: () => memory.mark,
+    oldest: () => memory.checkpoint,
     end: () => memory.end,
     bytesUsed: () => used,
     bytesMax,

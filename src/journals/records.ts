@@ -1,5 +1,6 @@
 /** Decodes records of the journal: requests, finished traces, and the forwarded position. */
-import { gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzip, gunzipSync, inflate, inflateSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
 import { noTenant } from '../model/ids.ts';
 import { isJsonArray, isJsonObject, jsonText, parseJson } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
@@ -17,7 +18,7 @@ const nothing: Request = { kind: 'traces', spans: [], isWhole: true };
 /** A record that cannot be read, as one of a later release, counts as empty. */
 export function readRequest(record: JournalRecord, inflatedBytesMax: number): Request {
   try {
-    const body = inflated(record, inflatedBytesMax);
+    const body = codingOf(record)?.inline(record.body, { maxOutputLength: inflatedBytesMax }) ?? record.body;
     const encoding = encodingOf(record);
     if (record.kind === 'logs') return { kind: 'logs', records: readLogs(body, encoding).records, isWhole: true };
     const { spans, rejections } = readTraces(body, encoding);
@@ -31,19 +32,23 @@ export function encodingOf({ contentType }: Pick<JournalRecord, 'contentType'>):
   return contentType === 'application/json' ? 'json' : 'protobuf';
 }
 
-function inflated({ contentEncoding, body }: JournalRecord, maxOutputLength: number): Buffer {
-  switch (contentEncoding) {
-    case '':
-      return body;
-    case 'gzip':
-      return gunzipSync(body, { maxOutputLength });
-    case 'deflate':
-      return inflateSync(body, { maxOutputLength });
-    case 'zstd':
-      return zstdDecompressSync(body, { maxOutputLength });
-    default:
-      throw new Error(`the encoding ${contentEncoding} is not known`);
-  }
+const codings = {
+  gzip: { inline: gunzipSync, onPool: promisify(gunzip) },
+  deflate: { inline: inflateSync, onPool: promisify(inflate) },
+  zstd: { inline: zstdDecompressSync, onPool: promisify(zstdDecompress) },
+} as const;
+
+/** `undefined` when the body is plain. Throws when no release knows the coding. */
+function codingOf({ contentEncoding }: JournalRecord): (typeof codings)[keyof typeof codings] | undefined {
+  if (contentEncoding === '') return undefined;
+  const known = Object.entries(codings).find(([name]) => name === contentEncoding)?.[1];
+  if (known === undefined) throw new Error(`the encoding ${contentEncoding} is not known`);
+  return known;
+}
+
+/** Inflates on the thread pool. */
+export async function inflated(record: JournalRecord, maxOutputLength: number): Promise<Buffer> {
+  return (await codingOf(record)?.onPool(record.body, { maxOutputLength })) ?? record.body;
 }
 
 export function doneRecord(keys: readonly string[], nowMs: number): JournalRecord {

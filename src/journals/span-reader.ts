@@ -1,7 +1,5 @@
 /** Reads whole spans of finished traces out of their requests, as the pipeline holds only parts of a span. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { gunzip, inflate, zstdDecompress } from 'node:zlib';
-import { promisify } from 'node:util';
 import type { LogRecord, Span } from '../model/span.ts';
 import { bundle, type BundlePart } from '../otlp/cut/bundle.ts';
 import { excerpts, type OtlpSignal } from '../otlp/cut/trace-extract.ts';
@@ -12,6 +10,7 @@ import { tenantOf, traceIdOf } from '../pipeline/gathering/trace-table.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Journal, JournalRecord, Position } from './journal.ts';
+import { inflated } from './records.ts';
 
 export interface ReadBackOptions {
   readonly journal: Pick<Journal, 'at'>;
@@ -166,14 +165,4 @@ async function written(body: Buffer, { signal, encoding, wanted, redaction }: De
     await turn();
   }
   return found;
-}
-
-const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate), zstd: promisify(zstdDecompress) } as const;
-
-/** Inflates on the thread pool. */
-export async function inflated({ contentEncoding, body }: JournalRecord, maxOutputLength: number): Promise<Buffer> {
-  if (contentEncoding === '') return body;
-  const known = Object.entries(inflaters).find(([name]) => name === contentEncoding)?.[1];
-  if (known === undefined) throw new Error(`the encoding ${contentEncoding} is not known`);
-  return await known(body, { maxOutputLength });
 }

@@ -3,8 +3,8 @@
  *
  *     limiter → cache → batch → breaker → retry → budget → HTTP
  *
- * The limiter is the slot of the executor: a question has it from its start to its answer, and lends it while it waits for its batch or for the minute of its evaluator's budget.
- * Decision 59 gives the reasons for this order.
+ * The limiter is the slot of the executor: a question has it from its start to its answer. It lends the slot while it waits for its batch or for
+ * the minute of its evaluator's budget. Decision 59 gives the reasons for this order.
  */
 import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';
 import type { BudgetReservation, Tokens } from '../model/budget.ts';
@@ -13,12 +13,14 @@ import { lendNothing } from '../runtime/concurrency-limiter.ts';
 import { withRetry, type Busy, type RetryPolicy } from '../runtime/retry.ts';
 import type { BatchingJudge } from './batch/batch-client.ts';
 import { batchQueue, type BatchAsker as Asker, type BatchQueue, type BatchQueueOptions } from './batch/batch-queue.ts';
-import { believed, withReservation } from './budget/budget-reservation.ts';
+import { believed, withReservation } from './budget/budgets.ts';
 import type { AnswerCache } from './client/answer-cache.ts';
 import type { CallRecord, Reply } from './client/call-record.ts';
-import type { JudgeCircuitBreaker } from './queue/judge-circuit-breaker.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
+import { circuitBreaker } from '../runtime/circuit-breaker.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 
-export interface QuestionChainDeps extends Omit<BatchQueueOptions, 'direct' | 'use'> {
+interface QuestionChainDeps extends Omit<BatchQueueOptions, 'direct' | 'use'> {
   readonly cache: AnswerCache;
   readonly breaker: JudgeCircuitBreaker;
   /** Works with the client that the judge has now: retry, budget and HTTP. */
@@ -46,7 +48,7 @@ export function questionChain({ cache, breaker, client, ...options }: QuestionCh
   };
 }
 
-export interface RequestChainDeps {
+interface RequestChainDeps {
   readonly retry: RetryPolicy;
   /** Of the judge. */
   readonly reservation: BudgetReservation | undefined;
@@ -55,7 +57,7 @@ export interface RequestChainDeps {
 }
 
 /** One request of a question: to be sent as often as the retry policy allows, paid for each time. */
-export interface ChainedRequest<Sent extends Reply> {
+interface ChainedRequest<Sent extends Reply> {
   readonly record: CallRecord;
   readonly what: Pick<JudgeCall, 'operation' | 'question'>;
   /** Of the evaluator that asks. */
@@ -101,4 +103,78 @@ export function requestChain({ retry, reservation, onDisbelief }: RequestChainDe
         recorded,
       ),
     );
+}
+
+interface JudgeCircuitBreakerOptions {
+  /** Of the judge. */
+  readonly name: string;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly random: () => number;
+  /** Ends the open state. */
+  readonly signal: AbortSignal;
+}
+
+export interface JudgeCircuitBreaker {
+  /** Asks, or says at once that the judge is down. */
+  through(ask: () => Promise<Answer>): Promise<Answer>;
+  /** Of so many places, those that are of use now. */
+  places(all: number): number;
+  /** There is another client: whatever the one before could not reach, this one may. */
+  forget(): void;
+}
+
+/** Questions, each sent several times. */
+const failuresMax = 10;
+const states = { closed: 0, half_open: 1, open: 2 } as const;
+/** Errors of an endpoint that is not reached, or answers no question at all. */
+const down: ReadonlySet<string> = new Set(['judge_unavailable', 'judge_timed_out', 'judge_out_of_quota']);
+const circuitOpen = {
+  kind: 'failed',
+  error: 'judge_down: it did not answer several times in a row and is left alone for a while',
+} as const satisfies Answer;
+
+export function isCircuitOpen(answer: Answer): boolean {
+  return answer.kind === 'failed' && answer.error === circuitOpen.error;
+}
+
+export function judgeCircuitBreaker({ name, telemetry, signal, ...options }: JudgeCircuitBreakerOptions): JudgeCircuitBreaker {
+  const state = circuitBreaker({ ...options, failuresMax, onHalfOpen: report });
+  signal.addEventListener('abort', state.stop, { once: true });
+  let probing = false;
+
+  function report(): void {
+    telemetry.set('tracejury.judge.circuit', states[state.circuit()], { 'tracejury.judge': name });
+  }
+
+  function recorded(answer: Answer): void {
+    if (answer.kind === 'answered') return state.succeeded();
+    const word = /^\w+/.exec(answer.error)?.[0] ?? '';
+    // It was not asked.
+    if (word === 'over_budget' || word === 'judge_overloaded' || word === 'judge_stopped' || word === 'judge_fault') return;
+    if (!down.has(word)) return state.succeeded();
+    state.failed();
+  }
+
+  return {
+    async through(ask) {
+      const isProbe = state.circuit() === 'half_open';
+      if (state.circuit() === 'open' || (isProbe && probing)) return circuitOpen;
+      if (isProbe) probing = true;
+      try {
+        const answer = await ask();
+        recorded(answer);
+        return answer;
+      } finally {
+        if (isProbe) probing = false;
+        report();
+      }
+    },
+    places: (all) => (state.circuit() === 'closed' ? all : state.circuit() === 'half_open' ? 1 : 0),
+    forget() {
+      state.succeeded();
+      report();
+    },
+  };
 }

@@ -1,13 +1,265 @@
-/** `tracejury/judges`: the judge of the service for programs, what it is asked in which words, and how its answers are read. */
+/**
+ * `tracejury/judges`: the judge of the service for programs, its prompts, and how it reads answers. Options keep the bounds of the configuration.
+ * An error names every faulty option and repeats no value that may be secret.
+ */
+import type { JsonObject } from '../model/json.ts';
+import type { Sleep } from '../model/clock.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
+import { answerFormats, ownBodyMembers, ownHeaders, reasoningEfforts, type JudgeSettings } from './judge.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { ReadAnswer } from '../../evaluators/judging/answers.ts';
 import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';
-import type { Sleep } from '../model/clock.ts';
 import { noTelemetry } from '../telemetry/telemetry.ts';
 import { openAiCompatibleJudge as judgeOf } from './openai-compatible.ts';
 import { openingOf, ownAnswer, type Opening } from './client/prompt.ts';
-import { settingsOf, type OpenAiCompatibleOptions } from './options.ts';
+
+export interface OpenAiCompatibleOptions {
+  /** Model that is asked. */
+  readonly model: string;
+  /** Of an endpoint that speaks OpenAI's chat completions; `https://api.openai.com/v1` when left out. */
+  readonly baseUrl?: string | undefined;
+  /** Key of the endpoint; none is sent when it is left out or empty. No environment variable is read. */
+  readonly apiKey?: string | undefined;
+  /** `judge` when left out. */
+  readonly name?: string | undefined;
+  /** From 0 to 2; not sent when left out. */
+  readonly temperature?: number | undefined;
+  /** For models that reason; not sent when left out. */
+  readonly reasoningEffort?: (typeof reasoningEfforts)[number] | undefined;
+  /** Most tokens of one answer, those of reasoning among them; no limit is sent when left out. */
+  readonly maxOutputTokens?: number | undefined;
+  /** The only form in which answers are asked for; the strictest that the endpoint does not refuse when left out. */
+  readonly answerFormat?: (typeof answerFormats)[number] | undefined;
+  /** Of every request. */
+  readonly headers?: { readonly [name: string]: string } | undefined;
+  /** Further members of the body of every question, for what only this endpoint knows. */
+  readonly extraBody?: JsonObject | undefined;
+  /** Questions asked at the same time; 8 when left out. A hundred times as many wait, and further ones fail as `judge_overloaded`. */
+  readonly concurrency?: number | undefined;
+  /** Most requests in any sixty seconds; absent: no limit. */
+  readonly requestsPerMinute?: number | undefined;
+  /** Longest wait for one answer, in milliseconds; 60,000 when left out. */
+  readonly timeoutMs?: number | undefined;
+  /** Sendings after the first, while the endpoint is busy, with backoff between; 4 when left out. */
+  readonly retries?: number | undefined;
+  /** Waits between two sendings. Tests hand in their own. */
+  readonly sleep?: Sleep | undefined;
+}
+
+type Names = { readonly [Name in keyof Required<OpenAiCompatibleOptions>]: true };
+const names: Names = {
+  model: true,
+  baseUrl: true,
+  apiKey: true,
+  name: true,
+  temperature: true,
+  reasoningEffort: true,
+  maxOutputTokens: true,
+  answerFormat: true,
+  headers: true,
+  extraBody: true,
+  concurrency: true,
+  requestsPerMinute: true,
+  timeoutMs: true,
+  retries: true,
+  sleep: true,
+};
+
+/** By the names that other clients, the protocol and the configuration have for them. */
+const otherNames: ReadonlyMap<string, keyof Names> = new Map([
+  ['url', 'baseUrl'],
+  ['key', 'apiKey'],
+  ['maxTokens', 'maxOutputTokens'],
+  ['max_tokens', 'maxOutputTokens'],
+  ['maxCompletionTokens', 'maxOutputTokens'],
+  ['max_completion_tokens', 'maxOutputTokens'],
+  ['answerTokens', 'maxOutputTokens'],
+  ['answer_tokens', 'maxOutputTokens'],
+]);
+
+interface Range {
+  readonly least: number;
+  readonly most: number;
+  readonly unit: string;
+  readonly fractions?: true;
+}
+
+const ranges: {
+  readonly [Name in 'temperature' | 'maxOutputTokens' | 'concurrency' | 'requestsPerMinute' | 'timeoutMs' | 'retries']: Range;
+} = {
+  temperature: { least: 0, most: 2, unit: '', fractions: true },
+  maxOutputTokens: { least: 1, most: 1_000_000, unit: ' tokens' },
+  concurrency: { least: 1, most: 1_000, unit: ' questions' },
+  requestsPerMinute: { least: 1, most: 1_000_000, unit: ' requests' },
+  timeoutMs: { least: 100, most: 3_600_000, unit: ' milliseconds' },
+  retries: { least: 0, most: 20, unit: '' },
+};
+
+const modelCharsMax = 1_000;
+const secretCharsMax = 10_000;
+const headersMax = 100;
+const bodyMembersMax = 50;
+const faultsShown = 10;
+const adds = /\/(chat\/completions|completions|embeddings|responses)\/?$/;
+
+/** Throws a TypeError that names every option that is wrong. */
+function settingsOf(options: OpenAiCompatibleOptions): JudgeSettings {
+  const faults = faultsOf(options);
+  if (faults.length > 0)
+    throw new TypeError(
+      `openAiCompatibleJudge: ${faults.slice(0, faultsShown).join(' ')}${faults.length > faultsShown ? ` And ${faults.length - faultsShown} more.` : ''}`,
+    );
+  const {
+    model,
+    baseUrl = 'https://api.openai.com/v1',
+    apiKey = '',
+    name = 'judge',
+    temperature,
+    reasoningEffort,
+    maxOutputTokens,
+    answerFormat,
+    headers,
+    extraBody,
+    concurrency = 8,
+    requestsPerMinute,
+    timeoutMs = 60_000,
+    retries,
+  } = options;
+  return {
+    name,
+    baseUrl,
+    model,
+    apiKey,
+    concurrency,
+    timeoutMs,
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+    ...(maxOutputTokens === undefined ? {} : { answerTokensMax: maxOutputTokens }),
+    ...(answerFormat === undefined ? {} : { answerFormat }),
+    ...(headers === undefined ? {} : { headers: { ...headers } }),
+    ...(extraBody === undefined ? {} : { extraBody: structuredClone(extraBody) }),
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+    ...(retries === undefined ? {} : { retries }),
+  };
+}
+
+/** Programs without types give anything. */
+function faultsOf(options: unknown): readonly string[] {
+  if (!isRecord(options)) return ['Give an object with at least model, as { model: "gpt-5-mini" }.'];
+  const { model, baseUrl, apiKey, name, reasoningEffort, answerFormat, headers, extraBody, sleep } = options as {
+    readonly [Name in keyof Names]?: unknown;
+  };
+  const given = (value: unknown, isRight: boolean, fault: string): readonly string[] => (value === undefined || isRight ? [] : [fault]);
+  return [
+    ...Object.keys(options).flatMap(unknownFault),
+    ...(typeof model === 'string' && model.trim() !== '' && model.length <= modelCharsMax
+      ? []
+      : [`model must be the name of a model, as "gpt-5-mini", of at most ${modelCharsMax} characters.`]),
+    ...(baseUrl === undefined ? [] : baseUrlFaults(baseUrl)),
+    ...given(
+      apiKey,
+      typeof apiKey === 'string' && apiKey.length <= secretCharsMax && /^[!-~]*$/.test(apiKey),
+      'apiKey must be visible ASCII characters without blanks; leave it out for an endpoint without a key.',
+    ),
+    ...given(
+      name,
+      typeof name === 'string' && /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name),
+      'name must be letters, digits, dots, dashes and underscores, at most 64.',
+    ),
+    ...oneOfFaults('reasoningEffort', reasoningEffort, reasoningEfforts),
+    ...oneOfFaults('answerFormat', answerFormat, answerFormats),
+    ...Object.entries(ranges).flatMap(([option, range]) => rangeFaults(option, options[option], range)),
+    ...(headers === undefined ? [] : headersFaults(headers)),
+    ...(extraBody === undefined ? [] : extraBodyFaults(extraBody)),
+    ...given(sleep, typeof sleep === 'function', 'sleep must be a function that waits so many milliseconds.'),
+  ];
+}
+
+function unknownFault(option: string): readonly string[] {
+  if (Object.hasOwn(names, option)) return [];
+  const meant = otherNames.get(option) ?? didYouMean(option, Object.keys(names));
+  return [
+    `${JSON.stringify(option)} is no option; ${meant === undefined ? `known are ${Object.keys(names).join(', ')}.` : `did you mean ${meant}?`}`,
+  ];
+}
+
+function baseUrlFaults(baseUrl: unknown): readonly string[] {
+  const url = typeof baseUrl === 'string' ? URL.parse(baseUrl) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return ['baseUrl must be a URL, as "http://127.0.0.1:11434/v1".'];
+  const path = adds.exec(url.pathname)?.[1];
+  return [
+    ...(path === undefined ? [] : [`baseUrl ends with /${path}, which the judge adds itself: leave that out.`]),
+    ...(url.username === '' && url.password === '' ? [] : ['baseUrl holds a user or a password: give the key as apiKey.']),
+    ...(url.search === '' && url.hash === '' ? [] : ['baseUrl has a query or a fragment, behind which no path can stand: leave it out.']),
+  ];
+}
+
+function oneOfFaults(option: string, written: unknown, known: readonly string[]): readonly string[] {
+  if (written === undefined || (known as readonly unknown[]).includes(written)) return [];
+  const meant = typeof written === 'string' ? didYouMean(written, known) : undefined;
+  return [`${option} must be one of ${known.join(', ')}${meant === undefined ? '.' : `; did you mean ${meant}?`}`];
+}
+
+function rangeFaults(option: string, value: unknown, { least, most, unit, fractions }: Range): readonly string[] {
+  if (
+    value === undefined ||
+    (typeof value === 'number' && value >= least && value <= most && (fractions === true || Number.isInteger(value)))
+  )
+    return [];
+  return [`${option} must be a ${fractions === true ? '' : 'whole '}number from ${least} to ${most}${unit}.`];
+}
+
+function headersFaults(headers: unknown): readonly string[] {
+  if (!isRecord(headers)) return ['headers must be an object of texts, as { "x-team": "search" }.'];
+  if (Object.keys(headers).length > headersMax) return [`headers must be at most ${headersMax}.`];
+  return Object.entries(headers).flatMap(([header, value]): readonly string[] => {
+    const where = `headers[${JSON.stringify(header)}]`;
+    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(header)) return [`${where} is no name of an HTTP header.`];
+    if (header.toLowerCase() === 'authorization') return [`${where} is set by the judge: give the key as apiKey.`];
+    if (ownHeaders.has(header.toLowerCase())) return [`${where} is set by the judge: leave it out.`];
+    return typeof value === 'string' && value.length <= secretCharsMax && /^[ -~]*$/.test(value)
+      ? []
+      : [`${where} must be a text of ASCII characters in one line.`];
+  });
+}
+
+const optionOfMember: { readonly [member: string]: keyof Names | undefined } = {
+  model: 'model',
+  temperature: 'temperature',
+  reasoning_effort: 'reasoningEffort',
+  max_tokens: 'maxOutputTokens',
+  max_completion_tokens: 'maxOutputTokens',
+  response_format: 'answerFormat',
+};
+
+function extraBodyFaults(extraBody: unknown): readonly string[] {
+  if (!isRecord(extraBody) || !isJson(extraBody)) return ['extraBody must be an object of JSON values, as { "top_p": 0.9 }.'];
+  const members = Object.keys(extraBody);
+  if (members.length > bodyMembersMax) return [`extraBody must have at most ${bodyMembersMax} members.`];
+  return members
+    .filter((key) => (ownBodyMembers as readonly string[]).includes(key))
+    .map(
+      (key) =>
+        `extraBody.${key} is set by the judge: ${optionOfMember[key] === undefined ? 'leave it out' : `write ${optionOfMember[key]} beside extraBody`}.`,
+    );
+}
+
+const nestingMax = 50;
+
+function isJson(value: unknown, depth = 0): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (depth >= nestingMax) return false;
+  if (Array.isArray(value)) return value.every((one) => isJson(one, depth + 1));
+  return isRecord(value) && Object.values(value).every((one) => isJson(one, depth + 1));
+}
+
+function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
 
 /** For `evaluate` and `experiment`. Every fault of its endpoint is an answer of kind `failed`: nothing rejects. */
 export interface OpenAiCompatibleJudge {
@@ -59,8 +311,8 @@ export function promptMessages(question: Question, code: string = freshCode()): 
 }
 
 /**
- * What a model answered to a question, as strictly as the judge reads it: the only verdict in the text that satisfies the schema, and none that merely stands in what the
- * model was shown. `fault`: usable, but not all that was asked for; worth asking once more.
+ * Reads what a model answered to a question, as strictly as the judge does. The value is the only verdict in the text that satisfies the
+ * schema, and none that merely stands in the judge input. `fault`: usable, but not all that was asked for; worth asking once more.
  */
 export function readAnswer(text: string, question: Question): ReadAnswer {
   return ownAnswer(question, text);
@@ -74,7 +326,6 @@ const machineSleep: Sleep = async (ms, signal) => {
   await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 };
 
-export type { OpenAiCompatibleOptions } from './options.ts';
 export type { Opening as PromptMessages } from './client/prompt.ts';
 export type { Message } from './client/completion.ts';
 export type { ReadAnswer } from '../../evaluators/judging/answers.ts';

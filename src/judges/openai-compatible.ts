@@ -11,7 +11,7 @@ import { requestChain } from './judge-chain.ts';
 import { embedder } from './client/embedder.ts';
 import type { RetryPolicy } from '../runtime/retry.ts';
 import { mostOf, openingOf, ownAnswer, schemaNameOf, correctionText } from './client/prompt.ts';
-import { type AnswerFormat, answerFormats, type JudgeDeps, type JudgeSettings } from './settings.ts';
+import { type AnswerFormat, answerFormats, type JudgeDeps, type JudgeSettings } from './judge.ts';
 import { concurrencyLimiter } from '../runtime/concurrency-limiter.ts';
 
 /** Sendings of one request after the first, while the endpoint is busy. */

@@ -1,12 +1,18 @@
 /** `tracejury/agent-trace`: agent traces by hand, from messages and from spans, and what a program reads out of them. */
+import { collectors } from '../../collectors/index.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
+import type { EvaluationContext } from '../../evaluators/evaluator.ts';
+import { fromOpenAiTools, jsonOf, type OpenAiTool } from './openai-messages.ts';
+import { type SdkSpan, spanOf } from './readable-span.ts';
 import type { AgentTrace, ModelCall, RetrievedDocument, ToolCall, ToolDefinition, ToolError, TraceMessage } from '../model/agent-trace.ts';
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
+import { noTenant } from '../model/ids.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../model/json.ts';
+import type { Span } from '../model/span.ts';
+import { assemble } from '../pipeline/assembly/assemble.ts';
 import { tokensOf } from '../pipeline/assembly/model-calls.ts';
-import { jsonOf } from './json-of.ts';
-import { fromOpenAiTools, type OpenAiTool } from './openai-tools.ts';
 
 /** What the agent did, as far as the checks need it. Absent means unknown; structured values are taken as JSON has them. */
-export interface AgentTraceInput {
+interface AgentTraceInput {
   readonly agent?: string;
   readonly input?: string;
   readonly finalResponse?: unknown;
@@ -50,7 +56,7 @@ export function agentTrace(given: AgentTraceInput): AgentTrace {
   };
 }
 
-export interface ToolCallInput {
+interface ToolCallInput {
   /** What the tool returned; null: nothing. Left out: unknown. */
   readonly result?: unknown;
   /** What went wrong, as a text or with its type. */
@@ -120,7 +126,7 @@ export function toOutput({ finalResponse, toolCalls, reasoningSteps }: AgentTrac
 }
 
 /** A run with everything that evaluators may ask for besides what the agent did. */
-export interface TestCase {
+interface TestCase {
   readonly input: string | undefined;
   readonly output: JsonObject;
   readonly tools: readonly ToolDefinition[];
@@ -143,10 +149,7 @@ export function toTestCase(trace: AgentTrace, given: Pick<AgentTraceInput, 'inpu
   };
 }
 
-export { fromMessages, type FromMessages } from './from-messages.ts';
-export { fromOpenAiTools, toOpenAiTools, type OpenAiTool } from './openai-tools.ts';
-export { fromSpans } from './from-spans.ts';
-export { readArguments, readResult, type FromSchema } from './typed-values.ts';
+export { fromMessages, fromOpenAiTools, toOpenAiTools, type FromMessages, type OpenAiTool } from './openai-messages.ts';
 export type { AgentTrace, ModelCall, RetrievedDocument, ToolCall, ToolDefinition, ToolError } from '../model/agent-trace.ts';
 export type { JsonObject, JsonValue } from '../model/json.ts';
 
@@ -174,4 +177,106 @@ function turnOf(trace: AgentTrace, from: number, to: number): AgentTrace {
       role === 'assistant' && calls.length > 0 && text !== undefined && text.trim() !== '' ? [text] : [],
     ),
   };
+}
+
+// Arguments and results read back as typed values: the schema is checked, and the type follows from it.
+
+/** The type of the values that a JSON Schema accepts, as far as its keywords determine it, else `JsonValue`. */
+export type FromSchema<Schema> = Schema extends { readonly const: infer Value }
+  ? Value
+  : Schema extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : Schema extends { readonly type: infer Type }
+      ? OfType<Type, Schema>
+      : JsonValue;
+
+type OfType<Type, Schema> = Type extends readonly (infer One)[]
+  ? OfType<One, Schema>
+  : Type extends 'string'
+    ? string
+    : Type extends 'number' | 'integer'
+      ? number
+      : Type extends 'boolean'
+        ? boolean
+        : Type extends 'null'
+          ? null
+          : Type extends 'array'
+            ? ListOf<Schema>
+            : Type extends 'object'
+              ? ObjectOf<Schema>
+              : JsonValue;
+
+type ListOf<Schema> = Schema extends { readonly items: infer Items } ? readonly FromSchema<Items>[] : readonly JsonValue[];
+
+type ObjectOf<Schema> = Schema extends { readonly properties: infer Properties }
+  ? { readonly [Key in keyof Properties as Key extends RequiredOf<Schema> ? Key : never]: FromSchema<Properties[Key]> } & {
+      readonly [Key in keyof Properties as Key extends RequiredOf<Schema> ? never : Key]?: FromSchema<Properties[Key]>;
+    }
+  : JsonObject;
+
+type RequiredOf<Schema> = Schema extends { readonly required: readonly (infer Name)[] } ? Name : never;
+
+/**
+ * What the tool returned; null where it returned nothing: null, a blank text or the text `null`, unless the schema takes such a text. A text is also tried as the JSON that it
+ * holds. Throws a TypeError where the result is not known, and one that says where it does not fit.
+ */
+export function readResult<const Schema extends object>(
+  call: ToolCall,
+  schema: Schema,
+  context: EvaluationContext = evaluationContext(),
+): FromSchema<Schema> | null {
+  const { name, result } = call;
+  if (result === undefined) throw new TypeError(`${name}: the result is not known.`);
+  if (result === null) return null;
+  const inside = typeof result === 'string' ? parseJson(result) : undefined;
+  const asIs = misfit(result, schema, context);
+  if (asIs === undefined) return result as FromSchema<Schema>;
+  if (inside === null || (typeof result === 'string' && result.trim() === '')) return null;
+  if (inside !== undefined && misfit(inside, schema, context) === undefined) return inside as FromSchema<Schema>;
+  throw new TypeError(
+    `${name}: the result does not fit the schema${inside === undefined ? asIs : (misfit(inside, schema, context) ?? asIs)}.`,
+  );
+}
+
+/** The arguments of a call. Throws a TypeError that says where they do not fit. */
+export function readArguments<const Schema extends object>(
+  call: ToolCall,
+  schema: Schema,
+  context: EvaluationContext = evaluationContext(),
+): FromSchema<Schema> {
+  const { name, arguments: sent } = call;
+  if (sent === undefined || sent === null)
+    throw new TypeError(`${name}: the arguments ${sent === null ? 'are not an object' : 'are not known'}.`);
+  const fault = misfit(sent, schema, context);
+  if (fault !== undefined) throw new TypeError(`${name}: the arguments do not fit the schema${fault}.`);
+  return sent as FromSchema<Schema>;
+}
+
+/** The place and what is wrong there, to follow `does not fit the schema`; undefined: it fits. */
+function misfit(value: JsonValue, schema: object, context: EvaluationContext): string | undefined {
+  const compiled = context.schema(schema as JsonObject);
+  if (compiled === undefined || compiled.faults.length > 0)
+    throw new TypeError(`The schema cannot be used${compiled === undefined ? '' : `: ${compiled.faults.join('; ')}`}.`);
+  const problems = compiled.problems(value);
+  if (problems === undefined) return ': the schema asks for too much work to be checked to the end';
+  const [first] = problems;
+  if (first === undefined) return undefined;
+  return `${first.path.length === 0 ? '' : ` at ${first.path.join('.')}`}: ${first.message}`;
+}
+
+// Agent traces out of the spans that an instrumented agent recorded in this process, for example with an in-memory exporter.
+
+/** All runs in order of start time, an agent before its sub-agents. Empty: no agent, model or tool span is among them. */
+export function fromSpans(spans: readonly SdkSpan[]): readonly AgentTrace[] {
+  const read = spans.map(spanOf).filter((span) => span !== undefined);
+  return [...Map.groupBy(read, ({ traceId }) => traceId).values()]
+    .flatMap((own) =>
+      assemble({ collectors, tenant: noTenant, held: onceEach(own).map((span) => ({ span, arrivedMs: 0 })), records: new Map() }),
+    )
+    .toSorted((a, b) => (a.startUnixNano < b.startUnixNano ? -1 : a.startUnixNano > b.startUnixNano ? 1 : 0))
+    .map(({ trace }) => trace);
+}
+
+function onceEach(spans: readonly Span[]): readonly Span[] {
+  return [...new Map(spans.map((span) => [span.spanId, span])).values()];
 }

@@ -7,7 +7,7 @@ import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { askOf, runJudge, type Call } from '../pipeline/jury/judge-driver.ts';
 import { readyEvaluator } from './factory.ts';
-import { turnsOf, worstOf, type TurnGrouping, type TurnVerdicts } from '../../evaluators/evidence/turns.ts';
+import { turnsOf, worstOf, type TurnGrouping, type TurnVerdicts } from '../../evaluators/evidence/conversation.ts';
 
 /** Made by a factory, or any object of the evaluator contract, which then has its defaults. */
 export type UsableEvaluator = ConfiguredEvaluator | AnyEvaluator;

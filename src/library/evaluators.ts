@@ -2,67 +2,81 @@
  * `tracejury/evaluators`: every evaluator as a factory, and `evaluate`, for unit tests and programs. A new evaluator is an import and a
  * line here. Calls are marked as pure, so that a bundler keeps only the evaluators that are used.
  */
-import { analysisClarity as analysisClarityMember } from '../../evaluators/analysis-clarity.ts';
-import { answerRelevance as answerRelevanceMember } from '../../evaluators/answer-relevance.ts';
-import { argumentCorrectness as argumentCorrectnessMember } from '../../evaluators/argument-correctness.ts';
-import { argumentProvenance as argumentProvenanceMember } from '../../evaluators/argument-provenance.ts';
+import {
+  analysisClarity as analysisClarityMember,
+  answerRelevance as answerRelevanceMember,
+  codeReadability as codeReadabilityMember,
+  hallucination as hallucinationMember,
+  qaCorrectness as qaCorrectnessMember,
+  relevance as relevanceMember,
+  summarization as summarizationMember,
+  toxicity as toxicityMember,
+} from '../../evaluators/response-judges.ts';
+import {
+  argumentCorrectness as argumentCorrectnessMember,
+  parameterExtraction as parameterExtractionMember,
+  router as routerMember,
+  toolSelection as toolSelectionMember,
+} from '../../evaluators/tool-call-judges.ts';
+import {
+  argumentProvenance as argumentProvenanceMember,
+  toolArgumentHallucination as toolArgumentHallucinationMember,
+} from '../../evaluators/argument-sources.ts';
 import { codeParseable as codeParseableMember } from '../../evaluators/code-parseable.ts';
-import { codeReadability as codeReadabilityMember } from '../../evaluators/code-readability.ts';
-import { contains as containsMember } from '../../evaluators/contains.ts';
-import { cosineSimilarity as cosineSimilarityMember } from '../../evaluators/cosine-similarity.ts';
-import { cost as costMember } from '../../evaluators/cost.ts';
+import {
+  contains as containsMember,
+  keywords as keywordsMember,
+  outputContains as outputContainsMember,
+  regexMatch as regexMatchMember,
+} from '../../evaluators/text-search.ts';
+import {
+  cosineSimilarity as cosineSimilarityMember,
+  outputRelevanceBySimilarity as outputRelevanceBySimilarityMember,
+  outputSimilarity as outputSimilarityMember,
+} from '../../evaluators/vector-similarity.ts';
+import {
+  cost as costMember,
+  latency as latencyMember,
+  stepCount as stepCountMember,
+  tokenUsage as tokenUsageMember,
+} from '../../evaluators/budgets.ts';
 import { customJudge as customJudgeMember } from '../../evaluators/custom-judge.ts';
-import { directMatch as directMatchMember } from '../../evaluators/direct-match.ts';
+import {
+  directMatch as directMatchMember,
+  exactMatch as exactMatchMember,
+  outputEquals as outputEqualsMember,
+} from '../../evaluators/output-equality.ts';
 import { entityCorrectness as entityCorrectnessMember } from '../../evaluators/entity-correctness.ts';
-import { exactMatch as exactMatchMember } from '../../evaluators/exact-match.ts';
 import { expectedTools as expectedToolsMember } from '../../evaluators/expected-tools.ts';
 import { finalResponsePresent as finalResponsePresentMember } from '../../evaluators/final-response-present.ts';
-import { goalReached as goalReachedMember } from '../../evaluators/goal-reached.ts';
-import { hallucination as hallucinationMember } from '../../evaluators/hallucination.ts';
+import {
+  goalReached as goalReachedMember,
+  stepEfficiency as stepEfficiencyMember,
+  trajectoryQuality as trajectoryQualityMember,
+} from '../../evaluators/run-judges.ts';
 import { http as httpMember } from '../../evaluators/http.ts';
 import { jsonParseable as jsonParseableMember } from '../../evaluators/json-parseable.ts';
 import { jsonPath as jsonPathMember } from '../../evaluators/json-path.ts';
 import { jsonSimilarity as jsonSimilarityMember } from '../../evaluators/json-similarity.ts';
-import { keywords as keywordsMember } from '../../evaluators/keywords.ts';
-import { latency as latencyMember } from '../../evaluators/latency.ts';
-import { loopDetection as loopDetectionMember } from '../../evaluators/loop-detection.ts';
+import { loopDetection as loopDetectionMember, toolEfficiency as toolEfficiencyMember } from '../../evaluators/repeated-calls.ts';
 import { messageOrder as messageOrderMember } from '../../evaluators/message-order.ts';
-import { outputContains as outputContainsMember } from '../../evaluators/output-contains.ts';
-import { outputEquals as outputEqualsMember } from '../../evaluators/output-equals.ts';
-import { outputRelevanceBySimilarity as outputRelevanceBySimilarityMember } from '../../evaluators/output-relevance-by-similarity.ts';
-import { outputSimilarity as outputSimilarityMember } from '../../evaluators/output-similarity.ts';
-import { parameterExtraction as parameterExtractionMember } from '../../evaluators/parameter-extraction.ts';
-import { planAdherence as planAdherenceMember } from '../../evaluators/plan-adherence.ts';
-import { planQuality as planQualityMember } from '../../evaluators/plan-quality.ts';
+import { planAdherence as planAdherenceMember, planQuality as planQualityMember } from '../../evaluators/plan-judges.ts';
 import { promptInjectionInToolResult as promptInjectionInToolResultMember } from '../../evaluators/prompt-injection-in-tool-result.ts';
-import { qaCorrectness as qaCorrectnessMember } from '../../evaluators/qa-correctness.ts';
-import { regexMatch as regexMatchMember } from '../../evaluators/regex-match.ts';
-import { relevance as relevanceMember } from '../../evaluators/relevance.ts';
-import { router as routerMember } from '../../evaluators/router.ts';
-import { stepCount as stepCountMember } from '../../evaluators/step-count.ts';
-import { stepEfficiency as stepEfficiencyMember } from '../../evaluators/step-efficiency.ts';
-import { summarization as summarizationMember } from '../../evaluators/summarization.ts';
 import { taskCompletion as taskCompletionMember } from '../../evaluators/task-completion.ts';
-import { tokenUsage as tokenUsageMember } from '../../evaluators/token-usage.ts';
-import { toolArgumentHallucination as toolArgumentHallucinationMember } from '../../evaluators/tool-argument-hallucination.ts';
 import { toolCallArgs as toolCallArgsMember } from '../../evaluators/tool-call-args.ts';
-import { toolCallCount as toolCallCountMember } from '../../evaluators/tool-call-count.ts';
+import { toolCallCount as toolCallCountMember, toolCalled as toolCalledMember } from '../../evaluators/tool-counts.ts';
 import { toolCallOrder as toolCallOrderMember } from '../../evaluators/tool-call-order.ts';
 import { toolCallOutput as toolCallOutputMember } from '../../evaluators/tool-call-output.ts';
 import { toolCallValidity as toolCallValidityMember } from '../../evaluators/tool-call-validity.ts';
-import { toolCalled as toolCalledMember } from '../../evaluators/tool-called.ts';
 import { toolCorrectness as toolCorrectnessMember } from '../../evaluators/tool-correctness.ts';
-import { toolDescriptionReliability as toolDescriptionReliabilityMember } from '../../evaluators/tool-description-reliability.ts';
-import { toolEfficiency as toolEfficiencyMember } from '../../evaluators/tool-efficiency.ts';
-import { toolError as toolErrorMember } from '../../evaluators/tool-error.ts';
-import { toolNameReliability as toolNameReliabilityMember } from '../../evaluators/tool-name-reliability.ts';
+import {
+  toolDescriptionReliability as toolDescriptionReliabilityMember,
+  toolNameReliability as toolNameReliabilityMember,
+} from '../../evaluators/definition-reliability.ts';
+import { toolError as toolErrorMember, toolRecovery as toolRecoveryMember } from '../../evaluators/tool-failures.ts';
 import { toolPermission as toolPermissionMember } from '../../evaluators/tool-permission.ts';
-import { toolRecovery as toolRecoveryMember } from '../../evaluators/tool-recovery.ts';
-import { toolSelection as toolSelectionMember } from '../../evaluators/tool-selection.ts';
 import { toolTrajectory as toolTrajectoryMember } from '../../evaluators/tool-trajectory.ts';
-import { toxicity as toxicityMember } from '../../evaluators/toxicity.ts';
 import { trajectoryMatch as trajectoryMatchMember } from '../../evaluators/trajectory-match.ts';
-import { trajectoryQuality as trajectoryQualityMember } from '../../evaluators/trajectory-quality.ts';
 import { factory } from './factory.ts';
 
 export const analysisClarity = /* @__PURE__ */ factory(analysisClarityMember);
@@ -132,7 +146,7 @@ export { evaluate, type EvaluateWith, type Expected, type UsableEvaluator, type 
 export { evaluateTurns, type EvaluateTurnsWith, type ExpectedByTurn, type NamedTurnVerdicts } from './evaluate.ts';
 export type { EvaluatorSetting, Factory, Given } from './factory.ts';
 export { convergence, type ConvergenceOptions, type GroupOutcome, type GroupRun } from '../../evaluators/evidence/convergence.ts';
-export { groupRun, type GroupRunOptions } from '../../evaluators/evidence/group-run.ts';
+export { groupRun, type GroupRunOptions } from '../../evaluators/evidence/convergence.ts';
 export { evaluationContext } from '../../evaluators/configuration/context.ts';
 export { listPrices, listPricesDate } from '../../evaluators/pricing/list-prices.ts';
 export type { Price, PriceTable } from '../../evaluators/pricing/prices.ts';
@@ -149,7 +163,7 @@ export type {
   RuleEvaluator,
   Subject,
 } from '../../evaluators/evaluator.ts';
-export type { ErrorPredicate } from '../../evaluators/evidence/failed-calls.ts';
+export type { ErrorPredicate } from '../../evaluators/tool-failures.ts';
 export type { ArgumentMatcher } from '../../evaluators/matching/arguments.ts';
 export type { Expectation, ExpectedToolCall, ExpectedToolOutput } from '../model/expectation.ts';
 export type { Outcome, PartVerdict, SkipReason, Verdict } from '../model/verdict.ts';

@@ -7,9 +7,9 @@ import {
   type ConfiguredRule,
 } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Subject } from '../../evaluators/evaluator.ts';
-import { partedOptions, snakeMembers } from '../../evaluators/configuration/option-forms.ts';
-import type { TurnGrouping } from '../../evaluators/evidence/turns.ts';
-import { writtenExpectation } from '../../evaluators/expectation/written-expectation.ts';
+import { partedOptions, snakeMembers } from '../../evaluators/configuration/options.ts';
+import type { TurnGrouping } from '../../evaluators/evidence/conversation.ts';
+import { writtenExpectation } from '../../evaluators/expectation/expectation.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';

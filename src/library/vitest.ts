@@ -115,12 +115,12 @@ function toHaveNoFailures(this: MatcherState, received: unknown, { allowUnscored
 
 function listed(examples: readonly ExampleResult[]): readonly string[] {
   return [
-    ...examples.slice(0, examplesShown).map(exampleText),
-    ...(examples.length > examplesShown ? [`… and ${examples.length - examplesShown} more`] : []),
+    ...examples.slice(0, examplesMax).map(exampleText),
+    ...(examples.length > examplesMax ? [`… and ${examples.length - examplesMax} more`] : []),
   ];
 }
 
-const examplesShown = 20;
+const examplesMax = 20;
 const partsMax = 5;
 
 function exampleText({ id, status, error, verdicts, expectationsWithoutScore = [] }: ExampleResult): string {

@@ -4,15 +4,29 @@ import type { LogRecord, Span } from './span.ts';
 
 export type Admission = 'open' | { readonly refuse: 'overloaded' | 'journal_full' | 'stopping'; readonly retryAfterSeconds: number };
 
+/** Counts the readers of memory that is used again after the last one. Whoever reads beyond the call that brought it retains it first. */
+export interface MemoryReference {
+  /** One more reader. Throws when the memory was given back. */
+  retain(): void;
+  /** One reader less; the last one gives the memory back. Throws when it was given back before. */
+  release(): void;
+  /** Leaves the memory to the garbage collector, for readers that cannot say when they are done. */
+  keep(): void;
+}
+
 /** A request as it came, for whoever writes it down. */
 export interface Received {
   readonly contentType: string;
   /** As the request said; the body stays compressed. Empty: none. */
   readonly contentEncoding: string;
-  /** Must not be changed until the request is acknowledged. */
+  /** Must not be changed until the request is acknowledged. Valid until then. */
   readonly body: Buffer;
-  /** The same inflated, for whoever passes it on. */
+  /** Of `body`; absent when it is not used again. */
+  readonly bodyMemory?: MemoryReference;
+  /** The same inflated, for whoever passes it on. Valid until the request is acknowledged. */
   readonly plain?: Buffer;
+  /** Of `plain`, in which the spans lie; absent when it is not used again. */
+  readonly plainMemory?: MemoryReference;
   /** False: something in it was rejected. */
   readonly isWhole?: boolean;
 }

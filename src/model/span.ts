@@ -17,7 +17,7 @@ export interface Attributed {
   /** The keys alone, where the attributes lie in a body. */
   keyShape?(): KeyShape;
   /** Where the UTF-8 of the text under a key lies; undefined for another value, or where nothing lies in a body. */
-  writtenText?(key: string): WrittenText | undefined;
+  writtenText?(key: string): WrittenBytes | undefined;
   /** The first byte of that text; undefined also for an empty one. */
   textStart?(key: string): number | undefined;
 }
@@ -30,7 +30,8 @@ export interface WrittenAttributes {
   readonly from: number;
 }
 
-export interface WrittenText {
+/** A part of a body. */
+export interface WrittenBytes {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
@@ -90,8 +91,8 @@ export interface Span extends Attributed {
   readonly droppedAttributes?: number;
   /** Bytes of this span on the wire: what a byte budget counts. */
   readonly wireBytes: number;
-  /** The span as it lies in a protobuf body; undefined where it came in another way. */
-  asWritten?(): Uint8Array;
+  /** Where the span lies in a protobuf body; undefined where it came in another way. */
+  asWritten?(): WrittenBytes;
 }
 
 export interface LogRecord extends Attributed {

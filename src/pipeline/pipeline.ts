@@ -10,37 +10,26 @@
 import type { Collector } from '../../collectors/collector.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import type { PriceTable } from '../../evaluators/pricing/prices.ts';
-import type { RunDecision, ScoredRun } from '../model/scored-run.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
+import type { MemoryReference } from '../model/ingest.ts';
+import type { ScoredRun } from '../model/scored-run.ts';
 import type { LogRecord, Span } from '../model/span.ts';
-import type { Evaluation, Verdict } from '../model/verdict.ts';
+import type { Evaluation } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { NewJudgeJob } from '../model/judge-work.ts';
-import { countActivity, countCosts } from './reporting/agent-activity.ts';
-import {
-  decision,
-  decisionOf,
-  evaluateRun,
-  expectedOf,
-  evaluationOf,
-  recordDuration,
-  ruleSteps,
-  whoIsAsked,
-  type Pace,
-  type PlannedEvaluator,
-  type ToJudge,
-} from './evaluation/evaluate.ts';
-import { gathering } from './gathering/gatherer.ts';
-import type { GatheringSettings, GroupLimits } from './gathering/close-policy.ts';
-import type { JournalReferences } from './gathering/journal-references.ts';
-import type { SlabAllocator } from './gathering/slab-allocator.ts';
+import { evaluateRun, ruleSteps, type Pace, type PlannedEvaluator, type ToJudge } from './evaluation/evaluate.ts';
 import { redactedRun } from './evaluation/redacted-run.ts';
+import { turnOf, type TurnsWith } from './evaluation/session-turns.ts';
+import type { GatheringSettings, GroupLimits } from './gathering/close-policy.ts';
+import { gathering } from './gathering/gatherer.ts';
+import type { JournalReferences } from './gathering/journal-references.ts';
 import type { Reopening } from './gathering/late-spans.ts';
+import type { SlabAllocator } from './gathering/slab-allocator.ts';
+import { judging, type Ask, type Queued, type ResumedJob } from './judging.ts';
 import type { AskEnd } from './jury/judge-driver.ts';
-import { asConversation, turnOf, withoutEarlier, type TurnsWith } from './evaluation/session-turns.ts';
+import { costCounting, countActivity } from './reporting/agent-activity.ts';
 import type { TaskGroups } from './reporting/task-groups.ts';
 
 /** What a configuration says about runs. It may be exchanged at any time: a run goes by what holds when it closes. */
@@ -60,14 +49,15 @@ export interface PipelineOptions extends PipelineSettings {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
+  /** Memory of the bodies that spans lie in; absent: spans of closed traces are copied out of it. */
+  readonly bodies?: { readonly usedBytes: () => number };
   /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
   readonly compaction?: SlabAllocator;
   /** Receives the keys of traces of which nothing is open, or that have shown no run; before the verdicts of their runs, in the same turn. */
   readonly settled?: (keys: readonly string[]) => void;
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
-  /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
-  readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
+  readonly ask: Ask;
   /** Absent: there are no budgets. */
   readonly pace?: Pace;
   /** What waits for a judge in the store, or why it may not. Undefined: nothing waits there, and the judge is asked at once. */
@@ -80,14 +70,12 @@ export interface PipelineOptions extends PipelineSettings {
   readonly sessions?: Pick<TurnsWith, 'partyOf' | 'refused'>;
 }
 
-export type Queued = { readonly kind: 'job'; readonly job: NewJudgeJob } | { readonly kind: 'overload'; readonly reason: string };
-
-/** What has waited in the store. */
-export type ResumedJob = NewJudgeJob & { readonly run: Run };
-
 export interface Pipeline extends Reopening {
-  /** `position`: where the journal has the request that brought them; `origin`: where it had that request before it was written again. */
-  spans(tenant: Tenant, spans: readonly Span[], position?: number, origin?: number): void;
+  /**
+   * `position`: where the journal has the request that brought them; `origin`: where it had that request before it was written again; `memory`: in
+   * which they lie, where it is used again.
+   */
+  spans(tenant: Tenant, spans: readonly Span[], position?: number, origin?: number, memory?: MemoryReference): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
   /** What a journal needs to know of the traces. */
   readonly references: JournalReferences;
@@ -117,8 +105,10 @@ export interface Pipeline extends Reopening {
 }
 
 export function pipeline(options: PipelineOptions): Pipeline {
-  const { clock, telemetry, deliver, ask } = options;
+  const { clock, telemetry, deliver, ask, queue } = options;
   let settings: PipelineSettings = options;
+  let countCosts = costCounting(options.prices ?? {}, telemetry);
+  const judges = judging({ clock, telemetry, settings: () => settings, deliver, ask, queue });
   /** Of large runs that close in this turn. */
   const ruleVerdicts = new WeakMap<Run, readonly Evaluation[]>();
   const gather = gathering({
@@ -129,21 +119,22 @@ export function pipeline(options: PipelineOptions): Pipeline {
   });
 
   function score(whole: Run): void {
-    const { plan, prices = {}, groups, redaction } = settings;
+    const { plan, groups, redaction } = settings;
     const { evaluations, decisions, toJudge, isRaised } = evaluateRun(whole, plan, options, ruleVerdicts.get(whole));
     if (isRaised === true) {
       telemetry.add('tracejury.sampling.raised', 1);
       options.upstreamRaised?.(whole.tenant);
     }
-    const { run, item, work } = redactedRun(whole, redaction);
+    const redacted = redactedRun(whole, redaction);
+    const { run } = redacted;
     countActivity(run, telemetry);
-    countCosts(run, prices, telemetry);
+    countCosts(run);
     groups?.closed(run, evaluations);
-    const { jobs, refused, atOnce } = queued(toJudge, options.queue);
+    const { jobs, refused, atOnce } = judges.places(toJudge);
     const turn = options.sessions === undefined ? undefined : turnOf(whole, run, plan, { ...options.sessions, ...options });
     const isAsked = toJudge.length > 0 || turn?.choices.some(({ mayBeChosen }) => mayBeChosen) === true;
     deliver(
-      item({
+      redacted.item({
         evaluations,
         decisions: [...decisions, ...refused],
         ...(isAsked ? { asked: true } : {}),
@@ -151,47 +142,13 @@ export function pipeline(options: PipelineOptions): Pipeline {
         ...(turn === undefined ? {} : { turn }),
       }),
     );
-    const askedMs = clock.nowMs();
-    for (const asked of atOnce) ask(run, work(asked), (end) => answered({ run, item, asked, askedMs, groups }, end));
+    judges.ask(redacted, atOnce);
   }
 
   /** Something has been added, or room was made. */
   function changed(): void {
     for (const run of gather.due(0)) score(run);
     observe();
-  }
-
-  function answered({ run, item, asked, askedMs, groups }: AskedRun, end: AskEnd): void {
-    const ended = judged(run, asked, end);
-    for (const evaluation of ended.evaluations) recordDuration(telemetry, evaluation, clock.nowMs() - askedMs);
-    if (run.session === undefined) groups?.judged(run, ended.evaluations);
-    deliver(item({ ...ended, answered: true, ...(end.calls === undefined ? {} : { calls: end.calls }) }));
-  }
-
-  function resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void {
-    const { plan, groups, redaction } = settings;
-    const { run, item: whole, work } = redactedRun(job.run, redaction);
-    const item: typeof whole = (outcome) => {
-      const scored = whole(outcome);
-      return { ...scored, run: withoutEarlier(scored.run) };
-    };
-    const deliverAs = (end: Pick<RunDecision, 'decision' | 'reason'>): void => {
-      const { name, evaluator, evaluatorKind, probability } = job;
-      deliver(item({ evaluations: [], decisions: [{ name, evaluator, evaluatorKind, ...end, probability }], answered: true }));
-      done(true);
-    };
-    if (as !== undefined && as.kind !== 'judged') return deliverAs({ decision: as.kind, reason: as.reason });
-    const planned = plan.find(({ configured }) => configured.name === job.name);
-    if (planned === undefined || planned.configured.kind === 'rule') return deliverAs({ decision: 'filtered', reason: 'not_configured' });
-    const { configured } = planned;
-    // Another question than the one that this run was chosen for.
-    if (configured.optionsHash !== job.optionsHash) return deliverAs({ decision: 'filtered', reason: 'reconfigured' });
-    const asked: ToJudge = { configured, ...whoIsAsked(planned), expected: expectedOf(run), probability: job.probability };
-    ask(asConversation(run), work(asked), (end) => {
-      if (end.kind === 'overload' && waitsOn.has(end.reason)) return done(false);
-      answered({ run, item, asked, askedMs: job.offeredAt / 1_000, groups }, end);
-      done(true);
-    });
   }
 
   function observe(): void {
@@ -201,7 +158,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
 
   return {
     references: gather.references,
-    resume,
+    resume: judges.resume,
     takeStrays: gather.takeStrays,
     reopen(stored) {
       gather.reopen(stored);
@@ -211,9 +168,9 @@ export function pipeline(options: PipelineOptions): Pipeline {
       gather.dismiss(trace);
       changed();
     },
-    spans(tenant, spans, position, origin) {
+    spans(tenant, spans, position, origin, memory) {
       settings.groups?.spans(tenant, spans);
-      gather.addSpans(tenant, spans, position, origin);
+      gather.addSpans(tenant, spans, position, origin, memory);
       changed();
     },
     logs(tenant, records, position) {
@@ -231,6 +188,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
     },
     exchange(next) {
       settings = next;
+      countCosts = costCounting(next.prices ?? {}, telemetry);
       gather.exchange(next);
     },
     relieve() {
@@ -242,44 +200,4 @@ export function pipeline(options: PipelineOptions): Pipeline {
     bytes: gather.bytes,
     openBytes: gather.openBytes,
   };
-}
-
-interface AskedRun {
-  readonly run: Run;
-  readonly item: (item: Omit<ScoredRun, 'run'>) => ScoredRun;
-  readonly asked: ToJudge;
-  readonly askedMs: number;
-  readonly groups: TaskGroups | undefined;
-}
-
-/** Of those who ask: there may be room later. */
-const waitsOn: ReadonlySet<string> = new Set(['queue_full', 'stopping', 'judge_down']);
-
-function queued(
-  toJudge: readonly ToJudge[],
-  queue: PipelineOptions['queue'],
-): { readonly jobs: readonly NewJudgeJob[]; readonly refused: readonly RunDecision[]; readonly atOnce: readonly ToJudge[] } {
-  const [jobs, refused, atOnce]: [NewJudgeJob[], RunDecision[], ToJudge[]] = [[], [], []];
-  for (const asked of toJudge) {
-    const place = queue?.(asked);
-    if (place === undefined) atOnce.push(asked);
-    else if (place.kind === 'job') jobs.push(place.job);
-    else refused.push(decision(asked.configured, place.kind, place.reason, asked.probability));
-  }
-  return { jobs, refused, atOnce };
-}
-
-function judged(run: Run, work: ToJudge, end: AskEnd): Omit<ScoredRun, 'run'> {
-  if (end.kind !== 'judged') return { evaluations: [], decisions: [decision(work.configured, end.kind, end.reason, work.probability)] };
-  return {
-    evaluations: [evaluationOf(run, work.configured, ofSession(run, end.verdict), work.probability)],
-    decisions: [decisionOf(work.configured, end.verdict)],
-  };
-}
-
-/** Says on how much of the session it is. */
-function ofSession({ session }: Run, verdict: Verdict): Verdict {
-  return session === undefined
-    ? verdict
-    : { ...verdict, details: { ...verdict.details, session: { turns: session.turns, left_out: session.leftOut } } };
 }

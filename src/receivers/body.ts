@@ -1,7 +1,17 @@
-/** Reads a request body, inflating it on the way. Limits are counted as the bytes come, so a body never holds more than they allow. */
+/** Reads a request body into recycled memory, and inflates it. Limits are counted as the bytes come, so a body never holds more than they allow. */
 import type { Readable, Transform } from 'node:stream';
-import { constants, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import {
+  constants,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+  gunzipSync,
+  inflateSync,
+  zstdDecompressSync,
+  type Zlib,
+} from 'node:zlib';
 import { JuryError } from '../model/errors.ts';
+import type { BufferPool, PooledBuffer } from '../runtime/buffer-pool.ts';
 import type { Lease } from './byte-budget.ts';
 
 export type ContentEncoding = 'identity' | 'gzip' | 'deflate' | 'zstd';
@@ -14,6 +24,7 @@ export interface BodyOptions {
   /** Bytes of the body that the lease holds already. */
   readonly leasedBytes: number;
   readonly lease: Lease;
+  readonly buffers: BufferPool;
   /** Called once, with the body bytes as sent, whether the body was read or refused. */
   readonly received: (bytes: number) => void;
 }
@@ -30,158 +41,213 @@ export function contentEncoding(header: string | undefined): ContentEncoding | u
 }
 
 export interface ReceivedBody {
-  readonly body: Buffer;
-  /** As it came, still compressed where it was. */
-  readonly sent: Buffer;
+  /** Inflated. */
+  readonly body: PooledBuffer;
+  /** As it came, still compressed where it was; `body` itself where it was not. */
+  readonly sent: PooledBuffer;
 }
 
-/** Rejects with JuryError, or with `aborted`. The source is left open and paused, so that the caller can still read the rest away. */
+/** The caller has read the body. */
+export function releaseBody({ body, sent }: ReceivedBody): void {
+  body.release();
+  if (sent !== body) sent.release();
+}
+
+/**
+ * Rejects with JuryError, or with `aborted`. The source is left open and paused, so that the caller can still read the rest away. The caller
+ * releases the body.
+ */
 export async function readBody(source: Readable, options: BodyOptions): Promise<ReceivedBody> {
-  const inflater = inflaters[options.encoding]();
-  let sent = 0;
+  const sent = growingBuffer(options.buffers, options.leasedBytes);
   try {
-    return await new Promise<ReceivedBody>((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      const sentChunks: Buffer[] = [];
-      let length = 0;
-      const keep = (chunk: Buffer): void => {
-        length += chunk.length;
-        chunks.push(chunk);
-      };
-      const pieces = coalescer((piece) => {
-        if (inflater === undefined) return keep(piece);
-        sentChunks.push(piece);
-        if (!inflater.write(piece)) source.pause();
-      }, options.leasedBytes);
-      const onData = (chunk: Buffer): void => {
-        sent += chunk.length;
-        if (sent > options.bodyBytesMax) return fail(new JuryError('OTLP_TOO_LARGE', `It has more than ${options.bodyBytesMax} bytes.`));
-        if (sent > options.leasedBytes && !options.lease.take(Math.min(chunk.length, sent - options.leasedBytes)))
-          return fail(overloaded());
-        pieces.push(chunk);
-      };
-      const onEnd = (): void => {
-        source.off('close', onClose);
-        pieces.flush();
-        if (inflater !== undefined) {
-          inflater.end();
-          return;
-        }
-        const body = Buffer.concat(chunks, length);
-        resolve({ body, sent: body });
-      };
-      const onClose = (): void => fail(aborted);
-      const fail = (reason: unknown): void => {
-        source.off('data', onData).off('end', onEnd).off('close', onClose).pause();
-        reject(reason);
-      };
-      source
-        .on('data', onData)
-        .on('end', onEnd)
-        .on('close', onClose)
-        .on('error', () => fail(aborted));
-      inflater?.on('drain', () => source.resume());
-      inflater?.on('error', () => fail(new JuryError('OTLP_MALFORMED', `Its ${options.encoding} data is broken.`)));
-      inflater?.on('data', (chunk: Buffer) => {
-        if (length + chunk.length > options.inflatedBytesMax)
-          return fail(new JuryError('OTLP_TOO_LARGE', `It inflates to more than ${options.inflatedBytesMax} bytes.`));
-        if (!options.lease.take(chunk.length)) return fail(overloaded());
-        return keep(chunk);
-      });
-      inflater?.on('end', () => {
-        if (inflater.bytesWritten < sent) fail(new JuryError('OTLP_MALFORMED', `There are bytes behind its ${options.encoding} data.`));
-        else resolve({ body: Buffer.concat(chunks, length), sent: Buffer.concat(sentChunks, sent) });
-      });
-    });
+    await readInto(sent, source, options);
+    if (options.encoding === 'identity') {
+      const body = sent.take();
+      return { body, sent: body };
+    }
+    const body = await inflated(sent.bytes(), options.encoding, options);
+    return { body, sent: sent.take() };
   } finally {
-    inflater?.destroy();
-    options.received(sent);
+    sent.discard();
   }
+}
+
+async function readInto(
+  target: GrowingBuffer,
+  source: Readable,
+  { bodyBytesMax, leasedBytes, lease, received }: BodyOptions,
+): Promise<void> {
+  let sent = 0;
+  await new Promise<void>((resolve, reject) => {
+    const onData = (chunk: Buffer): void => {
+      sent += chunk.length;
+      if (sent > bodyBytesMax) return fail(new JuryError('OTLP_TOO_LARGE', `It has more than ${bodyBytesMax} bytes.`));
+      if (sent > leasedBytes && !lease.take(Math.min(chunk.length, sent - leasedBytes))) return fail(overloaded());
+      return target.push(chunk);
+    };
+    const onEnd = (): void => {
+      source.off('close', onClose);
+      resolve();
+    };
+    const onClose = (): void => fail(aborted);
+    const fail = (reason: unknown): void => {
+      source.off('data', onData).off('end', onEnd).off('close', onClose).pause();
+      reject(reason);
+    };
+    source
+      .on('data', onData)
+      .on('end', onEnd)
+      .on('close', onClose)
+      .on('error', () => fail(aborted));
+  }).finally(() => received(sent));
 }
 
 function overloaded(): JuryError {
   return new JuryError('OVERLOADED', 'Requests in flight hold all the bytes there are.');
 }
 
-type Inflater = Transform & { readonly bytesWritten: number };
-
-/** Larger pieces than zlib's default of 16 KiB: fewer turns of the event loop for the same body. */
+/** As large as one read of a socket: fewer turns of the event loop than with zlib's 16 KiB for the same body. */
 const chunkSize = 64 * 1024;
 
 /** 8 MiB, what RFC 9659 allows for zstd over HTTP; a larger window is memory that a small body can ask for. */
 const zstdWindowLogMax = 23;
 
-const inflaters: { readonly [encoding in ContentEncoding]: () => Inflater | undefined } = {
-  identity: () => undefined,
-  gzip: () => createGunzip({ chunkSize }),
-  deflate: () => createInflate({ chunkSize }),
-  zstd: () => createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLogMax } }),
+/** What inflates within a few milliseconds is inflated at once, for half the cost of a stream. */
+const atOnceBytesMax = 2 * 1024 * 1024;
+/** A larger body hardly inflates to less. */
+const atOnceSentBytesMax = 512 * 1024;
+
+type Inflater = Transform & { readonly bytesWritten: number };
+type Compression = Exclude<ContentEncoding, 'identity'>;
+
+const zstd = { chunkSize, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLogMax } };
+const inflaters: {
+  readonly [encoding in Compression]: {
+    readonly stream: () => Inflater;
+    readonly atOnce: (sent: Buffer, bounds: { readonly maxOutputLength: number; readonly info: true }) => unknown;
+  };
+} = {
+  gzip: { stream: () => createGunzip({ chunkSize }), atOnce: (sent, bounds) => gunzipSync(sent, { chunkSize, ...bounds }) },
+  deflate: { stream: () => createInflate({ chunkSize }), atOnce: (sent, bounds) => inflateSync(sent, { chunkSize, ...bounds }) },
+  zstd: { stream: () => createZstdDecompress(zstd), atOnce: (sent, bounds) => zstdDecompressSync(sent, { ...zstd, ...bounds }) },
 };
 
-/**
- * Copies the small pieces of a body together. A piece of one byte costs some two hundred bytes as an object and pins the read that it came in, so
- * whoever sends a body in single bytes would take many times what its lease says.
- */
-interface Coalescer {
-  push(piece: Buffer): void;
-  /** Hands out what is left; called at the end of the body. */
-  flush(): void;
+async function inflated(sent: Buffer, encoding: Compression, options: BodyOptions): Promise<PooledBuffer> {
+  return inflatedAtOnce(sent, encoding, options) ?? (await inflatedAsStream(sent, encoding, options));
 }
 
-/** The first slab of a body whose length nobody announced. */
-const firstSlabBytes = 1024;
-/** As large as one read of a socket. */
-const slabBytesMax = 64 * 1024;
-/** A piece passes as it is when it is large, and most of the memory that it pins. */
-const passingBytes = 8 * 1024;
-const passingShare = 0.5;
+/** `undefined` when it takes longer than a turn may. */
+function inflatedAtOnce(sent: Buffer, encoding: Compression, { inflatedBytesMax, lease, buffers }: BodyOptions): PooledBuffer | undefined {
+  if (sent.length === 0 || sent.length > atOnceSentBytesMax) return undefined;
+  const result = inflatedWithin(sent, encoding, Math.min(inflatedBytesMax, atOnceBytesMax));
+  if (result === undefined) return undefined;
+  if (result.read < sent.length) throw trailing(encoding);
+  if (!lease.take(result.bytes.length)) throw overloaded();
+  const body = buffers.take(result.bytes.length);
+  result.bytes.copy(body.bytes);
+  return body;
+}
 
-/** `emit` gets all bytes in their order, in pieces that are worth an object each. Slabs double, so that they hold at most twice what came. */
-function coalescer(emit: (piece: Buffer) => void, announcedBytes = 0): Coalescer {
-  let slab: Buffer | undefined;
-  let used = 0;
-  let nextBytes = announcedBytes > 0 ? Math.min(slabBytesMax, announcedBytes) : firstSlabBytes;
-  /** Most bodies are one piece: it is copied when a second one comes. */
-  let first: Buffer | undefined;
-  let isFirst = true;
-
-  function flush(): void {
-    if (first !== undefined) emit(first);
-    first = undefined;
-    if (slab === undefined || used === 0) return;
-    emit(slab.subarray(0, used));
-    slab = undefined;
-    used = 0;
+/** `undefined` when it inflates to more. */
+function inflatedWithin(
+  sent: Buffer,
+  encoding: Compression,
+  maxOutputLength: number,
+): { readonly bytes: Buffer; readonly read: number } | undefined {
+  try {
+    // The types of Node leave out what `info` gives.
+    const { buffer, engine } = inflaters[encoding].atOnce(sent, { maxOutputLength, info: true }) as {
+      readonly buffer: Buffer;
+      readonly engine: Pick<Zlib, 'bytesWritten'>;
+    };
+    return { bytes: buffer, read: engine.bytesWritten };
+  } catch (error) {
+    if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') return undefined;
+    throw broken(encoding);
   }
+}
 
-  function copy(piece: Buffer): void {
-    for (let at = 0; at < piece.length;) {
-      if (slab === undefined) {
-        // Not out of Node's pool: a slab that is handed on must pin nothing but itself.
-        slab = Buffer.allocUnsafeSlow(nextBytes);
-        nextBytes = Math.min(slabBytesMax, nextBytes * 2);
-      }
-      const count = piece.copy(slab, used, at);
-      at += count;
-      used += count;
-      if (used === slab.length) flush();
-    }
+async function inflatedAsStream(
+  sent: Buffer,
+  encoding: Compression,
+  { inflatedBytesMax, lease, buffers }: BodyOptions,
+): Promise<PooledBuffer> {
+  const inflater = inflaters[encoding].stream();
+  const target = growingBuffer(buffers, sent.length);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      inflater.on('error', () => reject(broken(encoding)));
+      inflater.on('data', (chunk: Buffer) => {
+        if (target.length() + chunk.length > inflatedBytesMax)
+          reject(new JuryError('OTLP_TOO_LARGE', `It inflates to more than ${inflatedBytesMax} bytes.`));
+        else if (lease.take(chunk.length)) return target.push(chunk);
+        else reject(overloaded());
+        inflater.destroy();
+      });
+      inflater.on('end', () => (inflater.bytesWritten < sent.length ? reject(trailing(encoding)) : resolve()));
+      inflater.end(sent);
+    });
+    return target.take();
+  } finally {
+    inflater.destroy();
+    target.discard();
+  }
+}
+
+function broken(encoding: Compression): JuryError {
+  return new JuryError('OTLP_MALFORMED', `Its ${encoding} data is broken.`);
+}
+
+function trailing(encoding: Compression): JuryError {
+  return new JuryError('OTLP_MALFORMED', `There are bytes behind its ${encoding} data.`);
+}
+
+/** Takes up pieces one behind the other. Small ones pin nothing: they are copied as they come. */
+interface GrowingBuffer {
+  push(piece: Buffer): void;
+  length(): number;
+  /** Valid until the next piece. */
+  bytes(): Buffer;
+  /** What came, with one reader. */
+  take(): PooledBuffer;
+  /** Gives the memory back unless it was taken. */
+  discard(): void;
+}
+
+/** Of a body whose length nobody announced. */
+const firstBytes = 16 * 1024;
+/** An announcement alone gets no more. */
+const announcedBytesMax = 1024 * 1024;
+
+function growingBuffer(buffers: BufferPool, announcedBytes: number): GrowingBuffer {
+  let memory: PooledBuffer | undefined = buffers.take(Math.min(announcedBytesMax, announcedBytes > 0 ? announcedBytes : firstBytes));
+  let length = 0;
+
+  function room(bytes: number): Buffer {
+    if (memory !== undefined && memory.bytes.length >= bytes) return memory.bytes;
+    const larger = buffers.take(Math.max(bytes, bytes <= announcedBytes ? Math.min(announcedBytes, length * 2) : length * 2));
+    memory?.bytes.copy(larger.bytes, 0, 0, length);
+    memory?.release();
+    memory = larger;
+    return larger.bytes;
   }
 
   return {
     push(piece) {
-      const isSmall = piece.length < passingBytes || piece.length < piece.buffer.byteLength * passingShare;
-      if (isFirst && isSmall) first = piece;
-      else if (isSmall) {
-        if (first !== undefined) copy(first);
-        first = undefined;
-        copy(piece);
-      } else {
-        flush();
-        emit(piece);
-      }
-      isFirst = false;
+      piece.copy(room(length + piece.length), length);
+      length += piece.length;
     },
-    flush,
+    length: () => length,
+    bytes: () => room(0).subarray(0, length),
+    take() {
+      room(0);
+      const taken = memory as PooledBuffer;
+      memory = undefined;
+      return taken.cut(length);
+    },
+    discard() {
+      memory?.release();
+      memory = undefined;
+    },
   };
 }

@@ -51,10 +51,10 @@ export const unauthenticated: RequestRejection = {
   headers: { 'www-authenticate': 'Bearer' },
 };
 
-const closedDoors = { overloaded: 'OVERLOADED', journal_full: 'JOURNAL_REFUSED', stopping: 'STOPPING' } as const;
+const admissionErrors = { overloaded: 'OVERLOADED', journal_full: 'JOURNAL_REFUSED', stopping: 'STOPPING' } as const;
 
-export function notOpen(refuse: keyof typeof closedDoors, afterSeconds: number): RequestRejection {
-  const code = closedDoors[refuse];
+export function notOpen(refuse: keyof typeof admissionErrors, afterSeconds: number): RequestRejection {
+  const code = admissionErrors[refuse];
   const { what, todo, status } = errorCatalogue[code];
   return {
     status,

@@ -7,10 +7,11 @@ import { senderOf } from '../model/ingest.ts';
 import { keyShapes } from '../otlp/read/key-shapes.ts';
 import { logsInSteps, tracesInSteps, type OtlpEncoding, type Rejection } from '../otlp/read/read.ts';
 import { exportResponse, type OtlpSignal, type PartialSuccess } from '../otlp/write/responses.ts';
+import { bufferPool, type BufferPool } from '../runtime/buffer-pool.ts';
 import { runInTurns, type Steps } from '../runtime/cooperative.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { aborted, contentEncoding, type ContentEncoding, type ReceivedBody } from './body.ts';
+import { aborted, contentEncoding, releaseBody, type ContentEncoding, type ReceivedBody } from './body.ts';
 import type { Lease } from './byte-budget.ts';
 import type { ReceiverOptions, Token } from './receiver.ts';
 import {
@@ -59,8 +60,13 @@ export interface RequestHandler {
   admit(head: RequestHead): AdmittedRequest | RequestRejection;
   /** Counts bytes of a body as they were sent. */
   received(signal: OtlpSignal, bytes: number): void;
-  /** Reads the body and has the service accept what it carries; resolves with the body of the answer. Rejects with `aborted` when the client goes away first. */
-  accept(request: AdmittedRequest, body: ReceivedBody, isGone: () => boolean): Promise<Buffer>;
+  /** Memory of the bodies. */
+  readonly buffers: BufferPool;
+  /**
+   * Reads the body, releases it, and has the service accept what it carries; resolves with the body of the answer. Rejects with `aborted` when
+   * the client goes away first. `undefined`: the request has no body.
+   */
+  accept(request: AdmittedRequest, body: ReceivedBody | undefined, isGone: () => boolean): Promise<Buffer>;
   /** Counts an answer and logs a rejection; `status`: as the transport says it; `path`: of the request, when its head could be read. */
   answered(signal: OtlpSignal | 'other', status: string, rejection?: RequestRejection, path?: string): void;
   /** Logs a rejection that is no answer to a request. */
@@ -77,11 +83,44 @@ export const encodings: ReadonlyMap<string, OtlpEncoding> = new Map([
 ]);
 
 export function requestHandler(options: ReceiverOptions, transport: 'http' | 'grpc'): RequestHandler {
-  const { limits, lease, hosts, ingest, telemetry } = options;
+  const { limits, lease, hosts, ingest, telemetry, buffers = bufferPool({ freeBytesMax: 0 }) } = options;
   const tenantOf = tenantByToken(options.tokens);
   const shapes = keyShapes();
   const warn = rejectionLog(options);
   let stopping = false;
+
+  async function accepted(
+    { signal, encoding, tenant, sender, mediaType: contentType, contentEncoding: coding }: AdmittedRequest,
+    { body, sent }: ReceivedBody,
+    isGone: () => boolean,
+  ): Promise<Buffer> {
+    ingest.took?.(sender, body.bytes.length);
+    const request = {
+      contentType,
+      contentEncoding: coding === 'identity' ? '' : coding,
+      body: sent.bytes,
+      bodyMemory: sent,
+      plain: body.bytes,
+      plainMemory: body,
+    };
+    let partial: PartialSuccess | undefined;
+    if (signal === 'traces') {
+      const { spans, rejections } = await whileThere(tracesInSteps(body.bytes, encoding, undefined, shapes), isGone);
+      if (spans.length === 0) telemetry.add('tracejury.receiver.empty', 1, { 'tracejury.signal': signal });
+      else await ingest.spans(tenant, spans, { ...request, isWhole: rejections.length === 0 });
+      partial = counted(telemetry, 'tracejury.receiver.spans', spans.length, rejections);
+    } else {
+      // Traces hold log records until they end. There are few.
+      body.keep();
+      const { records, ignored, rejections } = await whileThere(logsInSteps(body.bytes, encoding, undefined, shapes), isGone);
+      if (records.length > 0 || (ignored > 0 && ingest.takesAllLogs?.() === true)) await ingest.logs(tenant, records, request);
+      else telemetry.add('tracejury.receiver.empty', 1, { 'tracejury.signal': signal });
+      if (ignored > 0)
+        telemetry.add('tracejury.receiver.log_records', ignored, { 'tracejury.outcome': 'ignored', 'tracejury.reason': 'no_trace_id' });
+      partial = counted(telemetry, 'tracejury.receiver.log_records', records.length, rejections);
+    }
+    return exportResponse(signal, encoding, partial);
+  }
 
   return {
     admit({ host, origin, route, authorization, address, mediaType, bodyBytes, overheadBytes, ...head }) {
@@ -106,24 +145,14 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
     },
     received: (signal, bytes) =>
       telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': transport, 'tracejury.signal': signal }),
-    async accept({ signal, encoding, tenant, sender, mediaType: contentType, contentEncoding: coding }, { body, sent }, isGone) {
-      ingest.took?.(sender, body.length);
-      const request = { contentType, contentEncoding: coding === 'identity' ? '' : coding, body: sent, plain: body };
-      let partial: PartialSuccess | undefined;
-      if (signal === 'traces') {
-        const { spans, rejections } = await whileThere(tracesInSteps(body, encoding, undefined, shapes), isGone);
-        if (spans.length === 0) telemetry.add('tracejury.receiver.empty', 1, { 'tracejury.signal': signal });
-        else await ingest.spans(tenant, spans, { ...request, isWhole: rejections.length === 0 });
-        partial = counted(telemetry, 'tracejury.receiver.spans', spans.length, rejections);
-      } else {
-        const { records, ignored, rejections } = await whileThere(logsInSteps(body, encoding, undefined, shapes), isGone);
-        if (records.length > 0 || (ignored > 0 && ingest.takesAllLogs?.() === true)) await ingest.logs(tenant, records, request);
-        else telemetry.add('tracejury.receiver.empty', 1, { 'tracejury.signal': signal });
-        if (ignored > 0)
-          telemetry.add('tracejury.receiver.log_records', ignored, { 'tracejury.outcome': 'ignored', 'tracejury.reason': 'no_trace_id' });
-        partial = counted(telemetry, 'tracejury.receiver.log_records', records.length, rejections);
+    buffers,
+    async accept(request, received, isGone) {
+      const body = received ?? emptyBody(buffers);
+      try {
+        return await accepted(request, body, isGone);
+      } finally {
+        releaseBody(body);
       }
-      return exportResponse(signal, encoding, partial);
     },
     answered(signal, status, rejection, path) {
       if (rejection !== undefined) warn(rejection, path);
@@ -140,6 +169,11 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
     },
     isStopping: () => stopping,
   };
+}
+
+function emptyBody(buffers: BufferPool): ReceivedBody {
+  const body = buffers.take(0);
+  return { body, sent: body };
 }
 
 /** Reads a request between other work: a large one does not keep the small ones waiting. No lease holds what a client that is gone has sent. */

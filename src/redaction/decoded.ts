@@ -2,7 +2,7 @@
  * A text as a person or a program reads it in the end: JSON and source escapes, percent-escapes and HTML entities decoded, characters that nobody sees
  * left out, full-width and similar forms as ASCII. Each place in it leads back to the text as it stands.
  */
-import type { Part } from './rule.ts';
+import type { Part } from './search.ts';
 
 /** Escapes within escapes. */
 const passesMax = 4;

@@ -4,10 +4,8 @@ import type { Run } from '../model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Evaluation, Verdict } from '../model/verdict.ts';
-import { originals } from './removed-values.ts';
-import type { RedactionRule } from './rule.ts';
-import { changedRun, changedDecision, changedEvaluation, changedVerdict } from './run.ts';
-import { search, type Search } from './search.ts';
+import { changedDecision, changedEvaluation, changedRun, changedVerdict, originals } from './run.ts';
+import { type RedactionRule, search, type Search } from './search.ts';
 import { changedRecord, changedSpan } from './spans.ts';
 
 export interface Redaction {

@@ -11,9 +11,53 @@ import type {
   ToolError,
   TraceMessage,
 } from '../model/agent-trace.ts';
-import { json, jsonObject, kept, list, members, nullable, text, type Change } from './field-rules.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { RunDecision } from '../model/scored-run.ts';
 import type { Evaluation, EvaluationKey, PartVerdict, Verdict } from '../model/verdict.ts';
+import type { Search } from './search.ts';
+
+// Changes to whole records: each field says what becomes of it, and a field that nobody has thought of does not compile.
+
+type Change<Value> = (value: Value, search: Search) => Value;
+
+const text: Change<string> = (value, search) => search.text(value);
+const json: Change<JsonValue> = (value, search) => search.json(value);
+const jsonObject: Change<JsonObject> = (value, search) => {
+  const changed = search.json(value);
+  return isJsonObject(changed) ? changed : {};
+};
+
+/** For what no person has written: ids of traces and spans, times, counts, words of ours. */
+function kept<Value>(value: Value): Value {
+  return value;
+}
+
+function nullable<Value>(change: Change<Value>): Change<Value | null> {
+  return (value, search) => (value === null ? null : change(value, search));
+}
+
+function list<Value>(change: Change<Value>): Change<readonly Value[]> {
+  return (values, search) => {
+    const changed = values.map((value) => change(value, search));
+    return changed.every((value, at) => value === values[at]) ? values : changed;
+  };
+}
+
+type Changes<Value> = { readonly [Field in keyof Value]-?: Change<Exclude<Value[Field], undefined>> };
+
+/** The same record when nothing in it changes. What no field is declared for is left out. */
+function members<Value extends object>(changes: Changes<Value>): Change<Value> {
+  const byName = new Map(Object.entries<unknown>(changes)) as ReadonlyMap<string, Change<unknown>>;
+  return (value, search) => {
+    const before = Object.entries<unknown>(value as { readonly [name: string]: unknown });
+    const after = before.flatMap(([name, item]) => {
+      const change = byName.get(name);
+      return change === undefined ? [] : [[name, item === undefined ? undefined : change(item, search)] as const];
+    });
+    const unchanged = after.length === before.length && after.every(([, item], at) => item === before[at]?.[1]);
+    return unchanged ? value : (Object.fromEntries(after) as Value);
+  };
+}
 
 const toolCall = members<ToolCall>({
   name: text,
@@ -160,3 +204,56 @@ export const changedDecision: Change<RunDecision> = members<RunDecision>({
   reason: text,
   probability: kept,
 });
+
+// What was taken out of a run, so that a verdict that quotes the beginning of it, cut short, does not let that through.
+
+/** Distinct values that are remembered, and characters of each: evaluators cut earlier. */
+const originalsMax = 1_000;
+const charsMax = 500;
+/** A shorter beginning tells nothing. */
+const beginningCharsMin = 4;
+/** As evaluators end a text that goes on. */
+const CUT = '…';
+/** Pieces of one text; one with more is given up. */
+const cutsMax = 100;
+
+interface Originals {
+  add(original: string, replacement: string): void;
+  /** The text without beginnings of what was taken away where it is cut short; undefined: it was not looked through. */
+  withoutBeginnings(text: string): string | undefined;
+}
+
+export function originals(): Originals {
+  const known = new Map<string, string>();
+  return {
+    add(original, replacement) {
+      for (const form of formsOf(original.slice(0, charsMax))) if (known.size < originalsMax) known.set(form, replacement);
+    },
+    withoutBeginnings(text) {
+      if (known.size === 0 || !text.includes(CUT)) return text;
+      const pieces = text.split(CUT);
+      if (pieces.length > cutsMax) return undefined;
+      return pieces.map((piece, at) => (at < pieces.length - 1 ? withoutEnd(piece, known) : piece)).join(CUT);
+    },
+  };
+}
+
+/** As it stands, in one line, and as JSON writes it. */
+function formsOf(original: string): readonly string[] {
+  return [...new Set([original, original.replaceAll(/\s+/g, ' '), JSON.stringify(original).slice(1, -1)])].filter(
+    (form) => form.length >= beginningCharsMin,
+  );
+}
+
+/** A piece that stands before a cut, without the longest beginning of an original at its end. */
+function withoutEnd(piece: string, known: ReadonlyMap<string, string>): string {
+  const tail = piece.slice(-charsMax);
+  let best = { from: tail.length, replacement: '' };
+  for (const [original, replacement] of known) {
+    const head = original.slice(0, beginningCharsMin);
+    for (let from = tail.indexOf(head); from >= 0 && from < best.from; from = tail.indexOf(head, from + 1)) {
+      if (original.startsWith(tail.slice(from))) best = { from, replacement };
+    }
+  }
+  return best.from === tail.length ? piece : piece.slice(0, piece.length - tail.length + best.from) + best.replacement;
+}

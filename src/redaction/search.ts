@@ -1,6 +1,27 @@
-/** Texts without what the rules match: what comes out is matched by none of them. */
-import { jsonText, parseJsonContainer, type JsonValue, isJsonArray, isJsonObject, jsonDepthMax, type JsonObject } from '../model/json.ts';
-import type { Part, RedactionRule } from './rule.ts';
+/** What is blotted out, and what stands in its place. */
+import { isJsonArray, isJsonObject, jsonDepthMax, type JsonObject, jsonText, type JsonValue, parseJsonContainer } from '../model/json.ts';
+
+/** A part of a text, in UTF-16 code units; `end` is behind it. */
+export interface Part {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface RedactionRule {
+  /** As the metrics name it; never what it looks for. */
+  readonly name: string;
+  readonly replacement: string;
+  /**
+   * The parts of a text that it matches, from left to right, none empty and none overlapping. `spend` is asked for each search through so
+   * many characters; once it says no, the rule gives up: undefined.
+   */
+  readonly parts: (text: string, spend: Spend) => readonly Part[] | undefined;
+}
+
+/** False: the run has been searched for long enough. */
+export type Spend = (chars: number) => boolean;
+
+// Texts without what the rules match: what comes out is matched by none of them.
 
 /** Stands for a text that was not searched to the end. */
 export const notSearched = '[not searched]';
@@ -20,7 +41,7 @@ export interface Search {
   readonly json: (value: JsonValue) => JsonValue;
 }
 
-export interface SearchOptions {
+interface SearchOptions {
   readonly rules: readonly RedactionRule[];
   /** Told the name of the rule for each replacement, and `notSearchedName` for each text that was given up. */
   readonly onRedacted: (rule: string) => void;
@@ -110,7 +131,7 @@ function clusters(matches: readonly Found[]): readonly Found[] {
 }
 
 /** Changes to the texts, numbers and member names within a JSON value. */
-export interface Rewriting {
+interface Rewriting {
   readonly text: (text: string) => string;
   readonly name: (name: string) => string;
   /** In the place of what is nested deeper than any JSON text that is read. */

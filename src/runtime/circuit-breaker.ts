@@ -1,6 +1,6 @@
 /** A circuit breaker for one backend. Closed, it sends everything; open, nothing; half open, one item as a probe. */
 import type { Clock, Sleep } from '../model/clock.ts';
-import { backoffMs, type BackoffOptions } from './backoff.ts';
+import { backoffMs, type BackoffOptions } from './retry.ts';
 
 export type Circuit = 'closed' | 'half_open' | 'open';
 

@@ -1,7 +1,47 @@
-/** Sends a request again while an endpoint is busy: a bounded number of attempts, with backoff between two of them. */
+/** Exponential backoff with jitter. */
 import type { Clock, Sleep } from '../model/clock.ts';
-import { backoffMs } from './backoff.ts';
-import { retryAfterMs } from './retry-after.ts';
+
+export interface BackoffOptions {
+  /** 0..1. Spreads the attempts of many clients over the second half of the wait; absent: no jitter. */
+  readonly random?: () => number;
+  readonly firstRestMs?: number;
+  readonly longestRestMs?: number;
+}
+
+/** 2 ** 30 first waits exceed any longest wait. */
+const doublingsMax = 30;
+
+/** The wait after attempt `attempt`, counted from 1: it doubles with every attempt. */
+export function backoffMs(attempt: number, { random = () => 1, firstRestMs = 1_000, longestRestMs = 60_000 }: BackoffOptions): number {
+  const full = Math.min(longestRestMs, firstRestMs * 2 ** Math.min(attempt - 1, doublingsMax));
+  return full / 2 + (full / 2) * random();
+}
+
+// The header `Retry-After` (RFC 9110, 10.2.3), and the reset headers that some services send in its place.
+
+/** A larger number of seconds is a time since the Unix epoch. */
+const secondsMax = 1_000_000_000;
+
+interface RetryAfterOptions {
+  readonly nowMs: number;
+  /** `Date.parse`, which is the machine's. */
+  readonly parseDate: (text: string) => number;
+}
+
+/** Milliseconds to wait, 0 or more; `undefined` when the header is absent or unreadable. Reads seconds, seconds since the epoch, or a date. */
+export function retryAfterMs(header: string | undefined, { nowMs, parseDate }: RetryAfterOptions): number | undefined {
+  const text = header?.trim() ?? '';
+  if (!/^\d+(\.\d+)?$/.test(text)) {
+    // `Date.parse` reads a signed number as a year.
+    const atMs = /^[-+]/.test(text) ? Number.NaN : parseDate(text);
+    return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+  }
+  const seconds = Number(text);
+  if (!Number.isFinite(seconds)) return undefined;
+  return seconds > secondsMax ? Math.max(0, seconds * 1_000 - nowMs) : seconds * 1_000;
+}
+
+// Sends a request again while an endpoint is busy: a bounded number of attempts, with backoff between two of them.
 
 /** Worth another attempt. */
 export interface Busy {

@@ -1,6 +1,10 @@
 /** Lets runs close when they are due, between the requests that are answered. */
-import type { Clock } from '../model/clock.ts';
+import { zstdDecompressSync } from 'node:zlib';
+import type { Clock, Sleep } from '../model/clock.ts';
+import { type SlabAllocator, slabs } from '../pipeline/gathering/slab-allocator.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
+import { compressed } from '../stores/compression.ts';
 
 /** Done before the clock is looked at again. A trace is one piece of well under a millisecond, a large one many of some milliseconds each. */
 const piecesPerStep = 1;
@@ -26,7 +30,7 @@ export interface CloseScheduler {
   readonly stop: () => void;
 }
 
-export interface CloseSchedulerOptions {
+interface CloseSchedulerOptions {
   readonly flow: Pick<Pipeline, 'advance' | 'nextDueMs'>;
   readonly clock: Clock;
   /** True: whoever takes what closes is behind, so that runs stay open a little longer. */
@@ -93,4 +97,51 @@ function tickMs(overdueMs: number, othersMs: number): number {
   if (overdueMs < lateMs) return tickMsLeast + ((tickMsUsual - tickMsLeast) * Math.max(0, overdueMs)) / lateMs;
   const parts = 1 + (partsMax - 1) * Math.min(1, (overdueMs - lateMs) / (veryLateMs - lateMs));
   return Math.min(tickMsMax, Math.max(tickMsUsual, othersMs * parts));
+}
+
+// Makes what waits in memory smaller while the service has time for it.
+
+/** A trace of a dozen spans takes about a tenth of a millisecond, so this is an eighth of the time at most, and more traces than are scored in it. */
+const everyMs = 25;
+const tracesPerTurn = 32;
+
+/** A dozen traces share so many bytes. Should one of them stay for days, it holds no more than the bytes on the wire that it is counted with. */
+const compactedSlabBytes = 32 * 1024;
+
+/** Squeezed. */
+export function slabCompaction(): SlabAllocator {
+  const { keep } = slabs(compactedSlabBytes);
+  return { keep: (lent) => keep(compressed(lent)), bytes: (kept) => zstdDecompressSync(kept) };
+}
+
+export interface IdleCompactor {
+  start(): void;
+  /** May be called twice, and without `start`. */
+  stop(): Promise<void>;
+}
+
+/** `mayWork`: false while there is more urgent work. */
+export function idleCompactorOf({
+  flow,
+  sleep,
+  mayWork,
+}: {
+  readonly flow: Pick<Pipeline, 'packIdle'>;
+  readonly sleep: Sleep;
+  readonly mayWork: () => boolean;
+}): IdleCompactor {
+  let working: PeriodicTask | undefined;
+
+  function work(): void {
+    if (mayWork()) flow.packIdle(tracesPerTurn);
+  }
+
+  return {
+    start() {
+      working ??= periodicTask({ everyMs, sleep, work, onFault: () => undefined, restsFirst: true });
+    },
+    async stop() {
+      await working?.stop();
+    },
+  };
 }

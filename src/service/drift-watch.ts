@@ -2,18 +2,23 @@
  * Asks judges about fixed sets of runs again and again, and holds what they say beside what they said first. One question at a time, with a rest after each: runs come first.
  * Each answer is written before the next question goes, so a process that dies costs one question.
  */
-import type { Config } from '../config/config.ts';
-import { driftCounts, driftWordOf, driftFigures } from '../analytics/drift.ts';
+import { createHash } from 'node:crypto';
+import { driftCounts, driftFigures, driftWordOf } from '../analytics/drift.ts';
+import type { Config, EvaluatorConfig } from '../config/config.ts';
+import { promptOf } from '../judges/client/prompt.ts';
+import type { Run } from '../model/agent-trace.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
+import { type JsonObject, jsonText, type JsonValue, member } from '../model/json.ts';
 import type { DriftAnswer, DriftMeasurement, DriftResult, DriftSeries, DriftStore, DriftWord } from '../model/store/drift-store.ts';
+import type { Store } from '../model/store/store.ts';
+import { expectedOf, type ToJudge } from '../pipeline/evaluation/evaluate.ts';
+import { redactedRun } from '../pipeline/evaluation/redacted-run.ts';
 import type { AskEnd } from '../pipeline/jury/judge-driver.ts';
 import type { Redaction } from '../redaction/redaction.ts';
-import { verdictWord } from '../stores/row-mapping.ts';
-import type { Store } from '../model/store/store.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
-import type { MetricRegistry } from '../telemetry/registry.ts';
-import { differences, watchesOf, type Watch } from './drift-baseline.ts';
 import type { JudgePool } from './judge-pool.ts';
+import { verdictWord } from '../stores/row-mapping.ts';
+import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
 
 interface DriftWatchOptions {
@@ -216,7 +221,7 @@ function labelsOf({ name, judge }: Watch): { readonly [label: string]: string } 
 
 const directions: { readonly [word in DriftWord]: number } = { passes_more: 1, no_change_shown: 0, passes_less: -1 };
 
-interface Told {
+interface Kept {
   readonly labels: Labels;
   readonly look: DriftMeasurement;
 }
@@ -230,28 +235,118 @@ async function publishDrift({
   readonly telemetry: Pick<MetricRegistry, 'replace'>;
   readonly watches: readonly Watch[];
 }): Promise<void> {
-  const told: Told[] = [];
+  const rows: Kept[] = [];
   for (const { name, judge, model } of watches) {
     const [look] = await store.looks({ name, state: 'kept', limit: 1 });
     if (look !== undefined)
-      told.push({ labels: { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge, 'gen_ai.request.model': model }, look });
+      rows.push({ labels: { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge, 'gen_ai.request.model': model }, look });
   }
   // After a baseline nothing can have changed yet.
   telemetry.replace(
     'tracejury.judge.drift',
-    told.map(({ labels, look: { result } }) => ({ labels, value: directions[result?.shown ?? 'no_change_shown'] })),
+    rows.map(({ labels, look: { result } }) => ({ labels, value: directions[result?.shown ?? 'no_change_shown'] })),
   );
-  telemetry.replace('tracejury.judge.drift.flipped', told.flatMap(flipped));
+  telemetry.replace('tracejury.judge.drift.flipped', rows.flatMap(flipped));
   telemetry.replace(
     'tracejury.judge.drift.looked',
-    told.map(({ labels, look: { endedAt = 0 } }) => ({ labels, value: endedAt / 1_000_000 })),
+    rows.map(({ labels, look: { endedAt = 0 } }) => ({ labels, value: endedAt / 1_000_000 })),
   );
 }
 
 /** Without runs to compare there is no share. */
-function flipped({ labels, look: { look, result } }: Told): readonly { readonly labels: Labels; readonly value: number }[] {
+function flipped({ labels, look: { look, result } }: Kept): readonly { readonly labels: Labels; readonly value: number }[] {
   const figures = result === undefined ? undefined : driftFigures(result.counts, { look, planned: result.planned });
   if (figures?.kind !== 'estimated' || figures.flipped.kind !== 'estimated') return [];
   const share = figures.flipped;
   return (['point', 'low', 'high'] as const).map((bound) => ({ labels: { ...labels, 'tracejury.bound': bound }, value: share[bound] }));
+}
+
+// What a drift watch asks whom: as long as it is the same, looks can be compared.
+
+interface Watch {
+  readonly name: string;
+  /** As the judge is shown them, each with what is asked about it. */
+  readonly items: readonly WatchedItem[];
+  readonly everyMs: number;
+  readonly planned: number | undefined;
+  readonly judge: string;
+  readonly model: string;
+  /** Hashes and names, and no text of runs. */
+  readonly asked: JsonObject;
+}
+
+interface WatchedItem {
+  readonly id: string;
+  readonly run: Run;
+  readonly work: ToJudge;
+}
+
+/** The watches of a configuration, in its order. */
+function watchesOf({ evaluators, judges }: Pick<Config, 'evaluators' | 'judges'>, redaction: Redaction | undefined): readonly Watch[] {
+  return evaluators.flatMap(({ configured, judge, drift, budget }: EvaluatorConfig): readonly Watch[] => {
+    const judgeConfig = judges.find(({ name }) => name === judge);
+    if (drift === undefined || judgeConfig === undefined || configured.kind !== 'judge') return [];
+    const items = drift.runs.map((whole): WatchedItem => {
+      const { run, work } = redactedRun(whole, redaction);
+      return {
+        id: whole.contentHash,
+        run,
+        work: work({
+          configured,
+          judge: judgeConfig.name,
+          ...(budget === undefined ? {} : { budget }),
+          expected: expectedOf(whole),
+          probability: 1,
+        }),
+      };
+    });
+    const { evaluator, threshold, optionsHash } = configured;
+    const { baseUrl, model, temperature, answerTokensMax } = judgeConfig;
+    const asked: JsonObject = {
+      evaluator: evaluator.id,
+      version: evaluator.version,
+      threshold,
+      options: optionsHash,
+      model,
+      endpoint: hashOf(baseUrl),
+      settings: hashOf({ temperature: temperature ?? null, answer_tokens: answerTokensMax ?? null }),
+      frame: hashOf(
+        promptOf({ id: '', instruction: '', data: [], answerSchema: {} }, { nonce: '', blockCharsMax: 1, promptCharsMax: 1 }).system,
+      ),
+      runs: hashOf(items.map(({ id, run: { trace, expected } }) => [id, trace as unknown as JsonValue, expected ?? null])),
+      baseline: drift.baseline,
+    };
+    return [{ name: configured.name, items, everyMs: drift.everyMs, planned: drift.looks, judge: judgeConfig.name, model, asked }];
+  });
+}
+
+/** In words; empty: nothing. */
+function differences(before: JsonObject, now: JsonObject): readonly string[] {
+  const differs = (key: string): boolean => jsonText(member(before, key) ?? null) !== jsonText(member(now, key) ?? null);
+  const rows = (key: string, word: string): readonly string[] =>
+    differs(key) ? [`${word} ${said(member(now, key))}, before ${said(member(before, key))}`] : [];
+  const plain = (key: string, sentence: string): readonly string[] => (differs(key) ? [sentence] : []);
+  const own = [...rows('evaluator', 'evaluator'), ...rows('version', 'version of the evaluator'), ...rows('threshold', 'threshold')];
+  return [
+    ...own,
+    // Their hash is also made of what is told before it.
+    ...(own.length === 0 ? plain('options', 'other options, of which a template is one, or another expectation') : []),
+    ...rows('model', 'model'),
+    ...plain('endpoint', 'another endpoint of the judge'),
+    ...plain('settings', 'other settings of the judge'),
+    ...plain('frame', 'this release puts questions in other words'),
+    ...plain('runs', 'other runs in the dataset, or other rules of redact'),
+    ...rows('baseline', 'baseline'),
+  ];
+}
+
+function said(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? JSON.stringify(value) : jsonText(value ?? null);
+}
+
+function hashOf(value: JsonValue): string {
+  return createHash('sha256')
+    .update(jsonText(value, { sortKeys: true }))
+    .digest('base64')
+    .slice(0, 22);
 }

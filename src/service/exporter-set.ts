@@ -2,29 +2,32 @@
  * The configured exporters, each behind its queue. An entry keeps its queue as long as its destination is the same: another key or encoding
  * applies to waiting items as well. A removed entry sends what waits for a while.
  */
-import type { ExporterConfig } from '../config/config.ts';
 import type { Logger } from 'pino';
-import type { Exporter } from '../exporters/exporter.ts';
-import type { ScoredRun } from '../model/scored-run.ts';
+import type { ExporterConfig } from '../config/config.ts';
 import { deliveryQueue, type DeliveryQueue } from '../exporters/delivery/delivery-queue.ts';
 import type { RowStore } from '../exporters/delivery/outbox-rows.ts';
-import type { PendingExports, UnsentItems } from '../stores/run-writer.ts';
-import { jsonText } from '../model/json.ts';
+import type { Exporter } from '../exporters/exporter.ts';
+import { exporters } from '../exporters/index.ts';
+import type { ExporterDeps, ExporterSettings } from '../exporters/settings.ts';
 import type { Sleep } from '../model/clock.ts';
-import { lowest, noItems, upTo, type Delivered, type Watermark } from '../model/watermark.ts';
 import type { EntryStatus } from '../model/exporter-status.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
-import { configuredExporter } from './create-exporter.ts';
+import { jsonText } from '../model/json.ts';
+import type { ScoredRun } from '../model/scored-run.ts';
+import { type Delivered, lowest, noItems, upTo, type Watermark } from '../model/watermark.ts';
 import { exchangeable, type Exchangeable } from './hot-swap.ts';
 import { clock, sleep } from './node-runtime.ts';
+import type { PendingExports, UnsentItems } from '../stores/run-writer.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 
-export interface ExporterSetOptions {
+interface ExporterSetOptions {
   readonly entries: readonly ExporterConfig[];
   readonly telemetry: Telemetry;
   readonly logger?: Pick<Logger, 'info' | 'warn'>;
   /** Receives scores that were given up because their exporter is no longer configured. */
   readonly onGivenUp: (exporter: string, items: number) => void;
   readonly drainMs?: number;
+  /** Age from which on an unsent item becomes a row of the store. Default: that of the queue. */
+  readonly rowAfterMs?: number;
   /** Wraps each exporter that is made. */
   readonly traced?: (exporter: Exporter, name: string) => Exporter;
 }
@@ -49,7 +52,7 @@ export interface ExporterSet extends UnsentItems {
 }
 
 /** How long a removed entry still sends what waits for it. */
-export const drainMsDefault = 60_000;
+const drainMsDefault = 60_000;
 /** Removed entries that drain at the same time: each holds a queue. */
 const drainingMax = 4;
 
@@ -72,6 +75,7 @@ export function exporterSetOf({
   logger,
   onGivenUp,
   drainMs = drainMsDefault,
+  rowAfterMs,
   traced = (exporter) => exporter,
 }: ExporterSetOptions): ExporterSet {
   const ending = new AbortController();
@@ -114,6 +118,7 @@ export function exporterSetOf({
       },
       name: config.name,
       after: offered,
+      ...(rowAfterMs === undefined ? {} : { rowAfterMs }),
       exporter: sends,
       telemetry,
       logger,
@@ -201,7 +206,10 @@ export function exporterSetOf({
     const exports = items.flatMap((item) => boxes.flatMap((queue) => queue.pending(item) ?? []));
     return {
       exports: exports.map(({ row }) => row),
-      written: (rows) => exports.forEach((one, at) => one.written(rows[at])),
+      written(rows) {
+        for (const [at, one] of exports.entries()) one.written(rows[at]);
+        for (const { id } of items) for (const queue of boxes) queue.runStored(id);
+      },
     };
   }
 
@@ -271,4 +279,11 @@ function destination(config: ExporterConfig): string {
 /** Where metrics are pushed is not a matter of runs. */
 function textOf(config: ExporterConfig): string {
   return config.to === 'metrics' ? 'metrics' : jsonText(config, { sortKeys: true });
+}
+
+// The exporter of an entry of the configuration.
+
+export function configuredExporter(config: ExporterConfig, parts: ExporterDeps): Exporter {
+  const make: (settings: ExporterSettings, parts: ExporterDeps) => Exporter = exporters[config.to];
+  return make(config.to === 'metrics' ? {} : config, parts);
 }

@@ -20,11 +20,11 @@ interface Held<Client> {
 export function exchangeable<Client extends Stoppable>(first: Client): Exchangeable<Client> {
   let current: Held<Client> = { client: first, underWay: 0 };
   /** Those that left and still have work. As many at most as there is work under way. */
-  const leaving = new Set<Held<Client>>();
+  const retiring = new Set<Held<Client>>();
 
   function release(held: Held<Client>): void {
     if (held === current || held.underWay > 0) return;
-    leaving.delete(held);
+    retiring.delete(held);
     void held.client.stop();
   }
 
@@ -42,11 +42,11 @@ export function exchangeable<Client extends Stoppable>(first: Client): Exchangea
     exchange(next) {
       const before = current;
       current = { client: next, underWay: 0 };
-      leaving.add(before);
+      retiring.add(before);
       release(before);
     },
     async stop() {
-      await Promise.all([current, ...leaving].map(({ client }) => client.stop()));
+      await Promise.all([current, ...retiring].map(({ client }) => client.stop()));
     },
   };
 }

@@ -7,34 +7,35 @@ import { randomBytes } from 'node:crypto';
 import type { ConfiguredHttp } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Asking } from '../../evaluators/evaluator.ts';
-import type { JudgeConfig } from '../config/config.ts';
-import { answerCache } from '../judges/client/answer-cache.ts';
+import type { JudgeInForce } from '../analytics/judge-agreement.ts';
+import type { Config, JudgeConfig } from '../config/config.ts';
+import type { BatchingJudge } from '../judges/batch/batch-client.ts';
 import type { EvaluatorBudget } from '../judges/batch/batch-job.ts';
 import { batchPlaces } from '../judges/batch/batch-queue.ts';
-import type { BatchingJudge } from '../judges/batch/batch-client.ts';
-import { judgeCircuitBreaker, type JudgeCircuitBreaker } from '../judges/queue/judge-circuit-breaker.ts';
+import type { Budget } from '../judges/budget/budgets.ts';
+import { ledger, type Ledger, type LimitStatus } from '../judges/budget/ledger.ts';
+import { memorySpend } from '../judges/budget/rate-window.ts';
+import { answerCache } from '../judges/client/answer-cache.ts';
 import { endpointQueueKey, httpCalls } from '../judges/client/http-calls.ts';
-import { questionChain, type QuestionChain } from '../judges/judge-chain.ts';
+import { judgeCircuitBreaker, type JudgeCircuitBreaker, questionChain, type QuestionChain } from '../judges/judge-chain.ts';
+import type { JudgeDeps } from '../judges/judge.ts';
 import { openAiCompatibleClient } from '../judges/openai-compatible.ts';
+import { judgeExecutor, type JudgeExecutor, type JudgeJob, type QueueKey } from '../judges/queue/executor.ts';
 import { juryEnd } from '../judges/queue/jury.ts';
-import { judgeExecutor, type JudgeJob, type JudgeExecutor, type QueueKey } from '../judges/queue/executor.ts';
-import { ledger } from '../judges/budget/ledger.ts';
-import type { JudgeDeps } from '../judges/settings.ts';
 import type { Run } from '../model/agent-trace.ts';
-import type { JudgeBatchStore } from '../model/store/judge-store.ts';
+import type { BudgetReservation } from '../model/budget.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
-import { runTargetId, type Verdict } from '../model/verdict.ts';
-import { lendNothing, type Lend } from '../runtime/concurrency-limiter.ts';
-import { askOf, type Ask, type AskEnd } from '../pipeline/jury/judge-driver.ts';
-import type { Pace, ToJudge } from '../pipeline/evaluation/evaluate.ts';
-import { judgesOf, panelModel, type Panel } from '../pipeline/jury/jury-panel.ts';
-import { memorySpend } from '../judges/budget/memory-spend.ts';
+import type { JudgeBatchStore } from '../model/store/judge-store.ts';
 import type { Store } from '../model/store/store.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
+import { runTargetId, type Verdict } from '../model/verdict.ts';
+import type { Pace, PlannedEvaluator, ToJudge } from '../pipeline/evaluation/evaluate.ts';
+import { pacedBy } from '../pipeline/evaluation/sampling.ts';
+import { type Ask, type AskEnd, askOf } from '../pipeline/jury/judge-driver.ts';
+import { judgesOf, type Panel, panelModel, slotsOf } from '../pipeline/jury/jury-panel.ts';
+import { type Lend, lendNothing } from '../runtime/concurrency-limiter.ts';
 import { exchangeable, type Exchangeable } from './hot-swap.ts';
-import { judgeBudgets, type BudgetStatus, type Planned } from './judge-budgets.ts';
-import { judgeOfQueueKey, type Payer } from './queue-keys.ts';
 import { clock, sleep } from './node-runtime.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 
 export interface JudgePool {
   readonly executor: JudgeExecutor;
@@ -95,7 +96,7 @@ interface JudgeEntry {
   jobs: number;
 }
 
-export interface JudgePoolOptions {
+interface JudgePoolOptions {
   /** Receives the fault of a store that cannot be used. */
   readonly onFault?: (error: unknown) => void;
   readonly onNoConnection?: JudgeDeps['onNoConnection'];
@@ -338,4 +339,141 @@ function workedOn({ concurrency, batch }: JudgeConfig): number {
 function isSame(one: JudgeConfig, other: JudgeConfig): boolean {
   const text = (config: JudgeConfig): string => jsonText(config as unknown as JsonValue, { sortKeys: true });
   return text(one) === text(other);
+}
+
+// Budgets of judges and evaluators: their reservations, the pace that they leave to sample rates, and the status of their limits.
+
+type Planned = Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>;
+
+/** `judge` or `evaluator` is undefined when the limit is not theirs. */
+interface BudgetStatus extends LimitStatus {
+  readonly judge: string | undefined;
+  readonly evaluator: string | undefined;
+}
+
+interface JudgeBudgets {
+  /** Reservation of a judge; undefined when it has no budget. */
+  reservation(config: JudgeConfig): BudgetReservation | undefined;
+  /** The same at the price of batches. */
+  batchReservation(config: JudgeConfig): BudgetReservation | undefined;
+  /** Budget of an evaluator with this judge, at the prices of the judge. */
+  evaluatorBudget(work: Pick<Planned, 'configured' | 'budget'>, judge: JudgeConfig): EvaluatorBudget | undefined;
+  readonly pace: Pace;
+  /** Status of the limits of every judge and of these evaluators. */
+  status(plan: readonly Planned[]): readonly BudgetStatus[];
+}
+
+/** `judges`: the configured judges by name. */
+function judgeBudgets(ledger: Ledger, judges: () => ReadonlyMap<string, { readonly config: JudgeConfig }>): JudgeBudgets {
+  const reservation = (budget: Budget | undefined): BudgetReservation | undefined =>
+    budget === undefined ? undefined : ledger.reservation(budget);
+
+  return {
+    reservation: (config) => reservation(ofJudge(config)),
+    batchReservation(config) {
+      const budget = ofJudge(config);
+      return reservation(budget === undefined ? undefined : { ...budget, ...inBatches(config) });
+    },
+    evaluatorBudget({ configured: { name }, budget }, config) {
+      const direct = ofEvaluator(name, budget, config);
+      return direct === undefined
+        ? undefined
+        : { direct: (lend) => ledger.reservation(direct, lend), batched: ledger.reservation({ ...direct, ...inBatches(config) }) };
+    },
+    pace({ configured: { name, kind }, judge, panel, budget }) {
+      if (kind !== 'judge') return ledger.share([]);
+      const asked = panel === undefined ? [judge ?? ''] : slotsOf(panel).map((slot) => slot.judge);
+      const shares = asked.map((one) => ledger.share(listed(ofJudge(judges().get(one)?.config))));
+      return pacedBy(ledger.share(listed(ofEvaluator(name, budget))), shares);
+    },
+    status(plan) {
+      const all = [
+        ...[...judges().values()].map(({ config }) => ofJudge(config)),
+        ...plan.map(({ configured: { name }, budget }) => ofEvaluator(name, budget)),
+      ];
+      return all.flatMap(listed).flatMap((budget) =>
+        ledger.status(budget).map((limit) => ({
+          ...limit,
+          judge: budget.of === 'judge' ? budget.name : undefined,
+          evaluator: budget.of === 'evaluator' ? budget.name : undefined,
+        })),
+      );
+    },
+  };
+}
+
+/** `requests_per_minute` of a judge and of its budget are one limit: the lower one holds. */
+function ofJudge(config: JudgeConfig | undefined): Budget | undefined {
+  if (config === undefined || (config.budget === undefined && config.requestsPerMinute === undefined)) return undefined;
+  const { budget, name, price, requestsPerMinute = Infinity } = config;
+  const perMinute = Math.min(requestsPerMinute, budget?.requestsPerMinute ?? Infinity);
+  return { ...budget, ...(perMinute === Infinity ? {} : { requestsPerMinute: perMinute }), of: 'judge', name, price };
+}
+
+function ofEvaluator(name: string, budget: Planned['budget'], judge?: JudgeConfig): Budget | undefined {
+  return budget === undefined ? undefined : { ...budget, of: 'evaluator', name, price: judge?.price };
+}
+
+function inBatches({ batch, price }: JudgeConfig): Pick<Budget, 'price' | 'isBatched'> {
+  return { price: batch?.price ?? price, isBatched: true };
+}
+
+function listed(budget: Budget | undefined): readonly Budget[] {
+  return budget === undefined ? [] : [budget];
+}
+
+// Queue keys: in which queue a pair of run and evaluator waits, and whose budget pays for it.
+
+/** Whose budget it is. */
+export type Payer = Pick<Budget, 'of' | 'name'>;
+
+/**
+ * Names of judges and evaluators hold neither a blank nor a colon. Votes of one judge wait in the queue of the judge, votes of several in a queue of the evaluator. An evaluator
+ * with its own budget has its own queue too, so that it holds up no other.
+ */
+export function queueKeyOf({ configured: { kind, name }, judge = '', panel, budget }: Planned): string {
+  if (kind !== 'judge') return endpointQueueKey(name);
+  if (panel !== undefined && panel.judges.length > 1) return `jury:${name}`;
+  const only = panel?.judges[0] ?? judge;
+  return budget === undefined ? only : `${only} ${name}`;
+}
+
+/** The judge of a queue that belongs to one judge. */
+export function judgeOfQueueKey(queueKey: string): string {
+  return queueKey.split(' ')[0] ?? '';
+}
+
+/** The judges that may be asked about pairs of a queue. */
+export function judgesOfQueueKey(queueKey: string, plan: readonly Planned[]): readonly string[] {
+  const panel = plan.find((planned) => planned.panel !== undefined && queueKeyOf(planned) === queueKey)?.panel;
+  return panel === undefined ? [judgeOfQueueKey(queueKey)] : judgesOf(panel);
+}
+
+/** Questions of one pair at the cost of a judge or an evaluator: one for each vote. Where evaluators share a queue, the largest number counts. */
+export function questionsOf(queueKey: string, { of, name }: Payer, plan: readonly Planned[]): number {
+  const asked = plan
+    .filter((planned) => queueKeyOf(planned) === queueKey)
+    .map(({ configured, judge, panel }) => {
+      const judges = panel === undefined ? [judge] : slotsOf(panel).map((slot) => slot.judge);
+      if (of === 'evaluator') return configured.name === name ? judges.length : 0;
+      return judges.filter((one) => one === name).length;
+    });
+  return Math.max(0, ...asked);
+}
+
+/** Evaluators that ask a judge. An evaluator with several votes names no single model. */
+export function judgesInForce({ evaluators, judges }: Pick<Config, 'evaluators' | 'judges'>): readonly JudgeInForce[] {
+  return evaluators.flatMap(
+    ({
+      configured: {
+        name,
+        evaluator: { id, version },
+      },
+      judge,
+      panel,
+    }) =>
+      judge === undefined && panel === undefined
+        ? []
+        : [{ name, evaluator: id, version, model: judges.find((one) => one.name === judge)?.model }],
+  );
 }

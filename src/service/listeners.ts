@@ -1,37 +1,35 @@
 /** The listeners of a service, from its configuration and its parts: OTLP over HTTP and gRPC, and the console. */
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:net';
 import type { Logger } from 'pino';
-import { isLoopback } from '../config/entries/address.ts';
 import type { Config } from '../config/config.ts';
+import { isLoopback } from '../config/entries/address.ts';
+import { JuryError } from '../model/errors.ts';
 import { hostRule, type HostRule } from '../model/http-hosts.ts';
-import { connectionTracker } from '../receivers/connection-tracker.ts';
+import type { Ingest } from '../model/ingest.ts';
+import { readBody } from '../receivers/body.ts';
 import type { ByteLease, ByteLeases } from '../receivers/byte-budget.ts';
+import { connectionTracker } from '../receivers/connection-tracker.ts';
 import { otlpGrpcReceiver } from '../receivers/grpc/otlp-grpc.ts';
 import { otlpHttpReceiver } from '../receivers/http/otlp-http.ts';
 import type { Receiver } from '../receivers/receiver.ts';
-import type { Ingest } from '../model/ingest.ts';
 import { tlsOptions } from '../receivers/tls.ts';
-import { keptSpans } from '../stores/span-decoder.ts';
-import type { Store } from '../model/store/store.ts';
+import { bufferPool, type BufferPool } from '../runtime/buffer-pool.ts';
+import { clock, type ConnectionShares } from './node-runtime.ts';
+import { grpcReserveShare } from './overload.ts';
+import { keptSpans } from '../stores/span-archiver.ts';
 import { openMetricsContentType } from '../telemetry/openmetrics.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { evaluabilityRows } from '../web/api/json.ts';
-import type { ApiDeps, ExporterQueues } from '../web/api/route.ts';
-import { consoleListener, type ConsoleListener, type ConsoleOptions } from '../web/console.ts';
-import type { AnnotationWriter } from './annotation-writer.ts';
-import type { ConnectionShares } from './descriptors.ts';
-import { notReady, type ListenState } from './listening.ts';
-import { clock } from './node-runtime.ts';
-import { grpcReserveShare } from './overload.ts';
-import type { IncomingMessage } from 'node:http';
-import { JuryError } from '../model/errors.ts';
-import { readBody } from '../receivers/body.ts';
+import type { ApiDeps } from '../web/api/route.ts';
+import { consoleListener, type ConsoleListener, type ConsoleOptions, type OtlpAddresses } from '../web/console.ts';
 
 export function receiversOf(
   config: Config,
   leases: ByteLeases,
   connections: ConnectionShares,
-  parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest },
+  parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest; readonly buffers: BufferPool },
 ): { readonly http: Receiver; readonly grpc: Receiver } {
   const { bodyBytes, inflatedBytes, memoryBytes } = config.limits;
   const shared = {
@@ -89,15 +87,11 @@ function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'consol
   });
 }
 
-interface ConsoleParts extends Pick<ApiDeps, 'budgets' | 'judges' | 'unrecognised' | 'upstream'> {
+interface ConsoleParts extends Omit<ApiDeps, 'clock' | 'spans' | 'evaluability'> {
   readonly connectionsMax: number;
   readonly lease: ByteLease;
   readonly telemetry: MetricRegistry;
   readonly logger: Logger;
-  readonly store: Store;
-  readonly exporters: ExporterQueues;
-  readonly annotate: AnnotationWriter['take'];
-  readonly unannotate: AnnotationWriter['remove'];
   /** The folder whose disk is full. */
   readonly fullFolder: () => string | undefined;
   readonly metricsPage: ConsoleOptions['metricsPage'];
@@ -106,22 +100,7 @@ interface ConsoleParts extends Pick<ApiDeps, 'budgets' | 'judges' | 'unrecognise
 export function consoleOf(
   config: Config,
   state: Readonly<ListenState>,
-  {
-    connectionsMax,
-    lease,
-    telemetry,
-    logger,
-    store,
-    exporters,
-    annotate,
-    unannotate,
-    budgets,
-    judges,
-    unrecognised,
-    upstream,
-    fullFolder,
-    metricsPage,
-  }: ConsoleParts,
+  { connectionsMax, lease, telemetry, logger, fullFolder, metricsPage, ...api }: ConsoleParts,
 ): ReturnType<typeof consoleListener> {
   const {
     console: { host, port },
@@ -147,16 +126,9 @@ export function consoleOf(
     onBusy: () => telemetry.add('tracejury.console.busy', 1),
     connections: connectionTracker({ transport: 'console', max: connectionsMax, telemetry, clock }),
     api: {
-      store,
+      ...api,
       clock,
-      exporters,
-      annotate,
-      unannotate,
-      budgets,
-      judges,
-      unrecognised,
-      upstream,
-      spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)),
+      spans: async ({ tenant, traceId }) => await keptSpans(await api.store.spans(tenant, traceId)),
       evaluability: () => evaluabilityRows(telemetry.snapshot()),
     },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
@@ -176,13 +148,44 @@ export function consoleBody(lease: ByteLease): (request: IncomingMessage, bytesM
         inflatedBytesMax: bytesMax,
         leasedBytes: 0,
         lease: taken,
+        buffers: bufferPool({ freeBytesMax: 0 }),
         received: () => undefined,
       });
-      return body;
+      return body.bytes;
     } catch (error) {
       throw Object.assign(new Error('the body could not be read'), { statusCode: error instanceof JuryError ? error.status : 400 });
     } finally {
       taken.release();
     }
   };
+}
+
+// Asks the system for the addresses of the listeners before anything is written: a start that cannot listen leaves nothing behind.
+
+/** How far the listeners have come. */
+export interface ListenState {
+  ready: boolean;
+  stopping: boolean;
+  /** Where OTLP is taken, once it is. */
+  otlp: OtlpAddresses | undefined;
+}
+
+/** Why requests are better sent elsewhere; `fullFolder` has no room on its disk. */
+function notReady({ stopping, ready }: Readonly<ListenState>, fullFolder: string | undefined): string | undefined {
+  if (stopping) return 'The service is stopping.';
+  if (!ready) return 'The service is starting.';
+  return fullFolder === undefined ? undefined : `The disk is full: no room in ${fullFolder}.`;
+}
+
+/** Rejects with the system's error for the first address that is taken or not of this machine. */
+export async function freeAddresses({ otlpHttp, otlpGrpc, console: page }: Config['listen']): Promise<void> {
+  for (const { host, port } of [otlpHttp, otlpGrpc, page]) if (port !== 0) await claimed(host, port);
+}
+
+function claimed(host: string, port: number): Promise<void> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => server.close(() => resolve()));
+  });
 }

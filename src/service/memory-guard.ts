@@ -6,7 +6,7 @@ import type { Clock } from '../model/clock.ts';
 
 export interface MemoryGuard {
   /** Called regularly. Gives the resident bytes as a share of what they may be. */
-  look(): number;
+  measure(): number;
   /** Up to how many bytes on the wire may be spared for traces that are not needed at once. */
   readonly spareBytesMax: () => number;
 }
@@ -35,18 +35,18 @@ export interface MemoryGuardOptions {
 }
 
 /**
- * Shares of the bound: below the first more traces are spared again; from the second on fewer are, and garbage is collected when that has not helped; from the third on
- * it is at once, and everything else waits for it. What is left free is what lets the collector come by rarely, which is worth more than a few more traces that wait for stragglers.
+ * Shares of the bound: below the first more traces are spared again; from the second on fewer are, and what they left is collected beside other work; from the third on
+ * garbage is collected at once, and everything else waits for it. What is left free is what lets the collector come by rarely, which is worth more than a few more traces that wait for stragglers.
  */
 const easyShare = 0.62;
 const spareShare = 0.72;
 const scarceShare = 0.92;
-/** From the one on the collector comes by often, until the other is reached again. */
+/** From the one on the collector comes by often, beginning now, until the other is reached again: a load that memory bears must not come to where everything waits. */
 const oftenShare = 0.86;
 const rarelyShare = 0.78;
 /** What is let go stays resident until the collector comes by; letting go of more before that would be too much. */
-const squeezeEveryMs = 2_500;
-const lessPerSqueeze = 0.85;
+const compactEveryMs = 2_500;
+const lessPerCompaction = 0.85;
 const easeEveryMs = 500;
 const morePerEase = 1.05;
 /** From this share on, once something had to go, the bound is near: who goes up to it quickly is pressed again and again. */
@@ -79,10 +79,10 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   let inSteps: { readonly share: number; readonly sinceMs: number } | undefined;
   let restMs = collectEveryMs;
 
-  function squeeze(nowMs: number): void {
+  function compact(nowMs: number): void {
     changedMs = nowMs;
     const before = heldBytes();
-    spare = Math.max(heldBytesMax * leastShare, Math.min(spare, before) * lessPerSqueeze);
+    spare = Math.max(heldBytesMax * leastShare, Math.min(spare, before) * lessPerCompaction);
     relieve();
     letGo += Math.max(0, before - heldBytes());
   }
@@ -127,25 +127,29 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   }
 
   return {
-    look() {
+    measure() {
       const nowMs = clock.nowMs();
       const share = memory.residentBytes() / residentBytesMax;
       pace(share);
       if (share >= scarceShare && mayCollect(share, nowMs)) {
         const left = collected(share);
-        if (left >= spareShare) squeeze(nowMs);
+        if (left >= spareShare) compact(nowMs);
         return left;
       }
       if (inSteps !== undefined) {
         if (nowMs - inSteps.sinceMs < stepsMs) return share;
         rest(inSteps.share, share);
         inSteps = undefined;
-        if (share >= spareShare) squeeze(nowMs);
+        if (share >= spareShare) compact(nowMs);
         return share;
       }
-      if (share >= spareShare && nowMs - changedMs >= squeezeEveryMs) {
+      if (share >= oftenShare && mayCollect(share, nowMs)) {
+        collectInSteps(share, nowMs);
+        return share;
+      }
+      if (share >= spareShare && nowMs - changedMs >= compactEveryMs) {
         if (letGo >= residentBytesMax * worthCollectingShare && mayCollect(share, nowMs)) collectInSteps(share, nowMs);
-        else squeeze(nowMs);
+        else compact(nowMs);
       }
       if (share < easyShare && nowMs - changedMs >= (share >= nearShare ? easeNearEveryMs : easeEveryMs)) ease(nowMs);
       return share;

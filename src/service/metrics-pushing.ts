@@ -30,7 +30,7 @@ export interface MetricsPushing {
   stop(deadlineMs: number): Promise<void>;
 }
 
-interface Seat {
+interface PushTarget {
   readonly text: string;
   status(): MetricsStatus;
   stop(deadlineMs: number): Promise<void>;
@@ -39,32 +39,32 @@ interface Seat {
 /** Longest time for one request; an interval that is shorter bounds it as well. */
 const timeoutMsMax = 10_000;
 /** How long what a changed configuration took away is waited for. */
-const leavingMs = 10_000;
+const replacedStopMs = 10_000;
 
 export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, instance }: MetricsPushingOptions): MetricsPushing {
   const startMs = clock.nowMs();
   const resource = { [wire.serviceName]: 'tracejury', 'service.instance.id': `${hostname()}/${instance}` };
-  let seat: Seat | undefined;
+  let target: PushTarget | undefined;
   let isFirst = true;
   let isStopped = false;
   let isFailing = false;
 
   async function once(client: MetricsPush): Promise<PushOutcome> {
-    const told = await client.push();
+    const result = await client.push();
     telemetry.add('tracejury.metrics.pushes', 1, {
-      'tracejury.outcome': told.outcome,
-      'tracejury.reason': told.outcome === 'failed' ? told.reason : '',
+      'tracejury.outcome': result.outcome,
+      'tracejury.reason': result.outcome === 'failed' ? result.reason : '',
     });
-    if (told.outcome !== 'failed') telemetry.set('tracejury.metrics.pushed', clock.nowMs() / 1_000);
+    if (result.outcome !== 'failed') telemetry.set('tracejury.metrics.pushed', clock.nowMs() / 1_000);
     // A line when it begins and one when it ends, whatever lies between.
-    if (told.outcome === 'failed' && !isFailing)
-      logger.warn({ reason: told.reason, fault: told.fault, todo: told.todo }, 'metrics could not be pushed');
-    if (told.outcome !== 'failed' && isFailing) logger.info('metrics are pushed again');
-    isFailing = told.outcome === 'failed';
-    return told;
+    if (result.outcome === 'failed' && !isFailing)
+      logger.warn({ reason: result.reason, fault: result.fault, todo: result.todo }, 'metrics could not be pushed');
+    if (result.outcome !== 'failed' && isFailing) logger.info('metrics are pushed again');
+    isFailing = result.outcome === 'failed';
+    return result;
   }
 
-  function seated(settings: MetricsPushSettings): Seat {
+  function opened(settings: MetricsPushSettings): PushTarget {
     const client = metricsPush({
       ...settings,
       resource,
@@ -76,13 +76,13 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
     });
     let status: MetricsStatus = { sends: 'metrics', fault: undefined, sentAtMs: undefined, lastFailure: undefined };
     const pushed = async (): Promise<void> => {
-      const told = await once(client);
+      const result = await once(client);
       status =
-        told.outcome === 'failed'
+        result.outcome === 'failed'
           ? {
               ...status,
-              fault: told.fault,
-              lastFailure: { atMs: clock.nowMs(), error: told.fault, reason: told.reason, todo: told.todo },
+              fault: result.fault,
+              lastFailure: { atMs: clock.nowMs(), error: result.fault, reason: result.reason, todo: result.todo },
             }
           : { ...status, fault: undefined, sentAtMs: clock.nowMs() };
     };
@@ -111,18 +111,18 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
   return {
     place(entries) {
       const push = entries.flatMap((entry) => (entry.to === 'metrics' && entry.push !== undefined ? [entry.push] : []))[0];
-      const isSame = seat?.text === (push === undefined ? undefined : textOf(push));
+      const isSame = target?.text === (push === undefined ? undefined : textOf(push));
       if (!isStopped && !isSame) {
-        void seat?.stop(leavingMs);
-        seat = push === undefined ? undefined : seated(push);
+        void target?.stop(replacedStopMs);
+        target = push === undefined ? undefined : opened(push);
       }
       isFirst = false;
     },
-    statuses: () => (seat === undefined ? [] : [{ name: 'metrics', kind: 'metrics', isConfigured: true, status: seat.status() }]),
+    statuses: () => (target === undefined ? [] : [{ name: 'metrics', kind: 'metrics', isConfigured: true, status: target.status() }]),
     async stop(deadlineMs) {
       if (isStopped) return;
       isStopped = true;
-      await seat?.stop(deadlineMs);
+      await target?.stop(deadlineMs);
     },
   };
 }

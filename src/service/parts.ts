@@ -21,39 +21,40 @@ import { byteBudget, type ByteLeases } from '../receivers/byte-budget.ts';
 import { withoutContent } from '../stores/content-policy.ts';
 import { startLateSpanLookup, type LateSpanLookup } from '../stores/late-span-lookup.ts';
 import { runWriter, type RunWriter } from '../stores/run-writer.ts';
-import { slimItem } from '../stores/slim-item.ts';
+import { slimItem } from '../stores/blob-codec.ts';
 import { spanArchiver, type SpanArchiver } from '../stores/span-archiver.ts';
 import { openMetricsPieces } from '../telemetry/openmetrics.ts';
 import { metricRegistry, type MetricRegistry } from '../telemetry/registry.ts';
 import type { Fingerprints } from '../config/fingerprint.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
-import { reloading, type Reloading, type ReloadSource } from './reloading.ts';
+import {
+  metricsSnapshot,
+  type RaisedProbabilities,
+  reloading,
+  type Reloading,
+  type ReloadSource,
+  type RunRules,
+  type SettingsInForce,
+} from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
 import { annotationIngest } from './annotation-writer.ts';
 import { annotationWriter, type AnnotationWriter } from './annotation-writer.ts';
-import { closeSchedulerOf, type CloseScheduler } from './close-scheduler.ts';
-import type { ConnectionShares, Descriptors } from './descriptors.ts';
+import { type CloseScheduler, closeSchedulerOf, type IdleCompactor, idleCompactorOf, slabCompaction } from './close-scheduler.ts';
+import { clock, type ConnectionShares, type Descriptors, sleep } from './node-runtime.ts';
 import { driftWatch } from './drift-watch.ts';
 import { exporterSetOf, type ExporterSet } from './exporter-set.ts';
-import { idleCompactorOf, slabCompaction, type IdleCompactor } from './idle-compactor.ts';
 import { judgeAdmissionOf, type JudgeAdmission } from './judge-admission.ts';
-import { judgePool, type JudgePool } from './judge-pool.ts';
-import { consoleOf } from './listeners.ts';
-import type { ListenState } from './listening.ts';
+import { judgePool, type JudgePool, judgesInForce } from './judge-pool.ts';
+import { consoleOf, type ListenState } from './listeners.ts';
 import type { Memory } from './memory-guard.ts';
 import { metricsPushing, type MetricsPushing } from './metrics-pushing.ts';
-import { clock, sleep } from './node-runtime.ts';
 import { grpcReserveShare, inFlightShare, journalShare, overload, tracesShare, type Overload } from './overload.ts';
+import { bufferPool, type BufferPool } from '../runtime/buffer-pool.ts';
 import type { PeriodicTask } from '../runtime/periodic-task.ts';
-import { judgesInForce } from './queue-keys.ts';
-import type { RaisedProbabilities } from './raised-probabilities.ts';
-import { figures } from './rate-gauges.ts';
-import { recognitionWatch, type RecognitionWatch } from './recognition-watch.ts';
-import { retentionOf } from './retention.ts';
-import { metricsSnapshot, type RunRules, type SettingsInForce } from './settings-in-force.ts';
+import { figures, recognitionWatch, type RecognitionWatch } from './rate-gauges.ts';
+import { retentionOf, storeRoom, type StoreRoom } from './retention.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
-import { storeRoom, type StoreRoom } from './store-room.ts';
 import { spanForwarder, type SpanForwarder, type SpanForwarderOptions, type ForwardSettings } from '../exporters/forward/forwarder.ts';
 
 export interface Parts {
@@ -67,6 +68,7 @@ export interface Parts {
   readonly descriptors: Descriptors;
   readonly connections: ConnectionShares;
   readonly leases: ByteLeases;
+  readonly buffers: BufferPool;
   readonly storeRoom: StoreRoom;
   readonly upstream: RaisedProbabilities;
   readonly recognition: RecognitionWatch;
@@ -115,10 +117,10 @@ export function logOwnTraces({ config: { ownTraces }, logger }: Parts): void {
 /** `exchange` puts a configuration in force. */
 export function reloads(
   { exporters, telemetry, logger }: Parts,
-  { source, prints, watchMs }: { readonly source?: ReloadSource; readonly prints?: Fingerprints; readonly watchMs?: number },
+  { source, fingerprints, watchMs }: { readonly source?: ReloadSource; readonly fingerprints?: Fingerprints; readonly watchMs?: number },
   exchange: (loaded: LoadedConfig) => void,
 ): Reloading {
-  const given = { source, prints, ...(watchMs === undefined ? {} : { watchMs }) };
+  const given = { source, fingerprints, ...(watchMs === undefined ? {} : { watchMs }) };
   return reloading({ ...given, exchange, room: exporters.room, telemetry, clock, sleep, logger });
 }
 
@@ -177,6 +179,13 @@ export function judgeAdmission(parts: Parts): JudgeAdmission {
   });
 }
 
+/** Of `limits.memory_bytes`: memory of bodies that nobody reads, for the next ones. More would rarely be used again before it is needed elsewhere. */
+const freeBodiesShare = 1 / 32;
+
+export function bodyBuffers({ config: { limits } }: Pick<Parts, 'config'>): BufferPool {
+  return bufferPool({ freeBytesMax: limits.memoryBytes * freeBodiesShare });
+}
+
 export function forwarder(parts: Parts): Forwarder {
   const { config, telemetry, logger } = parts;
   const read: JournalRunner['body'] = (position) => parts.journal.body(position);
@@ -198,6 +207,7 @@ export function runPipeline(parts: Parts, onScored: (item: ScoredRun) => void): 
       spansPerTraceMax: config.limits.spansPerTrace,
     },
     compaction: slabCompaction(),
+    bodies: parts.buffers,
     settled: forward.settled,
     deliver: delivery(parts, onScored),
     upstreamMin: upstream.probabilityMin,
@@ -368,7 +378,7 @@ export function consoleServer(parts: Parts, { store, annotations }: StoreParts):
     logger,
     store,
     exporters: {
-      standings: () => [...exporters.statuses(), ...forward.statuses(), ...parts.metricsPush.statuses()],
+      statuses: () => [...exporters.statuses(), ...forward.statuses(), ...parts.metricsPush.statuses()],
       recount: exporters.recount,
     },
     annotate: annotations.take,

@@ -1,18 +1,20 @@
 /** Rates and agreement as gauges, reckoned anew from the store now and then: what dashboards and alerts look at. */
 import { agreementOf, type JudgeAgreement } from '../analytics/judge-agreement.ts';
-import { peopleKinds, rates, type EvaluatorRate } from '../analytics/rates.ts';
-import { annotationRowsMax } from '../model/store/annotation-store.ts';
+import { type EvaluatorRate, peopleKinds, rates } from '../analytics/rates.ts';
 import { wire } from '../model/attributes.ts';
-import { noTenant } from '../model/ids.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import type { Estimate, NotEstimable } from '../statistics/estimate.ts';
+import { noTenant } from '../model/ids.ts';
+import type { Ingest } from '../model/ingest.ts';
+import { annotationRowsMax } from '../model/store/annotation-store.ts';
 import type { Store } from '../model/store/store.ts';
+import { noticeOf, recognition, type RecognitionOptions, type UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
+import type { Estimate, NotEstimable } from '../statistics/estimate.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
-import type { Labels } from '../telemetry/telemetry.ts';
-import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
+import type { Labels, Telemetry } from '../telemetry/telemetry.ts';
 
-export interface FiguresOptions {
+interface FiguresOptions {
   readonly store: Pick<Store, 'verdicts' | 'annotations'>;
   readonly telemetry: Pick<MetricRegistry, 'replace'>;
   readonly clock: Clock;
@@ -36,17 +38,17 @@ interface Point {
 export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOptions): PeriodicTask {
   async function reckon(): Promise<void> {
     const to = Math.floor(clock.nowMs() * 1_000);
-    const told = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax, tenantsMax })).rates.filter(
+    const rated = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax, tenantsMax })).rates.filter(
       ({ tenant }) => tenant !== noTenant,
     );
     const gauges: readonly (readonly [MetricName, readonly Point[]])[] = [
-      ['tracejury.rate', told.flatMap((one) => limits({ ...rateLabels(one), 'tracejury.corrected': String(one.corrected) }, one.rate))],
-      ['tracejury.rate.judged', told.flatMap((one) => limits(rateLabels(one), one.judged))],
-      ['tracejury.rate.runs', told.map((one) => ({ labels: rateLabels(one), value: one.judged.kind === 'estimated' ? one.judged.n : 0 }))],
-      ['tracejury.rate.labels', told.map((one) => ({ labels: rateLabels(one), value: one.labels }))],
+      ['tracejury.rate', rated.flatMap((one) => limits({ ...rateLabels(one), 'tracejury.corrected': String(one.corrected) }, one.rate))],
+      ['tracejury.rate.judged', rated.flatMap((one) => limits(rateLabels(one), one.judged))],
+      ['tracejury.rate.runs', rated.map((one) => ({ labels: rateLabels(one), value: one.judged.kind === 'estimated' ? one.judged.n : 0 }))],
+      ['tracejury.rate.labels', rated.map((one) => ({ labels: rateLabels(one), value: one.labels }))],
       [
         'tracejury.rate.uncovered',
-        told.flatMap((one) => (one.coverage.kind === 'estimated' ? [{ labels: rateLabels(one), value: one.coverage.uncovered }] : [])),
+        rated.flatMap((one) => (one.coverage.kind === 'estimated' ? [{ labels: rateLabels(one), value: one.coverage.uncovered }] : [])),
       ],
     ];
     for (const [metric, points] of gauges) telemetry.replace(metric, points);
@@ -78,4 +80,65 @@ function agreementPoints({ name, version, model, rates: { precision, recall }, k
 function limits(labels: Labels, value: Estimate | NotEstimable): readonly Point[] {
   if (value.kind === 'not_estimable') return [];
   return (['point', 'low', 'high'] as const).map((bound) => ({ labels: { ...labels, 'tracejury.bound': bound }, value: value[bound] }));
+}
+
+// Says which services are recognised by their first spans, and of which no run can come.
+
+const lookEveryMs = 1_000;
+
+interface WatchLogger {
+  info(fields: { readonly [field: string]: unknown }, message: string): void;
+  warn(fields: { readonly [field: string]: unknown }, message: string): void;
+}
+
+export interface RecognitionWatch {
+  /** Looks at what the other has taken. */
+  watched(ingest: Ingest): Ingest;
+  start(): PeriodicTask;
+  standing(): readonly UnrecognisedNotice[];
+}
+
+export function recognitionWatch({
+  collectors,
+  dialects,
+  clock,
+  sleep,
+  telemetry,
+  logger,
+  shown,
+}: RecognitionOptions & {
+  readonly sleep: Sleep;
+  readonly telemetry: Telemetry;
+  readonly logger: WatchLogger;
+  readonly shown: (text: string) => string;
+}): RecognitionWatch {
+  const known = recognition({ collectors, clock, ...(dialects === undefined ? {} : { dialects }) });
+  return {
+    watched: (ingest) => ({
+      ...ingest,
+      async spans(tenant, spans, request) {
+        await ingest.spans(tenant, spans, request);
+        for (const { service, scope, dialects } of known.spans(tenant, spans))
+          logger.info({ service, scope, dialects }, 'first spans of a service: its agent is recognised');
+      },
+      async logs(tenant, records, request) {
+        await ingest.logs(tenant, records, request);
+        known.records(tenant, records);
+      },
+    }),
+    start: () =>
+      periodicTask({
+        everyMs: lookEveryMs,
+        sleep,
+        async work() {
+          for (const one of known.due()) {
+            const { service, scope, spans, names, keys, missing, todo } = noticeOf(one);
+            logger.warn({ service, scope, spans, names, keys, missing, todo }, 'no agent is recognised in the spans of a service');
+          }
+          telemetry.set('tracejury.services.unrecognised', known.standing().length, {});
+        },
+        onFault: () => undefined,
+      }),
+    standing: () => known.standing().map((one) => noticeOf({ ...one, names: one.names.map(shown), keys: one.keys.map(shown) })),
+  };
 }

@@ -2,12 +2,22 @@
  * Reads the configuration again when it is asked to, or when a file has changed, and puts it in force: one at a time, and whatever was asked
  * for meanwhile is one more time. A file with faults changes nothing.
  */
+import type { Logger } from 'pino';
+import type { Collector } from '../../collectors/collector.ts';
+import { configuredCollector } from '../../collectors/configured/dialect.ts';
+import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/diagnostic.ts';
-import type { LoadedConfig } from '../config/load.ts';
+import { configuredRedaction } from '../config/entries/redaction.ts';
 import { differing, type Fingerprints } from '../config/fingerprint.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
+import { jsonText, type JsonValue } from '../model/json.ts';
+import type { PipelineSettings } from '../pipeline/pipeline.ts';
+import { taskGroups, type TaskGroups } from '../pipeline/reporting/task-groups.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
+import type { MetricFamily, MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { ApiDeps } from '../web/api/route.ts';
 
 /** The configuration's file, as far as reloading goes. */
 export interface ReloadSource {
@@ -24,11 +34,11 @@ interface ReloadLogger {
   error(fields: object, message: string): void;
 }
 
-export interface ReloadingOptions {
+interface ReloadingOptions {
   /** Undefined: the service was started without a file. */
   readonly source: ReloadSource | undefined;
   /** Of what is in force at the start. */
-  readonly prints: Fingerprints | undefined;
+  readonly fingerprints: Fingerprints | undefined;
   /** Puts it in force, whole or not at all. */
   readonly exchange: (loaded: LoadedConfig) => void;
   /** Resolves when what left at earlier reloads has made room. */
@@ -51,14 +61,14 @@ export interface Reloading {
   stop(): void;
 }
 
-export const watchMsDefault = 2_000;
+const watchMsDefault = 2_000;
 const restMsDefault = 250;
 /** Faults that are told one by one; of more their number is told. */
-const faultsToldMax = 20;
+const faultsLoggedMax = 20;
 
 export function reloading({
   source,
-  prints,
+  fingerprints,
   exchange,
   room,
   telemetry,
@@ -70,7 +80,7 @@ export function reloading({
 }: ReloadingOptions): Reloading {
   const ended = new AbortController();
   /** What runs: of keys that need a restart what was there at the start. */
-  let running = prints;
+  let running = fingerprints;
   let wanted = false;
   let begun = false;
   let working: Promise<void> | undefined;
@@ -97,8 +107,8 @@ export function reloading({
     }
   }
 
-  function taken({ prints: next, warnings }: LoadedConfig): void {
-    for (const { file, line, column, key, problem, todo } of warnings.slice(0, faultsToldMax))
+  function taken({ fingerprints: next, warnings }: LoadedConfig): void {
+    for (const { file, line, column, key, problem, todo } of warnings.slice(0, faultsLoggedMax))
       logger.warn({ file, line, column, key, problem, todo }, 'the configuration has a warning');
     const waiting = running === undefined ? [] : differing(running.restart, next.restart);
     const changed = running === undefined ? [] : differing(running.sections, next.sections);
@@ -133,7 +143,7 @@ export function reloading({
       return;
     }
     const { faults } = error;
-    for (const { file, line, column, key, problem, todo } of faults.slice(0, faultsToldMax)) {
+    for (const { file, line, column, key, problem, todo } of faults.slice(0, faultsLoggedMax)) {
       logger.error(
         { file, line, column, key, problem, todo, faults: faults.length },
         'the configuration has a fault and was not taken; the one before goes on',
@@ -184,6 +194,106 @@ export function reloading({
     stop() {
       ended.abort();
       void watching?.stop();
+    },
+  };
+}
+
+// The configuration that is in force: what may change while the service runs. Everything else stands as it was at the start.
+
+export interface SettingsInForce {
+  readonly config: () => Config;
+  /** What the pipeline does with runs, derived from `config`. */
+  readonly rules: () => RunRules;
+  readonly redaction: () => RunRules['redaction'];
+  /** The text without what `redact` removes. */
+  readonly redactedText: (text: string) => string;
+  /** True: `redact` removes nothing from the text. */
+  readonly isUnredacted: (text: string) => boolean;
+  /** Derives the rules of the next configuration, and may throw. The function that it returns puts both in force, and does not throw. */
+  prepare(next: Config): () => RunRules;
+}
+
+export function settingsInForce(config: Config, telemetry: MetricRegistry): SettingsInForce {
+  let current = { config, rules: runRules(config, telemetry) };
+  const redactedText = (text: string): string => current.rules.redaction?.text(text) ?? text;
+  return {
+    config: () => current.config,
+    rules: () => current.rules,
+    redaction: () => current.rules.redaction,
+    redactedText,
+    isUnredacted: (text) => redactedText(text) === text,
+    prepare(next) {
+      const rules = runRules(next, telemetry, current);
+      return () => {
+        current = { config: next, rules };
+        return rules;
+      };
+    },
+  };
+}
+
+/** A logger whose fields lose what `redact` removes. */
+export function redactedLogger(logger: Logger, settings: SettingsInForce): Logger {
+  return logger.child({}, { formatters: { log: (fields) => settings.redaction()?.fields(fields) ?? fields } });
+}
+
+/** Metrics that depend on the time alone, such as those of task groups, are computed for each snapshot. */
+export function metricsSnapshot(telemetry: MetricRegistry, settings: SettingsInForce): readonly MetricFamily[] {
+  settings.rules().groups.tell(telemetry);
+  return telemetry.snapshot();
+}
+
+// From a configuration to what the pipeline does with runs. What did not change stays what it is, with all that it remembers.
+
+export interface RunRules extends PipelineSettings {
+  readonly dialects: readonly Collector[];
+  readonly groups: TaskGroups;
+}
+
+/** `before`: what is in force, and the configuration that it came from. */
+function runRules(config: Config, telemetry: Telemetry, before?: { readonly config: Config; readonly rules: RunRules }): RunRules {
+  const keepsRedaction = before !== undefined && isSame(before.config.redact, config.redact);
+  const redaction = keepsRedaction ? before.rules.redaction : configuredRedaction(config.redact, telemetry);
+  // The names of tasks are held as they were redacted, so they go with the rules.
+  const keepsGroups = keepsRedaction && isSame(before.config.groups, config.groups);
+  const groups = keepsGroups
+    ? before.rules.groups
+    : taskGroups(config.groups, telemetry, redaction === undefined ? {} : { redacted: redaction.text });
+  const keepsDialects = before !== undefined && isSame(before.config.dialects, config.dialects);
+  return {
+    plan: config.evaluators,
+    closing: config.closing,
+    tools: config.tools,
+    dialects: keepsDialects ? before.rules.dialects : config.dialects.map(configuredCollector),
+    prices: config.prices,
+    groups,
+    ...(redaction === undefined ? {} : { redaction }),
+  };
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return jsonText(one as JsonValue, { sortKeys: true }) === jsonText(other as JsonValue, { sortKeys: true });
+}
+
+// Runs whose `tracestate` claims a smaller probability than is believed: counted for the API, and told in the log once.
+
+export interface RaisedProbabilities extends Readonly<ApiDeps['upstream']> {
+  /** Such a run has come. */
+  readonly add: () => void;
+}
+
+export function raisedProbabilities(probabilityMin: number, logger: { warn(fields: object, message: string): void }): RaisedProbabilities {
+  let runs = 0;
+  return {
+    probabilityMin,
+    raised: () => runs,
+    add() {
+      runs++;
+      if (runs === 1)
+        logger.warn(
+          { upstream_probability: probabilityMin },
+          'a run claims in tracestate a smaller probability than limits.upstream_probability and counts as if it had that one; further runs are counted in tracejury_sampling_raised_total',
+        );
     },
   };
 }

@@ -5,6 +5,7 @@ import type { ConfiguredEvaluator } from '../../evaluators/configuration/configu
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators as members } from '../../evaluators/index.ts';
 import { spansOf } from '../exporters/otlp/item-spans.ts';
+import { spanDetails, type SpanDetail } from '../exporters/otlp/evaluation-span.ts';
 import { refuseUnanswered, type UsableEvaluator, type UsableJudge } from '../library/evaluate.ts';
 import { readyEvaluator } from '../library/factory.ts';
 import { spanOf, type SdkSpan } from '../library/readable-span.ts';
@@ -19,8 +20,7 @@ import type { PlannedEvaluator, ToJudge } from '../pipeline/evaluation/evaluate.
 import { askOf, runJudge, type AskEnd, type Call } from '../pipeline/jury/judge-driver.ts';
 import { pipeline } from '../pipeline/pipeline.ts';
 import { noTelemetry } from '../telemetry/telemetry.ts';
-import { sentSpans, type SentSpans } from './sending.ts';
-import type { ProcessTimers } from './timers.ts';
+import { type ProcessTimers, sentSpans, type SentSpans } from './sending.ts';
 
 export interface SpanProcessorOptions {
   /** Made by factories of `tracejury/evaluators`, or objects of the evaluator contract. Default: the rules that are on without a configuration. */
@@ -29,6 +29,8 @@ export interface SpanProcessorOptions {
   readonly judge?: UsableJudge;
   /** Sends a document to an endpoint and gives its JSON answer, for evaluators over HTTP. */
   readonly call?: Call;
+  /** What stands on an evaluation span, as `detail` of the service's exporter `span_events`. Default: `lean`. */
+  readonly detail?: SpanDetail;
   /** Share of runs, 0 to 1, that evaluators with a judge or an endpoint score. Default: 1. */
   readonly sample?: number;
   /** Default: OTLP over HTTP as the `OTEL_EXPORTER_OTLP_…` variables say. The processor shuts it down. */
@@ -127,7 +129,7 @@ export function processScoring(
   function deliver(item: ScoredRun): void {
     if (item.answered !== true) counts.scored++;
     safely(() => options.onScored?.(item));
-    safely(() => sending.add(spansOf(item, true)));
+    safely(() => sending.add(spansOf(item, options)));
   }
 
   function judge(run: Run, { configured, expected }: ToJudge, done: (end: AskEnd) => void): void {
@@ -299,8 +301,9 @@ const defaults = {
 } as const;
 
 /** Throws a TypeError that names everything that is wrong. */
-function checked({ evaluators, judge, call, sample = 1, ...numbers }: SpanProcessorOptions): CheckedOptions {
+function checked({ evaluators, judge, call, sample = 1, detail = 'lean', ...numbers }: SpanProcessorOptions): CheckedOptions {
   const faults: string[] = [];
+  if (!spanDetails.includes(detail)) faults.push(`detail must be ${spanDetails.join(' or ')}, not ${String(detail)}.`);
   if (!(sample >= 0 && sample <= 1)) faults.push(`sample must be a share from 0 to 1, not ${String(sample)}.`);
   const given = Object.fromEntries(
     Object.entries(defaults).map(([name, preset]) => {

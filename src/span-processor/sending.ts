@@ -1,13 +1,32 @@
-/** Evaluation spans on their way to an exporter of the SDK. */
-import { context, SpanStatusCode, TraceFlags, type Attributes, type HrTime, type SpanContext } from '@opentelemetry/api';
+/** Time as the scoring needs it. Tests hand in a clock of their own. */
+import { type Attributes, context, type HrTime, type SpanContext, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import { suppressTracing } from '@opentelemetry/core';
-import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
+import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { isJsonArray, jsonText, type JsonValue } from '../model/json.ts';
-import { scopeName, type OutgoingSpan } from '../otlp/write/outgoing-items.ts';
-import type { ProcessTimers } from './timers.ts';
+import { type OutgoingSpan, scopeName } from '../otlp/write/outgoing-items.ts';
 
-export interface SentSpansOptions {
+export interface ProcessTimers {
+  /** Calls back once, unless the function it gives is called before. It keeps the process alive only with `keepsAlive`. */
+  after(ms: number, callback: () => void, keepsAlive?: boolean): () => void;
+  /** Calls back once, when the turn of the event loop that runs now has ended. It never keeps the process alive. */
+  soon(callback: () => void): void;
+}
+
+export const machineTimers: ProcessTimers = {
+  after(ms, callback, keepsAlive = false) {
+    const timer = setTimeout(callback, Math.min(ms, 2_147_483_647));
+    if (!keepsAlive) timer.unref();
+    return () => clearTimeout(timer);
+  },
+  soon(callback) {
+    setImmediate(callback).unref();
+  },
+};
+
+// Evaluation spans on their way to an exporter of the SDK.
+
+interface SentSpansOptions {
   readonly exporter: SpanExporter;
   readonly waitingMax: number;
   readonly timers: ProcessTimers;

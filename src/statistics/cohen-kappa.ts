@@ -1,13 +1,13 @@
 /**
  * Agreement of two who label the same items, beyond what chance alone would give.
  *
- * Cohen, “A coefficient of agreement for nominal scales”, Educational and Psychological Measurement 20 (1960): (agreed − expected) /
- * (1 − expected), where expected is the agreement of two who label at random with the same habits. 1: always the same; 0: as by chance;
- * below: less. Standard error: Fleiss, Cohen and Everitt, Psychological Bulletin 72 (1969). The interval is taken on Fisher's scale
- * (artanh), on which kappa is closer to normal; where the error cannot be estimated, from Wilson's interval of the plain agreement.
+ * Cohen, “A coefficient of agreement for nominal scales”, Educational and Psychological Measurement 20 (1960): (agreed − expected) / (1 −
+ * expected), where expected is the agreement of two who label at random with the same habits. 1: always the same; 0: as by chance; below:
+ * less. Standard error: Fleiss, Cohen and Everitt, Psychological Bulletin 72 (1969). The interval is taken on Fisher's scale (artanh), on
+ * which kappa is closer to normal. Where the error cannot be estimated, it comes from Wilson's interval of the plain agreement.
  */
 import { notEstimable, usualConfidence, type Estimated, type EstimateOptions, type NotEstimable } from './estimate.ts';
-import { normalQuantile } from './normal.ts';
+import { normalQuantile } from './distributions.ts';
 import { wilson, type Limits } from './proportion.ts';
 
 export interface Kappa extends Estimated {

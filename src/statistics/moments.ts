@@ -8,7 +8,10 @@
  * the same everywhere and always, so sums of two hours or two replicas add up to the sums of both.
  */
 
-/** With so many groups the variance is known as well as from so many sessions; 95 % intervals are 1 % wider than with sessions without end. */
+/**
+ * With so many groups the variance is known as well as from so many sessions. 95 % intervals are 1 % wider than with sessions without
+ * end.
+ */
 export const groupsMax = 128;
 
 /** Can be stored as JSON. */
@@ -67,9 +70,9 @@ export function unitCount({ alone, groups }: MomentsData): number {
 }
 
 /**
- * Variance of the total of `factors · row`, whose total is about 0; for two lists of factors their covariance.
- * A group pulls the estimate towards itself, so its deviation looks smaller by its part of all weight; that is given back (the form CR2 of Bell
- * and McCaffrey, Survey Methodology 28, 2002). `weightAt` is the place of the weight in a row.
+ * Variance of the total of `factors · row`, whose total is about 0; for two lists of factors their covariance. A group pulls the estimate
+ * towards itself, so its deviation looks smaller by its part of all weight. The variance gives that back (the form CR2 of Bell and
+ * McCaffrey, Survey Methodology 28, 2002). `weightAt` is the place of the weight in a row.
  */
 export function totalVariance(
   data: MomentsData,

@@ -1,8 +1,8 @@
-/** A share of independent items that all count the same. */
+/** A share of independent items that all count the same, and how a judge's verdicts stand to people's labels of the same items. */
 import { notEstimable, usualConfidence, type Estimate, type EstimateOptions } from './estimate.ts';
-import { normalQuantile } from './normal.ts';
+import { normalQuantile } from './distributions.ts';
 
-export interface Count {
+interface Count {
   readonly hits: number;
   /** Of so many items; may lie between whole numbers when it is an effective number. */
   readonly of: number;
@@ -28,4 +28,58 @@ export function wilson({ hits, of }: Count, confidence: number): Limits {
   const centre = (share + (z * z) / (2 * of)) / widened;
   const half = (z / widened) * Math.sqrt((share * (1 - share)) / of + (z * z) / (4 * of * of));
   return { low: hits <= 0 ? 0 : Math.max(0, centre - half), high: hits >= of ? 1 : Math.min(1, centre + half) };
+}
+
+/**
+ * Counts of items by label and verdict. The caller says what `positive` is: pass, where a pass rate is to be corrected; fail, where the
+ * question is how many faults the judge finds.
+ */
+export interface Confusion {
+  /** Label positive, verdict positive. */
+  readonly truePositive: number;
+  /** Label negative, verdict positive. */
+  readonly falsePositive: number;
+  /** Label positive, verdict negative. */
+  readonly falseNegative: number;
+  readonly trueNegative: number;
+}
+
+export interface LabelledVerdict {
+  readonly label: boolean;
+  readonly verdict: boolean;
+}
+
+export function confusion(items: Iterable<LabelledVerdict>): Confusion {
+  const counts = { truePositive: 0, falsePositive: 0, falseNegative: 0, trueNegative: 0 };
+  for (const { label, verdict } of items) {
+    if (label) counts[verdict ? 'truePositive' : 'falseNegative']++;
+    else counts[verdict ? 'falsePositive' : 'trueNegative']++;
+  }
+  return counts;
+}
+
+/** Each with Wilson's interval; not estimable where there is nothing to divide by. */
+export interface ConfusionRates {
+  /** Of all items, those on which label and verdict are the same. */
+  readonly accuracy: Estimate;
+  /** Of the positive verdicts, those with a positive label. */
+  readonly precision: Estimate;
+  /** Of the positive labels, those with a positive verdict; also called sensitivity. */
+  readonly recall: Estimate;
+  /** Of the negative labels, those with a negative verdict. */
+  readonly specificity: Estimate;
+}
+
+/** The intervals take the items as drawn at random from those that the judge will meet. */
+export function confusionRates(
+  { truePositive, falsePositive, falseNegative, trueNegative }: Confusion,
+  options: EstimateOptions = {},
+): ConfusionRates {
+  const right = truePositive + trueNegative;
+  return {
+    accuracy: proportion({ hits: right, of: right + falsePositive + falseNegative }, options),
+    precision: proportion({ hits: truePositive, of: truePositive + falsePositive }, options),
+    recall: proportion({ hits: truePositive, of: truePositive + falseNegative }, options),
+    specificity: proportion({ hits: trueNegative, of: trueNegative + falsePositive }, options),
+  };
 }

@@ -1,18 +1,18 @@
 /**
  * The pass rate, or mean score, of all traffic from runs that were judged with known, unequal probabilities.
  *
- * Estimated is the long-run rate: what would come out if the same kind of traffic went on for ever and every run of it were judged. The
- * runs of a day are themselves taken as a sample of that, so an interval has a width even when every run was judged. Each judged run
- * counts 1 / p, p being the probability with which it was chosen: those with p = 0.05 stand for twenty runs each. It holds for runs that
- * could have been chosen (p above 0) and whose judge answered; `coverage.ts` gives the share of the traffic.
+ * The function estimates the long-run rate: that of the same kind of traffic without end, of which every run is judged. The runs of a day
+ * are themselves taken as a sample of that, so an interval has a width even when every run was judged. Each judged run counts 1 / p,
+ * where p is the probability of its choice. A run with p = 0.05 stands for twenty runs. It holds for runs that could have been chosen (p
+ * above 0) and whose judge answered; `coverage` gives the share of the traffic.
  *
- * Point: Σ w·value / Σ w, w = 1 / p (Hájek, in Godambe and Sprott, Foundations of Statistical Inference, 1971). Variance: linearised,
- * Σ over units (Σ w·(value − point))² / (Σ w)², units being sessions, or single runs where none is given (Särndal, Swensson and Wretman,
+ * Point: Σ w·value / Σ w, w = 1 / p (Hájek, in Godambe and Sprott, Foundations of Statistical Inference, 1971). Variance: linearised, Σ
+ * over units (Σ w·(value − point))² / (Σ w)², units being sessions, or single runs where none is given (Särndal, Swensson and Wretman,
  * Model Assisted Survey Sampling, 1992, chapter 5); without the factor 1 − p, which would leave out how the traffic itself varies.
  */
-import { notEstimable, usualConfidence, type Estimate, type EstimateOptions } from './estimate.ts';
+import { notEstimable, usualConfidence, type Estimate, type EstimateOptions, type NotEstimable } from './estimate.ts';
 import { moments, totalVariance, unitCount, unitSquares, type MomentsData } from './moments.ts';
-import { shareInterval } from './share-interval.ts';
+import { shareInterval } from './distributions.ts';
 
 export interface RateObservation {
   /** 0..1; 1 passed, 0 failed, or a score. */
@@ -24,7 +24,7 @@ export interface RateObservation {
 }
 
 /** Can be stored as JSON and added up; at most `groupsMax` groups, whatever the number of runs. */
-export interface RateSumsData {
+interface RateSumsData {
   readonly n: number;
   /** Observations that could not be counted: a value or a probability out of its range. */
   readonly refused: number;
@@ -135,4 +135,53 @@ export function cappedWeights(probabilities: readonly number[]): CappedWeights {
     weightMax = (share * rest) / (1 - share * capped);
   }
   return { weightMax, capped, largestShare };
+}
+
+interface CoverageCounts {
+  /** Runs that the evaluator applied to, whether chosen or not. */
+  readonly eligible: number;
+  /** Those among them that could not be chosen: probability 0, as when the budget was spent. Counted, not estimated. */
+  readonly unreachable: number;
+  /** Σ 1 / p of the chosen runs with a verdict. */
+  readonly scoredWeight: number;
+  /** Σ 1 / p of the chosen runs whose judge failed or was not called. */
+  readonly failedWeight: number;
+  /** Σ 1 / p of the chosen runs whose judge has not answered yet. */
+  readonly waitingWeight: number;
+}
+
+/** The four shares make 1. */
+export interface Coverage {
+  readonly kind: 'estimated';
+  /** Share of the eligible runs that the rate speaks for, 0..1. */
+  readonly covered: number;
+  readonly uncovered: number;
+  /** Parts of `uncovered`. */
+  readonly unreachable: number;
+  readonly failed: number;
+  readonly waiting: number;
+  /**
+   * Σ 1 / p of all chosen runs over the runs that could be chosen: 1 but for chance. Far from it, runs or probabilities were lost on the
+   * way. Undefined when no run could be chosen.
+   */
+  readonly balance: number | undefined;
+}
+
+/** Not estimable when no run was eligible. */
+export function coverage({ eligible, unreachable, scoredWeight, failedWeight, waitingWeight }: CoverageCounts): Coverage | NotEstimable {
+  if (!(eligible > 0)) return notEstimable('no_observations');
+  const reachable = Math.max(0, eligible - unreachable) / eligible;
+  const chosenWeight = scoredWeight + failedWeight + waitingWeight;
+  const part = (weight: number): number => (chosenWeight > 0 ? (reachable * weight) / chosenWeight : 0);
+  const covered = part(scoredWeight);
+  return {
+    kind: 'estimated',
+    covered,
+    uncovered: 1 - covered,
+    unreachable: 1 - reachable,
+    failed: part(failedWeight),
+    // Runs could be chosen but none was: nothing is known of them yet, so they wait.
+    waiting: chosenWeight > 0 ? part(waitingWeight) : reachable,
+    balance: reachable > 0 ? chosenWeight / (eligible * reachable) : undefined,
+  };
 }

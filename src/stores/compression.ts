@@ -12,7 +12,7 @@ const chunkBytesLeast = 4 * 1024;
 
 const elsewhere = promisify(zstdCompress);
 
-/** The compressor makes room for whatever may come, and that takes longer than compressing a few kilobytes, unless it is told how much will. */
+/** Without the size, the compressor makes room for whatever may come: that takes longer than compressing a few kilobytes. */
 function optionsFor({ byteLength: bytes }: Uint8Array): ZstdOptions {
   return bytes <= littleBytes
     ? { params: paramsOfLittle, pledgedSrcSize: bytes, chunkSize: chunkBytesLeast }

@@ -7,7 +7,7 @@ import type { ClosingTimes } from '../pipeline/gathering/close-policy.ts';
 import type { Reopening } from '../pipeline/gathering/late-spans.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { keptSpans } from './span-decoder.ts';
+import { keptSpans } from './span-archiver.ts';
 import type { KeptSpans, KnownTrace, Store, TraceName } from '../model/store/store.ts';
 
 export interface LateSpanLookupOptions {

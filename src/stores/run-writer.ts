@@ -8,7 +8,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { NewExport } from '../model/store/export-store.ts';
 import type { Store, StoreItem } from '../model/store/store.ts';
 import { watermarkTracker, type Delivered, type Watermark } from '../model/watermark.ts';
-import { backoffMs } from '../runtime/backoff.ts';
+import { backoffMs } from '../runtime/retry.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
 
 /** Ages in milliseconds by the start of the run. */

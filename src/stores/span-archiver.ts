@@ -2,7 +2,7 @@
  * Reads the spans of finished traces back from the journal, compresses them and stores them in batches, beside other work. The journal keeps the
  * requests until then. Limits bound the archiver: beyond them the oldest traces lose their spans, which are counted.
  */
-import { crc32 } from 'node:zlib';
+import { crc32, zstdDecompress } from 'node:zlib';
 import type { ScoredRun } from '../model/scored-run.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Tenant, TraceId } from '../model/ids.ts';
@@ -11,10 +11,14 @@ import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { compressedBeside } from './compression.ts';
 import { microsOf } from './row-mapping.ts';
-import type { SpanPiece, Store } from '../model/store/store.ts';
+import type { SpanPiece, Store, KeptSpans } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
 import { trimOldest } from '../runtime/lru.ts';
-import { backoffMs } from '../runtime/backoff.ts';
+import { backoffMs } from '../runtime/retry.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { unbundled } from '../otlp/cut/bundle.ts';
+import { runInTurns } from '../runtime/cooperative.ts';
 
 /** Spans of one trace, read back from the journal. */
 export interface TraceSpans {
@@ -241,4 +245,24 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
       left(waiting.length);
     },
   };
+}
+
+/** Of all pieces of a trace, decompressed. */
+const bytesMax = 256 * 1024 * 1024;
+
+const decompressed = promisify(zstdDecompress);
+
+/** Other work goes on in between. Undefined: there are no pieces. */
+export async function keptSpans(pieces: readonly SpanPiece[]): Promise<KeptSpans | undefined> {
+  if (pieces.length === 0) return undefined;
+  const bundles: Buffer[] = [];
+  let left = bytesMax;
+  for (const { body } of pieces) {
+    if (left <= 0) break;
+    const bytes = await decompressed(body, { maxOutputLength: left }).catch(() => undefined);
+    left -= bytes?.length ?? left;
+    if (bytes !== undefined) bundles.push(bytes);
+  }
+  const found = await runInTurns(unbundled(bundles), turn);
+  return { ...found, isWhole: bundles.length === pieces.length && pieces.every(({ isWhole }) => isWhole) };
 }

@@ -1,5 +1,4 @@
 /** Every metric of ours: name, kind, unit, labels, meaning. The page, the reference and the tests read this table. */
-import type { BoundedLabel } from './label-bounds.ts';
 
 interface MetricRow {
   readonly kind: 'counter' | 'gauge' | 'histogram';
@@ -202,7 +201,7 @@ export const metrics = {
     unit: '{span}',
     labels: ['tracejury.reason'],
     meaning:
-      'Spans that came after their trace was closed: after_close (they may make a new revision), after_late (too late), not_kept (the spans before them are not stored).',
+      'Spans that came after their trace was closed. after_close: they may make a new revision. after_late: they came too late. not_kept: the spans before them are not stored.',
   },
   'tracejury.spans.own': { kind: 'counter', unit: '{span}', labels: [], meaning: 'Spans of ours that came back in and were left alone.' },
   'tracejury.spans.duplicate': { kind: 'counter', unit: '{span}', labels: [], meaning: 'Spans that were already there.' },
@@ -435,7 +434,7 @@ export const metrics = {
     unit: '{span}',
     labels: ['tracejury.outcome'],
     meaning:
-      'Spans of agents for the target of `forward`: forwarded, refused by the target, unreadable (lost in the journal), or own (made by tracejury, and left out). log_request counts requests with log records that went on.',
+      'Spans of agents for the target of `forward`: forwarded, refused by the target, unreadable, or own. unreadable: lost in the journal. own: made by tracejury, and left out. log_request counts requests with log records that went on.',
   },
   'tracejury.forward.unscored': {
     kind: 'counter',
@@ -515,7 +514,7 @@ export const metrics = {
     labels: ['tracejury.judge'],
     meaning: 'Questions that wait for a batch to go, or to come back.',
   },
-  'tracejury.judge.batch.in_flight': { kind: 'gauge', unit: '{batch}', labels: ['tracejury.judge'], meaning: 'Batches under way.' },
+  'tracejury.judge.batch.in_flight': { kind: 'gauge', unit: '{batch}', labels: ['tracejury.judge'], meaning: 'Batches in flight.' },
   'tracejury.judge.embeddings': {
     kind: 'counter',
     unit: '{text}',
@@ -641,7 +640,7 @@ export const metrics = {
     unit: '{trace}',
     labels: ['tracejury.outcome'],
     meaning:
-      'Traces whose spans are kept: written, retried after a failure, dropped because the store could not keep up, too_large, or incomplete (a request could not be read again).',
+      'Traces whose spans are kept: written, retried after a failure, dropped, too_large, or incomplete. dropped: the store could not keep up. incomplete: a request could not be read again.',
   },
   'tracejury.store.traces.queue': { kind: 'gauge', unit: '{trace}', labels: [], meaning: 'Traces whose spans are not written yet.' },
   'tracejury.store.lookups': {
@@ -691,7 +690,7 @@ export const metrics = {
     unit: '1',
     labels: ['gen_ai.evaluation.name', 'tracejury.evaluator.version', 'gen_ai.request.model', 'tracejury.figure', 'tracejury.bound'],
     meaning:
-      'Agreement of an evaluator with people on runs of the last thirty days: precision and recall of failures, and Cohen’s kappa. point, low and high of the 95 % interval.',
+      'Agreement of an evaluator with people on runs of the last thirty days: precision and recall of failures, and Cohen’s kappa. Each has point, low and high of its 95 % interval.',
   },
   'tracejury.judge.drift': {
     kind: 'gauge',
@@ -705,7 +704,7 @@ export const metrics = {
     unit: '1',
     labels: [...drift, 'tracejury.bound'],
     meaning:
-      'Share of the runs of the set whose verdict at the last look differs from the baseline, in either direction. point, low and high of its interval.',
+      'Share of the runs of the set whose verdict at the last look differs from the baseline, in either direction. It has point, low and high of its interval.',
   },
   'tracejury.judge.drift.looked': {
     kind: 'gauge',
@@ -787,3 +786,55 @@ export const metrics = {
 export type MetricName = keyof typeof metrics;
 export type Metric = MetricRow;
 export const metricRows: { readonly [name: string]: MetricRow } = metrics;
+
+// Bounds how many values a label of foreign origin has over all metrics: whoever sends spans names agents and services, and each name makes series.
+
+/** `within`: the label whose values each have a bound of their own, so that no tenant uses up what others may have. */
+interface BoundedLabel {
+  readonly label: string;
+  readonly within: string;
+}
+
+export const otherValue = 'other';
+
+interface LabelBounds {
+  /** The values as they are kept: those beyond the bound are `other`. The same array when nothing is folded. */
+  kept(labels: readonly string[], values: readonly string[]): readonly string[];
+}
+
+/** Values of `within` beyond it share one bound. */
+const scopesMax = 1_000;
+
+export function labelBounds(bounded: readonly BoundedLabel[], valuesMax: number): LabelBounds {
+  const bounds = new Map(bounded.map((row) => [row.label, { within: row.within, known: new Map<string, Set<string>>() }] as const));
+
+  function isKept(known: Map<string, Set<string>>, scope: string, value: string): boolean {
+    const own = known.has(scope) || known.size < scopesMax ? scope : otherValue;
+    const values = known.get(own) ?? new Set<string>();
+    known.set(own, values);
+    if (values.has(value)) return true;
+    if (values.size >= valuesMax) return false;
+    values.add(value);
+    return true;
+  }
+
+  return {
+    kept(labels, values) {
+      let kept: string[] | undefined;
+      labels.forEach((label, at) => {
+        const bound = bounds.get(label);
+        const value = values[at] ?? '';
+        if (
+          bound === undefined ||
+          value === '' ||
+          value === otherValue ||
+          isKept(bound.known, values[labels.indexOf(bound.within)] ?? '', value)
+        )
+          return;
+        kept ??= [...values];
+        kept[at] = otherValue;
+      });
+      return kept ?? values;
+    },
+  };
+}

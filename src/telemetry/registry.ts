@@ -1,7 +1,6 @@
 /** Counts in memory, within bounds. The metrics page and the push to a backend read its snapshot. */
 import type { Clock } from '../model/clock.ts';
-import { labelBounds, otherValue } from './label-bounds.ts';
-import { boundedLabels, foreignLabels, type Metric, type MetricName, metricRows } from './metrics.ts';
+import { boundedLabels, foreignLabels, labelBounds, type Metric, type MetricName, metricRows, otherValue } from './metrics.ts';
 import type { Labels, Telemetry } from './telemetry.ts';
 
 export interface MetricRegistryOptions {

@@ -1,17 +1,23 @@
 /** The console listener: health, metrics, and a first page that says where things are. */
 import { createServer, type IncomingMessage, type RequestListener, type Server as HttpServer, type ServerOptions } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { Server, type SecureContextOptions, type TlsOptions } from 'node:tls';
-import { fastify, type FastifyError } from 'fastify';
-import { isDiskFull } from '../model/errors.ts';
-import { accessControl, tenantsSeen, type AccessOptions } from './access.ts';
-import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
-import type { ApiDeps } from './api/route.ts';
-import { firstPage, isOtlpPath, otlpText, reachable, type OtlpAddresses } from './first-page.ts';
-import { defaultResponseBounds, responseGate, type ResponseBounds } from './response-gate.ts';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createServer as createTlsServer } from 'node:https';
+import { type SecureContextOptions, Server, type TlsOptions } from 'node:tls';
+import { fastify, type FastifyError } from 'fastify';
+import { isDiskFull } from '../model/errors.ts';
+import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
+import type { ApiDeps } from './api/route.ts';
+import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
+import {
+  accessControl,
+  type AccessOptions,
+  defaultResponseBounds,
+  type ResponseBounds,
+  responseGate,
+  tenantsSeen,
+} from './request-guard.ts';
 
 export interface ConsoleOptions extends AccessOptions {
   readonly host: string;
@@ -271,4 +277,80 @@ function consoleServer(handler: RequestListener, tls: TlsOptions | undefined): H
   server.setTimeout(connectionTimeoutMs);
   server.maxHeadersCount = headersMax;
   return server;
+}
+
+// The page at `/`: where agents send to, and where everything else is.
+
+/** The API has them all. */
+const noticesMax = 10;
+
+/** As the receivers gave them when they began to listen. */
+export interface OtlpAddresses {
+  /** A URL. */
+  readonly http: string;
+  /** `host:port`, over TLS with `https://` in front. */
+  readonly grpc: string;
+}
+
+/** An address that stands for every interface says nothing to a client: the name by which the console was reached does. */
+function reachable(otlp: OtlpAddresses | undefined, hostname: string): OtlpAddresses | undefined {
+  if (otlp === undefined) return undefined;
+  const name = hostname.replace(/:\d+$/, '');
+  const host = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])$/i.test(name) ? name : '127.0.0.1';
+  const under = (address: string): string => address.replace(/(^|\/\/)(?:0\.0\.0\.0|\[::\])(?=:\d+$)/, `$1${host}`);
+  return { http: under(otlp.http), grpc: under(otlp.grpc) };
+}
+
+function isOtlpPath(url: string): boolean {
+  return /^\/(?:v1\/(?:traces|logs|metrics)|opentelemetry\.proto\.)/.test(url);
+}
+
+/** One sentence: where to send instead. */
+function otlpText(otlp: OtlpAddresses | undefined): string {
+  return otlp === undefined
+    ? 'Send it to the addresses of listen.otlp_http or listen.otlp_grpc.'
+    : `Send it to ${otlp.http} (HTTP) or ${otlp.grpc} (gRPC).`;
+}
+
+function firstPage({
+  otlp,
+  unrecognised,
+}: {
+  readonly otlp: OtlpAddresses | undefined;
+  readonly unrecognised: readonly UnrecognisedNotice[];
+}): string {
+  const where =
+    otlp === undefined
+      ? '<p>The service is starting and takes no spans yet.</p>'
+      : `<p>Point your agents here: <code>OTEL_EXPORTER_OTLP_ENDPOINT=${escaped(otlp.http)}</code> (HTTP, protobuf or JSON; traces and logs), or <code>${escaped(otlp.grpc)}</code> (gRPC).</p>`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>tracejury</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}code{background:#eee;padding:.1em .3em;overflow-wrap:anywhere}</style>
+</head>
+<body>
+<h1>tracejury is running</h1>
+${where}
+${unrecognised.slice(0, noticesMax).map(noticeText).join('\n')}
+<ul>
+<li><a href="/api/v1/runs">/api/v1/runs</a>: runs and their verdicts as JSON; <a href="/api/v1/openapi.json">/api/v1/openapi.json</a> describes every address of the API.</li>
+<li><a href="/metrics">/metrics</a>: scores, decisions and the service's own metrics, for Prometheus.</li>
+<li><a href="/livez">/livez</a>, <a href="/readyz">/readyz</a>: health.</li>
+</ul>
+<p>Scores also go to your tracing backend as span events when <code>export: [ { to: span_events, endpoint: … } ]</code> is configured.</p>
+</body>
+</html>
+`;
+}
+
+function noticeText({ service, scope, names, keys, missing, todo }: UnrecognisedNotice): string {
+  const codes = (texts: readonly string[]): string => texts.map((text) => `<code>${escaped(text)}</code>`).join(' ');
+  return `<p><strong>No agent is recognised in the spans of <code>${escaped(service)}</code></strong> (scope <code>${escaped(scope)}</code>). Spans: ${codes(names)}. Attributes: ${codes(keys)}. ${escaped(missing)} ${escaped(todo)}</p>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

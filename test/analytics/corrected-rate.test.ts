@@ -1,7 +1,6 @@
 /** Rates over all traffic, from verdicts on a sample and a few labels. */
 import { expect, test } from 'vitest';
-import { honestRate, labelsMin, type RateInput } from '../../src/analytics/corrected-rate.ts';
-import { runKeyText } from '../../src/analytics/human-labels.ts';
+import { honestRate, labelsMin, type RateInput, runKeyText } from '../../src/analytics/corrected-rate.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
 import type { VerdictRow } from '../../src/model/store/verdict-rows.ts';
 import { spanId } from '../builders/agent-trace.ts';

@@ -1,7 +1,7 @@
 /** How far evaluators and people agree on the same runs. */
 import { expect, test } from 'vitest';
 import { agreementOf } from '../../src/analytics/judge-agreement.ts';
-import { labelMeanings, passedOf } from '../../src/analytics/human-labels.ts';
+import { labelMeanings, passedOf } from '../../src/analytics/corrected-rate.ts';
 import type { AnnotatedRun, StoredAnnotation } from '../../src/model/store/annotation-store.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { spanId } from '../builders/agent-trace.ts';

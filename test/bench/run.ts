@@ -4,16 +4,18 @@
  * every run had every verdict and was sent, and unless a sample of the verdicts is what `tracejury eval` says of the same bytes.
  *
  *   --spans N   spans of one pass (72000)      --passes N   (3)
+ *   --collector PATH   a row for an OpenTelemetry Collector that groups spans by trace      --phoenix COMMAND   a row for Phoenix, which gets a twentieth of the spans
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { countsBetween, readCounts, type Counts } from '../../src/cli/demo/counts.ts';
+import { type Counts, countsBetween, readCounts } from '../../src/cli/demo/summary.ts';
 import { sendLoad } from './load.ts';
 import { applicable, offline, verdictText, type ToldVerdict } from './offline.ts';
 import { measured, type Measured } from './server.ts';
+import { collectorPeer, phoenixPeer } from './peers.ts';
 import { byDefault, configured, inMemory, onDisk } from './service.ts';
 import { workload, type Workload } from './workload.ts';
 import { runnerArguments } from '../runner-arguments.ts';
@@ -21,10 +23,13 @@ import { runnerArguments } from '../runner-arguments.ts';
 interface Row {
   readonly name: string;
   readonly encoding: 'identity' | 'gzip';
-  readonly server: Measured;
+  readonly server: Pick<Measured, 'otlpUrl' | 'consoleUrl' | 'usage' | 'stop'>;
   /** Names of the evaluators that it has; none: it is a floor. */
   readonly evaluators: readonly string[];
   readonly exports: boolean;
+  /** Of the spans of a pass: the slow ones get fewer. */
+  readonly share: number;
+  readonly isFloor: boolean;
   /** Microseconds of CPU a span, one figure a pass. */
   readonly micros: number[];
   readonly spansPerSecond: number[];
@@ -32,12 +37,21 @@ interface Row {
   rssBytes: number;
 }
 
-const { values } = runnerArguments({ options: { spans: { type: 'string', default: '72000' }, passes: { type: 'string', default: '3' } } });
+const { values } = runnerArguments({
+  options: {
+    spans: { type: 'string', default: '72000' },
+    passes: { type: 'string', default: '3' },
+    collector: { type: 'string' },
+    phoenix: { type: 'string' },
+  },
+});
 const spans = Number(values.spans);
 const passes = Number(values.passes);
 const warmUpShare = 0.25;
 /** The floor is done with a pass so soon that it takes several to measure it. */
 const floorRounds = 5;
+/** It takes milliseconds for a span. */
+const phoenixShare = 1 / 20;
 /** `closing.settle` is half a second: this is looked at rarely, because the look itself costs. */
 const lookEveryMs = 1_500;
 const scoredWithinMs = 60_000;
@@ -54,6 +68,10 @@ const rows: readonly Row[] = [
   row('journal synced before the answer, store, span events', 'identity', await service(all, whole('plain')), all, true),
   row('node:http, gunzipSync, 200', 'gzip', await floor('gunzip'), []),
   row('journal synced before the answer, store, span events', 'gzip', await service(all, whole('gzip')), all, true),
+  ...(values.collector === undefined
+    ? []
+    : [peer('OpenTelemetry Collector: groups by trace, evaluates nothing', await collectorPeer(values.collector), 1)]),
+  ...(values.phoenix === undefined ? [] : [peer('Phoenix: stores, evaluates nothing', await phoenixPeer(values.phoenix), phoenixShare)]),
 ];
 try {
   const warmUp = workload({ seed: 1_000, spans: Math.round(spans * warmUpShare) });
@@ -74,7 +92,13 @@ try {
 process.exitCode = rows.some(({ faults }) => faults > 0) ? 1 : 0;
 
 function row(name: string, encoding: Row['encoding'], server: Measured, names: readonly string[], exports = false): Row {
-  return { name, encoding, server, evaluators: names, exports, micros: [], spansPerSecond: [], faults: 0, rssBytes: 0 };
+  const figures = { micros: [], spansPerSecond: [], faults: 0, rssBytes: 0 };
+  return { name, encoding, server, evaluators: names, exports, share: 1, isFloor: names.length === 0, ...figures };
+}
+
+function peer(name: string, server: Row['server'], share: number): Row {
+  const figures = { micros: [], spansPerSecond: [], faults: 0, rssBytes: 0 };
+  return { name, encoding: 'identity', server, evaluators: [], exports: false, share, isFloor: false, ...figures };
 }
 
 function floor(...args: readonly string[]): Promise<Measured> {
@@ -89,11 +113,13 @@ function packed({ bodies }: Workload, { encoding }: Row): readonly Buffer[] {
   return encoding === 'gzip' ? bodies.map((body) => gzipSync(body)) : bodies;
 }
 
-async function pass(one: Row, { traces, spans: sent }: Workload, bodies: readonly Buffer[], counts: boolean): Promise<void> {
-  const { server, encoding } = one;
+async function pass(one: Row, { traces, spans: ofPass }: Workload, requests: readonly Buffer[], counts: boolean): Promise<void> {
+  const { server, encoding, share } = one;
+  const bodies = requests.slice(0, Math.ceil(requests.length * share));
+  const sent = (ofPass * bodies.length) / requests.length;
   const before = await counted(server);
   const { cpuMicros } = await server.usage();
-  const rounds = server.consoleUrl === undefined ? floorRounds : 1;
+  const rounds = one.isFloor ? floorRounds : 1;
   let tookMs = 0;
   for (let round = 0; round < rounds; round++) tookMs += await sendLoad({ url: server.otlpUrl, bodies, encoding });
   const scored = await whenScored(one, before, traces);
@@ -105,7 +131,7 @@ async function pass(one: Row, { traces, spans: sent }: Workload, bodies: readonl
   one.spansPerSecond.push((sent * rounds) / (tookMs / 1_000));
 }
 
-async function counted({ consoleUrl }: Measured): Promise<Counts> {
+async function counted({ consoleUrl }: Row['server']): Promise<Counts> {
   if (consoleUrl === undefined) return { runs: 0, verdicts: [] };
   const read = await readCounts(consoleUrl);
   if (read.kind === 'unreadable') throw new Error(read.why);
@@ -145,9 +171,7 @@ async function hasOfflineVerdicts({ server, encoding, evaluators: names }: Row):
 }
 
 function report({ bodies, traces, spans: sent, bytes }: Workload): void {
-  const floors = new Map(
-    rows.filter(({ server }) => server.consoleUrl === undefined).map((one) => [one.encoding, median(one.micros)] as const),
-  );
+  const floors = new Map(rows.filter(({ isFloor }) => isFloor).map((one) => [one.encoding, median(one.micros)] as const));
   const cells = rows.map((one) => {
     const micros = median(one.micros);
     const scored = one.server.consoleUrl === undefined ? '' : one.faults === 0 ? 'all' : 'NOT ALL';

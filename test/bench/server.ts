@@ -27,7 +27,6 @@ export interface ServerOptions {
 
 /** Of the script `start` in package.json. */
 const startFlags = ['--max-semi-space-size=8'];
-const startEnvironment = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_MMAP_MAX_: '16384' };
 
 const startWithinMs = 30_000;
 const stopWithinMs = 30_000;
@@ -37,7 +36,6 @@ export async function measured(file: string, args: readonly string[], options: S
   const child = fork(join(import.meta.dirname, file), [...args], {
     execArgv: ['--import', join(import.meta.dirname, 'usage.ts'), ...(asStarted ? startFlags : [])],
     silent: true,
-    env: { ...process.env, ...(asStarted ? startEnvironment : {}) },
   });
   child.stderr?.pipe(process.stderr);
   const said = await firstLines(child, lastLine);

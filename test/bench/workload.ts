@@ -4,8 +4,7 @@
  * of about 100 spans. The same seed gives the same bytes.
  */
 import { seeded, type Random } from '../../src/cli/demo/day.ts';
-import { agents } from '../../src/cli/demo/agents.ts';
-import type { SimulatedCall, SimulatedRun } from '../../src/cli/demo/simulated.ts';
+import { agents, type SimulatedCall, type SimulatedRun } from '../../src/cli/demo/scenarios.ts';
 import { spansOfRun, type Ids } from '../../src/cli/demo/spans.ts';
 import { parseSpanId, parseTraceId } from '../../src/model/ids.ts';
 import type { Span } from '../../src/model/span.ts';

@@ -7,7 +7,7 @@ import type { LogRecord, Span } from '../../src/model/span.ts';
 import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
 import { defaultGroupLimits, type GroupLimits } from '../../src/pipeline/gathering/close-policy.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
-import { slabCompaction } from '../../src/service/idle-compactor.ts';
+import { slabCompaction } from '../../src/service/close-scheduler.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 
 export interface Gathered {

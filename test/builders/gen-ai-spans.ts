@@ -12,6 +12,7 @@ export interface ResultData {
   readonly id?: string;
   readonly name?: string;
   readonly response?: AttributeValue;
+  readonly is_error?: boolean;
 }
 
 export function agentSpan(data: SpanData & { readonly agent?: string; readonly input?: string; readonly output?: string }): Span {

@@ -54,7 +54,7 @@ export function span(data: SpanData): Span {
     wireBytes: data.bytes ?? 100,
     // A copy with other members writes these.
     asWritten() {
-      return readTraces(writeTraces([this], 'protobuf'), 'protobuf').spans[0]?.asWritten?.() ?? Buffer.of();
+      return readTraces(writeTraces([this], 'protobuf'), 'protobuf').spans[0]?.asWritten?.() ?? { bytes: Buffer.of(), start: 0, end: 0 };
     },
   };
 }

@@ -49,6 +49,28 @@ const cases: readonly Case[] = [
     absent: ['tool'],
   },
   { name: 'a request’s beginning is a step', attributes: { [kind]: 'LLM', name: 'start' }, facts: { role: 'step' } },
+  {
+    name: 'the beginning of a call tells its arguments, and the tool in the framework’s spelling',
+    span: { name: 'tool.dynamic.findOrder.start-1' },
+    attributes: { [kind]: 'TOOL', name: 'start', 'tool.parameters': '{"x":1}' },
+    facts: {
+      role: 'step',
+      event: { phase: 'begin', told: { role: 'tool', tool: { name: 'findOrder', nameIsGuess: true, arguments: { x: 1 } } } },
+    },
+  },
+  {
+    name: 'the beginning of a request tells the instructions without the framework’s text around them',
+    span: { name: 'backend.openai.chat.start-1' },
+    attributes: {
+      [kind]: 'LLM',
+      name: 'start',
+      'llm.token_count.prompt': 1,
+      'llm.input_messages.0.message.role': 'system',
+      'llm.input_messages.0.message.content':
+        'Assume the role of X.\n\nYour instructions are:\nBe kind.\nAlways.\n\nWhen the user sends a message, figure out a solution.',
+    },
+    facts: { role: 'step', event: { phase: 'begin', told: { role: 'model', systemPrompt: 'Be kind.\nAlways.' } } },
+  },
   { name: 'its end is left to OpenInference', attributes: { [kind]: 'LLM', name: 'success' }, facts: {}, absent: ['role'] },
 ];
 

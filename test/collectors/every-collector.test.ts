@@ -11,6 +11,7 @@ import { seeded } from '../builders/seeded.ts';
 import { contentsOf, recordingsIn } from '../recordings/read.ts';
 import { carries, fields, told } from './carried.ts';
 import { documentedRecordings } from './documented.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 
 const contents = [...recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url))), ...documentedRecordings].map(
   contentsOf,
@@ -62,7 +63,7 @@ describe('every collector', () => {
             collector.read(spoilt(span, () => (chance.share() < 0.6 ? { value: chance.pick(values) } : undefined), collector.wants)),
           ).not.toThrow();
         }),
-        { numRuns: 1_500 },
+        { numRuns: propertyRuns({ short: 300, long: 1_500 }) },
       );
     });
 
@@ -76,7 +77,7 @@ describe('every collector', () => {
             const hostile = values.map((value): LogRecord => replaced(record, { attribute: () => value, body: () => value }));
             expect(() => collector.logs?.read(hostile)).not.toThrow();
           }),
-          { numRuns: 1_000 },
+          { numRuns: propertyRuns({ short: 200, long: 1_000 }) },
         );
       });
     }

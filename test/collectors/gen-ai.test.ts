@@ -27,6 +27,12 @@ const cases: readonly {
     facts: { role: 'agent', agentName: 'a', sessionId: 's', input: 'q' },
   },
   {
+    name: 'an agent names the model that it asks',
+    operation: 'invoke_agent',
+    attributes: { 'gen_ai.agent.name': 'a', 'gen_ai.request.model': 'm', 'gen_ai.response.model': 'm-1' },
+    facts: { role: 'agent', model: 'm-1' },
+  },
+  {
     name: 'an agent span without a name encloses the one that has it',
     operation: 'invoke_agent',
     attributes: {},

@@ -10,6 +10,7 @@ const kinds: readonly Case[] = [
   ['acme.span.kind', 'AGENT', 'agent'],
   ['acme.span.type', 'llm', 'model'],
   ['span_kind', 'Tool', 'tool'],
+  ['acme.entity.log_type', 'tool', 'tool'],
   ['spanType', 'chat_model', 'model'],
   ['acme.observation_type', 'generation', 'model'],
   ['run.type', 'retriever', 'retriever'],
@@ -262,6 +263,15 @@ const framed: readonly Case[] = [
     facts: { tool: { result: 'paid' } },
   },
   {
+    name: 'a result that is an object without a text form is not carried',
+    attributes: {
+      'tool.name': 't',
+      'tool.output': "status='success' result=<generator object run.<locals>.inner at 0x5602a45a49c0> error=None",
+    },
+    facts: { tool: { name: 't' } },
+    absent: ['tool.result'],
+  },
+  {
     name: 'a result in the text of an execution with its status',
     attributes: { 'tool.name': 't', 'tool.output': "status='success' result={'slot': 7, 'packed': False} error=None images=None" },
     facts: { tool: { result: { slot: 7, packed: false } } },
@@ -356,14 +366,154 @@ const models: readonly Case[] = [
     facts: { toolDefinitions: [{ name: 't' }] },
   },
   {
+    name: 'tools among parameters of whatever name',
+    attributes: { 'acme.span.kind': 'llm', 'acme.params': '{"temperature":0.2,"tools":[{"type":"function","function":{"name":"t"}}]}' },
+    facts: { toolDefinitions: [{ name: 't' }] },
+  },
+  {
+    name: 'a request and its answer member by member, in Python notation',
+    attributes: {
+      'acme.messages': "[{'role': 'user', 'content': 'q'}]",
+      'acme.choices':
+        "[{'index': 0, 'message': {'role': 'assistant', 'content': None, 'tool_calls': [{'id': 'c1', 'function': {'name': 't', 'arguments': '{}'}}]}}]",
+      'acme.model': 'm',
+      'acme.usage': "{'completion_tokens': 4, 'prompt_tokens': 3}",
+    },
+    facts: {
+      role: 'model',
+      inputMessages: [{ role: 'user', text: 'q' }],
+      outputMessages: [{ asked: [{ id: 'c1', name: 't' }] }],
+      model: 'm',
+      inputTokens: 3,
+      outputTokens: 4,
+    },
+  },
+  {
+    name: 'a tool under bare words, as spans of the OpenAI Agents SDK say what they hold',
+    attributes: { type: 'function', name: 't', input: '{"x":1}', output: 'a' },
+    facts: { role: 'tool', tool: { name: 't', arguments: { x: 1 }, result: 'a' } },
+  },
+  { name: 'an agent under bare words', attributes: { type: 'agent', name: 'a' }, facts: { role: 'agent', agentName: 'a' } },
+  { name: 'a bare type that is none of an agent’s', attributes: { type: 'article', name: 'a' }, facts: {}, absent: ['role'] },
+  {
+    name: 'tools among the options beside the messages of a request',
+    attributes: {
+      'acme.span.kind': 'llm',
+      'acme.input': '{"messages":[{"role":"user","content":"q"}],"kwargs":{"tools":[{"type":"function","function":{"name":"t"}}]}}',
+    },
+    facts: { toolDefinitions: [{ name: 't' }] },
+  },
+  {
     name: 'instructions beside the request',
     attributes: { 'acme.span.kind': 'llm', 'acme.system_prompt': 'Be kind.' },
     facts: { systemPrompt: 'Be kind.' },
   },
 ];
 
+const zodObject = '{"def":{"type":"object","shape":{"q":{"def":{"type":"string"},"type":"string"}}},"type":"object"}';
+
+/** What an agent is made of, on the agent's span. */
+const offers: readonly Case[] = [
+  {
+    name: 'instructions and tools make an agent, whose class stands before its name',
+    span: { name: 'AcmeGen > helper' },
+    attributes: { signature_name: 'Be kind.', provided_functions: 'find,book_it' },
+    facts: { role: 'agent', agentName: 'helper', systemPrompt: 'Be kind.', toolDefinitions: [{ name: 'find' }, { name: 'book_it' }] },
+  },
+  {
+    name: 'instructions that nobody gave are none',
+    attributes: { 'acme.kind': 'agent', signature_name: 'unnamed' },
+    facts: { role: 'agent' },
+    absent: ['systemPrompt'],
+  },
+  {
+    name: 'a span that makes an agent is none',
+    span: { name: 'acme.create_agent' },
+    attributes: { 'acme.instructions': 'Be kind.', 'acme.tools': '[{"name":"find"}]' },
+    facts: {},
+    absent: ['role'],
+  },
+  {
+    name: 'a word that nobody knows says that instructions and tools belong to something else',
+    attributes: { 'acme.operation.name': 'create_agent', 'acme.instructions': 'Be kind.', 'acme.tools': '[{"name":"find"}]' },
+    facts: {},
+    absent: ['role'],
+  },
+  ...['agent.stateSnapshot', 'acme.agent_config', 'agentDefinition', 'acme.agent.state'].map((key) => ({
+    name: `${key} tells the agent's own instructions out of a longer prompt, and its tools`,
+    attributes: {
+      'entity.type': 'agent',
+      'agent.instructions': 'You supervise.\n<instructions>Be kind.</instructions>',
+      [key]: `{"name":"helper","instructions":"Be kind.","tools":[{"name":"find","description":"finds","parameters":${zodObject}}]}`,
+    },
+    facts: {
+      role: 'agent',
+      systemPrompt: 'Be kind.',
+      toolDefinitions: [{ name: 'find', description: 'finds', inputSchema: { type: 'object', properties: { q: { type: 'string' } } } }],
+    },
+  })),
+  {
+    name: 'the state of an agent in a word is no description of it',
+    attributes: { 'entity.type': 'agent', 'agent.state': 'completed' },
+    facts: { role: 'agent' },
+    absent: ['systemPrompt', 'toolDefinitions'],
+  },
+  ...['subagent:helper', 'sub_agent helper'].map((name) => ({
+    name: `the span ${name} is about helper`,
+    span: { name },
+    attributes: { 'entity.type': 'agent' },
+    facts: { agentName: 'helper' },
+  })),
+  {
+    name: 'the sub-agent’s own name',
+    attributes: { 'entity.type': 'agent', 'subagent.name': 'helper', 'agent.parent.name': 'boss' },
+    facts: { agentName: 'helper', role: 'agent' },
+  },
+  ...['call_1', 'toolu_01AbC', 'tooluse_x-1', 'chatcmpl-tool-9'].flatMap((id) =>
+    ['function.id', 'tool.id', 'acme.invocation_id'].map((key) => ({
+      name: `${key} = ${id} has the form of a call's id`,
+      attributes: { 'tool.name': 't', [key]: id },
+      facts: { role: 'tool', tool: { id } },
+    })),
+  ),
+  {
+    name: 'an id of another form is none of a call',
+    attributes: { 'tool.name': 't', 'function.id': 'shop-agent', 'tool.id': '17' },
+    facts: { role: 'tool' },
+    absent: ['tool.id'],
+  },
+  {
+    name: 'a schema that Zod writes',
+    attributes: { 'tool.name': 't', 'tool.parameters': zodObject, input: '{"q":"x"}' },
+    facts: { tool: { arguments: { q: 'x' }, inputSchema: { type: 'object', properties: { q: { type: 'string' } } } } },
+  },
+];
+
 describe('generic', () => {
-  testCases(generic, [...kinds, ...silent, ...nearKinds, ...agents, ...tools, ...frameworks, ...framed, ...usages, ...models]);
+  testCases(generic, [...kinds, ...silent, ...nearKinds, ...agents, ...tools, ...frameworks, ...framed, ...usages, ...models, ...offers]);
+
+  test('generic: tokens in events, of which the last one tells the whole', () => {
+    const one = span({
+      id: 1,
+      attributes: { 'acme.kind': 'llm' },
+      events: [
+        { name: 'acme.usage', attributes: { 'acme.usage.input_tokens': 7, 'acme.usage.output_tokens': 1 } },
+        { name: 'acme.usage', attributes: { 'acme.usage.input_tokens': 7, 'acme.usage.output_tokens': 5 } },
+      ],
+    });
+    expect(generic.read(one)).toMatchObject({ inputTokens: 7, outputTokens: 5 });
+  });
+
+  test('generic: events of messages that carry no content tell none', () => {
+    const one = span({
+      id: 1,
+      attributes: { 'acme.kind': 'llm' },
+      events: [{ name: 'gen_ai.system.message' }, { name: 'gen_ai.tool.message', attributes: { id: 'call_1' } }],
+    });
+    const { inputMessages = [] } = generic.read(one);
+    expect(inputMessages.map(({ text }) => text)).toEqual(inputMessages.map(() => undefined));
+    expect(inputMessages.flatMap(({ told }) => told).filter(({ result }) => result !== undefined)).toEqual([]);
+  });
 
   test('generic: it reads nothing again that an earlier collector read', () => {
     const one = span({ id: 1, attributes: { 'gen_ai.operation.name': 'chat', 'input.value': 'q', 'output.value': 'a', 'x.model': 'm' } });

@@ -73,6 +73,16 @@ const kinds: readonly Case[] = [
     attributes: observation('agent', { input: 'own' }, { 'langfuse.trace.input': 'q' }),
     facts: { input: 'own' },
   },
+  {
+    name: 'a thread of LangGraph is the session where nothing else is',
+    attributes: observation('span', { 'metadata.thread_id': '"t"' }, {}),
+    facts: { sessionId: 't' },
+  },
+  {
+    name: 'a session before a thread',
+    attributes: observation('span', { 'metadata.thread_id': '"t"' }, { 'session.id': 's' }),
+    facts: { sessionId: 's' },
+  },
   { name: 'the older name of the session', attributes: observation('span', {}, { 'langfuse.session.id': 's' }), facts: { sessionId: 's' } },
   ...['span', 'chain', 'unheard of'].map((type): Case => ({
     name: `${type} below another span is a step`,

@@ -30,6 +30,19 @@ const cases: readonly Case[] = [
     facts: { role: 'model', cachedInputTokens: 4, reasoningTokens: 1 },
   },
   {
+    name: 'a streamed request that is written over the span around it leaves the name of that span',
+    span: { name: 'travel' },
+    attributes: run('llm', undefined, undefined, { 'langsmith.is_root': true, 'langsmith.trace.name': 'ChatOpenAI' }),
+    facts: { role: 'model', agentName: 'travel' },
+  },
+  {
+    name: 'a request that is the whole trace has no agent',
+    span: { name: 'ChatOpenAI' },
+    attributes: run('llm', undefined, undefined, { 'langsmith.is_root': true, 'langsmith.trace.name': 'ChatOpenAI' }),
+    facts: { role: 'model' },
+    absent: ['agentName'],
+  },
+  {
     name: 'a chain named as its agent is the agent',
     span: { name: 'travel', parent: 9 },
     attributes: run('chain', human, answer, { 'langsmith.metadata.lc_agent_name': 'travel' }),

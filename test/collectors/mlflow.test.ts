@@ -25,6 +25,27 @@ const cases: readonly Case[] = [
     facts: { role: 'agent', agentName: 'travel', input: 'q', output: 'a' },
   },
   {
+    name: 'an agent may sum up what its requests used',
+    attributes: traced('AGENT', { question: 'q' }, 'a', { 'chat.tokenUsage': { input_tokens: 120, output_tokens: 27 } }),
+    facts: { role: 'agent', inputTokens: 120, outputTokens: 27 },
+  },
+  {
+    name: 'a tool is named by itself before its span',
+    span: { name: 'Tool.t' },
+    attributes: { ...traced('TOOL', {}, 'a'), name: '"t"' },
+    facts: { tool: { name: 't' } },
+  },
+  {
+    name: 'a model’s name does not begin with the provider that the span names',
+    attributes: traced('CHAT_MODEL', undefined, undefined, { 'llm.model': 'openai/m', 'llm.provider': 'openai' }),
+    facts: { model: 'm' },
+  },
+  {
+    name: 'a model’s name with another’s provider stays',
+    attributes: traced('CHAT_MODEL', undefined, undefined, { 'llm.model': 'meta/m', 'llm.provider': 'openrouter' }),
+    facts: { model: 'meta/m' },
+  },
+  {
     name: 'the runner of a framework encloses the agents',
     span: { name: 'AgentRunner.run' },
     attributes: traced('AGENT', { input: 'q' }, 'a', { 'openai.agent_run_root': true }),

@@ -24,6 +24,12 @@ const cases: readonly Case[] = [
     attributes: { 'agent.name': 'a', 'graph.node.id': 'b' },
     facts: { role: 'agent', agentName: 'a' },
   },
+  {
+    name: 'or by the conventions’ key',
+    kind: 'AGENT',
+    attributes: { 'gen_ai.agent.name': 'a', 'graph.node.id': 'strands_agent' },
+    facts: { agentName: 'a' },
+  },
   { name: 'else by its graph node', kind: 'AGENT', attributes: { 'graph.node.id': 'b' }, facts: { agentName: 'b' } },
   {
     name: 'else by LangChain’s metadata',
@@ -128,6 +134,47 @@ const cases: readonly Case[] = [
     facts: { role: 'step' },
   },
   {
+    name: 'a flattened result that lost its status has it from the raw list of messages',
+    kind: 'LLM',
+    span: { scope: 'openinference.instrumentation.bedrock' },
+    attributes: {
+      [`${in0}role`]: 'tool',
+      [`${in0}content`]: 'boom',
+      [`${in0}tool_call_id`]: 'c1',
+      'input.value': '[{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"text":"boom"}],"status":"error"}}]}]',
+    },
+    facts: { inputMessages: [{ told: [{ id: 'c1', result: 'boom', isError: true }] }] },
+  },
+  {
+    name: 'Haystack’s messages are read from the text form of its objects',
+    kind: 'LLM',
+    span: { scope: 'openinference.instrumentation.haystack' },
+    attributes: {
+      [`${in0}role`]: 'tool',
+      'input.value':
+        "{\"messages\":[\"ChatMessage(_role=<ChatRole.TOOL: 'tool'>, _content=[ToolCallResult(result='r', origin=ToolCall(tool_name='t', arguments={}, id='c1'), error=False)])\"]}",
+    },
+    facts: { inputMessages: [{ told: [{ id: 'c1', result: 'r' }] }] },
+  },
+  {
+    name: 'BeeAI’s final answer is no tool call, but the answer',
+    kind: 'LLM',
+    span: { scope: 'openinference.instrumentation.beeai' },
+    attributes: {
+      [`${out0}role`]: 'assistant',
+      [`${out0}tool_calls.0.tool_call.function.name`]: 'final_answer',
+      [`${out0}tool_calls.0.tool_call.function.arguments`]: '{"response":"a"}',
+    },
+    facts: { outputMessages: [{ text: 'a', asked: [] }] },
+  },
+  {
+    name: 'the span of an event of a call is no call',
+    kind: 'TOOL',
+    span: { name: 'error' },
+    attributes: { 'input.value': '{"error":"Tool Error"}' },
+    facts: { role: 'step' },
+  },
+  {
     name: 'a final answer elsewhere is a tool like any other',
     kind: 'TOOL',
     attributes: { 'tool.name': 'final_answer' },
@@ -151,6 +198,35 @@ const cases: readonly Case[] = [
       inputMessages: [{ role: 'user', text: 'q' }],
       outputMessages: [{ role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
     },
+  },
+  ...(
+    [
+      ['calls without their ids', { 'tool_calls.0.tool_call.function.name': 't', 'tool_calls.0.tool_call.function.arguments': '{"x":1}' }],
+      ['an empty answer', { content: '' }],
+    ] as const
+  ).map(([name, flattened]) => ({
+    name: `${name} beside the whole answer are told by that`,
+    kind: 'LLM',
+    attributes: {
+      'llm.input_messages.0.message.role': 'user',
+      'llm.input_messages.0.message.content': 'q',
+      'llm.output_messages.0.message.role': 'assistant',
+      ...Object.fromEntries(Object.entries(flattened).map(([key, value]) => [`llm.output_messages.0.message.${key}`, value])),
+      'output.value': '[{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c1","toolName":"t","args":{"x":1}}]}]',
+    },
+    facts: { outputMessages: [{ asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }] },
+  })),
+  {
+    name: 'a whole answer with other calls is another answer',
+    kind: 'LLM',
+    attributes: {
+      'llm.input_messages.0.message.role': 'user',
+      'llm.input_messages.0.message.content': 'q',
+      'llm.output_messages.0.message.role': 'assistant',
+      'llm.output_messages.0.message.tool_calls.0.tool_call.function.name': 't',
+      'output.value': '[{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c1","toolName":"u","args":{"x":1}}]}]',
+    },
+    facts: { outputMessages: [{ asked: [{ name: 't' }] }] },
   },
   {
     name: 'arguments may be JSON in a JSON text',

@@ -52,6 +52,11 @@ const cases: readonly Case[] = [
     absent: ['tool.id'],
   },
   {
+    name: 'the id of a call, as version 2 tells it',
+    attributes: { 'spring.ai.kind': 'tool_call', [`${own}call.id`]: 'call_1' },
+    facts: { tool: { id: 'call_1' } },
+  },
+  {
     name: 'by default a tool tells its contract only',
     span: { name: 'tool_call t' },
     attributes: { 'spring.ai.kind': 'tool_call' },

@@ -36,6 +36,44 @@ const entities: readonly Case[] = [
     facts: { role: 'workflow', agentName: 'plan', agentNameIsGuess: true, input: 'q', output: 'a' },
   },
   {
+    name: 'a workflow that the conventions know and that holds no conversation is a step',
+    attributes: entity('workflow', 'ChannelWrite', { messages: [] }, { output: '__end__' }, { 'gen_ai.operation.name': 'workflow' }),
+    facts: { role: 'step' },
+  },
+  {
+    name: 'the name of the member that holds an answer is no answer',
+    attributes: { 'llm.request.type': 'chat', 'gen_ai.completion.0.role': 'assistant', 'gen_ai.completion.0.content': 'replies' },
+    facts: { role: 'model' },
+    absent: ['outputMessages'],
+  },
+  {
+    name: 'a step of a workflow that names a tool runs it',
+    attributes: entity(
+      'task',
+      'AgentWorkflow.task',
+      undefined,
+      { tool_name: 't', tool_kwargs: { x: 1 }, tool_id: 'c1', tool_output: { blocks: [{ text: 'boom' }], tool_name: 't', is_error: true } },
+      { 'tool.name': 't', 'tool.arguments': '{"x":1}' },
+    ),
+    facts: { role: 'tool', tool: { name: 't', id: 'c1', arguments: { x: 1 }, result: 'boom', failed: { message: 'boom' } } },
+  },
+  {
+    name: 'a step whose event names the agent works for it',
+    attributes: entity('task', 'AgentWorkflow.task', undefined, { input: [], current_agent_name: 'desk' }),
+    facts: { role: 'step', agentName: 'desk' },
+  },
+  {
+    name: 'a team is named without its kind',
+    span: { name: 'desk.team' },
+    attributes: entity('workflow', undefined),
+    facts: { role: 'workflow', agentName: 'desk', agentNameIsGuess: true },
+  },
+  {
+    name: 'a tool with its description',
+    attributes: entity('tool', 't', {}, 'a', { 'tool.description': 'does' }),
+    facts: { role: 'tool', tool: { name: 't', description: 'does' } },
+  },
+  {
     name: 'without an entity’s name the span’s counts, without its kind',
     span: { name: 'plan.workflow' },
     attributes: entity('workflow', undefined),

@@ -320,6 +320,8 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'metrics that are pushed without a rest', text: 'export:\n  - { to: metrics, endpoint: "http://a", interval: 10ms }\n' },
   { name: 'span events every ten seconds', text: 'export:\n  - { to: span_events, endpoint: "http://127.0.0.1:6006", interval: 10s }\n' },
   { name: 'log events without an endpoint', text: 'export:\n  - to: log_events\n' },
+  { name: 'details of log events', text: 'export:\n  - { to: log_events, endpoint: "http://127.0.0.1:3100", detail: full }\n' },
+  { name: 'details that nobody knows', text: 'export:\n  - { to: span_events, endpoint: "http://127.0.0.1:6006", detail: fat }\n' },
   { name: 'log events back to ourselves', text: 'export:\n  - { to: log_events, endpoint: "http://localhost:4318" }\n' },
   {
     name: 'log events that tell calls to judges, every ten seconds',

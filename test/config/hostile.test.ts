@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseConfigText } from '../../src/config/document.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 
 const laughs = `a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n${[...'bcdefgh']
   .map(
@@ -67,6 +68,6 @@ test('config document: any text is read, and every fault lies within it', () => 
       const text = pieces.join('');
       for (const { offset } of parseConfigText(text, { A: 'x' }).faults) expect(offset >= 0 && offset <= text.length).toBe(true);
     }),
-    { numRuns: 2000 },
+    { numRuns: propertyRuns({ short: 500, long: 2000 }) },
   );
 });

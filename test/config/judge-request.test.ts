@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
-import { answerFormats, type JudgeSettings } from '../../src/judges/settings.ts';
+import { answerFormats, type JudgeSettings } from '../../src/judges/judge.ts';
 import { bench } from '../judges/bench.ts';
 import { says } from '../judges/chat-server.ts';
 import { members } from './members.ts';

@@ -5,7 +5,7 @@ import type { Run } from '../../src/model/agent-trace.ts';
 import type { Config } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig, readConfig, type LoadedConfig } from '../../src/config/load.ts';
-import type { Environment } from '../../src/config/substitution.ts';
+import type { Environment } from '../../src/config/document.ts';
 import { members } from './members.ts';
 
 function load(text: string, env: Environment = {}): LoadedConfig {
@@ -154,6 +154,12 @@ const good: readonly {
     text: 'export: [ { to: span_events, endpoint: "http://127.0.0.1:6006", judge_calls: false } ]',
     want: ({ exporters }) => exporters,
     is: [expect.objectContaining({ judgeCalls: false })],
+  },
+  {
+    name: 'full evaluation spans',
+    text: 'export: [ { to: span_events, endpoint: "http://127.0.0.1:6006", detail: full } ]',
+    want: ({ exporters }) => exporters,
+    is: [expect.objectContaining({ detail: 'full' })],
   },
   {
     name: 'tool definitions',

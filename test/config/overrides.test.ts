@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
 import { configVariables, type ConfigFlags } from '../../src/config/overrides.ts';
-import type { Environment } from '../../src/config/substitution.ts';
+import type { Environment } from '../../src/config/document.ts';
 import { members } from './members.ts';
 
 function load(text: string, env: Environment = {}, flags: ConfigFlags = {}): LoadedConfig {
@@ -119,5 +119,5 @@ test('a level of other SDKs that is none is a warning, and the default holds', (
 test('what is shown as effective has the values of the environment, and a new one is another configuration', () => {
   const [one, other] = [load('', { TRACEJURY_LOG_LEVEL: 'warn' }), load('', {})];
   expect(one.shown).toMatchObject({ log: { format: 'auto', level: 'warn' } });
-  expect(one.prints.restart.get('log.level')).not.toBe(other.prints.restart.get('log.level'));
+  expect(one.fingerprints.restart.get('log.level')).not.toBe(other.fingerprints.restart.get('log.level'));
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { ConfigError, type ConfigFault } from '../../src/config/diagnostic.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
-import type { Environment } from '../../src/config/substitution.ts';
+import type { Environment } from '../../src/config/document.ts';
 import { certificateFolder } from '../receivers/certificates.ts';
 import { members } from './members.ts';
 

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '../../src/config/diagnostic.ts';
-import { faultsText } from '../../src/cli/faults-text.ts';
+import { faultsText } from '../../src/cli/input-faults.ts';
 
 /** The addresses are made up; each secret part holds the letters `KEY`, however short it is. */
 const addresses: readonly (readonly [url: string, shown: string])[] = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { substitute, typedScalar, type Environment } from '../../src/config/substitution.ts';
+import { type Environment, substitute, typedScalar } from '../../src/config/document.ts';
 
 const env: Environment = { A: 'one', EMPTY: '', DOLLARS: '$$ ${env:A}', _x9: 'two' };
 

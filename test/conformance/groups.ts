@@ -1,6 +1,5 @@
 /** What runs the cases about a group of runs, by the evaluator that their file names. */
-import { convergence } from '../../evaluators/evidence/convergence.ts';
-import type { GroupOutcome } from '../../evaluators/evidence/convergence.ts';
+import { convergence, type GroupOutcome } from '../../evaluators/evidence/convergence.ts';
 import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
 import type { Case } from './vectors.ts';
 

@@ -3,7 +3,7 @@ import { toolAttributes } from '../../collectors/tool-attributes.ts';
 import type { EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import type { AgentTrace, ToolCall, ToolDefinition } from '../../src/model/agent-trace.ts';
-import { fromMessages } from '../../src/library/from-messages.ts';
+import { fromMessages } from '../../src/library/openai-messages.ts';
 import { isJsonArray, isJsonObject, member, plainText } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { agentTrace } from '../builders/agent-trace.ts';

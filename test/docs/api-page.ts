@@ -1,4 +1,4 @@
-import { openApiDocument } from '../../src/web/api/openapi.ts';
+import { openApiDocument } from '../../src/web/api/serve-api.ts';
 import { routes } from '../../src/web/api/routes.ts';
 import type { Route } from '../../src/web/api/route.ts';
 import { type JsonObject, type JsonValue, jsonText } from '../../src/model/json.ts';

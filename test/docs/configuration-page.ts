@@ -1,7 +1,7 @@
 /** `docs/reference/configuration.md`, from the configuration's schema. */
 import { evaluators } from '../../evaluators/index.ts';
 import { configVariables } from '../../src/config/overrides.ts';
-import { referenceRows, rowOf, type ReferenceRow } from '../../src/config/reference.ts';
+import { type ReferenceRow, referenceRows, rowOf } from '../../src/config/schema.ts';
 import { sections } from '../../src/config/sections/index.ts';
 import type { Section } from '../../src/config/sections/section.ts';
 import { isJsonArray, isJsonObject, jsonText, member, type JsonValue } from '../../src/model/json.ts';
@@ -32,7 +32,7 @@ Durations are written with a unit: \`500ms\`, \`5s\`, \`10m\`, \`1h\`, \`7d\`. S
 \`16MiB\`, \`4GiB\`, \`1048576\`. Unknown keys are refused.
 
 \`\${env:NAME}\` in a value stands for an environment variable, as in the OpenTelemetry Collector. \`\${env:NAME:-default}\` has a value
-for a variable that is not set, and \`$$\` is a dollar sign. A value that is one substitution and nothing else gets its type by the rules of YAML, quoted
+for a variable that is not set, and \`$$\` is a dollar sign. A value that is one substitution alone gets its type by the rules of YAML, quoted
 or not, unless the key takes a text. It never becomes a list or a mapping. Inside \`{ }\` and \`[ ]\` it must be quoted. Anchors and aliases
 work, merge keys (\`<<\`) do not.
 

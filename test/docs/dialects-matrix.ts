@@ -138,13 +138,13 @@ export function matrix(folder: string): string {
 
 const legend = `## What recordings of real SDKs carry
 
-Each row is an instrumentation in one version and configuration, recorded while a scripted model answered a real SDK; its runs are read as
-the agent really ran. Where recordings of one folder in \`test/fixtures/recordings\` carry different fields, because content was switched on or
-another format was chosen, each of these has a row.
+Each row is an instrumentation in one version and configuration, recorded while a scripted model answered a real SDK. Its runs
+are read as the agent really ran. Where recordings of one folder in \`test/fixtures/recordings\` carry different fields, because content was switched on or
+another format was chosen, each has a row.
 
 | cell | meaning |
 |---|---|
-| span | carried where it belongs and read: by the span of the run, of the model call or of the tool, or by an event on it |
+| span | carried where it belongs and read: by the span of the run, of the model call or of the tool, or by its event |
 | *messages* | recovered: no span of the tool tells it, so it is taken from what the model asked for or was told |
 | *log* | recovered: it is in log records only |
 | names only | definitions without schemas |

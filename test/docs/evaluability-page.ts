@@ -91,9 +91,9 @@ function settings(): string {
 
 const warning = `## One warning
 
-The service writes one line at level \`warn\` when the first ${runsBeforeNotice} skipped runs of an agent lack the same thing, and no run of that agent had it. The
-line names the agent, the dialect, what is missing (\`missing\`), the evaluators that need it, where the service looked for it, and the setting that
-helps (\`todo\`). It comes once for each agent, dialect and missing thing. The service watches the first ${agentsWatchedMax} pairs of
+The service writes one line at level \`warn\` when the first ${runsBeforeNotice} skipped runs of an agent lack the same thing. No run of that agent may have
+had it. The line names the agent, the dialect, what is missing (\`missing\`) and the evaluators that need it. It also names where the service looked for it, and
+the setting that helps (\`todo\`). It comes once for each agent, dialect and missing thing. The service watches the first ${agentsWatchedMax} pairs of
 agent and dialect; the metric counts all.`;
 
 function onPage(name: MetricName): string {

@@ -179,7 +179,7 @@ test('docs: the log lines in the guide are those that the service writes', () =>
     'src/service/parts.ts',
     'src/service/listeners.ts',
     'src/service/exporter-set.ts',
-    'src/service/recognition-watch.ts',
+    'src/service/rate-gauges.ts',
     'src/service/reloading.ts',
     'src/journals/journal-metrics.ts',
     'src/receivers/rejection.ts',

@@ -10,6 +10,7 @@ import { evaluabilityPage } from './evaluability-page.ts';
 import { evaluatorsPage } from './evaluators-page.ts';
 import { dashboard } from './grafana/dashboard.ts';
 import { metricsPage } from './metrics-page.ts';
+import { sourceTreePage } from './source-tree-page.ts';
 
 export interface Page {
   /** Path from the repository's root. */
@@ -19,6 +20,7 @@ export interface Page {
 
 export const pages: readonly Page[] = [
   { path: 'docs/decisions/README.md', text: decisionsPage },
+  { path: 'docs/explanation/source-tree.md', text: sourceTreePage },
   { path: 'docs/reference/dialects.md', text: dialectsPage },
   { path: 'docs/reference/any-instrumentation.md', text: anyInstrumentationPage },
   { path: 'docs/reference/evaluators.md', text: evaluatorsPage },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { repeatedCycles } from '../../evaluators/evidence/cycles.ts';
+import { repeatedCycles } from '../../evaluators/repeated-calls.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { score } from './score.ts';

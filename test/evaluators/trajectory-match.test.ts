@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
-import { fromMessages } from '../../src/library/from-messages.ts';
+import { fromMessages } from '../../src/library/openai-messages.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { score } from './score.ts';

@@ -2,7 +2,7 @@
 import type { SecureServerOptions } from 'node:http2';
 import { afterEach, expect, test } from 'vitest';
 import type { ExportOutcome } from '../../src/exporters/exporter.ts';
-import { destination } from '../../src/exporters/forward/destination.ts';
+import { destination } from '../../src/exporters/forward/sender.ts';
 import { exporters } from '../../src/exporters/index.ts';
 import { probeMetrics } from '../../src/exporters/metrics/metrics-push.ts';
 import { tlsOptions } from '../../src/receivers/tls.ts';

@@ -4,7 +4,7 @@ import { loadConfigWithFiles } from '../../src/config/load.ts';
 import type { ExporterConfig } from '../../src/config/config.ts';
 import type { Exporter } from '../../src/exporters/exporter.ts';
 import { manualClock } from '../../src/model/clock.ts';
-import { configuredExporter } from '../../src/service/create-exporter.ts';
+import { configuredExporter } from '../../src/service/exporter-set.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { scored, scoredRun } from '../builders/scored-run.ts';

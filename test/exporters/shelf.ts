@@ -41,6 +41,7 @@ export async function shelf({ isDurable = true } = {}): Promise<Shelf> {
     write: (items, exports) => whole(() => inner.write(items, exports)),
     exports: {
       ...inner.exports,
+      add: (rows) => whole(() => inner.exports.add(rows)),
       due: (query) => whole(() => inner.exports.due(query)),
       note: (notes) => whole(() => inner.exports.note(notes)),
       counts: () => whole(() => inner.exports.counts()),
@@ -84,7 +85,7 @@ export async function started(of: Shelf, options: Partial<DeliveryQueueOptions> 
   const sleep = manualSleep();
   const clock = manualClock();
   const points = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points ?? [];
-  const box = deliveryQueue({ exporter, telemetry, clock, random: () => 1, sleep: sleep.sleep, failuresMax: 3, ...options });
+  const box = deliveryQueue({ exporter, telemetry, clock, random: () => 1, sleep: sleep.sleep, failuresMax: 3, rowAfterMs: 0, ...options });
   await box.open(of.store);
   const ids = itemSequence();
   let unwritten: Delivered<ScoredRun>[] = [];
@@ -120,6 +121,7 @@ export async function started(of: Shelf, options: Partial<DeliveryQueueOptions> 
           pending.map(({ row }) => row),
         );
         pending.forEach((one, at) => one.written(rows[at]));
+        for (const { id } of batch) box.runStored(id);
         unwritten = unwritten.slice(batch.length);
         await settled();
         return true;

@@ -7,16 +7,19 @@ const [, , told = '{}', , file = ''] = process.argv;
 const { disk, clockMs = 0 } = JSON.parse(told) as World;
 // The service takes the machine's clock as it is when its modules are loaded, and counts on from there: nothing of it may be loaded before.
 Object.defineProperty(performance, 'timeOrigin', { value: performance.timeOrigin + clockMs });
-const [{ evaluators }, { readConfig }, { service }] = await Promise.all([
+const [{ evaluators }, { readConfig }, { service }, { bufferPool }] = await Promise.all([
   import('../../evaluators/index.ts'),
   import('../../src/config/load.ts'),
   import('../../src/service.ts'),
+  import('../../src/runtime/buffer-pool.ts'),
 ]);
 
 process.on('SIGHUP', () => undefined);
+// Whoever reads a body after its last reader has released it reads nonsense.
+const buffers = bufferPool({ freeBytesMax: 32 * 1024 * 1024, poisons: true });
 const machine = diskOf(disk);
 const { config } = await readConfig({ file, env: {}, evaluators });
-const running = service({ config, files: machine.files });
+const running = service({ config, files: machine.files, buffers });
 const stopSignal = once(process, 'SIGTERM');
 const { otlpHttp, console: page } = await running.start();
 machine.up();

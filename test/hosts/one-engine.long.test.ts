@@ -84,7 +84,7 @@ test('hosts: the service sends the verdicts of the library', async () => {
   // Each recording has a tenant of its own: their scripted models give the same ids to the same calls, as no two agents do.
   const tokens = JSON.stringify(taken.map((_, at) => ({ name: `tenant-${at}`, value: tokenOf(at), may: ['ingest'] })));
   // The pieces of a recording come within that time also on a slow machine: a run that closes between two of them keeps the key that it had.
-  const jury = await running(`${yaml}\nexport: [ { to: span_events, endpoint: "${sink.url}" } ]`, {
+  const jury = await running(`${yaml}\nexport: [ { to: span_events, endpoint: "${sink.url}", detail: full } ]`, {
     tokens,
     closing: 'settle: 3s, quiet: 9s',
   });
@@ -149,7 +149,7 @@ function wantedEvents(run: Run): readonly object[] {
     const configured = library[at];
     return configured === undefined ? [] : [evaluationOf(run, configured, verdict, 1)];
   });
-  return evaluationSpanOf({ run, evaluations, decisions: [] })?.events ?? [];
+  return evaluationSpanOf({ run, evaluations, decisions: [] }, 'full')?.events ?? [];
 }
 
 function sortedText(value: unknown): string {

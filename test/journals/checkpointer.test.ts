@@ -7,6 +7,7 @@ import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { modelSpan } from '../builders/gen-ai-spans.ts';
 import { span } from '../builders/spans.ts';
 import { request, second, spansOf, started, world } from './intake-world.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 
 const contents = (items: readonly ScoredRun[]): readonly string[] =>
   items.map(({ run }) => `${run.trace.agent} ${run.completeness} ${run.contentHash}`);
@@ -204,6 +205,6 @@ test('intake: wherever it dies, every run is scored, whole, and never in part', 
       await (await started(of)).pass(60 * second);
       expect(new Set(contents(of.delivered))).toEqual(wanted);
     }),
-    { numRuns: 150 },
+    { numRuns: propertyRuns({ short: 30, long: 150 }) },
   );
 });

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import type { EvaluatorBudget } from '../../src/judges/batch/batch-job.ts';
 import { batchQueue, type BatchQueue } from '../../src/judges/batch/batch-queue.ts';
-import type { BatchSettings, JudgeSettings } from '../../src/judges/settings.ts';
+import type { BatchSettings, JudgeSettings } from '../../src/judges/judge.ts';
 import { openAiCompatibleJudge } from '../../src/judges/openai-compatible.ts';
 import type { JudgeBatchStore } from '../../src/model/store/judge-store.ts';
 import type { BudgetReservation } from '../../src/model/budget.ts';

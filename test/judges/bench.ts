@@ -1,8 +1,7 @@
 /** A real judge client before a scripted endpoint, on a clock that only its waits move. */
 import { onTestFinished } from 'vitest';
 import { openAiCompatibleJudge } from '../../src/judges/openai-compatible.ts';
-import type { Judge } from '../../src/judges/judge.ts';
-import type { JudgeSettings } from '../../src/judges/settings.ts';
+import type { Judge, JudgeSettings } from '../../src/judges/judge.ts';
 import type { BudgetReservation } from '../../src/model/budget.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';

@@ -1,8 +1,8 @@
 /** What a real client reserves before each request, and what it says that the request has used. */
 import { expect, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
-import type { JudgeSettings } from '../../src/judges/settings.ts';
-import { overBudget } from '../../src/judges/budget/budget-reservation.ts';
+import type { JudgeSettings } from '../../src/judges/judge.ts';
+import { overBudget } from '../../src/judges/budget/budgets.ts';
 import type { BudgetReservation, Tokens, Used } from '../../src/model/budget.ts';
 import { mutualTls, serverTls } from '../receivers/certificates.ts';
 import { bench, benchAt } from './bench.ts';

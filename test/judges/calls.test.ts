@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { BudgetReservation } from '../../src/model/budget.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
-import { overBudget } from '../../src/judges/budget/budget-reservation.ts';
+import { overBudget } from '../../src/judges/budget/budgets.ts';
 import { bench } from './bench.ts';
 import { embeds, knows, says, status } from './chat-server.ts';
 

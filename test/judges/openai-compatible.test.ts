@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
-import { answerFormats, type JudgeSettings } from '../../src/judges/settings.ts';
+import { answerFormats, type JudgeSettings } from '../../src/judges/judge.ts';
 import { tlsOptions } from '../../src/receivers/tls.ts';
 import { knownClient, mutualTls } from '../receivers/certificates.ts';
 import { bench, benchAt } from './bench.ts';

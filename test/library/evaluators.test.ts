@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
-import { readExpectation } from '../../evaluators/expectation/expectation.ts';
+import { readExpectation, writtenExpectation } from '../../evaluators/expectation/expectation.ts';
 import { evaluators as members } from '../../evaluators/index.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import { agentTrace, toolCall } from '../../src/library/agent-trace.ts';
@@ -16,7 +16,6 @@ import {
   type Question,
   type RuleEvaluator,
 } from '../../src/library/evaluators.ts';
-import { writtenExpectation } from '../../evaluators/expectation/written-expectation.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 
 const trace = agentTrace({

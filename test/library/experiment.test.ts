@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import { agentTrace, toolCall, type AgentTrace } from '../../src/library/agent-trace.ts';
 import { taskCompletion, toolCallValidity, toolEfficiency, toolError, toolTrajectory } from '../../src/library/evaluators.ts';
-import { experiment } from '../../src/library/experiment.ts';
-import { type Example, type Progress, switchable, type Timers } from '../../src/library/experiment-options.ts';
+import { type Example, experiment, type Progress, switchable, type Timers } from '../../src/library/experiment.ts';
 import type { Subject } from '../../evaluators/evaluator.ts';
 
 /** Time passes only when it is told to. */

@@ -3,8 +3,7 @@
  * names that the vendor's API knows. Resellers stay out, for their prices differ under the same names.
  */
 import { findProvider, type MatchLogic, type ModelInfo, type ModelPrice, type TieredPrices } from '@pydantic/genai-prices';
-import { modelNames } from '../../evaluators/pricing/model-names.ts';
-import type { Price } from '../../evaluators/pricing/prices.ts';
+import { modelNames, type Price } from '../../evaluators/pricing/prices.ts';
 
 export const vendors = ['openai', 'anthropic', 'google', 'mistral', 'deepseek', 'x-ai', 'cohere'] as const;
 

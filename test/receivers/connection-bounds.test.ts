@@ -1,8 +1,7 @@
 /** More connections than a listener takes: who gets in, who goes, and what is counted. */
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { connectionShares } from '../../src/service/descriptors.ts';
-import { machineMemory } from '../../src/service/node-runtime.ts';
+import { connectionShares, machineMemory } from '../../src/service/node-runtime.ts';
 import { eventually } from '../service/running.ts';
 import { head, openDoor, openGrpcDoor, type Door } from './door.ts';
 import { goodBody } from './otlp-http/table.ts';

@@ -6,7 +6,8 @@ import { byteBudget } from '../../src/receivers/byte-budget.ts';
 import { otlpGrpcReceiver, type OtlpGrpcOptions } from '../../src/receivers/grpc/otlp-grpc.ts';
 import { otlpHttpReceiver, type OtlpHttpOptions } from '../../src/receivers/http/otlp-http.ts';
 import type { Receiver } from '../../src/receivers/receiver.ts';
-import type { Admission } from '../../src/model/ingest.ts';
+import type { Admission, Received } from '../../src/model/ingest.ts';
+import { bufferPool } from '../../src/runtime/buffer-pool.ts';
 import type { Labels, Telemetry } from '../../src/telemetry/telemetry.ts';
 
 export interface Door {
@@ -95,16 +96,19 @@ function unopened({ limits = testLimits, ...options }: DoorOptions, receiverOf: 
     port: 0,
     limits,
     lease: byteBudget({ bytesMax: limits.inFlightBytes, telemetry })({ keepFreeBytes: 0 }),
+    buffers: bufferPool({ freeBytesMax: limits.inFlightBytes, poisons: true }),
     tokens: [],
     clock,
     ingest: {
-      async spans(tenant, spans, { body, contentEncoding }) {
+      async spans(tenant, spans, request) {
         deliver();
+        const { body, contentEncoding } = kept(request);
         door.spans.push(...spans.map((span) => [tenant, span] as const));
         door.bodies.push({ body, contentEncoding });
       },
-      async logs(tenant, records, { body, contentEncoding }) {
+      async logs(tenant, records, request) {
         deliver();
+        const { body, contentEncoding } = kept(request);
         door.records.push(...records.map((record) => [tenant, record] as const));
         door.bodies.push({ body, contentEncoding });
       },
@@ -181,4 +185,11 @@ function parsed(bytes: Buffer): RawAnswer {
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   );
   return { status: Number(first.split(' ')[1] ?? 0), headers, body: split < 0 ? Buffer.alloc(0) : bytes.subarray(split + 4) };
+}
+
+/** The door shows bodies and spans when the test is over. */
+function kept(request: Received): Received {
+  request.bodyMemory?.keep();
+  request.plainMemory?.keep();
+  return request;
 }

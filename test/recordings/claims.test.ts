@@ -43,6 +43,33 @@ describe('claims', () => {
     expect(counts({ llm_calls: 1 }, { partly_carried: ['llm_calls'] })('llm_calls')).toEqual([0, 1, 0]);
   });
 
+  test.each([
+    ['openai/gpt-4o-mini', 'right'],
+    ['gpt-4o-mini-2024-07-18', 'right'],
+    ['openai/gpt-4o', 'wrong'],
+    ['gpt-5-mini', 'wrong'],
+  ])('claims: the model %s, where gpt-4o-mini was asked, is %s', (model, state) => {
+    const [trace] = recording?.expected.traces ?? [];
+    if (recording === undefined || trace === undefined) throw new Error('no such recording');
+    const told = runs.map((run) => ({ ...run, trace: { ...run.trace, model } }));
+    const claims = claimsOf({ ...recording.expected, traces: [{ ...trace, model: 'gpt-4o-mini' }] }, told);
+    expect(claims.flatMap((claim) => (claim.field === 'model' ? [claim.state] : []))).toEqual([state]);
+  });
+
+  test('claims: a sub-agent without a name claims none', () => {
+    const [trace] = recording?.expected.traces ?? [];
+    if (recording === undefined || trace === undefined) throw new Error('no such recording');
+    const unnamed = runs.map(({ trace: { agent, ...rest }, ...run }) => ({
+      ...run,
+      trace: run.parent === undefined && agent !== undefined ? { agent, ...rest } : rest,
+    }));
+    const states = (expected: ExpectedRecording, field: string): readonly string[] =>
+      claimsOf(expected, unnamed).flatMap((claim) => (claim.field === field ? [claim.state] : []));
+    expect(new Set(states(recording.expected, 'sub_agents'))).toEqual(new Set(['not claimed']));
+    expect(states(recording.expected, 'callers')).toContain('not claimed');
+    expect(states({ ...recording.expected, traces: [{ ...trace, sub_agents: [] }] }, 'sub_agents')).toContain('wrong');
+  });
+
   test('claims: a run in a trace without an agent is a wrong one', () => {
     const [trace] = recording?.expected.traces ?? [];
     const claims = counts({}, { other_otlp_traces: [{ otlp_trace_id: trace?.otlp_trace_id ?? '', root_spans: ['x'] }] });

@@ -4,6 +4,7 @@
  */
 import type { Run, ToolCall } from '../../src/model/agent-trace.ts';
 import { plainText, type JsonValue } from '../../src/model/json.ts';
+import { modelNames } from '../../evaluators/pricing/prices.ts';
 import { excuseOf, family, isSameShape, mergedRun } from './compare.ts';
 import { isEqual } from './equal.ts';
 import type { ExpectedCall, ExpectedRecording, ExpectedTrace } from './expected.ts';
@@ -92,14 +93,21 @@ function traceClaims(recording: ExpectedRecording, expected: ExpectedTrace, whol
   definitionClaims(expected, whole, say);
   for (const sub of expected.sub_agents)
     say('sub_agents', whole.slice(1).some((run) => run.trace.agent === sub.agent_name) ? 'right' : 'not claimed', sub.agent_name);
+  // A sub-agent without a name tells no name of one that is expected.
+  const named = new Set(whole.slice(1).flatMap(({ trace: { agent } }) => agent ?? []));
+  let unnamed = expected.sub_agents.filter((sub) => !named.has(sub.agent_name)).length;
   for (const run of whole.slice(1))
-    if (!expected.sub_agents.some((sub) => sub.agent_name === run.trace.agent))
+    if (!expected.sub_agents.some((sub) => sub.agent_name === run.trace.agent) && (run.trace.agent !== undefined || unnamed-- <= 0))
       say('sub_agents', 'wrong', 'none', run.trace.agent ?? 'no name');
 }
 
+/** A gateway's name of the model is the model's: prices are looked up under either. */
 function isSameModel(expected: string, told: string): boolean {
-  return told.startsWith(expected) || expected.startsWith(told);
+  return modelNames(told).some((name) => name.startsWith(expected)) || expected.startsWith(told);
 }
+
+/** Who made a call in the run of a sub-agent that nobody names. */
+const unnamed = '';
 
 interface Owned<Call> {
   readonly call: Call;
@@ -120,7 +128,7 @@ function callClaims(recording: ExpectedRecording, expected: ExpectedTrace, whole
   const told: Owned<ToolCall>[] = whole.flatMap((run, index) =>
     run.trace.toolCalls
       .filter((call) => call.executed && !optional.has(call.name))
-      .map((call) => ({ call, by: index === 0 ? undefined : run.trace.agent })),
+      .map((call) => ({ call, by: index === 0 ? undefined : (run.trace.agent ?? unnamed) })),
   );
   for (const one of wanted) {
     const same = told.filter(({ call }) => call.name === one.call.name);
@@ -133,7 +141,12 @@ function callClaims(recording: ExpectedRecording, expected: ExpectedTrace, whole
     told.splice(told.indexOf(best), 1);
     say('tool call names', 'right', one.call.name, best.call.name);
     if (expected.sub_agents.length > 0)
-      say('callers', one.by === best.by ? 'right' : 'wrong', [one.by ?? 'root', one.call.name], best.by ?? 'root');
+      say(
+        'callers',
+        one.by === best.by ? 'right' : best.by === unnamed && one.by !== undefined ? 'not claimed' : 'wrong',
+        [one.by ?? 'root', one.call.name],
+        best.by ?? 'root',
+      );
     oneCall(recording, one.call, best.call, say);
   }
   for (const { call } of told) say('tool call names', 'wrong', 'no such call', call.name);

@@ -5,8 +5,10 @@ import { claimFields, claimsOf, type Claim } from './claims.ts';
 import { differences } from './compare.ts';
 import { play, type Recording } from './read.ts';
 
-/** The readers of an SDK that no collector names. */
-const byEvidence = collectors.filter(({ isConvention, recognisedBy }) => isConvention === true || recognisedBy.evidence !== undefined);
+/** The readers of an SDK that no collector names. Other SDKs write OpenLLMetry's names too, but here it is an SDK. */
+const byEvidence = collectors.filter(
+  ({ id, isConvention, recognisedBy }) => (isConvention === true && id !== 'traceloop') || recognisedBy.evidence !== undefined,
+);
 
 export interface Measured {
   readonly recording: Recording;

@@ -3,7 +3,6 @@
  * nothing else: the same runs have the same evaluations. Spans with one start time keep their order: arrival is all that tells it.
  * TRACEJURY_ORDERS sets how many orders of each recording are tried.
  */
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
 import type { Run, RunKey } from '../../src/model/agent-trace.ts';
@@ -14,13 +13,21 @@ import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
-import { contentsOf, recordingsIn } from './read.ts';
+import { contentsOf, ownRecordings } from './read.ts';
 
-const recordings = recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url)));
+/** In the short suite the first recording of each instrumentation of `data`, and all of the others. */
+const recordings = ownRecordings().filter(
+  ({ name, folder }, at, all) =>
+    propertyRuns({ short: 0, long: 1 }) === 1 || !folder.includes('/data/') || groupOf(name) !== groupOf(all[at - 1]?.name ?? ''),
+);
 const ordersPerRecording = Number(process.env['TRACEJURY_ORDERS'] ?? propertyRuns({ short: 1, long: 4 }));
 
 /** Around every closing time: at once, within `settle`, within `quiet`, after the close; all before `abandon`. */
 const delaysMs = [0, 0, 0, 30, 300, 900, 4_000, 7_000, 61_000, 400_000] as const;
+
+function groupOf(name: string): string {
+  return name.slice(0, name.indexOf('/'));
+}
 
 type Item = { readonly kind: 'span'; readonly span: Span } | { readonly kind: 'record'; readonly record: LogRecord };
 

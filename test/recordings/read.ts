@@ -9,6 +9,7 @@ import type { Run } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
+import { bufferPool, type BufferPool, type PooledBuffer } from '../../src/runtime/buffer-pool.ts';
 import { readLogs, readTraces } from '../../src/otlp/read/read.ts';
 import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
@@ -45,45 +46,52 @@ export interface Replayed {
 }
 
 interface Body {
+  readonly memory: PooledBuffer;
   readonly spans: readonly Span[];
   readonly records: readonly LogRecord[];
   /** Log records that belong to no trace. */
   readonly ignored: number;
 }
 
-/** The bodies of a recording, decoded, in the order in which they were sent. */
-function bodiesOf(recording: Recording): readonly Body[] {
-  return recording.expected.files.map((file) => {
+/** The bodies of a recording, decoded, in the order in which they were sent. Each lies in memory of the pool. */
+function* bodiesOf(recording: Recording, buffers: BufferPool): Generator<Body> {
+  for (const file of recording.expected.files) {
     const raw = readFileSync(join(recording.folder, file.file));
-    const body = file.file.endsWith('.gz') ? gunzipSync(raw) : raw;
+    const plain = file.file.endsWith('.gz') ? gunzipSync(raw) : raw;
+    const memory = buffers.take(plain.length);
+    plain.copy(memory.bytes);
     const encoding = file.content_type.includes('json') ? 'json' : 'protobuf';
-    if (file.kind === 'traces') return { spans: readTraces(body, encoding).spans, records: [], ignored: 0 };
-    if (file.kind === 'logs') return { spans: [], ...readLogs(body, encoding) };
-    return { spans: [], records: [], ignored: 0 };
-  });
+    if (file.kind === 'traces') yield { memory, spans: readTraces(memory.bytes, encoding).spans, records: [], ignored: 0 };
+    else if (file.kind === 'logs') yield { memory, spans: [], ...readLogs(memory.bytes, encoding) };
+    else yield { memory, spans: [], records: [], ignored: 0 };
+  }
 }
 
 /** All spans and log records of a recording. */
 export function contentsOf(recording: Recording): { readonly spans: readonly Span[]; readonly records: readonly LogRecord[] } {
-  const bodies = bodiesOf(recording);
+  const bodies = [...bodiesOf(recording, bufferPool({ freeBytesMax: 0 }))];
   return { spans: bodies.flatMap((body) => body.spans), records: bodies.flatMap((body) => body.records) };
 }
 
-/** Sends the bodies in their order and lets all closing times pass. */
+/** Sends the bodies in their order and lets all closing times pass. As in the service, memory of a body is overwritten once no trace needs it. */
 export function play(recording: Recording, readers: readonly Collector[] = collectors): Replayed {
   const clock = manualClock();
-  const gather = gathering({ collectors: readers, clock, telemetry: noTelemetry });
+  const buffers = bufferPool({ freeBytesMax: 1024 * 1024, poisons: true });
+  const gather = gathering({ collectors: readers, clock, telemetry: noTelemetry, bodies: buffers });
   const last = new Map<string, Run>();
   const keep = (runs: readonly Run[]): void => {
     for (const run of runs) last.set(`${run.traceId}/${run.spanId}`, run);
   };
   let spans = 0;
   let records = 0;
-  for (const body of bodiesOf(recording)) {
+  for (const body of bodiesOf(recording, buffers)) {
     spans += body.spans.length;
     records += body.records.length + body.ignored;
-    gather.addSpans(noTenant, body.spans);
+    gather.addSpans(noTenant, body.spans, undefined, undefined, body.memory);
     gather.addRecords(noTenant, body.records);
+    // Traces hold log records until they end.
+    if (body.records.length > 0) body.memory.keep();
+    body.memory.release();
     clock.advance(20);
     keep(gather.due());
   }

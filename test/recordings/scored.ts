@@ -1,6 +1,6 @@
 /** Which evaluators score a recorded run, and which skip it with what reason, when it is told what the agent really did as the expectation. */
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
-import { evaluability } from '../../src/cli/inspect/evaluability.ts';
+import { evaluability } from '../../src/cli/inspect/inspection.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import type { ExpectedRecording, ExpectedTrace } from './expected.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { creditCardParts } from '../../src/redaction/credit-card.ts';
+import { creditCardParts } from '../../src/redaction/settings.ts';
 
 function matches(text: string): readonly string[] {
   return creditCardParts(text).map(({ start, end }) => text.slice(start, end));

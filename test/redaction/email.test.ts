@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { emailParts } from '../../src/redaction/email.ts';
+import { emailParts } from '../../src/redaction/settings.ts';
 
 function matches(text: string): readonly string[] {
   return emailParts(text).map(({ start, end }) => text.slice(start, end));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { withRetry, type Busy } from '../../src/runtime/retry.ts';
+import { backoffMs, type Busy, retryAfterMs, withRetry } from '../../src/runtime/retry.ts';
 
 type Reply = { readonly kind: 'done' } | Busy;
 
@@ -56,4 +56,34 @@ for (const { name, replies, options, want } of [
 ] as const)
   test(`retry: ${name}`, async () => {
     expect(await retried(replies, options)).toEqual(want);
+  });
+
+const bounds = { firstRestMs: 100, longestRestMs: 300 };
+
+test('backoff: chance shortens a rest by half at most', () => {
+  expect([1, 2, 40].map((attempts) => backoffMs(attempts, { ...bounds, random: () => 0 }))).toEqual([50, 100, 150]);
+});
+
+test('backoff: the wait doubles with every attempt up to the longest, without jitter when no randomness is given', () => {
+  expect([1, 2, 3, 1_000_000].map((attempt) => backoffMs(attempt, bounds))).toEqual([100, 200, 300, 300]);
+});
+
+const nowMs = Date.UTC(2026, 0, 1);
+
+for (const { header, ms } of [
+  { header: undefined, ms: undefined },
+  { header: '', ms: undefined },
+  { header: 'soon', ms: undefined },
+  { header: '-3', ms: undefined },
+  { header: '0', ms: 0 },
+  { header: ' 7 ', ms: 7_000 },
+  { header: '1.5', ms: 1_500 },
+  { header: String(nowMs / 1_000 + 30), ms: 30_000 },
+  { header: String(nowMs / 1_000 - 30), ms: 0 },
+  { header: 'Thu, 01 Jan 2026 00:00:09 GMT', ms: 9_000 },
+  { header: 'Wed, 31 Dec 2025 00:00:00 GMT', ms: 0 },
+  { header: '9'.repeat(400), ms: undefined },
+])
+  test(`retry-after: ${header === undefined ? 'no header' : JSON.stringify(header.slice(0, 40))} is ${ms ?? 'nothing'}`, () => {
+    expect(retryAfterMs(header, { nowMs, parseDate: Date.parse })).toBe(ms);
   });

@@ -47,8 +47,8 @@ ${yaml}
 `,
   );
   const source = watchedFile({ file, env: {}, evaluators });
-  const { config, prints } = await source.read();
-  const running = service({ config, prints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
+  const { config, fingerprints } = await source.read();
+  const running = service({ config, fingerprints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
   ends.push(() => running.stop());
   const { otlpHttp, console: page } = await running.start();
   return {

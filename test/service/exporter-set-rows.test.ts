@@ -41,7 +41,7 @@ interface Host {
   readonly givenUp: string[];
 }
 
-async function host(entries: readonly ExporterConfig[], { store }: Shelf): Promise<Host> {
+async function host(entries: readonly ExporterConfig[], { store }: Shelf, rowAfterMs = 0): Promise<Host> {
   const [told, givenUp]: [unknown[], string[]] = [[], []];
   const boxes = exporterSetOf({
     entries,
@@ -49,6 +49,7 @@ async function host(entries: readonly ExporterConfig[], { store }: Shelf): Promi
     logger: { info: (...words: readonly unknown[]) => void told.push(words), warn: () => undefined },
     onGivenUp: (name) => givenUp.push(name),
     drainMs: 1,
+    rowAfterMs,
   });
   open.push(() => boxes.stop(0));
   await boxes.open(store);
@@ -80,6 +81,14 @@ test('exporter-set: each exporter has rows of its own, the metrics page has none
   await eventually(() => (own.boxes.settled() === 2 ? true : undefined), 'both settled');
   expect(own.boxes.statuses().map(({ name }) => name)).toEqual(['a', 'b']);
   expect(own.told).toEqual([]);
+});
+
+test('exporter-set: a backend that is down has its rows within moments after the runs are written', async () => {
+  const of = await shelf();
+  const own = await host([entry('a', await backend(503))], of, 60_000);
+  await written(own, of, [1, 2]);
+  await eventually(async () => ((await counts(of)).join() === 'a 2' ? true : undefined), 'two rows');
+  expect(own.boxes.settled()).toBe(2);
 });
 
 test('exporter-set: without a durable store a run waits for its backend', async () => {

@@ -48,14 +48,14 @@ function simulated({
     guard,
     pass(seconds: number, bytesPerSecond = 0) {
       let highest = 0;
-      for (let look = 0; look < seconds * 10; look++) {
+      for (let measure = 0; measure < seconds * 10; measure++) {
         clock.advance(100);
         if (clock.nowMs() >= collectedAtMs) {
           state.garbage = 0;
           collectedAtMs = Infinity;
         }
         state.held = Math.min(guard.spareBytesMax(), state.held + bytesPerSecond / 10);
-        highest = Math.max(highest, guard.look());
+        highest = Math.max(highest, guard.measure());
       }
       return highest;
     },
@@ -122,4 +122,13 @@ test('memory guard: a process that is large for other reasons keeps a few traces
   of.pass(600, mib);
   expect([of.state.inSteps, of.state.collected]).toEqual([0, 0]);
   expect(of.state.held).toBe(8 * mib);
+});
+
+test('memory guard: garbage is collected in steps before memory is scarce, so that nothing has to wait for it', () => {
+  const of = simulated({ factor: 1, restMib: 300 });
+  for (let second = 0; second < 120; second++) {
+    of.state.garbage += 8 * mib;
+    expect(of.pass(1)).toBeLessThan(0.92);
+  }
+  expect([of.state.collected, of.state.inSteps > 3]).toEqual([0, true]);
 });

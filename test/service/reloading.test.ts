@@ -36,7 +36,7 @@ function host(options: { readonly room?: () => Promise<void>; readonly exchange?
   };
   const reloads = reloading({
     source: 'source' in options ? undefined : source,
-    prints: first.prints,
+    fingerprints: first.fingerprints,
     exchange(loaded) {
       options.exchange?.();
       taken.push(loaded.config.evaluators.map(({ configured }) => configured.name).join());

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { retentionOf } from '../../src/service/retention.ts';
+import { manualClock } from '../../src/model/clock.ts';
+import { retentionOf, storeRoom } from '../../src/service/retention.ts';
+import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { members } from '../config/members.ts';
 
 const [minute, hour] = [60_000, 3_600_000];
@@ -39,3 +41,22 @@ for (const { text, bytes } of [
   test(`retention: ${JSON.stringify(text)} keeps ${bytes} bytes`, () => {
     expect(retentionOf(() => loadConfig({ file: 'a.yaml', text, env: {}, evaluators: members }).config).bytes).toBe(bytes);
   });
+
+test('store room: a full disk is told once and counts until nothing has failed for longer than writers rest', () => {
+  const clock = manualClock();
+  const telemetry = metricRegistry();
+  const told: string[] = [];
+  const room = storeRoom({ file: '/data/tracejury.db', clock, telemetry, logger: { error: (_, message) => told.push(message) } });
+  expect(room.fullFolder()).toBeUndefined();
+  room.full();
+  clock.advance(30_000);
+  room.full();
+  clock.advance(44_999);
+  expect(room.fullFolder()).toBe('/data');
+  clock.advance(1);
+  expect(room.fullFolder()).toBeUndefined();
+  expect(told).toEqual(['the disk is full: no room in /data']);
+  room.full();
+  expect(told).toHaveLength(2);
+  expect(telemetry.snapshot().find(({ name }) => name === 'tracejury.store.disk_full')?.points).toMatchObject([{ value: 3 }]);
+});

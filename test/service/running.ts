@@ -7,6 +7,7 @@ import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-tra
 import { pino, type Logger } from 'pino';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
+import { bufferPool, type BufferPool } from '../../src/runtime/buffer-pool.ts';
 import { service } from '../../src/service.ts';
 import { openSelfTracing } from '../../src/service/self-tracing/open.ts';
 import type { FileLayer } from '../../src/journals/disk/file-system.ts';
@@ -54,6 +55,7 @@ export async function running(
     logger,
     stopMs: 500,
     tracing: await openSelfTracing(config, {}),
+    buffers: poisonedBuffers(),
     ...(memory === undefined ? {} : { memory }),
     ...(files === undefined ? {} : { files }),
   });
@@ -65,6 +67,11 @@ export async function running(
     metrics: async () => (await fetch(`${page}/metrics`)).text(),
     stop: () => started.stop(),
   };
+}
+
+/** Whoever reads a body after its last reader has released it reads nonsense. */
+export function poisonedBuffers(): BufferPool {
+  return bufferPool({ freeBytesMax: 32 * 1024 * 1024, poisons: true });
 }
 
 /** Tests leave nothing behind unless they name a place for it. */

@@ -78,8 +78,8 @@ test('service: certificates that are renewed are served to new connections by ev
     `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0", ${mutual} }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\n`,
   );
   const source = watchedFile({ file, env: {}, evaluators });
-  const { config, prints } = await source.read();
-  const running = service({ config, prints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
+  const { config, fingerprints } = await source.read();
+  const running = service({ config, fingerprints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
   stops.push(() => running.stop());
   const { otlpHttp, otlpGrpc, console: page } = await running.start();
   const shown = (): Promise<readonly string[]> => Promise.all([otlpHttp, otlpGrpc, page].map(subjectAt));

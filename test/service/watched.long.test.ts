@@ -7,7 +7,7 @@ import { pino, type Logger } from 'pino';
 import { evaluators } from '../../evaluators/index.ts';
 import { watchedFile } from '../../src/config/files/watched-file.ts';
 import type { ConfigFlags } from '../../src/config/overrides.ts';
-import type { Environment } from '../../src/config/substitution.ts';
+import type { Environment } from '../../src/config/document.ts';
 import { service } from '../../src/service.ts';
 import { eventually, sample, sendAgentRun } from './running.ts';
 
@@ -40,8 +40,8 @@ interface Beside {
 
 async function watched(file: string, { env = {}, flags = {}, logger = pino({ level: 'silent' }) }: Beside = {}): Promise<Watched> {
   const source = watchedFile({ file, env, evaluators, flags });
-  const { config, prints } = await source.read();
-  const started = service({ config, prints, source, watchMs: 20, logger, stopMs: 500 });
+  const { config, fingerprints } = await source.read();
+  const started = service({ config, fingerprints, source, watchMs: 20, logger, stopMs: 500 });
   open.push(started.stop);
   const { otlpHttp, console: page } = await started.start();
   const metrics = async (): Promise<string> => (await fetch(`${page}/metrics`)).text();

@@ -1,6 +1,6 @@
 /** A clock and timers that move only when the test says so. */
 import { manualClock } from '../../src/model/clock.ts';
-import type { ProcessTimers } from '../../src/span-processor/timers.ts';
+import type { ProcessTimers } from '../../src/span-processor/sending.ts';
 
 export interface ManualTimers {
   readonly clock: ReturnType<typeof manualClock>;

@@ -1,6 +1,6 @@
 /** Two people or two judges with verdicts on the same items, who differ by a known amount. */
 import { cohenKappa } from '../../src/statistics/cohen-kappa.ts';
-import { pairedDifference } from '../../src/statistics/paired-difference.ts';
+import { pairedDifference } from '../../src/statistics/comparison.ts';
 import type { Chance } from '../builders/seeded.ts';
 import type { Drawn, World } from './world.ts';
 

@@ -1,8 +1,6 @@
 /** Paired tests, and tests that are repeated. */
 import { expect, test } from 'vitest';
-import { compareJudges } from '../../src/statistics/judge-comparison.ts';
-import { mcNemar, pairedDifference } from '../../src/statistics/paired-difference.ts';
-import { sequentialLevel, verdictDrift } from '../../src/statistics/verdict-drift.ts';
+import { compareJudges, mcNemar, pairedDifference, sequentialLevel, verdictDrift } from '../../src/statistics/comparison.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
 
 const counts = [

@@ -1,7 +1,6 @@
 /** A judge that errs, corrected by labels: sensitivity 0.85, specificity 0.9 unless told otherwise. */
-import { confusion, type LabelledVerdict } from '../../src/statistics/confusion.ts';
-import { predictionPowered, type JudgedRun } from '../../src/statistics/prediction-powered.ts';
-import { roganGladen } from '../../src/statistics/rogan-gladen.ts';
+import { confusion, type LabelledVerdict } from '../../src/statistics/proportion.ts';
+import { predictionPowered, type JudgedRun, roganGladen } from '../../src/statistics/correction.ts';
 import { rateSums, weightedRate } from '../../src/statistics/weighted-rate.ts';
 import type { Chance } from '../builders/seeded.ts';
 import { sessionRate, sessionSize } from './draws.ts';

@@ -1,7 +1,12 @@
 /** Rogan–Gladen and prediction-powered rates on figures that can be reckoned by hand. */
 import { expect, test } from 'vitest';
-import { labelsForTrustMin, predictionPowered, type JudgedRun } from '../../src/statistics/prediction-powered.ts';
-import { roganGladen, type RoganGladenInput } from '../../src/statistics/rogan-gladen.ts';
+import {
+  labelsForTrustMin,
+  predictionPowered,
+  type JudgedRun,
+  roganGladen,
+  type RoganGladenInput,
+} from '../../src/statistics/correction.ts';
 import { rateSums, weightedRate } from '../../src/statistics/weighted-rate.ts';
 
 const judge = { truePositive: 170, falseNegative: 30, trueNegative: 90, falsePositive: 10 };

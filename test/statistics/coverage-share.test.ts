@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { coverage } from '../../src/statistics/coverage.ts';
+import { coverage } from '../../src/statistics/weighted-rate.ts';
 
 const none = { eligible: 1000, unreachable: 0, scoredWeight: 0, failedWeight: 0, waitingWeight: 0 };
 

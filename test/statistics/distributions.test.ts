@@ -1,9 +1,15 @@
 /** Against printed tables, closed forms, values of scipy, and one another. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { betaBelow, betaQuantile, logGamma } from '../../src/statistics/beta.ts';
-import { normalBelow, normalQuantile } from '../../src/statistics/normal.ts';
-import { studentBelow, studentQuantile } from '../../src/statistics/share-interval.ts';
+import {
+  betaBelow,
+  betaQuantile,
+  logGamma,
+  normalBelow,
+  normalQuantile,
+  studentBelow,
+  studentQuantile,
+} from '../../src/statistics/distributions.ts';
 
 const values: readonly { readonly name: string; readonly found: number; readonly want: number }[] = [
   { name: 'normal below 0', found: normalBelow(0), want: 0.5 },

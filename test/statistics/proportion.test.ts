@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { confusion, confusionRates } from '../../src/statistics/confusion.ts';
-import { proportion } from '../../src/statistics/proportion.ts';
+import { confusion, confusionRates, proportion } from '../../src/statistics/proportion.ts';
 
 /** Newcombe, Statistics in Medicine 17 (1998), table I, method 3. */
 const printed = [

@@ -1,6 +1,5 @@
 /** Traffic whose pass rate is estimated from a sample. */
-import { coverage } from '../../src/statistics/coverage.ts';
-import { rateSums, weightedRate, type RateSums } from '../../src/statistics/weighted-rate.ts';
+import { coverage, rateSums, weightedRate, type RateSums } from '../../src/statistics/weighted-rate.ts';
 import type { Chance } from '../builders/seeded.ts';
 import { sessionRate, sessionSize } from './draws.ts';
 import type { Drawn, World } from './world.ts';

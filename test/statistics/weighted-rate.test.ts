@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { betaQuantile } from '../../src/statistics/beta.ts';
+import { betaQuantile } from '../../src/statistics/distributions.ts';
 import type { Estimated } from '../../src/statistics/estimate.ts';
 import { groupsMax } from '../../src/statistics/moments.ts';
 import { kishEffectiveN, rateSums, weightedRate, type RateObservation } from '../../src/statistics/weighted-rate.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { runJson } from '../../src/model/run-json.ts';
-import { slimItem } from '../../src/stores/slim-item.ts';
+import { slimItem } from '../../src/stores/blob-codec.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/model/store/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { parseTraceId, tenant } from '../../src/model/ids.ts';
-import { exportItem } from '../../src/stores/outbox-codec.ts';
+import { exportItem } from '../../src/stores/blob-codec.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { NewExport } from '../../src/model/store/export-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
@@ -41,6 +41,24 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     );
     return { store, ids: rows.map((id) => id ?? 0) };
   }
+
+  test('stores: rows may be added after their runs, but for what a newer revision has replaced and runs that are gone', async () => {
+    const { store } = await filled(0);
+    const items = [1, 2].map((revision) => scoredRun({ a: scored(1) }, nth(1, { revision })));
+    const other = scoredRun({ a: scored(1) }, nth(2));
+    await store.write([...items, other], [waiting(items[1] ?? other)]);
+    expect(await store.exports.add([])).toEqual([]);
+    const dead = waiting(other, { already: { attempts: 3, reason: 'no' } });
+    const added = await store.exports.add([waiting(items[0] ?? other), dead, waiting(scoredRun({ a: scored(1) }, nth(3)))]);
+    expect(added).toEqual([undefined, expect.any(Number), 'gone']);
+    expect(
+      (await store.exports.list({ limit: 10 })).exports.map(({ traceId, revision, state }) => [Number(`0x${traceId}`), revision, state]),
+    ).toEqual([
+      [2, 2, 'waiting'],
+      [3, 1, 'dead'],
+    ]);
+    expect((await store.runs({ limit: 10 })).runs).toHaveLength(2);
+  });
 
   test('stores: what is sent later is what was written, and no text of the run', async () => {
     const store = await open(member);

@@ -84,7 +84,7 @@ async function turns(): Promise<void> {
   }
 }
 
-test('keeper: items gather and are written in batches', async () => {
+test('run writer: items gather and are written in batches', async () => {
   const { keeping, sleep, batches, stored, count } = await bench();
   for (let number = 1; number <= 480; number++) keeping.offer(item(number));
   expect([batches, keeping.held()]).toEqual([[], 480]);
@@ -99,7 +99,7 @@ test('keeper: items gather and are written in batches', async () => {
   await keeping.stop(1_000);
 });
 
-test('keeper: a batch that failed is written again, after longer and longer rests', async () => {
+test('run writer: a batch that failed is written again, after longer and longer rests', async () => {
   const { keeping, sleep, fail, stored, faults, count } = await bench();
   fail(3);
   keeping.offer(item(1));
@@ -113,7 +113,7 @@ test('keeper: a batch that failed is written again, after longer and longer rest
   await keeping.stop(1_000);
 });
 
-test('keeper: a store that takes nothing costs the oldest, which are counted', async () => {
+test('run writer: a store that takes nothing costs the oldest, which are counted', async () => {
   const { keeping, sleep, fail, count, stored } = await bench({ itemsMax: 10 });
   fail(1);
   for (let number = 1; number <= 25; number++) keeping.offer(item(number));
@@ -126,7 +126,7 @@ test('keeper: a store that takes nothing costs the oldest, which are counted', a
   await keeping.stop(1_000);
 });
 
-test('keeper: it tells how full it is, by items or by bytes', async () => {
+test('run writer: it tells how full it is, by items or by bytes', async () => {
   const { keeping, sleep } = await bench({ itemsMax: 10, bytesMax: 1_000 });
   keeping.offer(item(1), 10);
   expect(keeping.fill()).toBe(0.1);
@@ -136,7 +136,7 @@ test('keeper: it tells how full it is, by items or by bytes', async () => {
   expect(keeping.fill()).toBe(0);
 });
 
-test('keeper: an item that is dropped while an older one is being written does not count for it', async () => {
+test('run writer: an item that is dropped while an older one is being written does not count for it', async () => {
   const written: (() => void)[] = [];
   const store: Store = {
     ...(await memoryStore()),
@@ -156,7 +156,7 @@ test('keeper: an item that is dropped while an older one is being written does n
   await keeping.stop(1_000);
 });
 
-test('keeper: a stop writes what is there, tries once more, and then gives it up', async () => {
+test('run writer: a stop writes what is there, tries once more, and then gives it up', async () => {
   const good = await bench();
   good.keeping.offer(item(1));
   await good.keeping.stop(1_000);
@@ -175,7 +175,7 @@ test('keeper: a stop writes what is there, tries once more, and then gives it up
   expect([good.keeping.settled(), bad.keeping.settled()]).toEqual([1, 0]);
 });
 
-test('keeper: what is old is let go, in steps, by the clock', async () => {
+test('run writer: what is old is let go, in steps, by the clock', async () => {
   const { keeping, sleep, pruned, batches, count } = await bench();
   for (let round = 0; round < 4; round++) {
     await sleep.wakeAll();
@@ -197,7 +197,7 @@ test('keeper: what is old is let go, in steps, by the clock', async () => {
   await keeping.stop(1_000);
 });
 
-test('keeper: old runs go early when much is written, and the minute goes on when little is', async () => {
+test('run writer: old runs go early when much is written, and the minute goes on when little is', async () => {
   const keep = { runsMs: 1_000, contentMs: 500, exportsMs: 2_000, exports: 33, jobsMs: 3_000, turnsMs: 4_000 };
   const prunedAfter = async (bytes: number): Promise<number> => {
     const { keeping, sleep, pruned } = await bench({ keep: { ...keep, bytes } });
@@ -212,7 +212,7 @@ test('keeper: old runs go early when much is written, and the minute goes on whe
   expect([(await prunedAfter(15_999)) > 0, await prunedAfter(16_000)]).toEqual([true, 0]);
 });
 
-test('keeper: it is behind when much waits for a store that writes, not for one that fails', async () => {
+test('run writer: it is behind when much waits for a store that writes, not for one that fails', async () => {
   const { keeping, sleep, fail } = await bench({ itemsMax: 100 });
   for (let number = 1; number <= 10; number++) keeping.offer(item(number));
   expect(keeping.isBehind()).toBe(false);

@@ -55,13 +55,23 @@ const packages: { readonly [floor in Place['floor']]: RegExp | undefined } = {
 const hashing: ReadonlySet<string> = new Set(['createHash', 'hash']);
 
 /** Imports the evaluators that a configuration names: the only import that is not a literal. */
-const importer = 'src/config/files/evaluator-modules.ts';
+const importer = 'src/config/files/evaluator-files.ts';
 
 export function placeOf(path: string): Place | undefined {
   if (path === 'src/service.ts') return { floor: 6, family: 'top' };
   const row = floors.find(([folder]) => path.startsWith(`${folder}/`));
   if (row === undefined) return undefined;
   return { floor: row[1], family: row[1] === 6 ? 'top' : row[0] };
+}
+
+/** The folder of `floors` in which a file stands; `src/service.ts` stands for itself. */
+export function folderOf(path: string): string | undefined {
+  return path === 'src/service.ts' ? path : floors.find(([folder]) => path.startsWith(`${folder}/`))?.[0];
+}
+
+/** Paths of the files of the product that this one imports. */
+export function importedPaths(file: SourceFile): readonly string[] {
+  return importsOf(file).flatMap(({ target }) => (target?.startsWith('.') === true ? [posix.join(posix.dirname(file.path), target)] : []));
 }
 
 export const importsGoDown: Rule = (files) => {
@@ -96,7 +106,7 @@ export const importsFormNoCircle: Rule = (files) => {
       return;
     }
     way.push(path);
-    for (const { target } of importsOf(file)) if (target?.startsWith('.') === true) follow(posix.join(posix.dirname(path), target));
+    for (const imported of importedPaths(file)) follow(imported);
     way.pop();
     done.add(path);
   };

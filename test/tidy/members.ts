@@ -6,6 +6,8 @@ interface Family {
   readonly folder: string;
   /** The type that members satisfy. */
   readonly contract: RegExp;
+  /** A member that a builder completes: the name of its constant, and its id. One file may declare several. */
+  readonly declared?: RegExp;
   /** Where a member must be described; undefined: anywhere in docs/. */
   readonly page?: string;
   /** Each has its own heading on the page, not only a mention. */
@@ -16,6 +18,7 @@ const families: readonly Family[] = [
   {
     folder: 'evaluators',
     contract: /(?:satisfies|: )\s*(?:Rule|Judge|Http)Evaluator\b/,
+    declared: /^export const (\w+) = \w+\(\s*(?:\{\s*)+id: '(\w+)',$/gm,
     page: 'docs/reference/evaluators.md',
     heading: true,
   },
@@ -32,6 +35,8 @@ interface Member {
   /** The file's name without its ending. */
   readonly name: string;
   readonly id: string;
+  /** The constant that a builder completes; undefined: the file is the member. */
+  readonly constant?: string;
 }
 
 export const membersAreInTheirTable: Rule = (files) =>
@@ -42,11 +47,15 @@ export const membersAreInTheirTable: Rule = (files) =>
       : [`${file.path}: is not in ${table.path}`];
   });
 
-/** Files are kebab-case, ids the same in snake_case. */
+/** Files are kebab-case, ids the same in snake_case. A constant of a member is its id in camelCase. */
 export const membersAreNamedAsTheirFile: Rule = (files) =>
   membersOf(files)
     .filter(({ family }) => !family.folder.startsWith('src/'))
-    .filter(({ file, id }) => !file.text.includes(`id: '${id}'`))
+    .filter(({ file, id, constant }) =>
+      constant === undefined
+        ? !file.text.includes(`id: '${id}'`)
+        : constant !== id.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+    )
     .map(({ file, id }) => `${file.path}: its id is not ${id}`);
 
 export const membersAreTested: Rule = (files) => {
@@ -107,10 +116,13 @@ export const dialectsAreNamedAtHome: Rule = (files) => {
 function membersOf(files: readonly SourceFile[]): readonly Member[] {
   return families.flatMap((family) =>
     files
-      .filter((file) => isIn(file.path, family) && !isContractOrTable(file.path, family) && family.contract.test(file.text))
-      .map((file) => {
+      .filter((file) => isIn(file.path, family) && !isContractOrTable(file.path, family))
+      .flatMap((file): readonly Member[] => {
+        const declared = family.declared === undefined ? [] : [...file.text.matchAll(family.declared)];
+        if (declared.length > 0)
+          return declared.map(([, constant = '', id = '']) => ({ family, file, name: id.replaceAll('_', '-'), id, constant }));
         const name = posix.basename(file.path, '.ts');
-        return { family, file, name, id: name.replaceAll('-', '_') };
+        return family.contract.test(file.text) ? [{ family, file, name, id: name.replaceAll('-', '_') }] : [];
       }),
   );
 }

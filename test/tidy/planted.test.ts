@@ -14,6 +14,7 @@ interface Planted {
 const word = { 'src/model/word.ts': 'export const word = 1;' };
 const table = "import { toolError } from './tool-error.ts';";
 const member = "export const toolError = { id: 'tool_error' } satisfies RuleEvaluator<Options>;";
+const declared = (constant: string, id: string): string => `export const ${constant} = rule({\n  id: '${id}',\n});\n`;
 const dialect = "export const genAi: Collector = { id: 'gen_ai' };";
 
 const planted: readonly Planted[] = [
@@ -385,6 +386,30 @@ const planted: readonly Planted[] = [
     name: 'another id',
     files: { 'evaluators/tool-error.ts': member, 'evaluators/other.ts': member },
     want: ['evaluators/other.ts: its id is not other'],
+  },
+  {
+    rule: 'members are named as their file',
+    name: 'constants of a builder',
+    files: { 'evaluators/counts.ts': declared('toolCalled', 'tool_called') + declared('callCount', 'tool_call_count') },
+    want: ['evaluators/counts.ts: its id is not tool_call_count'],
+  },
+  {
+    rule: 'members are tested',
+    name: 'two members in one file',
+    files: {
+      'evaluators/counts.ts': declared('toolCalled', 'tool_called') + declared('toolCallCount', 'tool_call_count'),
+      'test/evaluators/tool-called.test.ts': '',
+    },
+    want: ['has no test/evaluators/tool-call-count.test.ts'],
+  },
+  {
+    rule: 'members are documented',
+    name: 'two members in one file, one described',
+    files: {
+      'evaluators/counts.ts': declared('toolCalled', 'tool_called') + declared('toolCallCount', 'tool_call_count'),
+      'docs/reference/evaluators.md': '## `tool_called`',
+    },
+    want: ['evaluators/counts.ts: is not described in docs/reference/evaluators.md'],
   },
   {
     rule: 'members are tested',

@@ -33,7 +33,7 @@ async function listening(
       store: await memoryStore(),
       clock: manualClock(0),
       spans: async () => undefined,
-      exporters: { standings: () => [], recount: async () => undefined },
+      exporters: { statuses: () => [], recount: async () => undefined },
       annotate: async () => [],
       unannotate,
       budgets: () => [],

@@ -58,7 +58,7 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
       store: await memoryStore(),
       clock: manualClock(0),
       spans: async () => undefined,
-      exporters: { standings: () => [], recount: async () => undefined },
+      exporters: { statuses: () => [], recount: async () => undefined },
       annotate: async () => [],
       unannotate: async () => false,
       budgets: () => [],

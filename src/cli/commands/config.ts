@@ -1,12 +1,19 @@
 import { stringify } from 'yaml';
 import { evaluators } from '../../../evaluators/index.ts';
+import { type Command, type CommandInput, type ExitCode, UsageError } from '../command.ts';
+import { faultsText, warningsText } from '../input-faults.ts';
+import type { Config, ExporterConfig } from '../../config/config.ts';
 import { ConfigError } from '../../config/diagnostic.ts';
-import { readConfig, type LoadedConfig } from '../../config/load.ts';
+import { type LoadedConfig, readConfig } from '../../config/load.ts';
 import { configSchema } from '../../config/schema.ts';
+import { maskedUrl } from '../../config/secrets.ts';
+import { failureReason } from '../../exporters/delivery/export-outcome.ts';
+import type { ExportOutcome } from '../../exporters/exporter.ts';
+import { probeMetrics } from '../../exporters/metrics/metrics-push.ts';
 import { jsonText, type JsonValue } from '../../model/json.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
-import { tryCredentials } from '../export/credentials.ts';
-import { faultsText, warningsText } from '../faults-text.ts';
+import { configuredExporter } from '../../service/exporter-set.ts';
+import { clock, sleep } from '../../service/node-runtime.ts';
+import { noTelemetry } from '../../telemetry/telemetry.ts';
 
 const actions: { readonly [name: string]: (input: CommandInput, file: string | undefined) => ExitCode | Promise<ExitCode> } = {
   check,
@@ -91,4 +98,55 @@ function schema(input: CommandInput): ExitCode {
 
 async function loaded(input: CommandInput, file: string | undefined): Promise<LoadedConfig> {
   return await readConfig({ file, env: input.env, evaluators });
+}
+
+// Whether the backends of a configuration take its credentials: one request each, which changes nothing.
+
+interface Tried {
+  readonly isRight: boolean;
+  /** One line. */
+  readonly text: string;
+}
+
+/** Asks one backend after the other, so that the answers stand in the order of the entries. */
+async function tryCredentials({ exporters }: Config): Promise<readonly Tried[]> {
+  const tried: Tried[] = [];
+  for (const entry of exporters) tried.push(triedOf(entry, await outcomeOf(entry)));
+  return tried;
+}
+
+/** Undefined: there is nothing to try. */
+async function outcomeOf(entry: ExporterConfig): Promise<ExportOutcome | undefined> {
+  if (entry.to === 'metrics') return entry.push === undefined ? undefined : await probeMetrics(entry.push);
+  const exporter = configuredExporter(entry, { telemetry: noTelemetry, clock, sleep });
+  try {
+    return await exporter.probe?.();
+  } finally {
+    await exporter.stop();
+  }
+}
+
+function triedOf(entry: ExporterConfig, outcome: ExportOutcome | undefined): Tried {
+  if (outcome === undefined) return { isRight: true, text: `${entry.name}: nothing to try` };
+  const address = addressOf(entry);
+  const where = address === undefined ? entry.name : `${entry.name}: ${maskedUrl(address)}`;
+  return outcome.kind === 'sent'
+    ? { isRight: true, text: `${where} takes the credentials` }
+    : { isRight: false, text: `${where} ${answerText(outcome.error)}` };
+}
+
+function addressOf(entry: ExporterConfig): string | undefined {
+  if (entry.to === 'metrics') return entry.push?.url;
+  return 'tracesEndpoint' in entry
+    ? entry.tracesEndpoint
+    : 'logsEndpoint' in entry
+      ? entry.logsEndpoint
+      : 'endpoint' in entry
+        ? entry.endpoint
+        : undefined;
+}
+
+function answerText(error: string): string {
+  const { todo } = failureReason({ error });
+  return `${error.startsWith('status ') ? 'answers' : 'does not answer:'} ${error}${todo === '' ? '' : `. ${todo}`}`;
 }

@@ -1,14 +1,18 @@
 /** `tracejury dataset`: test sets of other libraries become datasets for `tracejury eval`. */
-import { writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
 import { evaluators } from '../../../evaluators/index.ts';
-import { parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
-import { setFormats } from '../dataset/formats.ts';
-import { datasetText, importedFiles } from '../dataset/dataset-writer.ts';
+import { type Command, type CommandInput, type ExitCode, UsageError, writeOutput } from '../command.ts';
+import { adk } from '../dataset/adk.ts';
+import { agentevals } from '../dataset/agentevals.ts';
+import { deepeval } from '../dataset/deepeval.ts';
+import { dokimos } from '../dataset/dokimos.ts';
+import { filled, type ImportedExample, type SetFormat } from '../dataset/entries.ts';
 import { datasetOf } from '../eval/dataset.ts';
-import { readBodies, unreadable } from '../inspect/bodies.ts';
+import { readBodies, unreadable } from '../inspect/recording.ts';
+import { type JsonObject, jsonText, type JsonValue, parseJson } from '../../model/json.ts';
 
-const faultsShown = 20;
+const faultsMax = 20;
+const setFormats: readonly SetFormat[] = [deepeval, agentevals, adk, dokimos];
 const formatNames = setFormats.map(({ name }) => name).join('|');
 
 export const dataset: Command = {
@@ -59,7 +63,7 @@ async function imported({ options, say, complain }: CommandInput, file: string):
   if (faults.length > 0)
     throw unreadable(
       where,
-      `${faults.slice(0, faultsShown).join('; ')}${faults.length > faultsShown ? `; and ${faults.length - faultsShown} more` : ''}.`,
+      `${faults.slice(0, faultsMax).join('; ')}${faults.length > faultsMax ? `; and ${faults.length - faultsMax} more` : ''}.`,
     );
   for (const reason of leftOut) complain(`${where}: left out: ${reason}`);
   if (read.length === 0) throw unreadable(where, 'it holds no example.');
@@ -91,11 +95,42 @@ function valueOf(where: string, given: string): JsonValue {
 
 /** Recorded runs are read line by line from every file but a .json file. */
 function written(option: string, file: string, values: readonly JsonObject[]): void {
-  try {
-    writeFileSync(file, `${datasetText(values, option === 'runs' ? file.replace(/\.ya?ml$/i, '') : file)}\n`);
-  } catch (error) {
-    throw new UsageError(
-      `--${option}: ${file} cannot be written (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'}).`,
-    );
-  }
+  writeOutput(option, file, datasetText(values, option === 'runs' ? file.replace(/\.ya?ml$/i, '') : file));
+}
+
+// Imported examples as a dataset file: YAML, JSON or JSON lines by the ending of the file's name.
+
+interface ImportedFiles {
+  readonly examples: readonly JsonObject[];
+  /** Runs of the test set, each with the id of its example. */
+  readonly runs: readonly JsonObject[];
+}
+
+/** Ids are made unique: runs are matched to examples by them. */
+function importedFiles(imported: readonly ImportedExample[]): ImportedFiles {
+  const ids = uniqueIds(imported);
+  const examples = imported.map(({ run: _run, id: _id, ...example }, at) => filled({ id: ids[at], ...example }) ?? {});
+  const runs = imported.flatMap(({ run }, at) => (run === undefined ? [] : [filled({ id: ids[at], ...run }) ?? {}]));
+  return { examples, runs };
+}
+
+/** JSON lines unless the name of the file asks for another form. */
+function datasetText(values: readonly JsonObject[], file: string | undefined): string {
+  if (file !== undefined && /\.ya?ml$/i.test(file)) return stringify(values, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
+  const lines = values.map((value) => jsonText(value));
+  return file !== undefined && /\.json$/i.test(file) ? `[\n${lines.map((line) => `  ${line}`).join(',\n')}\n]` : lines.join('\n');
+}
+
+function uniqueIds(imported: readonly ImportedExample[]): readonly string[] {
+  const seen = new Set<string>();
+  const copies = new Map<string, number>();
+  return imported.map(({ id }, at) => {
+    const wanted = id ?? String(at + 1);
+    let copy = copies.get(wanted) ?? 1;
+    let free = wanted;
+    while (seen.has(free)) free = `${wanted} (${++copy})`;
+    copies.set(wanted, copy);
+    seen.add(free);
+    return free;
+  });
 }

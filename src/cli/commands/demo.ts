@@ -3,26 +3,32 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
-import { environmentHeaders } from '../../config/entries/endpoint.ts';
+import { environmentHeaders } from '../../config/entries/address.ts';
 import { loadConfig } from '../../config/load.ts';
-import type { Environment } from '../../config/substitution.ts';
+import type { Environment } from '../../config/document.ts';
 import type { Sleep } from '../../model/clock.ts';
 import { parseSpanId, parseTraceId } from '../../model/ids.ts';
 import type { Span } from '../../model/span.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
-import { countsBetween, readCounts, type Counts } from '../demo/counts.ts';
+import {
+  type Counts,
+  countsBetween,
+  type FailedRun,
+  failedRunLines,
+  readCounts,
+  sendSpans,
+  verdictLines,
+  worstAgentLines,
+} from '../demo/summary.ts';
 import { simulatedDay, type Day } from '../demo/day.ts';
-import { sendSpans } from '../demo/send.ts';
 import { spansOfRun, spansOfWebRequest, type Ids } from '../demo/spans.ts';
-import { failedRunLines, verdictLines, worstAgentLines, type FailedRun } from '../demo/summary.ts';
-import { evaluability } from '../inspect/evaluability.ts';
-import { replayed } from '../inspect/replay.ts';
+import { evaluability, replayed } from '../inspect/inspection.ts';
 
 const defaults = { endpoint: 'http://127.0.0.1:4318', console: 'http://127.0.0.1:4380', runs: 120, seed: 1 } as const;
 const runsMax = 100_000;
 /** The default `closing.quiet` is five seconds; a larger day takes longer to score. */
 const scoredWithinMs = 60_000;
-const lookEveryMs = 500;
+const pollEveryMs = 500;
 
 export const demo: Command = {
   name: 'demo',
@@ -85,7 +91,7 @@ async function reportScores({ page, before, runs, failed, program, say, complain
   const startMs = performance.now();
   let counted: Counts = { runs: 0, verdicts: [] };
   while (counted.runs < runs && performance.now() - startMs < scoredWithinMs) {
-    await sleep(lookEveryMs);
+    await sleep(pollEveryMs);
     const now = await readCounts(page);
     if (now.kind === 'read') counted = countsBetween(before, now.counts);
   }

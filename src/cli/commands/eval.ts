@@ -1,5 +1,4 @@
 /** `tracejury eval`: recorded runs scored offline, with gates for a pull request. */
-import { writeFileSync } from 'node:fs';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
@@ -8,24 +7,39 @@ import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 import { judgePool } from '../../service/judge-pool.ts';
 import type { ConfigFault } from '../../config/diagnostic.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+import {
+  UsageError,
+  type Command,
+  type CommandInput,
+  type ExitCode,
+  textOption,
+  textOptions,
+  numberOption,
+  writeOutput,
+} from '../command.ts';
 import { readDataset } from '../eval/dataset.ts';
-import { gateResults, parseGate, talliesOf, unaskedEvaluators, withoutVerdicts, type Gate } from '../eval/gates.ts';
+import {
+  type EvalReport,
+  type Gate,
+  gateResults,
+  hasPassed,
+  parseGate,
+  tableText,
+  talliesOf,
+  unaskedEvaluators,
+  type Unscored,
+  unscoredOf,
+  withoutVerdicts,
+} from '../eval/report.ts';
 import { readInputs } from '../eval/inputs.ts';
-import { type EvalOutcome, redactedNames } from '../eval/item.ts';
+import { type EvalOutcome, matched, redactedNames, sampledItems, scored, taskResults } from '../eval/scoring.ts';
 import { junitXml } from '../eval/junit.ts';
 import { markdownText } from '../eval/markdown.ts';
-import { matched, sampledItems } from '../eval/matching.ts';
-import { progressBar } from '../eval/progress.ts';
+import { progressBar } from '../terminal.ts';
 import { reportJson } from '../eval/report-json.ts';
 import { covered, refuseFaultyExpectations, unverified } from '../eval/expectations.ts';
-import { hasPassed, type EvalReport } from '../eval/report.ts';
-import { scored } from '../eval/scoring.ts';
-import { tableText } from '../eval/table.ts';
-import { taskResults } from '../eval/tasks.ts';
-import { unscoredOf, type Unscored } from '../eval/unscored.ts';
-import { faultBlocks } from '../faults-text.ts';
-import { readBodies } from '../inspect/bodies.ts';
+import { faultBlocks } from '../input-faults.ts';
+import { readBodies } from '../inspect/recording.ts';
 
 const inputsMax = 1_000;
 const stopMs = 1_000;
@@ -91,20 +105,20 @@ interface Settings {
   readonly verbose: boolean;
 }
 
-function settingsOf({ options, positionals }: CommandInput): Settings {
+function settingsOf(input: CommandInput): Settings {
+  const { options, positionals } = input;
   if (positionals.length === 0) throw new UsageError('Name files or folders of recorded runs, or - for standard input.');
-  const format = text(options, 'format') ?? 'table';
+  const format = textOption(input, 'format') ?? 'table';
   const write = Object.hasOwn(formats, format) ? formats[format] : undefined;
   if (write === undefined) throw new UsageError(`--format is ${Object.keys(formats).join(', ')}.`);
-  const gates = options['fail-under'] ?? [];
-  const timeout = number(options, 'timeout', timeoutSecondsMax);
+  const timeout = numberOption(input, 'timeout', timeoutSecondsMax);
   return {
-    configFile: text(options, 'config'),
-    dataset: text(options, 'dataset'),
+    configFile: textOption(input, 'config'),
+    dataset: textOption(input, 'dataset'),
     format: write,
-    output: text(options, 'output'),
-    gates: Array.isArray(gates) ? gates.map(String) : [],
-    percent: number(options, 'sample', 100) ?? 100,
+    output: textOption(input, 'output'),
+    gates: textOptions(input, 'fail-under'),
+    percent: numberOption(input, 'sample', 100) ?? 100,
     failFast: options['fail-fast'] === true,
     timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
     allowUnscored: options['allow-unscored'] === true,
@@ -209,7 +223,8 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
     ],
     verbose: settings.verbose,
   };
-  written(settings.format(report), settings.output, say);
+  if (settings.output === undefined) say(settings.format(report));
+  else writeOutput('output', settings.output, settings.format(report));
   const complaint = complaintOf(unscored, { passed, unasked: gates.length === 0 ? unasked : [], program });
   if (complaint !== undefined) complain(complaint);
   return passed ? 0 : 1;
@@ -226,40 +241,13 @@ function complaintOf(
   return `⚠ No run has a score of ${unasked.join(', ')}: its judge cannot be asked. --allow-unscored lets such runs pass.`;
 }
 
-const uncheckedShown = 20;
+const uncheckedMax = 20;
 
 function uncheckedText(unchecked: readonly ConfigFault[]): string {
-  const more = unchecked.length > uncheckedShown ? [`… and ${unchecked.length - uncheckedShown} more`] : [];
+  const more = unchecked.length > uncheckedMax ? [`… and ${unchecked.length - uncheckedMax} more`] : [];
   return [
     unchecked.length === 1 ? '1 expectation is checked by no evaluator:' : `${unchecked.length} expectations are checked by no evaluator:`,
-    ...faultBlocks(unchecked.slice(0, uncheckedShown)),
+    ...faultBlocks(unchecked.slice(0, uncheckedMax)),
     ...more,
   ].join('\n\n');
-}
-
-function written(report: string, file: string | undefined, say: CommandInput['say']): void {
-  if (file === undefined) return say(report);
-  try {
-    writeFileSync(file, `${report}\n`);
-  } catch (error) {
-    throw new UsageError(
-      `--output: ${file} cannot be written (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'}).`,
-    );
-  }
-}
-
-function text(options: CommandInput['options'], name: string): string | undefined {
-  const given = options[name];
-  if (given !== undefined && typeof given !== 'string') throw new UsageError(`--${name} takes one value.`);
-  return given;
-}
-
-/** Above 0, at most `most`. */
-function number(options: CommandInput['options'], name: string, most: number): number | undefined {
-  const given = text(options, name);
-  if (given === undefined) return undefined;
-  const value =
-    /^\d{1,9}(?:\.\d{1,9})?%?$/.test(given) && (most === 100 || !given.endsWith('%')) ? Number(given.replace('%', '')) : Number.NaN;
-  if (!(value > 0 && value <= most)) throw new UsageError(`--${name} takes a number above 0, at most ${most}.`);
-  return value;
 }

@@ -1,13 +1,13 @@
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { evaluators as members } from '../../../evaluators/index.ts';
-import { snakeMembers } from '../../../evaluators/configuration/option-forms.ts';
+import { snakeMembers } from '../../../evaluators/configuration/options.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
-import { referenceRows } from '../../config/reference.ts';
+import { referenceRows } from '../../config/schema.ts';
 import { unreachable } from '../../model/ids.ts';
 import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { UsageError, type Command } from '../command.ts';
-import { needTexts } from '../needs.ts';
-import { columns } from '../usage.ts';
+import { needTexts } from '../inspect/report-text.ts';
+import { columns } from '../run.ts';
 
 export const evaluators: Command = {
   name: 'evaluators',

@@ -1,23 +1,31 @@
 /** `tracejury export`: the scores of recorded or stored runs, sent to the backends of a configuration, or printed as the requests that would carry them. */
 import { existsSync } from 'node:fs';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
-import type { Config, ExporterConfig } from '../../config/config.ts';
+import { type Command, type CommandInput, type ExitCode, UsageError, textOption, reportFormat } from '../command.ts';
+import { readInputs } from '../eval/inputs.ts';
+import { replayed } from '../inspect/inspection.ts';
+import { readBodies } from '../inspect/recording.ts';
+import type { Config, EvaluatorConfig, ExporterConfig } from '../../config/config.ts';
+import { configuredRedaction } from '../../config/entries/redaction.ts';
 import { readConfig } from '../../config/load.ts';
-import type { Exporter, PlannedRequest } from '../../exporters/exporter.ts';
-import type { ScoredRun } from '../../model/scored-run.ts';
+import { mask, maskedUrl } from '../../config/secrets.ts';
 import { failureReason } from '../../exporters/delivery/export-outcome.ts';
+import type { Exporter, PlannedRequest } from '../../exporters/exporter.ts';
+import type { Run, RunKey, SessionSoFar } from '../../model/agent-trace.ts';
 import { chunks } from '../../model/chunks.ts';
-import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
-import { configuredExporter } from '../../service/create-exporter.ts';
+import { parseSpanId, parseTraceId, type SpanId, tenant, type Tenant, type TraceId } from '../../model/ids.ts';
+import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
+import type { ScoredRun } from '../../model/scored-run.ts';
+import type { Store, StoredVerdict } from '../../model/store/store.ts';
+import { type Evaluation, type PartVerdict, targetKey, type Verdict } from '../../model/verdict.ts';
+import { evaluateRun } from '../../pipeline/evaluation/evaluate.ts';
+import { redactedRun } from '../../pipeline/evaluation/redacted-run.ts';
+import { configuredExporter } from '../../service/exporter-set.ts';
 import { clock, sleep } from '../../service/node-runtime.ts';
 import { openStore } from '../../stores/index.ts';
+import { keptSpans } from '../../stores/span-archiver.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
-import { readInputs } from '../eval/inputs.ts';
-import { scoredRuns, storedRuns, type ScoredRuns } from '../export/scored-runs.ts';
-import { readBodies } from '../inspect/bodies.ts';
-import { mask, maskedUrl } from '../../config/secrets.ts';
-import { jsonText, type JsonObject } from '../../model/json.ts';
 
 const inputsMax = 1_000;
 /** Of exporters that do not say how many they are given at one time. */
@@ -49,12 +57,11 @@ export const exportScores: Command = {
   },
   positionalsMax: inputsMax,
   async run(input) {
-    const format = text(input, 'format') ?? 'text';
-    if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
-    const file = text(input, 'config');
+    const format = reportFormat(input);
+    const file = textOption(input, 'config');
     if (file === undefined) throw new UsageError('-c names the configuration.');
     const { config } = await readConfig({ file, env: input.env, evaluators });
-    const entries = entriesOf(config, text(input, 'to'));
+    const entries = entriesOf(config, textOption(input, 'to'));
     const scored = await itemsOf(input, config);
     if (scored === undefined) return 1;
     if (scored.notAsked > 0) input.complain(`Verdicts left out, because export asks no judge: ${scored.notAsked}.`);
@@ -91,7 +98,7 @@ function entriesOf({ exporters }: Config, name: string | undefined): readonly Ex
 
 /** Undefined when there is none, after a message that says so. */
 async function itemsOf(input: CommandInput, config: Config): Promise<ScoredRuns | undefined> {
-  const run = text(input, 'run');
+  const run = textOption(input, 'run');
   if ((run === undefined) === (input.positionals.length === 0))
     throw new UsageError('Name files of recorded spans, or - for standard input, or a stored run with --run.');
   return run === undefined ? await recorded(input, config) : await stored(input, config, run);
@@ -119,7 +126,7 @@ async function stored(input: CommandInput, config: Config, named: string): Promi
     throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
   const store = await openStore(address);
   try {
-    const found = await storedRuns(store, { tenant: tenant(text(input, 'tenant') ?? ''), traceId, spanId }, config);
+    const found = await storedRuns(store, { tenant: tenant(textOption(input, 'tenant') ?? ''), traceId, spanId }, config);
     if (found === undefined) input.complain('The store has no such run, or does not keep its spans.');
     return found;
   } finally {
@@ -153,12 +160,6 @@ async function sent(all: readonly Named[], items: readonly ScoredRun[], { say, c
     isWhole &&= taken === outcomes.length;
   }
   return isWhole ? 0 : 1;
-}
-
-function text({ options }: CommandInput, name: string): string | undefined {
-  const given = options[name];
-  if (given !== undefined && typeof given !== 'string') throw new UsageError(`--${name} takes one value.`);
-  return given;
 }
 
 // Requests as a person may see them: who is allowed to send them is hidden.
@@ -213,4 +214,130 @@ function hiddenUrl({ url, query }: PlannedRequest): string {
 
 function indented(value: Parameters<typeof jsonText>[0]): string {
   return JSON.stringify(JSON.parse(jsonText(value)), undefined, 2);
+}
+
+// Scored runs for exporters, from recordings or from a store, as the service makes them, but without asking a judge.
+
+interface ScoredRuns {
+  readonly items: readonly ScoredRun[];
+  /** Verdicts that would have needed a judge. */
+  readonly notAsked: number;
+}
+
+/** The verdicts of all rules go together, each judge's by itself. */
+function scoredRuns(runs: readonly Run[], config: Config, stored: (run: RunKey) => readonly Evaluation[] = () => []): ScoredRuns {
+  const redaction = configuredRedaction(config.redact, noTelemetry);
+  const context = evaluationContext();
+  const clock = { nowMs: () => performance.now() };
+  let notAsked = 0;
+  const items = runs.flatMap((run) => {
+    const { evaluations, decisions, toJudge } = evaluateRun(run, config.evaluators, { context, clock, telemetry: noTelemetry });
+    const answered = stored(run);
+    const names = new Set(answered.map(({ key }) => key.name));
+    notAsked += toJudge.filter(({ configured }) => !names.has(configured.name)).length;
+    const left = redactedRun(run, redaction);
+    return [left.item({ evaluations, decisions }), ...answered.map((one) => itemOf(left.item({ evaluations: [one], decisions: [] }), one))];
+  });
+  return { items, notAsked };
+}
+
+/** A verdict on a session comes with the run that stands for it. */
+function itemOf(item: ScoredRun, { key, revision }: Evaluation): ScoredRun {
+  return key.targetKind === 'session' ? { ...item, run: { ...item.run, session: asStored({ revision }) } } : item;
+}
+
+interface StoredPlace {
+  readonly tenant: Tenant;
+  readonly traceId: TraceId;
+  /** Undefined: all runs of the trace. */
+  readonly spanId: SpanId | undefined;
+}
+
+/** Undefined: the spans of the trace are not kept, or no such run is in them. */
+async function storedRuns(store: Store, place: StoredPlace, config: Config): Promise<ScoredRuns | undefined> {
+  const { tenant, traceId, spanId } = place;
+  const [kept, [known]] = await Promise.all([keptSpans(await store.spans(tenant, traceId)), store.known([{ tenant, traceId }])]);
+  if (kept === undefined) return undefined;
+  const { runs } = replayed({ ...kept, recordsWithoutTrace: 0, rejections: [] }, config);
+  const revisions = new Map(known?.runs.map((one) => [one.spanId, one.revision]));
+  const wanted = runs
+    .filter((run) => run.traceId === traceId && (spanId === undefined || run.spanId === spanId))
+    .map((run): Run => ({ ...run, tenant, revision: revisions.get(run.spanId) ?? run.revision }));
+  if (wanted.length === 0) return undefined;
+  const judged = new Map<RunKey, ReturnType<typeof storedEvaluations>>();
+  for (const run of wanted) judged.set(run, storedEvaluations(run, (await store.run(run))?.verdicts ?? [], config.evaluators));
+  return scoredRuns(wanted, config, (run) => judged.get(run) ?? []);
+}
+
+// Stored verdicts of judges stay as they were; rules score again.
+
+function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: readonly EvaluatorConfig[]): readonly Evaluation[] {
+  return verdicts.flatMap((stored) => {
+    const planned = plan.find(({ configured }) => configured.name === stored.name);
+    if (planned === undefined || planned.configured.kind === 'rule') return [];
+    const { tenant, traceId, spanId } = run;
+    return [
+      {
+        key: targetKey(member(stored.details, 'session') === undefined ? run : { ...run, session: asStored(stored) }, stored.name),
+        run: { tenant, traceId, spanId },
+        evaluator: stored.evaluator,
+        evaluatorKind: planned.configured.kind,
+        evaluatorVersion: stored.version,
+        optionsHash: '',
+        revision: stored.revision,
+        completeness: run.completeness,
+        verdict: verdictOf(stored, planned.configured.threshold),
+        sampleProbability: stored.sampleProbability,
+      },
+    ];
+  });
+}
+
+/** A judged session as the store has it: without its number of turns. */
+function asStored({ revision }: Pick<StoredVerdict, 'revision'>): SessionSoFar {
+  return { revision, turns: 0, leftOut: 0 };
+}
+
+function verdictOf(
+  { verdict, score = 0, label, explanation, reason = '', evidence, details }: StoredVerdict,
+  threshold: number | null,
+): Verdict {
+  if (verdict === 'error') return { kind: 'failed', error: reason, explanation, details };
+  // The word comes out of a store that wrote it.
+  if (verdict === 'skipped')
+    return { kind: 'skipped', reason: reason as Extract<Verdict, { kind: 'skipped' }>['reason'], explanation, details };
+  const parts = member(details, 'parts');
+  return {
+    kind: 'scored',
+    score,
+    threshold,
+    passed: verdict === 'raw' ? null : verdict === 'pass',
+    label,
+    explanation,
+    evidence: evidence.flatMap((id) => parseSpanId(id) ?? []),
+    parts: parts !== undefined && isJsonArray(parts) ? parts.flatMap(partOf) : [],
+    details,
+  };
+}
+
+function partOf(written: JsonValue): readonly PartVerdict[] {
+  if (!isJsonObject(written)) return [];
+  const text = (key: string): string | undefined => textAt(written, key);
+  const [spanId, callId] = [parseSpanId(text('span_id') ?? ''), text('call_id')];
+  return [
+    {
+      index: Number(member(written, 'index')),
+      tool: text('tool') ?? '',
+      ...(callId === undefined ? {} : { callId }),
+      ...(spanId === undefined ? {} : { spanId }),
+      score: Number(member(written, 'score')),
+      passed: member(written, 'passed') === true,
+      explanation: text('explanation') ?? '',
+    },
+  ];
+}
+
+function textAt(object: JsonObject, key: string): string | undefined {
+  const value = member(object, key);
+  return typeof value === 'string' ? value : undefined;
 }

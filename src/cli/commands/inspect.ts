@@ -2,14 +2,12 @@
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
-import { readBodies } from '../inspect/bodies.ts';
+import { UsageError, type Command, type CommandInput, type ExitCode, textOption, reportFormat } from '../command.ts';
+import { readBodies, readRecorded, type Recorded } from '../inspect/recording.ts';
 import { differences, readExpected } from '../inspect/expected-runs.ts';
-import { inspected } from '../inspect/inspected.ts';
-import { oneLine } from '../inspect/one-line.ts';
+import { inspected, replayed } from '../inspect/inspection.ts';
+import { oneLine } from '../terminal.ts';
 import { proposedDialects } from '../inspect/proposed-dialect.ts';
-import { replayed } from '../inspect/replay.ts';
-import { readRecorded, type Recorded } from '../inspect/recording.ts';
 import { reportJson } from '../inspect/report-json.ts';
 import { reportText } from '../inspect/report-text.ts';
 
@@ -43,13 +41,12 @@ export const inspect: Command = {
     expect: { type: 'string', value: 'FILE', summary: 'compare the runs with what the agent did, as JSON; exit 1 on a difference' },
   },
   positionalsMax: inputsMax,
-  async run({ options, positionals, env, say, complain }: CommandInput): Promise<ExitCode> {
-    const { config: file, format = 'text', expect } = options;
+  async run(input: CommandInput): Promise<ExitCode> {
+    const { options, positionals, env, say, complain } = input;
+    const [file, expect] = [textOption(input, 'config'), textOption(input, 'expect')];
     if (positionals.length === 0)
       throw new UsageError('Name a file of recorded spans, a folder of recorded requests, or - for standard input.');
-    if (file !== undefined && typeof file !== 'string') throw new UsageError('-c takes one file.');
-    if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
-    if (expect !== undefined && typeof expect !== 'string') throw new UsageError('--expect takes one file.');
+    const format = reportFormat(input);
     if (expect !== undefined && options['propose-dialect'] === true)
       throw new UsageError('--propose-dialect and --expect do different things: give one of them.');
     const { config } = await readConfig({ file, env, evaluators });

@@ -1,5 +1,5 @@
 /** `tracejury judge`: is a judge worth its answers, and what would it cost? */
-import { UsageError, type Command, type CommandInput } from '../command.ts';
+import { UsageError, type Command, textOption, textOptions, reportFormat, numberOption } from '../command.ts';
 import { checkJudges } from '../judge/check.ts';
 import { forecastCost } from '../judge/forecast.ts';
 
@@ -61,29 +61,32 @@ export const judge: Command = {
   positionalsMax: filesMax,
   async run(input) {
     const [action, ...files] = input.positionals;
-    const { config } = input.options;
+    const config = textOption(input, 'config');
     if (action !== 'check' && action !== 'forecast')
       throw new UsageError(action === undefined ? 'Say check or forecast.' : `${JSON.stringify(action)} is neither check nor forecast.`);
-    if (typeof config !== 'string') throw new UsageError('-c names the configuration.');
-    const format = text(input, 'format') ?? 'text';
-    if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
+    if (config === undefined) throw new UsageError('-c names the configuration.');
+    const format = reportFormat(input);
     if (action === 'forecast') {
       if (files.length > 0) throw new UsageError('forecast reads the store that the configuration names, and no files.');
       return await forecastCost(
-        { config, format, inputTokens: number(input, 'input-tokens', tokensMax), outputTokens: number(input, 'output-tokens', tokensMax) },
+        {
+          config,
+          format,
+          inputTokens: numberOption(input, 'input-tokens', tokensMax),
+          outputTokens: numberOption(input, 'output-tokens', tokensMax),
+        },
         input,
       );
     }
     if (files.length === 0) throw new UsageError('Name files of recorded runs, or - for standard input.');
-    const { labels = [] } = input.options;
-    const timeout = number(input, 'timeout', timeoutSecondsMax);
+    const timeout = numberOption(input, 'timeout', timeoutSecondsMax);
     return await checkJudges(
       {
         files,
         config,
-        against: text(input, 'against'),
-        labels: Array.isArray(labels) ? labels.map(String) : [],
-        evaluator: text(input, 'evaluator'),
+        against: textOption(input, 'against'),
+        labels: textOptions(input, 'labels'),
+        evaluator: textOption(input, 'evaluator'),
         format,
         timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
       },
@@ -91,18 +94,3 @@ export const judge: Command = {
     );
   },
 };
-
-function text({ options }: CommandInput, name: string): string | undefined {
-  const given = options[name];
-  if (given !== undefined && typeof given !== 'string') throw new UsageError(`--${name} takes one value.`);
-  return given;
-}
-
-/** Above 0, at most `most`. */
-function number(input: CommandInput, name: string, most: number): number | undefined {
-  const given = text(input, name);
-  if (given === undefined) return undefined;
-  const value = /^\d{1,9}(?:\.\d{1,9})?$/.test(given) ? Number(given) : Number.NaN;
-  if (!(value > 0 && value <= most)) throw new UsageError(`--${name} takes a number above 0, at most ${most}.`);
-  return value;
-}

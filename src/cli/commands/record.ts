@@ -1,14 +1,21 @@
 /** `tracejury record`: an OTLP receiver for the length of a command. */
-import { pino } from 'pino';
-import { defaultClosing } from '../../pipeline/gathering/close-policy.ts';
-import { UsageError, type Command, type CommandInput } from '../command.ts';
-import { readBodies } from '../inspect/bodies.ts';
-import { replayed } from '../inspect/replay.ts';
-import { readRecorded } from '../inspect/recording.ts';
-import { recordingServer, type Recording, type RecordingServer } from '../record/recording-server.ts';
 import { spawn } from 'node:child_process';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
-import type { Environment } from '../../config/substitution.ts';
+import { pino } from 'pino';
+import { type Command, type CommandInput, UsageError, codeOf } from '../command.ts';
+import { replayed } from '../inspect/inspection.ts';
+import { defaultByteLimits, readBodies, readRecorded } from '../inspect/recording.ts';
+import type { Environment } from '../../config/document.ts';
+import type { Ingest } from '../../model/ingest.ts';
+import { writeLogsJson, writeTracesJson } from '../../otlp/write/write.ts';
+import { defaultClosing } from '../../pipeline/gathering/close-policy.ts';
+import { byteBudget } from '../../receivers/byte-budget.ts';
+import { otlpGrpcReceiver } from '../../receivers/grpc/otlp-grpc.ts';
+import { otlpHttpReceiver } from '../../receivers/http/otlp-http.ts';
+import type { ReceiverLogger } from '../../receivers/receiver.ts';
+import { clock } from '../../service/node-runtime.ts';
+import { noTelemetry, type Telemetry } from '../../telemetry/telemetry.ts';
 
 const outputDefault = 'spans.jsonl';
 const wordsMax = 10_000;
@@ -62,10 +69,6 @@ async function opened(file: string, port: number): Promise<RecordingServer> {
       isListening ? `--port ${port} cannot be used (${codeOf(error)}).` : `--output ${file} cannot be written (${codeOf(error)}).`,
     );
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
 /** What was recorded, and what to do next. */
@@ -126,5 +129,95 @@ async function runAgent([command = '', ...args]: readonly string[], env: Environ
     });
   } finally {
     for (const signal of signals) process.off(signal, pass);
+  }
+}
+
+// OTLP receivers that write every request they take to a file, one JSON request a line, as the Collector's file exporter does.
+
+interface RecordingServer {
+  readonly http: string;
+  readonly grpc: string;
+  /** Stops both receivers after the requests under way, and closes the file. */
+  stop(): Promise<Recording>;
+}
+
+interface Recording {
+  readonly spans: number;
+  readonly records: number;
+  /** Spans and log records that broke the protocol. */
+  readonly rejected: number;
+  /** The file reached its bound, and later requests were refused. */
+  readonly isCut: boolean;
+}
+
+interface RecordingOptions {
+  readonly file: string;
+  /** Of OTLP over HTTP; 0: any free port. */
+  readonly port: number;
+  readonly logger: ReceiverLogger;
+  /** Default: as much as the commands that read recordings take. */
+  readonly fileBytesMax?: number;
+}
+
+/** Of one request, as the service has them by default. */
+const limits = { bodyBytes: 16 * 1024 * 1024, inflatedBytes: 64 * 1024 * 1024 } as const;
+const inFlightBytesMax = 4 * limits.inflatedBytes;
+const retryAfterSeconds = 1;
+
+/** Rejects where the file cannot be written or the port is taken. */
+export async function recordingServer({
+  file,
+  port,
+  logger,
+  fileBytesMax = defaultByteLimits.fileBytes,
+}: RecordingOptions): Promise<RecordingServer> {
+  const output = openSync(file, 'w');
+  const counted = { spans: 0, records: 0, rejected: 0, bytes: 0, isCut: false };
+  const telemetry: Telemetry = {
+    ...noTelemetry,
+    add(_metric, by, labels) {
+      if (labels?.['tracejury.outcome'] === 'rejected') counted.rejected += by;
+    },
+  };
+  const write = (line: Buffer): void => {
+    writeSync(output, Buffer.concat([line, Buffer.from('\n')]));
+    counted.bytes += line.length + 1;
+  };
+  const ingest: Ingest = {
+    spans: async (_tenant, spans) => {
+      write(writeTracesJson(spans));
+      counted.spans += spans.length;
+    },
+    logs: async (_tenant, records) => {
+      write(writeLogsJson(records));
+      counted.records += records.length;
+    },
+    admission: () => {
+      if (counted.bytes < fileBytesMax) return 'open';
+      counted.isCut = true;
+      return { refuse: 'journal_full', retryAfterSeconds };
+    },
+  };
+  const lease = byteBudget({ bytesMax: inFlightBytesMax, telemetry })({ keepFreeBytes: 0 });
+  const shared = { host: '127.0.0.1', limits, lease, tokens: [], ingest, telemetry, logger, clock };
+  const receivers = [otlpHttpReceiver({ ...shared, port }), otlpGrpcReceiver({ ...shared, port: 0 })] as const;
+  const stop = async (): Promise<void> => {
+    await Promise.all(receivers.map((receiver) => receiver.stop()));
+    closeSync(output);
+  };
+  try {
+    const [http, grpc] = [await receivers[0].listen(), await receivers[1].listen()];
+    return {
+      http: http.address,
+      // Exporters read a scheme-less address as one behind TLS.
+      grpc: grpc.address.includes('://') ? grpc.address : `http://${grpc.address}`,
+      async stop() {
+        await stop();
+        return { spans: counted.spans, records: counted.records, rejected: counted.rejected, isCut: counted.isCut };
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
   }
 }

@@ -8,8 +8,8 @@ import { openStore } from '../../stores/index.ts';
 import { periodicTask } from '../../runtime/periodic-task.ts';
 import type { RunPlace, RunRow, Store, StoredVerdict } from '../../model/store/store.ts';
 import { runRowJson } from '../../web/api/json.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
-import { oneLine } from '../inspect/one-line.ts';
+import { UsageError, type Command, type CommandInput, type ExitCode, textOption, reportFormat } from '../command.ts';
+import { oneLine } from '../terminal.ts';
 
 const limitDefault = 20;
 const limitMax = 10_000;
@@ -68,20 +68,18 @@ interface Settings {
   readonly configFile: string | undefined;
 }
 
-function settingsOf({ options }: CommandInput): Settings {
-  const { agent, limit = String(limitDefault), format = 'text', config } = options;
-  if (agent !== undefined && typeof agent !== 'string') throw new UsageError('--agent takes one name.');
-  if (config !== undefined && typeof config !== 'string') throw new UsageError('-c takes one file.');
-  if (typeof limit !== 'string' || !/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > limitMax)
+function settingsOf(input: CommandInput): Settings {
+  const limit = textOption(input, 'limit') ?? String(limitDefault);
+  if (!/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > limitMax)
     throw new UsageError(`--limit takes a number from 1 to ${limitMax}.`);
-  if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
+  const format = reportFormat(input);
   return {
-    fail: options['fail'] === true,
-    agent,
-    follow: options['follow'] === true,
+    fail: input.options['fail'] === true,
+    agent: textOption(input, 'agent'),
+    follow: input.options['follow'] === true,
     limit: Number(limit),
     write: format === 'json' ? (run) => jsonText(runRowJson(run)) : runLine,
-    configFile: config,
+    configFile: textOption(input, 'config'),
   };
 }
 

@@ -5,23 +5,21 @@ import { evaluators } from '../../../evaluators/index.ts';
 import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import type { ConfigFlags } from '../../config/overrides.ts';
-import type { Environment } from '../../config/substitution.ts';
+import type { Environment } from '../../config/document.ts';
 import { watchedFile } from '../../config/files/watched-file.ts';
 import { service } from '../../service.ts';
-import { clock, sleep } from '../../service/node-runtime.ts';
+import { clock, lowerThreadPriorities, sleep } from '../../service/node-runtime.ts';
 import { openSelfTracing } from '../../service/self-tracing/open.ts';
-import { lowerThreadPriorities } from '../../service/thread-priorities.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
-import { warningsText } from '../faults-text.ts';
-import { hasColours, logLine } from '../serve/log-lines.ts';
-import { runLines } from '../serve/run-lines.ts';
-import { dataText, whatIsOn } from '../serve/started-text.ts';
+import { UsageError, type Command, type CommandInput, type ExitCode, textOption } from '../command.ts';
+import { warningsText } from '../input-faults.ts';
+import { dataText, hasColours, logLine, runLines, whatIsOn } from '../serve/terminal.ts';
 import { JuryError } from '../../model/errors.ts';
 
-function flagsOf({ port, 'log-level': level }: CommandInput['options']): ConfigFlags {
-  if (port !== undefined && (typeof port !== 'string' || !/^\d{1,5}$/.test(port) || Number(port) > 65_535))
+function flagsOf(input: CommandInput): ConfigFlags {
+  const [port, logLevel] = [textOption(input, 'port'), textOption(input, 'log-level')];
+  if (port !== undefined && (!/^\d{1,5}$/.test(port) || Number(port) > 65_535))
     throw new UsageError(`--port ${JSON.stringify(port)} is no port. Write a whole number from 0 to 65535.`);
-  return { ...(port === undefined ? {} : { port: Number(port) }), ...(typeof level === 'string' ? { logLevel: level } : {}) };
+  return { ...(port === undefined ? {} : { port: Number(port) }), ...(logLevel === undefined ? {} : { logLevel }) };
 }
 
 /** JSON lines go out as the logger writes them. */
@@ -46,15 +44,15 @@ export const serve: Command = {
     'log-level': { type: 'string', value: 'LEVEL', summary: 'in place of log.level: trace, debug, info, warn, error, fatal or silent' },
   },
   positionalsMax: 0,
-  async run({ options, env, say, complain }: CommandInput): Promise<ExitCode> {
-    const file = options['config'];
-    if (file !== undefined && typeof file !== 'string') throw new UsageError('-c takes one file.');
-    const flags = flagsOf(options);
+  async run(input: CommandInput): Promise<ExitCode> {
+    const { env, say, complain } = input;
+    const file = textOption(input, 'config');
+    const flags = flagsOf(input);
     // From the beginning until the process ends: without a listener the signal would end the process.
     const hangups = { early: false, reload: (): void => void (hangups.early = true) };
     process.on('SIGHUP', () => hangups.reload());
     const source = file === undefined ? undefined : watchedFile({ file, env, evaluators, flags });
-    const { config, prints, warnings } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators, flags }));
+    const { config, fingerprints, warnings } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators, flags }));
     if (warnings.length > 0) complain(warningsText(warnings));
     const isReadable = config.log.format === 'pretty' || (config.log.format === 'auto' && process.stdout.isTTY);
     // Sentences of verdicts may quote a run: they go to a person's terminal, never to a file of logs.
@@ -62,7 +60,7 @@ export const serve: Command = {
     const logger = loggerOf(config, isReadable, env);
     const running = service({
       config,
-      prints,
+      fingerprints,
       tracing: await openSelfTracing(config, env),
       logger,
       ...(isReadable && process.stdout.isTTY ? { onScored: runLines(terminal).scored } : {}),

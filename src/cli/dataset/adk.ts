@@ -3,8 +3,18 @@
  * older test files, lists of `query`, `expected_tool_use` and `reference`, are read too.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { callsIn, filled, listIn, others, presentMember, presentText, type CallNames } from './entries.ts';
-import type { ImportedExample, ImportedSet, SetFormat } from './set-format.ts';
+import {
+  type CallNames,
+  callsIn,
+  filled,
+  type ImportedExample,
+  type ImportedSet,
+  listIn,
+  others,
+  presentMember,
+  presentText,
+  type SetFormat,
+} from './entries.ts';
 
 export const adk: SetFormat = { name: 'adk', summary: 'eval sets of the Agent Development Kit', read };
 

@@ -4,8 +4,7 @@
  */
 import { readMessages } from '../../../evaluators/expectation/messages.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { filled, listIn, others, presentMember, presentText } from './entries.ts';
-import type { ImportedExample, ImportedSet, SetFormat } from './set-format.ts';
+import { filled, type ImportedExample, type ImportedSet, listIn, others, presentMember, presentText, type SetFormat } from './entries.ts';
 
 export const agentevals: SetFormat = { name: 'agentevals', summary: 'reference trajectories of agentevals, as OpenAI messages', read };
 

@@ -1,7 +1,17 @@
 /** Goldens and test cases of DeepEval as JSON: a list, or an object with `goldens` or `test_cases`. */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { callsIn, filled, listIn, others, presentMember, presentText, type CallNames } from './entries.ts';
-import type { ImportedExample, ImportedSet, SetFormat } from './set-format.ts';
+import {
+  type CallNames,
+  callsIn,
+  filled,
+  type ImportedExample,
+  type ImportedSet,
+  listIn,
+  others,
+  presentMember,
+  presentText,
+  type SetFormat,
+} from './entries.ts';
 
 export const deepeval: SetFormat = { name: 'deepeval', summary: 'goldens and test cases of DeepEval', read };
 

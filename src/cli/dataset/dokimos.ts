@@ -1,7 +1,17 @@
 /** Datasets of Dokimos as JSON: an object with `examples`, each with one input and output or with maps of them, and metadata. */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { callsIn, filled, listIn, others, presentMember, presentText, type CallNames } from './entries.ts';
-import type { ImportedExample, ImportedSet, SetFormat } from './set-format.ts';
+import {
+  type CallNames,
+  callsIn,
+  filled,
+  type ImportedExample,
+  type ImportedSet,
+  listIn,
+  others,
+  presentMember,
+  presentText,
+  type SetFormat,
+} from './entries.ts';
 
 export const dokimos: SetFormat = { name: 'dokimos', summary: 'datasets of Dokimos', read };
 

@@ -1,5 +1,37 @@
-/** Members of foreign entries: names in snake_case or camelCase, null as if it were not there. */
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
+/** The contract of a format of other libraries' test sets: its examples, and the recorded runs beside them, in our own form. */
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
+
+export interface SetFormat {
+  /** As `--from` names it. */
+  readonly name: string;
+  readonly summary: string;
+  readonly read: (value: JsonValue) => ImportedSet;
+}
+
+export interface ImportedSet {
+  readonly examples: readonly ImportedExample[];
+  /** What cannot be taken over, with its place: nothing is written. */
+  readonly faults: readonly string[];
+  /** Entries that have no counterpart here, with the reason: the others are written. */
+  readonly leftOut: readonly string[];
+}
+
+export interface ImportedExample {
+  /** Absent: its number in the file. */
+  readonly id?: string;
+  readonly input?: JsonValue;
+  readonly expect?: JsonObject;
+  readonly tasks?: JsonValue;
+  readonly constraints?: string;
+  readonly tools?: JsonValue;
+  readonly tags?: JsonValue;
+  /** The other members of the entry. */
+  readonly metadata?: JsonObject;
+  /** The run of the entry, as an agent trace that `tracejury eval` reads; undefined when the entry has none. */
+  readonly run?: JsonObject;
+}
+
+// Members of foreign entries: names in snake_case or camelCase, null as if it were not there.
 
 /** A member under its snake_case name or the same in camelCase. */
 export function presentMember(object: JsonObject, name: string): JsonValue | undefined {

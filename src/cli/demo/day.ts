@@ -1,7 +1,14 @@
 /** A day of simulated runs: which scenarios, with which words, when. Pure: the same seed gives the same day. */
-import { agents } from './agents.ts';
-import { scenarios, type Scenario, type ScenarioCall } from './scenarios.ts';
-import { tookMs, type CallOutcome, type SimulatedCall, type SimulatedRun } from './simulated.ts';
+import {
+  agents,
+  type CallOutcome,
+  type Scenario,
+  type ScenarioCall,
+  scenarios,
+  type SimulatedCall,
+  type SimulatedRun,
+  tookMs,
+} from './scenarios.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
 
 interface DayOptions {

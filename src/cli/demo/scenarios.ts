@@ -1,9 +1,148 @@
-/**
- * What the agents of the demonstration do, good and bad, as data. `{word}` in a text is replaced by a word of `words.ts`; a value that is
- * nothing but `{word}` takes the word's own type.
- */
+/** A simulated run of an agent: what it was asked, what it did, how each call ended. Spans are written from it, in the form of its SDK. */
+import type { ToolDefinition } from '../../model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import type { AgentName } from './agents.ts';
+
+/** How the agent is instrumented; the forms of spans stand in `sdks.ts`. */
+export type SdkName = 'plain' | 'flattened' | 'conventions' | 'ai_sdk';
+
+export type CallOutcome =
+  | { readonly kind: 'returned'; readonly result: JsonValue }
+  | { readonly kind: 'failed'; readonly message: string }
+  /** The model asked for it, and then the process died. */
+  | { readonly kind: 'lost' };
+
+export interface SimulatedCall {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly outcome: CallOutcome;
+  readonly tookMs: number;
+  /** The agent that does the work of this tool. */
+  readonly by?: SimulatedRun;
+}
+
+interface SimulatedTurn {
+  readonly thoughtMs: number;
+  readonly calls: readonly SimulatedCall[];
+}
+
+interface SimulatedAgent {
+  readonly name: string;
+  readonly sdk: SdkName;
+  readonly version: string;
+  readonly model: string;
+  readonly system: string;
+  readonly tools: readonly ToolDefinition[];
+}
+
+export interface SimulatedRun {
+  readonly agent: SimulatedAgent;
+  /** Which scenario it was made from. */
+  readonly scenario: string;
+  readonly input: string;
+  readonly sessionId?: string;
+  /** Each is one model call that asked for tools, with the calls that followed. */
+  readonly turns: readonly SimulatedTurn[];
+  /** The last model call: the answer. */
+  readonly answerMs: number;
+  /** Absent: it broke off before it answered. */
+  readonly answer?: string;
+}
+
+/** How long a run takes from its first to its last moment. */
+export function tookMs(run: SimulatedRun): number {
+  const turns = run.turns.reduce((sum, turn) => sum + turn.thoughtMs + turn.calls.reduce((calls, call) => calls + callMs(call), 0), 0);
+  return edgeMs + turns + (run.answer === undefined ? 0 : run.answerMs) + edgeMs;
+}
+
+/** Before its first and after its last step an agent does this and that. */
+export const edgeMs = 2;
+
+export function callMs({ by, tookMs: own, outcome }: SimulatedCall): number {
+  if (outcome.kind === 'lost') return 0;
+  return by === undefined ? own : tookMs(by) + edgeMs;
+}
+
+// The agents of the demonstration and their tools.
+
+const text = { type: 'string' } as const;
+
+function tool(
+  name: string,
+  description: string,
+  properties: JsonObject,
+  required: readonly string[] = Object.keys(properties),
+): ToolDefinition {
+  return { name, description, inputSchema: { type: 'object', properties, required, additionalProperties: false } };
+}
+
+const date = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' } as const;
+const order = { type: 'string', pattern: '^ORD-\\d{6}$' } as const;
+
+export const agents = {
+  'travel-agent': {
+    name: 'travel-agent',
+    sdk: 'flattened',
+    version: '2.3.0',
+    model: 'gpt-4o-mini',
+    system: 'You book trips. Use the tools, never guess prices.',
+    tools: [
+      tool('search_flights', 'Flights between two airports on a day.', { origin: text, destination: text, date }),
+      tool('book_hotel', 'Books a hotel.', { city: text, nights: { type: 'integer', minimum: 1, maximum: 30 } }),
+      tool('get_weather', 'Weather of a city on a day.', { city: text, date }, ['city']),
+    ],
+  },
+  'order-support': {
+    name: 'order-support',
+    sdk: 'ai_sdk',
+    version: '1.9.2',
+    model: 'gpt-4o-mini',
+    system: 'You help customers with their orders. Refund only what the policy allows.',
+    tools: [
+      tool('lookup_order', 'An order by its number.', { order_id: order }),
+      tool('refund_order', 'Pays an amount back.', {
+        order_id: order,
+        amount: { type: 'number', exclusiveMinimum: 0 },
+        reason: { enum: ['damaged', 'late', 'not_as_described'] },
+      }),
+      tool('send_email', 'Writes to the customer.', { to: text, subject: text }),
+    ],
+  },
+  'research-assistant': {
+    name: 'research-assistant',
+    sdk: 'conventions',
+    version: '0.8.1',
+    model: 'claude-sonnet-4',
+    system: 'You answer questions with sources. Let the web searcher read.',
+    tools: [
+      tool('ask_web_searcher', 'Lets another agent search and read the web.', { question: text }),
+      tool('save_note', 'Keeps a note.', { title: text, body: text }),
+    ],
+  },
+  'web-searcher': {
+    name: 'web-searcher',
+    sdk: 'conventions',
+    version: '0.8.1',
+    model: 'claude-haiku-4',
+    system: 'You search and read.',
+    tools: [
+      tool('web_search', 'Finds pages.', { query: text, max_results: { type: 'integer', minimum: 1, maximum: 20 } }, ['query']),
+      tool('read_page', 'The text of a page.', { url: { type: 'string', pattern: '^https://' } }),
+    ],
+  },
+  'coding-agent': {
+    name: 'coding-agent',
+    sdk: 'plain',
+    version: '4.0.0',
+    model: 'gpt-5-mini',
+    system: 'You mend code until the tests pass.',
+    tools: [],
+  },
+} as const satisfies { readonly [name: string]: SimulatedAgent };
+
+type AgentName = keyof typeof agents;
+
+// What the agents of the demonstration do, good and bad, as data. `{word}` in a text is replaced by a word of `words.ts`; a value that is
+// nothing but `{word}` takes the word's own type.
 
 export interface ScenarioCall {
   readonly tool: string;

@@ -1,9 +1,8 @@
 /** Spans of a simulated run, as the SDK of its agent would send them. Ids come from outside: real ones by chance, in tests by count. */
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { Attributed, AttributeValue, Resource, Span, SpanEvent, SpanKind, SpanStatus } from '../../model/span.ts';
-import { sdks } from './sdks.ts';
-import type { SpanData, Attributes, Sdk } from './sdk.ts';
-import { callMs, edgeMs, tookMs, type SimulatedCall, type SimulatedRun } from './simulated.ts';
+import { type Attributes, type Sdk, sdks, type SpanData } from './sdks.ts';
+import { callMs, edgeMs, type SimulatedCall, type SimulatedRun, tookMs } from './scenarios.ts';
 
 export interface Ids {
   traceId(): TraceId;

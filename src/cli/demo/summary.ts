@@ -1,16 +1,189 @@
-/** What came of the demonstration, in a few lines: verdicts, worst agents, one failed run explained, where to look next. */
+/** Posts spans in batches, as an exporter does: it retries when the service asks for it, within bounds. */
+import type { Evaluability } from '../inspect/inspection.ts';
+import { oneLine } from '../terminal.ts';
+import { columns } from '../run.ts';
+import { type HttpAnswer, httpClient, type HttpClient } from '../../http/http-client.ts';
 import type { Run } from '../../model/agent-trace.ts';
-import type { Evaluability } from '../inspect/evaluability.ts';
-import { oneLine } from '../inspect/one-line.ts';
-import { columns } from '../usage.ts';
-import type { VerdictCount } from './counts.ts';
+import { wire } from '../../model/attributes.ts';
+import type { Sleep } from '../../model/clock.ts';
+import type { Span } from '../../model/span.ts';
+import { writeTraces } from '../../otlp/write/write.ts';
+import { type MetricName, metricRows } from '../../telemetry/metrics.ts';
+import { openMetricsName } from '../../telemetry/openmetrics.ts';
+
+interface SendOptions {
+  /** The whole URL. */
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly sleep: Sleep;
+}
+
+export type Sent =
+  | { readonly kind: 'sent'; readonly requests: number; readonly bytes: number }
+  | { readonly kind: 'not_listening' }
+  | { readonly kind: 'refused'; readonly why: string };
+
+const spansPerRequest = 100;
+const triesMax = 6;
+const sendTimeoutMs = 15_000;
+const retryAfterMsMax = 10_000;
+const firstPauseMs = 500;
+const whyCharsMax = 300;
+const answerBytesMax = 64 * 1024;
+
+export async function sendSpans(spans: readonly Span[], options: SendOptions): Promise<Sent> {
+  const http = httpClient();
+  let bytes = 0;
+  let requests = 0;
+  try {
+    for (let at = 0; at < spans.length; at += spansPerRequest) {
+      const body = writeTraces(spans.slice(at, at + spansPerRequest), 'protobuf');
+      const end = await post(body, http, options);
+      if (end.kind !== 'sent') return end;
+      bytes += body.length;
+      requests++;
+    }
+  } finally {
+    http.stop();
+  }
+  return { kind: 'sent', requests, bytes };
+}
+
+async function post(body: Buffer, http: HttpClient, { url, headers, sleep }: SendOptions): Promise<Sent> {
+  let why = '';
+  for (let tried = 0; tried < triesMax; tried++) {
+    const answer = await http.send({
+      url,
+      headers: { ...headers, 'content-type': 'application/x-protobuf' },
+      body,
+      timeoutMs: sendTimeoutMs,
+      answerBytesMax,
+    });
+    if (answer.kind === 'unanswered') {
+      if (answer.reason === 'failed' && answer.code === 'ECONNREFUSED') return { kind: 'not_listening' };
+      return { kind: 'refused', why: failureText(answer) };
+    }
+    const { status } = answer;
+    if (status < 300) return { kind: 'sent', requests: 1, bytes: body.length };
+    why = `${status} ${answer.body.toString().slice(0, whyCharsMax)}`.trim();
+    if (status !== 429 && status !== 503) return { kind: 'refused', why };
+    await sleep(pauseMs(answer.headers['retry-after'], tried));
+  }
+  return { kind: 'refused', why: `${why} (after ${triesMax} tries)` };
+}
+
+/** What the service asks for in seconds; without a word from it, twice as long each time. */
+function pauseMs(retryAfter: string | undefined, tried: number): number {
+  const seconds = retryAfter === undefined ? Number.NaN : Number(retryAfter);
+  return Math.min(retryAfterMsMax, Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : firstPauseMs * 2 ** tried);
+}
+
+/** Why no answer came. */
+function failureText(answer: Extract<HttpAnswer, { readonly kind: 'unanswered' }>): string {
+  if (answer.reason === 'timed_out') return `no answer within ${answer.afterMs / 1_000} s`;
+  return answer.reason === 'failed' ? answer.code : 'stopped';
+}
+
+// What a service has counted, read from its metrics page.
+
+export interface Counts {
+  readonly runs: number;
+  readonly verdicts: readonly VerdictCount[];
+}
+
+interface VerdictCount {
+  readonly evaluator: string;
+  readonly agent: string;
+  /** pass, fail, skipped, error, or a label of the evaluator's own. */
+  readonly label: string;
+  readonly count: number;
+}
+
+type ReadCounts = { readonly kind: 'read'; readonly counts: Counts } | { readonly kind: 'unreadable'; readonly why: string };
+
+const pageTimeoutMs = 10_000;
+const linesMax = 200_000;
+const pageBytesMax = 64 * 1024 * 1024;
+
+export async function readCounts(consoleUrl: string): Promise<ReadCounts> {
+  const http = httpClient();
+  const request = { method: 'GET', headers: {}, timeoutMs: pageTimeoutMs, answerBytesMax: pageBytesMax };
+  const answer = await http.send({ ...request, url: `${consoleUrl}/metrics` });
+  http.stop();
+  if (answer.kind === 'unanswered') return { kind: 'unreadable', why: failureText(answer) };
+  const { status, body, isCut } = answer;
+  if (status >= 300) return { kind: 'unreadable', why: status === 401 ? 'it wants a token' : `it answers ${status}` };
+  return isCut ? { kind: 'unreadable', why: 'it is too large' } : { kind: 'read', counts: countsIn(body.toString()) };
+}
+
+/** Of the whole page only the counters of runs and verdicts. */
+export function countsIn(page: string): Counts {
+  const results = nameOf('tracejury.evaluation.results');
+  const runs = nameOf('tracejury.runs');
+  const verdicts: VerdictCount[] = [];
+  let runCount = 0;
+  for (const line of page.split('\n', linesMax)) {
+    if (line.startsWith(`${runs}{`) || line.startsWith(`${runs} `)) runCount += sample(line)?.value ?? 0;
+    const found = line.startsWith(`${results}{`) ? sample(line) : undefined;
+    if (found === undefined) continue;
+    const label = (name: string): string => found.labels.get(name.replaceAll('.', '_')) ?? '';
+    verdicts.push({
+      evaluator: label(wire.evaluationName),
+      agent: label(wire.agentName),
+      label: label(wire.scoreLabel),
+      count: found.value,
+    });
+  }
+  return { runs: runCount, verdicts };
+}
+
+/** What was counted between two looks. */
+export function countsBetween(before: Counts, after: Counts): Counts {
+  const key = ({ evaluator, agent, label }: VerdictCount): string => JSON.stringify([evaluator, agent, label]);
+  const known = new Map<string, number>();
+  for (const one of before.verdicts) known.set(key(one), (known.get(key(one)) ?? 0) + one.count);
+  const summed = new Map<string, VerdictCount>();
+  for (const one of after.verdicts) summed.set(key(one), { ...one, count: (summed.get(key(one))?.count ?? 0) + one.count });
+  return {
+    runs: after.runs - before.runs,
+    verdicts: [...summed.values()]
+      .map((one) => ({ ...one, count: one.count - (known.get(key(one)) ?? 0) }))
+      .filter(({ count }) => count > 0),
+  };
+}
+
+function nameOf(metric: MetricName): string {
+  const row = metricRows[metric];
+  if (row === undefined) throw new Error(`there is no metric ${metric}`);
+  return `${openMetricsName(metric, row)}_total`;
+}
+
+const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/g;
+const VALUE = /\} (\S+)$|^\S+ (\S+)$/;
+
+function sample(line: string): { readonly labels: ReadonlyMap<string, string>; readonly value: number } | undefined {
+  const value = VALUE.exec(line);
+  const number = Number(value?.[1] ?? value?.[2]);
+  if (!Number.isFinite(number)) return undefined;
+  return {
+    labels: new Map(
+      [...line.matchAll(LABEL)].map(([, name = '', text = '']) => [
+        name,
+        text.replaceAll(/\\(.)/g, (_, sign: string) => (sign === 'n' ? '\n' : sign)),
+      ]),
+    ),
+    value: number,
+  };
+}
+
+// What came of the demonstration, in a few lines: verdicts, worst agents, one failed run explained, where to look next.
 
 export interface FailedRun {
   readonly run: Run;
   readonly evaluability: readonly Evaluability[];
 }
 
-const agentsShown = 3;
+const agentsMax = 3;
 const textMax = 150;
 const plainLabels: readonly string[] = ['pass', 'fail', 'skipped', 'error'];
 
@@ -50,7 +223,7 @@ export function worstAgentLines(verdicts: readonly VerdictCount[]): readonly str
     'Worst agents',
     ...columns(
       worst
-        .slice(0, agentsShown)
+        .slice(0, agentsMax)
         .map(
           ({ agent, failed, judged }) =>
             [

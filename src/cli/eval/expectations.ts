@@ -1,15 +1,15 @@
 /** What runs and datasets expect, beside what the evaluators check: matching evaluators are switched on, and what stays unchecked is named. */
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { coverageOf } from '../../../evaluators/configuration/coverage.ts';
-import type { AnyEvaluator, ExpectedPart } from '../../../evaluators/evaluator.ts';
-import { readExpectation, refinedPart, statedParts } from '../../../evaluators/expectation/expectation.ts';
-import { pathText, type ConfigFault } from '../../config/diagnostic.ts';
-import type { Expectation } from '../../model/expectation.ts';
-import type { JsonValue } from '../../model/json.ts';
-import { expectedOf, type PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
+import type { AnyEvaluator, ExpectedPart, Fault } from '../../../evaluators/evaluator.ts';
+import { expectationNames, readExpectation, refinedPart, statedParts } from '../../../evaluators/expectation/expectation.ts';
+import type { DatasetExample, EvalItem, EvalResult, MatchedItem } from './scoring.ts';
 import { InputFaults } from '../input-faults.ts';
-import { wordedFault } from './fault-wording.ts';
-import type { DatasetExample, EvalItem, EvalResult, MatchedItem } from './item.ts';
+import { type ConfigFault, pathText } from '../../config/diagnostic.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
+import type { Expectation } from '../../model/expectation.ts';
+import { isJsonArray, isJsonObject, type JsonValue, member } from '../../model/json.ts';
+import { expectedOf, type PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 
 export interface SwitchedOnEvaluator {
   readonly name: string;
@@ -19,7 +19,7 @@ export interface SwitchedOnEvaluator {
   readonly judge: string | undefined;
 }
 
-export interface CoveredItems {
+interface CoveredItems {
   /** With the evaluators of each run, those that its expectation switches on among them. */
   readonly items: readonly (MatchedItem & { readonly plan: readonly PlannedEvaluator[] })[];
   readonly switchedOn: readonly SwitchedOnEvaluator[];
@@ -28,7 +28,7 @@ export interface CoveredItems {
   readonly warnings: readonly string[];
 }
 
-export interface CoverageSettings {
+interface CoverageSettings {
   readonly plan: readonly PlannedEvaluator[];
   readonly members: readonly AnyEvaluator[];
   /** Names of the configured judges; the first is asked by what an expectation switches on. */
@@ -191,4 +191,52 @@ export function unverified(results: readonly EvalResult[]): readonly Unverified[
       ];
     });
   });
+}
+
+// A fault of a dataset or an expectation in the form of configuration faults: the problem and the remedy.
+
+interface WordedFault extends Pick<ConfigFault, 'problem' | 'todo'> {
+  readonly at: 'key' | 'value';
+}
+
+/** Names at the end of a fault's problem. */
+const listed = /^(is not known|names no evaluator|must be one of|must name a judge of the configuration)(?:; (?:known|there) are)? (.+)$/;
+
+const forms: { readonly [problem: string]: string } = {
+  'must be array': 'Write a list: [ … ].',
+  'must be a list': 'Write a list: [ … ].',
+  'must be object': 'Write an object: { … }.',
+  'must be an object': 'Write an object: { … }.',
+  'must be string': 'Write a text in quotes.',
+  'is missing': 'Add it.',
+};
+
+/** `value`: what the path of the fault begins at. */
+export function wordedFault({ path, problem }: Fault, value: JsonValue): WordedFault {
+  const [, head = '', names = ''] = listed.exec(problem) ?? [];
+  if (head === '') return { at: 'value', problem, todo: forms[problem] ?? 'docs/guides/ci.md shows the form of a dataset.' };
+  const known = names.split(', ');
+  const key = String(path.at(-1) ?? '');
+  const isKey = head === 'is not known';
+  const written = isKey ? key : valueAt(value, path);
+  const guess = typeof written === 'string' ? didYouMean(written, known) : undefined;
+  const elsewhere = isKey && path.length === 1 && guess === undefined ? didYouMean(key, expectationNames) : undefined;
+  const todo =
+    guess !== undefined
+      ? `Did you mean ${guess}?`
+      : elsewhere !== undefined
+        ? `Did you mean ${elsewhere} under expect?`
+        : `${isKey ? 'Known are' : 'There are'} ${names}.`;
+  const quoted = typeof written === 'string' && !isKey ? `${JSON.stringify(written.slice(0, 60))} ` : '';
+  return {
+    at: isKey ? 'key' : 'value',
+    problem: head === 'must be one of' ? `${quoted}is none of what it may be` : `${quoted}${head}`,
+    todo,
+  };
+}
+
+function valueAt(value: JsonValue, path: Fault['path']): JsonValue | undefined {
+  let at: JsonValue | undefined = value;
+  for (const part of path) at = isJsonArray(at) && typeof part === 'number' ? at[part] : isJsonObject(at) ? member(at, String(part)) : at;
+  return at;
 }

@@ -2,10 +2,9 @@
  * The report as JUnit XML: one suite an evaluator, one test case a run. The time of a case is how long the run took by its spans; of a run
  * without times, how long its verdict took.
  */
-import { partText, type NamedVerdict } from '../../library/report.ts';
-import { classOf } from '../../library/tally.ts';
+import { classOf, type NamedVerdict, partText } from '../../library/report.ts';
 import { unverifiedText, type EvalReport } from './report.ts';
-import type { EvalResult } from './item.ts';
+import type { EvalResult } from './scoring.ts';
 
 export function junitXml({ outcome, tallies, gates, nothingScored, unverified = [] }: EvalReport): string {
   const suites = tallies.flatMap((tally) => {

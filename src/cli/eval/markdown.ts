@@ -1,13 +1,21 @@
 /** The report as Markdown, fit for a comment on a pull request. */
-import { scoredCount } from '../../library/tally.ts';
-import { severalRuns, taskCells, taskHeads, type TaskResult } from './tasks.ts';
-import type { EvalResult } from './item.ts';
-import { countsText, findings, gateText, switchedOnText, unverifiedText, warningsOf, type EvalReport, type Finding } from './report.ts';
-import { verdictCells } from './table.ts';
-import { isFailing } from './unscored.ts';
+import { scoredCount } from '../../library/report.ts';
+import { type EvalResult, severalRuns, taskCells, taskHeads, type TaskResult } from './scoring.ts';
+import {
+  countsText,
+  type EvalReport,
+  type Finding,
+  findings,
+  gateText,
+  isFailing,
+  switchedOnText,
+  unverifiedText,
+  verdictCells,
+  warningsOf,
+} from './report.ts';
 
 /** GitHub takes comments of up to 65,536 characters. */
-const findingsShown = 50;
+const findingsMax = 50;
 const cellChars = 300;
 const warningChars = 1_000;
 
@@ -29,7 +37,7 @@ export function markdownText(report: EvalReport): string {
       ? []
       : [
           `Examples without a run: ${outcome.missing
-            .slice(0, findingsShown)
+            .slice(0, findingsMax)
             .map((id) => cell(id))
             .join(', ')}`,
         ]),
@@ -37,9 +45,9 @@ export function markdownText(report: EvalReport): string {
       ? []
       : [
           `Expectations without a score:\n${unverified
-            .slice(0, findingsShown)
+            .slice(0, findingsMax)
             .map((one) => `- ${cell(unverifiedText(one))}`)
-            .join('\n')}${unverified.length > findingsShown ? `\n- … and ${unverified.length - findingsShown} more` : ''}`,
+            .join('\n')}${unverified.length > findingsMax ? `\n- … and ${unverified.length - findingsMax} more` : ''}`,
         ]),
     ...byRun(outcome.results.filter((result) => isFailing(result, unverified))),
     ...details('failed', findings(outcome.results, 'failed')),
@@ -49,7 +57,7 @@ export function markdownText(report: EvalReport): string {
 
 function byRun(results: readonly EvalResult[]): readonly string[] {
   if (results.length === 0) return [];
-  const rows = results.slice(0, findingsShown).map(
+  const rows = results.slice(0, findingsMax).map(
     ({ item, verdicts }) =>
       `| ${cell(item.label)} | ${cell(item.run.trace.agent ?? '–')} | ${verdicts.length} | ${verdictCells(verdicts, false)
         .map((text) => cell(text))
@@ -58,32 +66,32 @@ function byRun(results: readonly EvalResult[]): readonly string[] {
   return [
     `<details><summary>${results.length} ${results.length === 1 ? 'run that did' : 'runs that did'} not pass</summary>`,
     ['| run | agent | verdicts | not passed |', '|---|---|---:|---|', ...rows].join('\n'),
-    ...(results.length > findingsShown ? [`… and ${results.length - findingsShown} more`] : []),
+    ...(results.length > findingsMax ? [`… and ${results.length - findingsMax} more`] : []),
     '</details>',
   ];
 }
 
 function several(tasks: readonly TaskResult[]): readonly string[] {
   if (tasks.length === 0) return [];
-  const rows = tasks.slice(0, findingsShown).map(
+  const rows = tasks.slice(0, findingsMax).map(
     (one) =>
       `| ${taskCells(one)
         .map((text) => cell(text))
         .join(' | ')} |`,
   );
-  const more = tasks.length > findingsShown ? [`… and ${tasks.length - findingsShown} more`] : [];
+  const more = tasks.length > findingsMax ? [`… and ${tasks.length - findingsMax} more`] : [];
   return [[`| ${taskHeads.join(' | ')} |`, '|---|---|---:|---:|---:|---:|', ...rows].join('\n'), ...more];
 }
 
 function details(what: string, found: readonly Finding[]): readonly string[] {
   if (found.length === 0) return [];
   const rows = found
-    .slice(0, findingsShown)
+    .slice(0, findingsMax)
     .map(
       ({ label, name, verdict }) =>
         `| ${cell(label)} | ${cell(name)} | ${verdict.kind === 'scored' ? verdict.score.toFixed(3) : ''} | ${cell(verdict.explanation)} |`,
     );
-  const more = found.length > findingsShown ? [`… and ${found.length - findingsShown} more`] : [];
+  const more = found.length > findingsMax ? [`… and ${found.length - findingsMax} more`] : [];
   return [
     [
       `<details><summary>${found.length} ${what}</summary>`,

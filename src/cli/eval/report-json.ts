@@ -1,9 +1,7 @@
 /** The report as one JSON object, with every verdict whole. */
 import { jsonText, type JsonObject } from '../../model/json.ts';
-import type { NamedVerdict } from '../../library/report.ts';
-import { passedShare, scoredCount } from '../../library/tally.ts';
-import type { EvalReport } from './report.ts';
-import { sessionsOf } from './sessions.ts';
+import { type NamedVerdict, passedShare, scoredCount } from '../../library/report.ts';
+import { type EvalReport, sessionsOf } from './report.ts';
 
 export function reportJson({
   outcome,

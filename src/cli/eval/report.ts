@@ -1,10 +1,83 @@
-/** The content of a report, for every format. */
-import { classOf, type VerdictClass } from '../../library/tally.ts';
-import type { NamedVerdict } from '../../library/report.ts';
+/** Gates: the share of an evaluator's verdicts that has to pass. */
+import { type WorstTurn, worstTurns } from '../../analytics/worst-turns.ts';
+import { UsageError } from '../command.ts';
 import type { SwitchedOnEvaluator, Unverified } from './expectations.ts';
-import type { EvaluatorTally, GateResult } from './gates.ts';
-import type { EvalOutcome, EvalResult } from './item.ts';
-import type { TaskResult } from './tasks.ts';
+import { type EvalOutcome, type EvalResult, severalRuns, taskCells, taskHeads, type TaskResult } from './scoring.ts';
+import { oneLine } from '../terminal.ts';
+import type { JudgeConfig } from '../../config/config.ts';
+import { classOf, type NamedVerdict, passedShare, scoredCount, type Tally, tallyOf, type VerdictClass } from '../../library/report.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
+import { judgesOf } from '../../pipeline/jury/jury-panel.ts';
+
+export interface Gate {
+  readonly name: string;
+  readonly share: number;
+}
+
+interface GateResult extends Gate {
+  /** Undefined: nothing passed or failed, so the gate was not reached either. */
+  readonly reached: number | undefined;
+  readonly held: boolean;
+}
+
+interface EvaluatorTally extends Tally {
+  readonly name: string;
+}
+
+/** `NAME=SHARE`; the share as a number from 0 to 1 or in percent. */
+export function parseGate(text: string, names: readonly string[]): Gate {
+  const at = text.lastIndexOf('=');
+  const [name, written] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
+  const match = /^(\d{1,3}(?:\.\d{1,15})?|\.\d{1,15})(%?)$/.exec(written);
+  const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
+  if (at < 1 || !(share >= 0 && share <= 1))
+    throw new UsageError(`--fail-under takes NAME=SHARE with a share from 0 to 1, as in tool_error=0.95; ${JSON.stringify(text)} is none.`);
+  if (names.includes(name)) return { name, share };
+  const guess = didYouMean(name, names);
+  throw new UsageError(
+    `--fail-under: no evaluator here is called ${JSON.stringify(name)}. ${guess === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${guess}?`}`,
+  );
+}
+
+export function talliesOf({ results }: EvalOutcome): readonly EvaluatorTally[] {
+  const all = results.flatMap(({ verdicts }) => verdicts);
+  return [...Map.groupBy(all, ({ name }) => name)].map(([name, own]) => ({ name, ...tallyOf(own.map(({ verdict }) => verdict)) }));
+}
+
+/** Adds a row for each evaluator that gave no verdict. */
+export function withoutVerdicts(tallies: readonly EvaluatorTally[], names: readonly string[]): readonly EvaluatorTally[] {
+  const counted = new Set(tallies.map(({ name }) => name));
+  return [...tallies, ...[...new Set(names)].filter((name) => !counted.has(name)).map((name) => ({ name, ...tallyOf([]) }))];
+}
+
+/**
+ * Evaluators without a score whose judge could not be asked at all, as with a wrong key or address: their checks never ran, even when all others passed.
+ * A judge that answers outside its schema was asked.
+ */
+export function unaskedEvaluators({ results }: EvalOutcome): readonly string[] {
+  const groups = Map.groupBy(
+    results.flatMap(({ verdicts }) => verdicts.filter(({ verdict }) => verdict.kind !== 'skipped')),
+    ({ name }) => name,
+  );
+  return [...groups]
+    .filter(([, own]) => own.every(({ verdict }) => verdict.kind === 'failed' && unasked.test(verdict.error)))
+    .map(([name]) => name);
+}
+
+/** Errors of a verdict that say that no answer came, in `src/judges`. */
+const unasked = /^(?:judge_unavailable|judge_timed_out|judge_out_of_quota|judge_down|timed_out)\b/;
+
+export function gateResults(gates: readonly Gate[], tallies: readonly EvaluatorTally[]): readonly GateResult[] {
+  return gates.map((gate) => {
+    const tally = tallies.find(({ name }) => name === gate.name);
+    const reached = tally === undefined ? undefined : passedShare(tally);
+    return { ...gate, reached, held: reached !== undefined && reached >= gate.share };
+  });
+}
+
+// The content of a report, for every format.
 
 export interface EvalReport {
   readonly outcome: EvalOutcome;
@@ -29,7 +102,7 @@ export interface Finding extends NamedVerdict {
   readonly label: string;
 }
 
-export interface PassedWith {
+interface PassedWith {
   /** Expectations whose evaluators gave no score. */
   readonly unverified?: readonly Unverified[];
   /** Evaluators without a score whose judge could not be asked. */
@@ -89,4 +162,322 @@ export function warningsOf({ nothingScored, warnings = [] }: EvalReport): readon
 /** Rounds down, so that the text never names a share that was not reached. */
 export function percent(share: number): string {
   return `${Math.floor(share * 1_000 + 1e-9) / 10} %`;
+}
+
+// Sessions of several runs in the inputs, with the worst turn of each by evaluator.
+
+interface SessionResult {
+  readonly id: string;
+  /** Its runs by their starts; where the inputs have no times, in the order of the inputs. */
+  readonly turns: readonly EvalResult[];
+  readonly worst: readonly WorstTurn[];
+}
+
+/** Sessions of one run say no more than the run. */
+export function sessionsOf(results: readonly EvalResult[]): readonly SessionResult[] {
+  const known = results.filter(({ session }) => session !== undefined && session !== '');
+  return [...Map.groupBy(known, ({ session }) => session ?? '')]
+    .filter(([, runs]) => runs.length > 1)
+    .map(([id, runs]) => {
+      const turns = runs.toSorted((one, other) => Number(one.item.run.startUnixNano - other.item.run.startUnixNano));
+      const scores = turns.map(({ verdicts }) =>
+        verdicts.map(({ name, verdict }) => ({ name, score: verdict.kind === 'scored' ? verdict.score : undefined })),
+      );
+      return { id, turns, worst: worstTurns(scores) };
+    });
+}
+
+// The report for a terminal.
+
+const findingsMax = 50;
+const labelChars = 80;
+const textChars = 300;
+const warningChars = 1_000;
+/** Runs that --verbose lists. */
+const rowsVerbose = 1_000;
+
+export function tableText(report: EvalReport): string {
+  const { outcome, tallies, gates, tasks, passed, switchedOn = [], unverified = [], verbose = false } = report;
+  const rows = tallies.map((one) => [
+    one.name,
+    String(one.passed),
+    String(one.failed),
+    String(one.raw),
+    String(one.skipped),
+    String(one.errors),
+    scoredCount(one) === 0 ? '–' : (one.scoreSum / scoredCount(one)).toFixed(3),
+  ]);
+  return [
+    countsText(outcome),
+    '',
+    ...aligned([['evaluator', 'passed', 'failed', 'raw', 'skipped', 'no judge', 'mean score'], ...rows]),
+    ...(switchedOn.length === 0
+      ? []
+      : ['', 'Switched on by expectations', ...switchedOn.map((one) => `  ${oneLine(switchedOnText(one), textChars)}`)]),
+    ...several(severalRuns(tasks)),
+    ...bySession(outcome.results, verbose),
+    ...byRun(
+      outcome.results.filter((result) => verbose || isFailing(result, unverified)),
+      verbose,
+    ),
+    ...list('Failed', findings(outcome.results, 'failed')),
+    ...list('Without a usable judge', findings(outcome.results, 'errors')),
+    ...(unverified.length === 0
+      ? []
+      : [
+          '',
+          'Expectations without a score',
+          ...unverified.slice(0, findingsMax).map((one) => `  ${oneLine(unverifiedText(one), textChars)}`),
+          ...more(unverified.length),
+        ]),
+    ...(outcome.missing.length === 0
+      ? []
+      : [
+          '',
+          'Examples without a run',
+          ...outcome.missing.slice(0, findingsMax).map((id) => `  ${oneLine(id, labelChars)}`),
+          ...more(outcome.missing.length),
+        ]),
+    ...(gates.length === 0 ? [] : ['', 'Gates', ...gates.map((gate) => `  ${gateText(gate)}`)]),
+    ...warned(warningsOf(report)),
+    '',
+    passed ? 'PASSED' : 'FAILED',
+  ].join('\n');
+}
+
+function warned(warnings: readonly string[]): readonly string[] {
+  return warnings.length === 0 ? [] : ['', ...warnings.map((text) => `⚠ ${oneLine(text, warningChars)}`)];
+}
+
+/** One row a run; a failing run shows what failed, and with `verbose` everything. */
+function byRun(results: readonly EvalResult[], verbose: boolean): readonly string[] {
+  if (results.length === 0) return [];
+  const listed = results.slice(0, verbose ? rowsVerbose : findingsMax);
+  const rows = listed.map(({ item, verdicts }) => [
+    oneLine(item.label, labelChars),
+    oneLine(item.run.trace.agent ?? '–', labelChars),
+    verdictCells(verdicts, verbose).join(', '),
+  ]);
+  const [heads, ...lines] = aligned([['run', 'agent', 'verdicts'], ...rows], 'left');
+  return ['', heads ?? '', ...lines, ...(results.length > listed.length ? [`  … and ${results.length - listed.length} more`] : [])].map(
+    (line) => line.trimEnd(),
+  );
+}
+
+/** One row a session and evaluator whose worst turn failed, and with `verbose` every other with a score. */
+function bySession(results: readonly EvalResult[], verbose: boolean): readonly string[] {
+  const rows = sessionsOf(results).flatMap(({ id, turns, worst }) =>
+    worst.flatMap(({ name, worst: at, score }) => {
+      const turn = at === undefined ? undefined : turns[at];
+      const isFailed = turn?.verdicts.some((one) => one.name === name && classOf(one.verdict) === 'failed');
+      if (at === undefined || turn === undefined || score === undefined || !(verbose || isFailed === true)) return [];
+      return [[id, name, `${at + 1} of ${turns.length}`, score.toFixed(3), turn.item.label].map((text) => oneLine(text, labelChars))];
+    }),
+  );
+  if (rows.length === 0) return [];
+  const listed = rows.slice(0, verbose ? rowsVerbose : findingsMax);
+  return [
+    '',
+    ...aligned([['session', 'evaluator', 'worst turn', 'score', 'run'], ...listed], 'left').map((line) => line.trimEnd()),
+    ...(rows.length > listed.length ? [`  … and ${rows.length - listed.length} more`] : []),
+  ];
+}
+
+const marks: { readonly [which in VerdictClass]: string } = { failed: '✗', errors: '⚠', passed: '✓', raw: '·', skipped: '–' };
+
+/** The worst first. */
+export function verdictCells(verdicts: readonly NamedVerdict[], verbose: boolean): readonly string[] {
+  return (Object.keys(marks) as readonly VerdictClass[]).flatMap((which) =>
+    verdicts
+      .filter(({ verdict }) => classOf(verdict) === which && (verbose || which === 'failed' || which === 'errors'))
+      .map(
+        ({ name, verdict }) =>
+          `${marks[which]} ${name}${verdict.kind === 'scored' ? ` ${verdict.score.toFixed(3)}` : ` (${oneLine(verdict.kind === 'skipped' ? verdict.reason : verdict.error, labelChars)})`}`,
+      ),
+  );
+}
+
+function more(count: number): readonly string[] {
+  return count > findingsMax ? [`  … and ${count - findingsMax} more`] : [];
+}
+
+function several(tasks: readonly TaskResult[]): readonly string[] {
+  if (tasks.length === 0) return [];
+  const rows = tasks.slice(0, findingsMax).map((one) => taskCells(one).map((text) => oneLine(text, labelChars)));
+  return ['', ...aligned([taskHeads, ...rows]), ...more(tasks.length)];
+}
+
+function list(title: string, found: readonly Finding[]): readonly string[] {
+  if (found.length === 0) return [];
+  const lines = found
+    .slice(0, findingsMax)
+    .flatMap(({ label, name, verdict }) => [
+      `  ${oneLine(label, labelChars)}  ${name}${verdict.kind === 'scored' ? ` ${verdict.score.toFixed(3)}` : verdict.kind === 'failed' ? ` (${oneLine(verdict.error, labelChars)})` : ''}`,
+      `    ${oneLine(verdict.explanation, textChars)}`,
+    ]);
+  return ['', title, ...lines, ...more(found.length)];
+}
+
+/** The first column to the left; the others, which are numbers, to the right. */
+function aligned(rows: readonly (readonly string[])[], others: 'left' | 'right' = 'right'): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (column === 0 || others === 'left' ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  '),
+  );
+}
+
+// Why runs and evaluators have no score, in sentences: nothing scored is never a pass.
+
+export interface Unscored {
+  /** Runs with a score. */
+  readonly scoredRuns: number;
+  /** One sentence; undefined: something was scored. */
+  readonly nothing: string | undefined;
+  /** Some run lacks what an evaluator needs. */
+  readonly isLacking: boolean;
+  /** One sentence each. */
+  readonly warnings: readonly string[];
+}
+
+interface UnscoredWith {
+  readonly tallies: readonly EvaluatorTally[];
+  readonly plan: readonly PlannedEvaluator[];
+  readonly judges: readonly Pick<JudgeConfig, 'name' | 'baseUrl' | 'apiKey'>[];
+  /** By the name of a judge: the code with which its last connection failed. */
+  readonly connectionCodes: ReadonlyMap<string, string>;
+}
+
+const reasonsMax = 4;
+const labelsMax = 5;
+
+export function unscoredOf(outcome: EvalOutcome, options: UnscoredWith): Unscored {
+  const { results } = outcome;
+  const without = results.filter((result) => !isScored(result));
+  const scoredRuns = results.length - without.length;
+  const reasons = (own: readonly EvalResult[], name?: string): string => reasonsOf(own, options, name);
+  const nothing =
+    scoredRuns > 0
+      ? undefined
+      : `0 of ${runsText(outcome.runs)} scored: ${options.plan.length === 0 && results.every(({ verdicts }) => verdicts.length === 0) ? 'no evaluator is configured' : reasons(results)}.`;
+  const idle = options.tallies.filter((tally) => scoredCount(tally) === 0);
+  const ruleOnly = results.flatMap(({ verdicts }) =>
+    verdicts.filter(({ verdict }) => verdict.kind === 'scored' && verdict.details['judge_error'] === true),
+  );
+  return {
+    scoredRuns,
+    nothing,
+    isLacking: results.some(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'skipped')),
+    warnings: [
+      ...(nothing === undefined
+        ? idle.map(({ name }) => `${name} scored 0 of ${runsText(results.length)}: ${reasons(results, name)}.`)
+        : []),
+      ...(nothing === undefined && without.length > 0
+        ? [
+            `${runsText(without.length)} ${without.length === 1 ? 'has' : 'have'} no score: ${without
+              .slice(0, labelsMax)
+              .map((result) => `${result.item.label} (${reasons([result])})`)
+              .join('; ')}${without.length > labelsMax ? `; and ${without.length - labelsMax} more` : ''}.`,
+          ]
+        : []),
+      ...[...Map.groupBy(ruleOnly, ({ name }) => name)].map(
+        ([name, own]) => `${name} has the score of its rules alone on ${runsText(own.length)}: its judge gave no usable answer.`,
+      ),
+    ],
+  };
+}
+
+function isScored({ verdicts }: EvalResult): boolean {
+  return verdicts.some(({ verdict }) => verdict.kind === 'scored');
+}
+
+function runsText(count: number): string {
+  return `${count} ${count === 1 ? 'run' : 'runs'}`;
+}
+
+/** The commonest reasons first, each once, with the evaluators that gave it. */
+function reasonsOf(results: readonly EvalResult[], options: UnscoredWith, only: string | undefined): string {
+  const groups = new Map<string, { readonly names: Set<string>; count: number }>();
+  for (const { verdicts } of results) {
+    for (const { name, verdict } of verdicts) {
+      if ((only !== undefined && name !== only) || verdict.kind === 'scored') continue;
+      const why = reasonOf(name, verdict, options);
+      const group = groups.get(why) ?? { names: new Set<string>(), count: 0 };
+      groups.set(why, group);
+      group.names.add(name);
+      group.count++;
+    }
+  }
+  if (groups.size === 0) return only === undefined ? 'no evaluator is for it (`when`)' : 'its condition (`when`) fits none';
+  const ranked = [...groups].sort(([, a], [, b]) => b.count - a.count);
+  const texts = ranked.slice(0, reasonsMax).map(([why, { names, count }]) => {
+    const who =
+      only === undefined && !why.startsWith('judge ')
+        ? `${[...names].slice(0, reasonsMax).join(', ')}${names.size > reasonsMax ? ', …' : ''}: `
+        : '';
+    return `${who}${only !== undefined && why.startsWith('skipped') ? `${count} ` : ''}${why}`;
+  });
+  return `${texts.join('; ')}${ranked.length > reasonsMax ? `; and ${ranked.length - reasonsMax} other reasons` : ''}`;
+}
+
+function reasonOf(name: string, verdict: Exclude<Verdict, { readonly kind: 'scored' }>, options: UnscoredWith): string {
+  if (verdict.kind === 'skipped') return `skipped (${verdict.reason})`;
+  const asked = judgesAsked(options.plan.find(({ configured }) => configured.name === name));
+  const own = options.judges.filter((judge) => asked.includes(judge.name));
+  if (own.length === 0) return `failed (${verdict.error})`;
+  const broken = own.find((judge) => options.connectionCodes.has(judge.name)) ?? own[0];
+  const names = broken !== undefined && options.connectionCodes.has(broken.name) ? [broken] : own;
+  return `judge ${names.map((judge) => `\`${judge.name}\` at ${originOf(judge.baseUrl)}`).join(', ')} ${judgeFault(verdict, broken, options)}`;
+}
+
+function judgesAsked(planned: PlannedEvaluator | undefined): readonly string[] {
+  if (planned?.panel !== undefined) return judgesOf(planned.panel);
+  return planned?.judge === undefined ? [] : [planned.judge];
+}
+
+/** Without path, query and user: any of them may hold a key. */
+function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? 'an address that is no URL';
+}
+
+const connectionWords: { readonly [code: string]: string } = {
+  ECONNREFUSED: 'refused the connection',
+  ECONNRESET: 'ended the connection',
+  ENOTFOUND: 'has a host name that is not known',
+  EAI_AGAIN: 'has a host name that could not be looked up',
+  ETIMEDOUT: 'did not take the connection in time',
+  UND_ERR_CONNECT_TIMEOUT: 'did not take the connection in time',
+};
+
+const statusWords: { readonly [status: string]: string } = {
+  401: 'refused the key (status 401)',
+  403: 'refused the key (status 403)',
+  404: 'has no such path or model (status 404)',
+};
+
+/** What is wrong with a judge, as the predicate of a sentence. */
+function judgeFault(
+  { error, explanation }: Extract<Verdict, { readonly kind: 'failed' }>,
+  judge: Pick<JudgeConfig, 'name' | 'apiKey'> | undefined,
+  { connectionCodes }: UnscoredWith,
+): string {
+  const code = connectionCodes.get(judge?.name ?? '');
+  const [, status = ''] = /^judge_unavailable: status (\d{3})$/.exec(error) ?? [];
+  if (status === '401' && judge?.apiKey === '') return 'wants a key (status 401): set api_key';
+  if (status !== '') return statusWords[status] ?? `answered with status ${status}`;
+  const isConnection = /^(?:judge_unavailable: no connection|timed_out$|judge_down$)/.test(error);
+  if (isConnection && code !== undefined) return connectionWords[code] ?? `gave no connection (${code})`;
+  if (error.startsWith('judge_unavailable: ')) return `gave ${error.slice('judge_unavailable: '.length)}`;
+  if (error === 'timed_out') return `gave no verdict in time: ${explanation}`.replace(/\.$/, '');
+  if (error === 'over_budget') return 'has spent its budget';
+  return `gave no usable answer (${error})`;
+}
+
+/** Runs that a reader wants to see: one that did not pass, or that a judge left without a verdict. */
+export function isFailing({ item, verdicts }: EvalResult, unchecked: readonly Unverified[]): boolean {
+  return (
+    verdicts.some(({ verdict }) => classOf(verdict) === 'failed' || verdict.kind === 'failed') ||
+    unchecked.some(({ label }) => label === item.label)
+  );
 }

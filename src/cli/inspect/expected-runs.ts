@@ -3,14 +3,14 @@ import { didYouMean } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { runJson } from '../../model/run-json.ts';
-import { unreadable, type Body } from './bodies.ts';
+import { type Body, unreadable } from './recording.ts';
 
 const runMembers = ['agent', 'input', 'final_response', 'tool_calls'] as const;
 const callMembers = ['name', 'arguments', 'result'] as const;
 
 /** Differences that are told; the rest are counted. */
 const differencesMax = 200;
-const shownMax = 200;
+const quotedMax = 200;
 
 /** Lists of runs in order of start: `{"runs": […]}`, a list, or one run. Throws INPUT_UNREADABLE. */
 export function readExpected({ name, bytes }: Body): readonly JsonObject[] {
@@ -99,5 +99,5 @@ function compare(place: string, want: JsonValue, read: JsonValue, found: string[
 
 function shown(value: JsonValue): string {
   const text = jsonText(value);
-  return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text;
+  return text.length > quotedMax ? `${text.slice(0, quotedMax)}…` : text;
 }

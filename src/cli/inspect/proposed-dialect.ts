@@ -7,7 +7,7 @@ import { collectors } from '../../../collectors/index.ts';
 import { keyEvidenceOf, type ScalarField } from '../../../collectors/parsing/key-evidence.ts';
 import type { Span } from '../../model/span.ts';
 import { readersAmong } from '../../pipeline/assembly/span-facts.ts';
-import { oneLine } from './one-line.ts';
+import { oneLine } from '../terminal.ts';
 
 /** Which field the evidence of a key is for, and spans of which roles are asked; none: all spans. */
 const fields: readonly (readonly [field: DialectField, from: readonly ScalarField[], roles?: readonly SpanRole[]])[] = [

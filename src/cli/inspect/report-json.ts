@@ -1,11 +1,9 @@
 /** The whole answer of `inspect` as one JSON object. */
 import { jsonText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { isLack, placesOf, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
-import type { Report, InspectedRun } from './inspected.ts';
-import { agentShares, type AgentShares } from './shares.ts';
+import { agentShares, type AgentShares, type Evaluability, type InspectedRun, type Report } from './inspection.ts';
 import type { SubAgent } from '../../model/agent-trace.ts';
 import { runJson } from '../../model/run-json.ts';
-import type { Evaluability } from './evaluability.ts';
 
 export function reportJson({ recorded, replayed, runs }: Report): string {
   const text = jsonText({

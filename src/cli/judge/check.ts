@@ -1,26 +1,31 @@
 /** `tracejury judge check`: a labelled set of runs put before a judge, or before two. */
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
+import { type LabelledRun, labelledRuns } from '../../analytics/corrected-rate.ts';
+import { agreementOf, type JudgeAgreement } from '../../analytics/judge-agreement.ts';
+import { type CommandInput, type ExitCode, UsageError } from '../command.ts';
+import { givenLines, givenText, readInputs } from '../eval/inputs.ts';
+import { type EvalItem, type EvalResult, type MatchedItem, scored } from '../eval/scoring.ts';
+import { type Body, readBodies, unreadable } from '../inspect/recording.ts';
+import { oneLine, progressBar } from '../terminal.ts';
 import type { Config } from '../../config/config.ts';
-import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
-import type { Environment } from '../../config/substitution.ts';
+import { readConfig } from '../../config/load.ts';
+import type { Environment } from '../../config/document.ts';
+import type { Run } from '../../model/agent-trace.ts';
+import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member, parseJson } from '../../model/json.ts';
+import type { AnnotatedRun } from '../../model/store/annotation-store.ts';
 import { panelModel } from '../../pipeline/jury/jury-panel.ts';
 import { judgePool } from '../../service/judge-pool.ts';
+import { compareJudges, type JudgeComparison } from '../../statistics/comparison.ts';
+import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';
+import { verdictWord } from '../../stores/row-mapping.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
-import { UsageError, type CommandInput, type ExitCode } from '../command.ts';
-import { readInputs } from '../eval/inputs.ts';
-import type { EvalItem, EvalResult, MatchedItem } from '../eval/item.ts';
-import { progressBar } from '../eval/progress.ts';
-import { scored } from '../eval/scoring.ts';
-import { readBodies } from '../inspect/bodies.ts';
-import { checkResult, comparison, labelsOn, type Checked, type CheckResult } from './judge-validation.ts';
-import { checkJson, checkText, type CheckReport } from './check-report.ts';
-import { readLabelFiles, readLabels, type Label } from './labels.ts';
+import { estimateJson, judgeFiguresJson } from '../../web/api/figures.ts';
 
 const stopMs = 1_000;
 
-export interface CheckSettings {
+interface CheckSettings {
   readonly files: readonly string[];
   readonly config: string;
   readonly against: string | undefined;
@@ -132,4 +137,277 @@ async function judged(
   // In the order of the items; a run that was redacted is another object.
   const byRun = new Map(results.map(({ item }, at) => [item.run, labelled[at]?.labels ?? []]));
   return checked.map((one) => checkResult(one, results, byRun));
+}
+
+// What people say of recorded runs: beside the run in its own object, or in a file of their own, in the form in which the API takes annotations.
+
+interface Label {
+  /** Of the run: its id in the file, or its trace. */
+  readonly id: string | undefined;
+  readonly traceId: string | undefined;
+  readonly spanId: string | undefined;
+  /** Of the evaluator; undefined: of the one that is checked. */
+  readonly name: string | undefined;
+  readonly by: string;
+  readonly passed: boolean | undefined;
+  readonly label: string | undefined;
+  readonly score: number | undefined;
+}
+
+const labelsMax = 100_000;
+
+/** Beside runs, in files that hold other things as well. Throws INPUT_UNREADABLE with the place. */
+function readLabels(bodies: readonly Body[]): readonly Label[] {
+  return labelsIn(bodies.flatMap(({ name, bytes }) => documents(name, bytes)));
+}
+
+/** Labels of a file that holds nothing else: any other line is a fault. Throws INPUT_UNREADABLE with the place. */
+function readLabelFiles(bodies: readonly Body[]): readonly Label[] {
+  return labelsIn(
+    bodies.flatMap(({ name, bytes }) => {
+      if (givenText(bytes) === undefined) throw unreadable(name, `it holds no labels. ${wanted}`);
+      const found = documents(name, bytes);
+      const [first, ...more] = found.filter(
+        ({ value }) => value === undefined || !isJsonObject(value) || !words.some((key) => Object.hasOwn(value, key)),
+      );
+      if (first !== undefined)
+        throw unreadable(
+          first.where,
+          `${faultOf(first.value)}${more.length === 0 ? '' : `, and so ${more.length === 1 ? 'is 1 other' : `are ${more.length} others`}`}. ${wanted}`,
+        );
+      return found;
+    }),
+  );
+}
+
+const words = ['passed', 'label', 'score', 'labels'] as const;
+const wanted = 'Write one JSON object a line, as in {"id": "r1", "name": "task_completion", "passed": true}.';
+
+function faultOf(value: JsonValue | undefined): string {
+  if (value === undefined) return 'it is not JSON';
+  return isJsonObject(value) ? 'it is no label, for passed, label, score and labels are all missing' : 'it is JSON, but no object';
+}
+
+function labelsIn(found: readonly Document[]): readonly Label[] {
+  const labels = found.flatMap(({ where, value }) => (value !== undefined && isJsonObject(value) ? labelsOf(where, value) : []));
+  if (labels.length > labelsMax) throw unreadable('the labels', `more than ${labelsMax} of them.`);
+  return labels;
+}
+
+interface Document {
+  readonly where: string;
+  /** Undefined: it is not JSON. */
+  readonly value: JsonValue | undefined;
+}
+
+/** One value, the entries of a list, or one a line. Bodies that hold spans, or no JSON, have none. */
+function documents(name: string, bytes: Buffer): readonly Document[] {
+  const text = givenText(bytes);
+  if (text === undefined) return [];
+  const whole = parseJson(text);
+  if (isJsonArray(whole)) return whole.map((value, at) => ({ where: `${name}[${at}]`, value }));
+  if (whole !== undefined) return [{ where: name, value: whole }];
+  return givenLines(name, text).map(({ where, text: line }) => ({ where, value: parseJson(line) }));
+}
+
+function labelsOf(where: string, value: JsonObject): readonly Label[] {
+  const by = textOf(value, 'by') ?? 'label';
+  const id = member(value, 'example_id') ?? member(value, 'id');
+  const place = {
+    id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
+    traceId: textOf(value, 'trace_id')?.toLowerCase(),
+    spanId: textOf(value, 'span_id')?.toLowerCase(),
+    by,
+  };
+  const named = member(value, 'labels');
+  const words = isJsonObject(named)
+    ? Object.entries(named).map(([name, word]) => ({ name, ...wordOf(`${where}: labels.${name}`, word) }))
+    : plainWords(where, value);
+  if (words.length > 0 && place.id === undefined && place.traceId === undefined)
+    throw unreadable(where, 'it has a label, and neither id nor trace_id to say whose.');
+  return words.map((word) => ({ ...place, ...word }));
+}
+
+function plainWords(where: string, value: JsonObject): readonly Pick<Label, 'name' | 'passed' | 'label' | 'score'>[] {
+  const name = textOf(value, 'name');
+  for (const key of ['passed', 'label', 'score']) {
+    const word = member(value, key) ?? undefined;
+    if (word !== undefined) return [{ name, ...wordOf(`${where}: ${key}`, word) }];
+  }
+  return [];
+}
+
+function wordOf(where: string, word: JsonValue): Pick<Label, 'passed' | 'label' | 'score'> {
+  if (typeof word === 'boolean') return { passed: word, label: undefined, score: undefined };
+  if (typeof word === 'string' && word !== '') return { passed: undefined, label: word, score: undefined };
+  if (typeof word === 'number' && word >= 0 && word <= 1) return { passed: undefined, label: undefined, score: word };
+  throw unreadable(where, 'a label is true, false, a word, or a number from 0 to 1.');
+}
+
+function textOf(value: JsonObject, key: string): string | undefined {
+  const found = member(value, key);
+  return typeof found === 'string' && found !== '' ? found : undefined;
+}
+
+// A labelled set against a judge: verdicts of the judge beside those of people, or two judges beside one another.
+
+/** A judge evaluator that is checked. */
+interface Checked {
+  readonly name: string;
+  readonly evaluator: string;
+  readonly version: number;
+  readonly model: string | undefined;
+}
+
+interface CheckResult {
+  readonly name: string;
+  /** Runs with a label. */
+  readonly labelled: number;
+  /** Runs with a label on which the judge gave no verdict that passes or fails. */
+  readonly unanswered: number;
+  /** Undefined: there is nothing to compare. */
+  readonly agreement: JudgeAgreement | undefined;
+  readonly rows: readonly AnnotatedRun[];
+}
+
+/** Labels of this run. One of a trace is about its outermost run. */
+function labelsOn({ run, exampleId }: EvalItem, labels: readonly Label[]): readonly Label[] {
+  return labels.filter(({ id, traceId, spanId }) =>
+    traceId === undefined
+      ? id !== undefined && id === exampleId
+      : traceId === run.traceId && (spanId === undefined ? run.parent === undefined : spanId === run.spanId),
+  );
+}
+
+function checkResult(checked: Checked, results: readonly EvalResult[], labels: ReadonlyMap<Run, readonly Label[]>): CheckResult {
+  const rows = results.flatMap(({ item, verdicts }) => {
+    const found = verdicts.find(({ name }) => name === checked.name);
+    const own = (labels.get(item.run) ?? []).filter(({ name }) => name === undefined || name === checked.name);
+    return own.map(({ by, passed, label, score }): AnnotatedRun => ({
+      tenant: item.run.tenant,
+      traceId: item.run.traceId,
+      spanId: item.run.spanId,
+      annotation: { name: checked.name, by, kind: 'human', label, score, passed, explanation: '', at: 0 },
+      verdict:
+        found === undefined
+          ? undefined
+          : {
+              ...checked,
+              kind: 'judge',
+              word: verdictWord(found.verdict),
+              label: found.verdict.kind === 'scored' ? found.verdict.label : '',
+              sampleProbability: 1,
+            },
+    }));
+  });
+  const { runs } = labelledRuns(rows);
+  const [agreement] = agreementOf(rows).judges;
+  return {
+    name: checked.name,
+    labelled: runs.length,
+    unanswered: runs.filter(({ verdict }) => verdict?.word !== 'pass' && verdict?.word !== 'fail').length,
+    agreement,
+    rows,
+  };
+}
+
+/** `better`: the first, which is the one that is checked. Runs on which one of them gave no verdict are left out. */
+function comparison(checked: readonly AnnotatedRun[], against: readonly AnnotatedRun[]): JudgeComparison | NotEstimable {
+  const others = new Map(labelledRuns(against).runs.map((run) => [run.key, run]));
+  const items = labelledRuns(checked).runs.flatMap((run) => {
+    const [own, other] = [isRight(run), isRight(others.get(run.key))];
+    return own === undefined || other === undefined ? [] : [{ firstRight: other, secondRight: own }];
+  });
+  return compareJudges(items);
+}
+
+function isRight(run: LabelledRun | undefined): boolean | undefined {
+  const word = run?.verdict?.word;
+  return run?.passed === undefined || (word !== 'pass' && word !== 'fail') ? undefined : run.passed === (word === 'pass');
+}
+
+// What `tracejury judge check` found, for a terminal and for programs.
+
+interface CheckReport {
+  /** Runs with a label. */
+  readonly runs: number;
+  readonly against: string | undefined;
+  readonly results: readonly {
+    readonly result: CheckResult;
+    readonly other?: CheckResult;
+    readonly comparison?: JudgeComparison | NotEstimable;
+  }[];
+}
+
+type Compared = CheckReport['results'][number];
+
+const nameChars = 80;
+
+export function checkText({ runs, against, results }: CheckReport): string {
+  return [
+    `${runs} labelled ${runs === 1 ? 'run' : 'runs'}`,
+    ...results.flatMap((one) => ['', ...resultLines(one.result), ...comparedLines(one, against)]),
+  ].join('\n');
+}
+
+function resultLines({ name, labelled, unanswered, agreement }: CheckResult): readonly string[] {
+  const title = `${oneLine(name, nameChars)}${agreement === undefined ? '' : ` (${oneLine(agreement.model ?? agreement.evaluator, nameChars)}, version ${agreement.version})`}`;
+  const counts = `  ${labelled} labelled, ${unanswered} without a verdict that passes or fails`;
+  if (agreement === undefined) return [title, counts];
+  const { truePositive, falsePositive, falseNegative, trueNegative } = agreement.confusion;
+  return [
+    title,
+    counts,
+    `  both pass ${trueNegative}, both fail ${truePositive}, missed ${falseNegative}, false alarms ${falsePositive}`,
+    `  accuracy   ${estimateText(agreement.rates.accuracy)}`,
+    `  precision  ${estimateText(agreement.rates.precision, 'of what it fails')}`,
+    `  recall     ${estimateText(agreement.rates.recall, 'of what people fail')}`,
+    `  kappa      ${estimateText(agreement.kappa)}`,
+  ];
+}
+
+function comparedLines({ other, comparison }: Compared, against: string | undefined): readonly string[] {
+  if (other === undefined || comparison === undefined) return [];
+  const accuracy = other.agreement?.rates.accuracy;
+  const before =
+    accuracy === undefined
+      ? ''
+      : accuracy.kind === 'not_estimable'
+        ? ', whose accuracy cannot be estimated'
+        : `, whose accuracy is ${estimateText(accuracy)}`;
+  const head = `  against ${oneLine(against ?? '', nameChars)}${before}:`;
+  if (comparison.kind === 'not_estimable') return [head, `    ${comparison.explanation}`];
+  const { word, difference, counts, midP } = comparison;
+  return [
+    head,
+    `    ${word.replaceAll('_', ' ')}: ${estimateText(difference, 'in accuracy')}, p = ${midP.toFixed(3)}; only this one right ${counts.onlySecond}, only the other ${counts.onlyFirst}`,
+  ];
+}
+
+/** `of` names the whole of the share; an absent share has none. */
+export function estimateText(value: Estimate | NotEstimable, of = ''): string {
+  if (value.kind === 'not_estimable') return `cannot be estimated: ${value.explanation}`;
+  return `${value.point.toFixed(3)} (${value.low.toFixed(3)} to ${value.high.toFixed(3)})${of === '' ? '' : ` ${of}`}`;
+}
+
+function checkJson({ runs, results }: CheckReport): string {
+  return jsonText({
+    runs,
+    evaluators: results.map(({ result, other, comparison }) => ({
+      ...resultJson(result),
+      against: other === undefined ? null : resultJson(other),
+      comparison: comparison === undefined ? null : comparisonJson(comparison),
+    })),
+  });
+}
+
+function resultJson({ name, labelled, unanswered, agreement }: CheckResult): JsonObject {
+  return { name, labelled, unanswered, agreement: agreement === undefined ? null : judgeFiguresJson(agreement) };
+}
+
+function comparisonJson(comparison: JudgeComparison | NotEstimable): JsonObject {
+  if (comparison.kind === 'not_estimable')
+    return { word: null, difference: estimateJson(comparison), p: null, only_this_right: null, only_other_right: null };
+  const { word, difference, counts, midP } = comparison;
+  return { word, difference: estimateJson(difference), p: midP, only_this_right: counts.onlySecond, only_other_right: counts.onlyFirst };
 }

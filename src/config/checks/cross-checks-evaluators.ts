@@ -1,17 +1,34 @@
-/** `evaluators` against one another, against the judges and against what each evaluator takes. */
+/** What the checks between keys are given. */
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
-import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
-import { isJsonArray, isJsonObject, member, type JsonObject } from '../../model/json.ts';
-import { clientTlsFindings } from '../files/client-tls-files.ts';
-import { parseScoreCondition } from '../entries/conditions.ts';
-import type { CrossCheck } from './cross-check.ts';
-import { isRule, judgeFindings } from './cross-checks-juries.ts';
-import { askable, entryName, entryOf, evaluatorEntry, placedEntries, type PlacedEntry } from '../entries/evaluator-entry.ts';
-import { pathText, type Finding, type Path } from '../diagnostic.ts';
-import { missingPrices } from '../entries/list-prices.ts';
-import { didYouMean } from '../../model/did-you-mean.ts';
-import { objectAt } from '../partial-value.ts';
+import type { AnyEvaluator, RuleEvaluator } from '../../../evaluators/evaluator.ts';
+import { type Finding, objectAt, type Path, pathText, finding } from '../diagnostic.ts';
+import {
+  askable,
+  entryName,
+  entryOf,
+  evaluatorEntry,
+  missingPrices,
+  parseScoreCondition,
+  placedEntries,
+  type PlacedEntry,
+} from '../entries/evaluator-entry.ts';
+import { clientTlsFindings } from '../files/tls-files.ts';
 import { defaultsEntry } from '../sections/evaluators.ts';
+import type { Environment } from '../document.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
+import { slotsMax } from '../../pipeline/jury/jury-panel.ts';
+
+export interface CrossCheck {
+  /** With its defaults filled in; parts may be faulty. */
+  readonly value: JsonObject;
+  readonly members: readonly AnyEvaluator[];
+  readonly env: Environment;
+  /** What the schema has found fault with. */
+  readonly refused: readonly Path[];
+}
+
+// `evaluators` against one another, against the judges and against what each evaluator takes.
 
 interface Entry {
   readonly path: Path;
@@ -51,15 +68,15 @@ function sameNames(entries: readonly Entry[]): readonly Finding[] {
     if (before === undefined) first.set(name, path);
     if (before === undefined || name === '') return [];
     if (name === defaultsEntry && member(written, 'name') === undefined)
-      return [{ path, at: 'value', problem: `is there twice; the first is ${pathText(before)}`, todo: 'Keep one.' }];
+      return [finding(path, 'value', `is there twice; the first is ${pathText(before)}`, 'Keep one.')];
     const key = ['name', 'use'].find((candidate) => Object.hasOwn(written, candidate)) ?? 'use';
     return [
-      {
-        path: [...path, key],
-        at: 'value',
-        problem: `is the second entry named ${name}; the first is ${pathText(before)}`,
-        todo: 'Give one of them a name of its own.',
-      },
+      finding(
+        [...path, key],
+        'value',
+        `is the second entry named ${name}; the first is ${pathText(before)}`,
+        'Give one of them a name of its own.',
+      ),
     ];
   });
 }
@@ -75,12 +92,12 @@ function budgetFindings({ path, written }: Entry, judges: JsonObject): readonly 
   return missing.length === 0
     ? []
     : [
-        {
-          path: [...path, 'budget', 'usd_per_day'],
-          at: 'key',
-          problem: `lacks the price that it counts with: ${keys}`,
-          todo: `Add ${keys}; 0 for tokens that cost nothing.`,
-        },
+        finding(
+          [...path, 'budget', 'usd_per_day'],
+          'key',
+          `lacks the price that it counts with: ${keys}`,
+          `Add ${keys}; 0 for tokens that cost nothing.`,
+        ),
       ];
 }
 
@@ -89,12 +106,12 @@ function tlsFindings({ path, written, member: evaluator }: Entry): readonly Find
   if (member(written, 'tls') === undefined || evaluator === undefined) return [];
   if (evaluator.kind !== 'http')
     return [
-      {
-        path: [...path, 'tls'],
-        at: 'key',
-        problem: `is not for ${evaluator.id}, which has no endpoint of its own`,
-        todo: evaluator.kind === 'judge' ? 'Write it under the judge.' : 'Leave it out.',
-      },
+      finding(
+        [...path, 'tls'],
+        'key',
+        `is not for ${evaluator.id}, which has no endpoint of its own`,
+        evaluator.kind === 'judge' ? 'Write it under the judge.' : 'Leave it out.',
+      ),
     ];
   return clientTlsFindings(written, path, member(objectAt(written, 'options'), 'url'));
 }
@@ -136,15 +153,7 @@ function ownFindings({ path, written, member: evaluator }: Entry, members: reado
   const result = configuredEvaluator(evaluatorEntry(written), members);
   return result.kind === 'ready'
     ? []
-    : result.faults.map(
-        (fault) =>
-          ({
-            path: [...path, ...fault.path],
-            at: 'key',
-            problem: fault.problem,
-            todo: `See tracejury evaluators ${evaluator.id}.`,
-          }) as const,
-      );
+    : result.faults.map((fault) => finding([...path, ...fault.path], 'key', fault.problem, `See tracejury evaluators ${evaluator.id}.`));
 }
 
 /** What says whether a run succeeded must be there, and say so. */
@@ -181,12 +190,12 @@ function raiseFindings({ path, written, member: own }: Entry, entries: readonly 
   const raise = isJsonObject(sample) ? member(sample, 'raise') : undefined;
   if (own?.target === 'session' && isJsonArray(raise) && raise.length > 0)
     return [
-      {
-        path: [...path, 'sample', 'raise'],
-        at: 'key',
-        problem: `means nothing for ${own.id}: a session is chosen at its first turn, before rules can have found anything in the others`,
-        todo: 'Leave it out, and raise rate.',
-      },
+      finding(
+        [...path, 'sample', 'raise'],
+        'key',
+        `means nothing for ${own.id}: a session is chosen at its first turn, before rules can have found anything in the others`,
+        'Leave it out, and raise rate.',
+      ),
     ];
   const rules = entries.filter((entry) => isRule(entry.member, entry.written)).map(({ name }) => name);
   return (isJsonArray(raise) ? raise : []).flatMap((item, index): readonly Finding[] => {
@@ -212,4 +221,139 @@ function raiseFindings({ path, written, member: own }: Entry, entries: readonly 
       },
     ];
   });
+}
+
+// Who is asked by an entry of `evaluators`: `judge`, or `judges`, with `votes` and `escalate`.
+
+interface AskingEntry {
+  readonly path: Path;
+  readonly written: JsonObject;
+  readonly member: AnyEvaluator | undefined;
+}
+
+const keys = ['judge', 'judges', 'votes', 'escalate'] as const;
+
+function judgeFindings({ path, written, member: evaluator }: AskingEntry, judges: readonly string[]): readonly Finding[] {
+  if (isRule(evaluator, written)) {
+    const given = [...keys, 'sample', 'budget'].filter((key) => isGiven(written, key));
+    return given.map((key) =>
+      finding(
+        [...path, key],
+        'key',
+        `is not for ${evaluator.id}, which is a rule`,
+        evaluator.evaluateWithJudge === undefined
+          ? 'Leave it out: a rule looks at every run and asks no judge.'
+          : 'Name a judge, or leave it out: without one it looks at every run.',
+      ),
+    );
+  }
+  if (evaluator?.kind === 'http')
+    return [...keys, 'budget']
+      .filter((key) => isGiven(written, key))
+      .map((key) => finding([...path, key], 'key', `is not for ${evaluator.id}, which asks its own endpoint`, 'Leave it out.'));
+  const named = [...unknownJudges(path, written, judges), ...juryFindings(path, written)];
+  if (named.length > 0 || evaluator?.kind !== 'judge' || namesJudge(written)) return named;
+  const todo =
+    judges.length === 0 ? 'Add a judge under judges and name it here: { use: …, judge: NAME }.' : `Add judge: ${judges[0] ?? ''}.`;
+  return [finding(path, 'value', `${evaluator.id} asks a judge, and none is named`, todo)];
+}
+
+/** A rule that can ask a judge is one until its entry names a judge. */
+export function isRule(evaluator: AnyEvaluator | undefined, written: JsonObject): evaluator is RuleEvaluator<unknown> {
+  return evaluator?.kind === 'rule' && (evaluator.evaluateWithJudge === undefined || !namesJudge(written));
+}
+
+function namesJudge(written: JsonObject): boolean {
+  return isGiven(written, 'judge') || isGiven(written, 'judges');
+}
+
+/** The default of `sample` is filled in before this is asked. */
+function isGiven(written: JsonObject, key: string): boolean {
+  const value = member(written, key);
+  if (key !== 'sample') return value !== undefined;
+  if (!isJsonObject(value)) return false;
+  const raise = member(value, 'raise');
+  return member(value, 'rate') !== undefined || !isJsonArray(raise) || raise.length > 0;
+}
+
+export function unknownJudges(path: Path, written: JsonObject, judges: readonly string[]): readonly Finding[] {
+  const several = member(written, 'judges');
+  const named: readonly { readonly at: Path; readonly name: JsonValue | undefined }[] = [
+    { at: ['judge'], name: member(written, 'judge') },
+    ...(isJsonArray(several) ? several.map((name, index) => ({ at: ['judges', index], name })) : []),
+    { at: ['escalate', 'to'], name: member(objectAt(written, 'escalate'), 'to') },
+  ];
+  return named.flatMap(({ at, name }): readonly Finding[] => {
+    if (typeof name !== 'string' || judges.includes(name)) return [];
+    const guess = didYouMean(name, judges);
+    const known = judges.length === 0 ? 'Add it under judges.' : `Judges: ${judges.join(', ')}.`;
+    return [
+      finding(
+        [...path, ...at],
+        'value',
+        `${JSON.stringify(name)} is not a judge of this file`,
+        guess === undefined ? known : `Did you mean ${guess}?`,
+      ),
+    ];
+  });
+}
+
+/** What the keys must be to one another. */
+export function juryFindings(path: Path, written: JsonObject): readonly Finding[] {
+  const [judge, several, votes, escalate] = keys.map((key) => member(written, key));
+  const names = isJsonArray(several) ? several : judge === undefined ? [] : [judge];
+  const [each, all] = [typeof votes === 'number' ? votes : 1, names.length * (typeof votes === 'number' ? votes : 1)];
+  const to = isJsonObject(escalate) ? member(escalate, 'to') : undefined;
+  return [
+    ...(judge === undefined || several === undefined
+      ? []
+      : [finding([...path, 'judges'], 'key', 'stands beside judge', 'Keep judge for one, or judges for several.')]),
+    ...names.flatMap((name, index) =>
+      names.indexOf(name) < index
+        ? [
+            finding(
+              [...path, 'judges', index],
+              'value',
+              `${JSON.stringify(name)} is named before`,
+              'Name each judge once; votes: 2 asks each of them twice.',
+            ),
+          ]
+        : [],
+    ),
+    ...(all > slotsMax
+      ? [
+          finding(
+            [...path, isGiven(written, 'votes') ? 'votes' : 'judges'],
+            'value',
+            `makes ${all} votes of ${names.length === 1 ? 'one judge' : `${names.length} judges`} with ${each} each`,
+            `Have ${slotsMax} at most: each is paid for.`,
+          ),
+        ]
+      : []),
+    ...(to !== undefined && names.includes(to)
+      ? [
+          finding(
+            [...path, 'escalate', 'to'],
+            'value',
+            `${JSON.stringify(to)} has a vote already`,
+            'Name a judge that has none, a better one.',
+          ),
+        ]
+      : []),
+    ...(isJsonObject(escalate) && !canEscalate(escalate, all)
+      ? [
+          finding(
+            [...path, 'escalate'],
+            'key',
+            all > 1 ? 'never happens: neither disagreement nor confidence leads to it' : 'never happens: one vote agrees with itself',
+            all > 1 ? 'Leave out on_disagreement: false, or add below: 0.7.' : 'Add below: 0.7, or more votes.',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function canEscalate(escalate: JsonObject, votes: number): boolean {
+  const below = member(escalate, 'below');
+  return (typeof below === 'number' && below > 0) || (votes > 1 && member(escalate, 'on_disagreement') !== false);
 }

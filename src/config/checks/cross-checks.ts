@@ -3,28 +3,20 @@ import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } fr
 import { quantityOf, type QuantityKind } from '../../model/quantities.ts';
 import { scoreApis } from '../../exporters/index.ts';
 import { scoreApiKeyNames } from '../../exporters/scores/score-api-backend.ts';
-import type { CrossCheck } from './cross-check.ts';
+import { type CrossCheck, evaluatorFindings } from './cross-checks-evaluators.ts';
 import { journalAddress } from '../../journals/index.ts';
-import { ownBodyMembers, ownHeaders } from '../../judges/settings.ts';
+import { ownBodyMembers, ownHeaders } from '../../judges/judge.ts';
 import { storeAddress } from '../../stores/index.ts';
-import { evaluatorFindings } from './cross-checks-evaluators.ts';
-import { evaluatorNames } from '../entries/evaluator-entry.ts';
-import { missingPrices } from '../entries/list-prices.ts';
-import { addressOf, isLoopback, isOwn, leadsBack } from '../entries/address.ts';
-import { clientTlsFindings } from '../files/client-tls-files.ts';
-import { signalEndpoint } from '../entries/endpoint.ts';
+import { evaluatorNames, missingPrices } from '../entries/evaluator-entry.ts';
+import { addressOf, isLoopback, isOwn, leadsBack, signalEndpoint } from '../entries/address.ts';
+import { clientTlsFindings } from '../files/tls-files.ts';
 import { ownTraces } from '../entries/own-traces.ts';
-import { exportUrl } from '../entries/export-address.ts';
-import { exporterName } from '../entries/exporter-entry.ts';
-import type { Finding, Path } from '../diagnostic.ts';
-import { forwardFindings } from '../entries/forward-entry.ts';
-import { nativeFindings } from '../entries/native-entry.ts';
-import { asObject, listAt, objectAt } from '../partial-value.ts';
+import { exporterName, exportUrl, forwardFindings, nativeFindings, webhookFindings, webhookKeys } from '../entries/exporter-entry.ts';
+import { asObject, type Finding, listAt, objectAt, type Path, finding } from '../diagnostic.ts';
 import { dialectFindings } from '../entries/dialect-entry.ts';
 import { redactionFindings } from '../entries/redaction.ts';
 import { giveUpDefaults, pushDefaults, webhookDefaults } from '../sections/export.ts';
 import { tokenCharactersMin } from '../sections/listen.ts';
-import { webhookFindings, webhookKeys } from '../entries/webhook-entry.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {
   const { value } = check;
@@ -72,24 +64,21 @@ function listenFindings(listen: JsonObject): readonly Finding[] {
     const name = `${address.host}:${address.port}`;
     const other = address.port === 0 ? undefined : taken.get(name);
     if (other !== undefined)
-      findings.push({
-        path,
-        at: 'value',
-        problem: `has the address of listen.${other}`,
-        todo: 'Give every listener an address of its own.',
-      });
+      findings.push(finding(path, 'value', `has the address of listen.${other}`, 'Give every listener an address of its own.'));
     taken.set(name, key);
     const guarded =
       member(listen, 'insecure') === true ||
       (asksCertificates && member(objectAt(listen, 'tls'), 'client_ca_file') !== undefined) ||
       allows(listen, permission);
     if (!isLoopback(address.host) && !guarded) {
-      findings.push({
-        path,
-        at: 'value',
-        problem: `${JSON.stringify(written)} can be reached from other machines, and nothing is asked of them`,
-        todo: `Add a token that may ${permission} to listen.tokens, ${asksCertificates ? 'or listen.tls.client_ca_file, ' : ''}or say listen.insecure: true.`,
-      });
+      findings.push(
+        finding(
+          path,
+          'value',
+          `${JSON.stringify(written)} can be reached from other machines, and nothing is asked of them`,
+          `Add a token that may ${permission} to listen.tokens, ${asksCertificates ? 'or listen.tls.client_ca_file, ' : ''}or say listen.insecure: true.`,
+        ),
+      );
     }
   }
   return findings;
@@ -103,12 +92,12 @@ function sightFindings(tokens: readonly JsonValue[]): readonly Finding[] {
     return changing.length === 0
       ? []
       : [
-          {
-            path: ['listen', 'tokens', at, 'sees'],
-            at: 'value',
-            problem: `own does not go with a token that may ${changing.join(' and ')}`,
-            todo: 'Give another token for that, or leave out sees.',
-          },
+          finding(
+            ['listen', 'tokens', at, 'sees'],
+            'value',
+            `own does not go with a token that may ${changing.join(' and ')}`,
+            'Give another token for that, or leave out sees.',
+          ),
         ];
   });
 }
@@ -120,12 +109,12 @@ function shortTokenFindings(listen: JsonObject): readonly Finding[] {
     const text = isJsonObject(token) ? member(token, 'value') : undefined;
     if (typeof text !== 'string' || text.length >= tokenCharactersMin) return [];
     return [
-      {
-        path: ['listen', 'tokens', index, 'value'],
-        at: 'value',
-        problem: `is shorter than ${tokenCharactersMin} characters`,
-        todo: 'Make one with `openssl rand -base64 24`, or say listen.insecure: true where nobody else reaches the listeners.',
-      },
+      finding(
+        ['listen', 'tokens', index, 'value'],
+        'value',
+        `is shorter than ${tokenCharactersMin} characters`,
+        'Make one with `openssl rand -base64 24`, or say listen.insecure: true where nobody else reaches the listeners.',
+      ),
     ];
   });
 }
@@ -140,12 +129,12 @@ function journalFindings(value: JsonObject): readonly Finding[] {
     typeof url !== 'string' || journalAddress(url) !== undefined
       ? []
       : [
-          {
-            path: ['journal', 'url'],
-            at: 'value',
-            problem: 'names no journal',
-            todo: 'Write disk: and the path of a folder, as in disk:./tracejury-data/journal, or memory: to lose what is open when the process dies.',
-          } as const,
+          finding(
+            ['journal', 'url'],
+            'value',
+            'names no journal',
+            'Write disk: and the path of a folder, as in disk:./tracejury-data/journal, or memory: to lose what is open when the process dies.',
+          ),
         ];
   const limits = objectAt(value, 'limits');
   const [body, journal] = [quantityOf('bytes', member(limits, 'body_bytes')), quantityOf('bytes', member(limits, 'journal_bytes'))];
@@ -153,12 +142,12 @@ function journalFindings(value: JsonObject): readonly Finding[] {
   if (body === undefined || journal === undefined || body > bodyBytesMax || journal >= body * journalBodies) return named;
   return [
     ...named,
-    {
-      path: ['limits', 'journal_bytes'],
-      at: 'value',
-      problem: `is less than ${journalBodies} times limits.body_bytes`,
-      todo: 'Raise it, or lower limits.body_bytes.',
-    },
+    finding(
+      ['limits', 'journal_bytes'],
+      'value',
+      `is less than ${journalBodies} times limits.body_bytes`,
+      'Raise it, or lower limits.body_bytes.',
+    ),
   ];
 }
 
@@ -166,12 +155,12 @@ function storeFindings(store: JsonObject): readonly Finding[] {
   const url = member(store, 'url');
   if (typeof url !== 'string' || storeAddress(url) !== undefined) return [];
   return [
-    {
-      path: ['store', 'url'],
-      at: 'value',
-      problem: 'names no store',
-      todo: 'Write sqlite: and the path of a file, as in sqlite:./tracejury-data/tracejury.db, or memory: to keep nothing when the process ends.',
-    },
+    finding(
+      ['store', 'url'],
+      'value',
+      'names no store',
+      'Write sqlite: and the path of a file, as in sqlite:./tracejury-data/tracejury.db, or memory: to keep nothing when the process ends.',
+    ),
   ];
 }
 
@@ -191,36 +180,29 @@ function judgeRequestFindings(judges: JsonObject): readonly Finding[] {
     };
     return [
       ...(twice
-        ? [
-            {
-              path: [...path, 'max_output_tokens'],
-              at: 'key',
-              problem: 'is given beside answer_tokens, which means the same',
-              todo: 'Keep one of the two.',
-            } as const,
-          ]
+        ? [finding([...path, 'max_output_tokens'], 'key', 'is given beside answer_tokens, which means the same', 'Keep one of the two.')]
         : []),
       ...Object.keys(objectAt(judge, 'headers')).flatMap((header): readonly Finding[] =>
         ownHeaders.has(header.toLowerCase())
           ? [
-              {
-                path: [...path, 'headers', header],
-                at: 'key',
-                problem: 'is a header that the client sets itself',
-                todo: header.toLowerCase() === 'authorization' ? 'Give the key under api_key.' : 'Leave it out.',
-              },
+              finding(
+                [...path, 'headers', header],
+                'key',
+                'is a header that the client sets itself',
+                header.toLowerCase() === 'authorization' ? 'Give the key under api_key.' : 'Leave it out.',
+              ),
             ]
           : [],
       ),
       ...Object.keys(objectAt(judge, 'extra_body')).flatMap((key): readonly Finding[] =>
         (ownBodyMembers as readonly string[]).includes(key)
           ? [
-              {
-                path: [...path, 'extra_body', key],
-                at: 'key',
-                problem: 'is set by tracejury for every question',
-                todo: others[key] === undefined ? 'Leave it out.' : `Write ${others[key]} beside extra_body.`,
-              },
+              finding(
+                [...path, 'extra_body', key],
+                'key',
+                'is set by tracejury for every question',
+                others[key] === undefined ? 'Leave it out.' : `Write ${others[key]} beside extra_body.`,
+              ),
             ]
           : [],
       ),
@@ -236,12 +218,12 @@ function budgetFindings(judges: JsonObject): readonly Finding[] {
     return missing.length === 0
       ? []
       : [
-          {
-            path: ['judges', name, 'budget'],
-            at: 'key',
-            problem: `lacks the price that it counts with: ${missing.join(' and ')}`,
-            todo: `Add ${missing.map((key) => `price.${key}`).join(' and ')}; 0 for tokens that cost nothing.`,
-          },
+          finding(
+            ['judges', name, 'budget'],
+            'key',
+            `lacks the price that it counts with: ${missing.join(' and ')}`,
+            `Add ${missing.map((key) => `price.${key}`).join(' and ')}; 0 for tokens that cost nothing.`,
+          ),
         ];
   });
 }
@@ -270,14 +252,7 @@ function orderFindings(value: JsonObject): readonly Finding[] {
         quantityOf(kind, member(objectAt(value, section), key)),
       ];
       if (low === undefined || high === undefined || low <= high) return [];
-      return [
-        {
-          path: [section, key],
-          at: 'value',
-          problem: `is less than ${section}.${smaller}`,
-          todo: `Raise it, or lower ${section}.${smaller}.`,
-        },
-      ];
+      return [finding([section, key], 'value', `is less than ${section}.${smaller}`, `Raise it, or lower ${section}.${smaller}.`)];
     }),
   );
 }
@@ -289,12 +264,12 @@ function memoryFindings(limits: JsonObject): readonly Finding[] {
   );
   if (body === undefined || inflated === undefined || memory === undefined || body + inflated <= memory / 2) return [];
   return [
-    {
-      path: ['limits', 'memory_bytes'],
-      at: 'value',
-      problem: 'is less than twice what one request may need, limits.body_bytes and limits.inflated_bytes together',
-      todo: 'Raise it, or lower the other two.',
-    },
+    finding(
+      ['limits', 'memory_bytes'],
+      'value',
+      'is less than twice what one request may need, limits.body_bytes and limits.inflated_bytes together',
+      'Raise it, or lower the other two.',
+    ),
   ];
 }
 
@@ -305,9 +280,7 @@ function twice(list: readonly JsonValue[], path: Path, key: string, todo: string
     const text = isJsonObject(item) ? member(item, key) : undefined;
     const before = typeof text === 'string' ? seen.get(text) : undefined;
     if (typeof text === 'string' && before === undefined) seen.set(text, index);
-    return before === undefined
-      ? []
-      : [{ path: [...path, index, key], at: 'value', problem: `is the same as that of entry ${before + 1}`, todo }];
+    return before === undefined ? [] : [finding([...path, index, key], 'value', `is the same as that of entry ${before + 1}`, todo)];
   });
 }
 
@@ -317,12 +290,12 @@ function eitherOr(list: readonly JsonValue[], section: string, keys: readonly [s
     return count === 1
       ? []
       : [
-          {
-            path: [section, index],
-            at: 'value',
-            problem: count === 0 ? `has neither ${keys[0]} nor ${keys[1]}` : `has both ${keys[0]} and ${keys[1]}`,
-            todo: 'Write one of the two.',
-          },
+          finding(
+            [section, index],
+            'value',
+            count === 0 ? `has neither ${keys[0]} nor ${keys[1]}` : `has both ${keys[0]} and ${keys[1]}`,
+            'Write one of the two.',
+          ),
         ];
   });
 }
@@ -335,12 +308,12 @@ function exportFindings({ value, members, env }: CrossCheck): readonly Finding[]
     const namesake = to === 'metrics' ? index : list.findIndex((other) => exporterName(other) === exporterName(item));
     if (namesake < index)
       return [
-        {
-          path: isGiven(item, 'name') ? [...path, 'name'] : path,
-          at: 'value',
-          problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`,
-          todo: 'Give it a name of its own: what waits for its backend in the store stands under it.',
-        },
+        finding(
+          isGiven(item, 'name') ? [...path, 'name'] : path,
+          'value',
+          `has the name of entry ${namesake + 1}, ${exporterName(item)}`,
+          'Give it a name of its own: what waits for its backend in the store stands under it.',
+        ),
       ];
     const ofWebhook =
       to === 'webhook'
@@ -362,7 +335,17 @@ function exportFindings({ value, members, env }: CrossCheck): readonly Finding[]
             `means nothing for ${exporterName({ to: to ?? null })}`,
             'Leave it out: only forward holds spans.',
           );
-    const first = [...ofWebhook, ...ofForward, ...clientTlsFindings(item, path, exportUrl(item, env))];
+    const ofSpans =
+      to === 'span_events'
+        ? []
+        : surplusFindings(
+            item,
+            path,
+            ['detail'],
+            `means nothing for ${exporterName({ to: to ?? null })}`,
+            'Leave it out: only span_events has it.',
+          );
+    const first = [...ofWebhook, ...ofForward, ...ofSpans, ...clientTlsFindings(item, path, exportUrl(item, env))];
     if (first.length > 0) return first;
     if (to === 'metrics') return metricsFindings({ list, item, index, value, env });
     const backend = scoreApis.find(({ id }) => id === to);
@@ -373,12 +356,9 @@ function exportFindings({ value, members, env }: CrossCheck): readonly Finding[]
       ];
     const foreign = scoreApiKeyNames.filter((key) => isGiven(item, key));
     if (foreign.length > 0)
-      return foreign.map((key) => ({
-        path: [...path, key],
-        at: 'key',
-        problem: `means nothing for ${exporterName({ to: to ?? null })}`,
-        todo: 'Give keys under headers.',
-      }));
+      return foreign.map((key) =>
+        finding([...path, key], 'key', `means nothing for ${exporterName({ to: to ?? null })}`, 'Give keys under headers.'),
+      );
     if (to === 'webhook')
       return [
         ...surplusFindings(
@@ -407,18 +387,16 @@ function exportFindings({ value, members, env }: CrossCheck): readonly Finding[]
     const url = signalEndpoint(to === 'log_events' ? 'logs' : 'traces', member(item, 'endpoint'), env);
     if (surplus.length > 0) return surplus;
     if (url === undefined)
-      return [
-        { path, at: 'value', problem: 'lacks endpoint', todo: 'Add the base URL of the backend, or set OTEL_EXPORTER_OTLP_ENDPOINT.' },
-      ];
+      return [finding(path, 'value', 'lacks endpoint', 'Add the base URL of the backend, or set OTEL_EXPORTER_OTLP_ENDPOINT.')];
     const own = member(item, 'protocol') === 'grpc' ? 'otlp_grpc' : 'otlp_http';
     return isOwn(url, objectAt(value, 'listen'), own)
       ? [
-          {
-            path: [...path, 'endpoint'],
-            at: 'value',
-            problem: `leads back to listen.${own}`,
-            todo: `Name the ${to === 'log_events' ? 'logs' : 'tracing'} backend that shows the scores.`,
-          },
+          finding(
+            [...path, 'endpoint'],
+            'value',
+            `leads back to listen.${own}`,
+            `Name the ${to === 'log_events' ? 'logs' : 'tracing'} backend that shows the scores.`,
+          ),
         ]
       : [];
   });
@@ -427,7 +405,7 @@ function exportFindings({ value, members, env }: CrossCheck): readonly Finding[]
 function metricsFindings({ list, item, index, value, env }: CrossCheckOf): readonly Finding[] {
   const path = ['export', index];
   if (list.findIndex((other) => member(other, 'to') === 'metrics') < index)
-    return [{ path, at: 'value', problem: 'is there twice', todo: 'Keep one entry.' }];
+    return [finding(path, 'value', 'is there twice', 'Keep one entry.')];
   const url = signalEndpoint('metrics', member(item, 'endpoint'), env);
   const always = surplusFindings(
     item,
@@ -448,15 +426,12 @@ function metricsFindings({ list, item, index, value, env }: CrossCheckOf): reado
       ),
     ];
   return isOwn(url, objectAt(value, 'listen'))
-    ? [
-        ...always,
-        { path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the metrics backend.' },
-      ]
+    ? [...always, finding([...path, 'endpoint'], 'value', 'leads back to listen.otlp_http', 'Name the metrics backend.')]
     : always;
 }
 
 function surplusFindings(item: JsonObject, path: Path, keys: readonly string[], problem: string, todo: string): readonly Finding[] {
-  return keys.filter((key) => isGiven(item, key)).map((key) => ({ path: [...path, key], at: 'key', problem, todo }));
+  return keys.filter((key) => isGiven(item, key)).map((key) => finding([...path, key], 'key', problem, todo));
 }
 
 interface CrossCheckOf extends Pick<CrossCheck, 'value' | 'env'> {

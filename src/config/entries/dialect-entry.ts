@@ -3,8 +3,7 @@ import { dialectFields, dialectRoles, type DialectField, type DialectSettings } 
 import { parseCondition, parseExpression, type Parsed } from '../../../collectors/configured/expression.ts';
 import { collectors } from '../../../collectors/index.ts';
 import { isJsonArray, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import type { Finding } from '../diagnostic.ts';
-import { asObject, objectAt } from '../partial-value.ts';
+import { asObject, type Finding, objectAt, finding } from '../diagnostic.ts';
 
 export function dialectSettings(list: readonly JsonValue[]): readonly DialectSettings[] {
   return list.map(asObject).map((entry) => {
@@ -36,34 +35,20 @@ export function dialectFindings(list: readonly JsonValue[]): readonly Finding[] 
 
 function nameFindings(name: JsonValue | undefined, at: number): readonly Finding[] {
   return collectors.some(({ id }) => id === name)
-    ? [
-        {
-          path: ['dialects', at, 'name'],
-          at: 'value',
-          problem: `${JSON.stringify(name)} is a built-in dialect`,
-          todo: 'Choose another name.',
-        },
-      ]
+    ? [finding(['dialects', at, 'name'], 'value', `${JSON.stringify(name)} is a built-in dialect`, 'Choose another name.')]
     : [];
 }
 
 function emptyFindings(entry: JsonObject, at: number): readonly Finding[] {
   return ['span', 'read'].some((key) => Object.keys(objectAt(entry, key)).length > 0)
     ? []
-    : [
-        {
-          path: ['dialects', at],
-          at: 'value',
-          problem: 'reads nothing',
-          todo: 'Say under span what spans are, under read where values stand, or both.',
-        },
-      ];
+    : [finding(['dialects', at], 'value', 'reads nothing', 'Say under span what spans are, under read where values stand, or both.')];
 }
 
 function faults(written: JsonObject, path: readonly (string | number)[], parse: (text: string) => Parsed<unknown>): readonly Finding[] {
   return Object.entries(written).flatMap(([name, text]): readonly Finding[] => {
     const result = typeof text === 'string' ? parse(text) : undefined;
-    return result?.kind === 'faulty' ? [{ path: [...path, name], at: 'value', problem: result.problem, todo: result.todo }] : [];
+    return result?.kind === 'faulty' ? [finding([...path, name], 'value', result.problem, result.todo)] : [];
   });
 }
 

@@ -1,12 +1,18 @@
 /** An entry of `evaluators` in its long form. */
 import type { EvaluatorEntry } from '../../../evaluators/configuration/configured.ts';
+import { snakeMembers } from '../../../evaluators/configuration/options.ts';
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
-import { isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
-import { judgesOf, type Escalation } from '../../pipeline/jury/jury-panel.ts';
-import { listAt } from '../partial-value.ts';
+import { listPrices } from '../../../evaluators/pricing/list-prices.ts';
+import { priceOf, priceTableSchema } from '../../../evaluators/pricing/prices.ts';
+import { linearPattern } from '../checks/check.ts';
+import { asObject, listAt, objectAt } from '../diagnostic.ts';
 import { ownMembers } from '../schema.ts';
 import { defaultsEntry } from '../sections/evaluators.ts';
+import type { Run } from '../../model/agent-trace.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, plainText } from '../../model/json.ts';
+import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
+import type { ScoreCondition } from '../../pipeline/evaluation/sampling.ts';
+import { type Escalation, judgesOf } from '../../pipeline/jury/jury-panel.ts';
 
 /** An entry, and its index in the list of the file: faults and certificates are found by it. */
 export interface PlacedEntry {
@@ -18,10 +24,10 @@ export interface PlacedEntry {
 export function placedEntries(value: JsonObject, members: readonly AnyEvaluator[]): readonly PlacedEntry[] {
   const list = listAt(value, 'evaluators');
   const named = new Set(list.map((entry) => entryName(entryOf(entry))));
-  const standing = members.filter(({ id, onByDefault }) => onByDefault && !named.has(id)).map(({ id }) => id);
+  const defaultIds = members.filter(({ id, onByDefault }) => onByDefault && !named.has(id)).map(({ id }) => id);
   const first = list.indexOf(defaultsEntry);
   return list.flatMap((entry, index) =>
-    entry === defaultsEntry && index === first ? standing.map((id) => ({ entry: id, index })) : [{ entry, index }],
+    entry === defaultsEntry && index === first ? defaultIds.map((id) => ({ entry: id, index })) : [{ entry, index }],
   );
 }
 
@@ -87,4 +93,153 @@ function escalation(written: JsonValue | undefined): Escalation | undefined {
   if (!isJsonObject(written)) return undefined;
   const [to, below] = [member(written, 'to'), member(written, 'below')];
   return { to: String(to), onDisagreement: member(written, 'on_disagreement') !== false, ...(typeof below === 'number' ? { below } : {}) };
+}
+
+// `when` of an evaluator as a test of runs, and the condition of a raised sample rate.
+
+export type RunCondition = (run: Run) => boolean;
+
+type TextCondition = (text: string) => boolean;
+
+/** Texts that a condition may test. One of several must hold; without any the condition does not hold. */
+const fields: { readonly [name: string]: (run: Run) => readonly (string | undefined)[] } = {
+  agent: (run) => [run.trace.agent],
+  service: (run) => [run.service],
+  version: (run) => [run.serviceVersion],
+  model: (run) => [run.trace.model, ...run.trace.modelCalls.map((call) => call.model)],
+  input: (run) => [run.trace.input],
+  final_response: (run) => [run.trace.finalResponse === undefined ? undefined : plainText(run.trace.finalResponse)],
+  status: (run) => [run.trace.status],
+  completeness: (run) => [run.completeness],
+  tenant: (run) => [run.tenant],
+  tool: (run) => run.trace.toolCalls.map((call) => call.name),
+};
+
+/** The test for a `when` that has passed the schema. */
+export function runCondition(when: JsonObject): RunCondition {
+  const tests: RunCondition[] = [];
+  for (const [name, condition] of Object.entries(when)) {
+    const texts = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (texts !== undefined) tests.push(anyText(texts, textCondition(condition)));
+    else if (isJsonObject(condition))
+      for (const [key, value] of Object.entries(condition)) tests.push(anyText(resourceAttribute(key), textCondition(value)));
+  }
+  return (run) => tests.every((test) => test(run));
+}
+
+function anyText(texts: (run: Run) => readonly (string | undefined)[], test: TextCondition): RunCondition {
+  return (run) => texts(run).some((text) => text !== undefined && test(text));
+}
+
+function resourceAttribute(key: string): (run: Run) => readonly (string | undefined)[] {
+  return (run) => {
+    const value = member(run.resourceAttributes, key);
+    return [value === undefined ? undefined : plainText(value)];
+  };
+}
+
+function textCondition(condition: JsonValue): TextCondition {
+  if (isJsonArray(condition)) return (text) => condition.includes(text);
+  if (!isJsonObject(condition)) return (text) => text === condition;
+  const tests = Object.entries(condition).map(([name, wanted]) => comparison(name, wanted));
+  return (text) => tests.every((test) => test(text));
+}
+
+function comparison(name: string, wanted: JsonValue): TextCondition {
+  const given = plainText(wanted);
+  switch (name) {
+    case 'in':
+      return (text) => isJsonArray(wanted) && wanted.includes(text);
+    case 'contains':
+      return (text) => text.includes(given);
+    case 'matches':
+      return linearPattern(given);
+    case 'not':
+      return (text) => text !== given;
+    default:
+      return (text) => text === given;
+  }
+}
+
+const WRITTEN = /^\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,99})\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d{1,15})?)\s*$/;
+
+/** `tool_error < 1`; undefined when it is not written so or the score is none. */
+export function parseScoreCondition(text: string): ScoreCondition | undefined {
+  const match = WRITTEN.exec(text);
+  const score = Number(match?.[3]);
+  if (match === null || score > 1) return undefined;
+  return { evaluator: match[1] ?? '', comparison: match[2] as ScoreCondition['comparison'], score };
+}
+
+// The list prices of vendors behind the prices that the configuration gives.
+
+/**
+ * The configuration with a price for every listed model. A list price gives way to any price of the configuration that is for the same
+ * model, under a shorter name or one with `*` too.
+ */
+export function withListPrices(value: JsonObject): JsonObject {
+  const own = objectAt(value, 'prices');
+  const named = ownPrices(own);
+  const listed = Object.entries(snakeMembers(priceTableSchema, listPrices as unknown as JsonObject) as JsonObject).filter(
+    ([model]) => priceOf(model, named) === undefined,
+  );
+  return ownMembers([
+    ...Object.entries(value).filter(([key]) => key !== 'prices'),
+    ['prices', ownMembers([...Object.entries(own), ...listed])],
+  ]);
+}
+
+/** The way back: `config print` has only the prices that the author wrote. */
+export function withOwnPrices(value: JsonObject, own: JsonObject): JsonObject {
+  return ownMembers(Object.entries(value).map(([key, below]) => [key, key === 'prices' ? objectAt(own, key) : below]));
+}
+
+/** Only names count here. */
+function ownPrices(own: JsonObject): { readonly [model: string]: { readonly inputPerMillion: number; readonly outputPerMillion: number } } {
+  return Object.fromEntries(Object.keys(own).map((model) => [model, { inputPerMillion: 0, outputPerMillion: 0 }]));
+}
+
+/** Keys of a judge's `price` that are not given. */
+export function missingPrices(judge: JsonObject): readonly string[] {
+  return ['input_per_million', 'output_per_million'].filter((key) => member(objectAt(judge, 'price'), key) === undefined);
+}
+
+// Options that an entry of `evaluators` leaves out and a section of the configuration gives to all: `x-from` in the evaluator's schema
+// names the section.
+
+/** The sections that some evaluator takes options from. */
+export function sharedSections(members: readonly AnyEvaluator[], value: JsonObject): JsonObject {
+  const names = new Set(members.flatMap((evaluator) => takenOptions(evaluator).map(({ section }) => section)));
+  return ownMembers(Object.entries(value).filter(([key]) => names.has(key)));
+}
+
+/** The configuration with the evaluators that `defaults` stands for, and with these options filled in. */
+export function withSharedOptions(value: JsonObject, members: readonly AnyEvaluator[]): JsonObject {
+  const shared = sharedSections(members, value);
+  const entries = placedEntries(value, members).map(({ entry }) => withShared(entry, members, shared));
+  return ownMembers(Object.entries(value).map(([key, below]) => [key, key === 'evaluators' ? entries : below]));
+}
+
+/** An entry with these options filled in. */
+export function withShared(entry: JsonValue, members: readonly AnyEvaluator[], shared: JsonObject): JsonObject {
+  const written = entryOf(entry);
+  const evaluator = members.find(({ id }) => id === member(written, 'use'));
+  const options = objectAt(written, 'options');
+  const missing =
+    evaluator === undefined
+      ? []
+      : takenOptions(evaluator).filter(({ option, section }) => !Object.hasOwn(options, option) && member(shared, section) !== undefined);
+  if (missing.length === 0) return written;
+  const filled = ownMembers([
+    ...Object.entries(options),
+    ...missing.map(({ option, section }) => [option, shared[section] ?? null] as const),
+  ]);
+  return ownMembers([...Object.entries(written).filter(([key]) => key !== 'options'), ['options', filled]]);
+}
+
+function takenOptions({ optionsSchema }: AnyEvaluator): readonly { readonly option: string; readonly section: string }[] {
+  return Object.entries(asObject(member(optionsSchema, 'properties'))).flatMap(([option, schema]) => {
+    const section = isJsonObject(schema) ? member(schema, 'x-from') : undefined;
+    return typeof section === 'string' ? [{ option, section }] : [];
+  });
 }

@@ -1,10 +1,9 @@
 /** Whether and where the service sends spans of itself: the configuration first, then the variables that every OpenTelemetry SDK knows. */
 import { isJsonObject, member, type JsonObject } from '../../model/json.ts';
-import type { Finding } from '../diagnostic.ts';
-import { objectAt } from '../partial-value.ts';
+import { type Finding, objectAt } from '../diagnostic.ts';
 import { ownMembers } from '../schema.ts';
-import type { Environment } from '../substitution.ts';
-import { environmentHeaders, signalEndpoint } from './endpoint.ts';
+import type { Environment } from '../document.ts';
+import { environmentHeaders, signalEndpoint } from './address.ts';
 
 export interface OwnTraces {
   /** The whole URL, with the path of the trace signal. */

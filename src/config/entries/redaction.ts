@@ -4,8 +4,8 @@ import { redaction, type Redaction } from '../../redaction/redaction.ts';
 import { notSearched } from '../../redaction/search.ts';
 import { readyPatterns, redactionRules, replacementDefault, type RedactionSettings } from '../../redaction/settings.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import type { Finding } from '../diagnostic.ts';
-import { patternProblem } from '../checks/pattern.ts';
+import { type Finding, finding } from '../diagnostic.ts';
+import { patternProblem } from '../checks/check.ts';
 
 export function redactionSettings(list: readonly JsonValue[]): readonly RedactionSettings[] {
   return list.flatMap((item, place) => settingsOf(item, place) ?? []);
@@ -33,21 +33,21 @@ export function redactionFindings(list: readonly JsonValue[]): readonly Finding[
     const matched = usable.find((other) => isMatched(other.settings.replace));
     if (matched !== undefined)
       return [
-        {
-          path: ['redact', matched.place, 'replace'],
-          at: 'value',
-          problem: `${JSON.stringify(matched.settings.replace)} is matched by redact[${place}].${key}`,
-          todo: 'Choose another text: what stands in the place of something must not be redacted itself.',
-        },
+        finding(
+          ['redact', matched.place, 'replace'],
+          'value',
+          `${JSON.stringify(matched.settings.replace)} is matched by redact[${place}].${key}`,
+          'Choose another text: what stands in the place of something must not be redacted itself.',
+        ),
       ];
     if (isMatched(notSearched))
       return [
-        {
-          path: ['redact', place, key],
-          at: 'value',
-          problem: `matches ${JSON.stringify(notSearched)}, which stands for texts that are too long to be searched`,
-          todo: 'Write a narrower pattern.',
-        },
+        finding(
+          ['redact', place, key],
+          'value',
+          `matches ${JSON.stringify(notSearched)}, which stands for texts that are too long to be searched`,
+          'Write a narrower pattern.',
+        ),
       ];
     return [];
   });

@@ -2,15 +2,13 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { givenTraces } from '../../cli/eval/json-input-traces.ts';
-import { runOfTrace } from '../../cli/eval/inputs.ts';
+import { givenTraces, runOfTrace } from '../../cli/eval/inputs.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonValue } from '../../model/json.ts';
 import type { ConfigDocument } from '../document.ts';
 import { entryOf } from '../entries/evaluator-entry.ts';
-import { pathText, type ConfigFault, type Path } from '../diagnostic.ts';
-import { asObject, listAt } from '../partial-value.ts';
+import { asObject, type ConfigFault, listAt, type Path, pathText } from '../diagnostic.ts';
 
 /** What is wrong with one line of a file, or with the whole of it. */
 interface LineFault {

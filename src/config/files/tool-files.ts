@@ -1,12 +1,53 @@
-/** Tool definitions of the configuration: those that stand in it, and those of JSON files that it names, relative to its own folder. */
+/** The text of a configuration file, within limits. */
+import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { definitionsMax, readDefinitions } from '../../../collectors/parsing/definitions.ts';
-import type { ToolDefinition } from '../../model/agent-trace.ts';
-import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { asObject, ConfigError, type Finding, listAt, finding } from '../diagnostic.ts';
 import type { ConfigDocument } from '../document.ts';
-import { ConfigError, type Finding } from '../diagnostic.ts';
-import { configFileText } from './file.ts';
-import { asObject, listAt } from '../partial-value.ts';
+import type { ToolDefinition } from '../../model/agent-trace.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, parseJson } from '../../model/json.ts';
+
+/** A configuration is written by hand: more than this is some other file. */
+const fileBytesMax = 256 * 1024;
+
+/** Throws a ConfigError when the file cannot be read, is too large or is no text. */
+export function configFileText(file: string): string {
+  const bytes = fileBytes(file);
+  if (bytes.length > fileBytesMax) throw unusable(file, 'is too large for a configuration', `Keep it within ${fileBytesMax} bytes.`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw unusable(file, 'is not UTF-8 text', 'Save it as UTF-8.');
+  }
+}
+
+/** At most one byte more than allowed: a device or pipe may have no end. */
+function fileBytes(file: string): Uint8Array {
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      const buffer = new Uint8Array(fileBytesMax + 1);
+      let length = 0;
+      while (length < buffer.length) {
+        const read = readSync(descriptor, buffer, length, buffer.length - length, null);
+        if (read === 0) break;
+        length += read;
+      }
+      return buffer.subarray(0, length);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    throw unusable(file, `cannot be read${code}`, 'Check the path and its permissions.');
+  }
+}
+
+function unusable(file: string, problem: string, todo: string): ConfigError {
+  return new ConfigError([{ file, line: 1, column: 1, key: '', problem, todo, source: '' }]);
+}
+
+// Tool definitions of the configuration: those that stand in it, and those of JSON files that it names, relative to its own folder.
 
 type ToolFile =
   | { readonly kind: 'read'; readonly definitions: readonly ToolDefinition[] }
@@ -41,20 +82,19 @@ export function toolFindings(value: JsonValue, files: ToolFiles): readonly Findi
   return entriesOf(value).flatMap((entry, at): readonly Finding[] => {
     const [file] = fileOf(entry);
     const read = definitionsOf(entry, files);
-    if (read.kind === 'faulty')
-      return [{ path: ['tools', at, 'file'], at: 'value', problem: `${JSON.stringify(file)} ${read.problem}`, todo: read.todo }];
+    if (read.kind === 'faulty') return [finding(['tools', at, 'file'], 'value', `${JSON.stringify(file)} ${read.problem}`, read.todo)];
     return read.definitions.flatMap(({ name }): readonly Finding[] => {
       if (!seen.has(name)) {
         seen.add(name);
         return [];
       }
       return [
-        {
-          path: ['tools', at, file === undefined ? 'name' : 'file'],
-          at: 'value',
-          problem: `defines ${JSON.stringify(name)} a second time`,
-          todo: 'Define every tool once.',
-        },
+        finding(
+          ['tools', at, file === undefined ? 'name' : 'file'],
+          'value',
+          `defines ${JSON.stringify(name)} a second time`,
+          'Define every tool once.',
+        ),
       ];
     });
   });

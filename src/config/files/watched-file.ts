@@ -6,17 +6,13 @@
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
-import { parseConfigText } from '../document.ts';
+import { type Environment, parseConfigText } from '../document.ts';
 import { driftFilesMax, driftPaths } from './drift-files.ts';
-import { evaluatorFilesMax, evaluatorPaths } from './evaluator-files.ts';
-import { evaluatorModules } from './evaluator-modules.ts';
-import { configFileText } from './file.ts';
+import { evaluatorFilesMax, evaluatorModules, evaluatorPaths } from './evaluator-files.ts';
+import { configFileText, toolFilesMax, toolPaths } from './tool-files.ts';
 import { readConfig, type LoadedConfig } from '../load.ts';
 import type { ConfigFlags } from '../overrides.ts';
-import type { Environment } from '../substitution.ts';
-import { tlsFilesMax, tlsPaths } from './tls-files.ts';
-import { tlsPlaceFilesMax, tlsPlacePaths } from '../entries/tls-places.ts';
-import { toolFilesMax, toolPaths } from './tool-files.ts';
+import { tlsFilesMax, tlsPaths, tlsPlaceFilesMax, tlsPlacePaths } from './tls-files.ts';
 
 export interface WatchedFile {
   readonly file: string;
@@ -81,13 +77,13 @@ function documentOf(file: string, env: Environment): ReturnType<typeof parseConf
 }
 
 /** Checks of files that run at the same time. */
-const looksAtOnce = 32;
+const readsAtOnce = 32;
 
 async function standOf(files: readonly string[]): Promise<string> {
   const stands: string[] = [];
   // One after another would take long where there are many, and all at once would keep what the journal writes waiting.
-  for (let from = 0; from < files.length; from += looksAtOnce)
-    stands.push(...(await Promise.all(files.slice(from, from + looksAtOnce).map(standOfOne))));
+  for (let from = 0; from < files.length; from += readsAtOnce)
+    stands.push(...(await Promise.all(files.slice(from, from + readsAtOnce).map(standOfOne))));
   return stands.join('\n');
 }
 

@@ -1,12 +1,10 @@
 /** `evaluators`: the entries' own keys, and for each evaluator what it takes under `options` and `expect`, from its own data. */
-import { turnGroupings } from '../../../evaluators/evidence/turns.ts';
+import { turnGroupings } from '../../../evaluators/evidence/conversation.ts';
 import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';
 import { panelJudgesMax, slotsMax, votesMax } from '../../pipeline/jury/jury-panel.ts';
-import { budgetSchema } from './budget.ts';
-import { clientTlsSchema } from './client-tls.ts';
-import type { Section } from './section.ts';
+import { budgetSchema, clientTlsSchema, type Section, integer, duration } from './section.ts';
 
 const text = { type: 'string', maxLength: 10_000 } as const;
 
@@ -32,7 +30,7 @@ const textCondition = {
 const when = {
   type: 'object',
   description:
-    'Runs that it scores. All named conditions must hold. A condition is a text (the whole value), a list (one of its texts), or a mapping of `equals`, `in`, `contains`, `matches` (a regular expression, searched anywhere) and `not`.',
+    'Runs that it scores. All named conditions must hold. A condition is a text (the whole value), a list (one of its texts), or a mapping of `equals`, `in`, `contains`, `matches` and `not`. `matches` searches a regular expression anywhere.',
   additionalProperties: false,
   minProperties: 1,
   properties: {
@@ -106,13 +104,13 @@ export const whoIsAskedSchema = {
     items: judgeName,
     description: 'Names of several, instead of `judge`: each has a vote.',
   },
-  votes: {
-    type: 'integer',
-    minimum: 1,
-    maximum: votesMax,
-    'x-unit': 'votes',
-    description: `How often each judge is asked, once when left out. At most ${slotsMax} votes of all judges together.`,
-  },
+  votes: integer(
+    undefined,
+    1,
+    votesMax,
+    'votes',
+    `How often each judge is asked, once when left out. At most ${slotsMax} votes of all judges together.`,
+  ),
   escalate: {
     type: 'object',
     description: 'Whom to ask when the votes are not sure: its verdict counts instead of theirs.',
@@ -147,20 +145,14 @@ const drift = {
       description:
         'File with one run a line, as `tracejury judge check` reads them, from the folder of the configuration; at most 500 runs.',
     },
-    every: {
-      type: 'string',
-      'x-quantity': { kind: 'duration', minimum: '10m', maximum: '90d' },
-      default: '1d',
-      description: 'From the beginning of one look to that of the next.',
-    },
-    looks: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 10_000,
-      'x-unit': 'looks',
-      description:
-        'How many are planned; each gets an equal part of the 5 % of false alarms, and after the last one a new baseline begins. Left out: the parts shrink from look to look, and the baseline stays.',
-    },
+    every: duration('1d', '10m', '90d', 'From the beginning of one look to that of the next.'),
+    looks: integer(
+      undefined,
+      1,
+      10_000,
+      'looks',
+      'How many are planned; each gets an equal part of the 5 % of false alarms, and after the last one a new baseline begins. Left out: the parts shrink from look to look, and the baseline stays.',
+    ),
     baseline: {
       type: 'string',
       maxLength: 100,

@@ -1,10 +1,10 @@
-import { httpHeadersSchema } from '../../../evaluators/schema/http-headers.ts';
+import { httpHeadersSchema } from '../../../evaluators/http.ts';
 import { scoreApis } from '../../exporters/index.ts';
 import type { ScoreApiBackend, ScoreApiKeyName } from '../../exporters/scores/score-api-backend.ts';
+import { spanDetails } from '../../exporters/otlp/evaluation-span.ts';
 import { otlpProtocols } from '../../exporters/settings.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { clientTlsSchema } from './client-tls.ts';
-import type { Section } from './section.ts';
+import { clientTlsSchema, type Section, integer, duration, settings } from './section.ts';
 
 /** Of `forward` alone, so that they are in no other entry. */
 export const forwardDefaults = { hold: '10s', compression: 'none' } as const;
@@ -69,7 +69,7 @@ export const exportSection: Section = {
       properties: {
         to: {
           enum: ['span_events', 'metrics', 'log_events', 'forward', 'webhook', ...scoreApis.map(({ id }) => id)],
-          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records; \`webhook\` notifies a program or a channel; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; \`forward\` sends the agents’ own spans on, with the verdicts on them (forward.md); ${scoreApis.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
+          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records. \`webhook\` notifies a program or a channel. \`metrics\` is the metrics page of the console listener; where an endpoint is named, the same metrics go there over OTLP. \`forward\` sends the agents’ own spans on, with the verdicts on them (forward.md). ${scoreApis.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
         },
         name: {
           type: 'string',
@@ -92,48 +92,42 @@ export const exportSection: Section = {
           description:
             'Headers of every request, for example the key of the backend. When left out, those of `OTEL_EXPORTER_OTLP_HEADERS`.',
         },
-        give_up: {
-          type: 'object',
-          description:
-            'When the scores of a run that fail to be sent become a dead letter. One that the backend refuses for good is one at once.',
-          additionalProperties: false,
-          default: {},
-          properties: {
-            attempts: {
-              type: 'integer',
-              minimum: 1,
-              maximum: 100_000,
-              default: giveUpDefaults.attempts,
-              'x-unit': 'attempts',
-              description: 'Failed attempts. Those that only see whether a backend that was down is there again do not count.',
-            },
-            age: {
-              type: 'string',
-              'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' },
-              default: giveUpDefaults.age,
-              description: 'Age at a failed attempt. What waits for a backend that is down is not attempted, so it grows older than this.',
-            },
-            missing: {
-              type: 'string',
-              'x-quantity': { kind: 'duration', minimum: '1s', maximum: '30d' },
-              default: giveUpDefaults.missing,
-              description:
-                'Age at a failed attempt, of scores whose span or trace the backend does not have. Holds for backends with scores of their own.',
-            },
+        give_up: settings(
+          'When the scores of a run that fail to be sent become a dead letter. One that the backend refuses for good is one at once.',
+          {
+            attempts: integer(
+              giveUpDefaults.attempts,
+              1,
+              100_000,
+              'attempts',
+              'Failed attempts. Those that only see whether a backend that was down is there again do not count.',
+            ),
+            age: duration(
+              giveUpDefaults.age,
+              '1m',
+              '3650d',
+              'Age at a failed attempt. What waits for a backend that is down is not attempted, so it grows older than this.',
+            ),
+            missing: duration(
+              giveUpDefaults.missing,
+              '1s',
+              '30d',
+              'Age at a failed attempt, of scores whose span or trace the backend does not have. Holds for backends with scores of their own.',
+            ),
           },
-        },
+        ),
         judge_calls: {
           type: 'boolean',
           default: true,
           description:
             'Calls to judges are sent as spans too, each verdict in a trace of its own, linked with the run; no text is in them. Only `span_events` does.',
         },
-        interval: {
-          type: 'string',
-          'x-quantity': { kind: 'duration', minimum: '1s', maximum: '1h' },
-          default: pushDefaults.interval,
-          description: 'How often metrics are pushed. Of `metrics` alone.',
+        detail: {
+          enum: [...spanDetails],
+          description:
+            'What stands on an evaluation span. `lean`: each verdict as an event, and of tool calls those that fail or are evidence. `full`: every tool call too, and the verdicts once more as annotations of OpenInference, at about three times the bytes. Of `span_events` alone; `lean` when left out.',
         },
+        interval: duration(pushDefaults.interval, '1s', '1h', 'How often metrics are pushed. Of `metrics` alone.'),
         temporality: {
           enum: ['cumulative', 'delta'],
           default: pushDefaults.temporality,
@@ -147,52 +141,44 @@ export const exportSection: Section = {
             '`json` for programs, `slack` for a channel: the text that incoming webhooks of Slack, Mattermost and Rocket.Chat take. Of `webhook` alone, as the five keys below.',
         },
         secret: secretText('Signs every message: a text of at least 24 bytes, or `whsec_` and base64 (docs/explanation/exports.md).'),
-        only: {
-          type: 'object',
-          description: 'The verdicts that send a message. A run without them sends none.',
-          additionalProperties: false,
-          default: {},
-          properties: {
-            verdicts: {
-              type: 'array',
-              maxItems: 3,
-              items: { enum: ['fail', 'pass', 'error'] },
-              default: [...webhookDefaults.verdicts],
-              description:
-                'Outcomes. `error` is an evaluation that failed itself. With `fail` or `error`, a run that is too large for a guard (permissions, injections) sends a message too.',
-            },
-            labels: {
-              type: 'array',
-              maxItems: 100,
-              items: { type: 'string', minLength: 1, maxLength: 200 },
-              default: [],
-              description: 'Labels that send a message too, with any outcome.',
-            },
-            evaluators: {
-              type: 'array',
-              maxItems: 100,
-              items: { type: 'string', minLength: 1, maxLength: 100 },
-              default: [],
-              description: 'Names of evaluators; all when empty.',
-            },
-            agents: {
-              type: 'array',
-              maxItems: 100,
-              items: { type: 'string', minLength: 1, maxLength: 1000 },
-              default: [],
-              description: 'Names of agents; all when empty.',
-            },
+        only: settings('The verdicts that send a message. A run without them sends none.', {
+          verdicts: {
+            type: 'array',
+            maxItems: 3,
+            items: { enum: ['fail', 'pass', 'error'] },
+            default: [...webhookDefaults.verdicts],
+            description:
+              'Outcomes. `error` is an evaluation that failed itself. With `fail` or `error`, a run that is too large for a guard (permissions, injections) sends a message too.',
           },
-        },
-        per_minute: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 600,
-          default: webhookDefaults.per_minute,
-          'x-unit': 'messages',
-          description:
-            'Messages in a minute; up to three may go at once. Runs that are ready meanwhile go together in the next one, ten of them one by one and the others as a count.',
-        },
+          labels: {
+            type: 'array',
+            maxItems: 100,
+            items: { type: 'string', minLength: 1, maxLength: 200 },
+            default: [],
+            description: 'Labels that send a message too, with any outcome.',
+          },
+          evaluators: {
+            type: 'array',
+            maxItems: 100,
+            items: { type: 'string', minLength: 1, maxLength: 100 },
+            default: [],
+            description: 'Names of evaluators; all when empty.',
+          },
+          agents: {
+            type: 'array',
+            maxItems: 100,
+            items: { type: 'string', minLength: 1, maxLength: 1000 },
+            default: [],
+            description: 'Names of agents; all when empty.',
+          },
+        }),
+        per_minute: integer(
+          webhookDefaults.per_minute,
+          1,
+          600,
+          'messages',
+          'Messages in a minute; up to three may go at once. Runs that are ready meanwhile go together in the next one, ten of them one by one and the others as a count.',
+        ),
         private_addresses: {
           type: 'boolean',
           default: false,
@@ -211,11 +197,12 @@ export const exportSection: Section = {
           description:
             'Encoding, and what carries it. With `grpc` only the host and the port of the endpoint count. Phoenix takes protobuf only over HTTP, and metrics are pushed as nothing else; `forward` sends no JSON.',
         },
-        hold: {
-          type: 'string',
-          'x-quantity': { kind: 'duration', minimum: '0ms', maximum: '10m' },
-          description: `How long spans wait for the verdicts of their run. Then they go on, and a span of ours follows with the verdicts. Of \`forward\` alone; ${forwardDefaults.hold} when left out.`,
-        },
+        hold: duration(
+          undefined,
+          '0ms',
+          '10m',
+          `How long spans wait for the verdicts of their run. Then they go on, and a span of ours follows with the verdicts. Of \`forward\` alone; ${forwardDefaults.hold} when left out.`,
+        ),
         compression: {
           enum: ['none', 'gzip'],
           description: `What goes on is compressed, or not. Of \`forward\` alone; ${forwardDefaults.compression} when left out.`,

@@ -1,10 +1,8 @@
 /** `judges` and the prices of models. */
-import { httpHeadersSchema } from '../../../evaluators/schema/http-headers.ts';
+import { httpHeadersSchema } from '../../../evaluators/http.ts';
 import { priceTableSchema } from '../../../evaluators/pricing/prices.ts';
-import { answerFormats, ownBodyMembers, reasoningEfforts } from '../../judges/settings.ts';
-import { budgetSchema } from './budget.ts';
-import { clientTlsSchema } from './client-tls.ts';
-import type { Section } from './section.ts';
+import { answerFormats, ownBodyMembers, reasoningEfforts } from '../../judges/judge.ts';
+import { budgetSchema, clientTlsSchema, duration, integer, type Section, settings } from './section.ts';
 
 const perMillion = (description: string) =>
   ({ type: 'number', minimum: 0, 'x-unit': 'US dollars per million tokens', description }) as const;
@@ -47,41 +45,29 @@ export const judges: Section = {
           default: '',
           description: 'Key of the endpoint; empty for none. Best given as `${env:NAME}`.',
         },
-        concurrency: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 1000,
-          default: 8,
-          'x-unit': 'questions',
-          description: 'Questions asked at the same time.',
-        },
+        concurrency: integer(8, 1, 1000, 'questions', 'Questions asked at the same time.'),
         tls: clientTlsSchema('Certificates for the connection to the endpoint over HTTPS.'),
-        timeout: {
-          type: 'string',
-          'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '1h' },
-          default: '60s',
-          description: 'Longest wait for one answer.',
-        },
-        cache: {
-          type: 'string',
-          'x-quantity': { kind: 'duration', minimum: '0s', maximum: '90d' },
-          default: '1d',
-          description: 'How long an answer stands when the same question is asked about the same texts; `0s`: each time is asked anew.',
-        },
-        answer_tokens: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 1_000_000,
-          'x-unit': 'tokens',
-          description: `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless a budget counts money or tokens: then ${answerTokensDefault}.`,
-        },
-        max_output_tokens: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 1_000_000,
-          'x-unit': 'tokens',
-          description: 'The same as `answer_tokens`, by the name that most clients have for it. One of the two.',
-        },
+        timeout: duration('60s', '100ms', '1h', 'Longest wait for one answer.'),
+        cache: duration(
+          '1d',
+          '0s',
+          '90d',
+          'How long an answer stands when the same question is asked about the same texts; `0s`: each time is asked anew.',
+        ),
+        answer_tokens: integer(
+          undefined,
+          1,
+          1_000_000,
+          'tokens',
+          `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless a budget counts money or tokens: then ${answerTokensDefault}.`,
+        ),
+        max_output_tokens: integer(
+          undefined,
+          1,
+          1_000_000,
+          'tokens',
+          'The same as `answer_tokens`, by the name that most clients have for it. One of the two.',
+        ),
         temperature: {
           type: 'number',
           minimum: 0,
@@ -109,76 +95,50 @@ export const judges: Section = {
           default: {},
           description: `Further members of the body of every question, for what only this endpoint knows. Not ${ownBodyMembers.map((name) => `\`${name}\``).join(', ')}: these are set by tracejury.`,
         },
-        requests_per_minute: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 1_000_000,
-          'x-unit': 'requests',
-          description:
-            'Most requests in any sixty seconds, of all processes over one store. `budget.requests_per_minute` is the same limit: the lower one holds.',
-        },
+        requests_per_minute: integer(
+          undefined,
+          1,
+          1_000_000,
+          'requests',
+          'Most requests in any sixty seconds, of all processes over one store. `budget.requests_per_minute` is the same limit: the lower one holds.',
+        ),
         mode: {
           enum: ['direct', 'batch'],
           default: 'direct',
           description:
             '`direct`: each question by itself, at once. `batch`: many together through the Batch API of the endpoint, which answers within hours and costs less. A question that the batch does not answer is asked directly. Vectors are always asked for directly.',
         },
-        batch: {
-          type: 'object',
-          description: 'How questions go together, with `mode: batch`.',
-          additionalProperties: false,
-          default: {},
-          properties: {
-            poll: {
-              type: 'string',
-              'x-quantity': { kind: 'duration', minimum: '1s', maximum: '1h' },
-              default: '30s',
-              description: 'Time between two polls of the open batches.',
-            },
-            gather: {
-              type: 'string',
-              'x-quantity': { kind: 'duration', minimum: '1s', maximum: '6h' },
-              default: '1m',
-              description: 'How long questions gather before a batch goes that is not full.',
-            },
-            within: {
-              type: 'string',
-              'x-quantity': { kind: 'duration', minimum: '1m', maximum: '7d' },
-              default: '24h',
-              description:
-                'A batch that takes longer is cancelled, and what it has not answered is asked directly. Endpoints end batches by themselves after a day.',
-            },
-            requests: {
-              type: 'integer',
-              minimum: 1,
-              maximum: 2_000,
-              default: 500,
-              'x-unit': 'questions',
-              description: 'Most questions of one batch.',
-            },
-            bytes: {
-              type: 'string',
-              'x-quantity': { kind: 'bytes', minimum: '64KiB', maximum: '100MiB' },
-              default: '16MiB',
-              description: 'Most bytes of the file of one batch.',
-            },
-            in_flight: {
-              type: 'integer',
-              minimum: 1,
-              maximum: 20,
-              default: 2,
-              'x-unit': 'batches',
-              description: 'Most batches at one time. So many times `requests` runs are held in memory while they wait for them.',
-            },
-            price: {
-              type: 'object',
-              description: 'What tokens cost in a batch; `price` of the judge when left out.',
-              additionalProperties: false,
-              required: ['input_per_million', 'output_per_million'],
-              properties: { input_per_million: perMillion('Input tokens.'), output_per_million: perMillion('Output tokens.') },
-            },
+        batch: settings('How questions go together, with `mode: batch`.', {
+          poll: duration('30s', '1s', '1h', 'Time between two polls of the open batches.'),
+          gather: duration('1m', '1s', '6h', 'How long questions gather before a batch goes that is not full.'),
+          within: duration(
+            '24h',
+            '1m',
+            '7d',
+            'A batch that takes longer is cancelled, and what it has not answered is asked directly. Endpoints end batches by themselves after a day.',
+          ),
+          requests: integer(500, 1, 2_000, 'questions', 'Most questions of one batch.'),
+          bytes: {
+            type: 'string',
+            'x-quantity': { kind: 'bytes', minimum: '64KiB', maximum: '100MiB' },
+            default: '16MiB',
+            description: 'Most bytes of the file of one batch.',
           },
-        },
+          in_flight: integer(
+            2,
+            1,
+            20,
+            'batches',
+            'Most batches at one time. So many times `requests` runs are held in memory while they wait for them.',
+          ),
+          price: {
+            type: 'object',
+            description: 'What tokens cost in a batch; `price` of the judge when left out.',
+            additionalProperties: false,
+            required: ['input_per_million', 'output_per_million'],
+            properties: { input_per_million: perMillion('Input tokens.'), output_per_million: perMillion('Output tokens.') },
+          },
+        }),
         budget: budgetSchema('What may be asked of the judge, by all evaluators together.'),
         price: {
           type: 'object',

@@ -1,4 +1,4 @@
-import type { Section } from './section.ts';
+import { type Section, settings } from './section.ts';
 
 /** Fewest characters of a token; with `listen.insecure` any length is taken. */
 export const tokenCharactersMin = 16;
@@ -42,99 +42,93 @@ const token = {
 
 export const listen: Section = {
   key: 'listen',
-  schema: {
-    type: 'object',
-    description: 'Where the service listens and who may talk to it.',
-    additionalProperties: false,
-    default: {},
-    properties: {
-      otlp_http: {
-        type: 'string',
-        'x-address': true,
-        'x-restart': true,
-        default: '127.0.0.1:4318',
-        description: 'Address for OTLP over HTTP: `POST /v1/traces` and `POST /v1/logs`.',
-      },
-      otlp_grpc: {
-        type: 'string',
-        'x-address': true,
-        'x-restart': true,
-        default: '127.0.0.1:4317',
-        description: 'Address for OTLP over gRPC: `TraceService/Export` and `LogsService/Export`.',
-      },
-      console: {
-        type: 'string',
-        'x-address': true,
-        'x-restart': true,
-        default: '127.0.0.1:4380',
-        description: 'Address of the console, the read API, `/metrics`, `/livez` and `/readyz`.',
-      },
-      tls: {
-        type: 'object',
-        'x-restart': 'presence',
-        description:
-          'Certificate and key for all listeners, TLS 1.2 or newer. The files are named relative to the folder of the configuration; what they say is served to new connections when they change. To begin or end with TLS needs a restart.',
-        additionalProperties: false,
-        required: ['cert_file', 'key_file'],
-        properties: {
-          cert_file: {
-            type: 'string',
-            minLength: 1,
-            description: 'Path of the certificate in PEM, followed by those that lead to its authority.',
-          },
-          key_file: { type: 'string', minLength: 1, description: 'Path of the private key in PEM, without a passphrase.' },
-          client_ca_file: {
-            type: 'string',
-            'x-restart': 'presence',
-            minLength: 1,
-            description:
-              'Path of certificate authorities in PEM. The OTLP listeners then take only clients with a certificate of one of them. The console asks for none, because browsers have a token. Adding or removing the key needs a restart.',
-          },
-        },
-      },
-      insecure: {
-        type: 'boolean',
-        'x-restart': true,
-        default: false,
-        description:
-          '`true` allows a listener beyond loopback without tokens and, for OTLP, without `listen.tls.client_ca_file`. It also allows tokens of fewer than 16 characters. TLS alone encrypts the traffic and lets everybody in.',
-      },
-      allowed_hosts: {
-        type: 'array',
-        'x-restart': true,
-        maxItems: 100,
-        uniqueItems: true,
-        items: {
+  schema: settings('Where the service listens and who may talk to it.', {
+    otlp_http: {
+      type: 'string',
+      'x-address': true,
+      'x-restart': true,
+      default: '127.0.0.1:4318',
+      description: 'Address for OTLP over HTTP: `POST /v1/traces` and `POST /v1/logs`.',
+    },
+    otlp_grpc: {
+      type: 'string',
+      'x-address': true,
+      'x-restart': true,
+      default: '127.0.0.1:4317',
+      description: 'Address for OTLP over gRPC: `TraceService/Export` and `LogsService/Export`.',
+    },
+    console: {
+      type: 'string',
+      'x-address': true,
+      'x-restart': true,
+      default: '127.0.0.1:4380',
+      description: 'Address of the console, the read API, `/metrics`, `/livez` and `/readyz`.',
+    },
+    tls: {
+      type: 'object',
+      'x-restart': 'presence',
+      description:
+        'Certificate and key for all listeners, TLS 1.2 or newer. The files are named relative to the folder of the configuration; what they say is served to new connections when they change. To begin or end with TLS needs a restart.',
+      additionalProperties: false,
+      required: ['cert_file', 'key_file'],
+      properties: {
+        cert_file: {
           type: 'string',
-          maxLength: 253,
-          pattern: '^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$',
-          'x-words': 'Write a name without port, as in tracejury.example.org, or *.example.org for all below it.',
+          minLength: 1,
+          description: 'Path of the certificate in PEM, followed by those that lead to its authority.',
         },
-        description:
-          'Names under which the listeners are asked, in `Host` and `:authority`, beside `localhost` and addresses; other names are answered 403. Left out: listeners with tokens or TLS take every name. The others take names that a stranger cannot point here: names without a dot and those of `.internal`, `.svc` and `.svc.cluster.local`, and a console on loopback none but loopback.',
-      },
-      allowed_origins: {
-        type: 'array',
-        'x-restart': true,
-        maxItems: 100,
-        uniqueItems: true,
-        items: {
+        key_file: { type: 'string', minLength: 1, description: 'Path of the private key in PEM, without a passphrase.' },
+        client_ca_file: {
           type: 'string',
-          maxLength: 300,
-          pattern: '^https?://[^/]+$',
-          'x-words': 'Write scheme, name and port as browsers do, as in https://app.example.org.',
+          'x-restart': 'presence',
+          minLength: 1,
+          description:
+            'Path of certificate authorities in PEM. The OTLP listeners then take only clients with a certificate of one of them. The console asks for none, because browsers have a token. Adding or removing the key needs a restart.',
         },
-        description:
-          'Origins of pages that may send spans and change something from a browser. Others are answered 403 when `Origin` names another host than `Host`. OTLP over HTTP answers their CORS requests.',
-      },
-      tokens: {
-        type: 'array',
-        'x-restart': true,
-        maxItems: 1000,
-        default: [],
-        items: token,
-        description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listeners (or the console) ask for none.',
       },
     },
-  },
+    insecure: {
+      type: 'boolean',
+      'x-restart': true,
+      default: false,
+      description:
+        '`true` allows a listener beyond loopback without tokens and, for OTLP, without `listen.tls.client_ca_file`. It also allows tokens of fewer than 16 characters. TLS alone encrypts the traffic and lets everybody in.',
+    },
+    allowed_hosts: {
+      type: 'array',
+      'x-restart': true,
+      maxItems: 100,
+      uniqueItems: true,
+      items: {
+        type: 'string',
+        maxLength: 253,
+        pattern: '^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$',
+        'x-words': 'Write a name without port, as in tracejury.example.org, or *.example.org for all below it.',
+      },
+      description:
+        'Names under which the listeners are asked, in `Host` and `:authority`, beside `localhost` and addresses; other names are answered 403. Left out: listeners with tokens or TLS take every name. The others take names that a stranger cannot point here: names without a dot and those of `.internal`, `.svc` and `.svc.cluster.local`. A console on loopback takes loopback only.',
+    },
+    allowed_origins: {
+      type: 'array',
+      'x-restart': true,
+      maxItems: 100,
+      uniqueItems: true,
+      items: {
+        type: 'string',
+        maxLength: 300,
+        pattern: '^https?://[^/]+$',
+        'x-words': 'Write scheme, name and port as browsers do, as in https://app.example.org.',
+      },
+      description:
+        'Origins of pages that may send spans and change something from a browser. Others are answered 403 when `Origin` names another host than `Host`. OTLP over HTTP answers their CORS requests.',
+    },
+    tokens: {
+      type: 'array',
+      'x-restart': true,
+      maxItems: 1000,
+      default: [],
+      items: token,
+      description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listeners (or the console) ask for none.',
+    },
+  }),
 };

@@ -1,15 +1,16 @@
 /**
  * The queue between the pipeline and one exporter. It sends the items of one run one at a time, in order, and retries a failed item after a backoff.
- * An item that is not sent soon becomes a row of the store beside its run: it then costs disk instead of memory and outlives the process.
- * Without a store the queue is bounded memory. It never slows the pipeline.
+ * An item that fails, or is not sent within a second, becomes a row of the store beside its run: it then costs disk instead of memory and outlives the
+ * process. Until then the journal has it. Without a store the queue is bounded memory. It never slows the pipeline.
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
+import { chunks } from '../../model/chunks.ts';
 import { roughBytes } from '../../model/size-estimate.ts';
 import { watermarkTracker, type Delivered, type ItemId, type Watermark } from '../../model/watermark.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
 import type { ScoresStatus } from '../../model/exporter-status.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { backoffMs } from '../../runtime/backoff.ts';
+import { backoffMs } from '../../runtime/retry.ts';
 import type { BreakerOptions, Circuit } from '../../runtime/circuit-breaker.ts';
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 import type { OutageLogger } from './outage-log.ts';
@@ -17,9 +18,16 @@ import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
 import { itemRevision, type ScoredRun } from '../../model/scored-run.ts';
 import { perRunQueue, partOf, type Entry } from './per-run-queue.ts';
 import { deliveryMetrics } from './delivery-metrics.ts';
-import { outboxPrefetch, prefetchMax, type OutboxPrefetch, unstoredOutcomes } from './outbox-prefetch.ts';
+import {
+  outboxRows,
+  type RowStore,
+  type OutboxRows,
+  outboxPrefetch,
+  prefetchMax,
+  type OutboxPrefetch,
+  unstoredOutcomes,
+} from './outbox-rows.ts';
 import { deliveryWorker } from './delivery-worker.ts';
-import { outboxRows, type RowStore, type OutboxRows } from './outbox-rows.ts';
 
 export interface DeliveryQueueOptions extends BreakerOptions {
   /** Name of the exporter's entry in the configuration. Absent: the exporter's own. */
@@ -42,6 +50,8 @@ export interface DeliveryQueueOptions extends BreakerOptions {
   readonly giveUpMs?: number;
   /** Age from which on an item is given up whose span or trace the backend does not have. */
   readonly missingMs?: number;
+  /** Age from which on an item becomes a row of the store though it has not failed. */
+  readonly rowAfterMs?: number;
   /** The last item that was delivered before this queue came. */
   readonly after?: Watermark;
 }
@@ -60,8 +70,10 @@ export interface DeliveryQueue {
   pass(id: ItemId): void;
   /** Sends the rows of the store from now on, and keeps unsent items there. Rejects when the store cannot be read. */
   open(store: RowStore): Promise<void>;
-  /** What is to be written with the run; `undefined` when the item is sent. */
+  /** What is to be written with the run; `undefined` when the item is sent or about to be. */
   pending(item: Delivered<ScoredRun>): PendingExport | undefined;
+  /** The run of the item is written. */
+  runStored(id: ItemId): void;
   /** Ends the wait of an open circuit: the address or the key has changed. */
   wake(): void;
   /** Counts the rows of the store again after another component has changed them. */
@@ -82,6 +94,11 @@ export interface DeliveryQueue {
 const attemptsMaxDefault = 100;
 const missingMsDefault = 600_000;
 const tendEveryMs = 1_000;
+const rowAfterMsDefault = 1_000;
+/** Items that wait in memory alone; further ones get their row with their run. */
+const rowlessMax = 2_000;
+/** Rows of one transaction that adds them later than their runs. */
+const rowsAtOnce = 200;
 
 export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   const {
@@ -91,6 +108,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     sleep,
     itemsMax = 10_000,
     bytesMax = 128 * 1024 * 1024,
+    rowAfterMs = rowAfterMsDefault,
     sendingMax = options.exporter.itemsAtOnce ?? 4,
   } = options;
   const metrics = deliveryMetrics({ name, telemetry, clock, logger: options.logger });
@@ -98,6 +116,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   const progress = watermarkTracker(options.after);
   const unstored = unstoredOutcomes(itemsMax, progress.settle);
   let rows: OutboxRows | undefined;
+  let store: RowStore | undefined;
   let prefetch: OutboxPrefetch | undefined;
   let tending: PeriodicTask | undefined;
   let stopped: Promise<number> | undefined;
@@ -211,7 +230,50 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     }
   }
 
-  async function tend(own: OutboxRows): Promise<void> {
+  /** A first attempt is due or under way, and the backend takes items. A newer revision has to replace the row of an older one at once. */
+  function isAboutToGo({ attempts, state, offeredMs, item }: Entry): boolean {
+    return (
+      stopped === undefined &&
+      backend.circuit() === 'closed' &&
+      attempts <= (state === 'sending' ? 1 : 0) &&
+      clock.nowMs() - offeredMs < rowAfterMs &&
+      itemRevision(item) === 1
+    );
+  }
+
+  function rowOf({ part, item, offeredMs, already }: Pick<Entry, 'part' | 'item' | 'offeredMs'> & Pick<NewExport, 'already'>): NewExport {
+    return { exporter: name, part, item, offeredAt: Math.floor(offeredMs * 1_000), ...(already === undefined ? {} : { already }) };
+  }
+
+  /** Items that need a row and whose run was written without one, and dead letters likewise. */
+  function rowless(): readonly (readonly [ItemId, NewExport])[] {
+    const waiting = [...held.all()].flatMap((entry) =>
+      entry.id === undefined || !entry.isRunStored || entry.isKept || isAboutToGo(entry) ? [] : [[entry.id, rowOf(entry)] as const],
+    );
+    return [...waiting, ...[...unstored.all()].flatMap(([id, one]) => (one.isRunStored ? [[id, rowOf(one)] as const] : []))];
+  }
+
+  /** Rejects when the store fails: the journal keeps the items meanwhile. */
+  async function addRows({ exports }: RowStore): Promise<void> {
+    for (const some of chunks(rowless(), rowsAtOnce)) {
+      const added = await exports.add(some.map(([, row]) => row));
+      for (const [at, [id, { item }]] of some.entries()) {
+        const row = added[at];
+        if (row === 'gone') runGone(id);
+        else written(id, itemRevision(item), row);
+      }
+    }
+  }
+
+  /** The item stays in memory until it is sent or given up. */
+  function runGone(id: ItemId): void {
+    const entry = held.of(id);
+    if (entry !== undefined) entry.isKept = true;
+    if (unstored.remove(id)) progress.settle(id);
+  }
+
+  async function tend(own: OutboxRows, store: RowStore): Promise<void> {
+    await addRows(store).catch(() => undefined);
     // The run writer reports a store that fails.
     counted(await own.tend(prefetch?.isEmpty() === true).catch(() => 0));
     prefetch?.retry();
@@ -253,6 +315,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     for (const entry of held.all()) entry.rest?.abort();
     const left = rows?.isDurable === true ? held.size() - held.rows() + rows.waiting() : abandon();
     await Promise.all([backend.stop(), tending?.stop()]);
+    if (store?.isDurable === true) await addRows(store).catch(() => undefined);
     await rows?.flush().catch(() => undefined);
     return left;
   }
@@ -268,12 +331,12 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     return left.length + inStore;
   }
 
-  function written(item: Delivered<ScoredRun>, row: number | undefined): void {
-    const entry = held.of(item.id);
-    const isDead = unstored.of(item.id) !== undefined;
-    rows?.written({ state: row === undefined ? undefined : isDead ? 'dead' : 'waiting', revision: itemRevision(item) });
-    if (unstored.remove(item.id)) {
-      progress.settle(item.id);
+  function written(id: ItemId, revision: number, row: number | undefined): void {
+    const entry = held.of(id);
+    const isDead = unstored.of(id) !== undefined;
+    rows?.written({ state: row === undefined ? undefined : isDead ? 'dead' : 'waiting', revision });
+    if (unstored.remove(id)) {
+      progress.settle(id);
       return metrics.dead(rows);
     }
     // The item was sent, or dropped, during the write.
@@ -300,15 +363,16 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
       progress.settle(id);
       metrics.count('passed');
     },
-    async open(store) {
-      const own = outboxRows(name, store, clock);
+    async open(opened) {
+      const own = outboxRows(name, opened, clock);
       counted(await own.count());
       rows = own;
+      store = opened;
       prefetch = outboxPrefetch({ rows: own, held, unstored, backend, metrics, isOver: () => over.signal.aborted });
       metrics.circuit(backend.circuit());
       metrics.dead(own);
       observe();
-      tending = periodicTask({ everyMs: tendEveryMs, sleep, work: () => tend(own), onFault: () => undefined, restsFirst: true });
+      tending = periodicTask({ everyMs: tendEveryMs, sleep, work: () => tend(own, opened), onFault: () => undefined, restsFirst: true });
       backend.pump();
     },
     pending(item) {
@@ -316,16 +380,15 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
       const outcome = unstored.of(item.id);
       const known = entry ?? outcome;
       if (rows === undefined || known === undefined || entry?.isKept === true) return undefined;
+      if (entry !== undefined && isAboutToGo(entry) && held.size() - held.rows() <= rowlessMax) return undefined;
       return {
-        row: {
-          exporter: name,
-          part: known.part,
-          item,
-          offeredAt: Math.floor(known.offeredMs * 1_000),
-          ...(outcome === undefined ? {} : { already: outcome.already }),
-        },
-        written: (id) => written(item, id),
+        row: rowOf({ part: known.part, item, offeredMs: known.offeredMs, ...(outcome === undefined ? {} : { already: outcome.already }) }),
+        written: (row) => written(item.id, itemRevision(item), row),
       };
+    },
+    runStored(id) {
+      const one = held.of(id) ?? unstored.of(id);
+      if (one !== undefined) one.isRunStored = true;
     },
     wake: backend.wake,
     recount,

@@ -1,8 +1,9 @@
 /** Requests to one backend over HTTP, or HTTPS where its address says so, and its answers as exporters read them. */
 import type { LookupFunction } from 'node:net';
+import { isJsonArray, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { httpClient as boundedClient, type HttpAnswer, type HttpHeaders } from '../../http/http-client.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
-import { retryAfterMs } from '../../runtime/retry-after.ts';
+import { retryAfterMs } from '../../runtime/retry.ts';
 
 export interface HttpClientOptions {
   readonly tls?: ClientTls | undefined;
@@ -64,4 +65,15 @@ function retryAfter(status: number, headers: HttpHeaders): { readonly retryAfter
   const header = [headers['retry-after'], ...resets].find((value) => value !== undefined);
   const ms = retryAfterMs(header, { nowMs: Date.now(), parseDate: Date.parse }) ?? 0;
   return ms > 0 ? { retryAfterMs: ms } : {};
+}
+
+/** The JSON object that the backend answered; `undefined` without one. */
+export function answerObject(answer: Answer): JsonObject | undefined {
+  const body = answer.kind === 'answered' ? parseJson(answer.body.toString()) : undefined;
+  return body !== undefined && isJsonObject(body) ? body : undefined;
+}
+
+/** The objects of a list in an object; none without a list. */
+export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return value !== undefined && isJsonArray(value) ? value.filter(isJsonObject) : [];
 }

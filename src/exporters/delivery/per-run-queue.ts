@@ -27,8 +27,10 @@ export interface Entry extends Omit<EntryParts, 'id' | 'row' | 'attempts'> {
   rest: AbortController | undefined;
   /** Id of its row in the store; `undefined` when it has none. */
   row: number | undefined;
-  /** True: the store has the item or a newer revision. */
+  /** True: the store has the item or a newer revision, or has let go of the run. */
   isKept: boolean;
+  /** True: the store has the run, with or without the item. */
+  isRunStored: boolean;
 }
 
 export interface PerRunQueue {
@@ -71,7 +73,17 @@ export function perRunQueue(): PerRunQueue {
   return {
     add(item, { row, id, ...parts }) {
       const key = queueKey(item.run);
-      const entry: Entry = { ...parts, id, item, key, state: 'behind', rest: undefined, row, isKept: row !== undefined };
+      const entry: Entry = {
+        ...parts,
+        id,
+        item,
+        key,
+        state: 'behind',
+        rest: undefined,
+        row,
+        isKept: row !== undefined,
+        isRunStored: row !== undefined,
+      };
       const siblings = byRun.get(key) ?? new Set();
       byRun.set(key, siblings.add(entry));
       entries.add(entry);

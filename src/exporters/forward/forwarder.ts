@@ -10,8 +10,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import { outageLog, type OutageLogger } from '../delivery/outage-log.ts';
 import { heldSpans, type NewSpans, type PlainBody } from './held-spans.ts';
-import { sender } from './sender.ts';
-import { destination, type Destination, type DestinationSettings } from './destination.ts';
+import { sender, destination, type Destination, type DestinationSettings } from './sender.ts';
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 
 export type ForwardSettings = DestinationSettings & {

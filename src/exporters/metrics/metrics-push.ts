@@ -80,15 +80,15 @@ export function metricsPush({
     async push() {
       const [families, nowMs] = [snapshot(), clock.nowMs()];
       const changed = temporality === 'delta' ? since(taken.families, families) : families;
-      let told: PushOutcome = { outcome: 'sent' };
+      let outcome: PushOutcome = { outcome: 'sent' };
       for (const part of inParts(changed, pointsMax)) {
         if (isOver) return { outcome: 'failed', reason: 'stopped', fault: 'stopped', todo: '' };
         const own = await send(part, nowMs);
         if (own.outcome === 'failed') return own;
-        if (own.outcome === 'rejected') told = own;
+        if (own.outcome === 'rejected') outcome = own;
       }
       taken = { families: temporality === 'delta' ? families : [], atMs: nowMs };
-      return told;
+      return outcome;
     },
     stop() {
       isOver = true;

@@ -5,11 +5,27 @@
 import { hash } from 'node:crypto';
 import { wire } from '../../model/attributes.ts';
 import { parseSpanId, type SpanId } from '../../model/ids.ts';
-import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId, errorType } from '../../model/verdict.ts';
+import {
+  type Evaluation,
+  type EvaluationKey,
+  evaluationKeyText,
+  type PartVerdict,
+  runTargetId,
+  errorType,
+  evaluationId,
+  type Verdict,
+} from '../../model/verdict.ts';
 import { cutText } from '../delivery/export-outcome.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
-import { addAnnotations } from './open-inference.ts';
 import type { NewAttributes, PlainValue } from '../../otlp/write/attributes.ts';
+import { jsonText } from '../../model/json.ts';
+
+/**
+ * What stands on an evaluation span. `lean`: each verdict once, as an event, and of tool calls those that fail or are evidence. `full`: every tool call too,
+ * and the verdicts once more as annotations of OpenInference.
+ */
+export const spanDetails = ['lean', 'full'] as const;
+export type SpanDetail = (typeof spanDetails)[number];
 
 export interface EvaluationSpan {
   readonly name: string;
@@ -26,7 +42,7 @@ export const evaluationEventsMax = 1000;
 const explanationCharsMax = 4096;
 
 /** `undefined` when the item has no result. A skipped verdict is none, but a withdrawn run withdraws its verdicts. */
-export function evaluationSpanOf(item: ExportItem): EvaluationSpan | undefined {
+export function evaluationSpanOf(item: ExportItem, detail: SpanDetail = 'lean'): EvaluationSpan | undefined {
   const { run } = item;
   const reported = item.evaluations.filter((evaluation) => evaluation.verdict.kind !== 'skipped');
   if (reported.length === 0 && run.partOf === undefined) return undefined;
@@ -36,21 +52,21 @@ export function evaluationSpanOf(item: ExportItem): EvaluationSpan | undefined {
   const revision = itemRevision(item);
   // Of a session the one before may stand in the trace of another turn.
   const replaces = revision > 1 && run.session === undefined ? evaluationSpanId(keys, revision - 1) : undefined;
-  const events = [...reported.map(resultEvent), ...reported.flatMap(partEvents)];
+  const events = [...reported.map(resultEvent), ...reported.flatMap((evaluation) => partEvents(evaluation, detail))];
   const kept = events.slice(0, evaluationEventsMax);
   return {
     name: run.trace.agent === undefined ? 'evaluate' : `evaluate ${run.trace.agent}`,
     spanId: evaluationSpanId(keys, revision),
     replaces,
     events: kept,
-    attributes: attributesOf(run, reported, { replaces, leftOut: events.length - kept.length }),
+    attributes: attributesOf(run, reported, { detail, replaces, leftOut: events.length - kept.length }),
   };
 }
 
 function attributesOf(
   run: ExportedRun,
   reported: readonly Evaluation[],
-  { replaces, leftOut }: Pick<EvaluationSpan, 'replaces'> & { readonly leftOut: number },
+  { detail, replaces, leftOut }: Pick<EvaluationSpan, 'replaces'> & { readonly detail: SpanDetail; readonly leftOut: number },
 ): EvaluationAttributes {
   const attributes = runAttributes(run);
   addVerdict(attributes, reported);
@@ -61,7 +77,7 @@ function attributesOf(
   if (leftOut > 0) attributes[wire.resultsLeftOut] = leftOut;
   const some = reported.slice(0, evaluationEventsMax);
   addScores(attributes, some);
-  addAnnotations(attributes, some);
+  if (detail === 'full') addAnnotations(attributes, some);
   return attributes;
 }
 
@@ -150,8 +166,14 @@ export function resultEvent({
   return event;
 }
 
-function partEvents(evaluation: Evaluation): readonly EvaluationAttributes[] {
-  return evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts.map((part) => partEvent(evaluation, part)) : [];
+/** A call that passes and is no evidence adds nothing to the verdict: its event would be most of the span. */
+function partEvents(evaluation: Evaluation, detail: SpanDetail): readonly EvaluationAttributes[] {
+  const { verdict } = evaluation;
+  if (verdict.kind !== 'scored') return [];
+  const { parts, evidence } = verdict;
+  return parts
+    .filter(({ passed, spanId }) => detail === 'full' || !passed || (spanId !== undefined && evidence.includes(spanId)))
+    .map((part) => partEvent(evaluation, part));
 }
 
 /** Of one tool call of it. */
@@ -183,4 +205,79 @@ function addExplanation(to: NewAttributes, explanation: string): void {
 
 export interface EvaluationAttributes {
   readonly [key: string]: PlainValue;
+}
+
+// Verdicts as OpenInference's page on annotations has them: `evaluations.N.evaluation.*` of the span that the evaluation span links to, and
+// `session.evaluations.N.evaluation.*` of the session that it names. Numbers are contiguous in each.
+
+interface Keys {
+  readonly name: string;
+  readonly score: string;
+  readonly label: string;
+  readonly explanation: string;
+  readonly kind: string;
+  readonly identifier: string;
+  readonly metadata: string;
+}
+
+/** Adds annotations to the attributes of an evaluation span. Only scored verdicts are results there. */
+function addAnnotations(to: NewAttributes, evaluations: readonly Evaluation[]): void {
+  const numbers = new Map<Scope, number>();
+  for (const evaluation of evaluations) {
+    const { key, verdict } = evaluation;
+    if (verdict.kind !== 'scored') continue;
+    const scope = key.targetKind === 'session' ? wire.sessionAnnotationPrefix : wire.annotationPrefix;
+    const at = numbers.get(scope) ?? 0;
+    numbers.set(scope, at + 1);
+    addAnnotation(to, firstKeys[scope][at] ?? keysOf(scope, at), evaluation, verdict);
+  }
+}
+
+function addAnnotation(
+  to: NewAttributes,
+  keys: Keys,
+  { key, evaluator, evaluatorKind, evaluatorVersion, revision, completeness, sampleProbability }: Evaluation,
+  verdict: Extract<Verdict, { kind: 'scored' }>,
+): void {
+  const metadata: NewAttributes = {
+    [wire.evaluatorId]: evaluator,
+    [wire.evaluatorVersion]: evaluatorVersion,
+    [wire.revision]: revision,
+    [wire.completeness]: completeness,
+    [wire.sampleProbability]: sampleProbability,
+  };
+  if (verdict.threshold !== null) metadata[wire.threshold] = verdict.threshold;
+  if (verdict.passed !== null) metadata[wire.passed] = verdict.passed;
+  to[keys.name] = key.name;
+  to[keys.score] = verdict.score;
+  if (verdict.label !== '') to[keys.label] = verdict.label;
+  if (verdict.explanation !== '') to[keys.explanation] = cutText(verdict.explanation, explanationCharsMax);
+  to[keys.kind] = evaluatorKind === 'judge' ? 'LLM' : 'CODE';
+  to[keys.identifier] = evaluationId(key);
+  to[keys.metadata] = jsonText(metadata);
+}
+
+type Scope = typeof wire.annotationPrefix | typeof wire.sessionAnnotationPrefix;
+
+function keysOf(scope: Scope, at: number): Keys {
+  const head = `${scope}${at}${wire.annotationForm}`;
+  return {
+    name: `${head}${wire.annotationName}`,
+    score: `${head}${wire.annotationScore}`,
+    label: `${head}${wire.annotationLabel}`,
+    explanation: `${head}${wire.annotationExplanation}`,
+    kind: `${head}${wire.annotationKind}`,
+    identifier: `${head}${wire.annotationIdentifier}`,
+    metadata: `${head}${wire.annotationMetadata}`,
+  };
+}
+
+/** Of the first annotations, made once: to put keys together takes longer than all else that is done with them. */
+const firstKeys: { readonly [scope in Scope]: readonly Keys[] } = {
+  [wire.annotationPrefix]: firstOf(wire.annotationPrefix),
+  [wire.sessionAnnotationPrefix]: firstOf(wire.sessionAnnotationPrefix),
+};
+
+function firstOf(scope: Scope): readonly Keys[] {
+  return Array.from({ length: 32 }, (_, at) => keysOf(scope, at));
 }

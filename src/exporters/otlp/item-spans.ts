@@ -1,14 +1,25 @@
-/** The spans of a scored run: its evaluation span, and a span for each question to a judge. */
+/**
+ * The spans of a scored run: its evaluation span, and the trace of what judges were asked. That trace has a span for the verdict, and below it a client
+ * span a request, as the GenAI conventions define it, repeats as events on it. Decision 30 says why not in the agent's trace. Pure: the same item gives
+ * the same spans, ids included. No text of a question is in them.
+ */
 import { wire } from '../../model/attributes.ts';
-import type { ExportItem } from '../../model/scored-run.ts';
-import type { OutgoingLink, OutgoingSpan } from '../../otlp/write/outgoing-items.ts';
+import { type ExportItem, itemRevision, type RunDecision } from '../../model/scored-run.ts';
+import { type OutgoingLink, type OutgoingSpan, scopeName } from '../../otlp/write/outgoing-items.ts';
+import type { ExporterSettings } from '../settings.ts';
 import { type EvaluationSpan, evaluationSpanOf } from './evaluation-span.ts';
-import { judgeSpans, judgeTraceOf } from './judge-spans.ts';
+import { unixNano } from '../../model/clock.ts';
+import { judgeCallSpanId, judgeTrace, type JudgeCall, type JudgeTrace } from '../../model/judge-call.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { type EvaluationKey, errorType, targetKey } from '../../model/verdict.ts';
 
 /** The evaluation span, and the trace of what judges were asked, where that goes along: it links to the evaluation span, which names it. */
-export function spansOf(item: ExportItem, tellsCalls: boolean): readonly OutgoingSpan[] {
-  const carrier = evaluationSpanOf(item);
-  const asked = tellsCalls ? judgeTraceOf(item) : undefined;
+export function spansOf(
+  item: ExportItem,
+  { detail = 'lean', judgeCalls = true }: Pick<ExporterSettings, 'detail' | 'judgeCalls'> = {},
+): readonly OutgoingSpan[] {
+  const carrier = evaluationSpanOf(item, detail);
+  const asked = judgeCalls ? judgeTraceOf(item) : undefined;
   const carriers = carrier === undefined ? [] : [carrierSpan(carrier, item, asked)];
   return [
     ...carriers,
@@ -45,5 +56,120 @@ function carrierSpan(
     events: carrier.events.map((attributes) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes })),
     // Who reads annotations of OpenInference goes by the one link: it is what they are about. Decision 40.
     links: [{ traceId: spanTraceId, spanId, traceState }],
+  };
+}
+
+/** Attributes that put judge calls into another project, so that the agent's project holds its costs alone. */
+const resource: JsonObject = { [wire.serviceName]: scopeName, [wire.openInferenceProject]: scopeName };
+
+/** Empty when no judge was asked. `reporting`: spans with the verdict. */
+export function judgeSpans(item: ExportItem, reporting: readonly OutgoingLink[]): readonly OutgoingSpan[] {
+  const [calls, decision] = [item.calls ?? [], item.decisions[0]];
+  if (calls.length === 0 || decision === undefined) return [];
+  const trace = judgeTrace(judgeKey(item, decision), itemRevision(item));
+  return [verdictSpan(item, decision, trace, reporting), ...calls.map((call, nth) => callSpan(item, decision, { call, trace, nth }))];
+}
+
+/** Trace of the judge calls; `undefined` when no judge was asked. */
+export function judgeTraceOf(item: ExportItem): JudgeTrace | undefined {
+  const decision = item.decisions[0];
+  return decision === undefined || (item.calls ?? []).length === 0 ? undefined : judgeTrace(judgeKey(item, decision), itemRevision(item));
+}
+
+function judgeKey({ run }: ExportItem, { name }: RunDecision): EvaluationKey {
+  return targetKey(run, name);
+}
+
+function verdictSpan(item: ExportItem, decision: RunDecision, trace: JudgeTrace, reporting: readonly OutgoingLink[]): OutgoingSpan {
+  const [calls, verdict] = [item.calls ?? [], item.evaluations[0]?.verdict];
+  const { cached, judge_requests: made } = verdict?.details ?? {};
+  const fault = verdict?.kind === 'failed' ? errorType(verdict.error) : undefined;
+  return {
+    ...ownTrace(trace),
+    spanId: trace.spanId,
+    parentSpanId: undefined,
+    name: `judge ${decision.name}`,
+    startUnixNano: unixNano(Math.min(...calls.map(({ startMs }) => startMs))),
+    endUnixNano: unixNano(Math.max(...calls.map(({ endMs }) => endMs))),
+    attributes: {
+      ...aboutRun(item, decision),
+      [wire.openInferenceKind]: 'EVALUATOR',
+      [wire.revision]: itemRevision(item),
+      ...(decision.reason === undefined || fault !== undefined ? {} : { [wire.decisionReason]: errorType(decision.reason) }),
+      ...(typeof cached === 'number' ? { [wire.judgeCached]: cached } : {}),
+      ...(typeof made === 'number' && made > calls.length ? { [wire.judgeCallsLeftOut]: made - calls.length } : {}),
+      ...(fault === undefined ? {} : { [wire.errorType]: fault }),
+    },
+    links: [...linkToAgent(item), ...reporting],
+    ...(fault === undefined ? {} : { fault }),
+  };
+}
+
+function callSpan(
+  item: ExportItem,
+  decision: RunDecision,
+  { call, trace, nth }: { readonly call: JudgeCall; readonly trace: JudgeTrace; readonly nth: number },
+): OutgoingSpan {
+  const fault = call.error === undefined ? undefined : errorType(call.error);
+  return {
+    ...ownTrace(trace),
+    spanId: judgeCallSpanId(trace, nth, call),
+    parentSpanId: trace.spanId,
+    name: `${call.operation} ${call.model}`,
+    kind: 'client',
+    startUnixNano: unixNano(call.startMs),
+    endUnixNano: unixNano(call.endMs),
+    attributes: { ...aboutRun(item, decision), ...aboutCall(call), ...(fault === undefined ? {} : { [wire.errorType]: fault }) },
+    events: call.retries.map(({ atMs, error }, at) => ({
+      name: wire.judgeRetry,
+      timeUnixNano: unixNano(atMs),
+      attributes: { [wire.judgeAttempt]: at + 1, [wire.errorType]: errorType(error) },
+    })),
+    links: linkToAgent(item),
+    ...(fault === undefined ? {} : { fault }),
+  };
+}
+
+function ownTrace({ traceId }: JudgeTrace): Pick<OutgoingSpan, 'resource' | 'traceId' | 'traceState' | 'ownTrace' | 'events'> {
+  return { resource, traceId, traceState: '', ownTrace: true, events: [] };
+}
+
+/** The span that was judged. */
+function linkToAgent({ run }: ExportItem): readonly OutgoingLink[] {
+  const { traceId, spanTraceId = traceId, spanId, traceState } = run;
+  return [{ traceId: spanTraceId, spanId, traceState }];
+}
+
+function aboutRun({ run }: ExportItem, decision: RunDecision): JsonObject {
+  return {
+    [wire.generated]: true,
+    [wire.evaluationName]: decision.name,
+    [wire.evaluatorId]: decision.evaluator,
+    [wire.evaluatorKind]: decision.evaluatorKind,
+    [wire.decision]: decision.decision,
+    ...(run.trace.agent === undefined ? {} : { [wire.targetAgent]: run.trace.agent }),
+    ...(run.service === undefined ? {} : { [wire.targetService]: run.service }),
+    ...(run.tenant === '' ? {} : { [wire.tenant]: run.tenant }),
+  };
+}
+
+function aboutCall({ judge, operation, provider, server, model, question, batch, retries, response = {}, tokens }: JudgeCall): JsonObject {
+  return {
+    [wire.openInferenceKind]: operation === 'chat' ? 'LLM' : 'EMBEDDING',
+    [wire.operation]: operation,
+    [wire.provider]: provider,
+    [wire.requestModel]: model,
+    [wire.serverAddress]: server.address,
+    [wire.serverPort]: server.port,
+    ...(response.model === undefined ? {} : { [wire.responseModel]: response.model }),
+    ...(response.id === undefined ? {} : { [wire.responseId]: response.id }),
+    ...(response.finishReason === undefined ? {} : { [wire.finishReasons]: [response.finishReason] }),
+    ...(tokens === undefined
+      ? {}
+      : { [wire.inputTokens]: tokens.input, ...(operation === 'chat' ? { [wire.outputTokens]: tokens.output } : {}) }),
+    [wire.judge]: judge,
+    ...(question === undefined ? {} : { [wire.judgeQuestion]: question }),
+    ...(batch === undefined ? {} : { [wire.judgeBatch]: batch }),
+    [wire.judgeAttempts]: retries.length + 1,
   };
 }

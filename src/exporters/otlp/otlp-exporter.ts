@@ -1,6 +1,7 @@
 /** Spans and records over OTLP. Whether and when to send again is the queue's to say. */
 import type { OtlpSignal } from '../../otlp/write/responses.ts';
-import type { ExportOutcome, PlannedRequest } from '../exporter.ts';
+import type { Exporter, ExportOutcome } from '../exporter.ts';
+import type { ExportItem } from '../../model/scored-run.ts';
 import { exportOutcome, refusalNamed, rejectedFault } from '../delivery/export-outcome.ts';
 import type { ExporterSettings } from '../settings.ts';
 import { otlpTransport, rejectedIn } from './otlp-transport.ts';
@@ -17,22 +18,10 @@ import { microBatcher } from '../delivery/micro-batcher.ts';
 import { chunks } from '../../model/chunks.ts';
 import { parseJson } from '../../model/json.ts';
 
-export interface OtlpExporter<Item> {
-  /** In one request, taken or refused as one. Resolves; rejects only when an item cannot be written. */
-  send(items: readonly Item[]): Promise<ExportOutcome>;
-  /** A request with nothing in it. Resolves, never rejects. */
-  probe(): Promise<ExportOutcome>;
-  /** What each run is sent as → the requests. */
-  plan(runs: readonly (readonly Item[])[]): readonly PlannedRequest[];
-  /** Ends the connections. */
-  stop(): void;
-}
-
 /** An item takes some kilobytes, so a request stays far below the limits of backends. */
 const itemsPerRequest = 32;
+/** A backlog fills every request. */
 const requestsMax = 4;
-/** Under way at one time: a backlog fills every request. */
-export const itemsAtOnce = itemsPerRequest * requestsMax;
 
 /** How the items of a signal are written, by encoding. */
 interface Writers<Item> {
@@ -44,8 +33,12 @@ interface Writers<Item> {
 export const spanWriters: Writers<OutgoingSpan> = { signal: 'traces', protobuf: protobufSpans, json: jsonSpans };
 export const recordWriters: Writers<OutgoingLog> = { signal: 'logs', protobuf: protobufRecords, json: jsonRecords };
 
-export function otlpExporter<Item>(url: string, settings: ExporterSettings, writers: Writers<Item>): OtlpExporter<Item> {
-  const { signal } = writers;
+/** `of`: what a scored run is sent as. Nothing is sent of a run without items. */
+export function otlpExporter<Item>(
+  url: string,
+  settings: ExporterSettings,
+  { signal, of, ...writers }: Writers<Item> & { readonly of: (item: ExportItem) => readonly Item[] },
+): Omit<Exporter, 'id'> {
   const encoding = settings.protocol === 'http/json' ? 'json' : 'protobuf';
   const writer = writers[encoding]();
   const wire = otlpTransport({ ...settings, urls: { traces: url, logs: url } });
@@ -60,37 +53,30 @@ export function otlpExporter<Item>(url: string, settings: ExporterSettings, writ
 
   const sendTogether = microBatcher({ itemsMax: itemsPerRequest, requestsMax, send });
   return {
-    send: async (items) => sendTogether(writer.write(...items)),
+    itemsAtOnce: itemsPerRequest * requestsMax,
+    async send(item) {
+      try {
+        const items = of(item);
+        return items.length === 0 ? { kind: 'sent' } : await sendTogether(writer.write(...items));
+      } catch (error) {
+        return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+      }
+    },
     probe: () => send([]),
-    plan: (runs) =>
-      otlpDryRun({
+    plan: async (items) => {
+      const json = writers.json();
+      return chunks(
+        items.map(of).filter((own) => own.length > 0),
+        itemsPerRequest,
+      ).map((some) => ({
+        method: 'POST',
         url: wire.url(signal),
         headers: { ...settings.headers, 'content-type': writer.contentType },
-        runs,
-        runsMax: itemsPerRequest,
-        json: writers.json(),
-      }),
-    stop: wire.stop,
+        body: parseJson(json.request(some.map((own) => json.write(...own))).toString()) ?? null,
+      }));
+    },
+    async stop() {
+      wire.stop();
+    },
   };
-}
-
-/** Requests over OTLP as they would be sent, their bodies as JSON whatever the encoding. */
-export interface OtlpDryRun<Item> {
-  readonly url: string;
-  readonly headers: { readonly [name: string]: string };
-  /** What each run is sent as. */
-  readonly runs: readonly (readonly Item[])[];
-  /** Of one request. */
-  readonly runsMax: number;
-  readonly json: OtlpWriter<Item>;
-}
-
-export function otlpDryRun<Item>({ url, headers, runs, runsMax, json }: OtlpDryRun<Item>): readonly PlannedRequest[] {
-  const outgoing = runs.filter((items) => items.length > 0);
-  return chunks(outgoing, runsMax).map((some) => ({
-    method: 'POST',
-    url,
-    headers,
-    body: parseJson(json.request(some.map((items) => json.write(...items))).toString()) ?? null,
-  }));
 }

@@ -3,7 +3,7 @@
  * the ids of their spans, and the scores are merged into them. Its feedback route would add a comment each time.
  */
 import { chunks } from '../../model/chunks.ts';
-import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import {
   type ScoreApiAccount,
@@ -14,7 +14,7 @@ import {
   projectId,
 } from './score-api-backend.ts';
 import { type ScoreApiScore, worstPerName } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-client.ts';
+import { type Answer, answerObject, objectsIn } from '../delivery/http-client.ts';
 
 /** Spans of one query; a request of these stays at some kilobytes. */
 const spansMax = 500;
@@ -37,7 +37,7 @@ export const braintrust = {
     'Verdicts on sessions: scores stand on spans.',
     'Several verdicts of one evaluator on one span: the worst of them stands there.',
     'Many requests: rows are looked up, and smaller plans have some twenty queries a minute. Scores wait three seconds for others to go with, and when Braintrust asks for a rest, until it is over.',
-    'Scores of spans that are not in the project, because Braintrust’s span processor leaves all but model calls out for example: those of the other spans are written, and the rest is given up after `give_up.missing`.',
+    'Scores of spans that are not in the project, for example because Braintrust’s span processor leaves out all but model calls. The exporter writes those of the other spans, and gives up the rest after `give_up.missing`.',
   ],
   itemsPerRequest: 100,
   // Smaller plans have some twenty queries a minute.
@@ -63,7 +63,7 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, accou
     call,
     account,
     path: (name) => `/v1/project?${new URLSearchParams({ project_name: name, limit: '1' }).toString()}`,
-    listIn: (told) => (isJsonObject(told) ? member(told, 'objects') : undefined),
+    listIn: (body) => (isJsonObject(body) ? member(body, 'objects') : undefined),
   });
   if (typeof project === 'object') return project;
   const rows = new Map<string, string>();
@@ -98,16 +98,10 @@ function query(project: string, spans: readonly string[], since: string): string
 }
 
 function rowsIn(answer: Answer): readonly (readonly [string, string])[] {
-  return listIn(answer, 'data').flatMap((row) => {
+  return objectsIn(member(answerObject(answer) ?? {}, 'data')).flatMap((row) => {
     const [spanId, id] = [member(row, 'span_id'), member(row, 'id')];
     return typeof spanId === 'string' && typeof id === 'string' ? [[spanId, id] as const] : [];
   });
-}
-
-function listIn(answer: Answer, key: string): readonly JsonObject[] {
-  const told = answer.kind === 'answered' ? parseJson(answer.body.toString()) : undefined;
-  const list = told !== undefined && isJsonObject(told) ? member(told, key) : undefined;
-  return (list !== undefined && isJsonArray(list) ? list : []).filter(isJsonObject);
 }
 
 /** One event for each row. A score that is null is taken away. */
@@ -116,11 +110,11 @@ function merges(placed: readonly Placed[], rows: ReadonlyMap<string, string>): r
     id,
     _is_merge: true,
     scores: Object.fromEntries(own.map(({ score: { name, value } }) => [name, value.kind === 'scored' ? value.score : null])),
-    metadata: { tracejury: Object.fromEntries(own.map(({ score }) => [score.name, toldOf(score)])) },
+    metadata: { tracejury: Object.fromEntries(own.map(({ score }) => [score.name, metadataOf(score)])) },
   }));
 }
 
-function toldOf({ value, explanation, metadata }: ScoreApiScore): JsonValue {
+function metadataOf({ value, explanation, metadata }: ScoreApiScore): JsonValue {
   if (value.kind === 'withdrawn') return null;
   return { ...metadata, label: value.kind === 'failed' ? `error: ${value.error}` : value.label, explanation };
 }

@@ -5,12 +5,12 @@
  */
 import { hash } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';
-import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall } from './score-api-backend.ts';
 import { type ScoreApiScore, uuidText } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-client.ts';
+import { type Answer, answerObject } from '../delivery/http-client.ts';
 
 /** As many as its own clients send at one time; with explanations of some kilobytes far below the 4.5 MB that it takes. */
 const scoresMax = 100;
@@ -91,8 +91,7 @@ function placeOf({ place }: ScoreApiScore): JsonObject {
 function outcomeOf(answer: Answer): ExportOutcome {
   const outcome = exportOutcome(answer);
   if (outcome.kind === 'failed' || answer.kind === 'unanswered') return outcome;
-  const told = parseJson(answer.body.toString());
-  const errors = told !== undefined && isJsonObject(told) ? member(told, 'errors') : undefined;
+  const errors = member(answerObject(answer) ?? {}, 'errors');
   const failures = (errors !== undefined && isJsonArray(errors) ? errors : [])
     .map((error) => exportOutcome({ ...answer, status: statusOf(error) }))
     .filter(({ kind }) => kind === 'failed');

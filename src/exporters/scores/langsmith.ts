@@ -2,12 +2,12 @@
  * Feedback of LangSmith: https://docs.langchain.com/langsmith/feedback-data-format. A run there has the id that LangSmith makes of the id of its span. Feedback
  * is made under an id of ours; whether a second one of that id replaces the first is not documented, so a revision changes what is there.
  */
-import { isJsonObject, member, parseJson, type JsonObject } from '../../model/json.ts';
+import { member, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import { type ScoreApiAccount, type ScoreApiBackend, type ScoreApiCall, projectId } from './score-api-backend.ts';
 import { type ScoreApiScore, uuidText } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-client.ts';
+import { type Answer, answerObject } from '../delivery/http-client.ts';
 
 /** The API refuses scores with more. */
 const digits = 4;
@@ -27,7 +27,7 @@ export const langsmith = {
     'Verdicts on sessions: feedback is about a run.',
     'More than four digits of a score.',
     'New metadata: after a revision, score, label and explanation are the new ones, and the metadata of the feedback are those of its first writing.',
-    'Runs that LangSmith’s own SDK sends under ids of its own: the id of a run is that of its span only where spans come over OpenTelemetry.',
+    'Runs that LangSmith’s own SDK sends under ids of its own. The id of a run is that of its span only where spans come over OpenTelemetry.',
     'Feedback without a `project` is refused by newer servers: they find a run only with it.',
   ],
   itemsPerRequest: 1,
@@ -49,7 +49,7 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, accou
     call,
     account,
     path: (name) => `/sessions?${new URLSearchParams({ name, limit: '1' }).toString()}`,
-    listIn: (told) => told,
+    listIn: (body) => body,
   });
   if (typeof project === 'object') return project;
   return oneByOne(placed, ({ score, runId }) =>
@@ -91,8 +91,7 @@ function feedback({ value, explanation }: ScoreApiScore): JsonObject {
 
 /** `detail` says what is not found, a run that may come; of an address that is wrong it says `Not Found` alone. */
 function creation(answer: Answer): ExportOutcome {
-  const told = has(answer, 404) && answer.kind === 'answered' ? parseJson(answer.body.toString()) : undefined;
-  const detail = told !== undefined && isJsonObject(told) ? member(told, 'detail') : undefined;
+  const detail = has(answer, 404) ? member(answerObject(answer) ?? {}, 'detail') : undefined;
   const isMissing = typeof detail === 'string' && detail !== 'Not Found';
   return isMissing ? { kind: 'failed', retryable: true, isMissing, error: 'its run is not there' } : exportOutcome(answer);
 }

@@ -2,12 +2,12 @@
  * Assessments of MLflow 3: https://mlflow.org/docs/latest/genai/assessments/feedback. The server makes their ids, so each is looked up by ours, which
  * stands in its metadata, and changed, or made when it is not there.
  */
-import { isJsonArray, isJsonObject, member, parseJson, type JsonObject } from '../../model/json.ts';
+import { isJsonObject, member, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { ScoreApiBackend, ScoreApiCall, ScoreApiRequest } from './score-api-backend.ts';
 import type { ScoreApiScore } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-client.ts';
+import { type Answer, answerObject, objectsIn } from '../delivery/http-client.ts';
 
 /** A trace comes with all its assessments, as many as a run has scores. */
 const traceBytesMax = 8 * 1024 * 1024;
@@ -114,12 +114,10 @@ function requestsFor({
 
 /** Ids of the server by ours; undefined: it is not what MLflow answers, or longer than is read. */
 function assessmentIds(answer: Answer): ReadonlyMap<string, string> | undefined {
-  const told = answer.kind === 'answered' ? parseJson(answer.body.toString()) : undefined;
-  const info = told !== undefined && isJsonObject(told) ? below(below(told, 'trace'), 'trace_info') : undefined;
+  const info = below(below(answerObject(answer), 'trace'), 'trace_info');
   if (info === undefined) return undefined;
-  const list = member(info, 'assessments') ?? [];
-  const pairs = (isJsonArray(list) ? list : []).flatMap((one) => {
-    const [ours, theirs] = isJsonObject(one) ? [member(below(one, 'metadata') ?? {}, idKey), member(one, 'assessment_id')] : [];
+  const pairs = objectsIn(member(info, 'assessments')).flatMap((one) => {
+    const [ours, theirs] = [member(below(one, 'metadata') ?? {}, idKey), member(one, 'assessment_id')];
     return typeof ours === 'string' && typeof theirs === 'string' ? [[ours, theirs] as const] : [];
   });
   return new Map(pairs);

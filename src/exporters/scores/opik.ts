@@ -42,7 +42,7 @@ export const opik = {
     'Several verdicts of one evaluator on one span: the worst of them stands there.',
     'Evaluations that failed: a score needs a value.',
     'Metadata.',
-    'Spans of a trace that come when Opik has forgotten how it named it: they become a second trace, and scores stand on one of the two.',
+    'Spans of a trace that come when Opik has forgotten its id of the trace. They become a second trace, and scores stand on one of the two.',
   ],
   itemsPerRequest: 8,
   headers: ({ keys: { api_key: key, workspace } }) => ({
@@ -96,7 +96,7 @@ async function write(
     );
   }
   const each = worstPerName(placed, ({ kind, id }) => `${kind} ${id}`);
-  const told = kinds.flatMap(({ kind, idKey }) =>
+  const writings = kinds.flatMap(({ kind, idKey }) =>
     chunks(
       each.filter((one) => one.kind === kind && one.score.value.kind === 'scored'),
       scoresMax,
@@ -109,7 +109,7 @@ async function write(
   const ended = each
     .filter(({ score: { value, revision } }) => value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1))
     .map((one) => ending(one, project));
-  const outcome = await oneByOne([...told, ...ended], async (request) => outcomeOf(await call(request)));
+  const outcome = await oneByOne([...writings, ...ended], async (request) => outcomeOf(await call(request)));
   return outcome.kind === 'failed' || missing.size === 0
     ? outcome
     : { kind: 'failed', retryable: true, isMissing: true, error: 'its trace is not there', only: missing };

@@ -52,7 +52,7 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { key
       return id === undefined ? [] : [{ kind, score, body: { [`${kind}_id`]: id, ...annotation(score) } }];
     }),
   );
-  const told = kinds.flatMap(({ kind }) =>
+  const writings = kinds.flatMap(({ kind }) =>
     chunks(
       all.filter((one) => one.kind === kind && one.score.value.kind !== 'withdrawn'),
       annotationsMax,
@@ -67,7 +67,7 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { key
         body: { data: chunk.map(({ body }) => body) },
       }),
     );
-  const outcome = await oneByOne(told, put);
+  const outcome = await oneByOne(writings, put);
   if (outcome.kind === 'failed') return outcome;
   return oneByOne(
     all.filter(({ score }) => score.value.kind === 'withdrawn'),

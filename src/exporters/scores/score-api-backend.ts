@@ -1,8 +1,8 @@
 /** The contract of a backend with a score API: how to write scores, what that needs, and what the API cannot take. */
-import { type JsonValue, isJsonArray, isJsonObject, member, parseJson } from '../../model/json.ts';
+import { type JsonValue, member, parseJson } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { type ScoreApiScore, isUuid } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-client.ts';
+import { type Answer, objectsIn } from '../delivery/http-client.ts';
 import { exportOutcome } from '../delivery/export-outcome.ts';
 
 /** A value that an entry of the configuration gives, or else the first of these environment variables that is set. */
@@ -77,7 +77,7 @@ export interface ProjectLookup {
   /** Of the request that lists projects of this name. */
   readonly path: (name: string) => string;
   /** Where the list stands in the answer. */
-  readonly listIn: (told: JsonValue) => JsonValue | undefined;
+  readonly listIn: (body: JsonValue) => JsonValue | undefined;
 }
 
 /** An entry may name the id itself. Empty: it names none. */
@@ -95,10 +95,9 @@ export async function projectId({
   const answer = await call({ method: 'GET', path: path(project) });
   const outcome = exportOutcome(answer);
   if (outcome.kind === 'failed' || answer.kind === 'unanswered') return outcome;
-  const told = parseJson(answer.body.toString());
-  const list = told === undefined ? undefined : listIn(told);
-  const first = list !== undefined && isJsonArray(list) ? list[0] : undefined;
-  const id = first !== undefined && isJsonObject(first) ? member(first, 'id') : undefined;
+  const body = parseJson(answer.body.toString());
+  const [first = {}] = objectsIn(body === undefined ? undefined : listIn(body));
+  const id = member(first, 'id');
   // Projects are made with their first span. The id becomes part of paths and queries.
   if (typeof id !== 'string' || !isUuid(id)) return { kind: 'failed', retryable: true, isMissing: true, error: 'its project is not there' };
   known.set(project, id);

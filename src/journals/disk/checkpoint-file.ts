@@ -22,24 +22,24 @@ export interface CheckpointFile {
 }
 
 /** A crash within this time brings back what was committed meanwhile. */
-const restMs = 1000;
+const pauseMs = 1000;
 
 export function checkpointOf({ file, log, sleep, metrics }: CheckpointFileOptions): CheckpointFile {
-  let mark = parsedCheckpoint(file.text);
-  let written = mark;
+  let checkpoint = parsedCheckpoint(file.text);
+  let written = checkpoint;
   let writtenEnd = parsedEnd(file.text);
-  let resting: AbortController | undefined;
+  let pause: AbortController | undefined;
   let keeping: Promise<void> | undefined;
   let stopping = false;
 
   /** A fault ends it: the next commit tries again. */
   async function keep(): Promise<void> {
     try {
-      while (written < mark) {
-        if (!stopping && !log.releasable(mark)) await rest();
-        const wanted = mark;
+      while (written < checkpoint) {
+        if (!stopping && !log.releasable(checkpoint)) await untilNextWrite();
+        const wanted = checkpoint;
         await write(wanted);
-        // Not before the mark is safe: else a start would miss what it does not know to be committed.
+        // Not before the checkpoint is safe: else a start would miss what it does not know to be committed.
         await log.release(wanted);
         metrics.used(log.bytesUsed());
       }
@@ -52,30 +52,30 @@ export function checkpointOf({ file, log, sleep, metrics }: CheckpointFileOption
 
   async function write(wanted: Position): Promise<void> {
     const end = log.durableEnd();
-    await file.write(markText(wanted, end), 'power');
+    await file.write(checkpointText(wanted, end), 'power');
     [written, writtenEnd] = [wanted, end];
   }
 
-  async function rest(): Promise<void> {
-    resting = new AbortController();
-    await sleep(restMs, resting.signal);
-    resting = undefined;
+  async function untilNextWrite(): Promise<void> {
+    pause = new AbortController();
+    await sleep(pauseMs, pause.signal);
+    pause = undefined;
   }
 
   return {
-    position: () => mark,
+    position: () => checkpoint,
     raise(to) {
-      if (to <= mark || stopping) return;
-      mark = to;
-      if (log.releasable(mark)) resting?.abort();
+      if (to <= checkpoint || stopping) return;
+      checkpoint = to;
+      if (log.releasable(checkpoint)) pause?.abort();
       keeping ??= keep();
     },
     sealed: () => log.release(written),
     async stop() {
       stopping = true;
-      resting?.abort();
+      pause?.abort();
       await keeping;
-      if (written < mark) await (keeping ??= keep());
+      if (written < checkpoint) await (keeping ??= keep());
       // A start can tell then what was lost meanwhile from an end that a crash tore.
       if (writtenEnd < log.durableEnd())
         await write(written).catch((error: unknown) => metrics.failed('the end of the journal could not be written down', error));
@@ -83,8 +83,8 @@ export function checkpointOf({ file, log, sleep, metrics }: CheckpointFileOption
   };
 }
 
-function markText(mark: Position, end: Position): string {
-  return `${mark} ${end}`;
+function checkpointText(checkpoint: Position, end: Position): string {
+  return `${checkpoint} ${end}`;
 }
 
 export function parsedCheckpoint(text: string | undefined): Position {

@@ -1,4 +1,4 @@
-/** The sound frames of one segment, in order. Damage is stepped over: the next frame of the same life is looked for behind it. */
+/** The sound frames of one segment, in order. Damage is stepped over: the next frame of the same generation is looked for behind it. */
 import { crc32 } from 'node:zlib';
 import type { Position } from '../journal.ts';
 import type { LayerFile } from './file-system.ts';
@@ -9,7 +9,7 @@ import { positionAt } from './segment-header.ts';
 /** The part of a segment that reading needs. */
 export interface FrameSource {
   readonly file: LayerFile;
-  readonly life: Buffer;
+  readonly generation: Buffer;
   readonly base: Position;
 }
 
@@ -33,7 +33,7 @@ const windowBytes = 1024 * 1024;
 export async function* frames(source: FrameSource, from: number, to: number): AsyncGenerator<Frame> {
   const view = windowOn(source.file, to);
   for (let offset = from; offset < to;) {
-    const head = readFrameHead(await view(offset, Math.min(grain, to - offset)), source.life);
+    const head = readFrameHead(await view(offset, Math.min(grain, to - offset)), source.generation);
     const bytes = head === undefined ? 0 : frameBytes(head.payloadBytes);
     if (head === undefined || head.position !== positionAt(source.base, offset) || offset + bytes > to) {
       offset = await nextHead(source, view, offset + grain, to);
@@ -45,27 +45,27 @@ export async function* frames(source: FrameSource, from: number, to: number): As
   }
 }
 
-/** The head of the frame at this offset, its payload unseen. Undefined: no frame of this life begins there. */
-export async function headAt({ file, life, base }: FrameSource, offset: number): Promise<FrameHead | undefined> {
+/** The head of the frame at this offset, its payload unseen. Undefined: no frame of this generation begins there. */
+export async function headAt({ file, generation, base }: FrameSource, offset: number): Promise<FrameHead | undefined> {
   const bytes = Buffer.alloc(frameHeadBytes);
   await readPages(file, bytes, offset);
-  const head = readFrameHead(bytes, life);
+  const head = readFrameHead(bytes, generation);
   return head?.position === positionAt(base, offset) ? head : undefined;
 }
 
-/** Something of this life stands between the offsets, sound or not. */
+/** Something of this generation stands between the offsets, sound or not. */
 export async function hasTraces(source: FrameSource, from: number, to: number): Promise<boolean> {
   return (await nextHead(source, windowOn(source.file, to), from, to)) < to;
 }
 
 /** Gives `to` when there is none. */
-async function nextHead({ life }: FrameSource, view: View, from: number, to: number): Promise<number> {
+async function nextHead({ generation }: FrameSource, view: View, from: number, to: number): Promise<number> {
   for (let offset = from; offset < to;) {
     const bytes = await view(offset, Math.min(windowBytes, to - offset));
-    for (let found = bytes.indexOf(life); found !== -1; found = bytes.indexOf(life, found + 1)) {
+    for (let found = bytes.indexOf(generation); found !== -1; found = bytes.indexOf(generation, found + 1)) {
       if (found >= generationAt && (found - generationAt) % grain === 0) return offset + found - generationAt;
     }
-    // The life stands near the beginning of a grain, and the window ends with one: none lies across its edge.
+    // The generation stands near the beginning of a grain, and the window ends with one: none lies across its edge.
     offset += bytes.length;
   }
   return to;

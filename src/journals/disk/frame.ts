@@ -3,13 +3,13 @@
  * with zeros. Its head, little-endian:
  *
  *     0  payload bytes, uint32
- *     4  life of the segment: eight random bytes, drawn each time that the segment is used anew
+ *     4  generation of the segment: eight random bytes, drawn each time that the segment is used anew
  *    12  position, uint64
  *    20  position of the first frame of the same group, uint64: everything below it was durable when this was written
  *    28  CRC-32 of the payload
  *    32  CRC-32 of the 32 bytes before
  *
- * The life tells bytes of an earlier use of the segment from those of this one, and nobody who sends bodies can guess it: a body that spells a
+ * The generation tells bytes of an earlier use of the segment from those of this one, and nobody who sends bodies can guess it: a body that spells a
  * frame is never taken for one.
  */
 import { crc32 } from 'node:zlib';
@@ -34,17 +34,17 @@ export function frameBytes(payloadBytes: number): number {
 }
 
 export interface FramePlace {
-  readonly life: Buffer;
+  readonly generation: Buffer;
   readonly position: Position;
   readonly group: Position;
 }
 
 /** The buffers to write, one after another, for a payload in two parts. */
-export function frame({ life, position, group }: FramePlace, recordHead: Buffer, body: Buffer): readonly Buffer[] {
+export function frame({ generation, position, group }: FramePlace, recordHead: Buffer, body: Buffer): readonly Buffer[] {
   const payloadBytes = recordHead.length + body.length;
   const head = Buffer.allocUnsafe(frameHeadBytes);
   head.writeUInt32LE(payloadBytes, 0);
-  life.copy(head, generationAt);
+  generation.copy(head, generationAt);
   writeUint64(head, position, 12);
   writeUint64(head, group, 20);
   head.writeUInt32LE(crc32(body, crc32(recordHead)), 28);
@@ -54,9 +54,9 @@ export function frame({ life, position, group }: FramePlace, recordHead: Buffer,
   );
 }
 
-/** Undefined: no frame of this life begins here. */
-export function readFrameHead(bytes: Buffer, life: Buffer): FrameHead | undefined {
-  if (bytes.length < frameHeadBytes || bytes.compare(life, 0, generationBytes, generationAt, generationAt + generationBytes) !== 0)
+/** Undefined: no frame of this generation begins here. */
+export function readFrameHead(bytes: Buffer, generation: Buffer): FrameHead | undefined {
+  if (bytes.length < frameHeadBytes || bytes.compare(generation, 0, generationBytes, generationAt, generationAt + generationBytes) !== 0)
     return undefined;
   if (crc32(bytes.subarray(0, 32)) !== bytes.readUInt32LE(32)) return undefined;
   return {

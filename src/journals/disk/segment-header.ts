@@ -3,7 +3,7 @@
  * records with it. Little-endian:
  *
  *     0  'TJJRNL01'                          24  position of the segment's first byte, uint64
- *     8  life, eight random bytes            32  epoch of the segment before it, uint64; 0: none
+ *     8  generation, eight random bytes            32  epoch of the segment before it, uint64; 0: none
  *    16  epoch, uint64: counts activations   40  position where the records of that one end, uint64
  *                                            48  CRC-32 of the 48 bytes before
  */
@@ -22,7 +22,7 @@ const magic = 'TJJRNL01';
 const headerBytes = 52;
 
 export interface SegmentHeader {
-  readonly life: Buffer;
+  readonly generation: Buffer;
   readonly epoch: number;
   readonly base: Position;
   readonly previous: { readonly epoch: number; readonly end: Position };
@@ -47,10 +47,10 @@ export function offsetOf(base: Position, position: Position): number {
 }
 
 /** One page: write it to the beginning and to the end. */
-export function headerPage({ life, epoch, base, previous }: SegmentHeader): Buffer {
+export function headerPage({ generation, epoch, base, previous }: SegmentHeader): Buffer {
   const page = Buffer.alloc(pageBytes);
   page.write(magic, 'latin1');
-  life.copy(page, 8);
+  generation.copy(page, 8);
   writeUint64(page, epoch, 16);
   writeUint64(page, base, 24);
   writeUint64(page, previous.epoch, 32);
@@ -73,7 +73,7 @@ function readHeader(page: Buffer): SegmentHeader | undefined {
   )
     return undefined;
   return {
-    life: Buffer.from(page.subarray(8, 8 + generationBytes)),
+    generation: Buffer.from(page.subarray(8, 8 + generationBytes)),
     epoch: readUint64(page, 16),
     base: readUint64(page, 24) as Position,
     previous: { epoch: readUint64(page, 32), end: readUint64(page, 40) as Position },

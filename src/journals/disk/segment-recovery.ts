@@ -19,8 +19,8 @@ interface FindOptions {
   readonly segmentBytes: number;
   readonly segmentsMax: number;
   /** Nothing below is needed. */
-  readonly mark: Position;
-  /** Records below were durable, as the mark's file says; 0: it does not. */
+  readonly checkpoint: Position;
+  /** Records below were durable, as the checkpoint's file says; 0: it does not. */
   readonly durableEnd: Position;
   readonly metrics: JournalMetrics;
 }
@@ -41,7 +41,7 @@ interface Live {
 }
 
 export async function findSegments(options: FindOptions): Promise<FoundSegments> {
-  const { files, folder, mark, durableEnd } = options;
+  const { files, folder, checkpoint, durableEnd } = options;
   const names = await files.list(folder);
   for (const name of names) if (name.endsWith(unfinished)) await files.remove(join(folder, name));
   const slots: Slot[] = [];
@@ -75,7 +75,7 @@ export async function findSegments(options: FindOptions): Promise<FoundSegments>
       nextEpoch: Math.max(0, ...described.map(({ header }) => header.epoch)) + 1,
       // A file may have been cut short: its positions are not given again all the same.
       nextBase: Math.max(
-        mark,
+        checkpoint,
         durableEnd,
         ...described.map(({ slot, header }) => Math.ceil(positionAt(header.base, Math.max(slot.bytes, options.segmentBytes)))),
       ) as Position,
@@ -108,31 +108,31 @@ async function heldRecords({ file, bytes }: Slot): Promise<boolean> {
 }
 
 /** Nobody knows how many records stood in a segment whose headers are gone: one at least is counted. */
-function reportUnknown(live: readonly Segment[], { mark, metrics }: FindOptions): void {
+function reportUnknown(live: readonly Segment[], { checkpoint, metrics }: FindOptions): void {
   const newest = live.at(-1);
-  const from = newest === undefined ? mark : positionAt(newest.base, newest.end);
+  const from = newest === undefined ? checkpoint : positionAt(newest.base, newest.end);
   metrics.corrupt(from, (from + 1) as Position);
 }
 
 async function liveOf(described: readonly Described[], options: FindOptions): Promise<Live> {
-  const { mark, metrics } = options;
+  const { checkpoint, metrics } = options;
   const live: Segment[] = [];
   let after: SegmentHeader['previous'] | undefined;
   let lost = false;
   let damaged: Slot | undefined;
   const newestFirst = [...described].sort((a, b) => b.header.epoch - a.header.epoch);
-  if (newestFirst.length === 0 && options.durableEnd > mark) {
-    metrics.corrupt(mark, options.durableEnd);
+  if (newestFirst.length === 0 && options.durableEnd > checkpoint) {
+    metrics.corrupt(checkpoint, options.durableEnd);
     return { live: [], lost: true };
   }
   for (const one of newestFirst) {
     const { header } = one;
-    if (after !== undefined && after.end <= mark) break;
+    if (after !== undefined && after.end <= checkpoint) break;
     // One that the log does not lead to was given up before anything in it was acknowledged.
     if (after !== undefined && header.epoch > after.epoch) continue;
     const follows = after === undefined || header.epoch === after.epoch;
     const segment = follows && after !== undefined ? sealedSegment(one, after.end) : await unsealedSegment(one, options, after?.end);
-    if (after === undefined) lost = segment.damaged || Math.max(mark, positionAt(segment.base, segment.end)) < options.durableEnd;
+    if (after === undefined) lost = segment.damaged || Math.max(checkpoint, positionAt(segment.base, segment.end)) < options.durableEnd;
     if (!follows) {
       lost = true;
       metrics.corrupt(positionAt(segment.base, segment.end), after?.end ?? header.base);
@@ -146,14 +146,14 @@ async function liveOf(described: readonly Described[], options: FindOptions): Pr
     oldest !== undefined &&
     after !== undefined &&
     after.epoch > 0 &&
-    after.end > mark &&
+    after.end > checkpoint &&
     !described.some(({ header }) => header.epoch <= after.epoch)
   ) {
     lost = true;
-    metrics.corrupt(mark, after.end);
+    metrics.corrupt(checkpoint, after.end);
   }
   return {
-    live: live.filter((segment) => positionAt(segment.base, segment.end) > mark),
+    live: live.filter((segment) => positionAt(segment.base, segment.end) > checkpoint),
     lost,
     ...(damaged === undefined ? {} : { damaged }),
   };
@@ -162,7 +162,7 @@ async function liveOf(described: readonly Described[], options: FindOptions): Pr
 function sealedSegment({ slot, header }: Described, sealedAt: Position): Segment {
   return {
     file: slot.file,
-    life: header.life,
+    generation: header.generation,
     base: header.base,
     slot,
     epoch: header.epoch,
@@ -179,17 +179,17 @@ function sealedSegment({ slot, header }: Described, sealedAt: Position): Segment
  */
 async function unsealedSegment(
   { slot, header, isWhole }: Described,
-  { segmentBytes, mark, durableEnd, metrics }: FindOptions,
+  { segmentBytes, checkpoint, durableEnd, metrics }: FindOptions,
   lostTo: Position | undefined,
 ): Promise<Segment> {
-  const source = { file: slot.file, life: header.life, base: header.base };
+  const source = { file: slot.file, generation: header.generation, base: header.base };
   const isCut = !isWhole && slot.bytes !== segmentBytes;
   const to = isCut ? Math.max(dataFrom, slot.bytes - (slot.bytes % grain)) : dataTo(slot.bytes);
   const { end, lastGroup, torn } = await tailOf(source, to);
   await renew(slot.file, lastGroup, end);
   const position = positionAt(header.base, end);
   const isShort = isCut && (end === dataFrom || end + grain > to);
-  const isMissed = lostTo !== undefined || Math.max(position, mark) < durableEnd;
+  const isMissed = lostTo !== undefined || Math.max(position, checkpoint) < durableEnd;
   const damaged = isShort || (torn && (isMissed || !isWhole));
   // What a later segment says is missing is reported with that.
   if ((damaged || isMissed) && lostTo === undefined)

@@ -124,7 +124,7 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
   async function activated(slot: Slot): Promise<Segment> {
     const last = live.at(-1);
     const header: SegmentHeader = {
-      life: randomBytes(generationBytes),
+      generation: randomBytes(generationBytes),
       epoch: nextEpoch++,
       base: nextBase,
       previous: { epoch: last?.epoch ?? 0, end: last === undefined ? nextBase : endOf(last) },
@@ -142,7 +142,7 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
     return {
       slot,
       file: slot.file,
-      life: header.life,
+      generation: header.generation,
       epoch: header.epoch,
       base: header.base,
       end: dataFrom,

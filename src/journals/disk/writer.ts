@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../model/clock.ts';
 import { isDiskFull } from '../../model/errors.ts';
-import { backoffMs } from '../../runtime/backoff.ts';
+import { backoffMs } from '../../runtime/retry.ts';
 import { countedKind, type CountedKind, type JournalMetrics } from '../journal-metrics.ts';
 import type { Appended, JournalRecord, JournalRefusal } from '../journal.ts';
 import { writeAll } from './file-system.ts';
@@ -155,7 +155,9 @@ export function writerOf({
     const buffers: Buffer[] = [];
     for (const one of group) {
       offsets.set(one, offset);
-      buffers.push(...frame({ life: segment.life, position: positionAt(segment.base, offset), group: first }, one.head, one.body));
+      buffers.push(
+        ...frame({ generation: segment.generation, position: positionAt(segment.base, offset), group: first }, one.head, one.body),
+      );
       offset += one.bytes;
     }
     await written(segment, buffers);

@@ -5,11 +5,9 @@ import type { HttpClient } from '../../http/http-client.ts';
 import type { Tokens } from '../../model/budget.ts';
 import { type JsonObject, type JsonValue, isJsonObject, jsonText, member, parseJson } from '../../model/json.ts';
 import { chatBody, completionOf, type Completion } from '../client/completion.ts';
-import type { Judge } from '../judge.ts';
+import type { Judge, AnswerFormat, JudgeSettings } from '../judge.ts';
 import { mostOf, openingOf, ownAnswer, schemaNameOf } from '../client/prompt.ts';
-import type { AnswerFormat, JudgeSettings } from '../settings.ts';
-import { field } from '../client/connection-fault.ts';
-import { openAiClient, troubleOf, type Trouble } from '../client/openai-client.ts';
+import { field, openAiClient, troubleOf, type Trouble } from '../client/openai-client.ts';
 
 export interface BatchSide {
   readonly api: BatchApi;

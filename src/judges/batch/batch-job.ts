@@ -9,8 +9,8 @@ import { type BatchStatus, type BatchingJudge, readLines, type LineResult } from
 import { endpointOf } from '../client/call-record.ts';
 import type { Completion } from '../client/completion.ts';
 import type { Lend } from '../../runtime/concurrency-limiter.ts';
-import type { JudgeSettings } from '../settings.ts';
-import { believed, isBelievable } from '../budget/budget-reservation.ts';
+import type { JudgeSettings } from '../judge.ts';
+import { believed, isBelievable } from '../budget/budgets.ts';
 
 /** The budget of the evaluator that asks, as it pays for what goes in a batch, and for what goes by itself. */
 export interface EvaluatorBudget {

@@ -1,6 +1,7 @@
 /**
- * Where questions to a judge gather until a batch of them goes to its endpoint, and where the asker waits for the answer, for hours. A question whose batch does not
- * answer it is asked by itself. What is under way is known in the store by who asks and what: one who asks the same again after a restart waits for the same batch.
+ * The batch queue gathers questions to a judge until a batch of them goes to its endpoint. The asker waits there for the answer, for
+ * hours. The queue asks a question by itself when its batch does not answer it. The store knows each question in progress by asker and
+ * text. So an asker that repeats a question after a restart waits for the same batch.
  */
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
@@ -21,7 +22,7 @@ import {
   type EvaluatorBudget,
   type Waiting,
 } from './batch-job.ts';
-import type { JudgeSettings } from '../settings.ts';
+import type { JudgeSettings } from '../judge.ts';
 import { lendNothing, type Lend } from '../../runtime/concurrency-limiter.ts';
 
 export interface BatchQueueOptions extends Pick<BatchJobDeps, 'settings' | 'use' | 'reservation' | 'newId' | 'onFault'> {

@@ -1,5 +1,17 @@
-/** A budget in the units in which it is counted, and the names of its limits. */
-import { eachMeasure, type Amount, type BudgetLimits, type Measure, type Tokens } from '../../model/budget.ts';
+/**
+ * A budget in the units in which it is counted, the names of its limits, and the reservation. The store reserves what a request may use
+ * before the request goes to a judge with a budget.
+ */
+import {
+  eachMeasure,
+  type Amount,
+  type BudgetLimits,
+  type Measure,
+  type Tokens,
+  type Refusal,
+  type BudgetReservation,
+  type Used,
+} from '../../model/budget.ts';
 
 /** US dollars per million tokens. */
 export interface TokenPrice {
@@ -16,7 +28,7 @@ export function costOf({ input, output }: Tokens, { inputPerMillion, outputPerMi
   return Math.ceil((input * inputPerMillion + output * outputPerMillion) * nanoPerToken);
 }
 
-export function nanoOf(usd: number): number {
+function nanoOf(usd: number): number {
   return Math.floor(usd * nanoPerUsd);
 }
 
@@ -30,7 +42,10 @@ export interface Budget extends BudgetLimits {
   readonly name: string;
   /** Of the judge that is asked; absent: tokens cost nothing. */
   readonly price?: TokenPrice | undefined;
-  /** Of what goes in a batch: many questions are one request then, whose endpoint works on them when it likes, so that no minute bounds them. */
+  /**
+   * The budget of questions in a batch. A batch is one request, and the endpoint chooses when it works on the questions. So no limit of
+   * the minute applies.
+   */
   readonly isBatched?: true;
 }
 
@@ -84,4 +99,101 @@ export function reasonOf({ of }: Budget, measure: Measure): string {
 /** In the unit of its key: US dollars, requests or tokens. */
 export function inUnit(measure: Measure, value: number): number {
   return measure === 'nanoUsd' ? usdOf(value) : value;
+}
+
+/** `limit`: the key of the budget. It ends the pair of run and evaluator as `over_budget`. */
+export function overBudget(limit: string): Refusal {
+  return { refused: `over_budget: ${limit} leaves no room for this request` };
+}
+
+/** Which limit left no room; undefined: it was something else. */
+export function overLimit(answer: { readonly kind: string; readonly error?: string }): string | undefined {
+  return answer.kind === 'failed' ? /^over_budget: (\w+)/.exec(answer.error ?? '')?.[1] : undefined;
+}
+
+/** What a reply says of its cost. */
+interface Costing {
+  readonly tokens?: Tokens | undefined;
+  /** True: it was not answered, but may have been charged. */
+  readonly mayCost?: true;
+  /** True: it did not leave. */
+  readonly unsent?: true;
+}
+
+interface Unpaid {
+  readonly kind: 'failed';
+  readonly error: string;
+  readonly unsent: true;
+}
+
+/** Sends once what is paid for. Without a reservation everything is. */
+export async function withReservation<Reply extends { readonly kind: string } & Costing>(
+  reservation: BudgetReservation | undefined,
+  most: Tokens,
+  send: () => Promise<Reply>,
+  signal?: AbortSignal,
+): Promise<Reply | Unpaid> {
+  if (reservation === undefined) return await send();
+  const settle = await reservation.take(most, signal);
+  if (typeof settle !== 'function') return { kind: 'failed', error: settle.refused, unsent: true };
+  let used: Used = 'unknown';
+  try {
+    const reply = await send();
+    used = usedBy(reply);
+    return reply;
+  } finally {
+    settle(used);
+  }
+}
+
+/** An answer without a usage counts with the most that it may have cost, a refusal with nothing. */
+function usedBy({ kind, tokens, mayCost, unsent }: { readonly kind: string } & Costing): Used {
+  if (unsent === true) return 'unsent';
+  if (tokens !== undefined) return tokens;
+  return mayCost === true || kind === 'text' || kind === 'vectors' ? 'unknown' : 'nothing';
+}
+
+/** Endpoints add messages of their own, and some count thoughts beside the limit of the answer. */
+const mostTimes = 2;
+const mostMore = 1_000;
+/** Tokens of one answer where nothing bounds it. */
+const answerTokensMax = 1_000_000;
+
+/**
+ * Whether a request that uses `most` by our own count can have used what the endpoint reports. A mistyped or hostile number must neither end the budget of the day nor make the
+ * judge free.
+ */
+export function isBelievable({ input, output }: Tokens, most: Tokens, answers: boolean): boolean {
+  const outputMax = most.output === 0 ? answerTokensMax : most.output * mostTimes + mostMore;
+  return (
+    Number.isSafeInteger(input) &&
+    Number.isSafeInteger(output) &&
+    input > 0 &&
+    input <= most.input * mostTimes + mostMore &&
+    output >= (answers ? 1 : 0) &&
+    output <= outputMax
+  );
+}
+
+/** A reply without the usage that cannot be believed: it then costs the most that it may have cost. */
+export function believed<Reply extends { readonly kind: string; readonly tokens?: Tokens | undefined }>(
+  reply: Reply,
+  most: Tokens,
+  onDisbelief: () => void,
+): Reply {
+  const { tokens, ...others } = reply;
+  if (tokens === undefined || isBelievable(tokens, most, reply.kind === 'text')) return reply;
+  onDisbelief();
+  return {
+    ...others,
+    ...(reply.kind === 'text' || reply.kind === 'vectors' ? { tokens: undefined } : { mayCost: true }),
+  } as unknown as Reply;
+}
+
+/** Beside the texts: roles, marks between messages, the envelope of a schema. */
+const tokensAround = 200;
+
+/** Of these texts. A token of any vocabulary stands for at least one byte. */
+export function tokensMost(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 16, tokensAround);
 }

@@ -1,6 +1,7 @@
 /**
- * The budgets of judges and of evaluators. What calls may use is reserved in the store before they go, a little ahead, so that not every call waits for the disk; what they
- * did use is noted with the next reservation. What a process that dies had reserved counts as spent: the sum may be too high by that, and is never too low.
+ * The budgets of judges and of evaluators. The ledger reserves in the store what calls may use before they go, a little ahead, so that
+ * not every call waits for the disk. The next reservation notes what they did use. What a dead process had reserved counts as spent: the
+ * sum may be too high by that, and is never too low.
  */
 import {
   eachMeasure,
@@ -28,10 +29,20 @@ import {
 } from '../../model/store/judge-store.ts';
 import { pacedShare, unpaced, type Paced } from '../../pipeline/evaluation/sampling.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { accountOf, amountUsed, counted, inUnit, isBoundedByMinute, limitName, limitsOfDay, reasonOf, type Budget } from './budgets.ts';
+import {
+  accountOf,
+  amountUsed,
+  counted,
+  inUnit,
+  isBoundedByMinute,
+  limitName,
+  limitsOfDay,
+  reasonOf,
+  type Budget,
+  overBudget,
+} from './budgets.ts';
 import { minutes, stopped } from './rate-window.ts';
 import { lendNothing, type Lend } from '../../runtime/concurrency-limiter.ts';
-import { overBudget } from './budget-reservation.ts';
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 
 export interface LedgerOptions {

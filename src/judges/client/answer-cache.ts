@@ -1,6 +1,7 @@
 /**
- * The same question about the same texts is asked once: of a judge's answers the last ones are held here, and more of them in the store, for as long as the judge's entry says. The
- * same question that is under way is waited for. Only answers that satisfied their schema are held, never failures.
+ * The cache asks the same question about the same texts once. It holds the last answers of a judge in memory, and more of them in the
+ * store, as long as the judge's entry says. A second asker waits for a question in progress. The cache holds only answers that satisfy
+ * their schema, never failures.
  */
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
@@ -8,7 +9,7 @@ import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonValue 
 import type { JudgeAnswerStore, KeptAnswer } from '../../model/store/judge-store.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import type { JudgeSettings } from '../settings.ts';
+import type { JudgeSettings } from '../judge.ts';
 import { weightedLru } from '../../runtime/lru.ts';
 
 type Answered = Extract<Answer, { readonly kind: 'answered' }>;

@@ -3,7 +3,7 @@ import type { Tokens } from '../../model/budget.ts';
 import type { JudgeCall, NoteCall } from '../../model/judge-call.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Busy, RetryPolicy } from '../../runtime/retry.ts';
-import type { JudgeSettings } from '../settings.ts';
+import type { JudgeSettings } from '../judge.ts';
 
 /** What an endpoint says of an answer beside it. */
 export type ResponseNote = NonNullable<JudgeCall['response']>;

@@ -1,13 +1,12 @@
 /** One request to a chat completions endpoint, and what it came to. No retry here. */
-import { field } from './connection-fault.ts';
+import { field, codeOf, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type OpenAI from 'openai';
 import type { JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
 import type { ResponseNote } from './call-record.ts';
-import { codeOf, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type { HttpClient } from '../../http/http-client.ts';
 import type { Busy } from '../../runtime/retry.ts';
-import type { AnswerFormat, JudgeDeps, JudgeSettings } from '../settings.ts';
+import type { AnswerFormat, JudgeDeps, JudgeSettings } from '../judge.ts';
 
 /** The one function that a model has to call: its arguments are the answer. The name is the same for every question, so that prompts stay alike. */
 export const answerFunction = { name: 'give_answer', description: 'Takes the JSON value that answers the question.' } as const;
@@ -124,8 +123,9 @@ interface MessageAnswer {
 }
 
 /**
- * The arguments of the call that the model had to make. A call is recognised by its name, whatever the request asked for: a line of a batch does not say in which format its question
- * went. Text beside a call is prose, as reasoning is, and is not read. An endpoint that knows no tools passes over them and answers in text.
+ * The arguments of the call that the model had to make. The reader recognises a call by its name, whatever the request asked for, because
+ * a line of a batch does not name the format of its question. Text beside a call is prose, as reasoning is, and is not read. An endpoint
+ * that knows no tools passes over them and answers in text.
  */
 function answerOf(message: unknown): MessageAnswer {
   const sent = field(message, 'tool_calls');

@@ -8,12 +8,11 @@ import type { NoteCall } from '../../model/judge-call.ts';
 import { callRecord } from './call-record.ts';
 import type { RequestChain } from '../judge-chain.ts';
 import type { Busy, RetryPolicy } from '../../runtime/retry.ts';
-import type { JudgeDeps, JudgeSettings } from '../settings.ts';
-import { tokensMost } from '../budget/budget-reservation.ts';
+import type { JudgeDeps, JudgeSettings } from '../judge.ts';
+import { tokensMost } from '../budget/budgets.ts';
 import { weightedLru } from '../../runtime/lru.ts';
 import type { JsonValue } from '../../model/json.ts';
-import { field } from './connection-fault.ts';
-import { openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
+import { field, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 
 export type Embedded =
   | { readonly kind: 'vectors'; readonly vectors: readonly Vector[]; readonly tokens: Tokens | undefined }

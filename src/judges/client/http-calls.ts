@@ -3,9 +3,9 @@ import type { Answer, HttpCall } from '../../../evaluators/evaluator.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { parseJson } from '../../model/json.ts';
 import { httpClient, type HttpAnswer, type HttpClient, type HttpHeaders } from '../../http/http-client.ts';
-import { noConnection } from './connection-fault.ts';
+import { noConnection } from './openai-client.ts';
 import { busyStatuses, withRetry, type Busy } from '../../runtime/retry.ts';
-import type { JudgeDeps } from '../settings.ts';
+import type { JudgeDeps } from '../judge.ts';
 
 export interface HttpCalls {
   /** Resolves, never rejects: every fault is an answer of kind `failed`. `name` is what it is counted under. `tls`: certificates for HTTPS. */

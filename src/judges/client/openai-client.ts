@@ -1,9 +1,41 @@
-/** The client of an endpoint that speaks OpenAI's protocol, and what its errors mean. */
+/** The client of an endpoint that speaks OpenAI's protocol, and what its errors mean, down to the codes of Node, OpenSSL and the HTTP client. */
+import type { HttpAnswer, HttpClient } from '../../http/http-client.ts';
 import type OpenAI from 'openai';
-import type { HttpClient } from '../../http/http-client.ts';
-import { connectionCode, field, isUnsent, noConnection, type Unanswered } from './connection-fault.ts';
 import { busyStatuses, type Busy } from '../../runtime/retry.ts';
-import type { JudgeSettings } from '../settings.ts';
+import type { JudgeSettings } from '../judge.ts';
+
+type Unanswered = Extract<HttpAnswer, { readonly kind: 'unanswered' }>;
+
+/** A member of something of which nothing is known; undefined: it has none of its own. */
+export function field(from: unknown, name: string): unknown {
+  return typeof from === 'object' && from !== null && Object.hasOwn(from, name)
+    ? (from as { readonly [key: string]: unknown })[name]
+    : undefined;
+}
+
+/** Of Node and of OpenSSL: one of the two sides does not take the other's certificate, or what answers speaks no TLS. */
+const handshake = /^(?:CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO$)/;
+
+/** The name leads nowhere, or the port is closed. */
+const unreachable: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+/** The code of a connection that was not made or broke, as ECONNREFUSED. `undefined` when there is none. */
+function connectionCode(fault: Unanswered): string | undefined {
+  if (fault.reason === 'failed') return /^[A-Z][A-Z0-9_]{2,40}$/.test(fault.code) ? fault.code : undefined;
+  return fault.reason === 'timed_out' && fault.phase === 'connection' ? 'ETIMEDOUT' : undefined;
+}
+
+/** For people: with the code of a fault of certificates. */
+export function noConnection(fault: Unanswered): string {
+  const code = connectionCode(fault) ?? '';
+  return handshake.test(code) ? `no connection, for TLS (${code})` : 'no connection';
+}
+
+/** The endpoint has not read the request. */
+function isUnsent(fault: Unanswered): boolean {
+  if (fault.reason === 'timed_out') return fault.phase === 'connection';
+  return fault.reason === 'failed' && (unreachable.has(fault.code) || handshake.test(fault.code));
+}
 
 /** The request itself was refused. */
 export interface Refused {
@@ -23,14 +55,14 @@ export type Trouble = Busy | Refused | Failed;
 const refusedStatuses: ReadonlySet<number> = new Set([400, 415, 422, 501]);
 
 /** What the package sends requests with, and what it may read of an answer. */
-export interface OpenAiTransport {
+interface OpenAiTransport {
   readonly http: HttpClient;
   readonly answerBytesMax: number;
 }
 
 /**
- * It sends once, and neither retries nor logs. Its package is a fifth of what the service would keep in memory, so it is loaded when there is
- * a judge, and then at once: the first question need not wait for it.
+ * It sends once, and neither retries nor logs. Its package is a fifth of what the service would keep in memory, so it is loaded only when
+ * there is a judge. It is then loaded at once, so that the first question need not wait.
  */
 export async function openAiClient(settings: JudgeSettings, transport: OpenAiTransport): Promise<OpenAI> {
   const { default: Client } = await import('openai');

@@ -1,6 +1,6 @@
 /**
- * A question → the messages for a model. Texts of the judged run are foreign: each stands between fences that carry a nonce which the run
- * cannot know, is announced as material, and is never searched for anything. Invisible characters are written out there.
+ * A question → the messages for a model. Texts of the judged run are foreign. Each stands between fences with a nonce that the run cannot
+ * know, and the prompt announces it as material. Nothing searches it. Invisible characters are written out there.
  */
 import type { DataBlock, Question } from '../../../evaluators/evaluator.ts';
 import { revealed } from '../../../evaluators/evidence/hidden-characters.ts';
@@ -8,8 +8,8 @@ import { jsonText } from '../../model/json.ts';
 import { readAnswer, type ReadAnswer } from '../../../evaluators/judging/answers.ts';
 import type { Tokens } from '../../model/budget.ts';
 import { answerFunction, type Message } from './completion.ts';
-import type { AnswerFormat, JudgeSettings } from '../settings.ts';
-import { tokensMost } from '../budget/budget-reservation.ts';
+import type { AnswerFormat, JudgeSettings } from '../judge.ts';
+import { tokensMost } from '../budget/budgets.ts';
 
 export interface PromptLimits {
   /** New for every call and not to be guessed. */

@@ -1,6 +1,7 @@
 /**
- * The bounded queue between the pipeline and judges or endpoints, in memory. Each of them has a number of slots, which is the one limit of concurrency: a job holds a slot from its
- * first question to its verdict, and lends it while it waits for a batch or for the minute of its evaluator's budget.
+ * The bounded queue between the pipeline and judges or endpoints, in memory. Each of them has a number of slots, which is the one limit
+ * of concurrency. A job holds a slot from its first question to its verdict. It lends the slot while it waits for a batch or for the
+ * minute of its evaluator's budget.
  */
 import type { Answer, Asking } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
@@ -11,9 +12,8 @@ import { runJudge, type Ask } from '../../pipeline/jury/judge-driver.ts';
 import { concurrencyLimiter, type ConcurrencyLimiter, type Lend } from '../../runtime/concurrency-limiter.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { isPutOff } from '../batch/batch-queue.ts';
-import { isCircuitOpen } from './judge-circuit-breaker.ts';
-import { costOf, usdOf, type TokenPrice } from '../budget/budgets.ts';
-import { overLimit } from '../budget/budget-reservation.ts';
+import { isCircuitOpen } from '../judge-chain.ts';
+import { costOf, usdOf, type TokenPrice, overLimit } from '../budget/budgets.ts';
 
 /** Who is asked: a judge, or the endpoint of an evaluator over HTTP. */
 export interface QueueKey {

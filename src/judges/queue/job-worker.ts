@@ -1,12 +1,12 @@
 /**
- * Takes what waits for judges out of the store and has it asked, so many at a time, the oldest first. A row goes in the transaction that writes its verdict: what a process
- * that dies had under way is asked again by the next one, and what is answered never is. Of several processes over one store one has a job at a time, by a lease: what it has under way is its
- * own as long as it lives. Decision 43.
+ * The job worker takes waiting jobs out of the store, the oldest first, and gives each queue as many as it has slots. The transaction that writes
+ * a verdict deletes the row of its job. So the next process asks again what a dead process had in progress, and never what is answered. Of
+ * several processes over one store one holds a job at a time, by a lease (decision 43).
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { JudgeJobStore, WaitingJob } from '../../model/store/judge-store.ts';
 import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
-import type { ResumedJob } from '../../pipeline/pipeline.ts';
+import type { ResumedJob } from '../../pipeline/judging.ts';
 import type { DeliveryWatermarks, Watermark } from '../../model/watermark.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
@@ -15,12 +15,12 @@ export interface JobWorkerOptions {
   readonly store: JudgeJobStore;
   /** Of this process, and of the one that comes after it over the same journal. */
   readonly owner: string;
-  /** Of what waits: beyond the one nothing more is let in, beyond the other it ends as overload. */
+  /** Limits of the waiting jobs. Beyond `rows` the worker admits no more; a job older than `ageMs` ends as overload. */
   readonly keep: { readonly rows: number; readonly ageMs: number };
   /** How many jobs of a queue are in progress at the same time. */
-  readonly places: (party: string) => number;
+  readonly places: (queueKey: string) => number;
   /** How much longer than other jobs those of a queue may wait. */
-  readonly moreMs?: (party: string) => number;
+  readonly moreMs?: (queueKey: string) => number;
   readonly resume: (job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd) => void;
   readonly watermarks: Pick<DeliveryWatermarks, 'delivered' | 'stored'>;
   readonly telemetry: Telemetry;
@@ -31,9 +31,9 @@ export interface JobWorkerOptions {
 
 export interface JobWorker {
   /** Whether one more job may wait in a queue; it then comes with the next item that is offered to the store. */
-  admits(party: string): boolean;
+  admits(queueKey: string): boolean;
   /** The questions of the jobs that wait or are in progress; `questionsOf` has those of one job of a queue. */
-  waiting(questionsOf: (party: string) => number): number;
+  waiting(questionsOf: (queueKey: string) => number): number;
   start(): void;
   /** Takes nothing more. May be called twice, and without `start`. */
   stop(): Promise<void>;
@@ -53,7 +53,7 @@ const takeMax = 200;
 const perPlace = 2;
 
 interface Taken {
-  readonly party: string;
+  readonly queueKey: string;
   /** The item with its verdict is at or below it; `undefined` while the job is in progress. */
   endedAt?: Watermark;
 }
@@ -75,12 +75,12 @@ export function jobWorker({
   /** By the id of the row. */
   const taken = new Map<number, Taken>();
   /** Jobs that the store may not have yet. A job comes with the first item above `after`. */
-  let admitted: { readonly after: Watermark; readonly party: string }[] = [];
-  let parties: Awaited<ReturnType<JudgeJobStore['counts']>> = [];
+  let admitted: { readonly after: Watermark; readonly queueKey: string }[] = [];
+  let queues: Awaited<ReturnType<JudgeJobStore['counts']>> = [];
   let rows = 0;
   let countedMs = -Infinity;
   let reported: ReadonlySet<string> = new Set();
-  /** What found no room: anybody may take it. */
+  /** Jobs that found no slot: any process may take them. */
   const released: number[] = [];
   let renewedMs = clock.nowMs();
   let working: PeriodicTask | undefined;
@@ -90,7 +90,7 @@ export function jobWorker({
     telemetry.add('tracejury.judge.jobs', jobs, { 'tracejury.outcome': outcome });
   }
 
-  /** Its verdict stands in the store with its row gone, or is lost with its row there: either way the rows say what is to be done. */
+  /** The store has the verdict and no row, or the row and no verdict. Either way the rows say what to do. */
   function forgetStored(): void {
     const stored = watermarks.stored();
     for (const [id, { endedAt }] of taken) if (endedAt !== undefined && endedAt <= stored) taken.delete(id);
@@ -103,7 +103,7 @@ export function jobWorker({
       count('unreadable');
       return await store.drop([job.id]);
     }
-    const place: Taken = { party: job.party };
+    const place: Taken = { queueKey: job.party };
     taken.set(job.id, place);
     resume(
       { ...job, run },
@@ -134,11 +134,11 @@ export function jobWorker({
     await tendLeases();
     await recount();
     await endOld();
-    for (const { party } of parties) {
-      const own = [...taken].filter(([, one]) => one.party === party);
-      const free = Math.min(takeMax, places(party) * perPlace - own.filter(([, { endedAt }]) => endedAt === undefined).length);
+    for (const { party: queueKey } of queues) {
+      const own = [...taken].filter(([, one]) => one.queueKey === queueKey);
+      const free = Math.min(takeMax, places(queueKey) * perPlace - own.filter(([, { endedAt }]) => endedAt === undefined).length);
       if (free <= 0) continue;
-      for (const job of await store.take({ party, limit: free, except: own.map(([id]) => id) }, leased()))
+      for (const job of await store.take({ party: queueKey, limit: free, except: own.map(([id]) => id) }, leased()))
         if (!ended.signal.aborted) await begin(job);
     }
   }
@@ -146,17 +146,17 @@ export function jobWorker({
   /** Many rows are not counted in each round. */
   async function recount(): Promise<void> {
     if (rows > fewRows && clock.nowMs() - countedMs < countEveryMs) return;
-    parties = await store.counts();
+    queues = await store.counts();
     countedMs = clock.nowMs();
-    rows = parties.reduce((sum, { waiting }) => sum + waiting, 0);
-    report(parties);
+    rows = queues.reduce((sum, { waiting }) => sum + waiting, 0);
+    report(queues);
   }
 
   async function endOld(): Promise<void> {
-    for (const { party, oldestAt } of parties) {
-      const before = Math.floor((clock.nowMs() - keep.ageMs - moreMs(party)) * 1_000);
+    for (const { party: queueKey, oldestAt } of queues) {
+      const before = Math.floor((clock.nowMs() - keep.ageMs - moreMs(queueKey)) * 1_000);
       if (oldestAt >= before) continue;
-      const old = await store.take({ party, before, limit: takeMax, except: [...taken.keys()] }, leased());
+      const old = await store.take({ party: queueKey, before, limit: takeMax, except: [...taken.keys()] }, leased());
       for (const job of old) await begin(job, { kind: 'overload', reason: 'too_old' });
       if (old.length > 0) count('too_old', old.length);
     }
@@ -164,11 +164,11 @@ export function jobWorker({
 
   function report(counts: Awaited<ReturnType<JudgeJobStore['counts']>>): void {
     const now = new Map(counts.map((one) => [one.party, one] as const));
-    for (const party of new Set([...reported, ...now.keys()])) {
-      const { waiting = 0, oldestAt } = now.get(party) ?? {};
-      telemetry.set('tracejury.judge.jobs.waiting', waiting, { 'tracejury.judge': party });
+    for (const queueKey of new Set([...reported, ...now.keys()])) {
+      const { waiting = 0, oldestAt } = now.get(queueKey) ?? {};
+      telemetry.set('tracejury.judge.jobs.waiting', waiting, { 'tracejury.judge': queueKey });
       telemetry.set('tracejury.judge.jobs.age', oldestAt === undefined ? 0 : Math.max(0, clock.nowMs() / 1_000 - oldestAt / 1_000_000), {
-        'tracejury.judge': party,
+        'tracejury.judge': queueKey,
       });
     }
     reported = new Set(now.keys());
@@ -180,19 +180,19 @@ export function jobWorker({
   }
 
   return {
-    admits(party) {
+    admits(queueKey) {
       if (rows + admitted.length >= keep.rows) {
         count('refused');
         return false;
       }
       count('kept');
-      admitted.push({ after: watermarks.delivered(), party });
+      admitted.push({ after: watermarks.delivered(), queueKey });
       if (state === 'idle') working?.wake();
       return true;
     },
     waiting: (questionsOf) =>
-      parties.reduce((sum, { party, waiting }) => sum + waiting * questionsOf(party), 0) +
-      admitted.reduce((sum, { party }) => sum + questionsOf(party), 0),
+      queues.reduce((sum, { party, waiting }) => sum + waiting * questionsOf(party), 0) +
+      admitted.reduce((sum, { queueKey }) => sum + questionsOf(queueKey), 0),
     start: () =>
       void (working ??= periodicTask({
         everyMs: () => restMs[state],

@@ -8,6 +8,8 @@ import type { Micros } from '../timestamp.ts';
  * run.
  */
 export interface ExportStore {
+  /** Adds rows of runs that are written already, all or none. Resolves with the fate of each, in their order. */
+  add(exports: readonly NewExport[]): Promise<readonly AddedExport[]>;
   /** Oldest first, of those that wait and whose time has come, without the rows that are named. */
   due(query: {
     readonly exporter: string;
@@ -40,6 +42,9 @@ export interface NewExport {
   /** What has become of it already: sent, it only takes the place of older revisions; dead, it does not wait. */
   readonly already?: 'sent' | { readonly attempts: number; readonly reason: string };
 }
+
+/** Id of the row; `undefined` when a newer revision takes its place; `gone` when the store has let go of the run. */
+export type AddedExport = number | 'gone' | undefined;
 
 export interface WaitingExport {
   readonly id: number;

@@ -1,17 +1,26 @@
-/** Spans that nobody will read for a while, as bytes: a request made of the very bytes that came. */
-import type { Span } from '../../model/span.ts';
+/** Spans that nobody will read for a while: where they lie in the bodies that brought them, or as a request made of the very bytes that came. */
+import type { Resource, Scope, Span, WrittenBytes } from '../../model/span.ts';
 import type { KeyShapes } from '../read/key-shapes.ts';
 import { defaultOtlpLimits } from '../read/limits.ts';
-import { protobufWriter, type ProtobufWriter } from '../write/protobuf-writer.ts';
+import { protobufWriter } from '../write/protobuf-writer.ts';
 import { tracesInSteps } from '../read/read.ts';
 import { runSteps } from '../../runtime/cooperative.ts';
 import { isEmptyScope, writeResource, writeScope } from '../write/write.ts';
 
 export interface SpanPacker {
-  /** Lent: the next call uses the same memory. Undefined: some of them do not lie in a protobuf body. */
-  pack(spans: readonly Span[]): Buffer | undefined;
+  /** Lent: the next call uses the same memory. */
+  pack(blocks: readonly SpanBlock[]): Buffer;
   /** Equal spans in the same order. */
   unpack(packed: Buffer): readonly Span[];
+}
+
+/** Spans behind each other that have the same resource and scope and lie in one body. */
+export interface SpanBlock {
+  readonly resource: Resource;
+  readonly scope: Scope;
+  readonly bytes: Buffer;
+  /** Two numbers a span: where it starts and ends. */
+  readonly places: number[];
 }
 
 /** Each span was within the limits when it came; together they may come from any number of requests. */
@@ -19,32 +28,38 @@ const limits = { ...defaultOtlpLimits, spansPerRequest: Infinity, blocksPerReque
 
 export function spanPacker(shapes: KeyShapes): SpanPacker {
   const out = protobufWriter();
+
+  function writeBlock({ resource, scope, bytes, places }: SpanBlock): void {
+    out.message(1, () => {
+      writeResource(out, resource);
+      out.message(2, () => {
+        if (!isEmptyScope(scope)) out.message(1, () => writeScope(out, scope));
+        for (let at = 0; at < places.length; at += 2) out.bytes(2, bytes.subarray(places[at], places[at + 1]));
+      });
+    });
+  }
+
   return {
-    pack(spans) {
-      if (spans.some((span) => span.asWritten === undefined)) return undefined;
+    pack(blocks) {
       out.restart();
-      for (let at = 0; at < spans.length;) at = writeBlock(out, spans, at);
+      for (const block of blocks) writeBlock(block);
       return out.lent();
     },
     unpack: (packed) => runSteps(tracesInSteps(packed, 'protobuf', limits, shapes)).spans,
   };
 }
 
-/** The spans from `from` on that have the same resource and scope; gives where the next ones begin. */
-function writeBlock(to: ProtobufWriter, spans: readonly Span[], from: number): number {
-  const first = spans[from];
-  if (first === undefined) return spans.length;
-  const { resource, scope } = first;
-  let at = from;
-  to.message(1, () => {
-    writeResource(to, resource);
-    to.message(2, () => {
-      if (!isEmptyScope(scope)) to.message(1, () => writeScope(to, scope));
-      for (let span: Span | undefined = first; span?.resource === resource && span.scope === scope; span = spans[++at]) {
-        const bytes = span.asWritten?.();
-        if (bytes !== undefined) to.bytes(2, bytes);
-      }
-    });
-  });
-  return at;
+/** Undefined: some of them do not lie in a protobuf body. */
+export function spanBlocks(spans: Iterable<Span>): readonly SpanBlock[] | undefined {
+  const blocks: SpanBlock[] = [];
+  let last: SpanBlock | undefined;
+  for (const span of spans) {
+    const written: WrittenBytes | undefined = span.asWritten?.();
+    if (written === undefined) return undefined;
+    const { resource, scope } = span;
+    const { bytes, start, end } = written;
+    if (last?.resource === resource && last.scope === scope && last.bytes === bytes) last.places.push(start, end);
+    else blocks.push((last = { resource, scope, bytes, places: [start, end] }));
+  }
+  return blocks;
 }

@@ -15,7 +15,12 @@ export function attributesOf(scan: Scan, from: JsonObject): Attributed {
     note(scan, 'too_many_attributes', `more than ${scan.limits.attributesPerSpan} attributes`);
   for (const pair of pairs) if (takeItem(scan)) checkPair(scan, pair, 1);
   if (pairs.length === 0) return noAttributes;
-  return lazyAttributes(() => new Map(pairs.map((pair) => [keyOf(pair), pair])), valueOf);
+  const { shapes } = scan.scanned;
+  return lazyAttributes(
+    () => new Map(pairs.map((pair) => [keyOf(pair), pair])),
+    valueOf,
+    (keys) => shapes.ofKeys(keys),
+  );
 }
 
 export function checkAnyValue(scan: Scan, value: JsonValue, depth: number): void {

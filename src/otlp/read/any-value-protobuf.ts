@@ -9,7 +9,7 @@
  * Of repeated members of one AnyValue, and of equal keys, the last one counts.
  */
 import { type Scanned, note, takeItem, type Scan } from './decode-state.ts';
-import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttributes, WrittenText } from '../../model/span.ts';
+import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttributes, WrittenBytes } from '../../model/span.ts';
 import { addRanges, pushRange, type AttributeRanges, type AttributeTable, emptyMap } from './attribute-table.ts';
 import type { KeyShapes } from './key-shapes.ts';
 import {
@@ -95,7 +95,7 @@ export class ProtobufAttributes implements Attributed {
     return this.#shapeOf();
   }
 
-  writtenText(key: string): WrittenText | undefined {
+  writtenText(key: string): WrittenBytes | undefined {
     const place = this.#shapeOf().place(key);
     if (place === undefined) return undefined;
     const { body, ranges } = this.#table;
@@ -117,8 +117,8 @@ export class ProtobufAttributes implements Attributed {
   }
 
   /** Of the body in which these attributes lie. */
-  protected bytesBetween(start: number, end: number): Uint8Array {
-    return this.#table.body.bytes.subarray(start, end);
+  protected writtenBetween(start: number, end: number): WrittenBytes {
+    return { bytes: this.#table.body.bytes, start, end };
   }
 
   #shapeOf(): KeyShape {
@@ -127,7 +127,7 @@ export class ProtobufAttributes implements Attributed {
 }
 
 /** Where the text lies of an AnyValue in a checked range that holds a text and nothing else. */
-function textAt(body: Body, start: number, end: number): WrittenText | undefined {
+function textAt(body: Body, start: number, end: number): WrittenBytes | undefined {
   const from = textFrom(body.bytes, start, end);
   return from < 0 ? undefined : { bytes: body.bytes, start: from, end };
 }

@@ -1,4 +1,4 @@
-import type { Attributed, AttributeMap, AttributeValue } from '../../model/span.ts';
+import type { Attributed, AttributeMap, AttributeValue, KeyShape } from '../../model/span.ts';
 
 /**
  * Where the attributes of a whole request lie in its body, four numbers each: key start, key end, value start, value end. One table a request:
@@ -19,9 +19,11 @@ export interface AttributeRanges {
 }
 
 const firstLength = 256;
+/** Bytes of a body for each number of its table: the first table that is made has room for most. */
+const bytesPerNumber = 32;
 
 export function attributeTable(body: AttributeTable['body']): AttributeTable {
-  return { body, ranges: new Int32Array(firstLength), length: 0 };
+  return { body, ranges: new Int32Array(0), length: 0 };
 }
 
 export function attributeRanges(): AttributeRanges {
@@ -49,7 +51,8 @@ export function pushRange(ranges: AttributeRanges, keyStart: number, keyEnd: num
 export function addRanges(table: AttributeTable, ranges: AttributeRanges): number {
   const from = table.length;
   const length = from + ranges.length;
-  if (length > table.ranges.length) table.ranges = larger(table.ranges, length);
+  if (length > table.ranges.length)
+    table.ranges = larger(table.ranges, Math.max(length, Math.ceil(table.body.bytes.length / bytesPerNumber)));
   for (let at = 0; at < ranges.length; at++) table.ranges[from + at] = ranges.numbers[at] ?? 0;
   table.length = length;
   return from;
@@ -66,21 +69,30 @@ function larger(numbers: Int32Array, length: number): Int32Array {
   return grown;
 }
 
-/** `places` is called once, on first use; of equal keys it holds the last. `valueAt` may not throw: what it reads was checked in the walk. */
-export function lazyAttributes<Place>(places: () => ReadonlyMap<string, Place>, valueAt: (place: Place) => AttributeValue): Attributed {
+/**
+ * `places` is called once, on first use; of equal keys it holds the last. `valueAt` may not throw: what it reads was checked in the walk.
+ * `shapeOf`: the shape that attributes with the same keys share.
+ */
+export function lazyAttributes<Place>(
+  places: () => ReadonlyMap<string, Place>,
+  valueAt: (place: Place) => AttributeValue,
+  shapeOf: (keys: readonly string[]) => KeyShape,
+): Attributed & Pick<Required<Attributed>, 'keyShape'> {
   let table: ReadonlyMap<string, Place> | undefined;
-  let keys: readonly string[] | undefined;
+  let shape: KeyShape | undefined;
+  const keyShape = (): KeyShape => {
+    table ??= places();
+    shape ??= shapeOf([...table.keys()]);
+    return shape;
+  };
   return {
+    keyShape,
     attribute(key) {
       table ??= places();
       const place = table.get(key);
       return place === undefined ? undefined : valueAt(place);
     },
-    attributeKeys() {
-      table ??= places();
-      keys ??= [...table.keys()];
-      return keys;
-    },
+    attributeKeys: () => keyShape().keys,
   };
 }
 

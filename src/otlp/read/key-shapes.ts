@@ -8,10 +8,14 @@ import type { AttributeTable } from './attribute-table.ts';
 export interface KeyShapes {
   /** The shape of so many attributes of a table. */
   of(table: AttributeTable, from: number, count: number): KeyShape;
+  /** The shape of attributes that lie nowhere, of which each key is known as a text. */
+  ofKeys(keys: readonly string[]): KeyShape;
 }
 
 interface Node {
   readonly key: string;
+  /** Of the key: its bytes by fours, then those that are left; undefined: it is not ASCII. */
+  readonly words: readonly number[] | undefined;
   readonly parent: Node | undefined;
   children: Map<string, Node> | undefined;
   /** The child that was taken last. */
@@ -41,41 +45,66 @@ export function keyShapes(keysMax = shapeKeysMax): KeyShapes {
     return node;
   }
 
+  function start(): Node {
+    if (keys > keysMax) {
+      root = newNode('', undefined);
+      keys = 0;
+    }
+    return root;
+  }
+
+  function shapeAt(node: Node, count: number): KeyShape {
+    if (node.shape === undefined) {
+      node.shape = shapeOf(keysTo(node, count));
+      keys += count;
+    }
+    return node.shape;
+  }
+
   return {
-    of({ body: { bytes }, ranges }, from, count) {
+    of({ body: { bytes, view }, ranges }, from, count) {
       const to = from + count * 4;
       if (count > sharedKeysMax) return ownShape(bytes, ranges.subarray(from, to));
-      if (keys > keysMax) {
-        root = newNode('', undefined);
-        keys = 0;
-      }
-      let at = root;
+      let at = start();
       for (let place = from; place < to; place += 4) {
         const start = ranges[place] ?? 0;
         const end = ranges[place + 1] ?? 0;
         const { last } = at;
-        at = last !== undefined && isWritten(last.key, bytes, start, end) ? last : child(at, bytes.toString('utf8', start, end));
+        at = last !== undefined && isWritten(last, view, start, end) ? last : child(at, bytes.toString('utf8', start, end));
       }
-      if (at.shape === undefined) {
-        at.shape = shapeOf(keysTo(at, count));
-        keys += count;
-      }
-      return at.shape;
+      return shapeAt(at, count);
+    },
+    ofKeys(list) {
+      if (list.length > sharedKeysMax) return shapeOf(list);
+      let at = start();
+      for (const key of list) at = at.last?.key === key ? at.last : child(at, key);
+      return shapeAt(at, list.length);
     },
   };
 }
 
 function newNode(key: string, parent: Node | undefined): Node {
-  return { key, parent, children: undefined, last: undefined, shape: undefined };
+  return { key, words: wordsOf(Buffer.from(key)), parent, children: undefined, last: undefined, shape: undefined };
 }
 
-/** True: these bytes are the key. False for every key beyond ASCII, which is then compared as a text. */
-function isWritten(key: string, bytes: Buffer, start: number, end: number): boolean {
-  if (key.length !== end - start) return false;
-  for (let at = 0; at < key.length; at++) {
-    const byte = bytes[start + at] ?? 0x80;
-    if (byte >= 0x80 || byte !== key.charCodeAt(at)) return false;
-  }
+const wordBytes = 4;
+
+function wordsOf(key: Buffer): readonly number[] | undefined {
+  if (key.some((byte) => byte >= 0x80)) return undefined;
+  const words: number[] = [];
+  let at = 0;
+  for (; at + wordBytes <= key.length; at += wordBytes) words.push(key.readInt32LE(at));
+  for (; at < key.length; at++) words.push(key[at] ?? 0);
+  return words;
+}
+
+/** True: these bytes are the node's key. False for every key beyond ASCII, which is then compared as a text. */
+function isWritten({ key, words }: Node, view: DataView, start: number, end: number): boolean {
+  if (key.length !== end - start || words === undefined) return false;
+  let at = start;
+  let word = 0;
+  for (const last = end - wordBytes; at <= last; at += wordBytes) if (view.getInt32(at, true) !== words[word++]) return false;
+  for (; at < end; at++) if (view.getUint8(at) !== words[word++]) return false;
   return true;
 }
 

@@ -32,7 +32,7 @@ function readSpan(from: JsonObject, scan: Scan, resource: Resource, scope: Scope
   const endUnixNano = time(scan, from, 'endTimeUnixNano', 'end_time_unix_nano');
   const status = readStatus(scan, from);
   const droppedAttributes = uint32(scan, from, 'droppedAttributesCount');
-  const { attribute, attributeKeys } = attributesOf(scan, from);
+  const { attribute, attributeKeys, keyShape } = attributesOf(scan, from);
   const events = readEvents(scan, from);
   const links = readLinks(scan, from);
   if (ids === undefined || scan.fault !== undefined) return undefined;
@@ -57,6 +57,7 @@ function readSpan(from: JsonObject, scan: Scan, resource: Resource, scope: Scope
     wireBytes,
     attribute,
     attributeKeys,
+    ...(keyShape === undefined ? {} : { keyShape }),
   };
 }
 

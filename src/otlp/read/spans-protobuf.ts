@@ -1,6 +1,6 @@
 /** Spans out of protobuf bodies. Structure is checked here, once, all the way down; attribute values are decoded later. */
 import { parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';
-import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../../model/span.ts';
+import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus, WrittenBytes } from '../../model/span.ts';
 import { scanAttribute, ProtobufAttributes } from './any-value-protobuf.ts';
 import { emptied, type AttributeRanges } from './attribute-table.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
@@ -271,8 +271,8 @@ class ProtobufSpan extends ProtobufAttributes implements Span {
     this.#at = fields.at;
   }
 
-  asWritten(): Uint8Array {
-    return this.bytesBetween(this.#at, this.#at + this.wireBytes);
+  asWritten(): WrittenBytes {
+    return this.writtenBetween(this.#at, this.#at + this.wireBytes);
   }
 }
 

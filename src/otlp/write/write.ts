@@ -2,7 +2,7 @@
 import type { Span, Attributed, Scope, LogRecord, Resource } from '../../model/span.ts';
 import type { OtlpEncoding } from '../read/read.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import { anyValueJson, writeKeyValue } from './any-value.ts';
+import { anyValueJson, writeKeyValue } from './attributes.ts';
 import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
 import { spanJson, writeSpan, type AttributesFormat, type WireSpan } from './span.ts';
 

@@ -4,7 +4,7 @@ import type { SpanId, TraceId } from '../../model/ids.ts';
 import { chainsOf, placed, wholeOf, type Chain, type Whole } from './fragment-chains.ts';
 import { fragmentOf, type Fragment } from './fragments.ts';
 import { impliedAgents, isStep } from './implied-agents.ts';
-import { givenAgentName } from './span-facts.ts';
+import { givenAgentName, ownName } from './span-facts.ts';
 import { below, byStart, type Node, type Tree } from './span-tree.ts';
 
 /** One agent at work, with the spans that are its own: below its span, and not below another agent's. */
@@ -117,6 +117,7 @@ function marksOf(tree: Tree): Marks {
   }
   const implied = steps.length === 0 ? noneImplied : impliedAgents(steps, { agents, working });
   for (const node of implied.keys()) agents.add(node);
+  for (const node of hollowAmong({ agents, working, implied }, steps)) agents.delete(node);
   return { agents, implied, working, toolAbove };
 }
 
@@ -138,6 +139,34 @@ function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
   return false;
 }
 
+/**
+ * Agents inside others in which nothing works: stages that frameworks call agents, and spans that only tell the name of an agent whose work
+ * stands in other spans. `steps` are spans without a role.
+ */
+function hollowAmong({ agents, working, implied }: Omit<Marks, 'toolAbove'>, steps: readonly Node[]): readonly Node[] {
+  const idle = agents.size < 2 ? [] : [...agents].filter((node) => !working.has(node) && node.parent !== undefined);
+  if (idle.length === 0) return [];
+  const atWork = new Set<string | undefined>();
+  for (const node of [...agents, ...steps]) if (working.has(node)) atWork.add(implied.get(node) ?? givenAgentName(node.reading.facts));
+  return idle.filter((node) => {
+    const name = givenAgentName(node.reading.facts);
+    return isInside(node, agents) && (name === undefined || (atWork.has(name) && isSilent(node)));
+  });
+}
+
+function isInside({ parent }: Node, agents: ReadonlySet<Node>): boolean {
+  let at = parent;
+  for (let depth = 0; at !== undefined && depth < agentDepthMax; depth++) {
+    if (agents.has(at)) return true;
+    at = at.parent;
+  }
+  return false;
+}
+
+function isSilent({ reading: { facts } }: Node): boolean {
+  return (facts.input ?? facts.output ?? facts.inputMessages ?? facts.outputMessages) === undefined;
+}
+
 function isWork(node: Node): boolean {
   const role = node.reading.facts.role;
   return role === 'model' || role === 'tool' || role === 'retriever';
@@ -154,8 +183,21 @@ function scopesIn(root: Node, marks: Marks): Draft[] {
     root.reading.facts.input !== undefined ||
     root.reading.facts.output !== undefined ||
     (scopes.length > 1 &&
-      (own.some((node) => node.reading.facts.followsLinks === true) || outermost.some((node) => marks.implied.has(node))));
+      (own.some((node) => node.reading.facts.followsLinks === true) ||
+        outermost.some((node) => marks.implied.has(node)) ||
+        handsOver(scopes)));
   return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, marks)] : scopes;
+}
+
+/** One of the agents names another as the one that takes over: together they are one run. */
+function handsOver(scopes: readonly Draft[]): boolean {
+  const names = new Set(scopes.flatMap(({ node }) => (node === undefined ? [] : (givenAgentName(node.reading.facts) ?? []))));
+  return scopes.some(({ node, own }) =>
+    own.some(({ reading: { facts } }) => {
+      const target = facts.handoffTo;
+      return target !== undefined && names.has(target) && target !== node?.reading.facts.agentName;
+    }),
+  );
 }
 
 function agentScope(node: Node, marks: Marks, strays: readonly Draft[] = []): Draft {
@@ -177,12 +219,14 @@ function ownNodes(node: Node, agents: ReadonlySet<Node>): Node[] {
 }
 
 /** A span around agents that does no work of its own and has no name of its own is their frame, not another agent. */
-function frameOrAgent(node: Node, own: Node[], inner: Draft[], marks: Marks): Draft {
+function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Draft {
+  const own = inner.some((one) => one.impliedName !== undefined) ? withoutAskedFor(all, inner) : all;
   const first = inner.sort(byScopeStart)[0];
   const facts = node.reading.facts;
-  const named = marks.implied.has(node) || (facts.role === 'agent' && facts.agentName !== undefined && facts.agentNameIsGuess !== true);
+  const named = marks.implied.has(node) || (facts.role === 'agent' && givenAgentName(facts) !== undefined);
   const sameName = first?.node?.reading.facts.agentName !== undefined && first.node.reading.facts.agentName === facts.agentName;
   if (first === undefined || own.some(isWork) || (named && !sameName)) {
+    const impliedName = marks.implied.get(node) ?? (marks.implied.has(node) ? ownName(node.span) : undefined);
     for (const sub of inner) passOn(sub, node, marks);
     return {
       node,
@@ -192,7 +236,7 @@ function frameOrAgent(node: Node, own: Node[], inner: Draft[], marks: Marks): Dr
       own,
       subAgents: inner,
       implicit: !marks.agents.has(node),
-      ...(marks.implied.has(node) ? { impliedName: marks.implied.get(node) ?? node.span.name } : {}),
+      ...(impliedName === undefined ? {} : { impliedName }),
     };
   }
   first.frames.push(node);
@@ -207,6 +251,21 @@ function frameOrAgent(node: Node, own: Node[], inner: Draft[], marks: Marks): Dr
     }
   }
   return first;
+}
+
+/** Steps of a workflow run the tools beside the steps of its agents: a call is that of the agent whose model asked for it, by its id. */
+function withoutAskedFor(all: readonly Node[], inner: readonly Draft[]): Node[] {
+  const asking = new Map<string, Draft>();
+  for (const agent of inner)
+    for (const { reading } of agent.own)
+      for (const message of reading.facts.outputMessages ?? [])
+        for (const { id } of message.asked) if (id !== undefined) asking.set(id, agent);
+  return all.filter((node) => {
+    const { role, tool } = node.reading.facts;
+    const agent = role === 'tool' && tool?.id !== undefined ? asking.get(tool.id) : undefined;
+    if (agent !== undefined) agent.own = [...agent.own, node];
+    return agent === undefined;
+  });
 }
 
 /** A graph that comes back to an agent goes on with it: each visit is a step of its own. */

@@ -15,8 +15,9 @@ import type {
 import type { Drafted } from '../../model/mutable.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { AgentScope } from './agent-scopes.ts';
-import { tokensOf } from './model-calls.ts';
-import { givenAgentName } from './span-facts.ts';
+import { lettersOf } from './event-spans.ts';
+import { tokensOf, withAgentSum } from './model-calls.ts';
+import { givenAgentName, isFrameworkName, ownName } from './span-facts.ts';
 import { type Node, byStart } from './span-tree.ts';
 import { isCutShort } from '../../../collectors/parsing/truncation.ts';
 import type { TraceId } from '../../model/ids.ts';
@@ -50,22 +51,35 @@ export function agentTrace(
   const trace: Drafted<Partial<AgentTrace>> = {};
   const agent = agentName(scope);
   if (agent !== undefined) trace.agent = agent;
+  // Of agents that hand over to one another inside a frame, the first was asked and answered only its part.
+  const handsOver = scope.frames.length > 0 && scope.subAgents.some(({ via }) => via === 'handoff');
+  const around = handsOver ? scope.frames.toReversed() : [];
   const input =
+    (handsOver ? pick(around, 'input') : undefined) ??
     pick(outer, 'input') ??
     lastUserText(scope.node?.reading.facts.inputMessages) ??
     lastUserText(firstModel?.inputMessages) ??
     reportedByMessages(own)?.input ??
     pick(outer, 'inputDump');
   if (input !== undefined) trace.input = input;
-  const response = finalResponse(outer, lastModel) ?? pick(outer, 'outputDump');
+  const response = finalResponse(handsOver ? around : outer, lastModel) ?? pick(outer, 'outputDump');
   if (response !== undefined) trace.finalResponse = response;
-  const systemPrompt = pick(outer, 'systemPrompt') ?? pick(models, 'systemPrompt') ?? systemText(firstModel?.inputMessages ?? []);
+  const systemPrompt = wholePrompt(
+    agent,
+    pick(outer, 'systemPrompt'),
+    pick(models, 'systemPrompt') ?? systemText(firstModel?.inputMessages ?? []),
+  );
   if (systemPrompt !== undefined) trace.systemPrompt = systemPrompt;
   const cut = truncatedParts(trace, outer, models);
   const model = pick(models, 'model') ?? pick(outer, 'model');
   if (model !== undefined) trace.model = model;
   if (sessionId !== undefined) trace.sessionId = sessionId;
-  const modelCalls = models.map(modelCall);
+  const modelCalls = withAgentSum(models.map(modelCall), {
+    models,
+    own,
+    sum: summedUp(outer),
+    usedBelow: inputTokensBelow(scope),
+  });
   // An agent whose requests left no span may sum up what they used.
   const tokens = tokensOf(modelCalls) ?? (scope.subAgents.length === 0 ? summedUp(outer) : undefined);
   if (tokens !== undefined) trace.tokens = tokens;
@@ -89,6 +103,15 @@ export function agentTrace(
   return trace as AgentTrace;
 }
 
+/**
+ * An agent's span may tell a part of its instructions, such as its backstory; a model is told them whole: `You are NAME. PART`. What frameworks
+ * write around whole instructions does not begin with the agent's name.
+ */
+function wholePrompt(name: string | undefined, told: string | undefined, asked: string | undefined): string | undefined {
+  if (told === undefined || asked === undefined || name === undefined) return told ?? asked;
+  return asked.slice(0, Math.max(0, asked.indexOf(told))).includes(name) ? asked : told;
+}
+
 /** What the first of them tells that tells it at all. */
 function pick<K extends keyof SpanFacts>(from: readonly Node[], key: K): SpanFacts[K] | undefined {
   for (const {
@@ -106,6 +129,17 @@ function summedUp(outer: readonly Node[]): AgentTrace['tokens'] {
         ...(sums.inputTokens === undefined ? {} : { input: sums.inputTokens }),
         ...(sums.outputTokens === undefined ? {} : { output: sums.outputTokens }),
       };
+}
+
+/** What all sub-agents say that they used: their requests, or the sum on a sub-agent's own span where it is more. */
+function inputTokensBelow({ subAgents }: AgentScope): number {
+  let sum = 0;
+  for (const sub of subAgents) {
+    let requested = inputTokensBelow(sub);
+    for (const { reading } of sub.own) if (reading.facts.role === 'model') requested += reading.facts.inputTokens ?? 0;
+    sum += Math.max(requested, sub.node?.reading.facts.inputTokens ?? 0);
+  }
+  return sum;
 }
 
 function isInError({ span }: Node): boolean {
@@ -145,8 +179,8 @@ function agentName(scope: AgentScope): string | undefined {
     scope.impliedName ??
     firstGiven(told) ??
     firstGiven(scope.own.map((node) => node.reading.facts)) ??
-    told[0]?.agentName ??
-    (scope.implicit && scope.node?.reading.facts.role === undefined ? scope.node?.span.name : undefined)
+    told.find((facts) => facts?.agentNameIsGuess !== true || !isFrameworkName(facts.agentName ?? ''))?.agentName ??
+    (scope.implicit && scope.node?.reading.facts.role === undefined ? ownName(scope.node?.span) : undefined)
   );
 }
 
@@ -205,7 +239,11 @@ function ownDefinition(tool: ToolFacts | undefined): readonly ToolDefinition[] |
 
 function modelCall(node: Node): ModelCall {
   const { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = node.reading.facts;
-  const call: Drafted<ModelCall> = { spanId: node.span.spanId, startUnixNano: node.span.startUnixNano, endUnixNano: node.span.endUnixNano };
+  const call: Drafted<ModelCall> = {
+    spanId: node.span.spanId,
+    startUnixNano: node.span.startUnixNano,
+    endUnixNano: node.endedAtUnixNano ?? node.span.endUnixNano,
+  };
   if (model !== undefined) call.model = model;
   if (inputTokens !== undefined) call.inputTokens = inputTokens;
   if (outputTokens !== undefined) call.outputTokens = outputTokens;
@@ -233,10 +271,6 @@ function subAgents(scope: AgentScope, calls: readonly ToolCall[]): readonly SubA
 
 function handoverTo(agent: string, tools: readonly { readonly name: string; readonly plain: string }[]): string | undefined {
   return tools.find(({ plain }) => plain.includes(agent))?.name;
-}
-
-function lettersOf(text: string): string {
-  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
 /** What the spans of a run carry in part only, because an SDK or a length limit cut it short. */

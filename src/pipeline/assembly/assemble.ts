@@ -6,8 +6,9 @@ import { agentTrace, type AgentSpans, keyPlace } from './agent-trace.ts';
 import { agentScopes, type AgentScope } from './agent-scopes.ts';
 import { tracedReadings, type TracedReadings } from './requested-calls.ts';
 import { spanReadingOf, type Reading } from './span-facts.ts';
+import { withJoinedEvents } from './event-spans.ts';
 import type { Fragment } from './fragments.ts';
-import { modelSpans, withoutNestedModels } from './model-calls.ts';
+import { modelSpans, withoutNestedModels, withoutRetoldRequests } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import { spansPerStep, byStart, looseNode, tree, type Node } from './span-tree.ts';
@@ -61,7 +62,7 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
     addNodes(input, nodes);
     if (isLong) yield;
   }
-  const built = yield* tree(nodes);
+  const built = yield* tree([...withoutRetoldRequests(withJoinedEvents(nodes))]);
   if (isLong) yield;
   const context: Context = {
     tenant: input.tenant,

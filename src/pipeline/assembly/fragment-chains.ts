@@ -5,7 +5,7 @@
 import { wire } from '../../model/attributes.ts';
 import type { TraceId } from '../../model/ids.ts';
 import { textAttribute } from '../../model/span.ts';
-import { isHistoryKey, tiesOf, tiesOfWhole, type Ties } from './fragments.ts';
+import { isAskingKey, isHistoryKey, tiesOf, tiesOfWhole, type Ties } from './fragments.ts';
 import { modelSpans } from './model-calls.ts';
 import { below, byStart, type Node } from './span-tree.ts';
 
@@ -76,7 +76,8 @@ function goesOn(piece: Piece, chain: readonly Piece[], key: string): boolean {
   return (
     !isHistoryKey(key) ||
     (from === last &&
-      from.endUnixNano <= piece.first.span.startUnixNano + slackNano &&
+      // A streamed answer's span may end when its tools have run already.
+      (isAskingKey(key) || from.endUnixNano <= piece.first.span.startUnixNano + slackNano) &&
       piece.first.span.startUnixNano - from.endUnixNano <= pauseMaxNano)
   );
 }

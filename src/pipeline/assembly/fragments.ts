@@ -54,9 +54,10 @@ export function tiesOf(own: readonly Node[], sessionId: string | undefined): Tie
     }
     const ids = after.flatMap((message) => message.told.flatMap(({ id }) => id ?? []));
     for (const id of ids) needs.add(idKey(id));
-    if (ids.length > 0 || asked.some((call) => call.id !== undefined)) continue;
-    for (const key of answersIn(turnOf(inputMessages), after)) seeks.add(key);
-    if (outputMessages.length > 0)
+    const isTied = asked.some((call) => call.id !== undefined);
+    // An answer that tells its calls without ids, as some do when it is streamed, is known by the history that a later request repeats.
+    if (ids.length > 0 || !isTied) for (const key of answersIn(turnOf(inputMessages), after)) seeks.add(key);
+    if (!isTied && outputMessages.length > 0)
       for (const key of answersIn(turnOf(inputMessages), [...after, ...outputMessages]).slice(-1)) offers.add(key);
   }
   for (const {
@@ -97,13 +98,23 @@ export function fragmentOf(parts: readonly Ties[], whole: boolean): Fragment {
   return {
     offers: [...offers, ...(whole ? turns : [])].slice(0, fragmentKeysMax),
     seeks: [...new Set([...seeks, ...(whole ? [] : turns)])].slice(0, fragmentKeysMax),
-    lacksEarlier: !whole && parts.some((ties) => ties.needs.some((key) => !offers.has(key))),
+    lacksEarlier:
+      !whole &&
+      parts.some((ties) => ties.needs.some((key) => !offers.has(key)) && !ties.seeks.some((key) => isAskingKey(key) && offers.has(key))),
   };
 }
 
 export function isHistoryKey(key: string): boolean {
-  return key.startsWith('end ');
+  return key.startsWith(`${ending} `) || isAskingKey(key);
 }
+
+/** The history up to an answer that asks for tools. */
+export function isAskingKey(key: string): boolean {
+  return key.startsWith(`${asking} `);
+}
+
+const ending = 'end';
+const asking = 'ask';
 
 function idKey(id: string): string {
   return `id ${id}`;
@@ -135,7 +146,7 @@ function answersIn(turn: string | undefined, messages: readonly Message[]): read
     history += jsonText([role, text.trim(), asked.map((call) => [call.name, canonical(call)]), told.map(({ result = null }) => result)]);
     if (role !== 'assistant') continue;
     history = hash('sha256', history, 'base64');
-    found.push(`end ${history}`);
+    found.push(`${asked.length > 0 ? asking : ending} ${history}`);
   }
   return found.slice(-answersBackMax);
 }

@@ -3,6 +3,7 @@ import type { SpanFacts } from '../../../collectors/collector.ts';
 import type { AgentTrace, ModelCall } from '../../model/agent-trace.ts';
 import { joined } from './span-facts.ts';
 import { sortedBy } from '../../model/nano-time.ts';
+import { textAttribute } from '../../model/span.ts';
 import { byStart, type Node } from './span-tree.ts';
 
 interface Enclosed {
@@ -18,7 +19,10 @@ interface Enclosed {
  * `own` has parents before their children.
  */
 export function withoutNestedModels(all: readonly Node[]): readonly Node[] {
-  const own = withoutTwins(all);
+  return withoutGuesses(unnested(withLaterMessages(withoutTwins(all))));
+}
+
+function unnested(own: readonly Node[]): readonly Node[] {
   if (!own.some(isInsideModel)) return own;
   const enclosed = new Map<Node, Enclosed>();
   const requests = new Map<Node, Node[]>();
@@ -48,11 +52,33 @@ export function withoutNestedModels(all: readonly Node[]): readonly Node[] {
     });
 }
 
+/**
+ * The messages of a request may be written down when the run has gone on: then they hold its own answer and what came after it. Where the other
+ * requests of the run have spans, these tell it.
+ */
+function withLaterMessages(own: readonly Node[]): readonly Node[] {
+  const [only, ...others] = own.filter(isModel);
+  if (only === undefined || others.length > 0) return own;
+  const { inputMessages = [], outputMessages = [] } = only.reading.facts;
+  const ids = new Set(outputMessages.flatMap(({ asked }) => asked.flatMap(({ id }) => id ?? [])));
+  if (ids.size === 0) return own;
+  const from = inputMessages.findIndex(({ asked }) => asked.some(({ id }) => id !== undefined && ids.has(id)));
+  if (from === -1) return own;
+  const facts = { ...only.reading.facts, inputMessages: inputMessages.slice(0, from), outputMessages: inputMessages.slice(from) };
+  return own.map((node) => (node === only ? { ...node, reading: { ...node.reading, facts } } : node));
+}
+
+/** A span that may be a request, among spans that are some, is a step that prepares one. */
+function withoutGuesses(own: readonly Node[]): readonly Node[] {
+  const isGuess = (node: Node): boolean => isModel(node) && node.reading.facts.roleIsGuess === true;
+  if (!own.some(isGuess) || !own.some((node) => isModel(node) && !isGuess(node))) return own;
+  return own.map((node) =>
+    isGuess(node) ? { ...node, reading: { ...node.reading, facts: { ...node.reading.facts, role: 'step' as const } } } : node,
+  );
+}
+
 /** Two instrumentations beside one another tell one request: the later one that tells nothing of its own only fills in what the first lacks. */
 function withoutTwins(own: readonly Node[]): readonly Node[] {
-  const scopes = new Set<string>();
-  for (const node of own) if (isModel(node)) scopes.add(node.span.scope.name);
-  if (scopes.size < 2) return own;
   const models = modelSpans(own);
   const twins = new Map<Node, Node>();
   for (const [at, node] of models.entries()) {
@@ -65,20 +91,59 @@ function withoutTwins(own: readonly Node[]): readonly Node[] {
     .filter((node) => !dropped.has(node))
     .map((node) => {
       const twin = twins.get(node);
-      return twin === undefined ? node : { ...node, reading: { ...node.reading, facts: joined(node.reading.facts, twin.reading.facts) } };
+      return twin === undefined ? node : { ...node, reading: { ...node.reading, facts: joinedTwins(node, twin) } };
     });
 }
 
-/** Told at the same time and place, with the same tokens, and only one of them tells the messages. */
+/** Told at the same time and place, and only one of them tells the messages: with the same tokens, or of one response. */
 function areTwins(a: Node, b: Node): boolean {
   const [left, right] = [a.reading.facts, b.reading.facts];
+  if (isOutset(a, b)) return true;
   return (
     a.parent === b.parent &&
     a.span.scope.name !== b.span.scope.name &&
     b.span.startUnixNano <= a.span.endUnixNano &&
     (left.outputMessages === undefined || right.outputMessages === undefined) &&
-    left.inputTokens === right.inputTokens &&
-    left.outputTokens === right.outputTokens
+    ((left.inputTokens === right.inputTokens && left.outputTokens === right.outputTokens) || isOneResponse(a, b))
+  );
+}
+
+function isOneResponse(a: Node, b: Node): boolean {
+  const id = textAttribute(a.span, 'gen_ai.response.id');
+  return id !== undefined && id !== '' && id === textAttribute(b.span, 'gen_ai.response.id');
+}
+
+/** Of two that tell one request, the one that began later is nearer to the API: its numbers are the API's own. */
+function joinedTwins({ reading: { facts } }: Node, { reading: { facts: inner } }: Node): SpanFacts {
+  const { inputTokens = facts.inputTokens, outputTokens = facts.outputTokens } = inner;
+  return {
+    ...joined(facts, inner),
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+  };
+}
+
+/** A message bus tells again what a request said whose own span is there. */
+export function withoutRetoldRequests(nodes: readonly Node[]): readonly Node[] {
+  const isRetelling = (node: Node): boolean => isModel(node) && node.reading.facts.followsLinks === true;
+  if (!nodes.some(isRetelling) || !nodes.some((node) => isModel(node) && !isRetelling(node))) return nodes;
+  return nodes.map((node) =>
+    isRetelling(node) ? { ...node, reading: { ...node.reading, facts: { role: 'step', followsLinks: true } } } : node,
+  );
+}
+
+/** A streamed request may leave one span as it begins and another, with the answer, as it ends. */
+function isOutset(a: Node, b: Node): boolean {
+  const [left, right] = [a.reading.facts, b.reading.facts];
+  return (
+    a.parent === b.parent &&
+    a.parent !== undefined &&
+    a.span.status.code !== 'error' &&
+    left.inputMessages !== undefined &&
+    left.outputMessages === undefined &&
+    (left.inputTokens ?? left.outputTokens) === undefined &&
+    right.outputMessages !== undefined &&
+    left.inputMessages.length === right.inputMessages?.length
   );
 }
 
@@ -100,6 +165,37 @@ function isModel(node: Node): boolean {
 /** In order of start time. */
 export function modelSpans(own: readonly Node[]): readonly Node[] {
   return sortedBy(own.filter(isModel), byStart);
+}
+
+/**
+ * One span over a whole loop of requests, with the tools run inside it: some write what the last request used there, and the sum of all on the
+ * agent's span. The sum is taken where it can only be of these requests: an agent with sub-agents may count theirs too.
+ */
+export function withAgentSum(
+  calls: readonly ModelCall[],
+  { models, own, sum, usedBelow }: { models: readonly Node[]; own: readonly Node[]; sum: AgentTrace['tokens']; usedBelow: number },
+): readonly ModelCall[] {
+  const [only, ...others] = models;
+  const [call] = calls;
+  if (sum === undefined || only === undefined || call === undefined || others.length > 0) return calls;
+  const isMore = isLess(call.inputTokens, sum.input) && isLess(call.outputTokens, sum.output);
+  const isOwn = usedBelow === 0 || (sum.input ?? 0) < (call.inputTokens ?? 0) + usedBelow;
+  if (!isMore || !isOwn || !own.some((node) => node.reading.facts.role === 'tool' && isDuring(node, only))) return calls;
+  return [
+    {
+      ...call,
+      ...(sum.input === undefined ? {} : { inputTokens: sum.input }),
+      ...(sum.output === undefined ? {} : { outputTokens: sum.output }),
+    },
+  ];
+}
+
+function isLess(one: number | undefined, all: number | undefined): boolean {
+  return one === undefined || all === undefined || one < all;
+}
+
+function isDuring({ span: inner }: Node, { span: outer }: Node): boolean {
+  return inner.startUnixNano >= outer.startUnixNano && inner.endUnixNano <= outer.endUnixNano;
 }
 
 /** What the calls tell together; a number that none of them tells is absent. */

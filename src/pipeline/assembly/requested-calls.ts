@@ -26,7 +26,7 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
   const present = afterUser(history);
   history.forEach(({ asked }, at) => {
     for (const call of asked) {
-      if (at >= present) count(known, identity(call));
+      if (at >= present) countCall(known, call);
       else if (call.id !== undefined) count(past, call.id);
       if (call.id !== undefined) latest.set(call.id, call);
     }
@@ -39,7 +39,7 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
       for (const call of message.asked) {
         const key = identity(call);
         if (call.id !== undefined && (known.has(key) || past.has(key)) && !isAskedAgain(call, call.id)) continue;
-        count(known, key);
+        countCall(known, call);
         if (call.id !== undefined) latest.set(call.id, call);
         found.push({
           call,
@@ -102,7 +102,15 @@ function addRepeated(
       // A request without a message of the user shows earlier turns as if they were the present one.
       const pastHere = Math.max(0, (past.get(key) ?? 0) - (before.get(key) ?? 0));
       if (count(seen, key) <= (known.get(key) ?? 0) + pastHere) continue;
-      count(known, key);
+      countCall(known, call);
+      const withoutId =
+        call.id === undefined ? -1 : found.findIndex((one) => one.call.id === undefined && one.turn < index && isSameCall(one.call, call));
+      const asked = found[withoutId];
+      // A streamed answer may tell its calls without their ids, which the next request does.
+      if (asked !== undefined) {
+        found[withoutId] = { ...asked, call: { ...asked.call, ...call } };
+        continue;
+      }
       found.push({
         call,
         turn: index - 1,
@@ -126,8 +134,18 @@ function count(counts: Map<string, number>, key: string): number {
   return next;
 }
 
+/** A later request may repeat a call without the id that the answer told it with, so that it counts under both. */
+function countCall(known: Map<string, number>, call: RequestedCall): void {
+  if (call.id !== undefined) count(known, call.id);
+  count(known, plainIdentity(call));
+}
+
 function identity(call: RequestedCall): string {
-  return call.id ?? `${call.name} ${canonical(call)}`;
+  return call.id ?? plainIdentity(call);
+}
+
+function plainIdentity(call: RequestedCall): string {
+  return `${call.name} ${canonical(call)}`;
 }
 
 export function canonical(call: { readonly arguments?: RequestedCall['arguments']; readonly argumentsText?: string }): string {
@@ -178,7 +196,13 @@ export function ownReadings(models: readonly Node[]): OwnReadings {
 }
 
 function addFirst(told: readonly ReportedResult[], found: Map<string, ReportedResult>): void {
-  for (const one of told) if (one.id !== undefined && !found.has(one.id)) found.set(one.id, one);
+  for (const one of told) {
+    if (one.id === undefined) continue;
+    const known = found.get(one.id);
+    if (known === undefined) found.set(one.id, one);
+    // Some tell a result twice, and only once that it is an error.
+    else if (one.isError === true && known.isError !== true && isSameResult(known, one)) found.set(one.id, { ...known, isError: true });
+  }
 }
 
 /** What any model of a trace was told, for the runs whose own models were not. */

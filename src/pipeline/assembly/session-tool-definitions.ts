@@ -16,7 +16,7 @@ const toolsPerSessionMax = 200;
 /** Turns that are told what later ones know. */
 const turnsPerSessionMax = 100;
 
-interface SessionTools<Trace> {
+export interface SessionTools<Trace> {
   /** Notes what the runs of a trace tell of their tools; gives the traces of other turns that can now be told more. */
   learn(trace: Trace, drafts: readonly Draft[]): readonly Trace[];
   /** The drafts, with what other turns of their sessions told of the tools that they name. */

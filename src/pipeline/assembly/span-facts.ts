@@ -1,5 +1,13 @@
 /** What all collectors together tell about one span and the log records that belong to it. */
-import { type Collector, type Repeats, type SpanFacts, type ToolFacts, recognises, type Flattened } from '../../../collectors/collector.ts';
+import {
+  type Collector,
+  type Message,
+  type Repeats,
+  type SpanFacts,
+  type ToolFacts,
+  recognises,
+  type Flattened,
+} from '../../../collectors/collector.ts';
 import { unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
 import { noRepeats } from '../../../collectors/parsing/repeats.ts';
 import { parseContainer } from '../../../collectors/parsing/parsing.ts';
@@ -62,7 +70,8 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
     facts = all;
   }
   const said: SpanReading = { facts: facts ?? silent.facts, dialects, fromLogs: none };
-  const spoken = records.length === 0 ? said : withRecords(collectors, said, records);
+  const told = records.length === 0 ? said : withRecords(collectors, said, records);
+  const spoken = readers.takes.length === 0 ? told : { ...told, facts: readers.takes.reduce((left, take) => take(left), told.facts) };
   return isTruncated(span, spoken.facts, readers, repeats) ? { ...spoken, facts: { ...spoken.facts, truncated: true } } : spoken;
 }
 
@@ -119,6 +128,7 @@ export function joined(first: SpanFacts, second: SpanFacts): SpanFacts {
     ...second,
     ...first,
     ...betterName(first, second),
+    ...betterMessages(first, second),
     ...betterRole(first, second),
     ...(tool === undefined ? {} : { tool }),
     ...(definitions === undefined ? {} : { toolDefinitions: definitions }),
@@ -129,6 +139,21 @@ function betterRole(first: SpanFacts, second: SpanFacts): SpanFacts {
   if (first.roleIsGuess !== true || second.role === undefined)
     return first.role === undefined ? {} : { roleIsGuess: first.roleIsGuess === true };
   return { role: second.role, roleIsGuess: second.roleIsGuess === true };
+}
+
+/** Messages that say something are better than empty ones. */
+function betterMessages(first: SpanFacts, second: SpanFacts): Pick<SpanFacts, 'inputMessages' | 'outputMessages'> {
+  const input = second.inputMessages !== undefined && saysNothing(first.inputMessages) ? second.inputMessages : undefined;
+  const output = second.outputMessages !== undefined && saysNothing(first.outputMessages) ? second.outputMessages : undefined;
+  // Mostly one of the two tells the messages.
+  if (input === undefined && output === undefined) return silent.facts;
+  return { ...(input === undefined ? {} : { inputMessages: input }), ...(output === undefined ? {} : { outputMessages: output }) };
+}
+
+function saysNothing(messages: readonly Message[] | undefined): boolean {
+  return (
+    messages?.every(({ text, reasoning, asked, told }) => (text ?? reasoning) === undefined && asked.length + told.length === 0) === true
+  );
 }
 
 /** A name that is told is better than one that is only the span's. */
@@ -142,6 +167,20 @@ function betterName(first: SpanFacts, second: SpanFacts): SpanFacts {
 
 /** What frameworks call an agent, or the graph that runs one, when nobody gave it a name. */
 const frameworkNames: ReadonlySet<string> = new Set(['agent', 'openai agent', 'langgraph', 'swarm', 'agentexecutor', 'runnablesequence']);
+
+export function isFrameworkName(name: string): boolean {
+  return frameworkNames.has(name.toLowerCase());
+}
+
+/** What developers call a span of their own; undefined for what frameworks call any run. */
+export function ownName(span: Span | undefined): string | undefined {
+  return span === undefined || OPERATION_NAME.test(span.name) ? undefined : span.name.replace(FRAME_NAME, '');
+}
+
+/** `ai.generateText`, `tool.run.start-3`, `invocation`: an operation, whoever runs it. Source: the AI SDK, BeeAI and the Agent Development Kit. */
+const OPERATION_NAME = /^(?:[a-z]\w*(?:\.[a-z][\w-]*)+|invocation)$/;
+/** `AxGen > order_support`. */
+const FRAME_NAME = /^\w{1,100} > (?=\S)/;
 
 /** The name that somebody gave the agent; undefined for a span's own name and for what a framework calls any agent. */
 export function givenAgentName({ agentName, agentNameIsGuess }: SpanFacts): string | undefined {
@@ -199,9 +238,9 @@ export function isPhrase(message: string): boolean {
   return PHRASE.test(message);
 }
 
-/** Sources: the tool spans of the OpenAI Agents SDK and of OpenLIT. */
+/** Sources: the tool spans of the OpenAI Agents SDK, of OpenLIT and of BeeAI. */
 const PHRASE =
-  /^(?:error running tool(?: \(non-fatal\))?|tool execution failed|(?:unknown |internal )?error|exception|failed|failure)\.?$/i;
+  /^(?:error running tool(?: \(non-fatal\))?|tool execution failed|tool error|(?:unknown |internal )?error|exception|failed|failure)\.?$/i;
 
 function resultText(tool: ToolFacts | undefined): string | undefined {
   return typeof tool?.result === 'string' ? tool.result : undefined;
@@ -214,6 +253,8 @@ interface Readers {
   readonly ids: readonly string[];
   /** Attributes that they read. */
   readonly read: readonly string[];
+  /** What takes away from all that was told. */
+  readonly takes: readonly NonNullable<Collector['without']>[];
   /** Lists that they read. */
   readonly lists: readonly Flattened[];
   /** Attributes under the prefixes of these lists that are no part of an item. */
@@ -264,6 +305,7 @@ function found(collectors: readonly Collector[], span: Span, known: readonly Fla
   return {
     collectors: own,
     ids: own.map(({ id }) => id),
+    takes: own.flatMap(({ without }) => without ?? []),
     read: [...items, ...span.attributeKeys().filter((key) => keys.has(key))],
     lists,
     others: items.filter((key) => !inLists.has(key)),

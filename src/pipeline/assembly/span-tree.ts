@@ -15,6 +15,8 @@ export interface Node {
   readonly arrivedMs: number;
   /** Its place in the order in which the spans arrived. */
   readonly arrival: number;
+  /** When what the span began ended, where another span tells it. */
+  readonly endedAtUnixNano?: bigint;
   readonly parent: Node | undefined;
   /** In order of start time. */
   readonly children: readonly Node[];

@@ -5,6 +5,7 @@ import type { Drafted } from '../../model/mutable.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
 import { requestedCalls, canonical, ownReadings, reportedWithoutId, type Requested, type TracedReadings } from './requested-calls.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
+import { lettersOf } from './event-spans.ts';
 import { errorOf, isPhrase } from './span-facts.ts';
 import { spansPerStep } from './span-tree.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
@@ -47,12 +48,13 @@ export function* toolCalls(own: readonly Node[], traced: TracedReadings, enclosi
       arrival: execution.nodes[0]?.arrival ?? 0,
     });
   }
+  const failures = failuresAmong(own);
   for (const one of asked) {
     if (taken.has(one)) continue;
     if (GIVEN_BACK.test(one.call.name)) continue;
     const answer = answers[one.order];
     if (answer === undefined) unanswered++;
-    drafts.push({ call: onlyAsked(one, answer), order: one.order, arrival: 0 });
+    drafts.push({ call: onlyAsked(one, answer, failures(one)), order: one.order, arrival: 0 });
   }
   if (isLong) yield;
   return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered };
@@ -141,7 +143,7 @@ interface Rule {
   readonly right: (one: Requested) => string | undefined;
 }
 
-/** By call id; without one by name and arguments in order; at last by name in order. */
+/** By call id; without one by name and arguments in order; at last by name in order. The same for names in the framework's spelling. */
 const rules: readonly Rule[] = [
   { byId: true, left: (execution) => execution.id, right: (one) => one.call.id },
   {
@@ -150,6 +152,16 @@ const rules: readonly Rule[] = [
     right: (one) => `${one.call.name} ${canonical(one.call)}`,
   },
   { byId: false, left: (execution) => execution.name, right: (one) => one.call.name },
+  {
+    byId: false,
+    left: (execution) => (execution.nameIsGuess ? `${lettersOf(execution.name)} ${argumentsOf(execution)}` : undefined),
+    right: (one) => `${lettersOf(one.call.name)} ${canonical(one.call)}`,
+  },
+  {
+    byId: false,
+    left: (execution) => (execution.nameIsGuess ? lettersOf(execution.name) : undefined),
+    right: (one) => lettersOf(one.call.name),
+  },
 ];
 
 interface Pairs {
@@ -165,6 +177,7 @@ function pair(asked: readonly Requested[], executions: readonly Execution[]): Pa
     if (pairs.size === executions.length) break;
     const free = taken.size === 0 ? asked : asked.filter((one) => !taken.has(one));
     if (free.length === 0) break;
+    if (!executions.some((execution) => !pairs.has(execution) && left(execution) !== undefined)) continue;
     const all = queuesOf(free, right);
     const withoutId = byId
       ? all
@@ -214,7 +227,7 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
         : { ...spanError, message: toldText };
   const model: Provenance = partner?.fromLogs === true ? 'log_record' : 'model_message';
   const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: 'tool_span' };
-  const call: Drafted<Partial<ToolCall>> = { name: execution.name };
+  const call: Drafted<Partial<ToolCall>> = { name: (execution.nameIsGuess ? partner?.call.name : undefined) ?? execution.name };
   const id = execution.id ?? partner?.call.id;
   if (id !== undefined) {
     call.id = id;
@@ -242,7 +255,7 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
   call.executed = true;
   call.spanId = first.span.spanId;
   call.startUnixNano = first.span.startUnixNano;
-  call.endUnixNano = first.span.endUnixNano;
+  call.endUnixNano = first.endedAtUnixNano ?? first.span.endUnixNano;
   if (partner !== undefined) call.turn = partner.turn;
   call.provenance = provenance;
   return call as ToolCall;
@@ -285,9 +298,40 @@ function errorTold(nodes: readonly Node[]): ToolError | undefined {
   return found;
 }
 
+/**
+ * An application's own span of a function, which says nothing of a tool. Where it is named after a call, began between the question for the
+ * call and its answer, and failed, it tells the failure. Each tells one call.
+ */
+function failuresAmong(own: readonly Node[]): (one: Requested) => ToolError | undefined {
+  let failed: Node[] | undefined;
+  return ({ call: { name }, askedAtUnixNano, answeredAtUnixNano }) => {
+    // Most calls have a tool's span, so most runs never ask.
+    failed ??= own.filter(isFailedStep);
+    const at = failed.findIndex(
+      ({ span }) =>
+        isNamedAfter(span.name, name) &&
+        span.startUnixNano >= askedAtUnixNano &&
+        (answeredAtUnixNano === undefined || span.endUnixNano <= answeredAtUnixNano),
+    );
+    const [node] = at === -1 ? [] : failed.splice(at, 1);
+    return node === undefined ? undefined : errorOf(node.span, undefined);
+  };
+}
+
+function isFailedStep({ span, reading: { facts } }: Node): boolean {
+  const isStep = facts.role === undefined || facts.role === 'step';
+  return isStep && (span.status.code === 'error' || span.events.some(({ name }) => name === 'exception'));
+}
+
+/** `reserve_stock`, `tool reserve_stock` or `shop.reserve_stock`. */
+function isNamedAfter(span: string, tool: string): boolean {
+  return span.endsWith(tool) && !/\w/.test(span.charAt(span.length - tool.length - 1));
+}
+
 function onlyAsked(
   { call: asked, fromLogs, askedAtUnixNano, answeredAtUnixNano, turn }: Requested,
   answer: ReportedResult | undefined,
+  failure: ToolError | undefined,
 ): ToolCall {
   const source: Provenance = fromLogs ? 'log_record' : 'model_message';
   const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: source };
@@ -303,7 +347,10 @@ function onlyAsked(
     provenance.result = source;
   }
   addTruncated(asked.argumentsPart, answer?.resultPart, call);
-  if (answer?.isError === true) call.error = toldError(answer);
+  if (failure !== undefined) {
+    call.error = failure;
+    provenance.error = 'tool_span';
+  } else if (answer?.isError === true) call.error = toldError(answer);
   call.executed = answer !== undefined;
   call.startUnixNano = askedAtUnixNano;
   call.endUnixNano = answeredAtUnixNano ?? askedAtUnixNano;

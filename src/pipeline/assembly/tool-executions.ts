@@ -6,6 +6,8 @@ export interface Execution {
   readonly nodes: readonly Node[];
   readonly name: string;
   readonly id: string | undefined;
+  /** The name is the framework's spelling of it. */
+  readonly nameIsGuess: boolean;
 }
 
 /** A tool span looks this many spans up for an outer span of the same execution. */
@@ -38,15 +40,17 @@ export function executionsOf(tools: readonly Node[], repeated: ReadonlySet<strin
 function executionOf(nodes: readonly Node[]): Execution {
   let name: string | undefined;
   let id: string | undefined;
+  let nameIsGuess = false;
   for (const {
     reading: {
       facts: { tool },
     },
   } of nodes) {
+    if (name === undefined) nameIsGuess = tool?.nameIsGuess === true;
     name ??= tool?.name;
     id ??= tool?.id;
   }
-  return { nodes, name: name ?? nodes[0]?.span.name ?? '', id };
+  return { nodes, name: name ?? nodes[0]?.span.name ?? '', id, nameIsGuess };
 }
 
 /** Only neighbours in time can be twins. */

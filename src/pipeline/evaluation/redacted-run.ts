@@ -12,7 +12,7 @@ import type { Redaction } from '../../redaction/redaction.ts';
 import { changedRequests } from '../jury/judge-driver.ts';
 import type { ToJudge } from './evaluate.ts';
 
-interface RedactedRun {
+export interface RedactedRun {
   readonly run: Run;
   item(item: Omit<ScoredRun, 'run'>): ScoredRun;
   /** What is asked about the run. */

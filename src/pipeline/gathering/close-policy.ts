@@ -33,7 +33,7 @@ export interface GatheringSettings {
   readonly dialects?: readonly Collector[];
 }
 
-interface InForce {
+export interface InForce {
   readonly closing: ClosingTimes;
   readonly dialects: readonly Collector[];
   /** By name. */

@@ -1,15 +1,17 @@
-/** Keeps the traces that are held within their bytes: first goes what is closed and only waits for stragglers, then the oldest open trace. */
+/**
+ * What the gathered traces weigh, and which go when they weigh too much: first those that are closed and only wait for stragglers, then the oldest
+ * open one.
+ */
 import type { Clock } from '../../model/clock.ts';
 import type { GroupLimits } from './close-policy.ts';
 import type { Trace, TraceTable } from './trace-table.ts';
 
-export interface ReliefOptions {
+interface EvictionDeps {
   readonly limits: GroupLimits;
   readonly clock: Clock;
-  readonly closed: ClosedTraces;
   readonly traces: TraceTable;
-  readonly bytes: () => number;
-  readonly drop: (trace: Trace) => void;
+  /** The trace is no more: it was dropped, or became part of another one. */
+  readonly gone: (trace: Trace) => void;
   /** Closes it as it is, and drops it. */
   readonly evict: (trace: Trace) => void;
 }
@@ -17,64 +19,94 @@ export interface ReliefOptions {
 /** A trace to which nothing came for so long may go before the budget is quite used up. */
 const activeMs = 60_000;
 
-export interface Relief {
+export interface Eviction {
+  /** Something came for the trace: whatever was closed in it, it is open again. */
+  grew(trace: Trace, bytes: number): void;
+  reopened(trace: Trace): void;
+  /** Everything in it is closed. */
+  done(trace: Trace): void;
+  /** Nothing of it is held any more. */
+  emptied(trace: Trace): void;
+  /** It became part of another trace, which weighs as much more. */
+  joined(part: Trace): void;
+  drop(trace: Trace, over?: 'over'): void;
+  /** Drops, and closes, as many traces as it takes to hold the limits. */
   relieve(): void;
   /** True: spans still come to the open trace that was begun first, so that it may well close by itself. */
   isOldestActive(): boolean;
+  bytes(): number;
+  /** Of these, what belongs to traces that are not done. */
+  openBytes(): number;
 }
 
-export function relief({ limits, clock, closed, traces, bytes, drop, evict }: ReliefOptions): Relief {
-  const isActive = (trace: Trace): boolean => trace.lastMs > clock.nowMs() - activeMs;
+export function eviction({ limits, clock, traces, gone, evict }: EvictionDeps): Eviction {
+  /** The traces that are done, in the order in which they were, with what they weighed then. */
+  const closed = new Map<Trace, number>();
+  let [bytes, closedBytes] = [0, 0];
 
-  function relieve(): void {
-    const spareMax = Math.min(limits.bytesMax, limits.spareBytesMax?.() ?? Infinity);
-    if (bytes() <= spareMax) return;
-    for (const trace of closed.all()) {
-      if (bytes() <= spareMax) return;
-      drop(trace);
-    }
-    for (const trace of traces.all()) {
-      if (bytes() <= limits.bytesMax && (bytes() <= spareMax || isActive(trace))) return;
-      evict(trace);
-    }
+  function leaveClosed(trace: Trace): void {
+    closedBytes -= closed.get(trace) ?? 0;
+    closed.delete(trace);
+  }
+
+  function reopened(trace: Trace): void {
+    trace.done = false;
+    leaveClosed(trace);
+  }
+
+  function forget(trace: Trace): void {
+    leaveClosed(trace);
+    gone(trace);
+  }
+
+  function drop(trace: Trace, over?: 'over'): void {
+    traces.remove(trace, over);
+    forget(trace);
+    trace.memory.release();
+    bytes -= trace.bytes;
+  }
+
+  function isActive(trace: Trace): boolean {
+    return trace.lastMs > clock.nowMs() - activeMs;
   }
 
   return {
-    relieve,
+    grew(trace, by) {
+      trace.bytes += by;
+      bytes += by;
+      reopened(trace);
+    },
+    reopened,
+    done(trace) {
+      leaveClosed(trace);
+      trace.done = true;
+      trace.wasDone = true;
+      closed.set(trace, trace.bytes);
+      closedBytes += trace.bytes;
+    },
+    emptied(trace) {
+      bytes -= trace.bytes;
+      trace.bytes = 0;
+    },
+    joined: forget,
+    drop,
+    relieve() {
+      const spareMax = Math.min(limits.bytesMax, limits.spareBytesMax?.() ?? Infinity);
+      if (bytes <= spareMax) return;
+      for (const trace of closed.keys()) {
+        if (bytes <= spareMax) return;
+        drop(trace);
+      }
+      for (const trace of traces.all()) {
+        if (bytes <= limits.bytesMax && (bytes <= spareMax || isActive(trace))) return;
+        evict(trace);
+      }
+    },
     isOldestActive() {
       for (const trace of traces.all()) if (!trace.done) return isActive(trace);
       return false;
     },
-  };
-}
-
-/** The traces that are done and only wait for stragglers, in the order in which they were, and what they hold together. */
-export interface ClosedTraces {
-  add(trace: Trace): void;
-  delete(trace: Trace): void;
-  /** Those that have been done for longest come first. */
-  all(): Iterable<Trace>;
-  /** As they weighed when they were done. */
-  bytes(): number;
-}
-
-export function closedTraces(): ClosedTraces {
-  const weights = new Map<Trace, number>();
-  let bytes = 0;
-
-  function remove(trace: Trace): void {
-    bytes -= weights.get(trace) ?? 0;
-    weights.delete(trace);
-  }
-
-  return {
-    add(trace) {
-      remove(trace);
-      weights.set(trace, trace.bytes);
-      bytes += trace.bytes;
-    },
-    delete: remove,
-    all: () => weights.keys(),
     bytes: () => bytes,
+    openBytes: () => bytes - closedBytes,
   };
 }

@@ -3,7 +3,8 @@
  * slowest with, and the requests that the spans came with would stay in memory as a whole. They are read again when somebody asks.
  */
 import type { SpanId } from '../../model/ids.ts';
-import type { SpanPacker } from '../../otlp/cut/span-packing.ts';
+import type { MemoryReference } from '../../model/ingest.ts';
+import { spanBlocks, type SpanBlock, type SpanPacker } from '../../otlp/cut/span-packing.ts';
 import type { Held } from '../assembly/assemble.ts';
 import type { SlabAllocator } from './slab-allocator.ts';
 import { hash } from 'node:crypto';
@@ -31,8 +32,9 @@ export function byArrival(a: Arrived, b: Arrived): number {
   return a.position - b.position || a.ordinal - b.ordinal;
 }
 
-interface Packed extends Packing {
-  readonly kept: Buffer;
+/** Spans as they lie in the bodies that brought them, or copied out of these. */
+interface Packed {
+  readonly from: { readonly blocks: readonly SpanBlock[]; readonly packer: SpanPacker } | (Packing & { readonly kept: Buffer });
   /** Three numbers a span: when it arrived, its position and its ordinal. */
   readonly arrivals: readonly number[];
   /** Each between two spaces: one text takes a tenth of what a set of ids does, and is walked over in no time. */
@@ -93,23 +95,33 @@ export class HeldSpans {
     [this.#position, this.#ordinal] = [-Infinity, -Infinity];
   }
 
-  /** What does not lie in a protobuf body stays as it is, and so does what is large. */
-  pack(packing: Packing): void {
+  /** What does not lie in a protobuf body stays as it is, and so does what is large. True: no span lies in the body that it came with. */
+  pack(packing: Packing): boolean {
+    if (!this.packInPlace(packing.packer)) return false;
+    this.#packed = this.#packed.map((packed) =>
+      'blocks' in packed.from
+        ? { ...packed, from: { ...packing, kept: packing.slabs.keep(packing.packer.pack(packed.from.blocks)) } }
+        : packed,
+    );
+    return true;
+  }
+
+  /** Lets the spans go, and notes where they lie in the bodies that brought them. False: some stay as they are, as with `pack`. */
+  packInPlace(packer: SpanPacker): boolean {
     if (this.#packed.length >= packedMax) this.#unpacked();
     const held = [...(this.#spans?.values() ?? [])];
-    if (held.length === 0 || held.reduce((sum, { span }) => sum + span.wireBytes, 0) > packedBytesMax) return;
-    const bytes = packing.packer.pack(held.map(({ span }) => span));
-    if (bytes === undefined) return;
-    this.#packed = [
-      ...this.#packed,
-      {
-        ...packing,
-        kept: packing.slabs.keep(bytes),
-        arrivals: held.flatMap(({ arrivedMs, position, ordinal }) => [arrivedMs, position, ordinal]),
-        ids: ` ${held.map(({ span }) => span.spanId).join(' ')} `,
-      },
-    ];
+    if (held.length === 0) return true;
+    if (held.reduce((sum, { span }) => sum + span.wireBytes, 0) > packedBytesMax) return false;
+    const blocks = spanBlocks(held.map(({ span }) => span));
+    if (blocks === undefined) return false;
+    const packed: Packed = {
+      from: { blocks, packer },
+      arrivals: held.flatMap(({ arrivedMs, position, ordinal }) => [arrivedMs, position, ordinal]),
+      ids: ` ${held.map(({ span }) => span.spanId).join(' ')} `,
+    };
+    this.#packed = [...this.#packed, packed];
     this.#spans = undefined;
+    return true;
   }
 
   #isPacked(spanId: SpanId): boolean {
@@ -126,8 +138,10 @@ export class HeldSpans {
   #unpacked(): Map<SpanId, Arrived> {
     if (this.#packed.length === 0) return (this.#spans ??= new Map<SpanId, Arrived>());
     const all = new Map<SpanId, Arrived>();
-    for (const { kept, arrivals, packer, slabs } of this.#packed) {
-      for (const [at, span] of packer.unpack(slabs.bytes(kept)).entries()) {
+    for (const { from, arrivals } of this.#packed) {
+      // What the packer lends is overwritten by the next one.
+      const bytes = 'blocks' in from ? Buffer.from(from.packer.pack(from.blocks)) : from.slabs.bytes(from.kept);
+      for (const [at, span] of from.packer.unpack(bytes).entries()) {
         const [arrivedMs = 0, position = noPosition, ordinal = 0] = arrivals.slice(at * numbersPerArrival, (at + 1) * numbersPerArrival);
         all.set(span.spanId, { span, arrivedMs, position, ordinal });
       }
@@ -135,6 +149,40 @@ export class HeldSpans {
     for (const [spanId, held] of this.#spans ?? []) all.set(spanId, held);
     this.#packed = nothing;
     return (this.#spans = all);
+  }
+}
+
+/** The memory in which spans of one trace lie, where it is used again. */
+export class HeldMemory {
+  #references: MemoryReference[] = [];
+  #isWhole = true;
+
+  /** False: spans lie in memory that nobody counts the readers of. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Undefined: the memory is not used again. */
+  add(memory: MemoryReference | undefined): void {
+    if (memory === undefined) this.#isWhole = false;
+    // Spans of one request mostly come together.
+    if (memory === undefined || this.#references.at(-1) === memory) return;
+    memory.retain();
+    this.#references.push(memory);
+  }
+
+  /** Takes over that of another trace. */
+  join(other: HeldMemory): void {
+    this.#references.push(...other.#references);
+    this.#isWhole &&= other.#isWhole;
+    other.#references = [];
+  }
+
+  /** No span is read there any more. */
+  release(): void {
+    for (const memory of this.#references) memory.release();
+    this.#references = [];
+    this.#isWhole = true;
   }
 }
 

@@ -17,7 +17,13 @@ export interface IdleTraces {
   pack(tracesMax: number): void;
 }
 
-export function idleTraces(clock: Clock, packing: Packing): IdleTraces {
+export interface IdleTracesDeps {
+  readonly clock: Clock;
+  readonly packing: Packing;
+  readonly isScanned: (trace: Trace) => boolean;
+}
+
+export function idleTraces({ clock, packing, isScanned }: IdleTracesDeps): IdleTraces {
   /** Not packed; the one that was touched longest ago comes first. */
   const awake = new Map<Trace, number>();
   return {
@@ -31,11 +37,12 @@ export function idleTraces(clock: Clock, packing: Packing): IdleTraces {
       let packed = 0;
       for (const [trace, touchedMs] of awake) {
         if (touchedMs > untilMs || packed++ >= tracesMax) return;
+        if (isScanned(trace)) continue;
         awake.delete(trace);
         // Of a large one parts are looked at again and again.
         if (trace.held.size >= partsFromSpans) continue;
-        trace.held.pack(packing);
         trace.reading = undefined;
+        if (trace.held.pack(packing)) trace.memory.release();
       }
     },
   };

@@ -5,7 +5,7 @@
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { contentHash, expectedOf } from './revisions.ts';
+import { expectedOf, type ContentHash } from './revisions.ts';
 import type { Draft } from '../assembly/assemble.ts';
 import type { JournalReference } from './journal-references.ts';
 import { traceIdOf, type Trace, type TraceTable } from './trace-table.ts';
@@ -44,6 +44,7 @@ interface LateSpansDeps {
   readonly traces: TraceTable;
   readonly references: Pick<JournalReference, 'finish'>;
   readonly telemetry: Telemetry;
+  readonly contentHash: ContentHash;
   /** A trace that opened until then has had its time to show a root. */
   readonly openedUntilMs: () => number;
   readonly takeSpans: (tenant: Tenant, spans: readonly Span[]) => void;
@@ -60,6 +61,7 @@ export function reopening({
   traces,
   references,
   telemetry,
+  contentHash,
   openedUntilMs,
   takeSpans,
   takeRecords,
@@ -87,7 +89,7 @@ export function reopening({
         emptied(trace);
         takeSpans(stored.tenant, stored.spans);
         takeRecords(stored.tenant, stored.records);
-        noteClosed(trace, stored, draftsOf(trace));
+        noteClosed(trace, stored, draftsOf(trace), contentHash);
         takeSpans(stored.tenant, late.spans);
         takeRecords(stored.tenant, late.records);
       });
@@ -116,7 +118,7 @@ function takenLate(trace: Trace): Pick<StoredTrace, 'spans' | 'records'> {
  * Notes the stored runs as closed, with the content that the stored spans give here and now: a revision is made for what late spans change, not
  * because a collector reads more today than it did then.
  */
-function noteClosed(trace: Trace, { traceId, runs }: StoredTrace, drafts: readonly Draft[]): void {
+function noteClosed(trace: Trace, { traceId, runs }: StoredTrace, drafts: readonly Draft[], contentHash: ContentHash): void {
   const known = new Map(drafts.map((draft) => [draft.key.spanId, draft]));
   for (const { spanId, revision, partOf } of runs) {
     const draft = known.get(spanId);

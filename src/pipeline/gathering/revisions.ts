@@ -10,7 +10,7 @@ import type { Trace } from './trace-table.ts';
 import { wire } from '../../model/attributes.ts';
 import { parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { textAttribute, type Attributed, type AttributeValue, type Resource } from '../../model/span.ts';
-import { fingerprint, type Printable } from '../assembly/fingerprint.ts';
+import { fingerprinting } from '../assembly/fingerprint.ts';
 
 /** What closing a run costs beside its spans, in spans: it is scored and handed on. */
 const spansPerRun = 20;
@@ -22,11 +22,12 @@ interface ClosingTo {
   readonly ready: Run[];
   readonly telemetry: Telemetry;
   readonly beforeClose?: ((run: Run) => Steps<void>) | undefined;
+  readonly contentHash: ContentHash;
 }
 
 /** Closes the drafts that `closes` says anything of, a few at a time. */
 export function* closing(
-  { ready, telemetry, beforeClose }: ClosingTo,
+  { ready, telemetry, beforeClose, contentHash }: ClosingTo,
   trace: Trace,
   { drafts, takenBack }: Lasting,
   closes: (draft: Draft) => Completeness | undefined,
@@ -93,14 +94,21 @@ function remember(
   (trace.closed ??= new Map()).set(spanId, { traceId, spanTraceId, revision, contentHash: hash });
 }
 
-/** A draft that closes becomes a run: its place in the stream, its resource and the hash of its content. */
-
 /** Hash of everything that a verdict can depend on: a revision with the same hash says nothing new. `expected` is what `expectedOf` finds. */
-export function contentHash({ trace, parent }: Draft, expected: JsonValue | undefined): string {
-  const content: object = { trace, parent, expected };
-  return fingerprint(content as Printable);
+export type ContentHash = (draft: Pick<Draft, 'trace' | 'parent'>, expected: JsonValue | undefined) => string;
+
+/** Runs of one agent share the list of what it was offered, which is longer than all else that most of them tell: it is hashed once. */
+export function contentHashing(): ContentHash {
+  const hashOf = fingerprinting() as (content: object) => string;
+  const hashes = new WeakMap<AgentTrace['toolDefinitions'], string>();
+  return ({ trace: { toolDefinitions, ...told }, parent }, expected) => {
+    const definitions = hashes.get(toolDefinitions) ?? hashOf(toolDefinitions);
+    hashes.set(toolDefinitions, definitions);
+    return hashOf({ told, definitions, parent, expected });
+  };
 }
 
+/** A draft that closes becomes a run: its place in the stream, its resource and the hash of its content. */
 function runOf(
   draft: Draft,
   closed: { readonly completeness: Completeness; readonly revision: number; readonly contentHash: string },

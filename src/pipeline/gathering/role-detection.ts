@@ -7,7 +7,7 @@ import { spanReadingOf, type Reading, type SpanReading, readersOf } from '../ass
 import type { Trace } from './trace-table.ts';
 import { isRoot } from '../assembly/span-tree.ts';
 
-interface RoleDetection {
+export interface RoleDetection {
   /** For one look. What it finds is kept only when the trace is told to keep it: most traces are looked at once, and what hangs on an old object outlives its use. */
   reading(trace: Trace): Reading;
   /** Undefined: the span cannot be read. */

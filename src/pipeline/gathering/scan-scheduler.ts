@@ -19,6 +19,8 @@ interface ScanScheduler {
   nextMs(): number | undefined;
   /** A span or record arrived: a scan that ends within one turn begins again. */
   arrived(trace: Trace): void;
+  /** A scan of the trace is in progress or waits to close: it reads the spans as it found them. */
+  isScanned(trace: Trace): boolean;
   /** The trace is no longer what the scan covers. */
   giveUp(trace: Trace): void;
   /** The trace is no more. */
@@ -108,6 +110,7 @@ export function scanScheduler({ clock, queue, guarded, scan, settle }: ScanSched
       if (progress?.isLong === true) progress.newsMs ??= clock.nowMs();
       else if (progress !== undefined) waiting.remove(trace);
     },
+    isScanned: (trace) => work?.trace === trace || waiting.progressOf(trace) !== undefined,
     giveUp(trace) {
       if (work?.trace === trace) work = undefined;
     },

@@ -10,7 +10,7 @@ export const tracesPerRunMax = 1_000;
 /** A message answers one message, or a few. */
 const linksPerSpanMax = 8;
 
-interface Joining {
+export interface Joining {
   /** The trace that now holds `trace` and those that the span's links name. Those may come later: their spans will go there too. */
   byLinks(trace: Trace, span: Span, nowMs: number): Trace;
   /** Joins a trace to those that hold other parts of its runs. Undefined: nothing to join, or no room. */

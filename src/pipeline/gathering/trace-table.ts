@@ -2,7 +2,7 @@
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { recentMap } from '../../model/recent-map.ts';
 import type { Reading } from '../assembly/span-facts.ts';
-import { HeldSpans, HeldRecords } from './held-spans.ts';
+import { HeldMemory, HeldRecords, HeldSpans } from './held-spans.ts';
 import type { KeyPlace } from './run-identity.ts';
 import type { Parts } from './connected-spans.ts';
 
@@ -25,6 +25,7 @@ export interface Trace {
   readonly openedMs: number;
   readonly held: HeldSpans;
   readonly records: HeldRecords;
+  readonly memory: HeldMemory;
   /** What its spans were found to tell, while that will be needed again. */
   reading: Pick<Reading, 'readingCache' | 'repeats'> | undefined;
   /** Absent while none has. */
@@ -108,6 +109,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
         openedMs: nowMs,
         held: new HeldSpans(),
         records: new HeldRecords(),
+        memory: new HeldMemory(),
         reading: undefined,
         closed: undefined,
         joined: [],
@@ -151,6 +153,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
         else leftOut++;
       }
       whole.records.join(part.records);
+      whole.memory.join(part.memory);
       if (part.closed !== undefined) whole.closed = new Map([...part.closed, ...(whole.closed ?? [])]);
       for (const key of [part.key, ...part.joined]) {
         joinedTo.set(key, whole);

@@ -2,7 +2,7 @@
 import type { ModelCall, Run, ToolCall } from '../../model/agent-trace.ts';
 import { callEnd, tookNano } from '../../model/error-signs.ts';
 import type { Labels, Telemetry } from '../../telemetry/telemetry.ts';
-import { callCosts, type PriceTable } from '../../../evaluators/pricing/prices.ts';
+import { costing, type PriceTable } from '../../../evaluators/pricing/prices.ts';
 import { numberOf } from '../../../evaluators/matching/rational.ts';
 import { wire } from '../../model/attributes.ts';
 
@@ -62,20 +62,24 @@ function seconds(nano: bigint): number {
 }
 
 /** Without any price there is nothing to tell. */
-export function countCosts(run: Run, prices: PriceTable, telemetry: Telemetry): void {
-  // A counter cannot take back what an earlier revision has added.
-  if (run.revision !== 1 || Object.keys(prices).length === 0) return;
-  const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
-  for (const [model, calls] of Map.groupBy(callCosts(run.trace, prices), (one) => one.model)) {
-    const labels = { ...agent, [wire.requestModel]: model };
-    for (const [kind, own] of Map.groupBy(calls, (one) => one.kind))
-      telemetry.add('tracejury.agent.model_calls', own.length, { ...labels, 'tracejury.outcome': kind });
-    const amounts = calls.flatMap((one) => (one.kind === 'priced' ? [numberOf(one.amount)] : []));
-    if (amounts.length > 0)
-      telemetry.add(
-        'tracejury.agent.cost',
-        amounts.reduce((sum, amount) => sum + amount, 0),
-        labels,
-      );
-  }
+export function costCounting(prices: PriceTable, telemetry: Telemetry): (run: Run) => void {
+  if (Object.keys(prices).length === 0) return () => undefined;
+  const { callCosts } = costing(prices);
+  return (run) => {
+    // A counter cannot take back what an earlier revision has added.
+    if (run.revision !== 1) return;
+    const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
+    for (const [model, calls] of Map.groupBy(callCosts(run.trace), (one) => one.model)) {
+      const labels = { ...agent, [wire.requestModel]: model };
+      for (const [kind, own] of Map.groupBy(calls, (one) => one.kind))
+        telemetry.add('tracejury.agent.model_calls', own.length, { ...labels, 'tracejury.outcome': kind });
+      const amounts = calls.flatMap((one) => (one.kind === 'priced' ? [numberOf(one.amount)] : []));
+      if (amounts.length > 0)
+        telemetry.add(
+          'tracejury.agent.cost',
+          amounts.reduce((total, amount) => total + amount, 0),
+          labels,
+        );
+    }
+  };
 }

@@ -1,5 +1,5 @@
 /** The last runs of each agent and task, and how near they come to the shortest way: a window that moves with the traffic. */
-import { convergence, type GroupRun } from '../../../evaluators/evidence/convergence.ts';
+import { convergence, type GroupRun, groupRun, type GroupRunOptions } from '../../../evaluators/evidence/convergence.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Tenant } from '../../model/ids.ts';
@@ -8,7 +8,6 @@ import type { Evaluation, Verdict } from '../../model/verdict.ts';
 import type { MetricName } from '../../telemetry/metrics.ts';
 import type { Labels, Telemetry } from '../../telemetry/telemetry.ts';
 import { taskKeys, type TaskKeyOptions, type TaskPath } from './task-keys.ts';
-import { groupRun, type GroupRunOptions } from '../../../evaluators/evidence/group-run.ts';
 
 export interface TaskGroupSettings extends Comparing {
   readonly taskKey: TaskPath;

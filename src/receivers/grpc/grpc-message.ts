@@ -5,7 +5,8 @@
  */
 import type { Readable } from 'node:stream';
 import { JuryError } from '../../model/errors.ts';
-import { aborted, readBody, type BodyOptions, type ContentEncoding, type ReceivedBody } from '../body.ts';
+import { aborted, readBody, releaseBody, type BodyOptions, type ContentEncoding, type ReceivedBody } from '../body.ts';
+import type { BufferPool } from '../../runtime/buffer-pool.ts';
 import type { Lease } from '../byte-budget.ts';
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { grpcCode, retryStatus } from '../../otlp/write/responses.ts';
@@ -18,6 +19,7 @@ interface MessageOptions {
   readonly bodyBytesMax: number;
   readonly inflatedBytesMax: number;
   readonly lease: Lease;
+  readonly buffers: BufferPool;
   /** Called once, with the message bytes as sent, whether the message was read or refused. */
   readonly received: BodyOptions['received'];
 }
@@ -47,7 +49,10 @@ export async function readMessage(source: Readable, { lease, encoding, ...option
   });
   source.resume();
   const message = await body;
-  if (sent !== length) throw new JuryError('OTLP_MALFORMED', `Its message announces ${length} bytes and has ${sent}.`);
+  if (sent !== length) {
+    releaseBody(message);
+    throw new JuryError('OTLP_MALFORMED', `Its message announces ${length} bytes and has ${sent}.`);
+  }
   return { ...message, encoding: compressed ? encoding : 'identity' };
 }
 

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { JuryError } from '../../model/errors.ts';
 import type { OtlpSignal } from '../../otlp/write/responses.ts';
-import { aborted } from '../body.ts';
+import { aborted, releaseBody } from '../body.ts';
 import { connectionTracker, type Connections } from '../connection-tracker.ts';
 import { sendMessage, sendRejection, statusText, readMessage } from './grpc-message.ts';
 import { defaultGrpcBounds, grpcServer } from './grpc-server.ts';
@@ -94,11 +94,12 @@ async function call(
     const { encoding, ...message } = await readMessage(stream, {
       encoding: request.contentEncoding,
       lease: request.lease,
+      buffers: handler.buffers,
       bodyBytesMax: limits.bodyBytes,
       inflatedBytesMax: limits.inflatedBytes,
       received: (bytes) => handler.received(request.signal, bytes),
     });
-    if (!isWaiting(stream)) return;
+    if (!isWaiting(stream)) return releaseBody(message);
     const answer = await handler.accept({ ...request, contentEncoding: encoding }, message, () => !isWaiting(stream));
     // Its time may have ended while the request was written down: it has its answer then.
     if (!isWaiting(stream)) return;

@@ -14,7 +14,7 @@ import {
   wholeAnswer,
   type HttpBounds,
 } from './otlp-http-server.ts';
-import { aborted, readBody, type ReceivedBody } from '../body.ts';
+import { aborted, readBody, releaseBody, type ReceivedBody } from '../body.ts';
 import { connectionTracker, type Connections } from '../connection-tracker.ts';
 import type { Receiver, ReceiverOptions } from '../receiver.ts';
 import {
@@ -97,8 +97,6 @@ const signals: ReadonlyMap<string, OtlpSignal> = new Map([
   ['/v1/logs', 'logs'],
 ]);
 
-const nothing = Buffer.alloc(0);
-
 function routes(app: FastifyInstance, handler: RequestHandler, answers: Answers, { options, connections }: RouteDeps): void {
   const { ingest, limits } = options;
   const admitted = new WeakMap<FastifyRequest, AdmittedRequest>();
@@ -115,14 +113,19 @@ function routes(app: FastifyInstance, handler: RequestHandler, answers: Answers,
   app.addContentTypeParser('*', async (request: FastifyRequest) => {
     const own = admitted.get(request);
     if (own === undefined) return undefined;
-    return await readBody(request.raw, {
+    const body = await readBody(request.raw, {
       encoding: own.contentEncoding,
       bodyBytesMax: limits.bodyBytes,
       inflatedBytesMax: limits.inflatedBytes,
       leasedBytes: own.bodyBytes,
       lease: own.lease,
+      buffers: handler.buffers,
       received: (bytes) => handler.received(own.signal, bytes),
     });
+    // Fastify calls no handler for a client that is gone.
+    if (!request.raw.socket.destroyed) return body;
+    releaseBody(body);
+    return await Promise.reject(aborted);
   });
   app.setErrorHandler((error, request, reply) => {
     if (error === aborted || reply.raw.destroyed) {
@@ -135,7 +138,7 @@ function routes(app: FastifyInstance, handler: RequestHandler, answers: Answers,
       const own = admitted.get(request);
       if (own === undefined) throw new Error('a request that was not admitted reached its handler');
       // A request without a body is not parsed.
-      const body = (request.body as ReceivedBody | undefined) ?? { body: nothing, sent: nothing };
+      const body = request.body as ReceivedBody | undefined;
       answers.send(request, reply, own.mediaType, await handler.accept(own, body, () => reply.raw.destroyed));
     });
   }

@@ -1,8 +1,8 @@
 /** The tracing that a configuration asks for. */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
-import { environmentPairs } from '../../config/entries/endpoint.ts';
-import type { Environment } from '../../config/substitution.ts';
+import { environmentPairs } from '../../config/entries/address.ts';
+import type { Environment } from '../../config/document.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { clock, sleep } from '../node-runtime.ts';

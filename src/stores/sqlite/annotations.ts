@@ -14,10 +14,9 @@ import {
   traceOfAnnotation,
 } from '../../model/store/annotation-store.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { parseJson } from '../../model/json.ts';
-import { onCall } from '../annotated-call.ts';
+import { parseJson, isJsonArray, isJsonObject, type JsonValue } from '../../model/json.ts';
 import type { Micros } from '../../model/timestamp.ts';
-import { chunks, oneOf } from './chunks.ts';
+import { chunks, oneOf } from './rows.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -344,4 +343,19 @@ async function countWaiting(db: Db): Promise<number> {
     .where('run_id', 'is', null)
     .executeTakeFirstOrThrow();
   return count;
+}
+
+/** `parts` as verdicts are stored; a call is known by its span or by the model's id of it. Undefined verdict: the evaluator says nothing of it. */
+export function onCall(
+  verdict: AnnotatedRun['verdict'],
+  parts: JsonValue | undefined,
+  toolCall: string,
+): Pick<AnnotatedRun, 'verdict' | 'part'> {
+  const found = isJsonArray(parts ?? null)
+    ? (parts as readonly JsonValue[]).filter(isJsonObject).find((part) => part['span_id'] === toolCall || part['call_id'] === toolCall)
+    : undefined;
+  const [index, passed] = [found?.['index'], found?.['passed']];
+  if (verdict === undefined || typeof index !== 'number' || typeof passed !== 'boolean') return { verdict: undefined };
+  const word = passed ? 'pass' : 'fail';
+  return { verdict: { ...verdict, word, label: word }, part: index };
 }

@@ -13,16 +13,16 @@ import {
   type Driver,
 } from 'kysely';
 import { JuryError, diskFullText } from '../../model/errors.ts';
+import type { AddedExport } from '../../model/store/export-store.ts';
 import type { SpanPiece } from '../../model/store/store.ts';
 import type { Batch } from './batch.ts';
-import { database } from './database.ts';
+import { database, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
 import type { Tables } from './tables.ts';
-import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
 
 export interface Connection {
   readonly db: Kysely<Tables>;
-  /** Gives the rows of the exports, in their order. */
-  write(batch: Batch): Promise<readonly (number | undefined)[]>;
+  /** Resolves with the fate of each export, in their order. */
+  write(batch: Batch): Promise<readonly AddedExport[]>;
   writePieces(pieces: readonly SpanPiece[]): Promise<void>;
   /** For what has no rows and takes several steps. */
   exec(sql: string): Promise<void>;
@@ -216,7 +216,7 @@ function driver(thread: SqliteThread): Driver {
 }
 
 /** Holds the connection meanwhile: a transaction of several questions is not to be interrupted. */
-async function written(db: Kysely<Tables>, thread: SqliteThread, batch: Batch): Promise<readonly (number | undefined)[]> {
+async function written(db: Kysely<Tables>, thread: SqliteThread, batch: Batch): Promise<readonly AddedExport[]> {
   return await db.connection().execute(async () => {
     const answer = await thread.ask({ kind: 'write', batch });
     return answer.kind === 'written' ? answer.exports : [];

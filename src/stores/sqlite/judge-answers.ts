@@ -1,7 +1,8 @@
 /** What judges have answered, in the SQLite store. */
 import { sql, type Kysely } from 'kysely';
-import type { JudgeAnswerStore } from '../../model/store/judge-store.ts';
+import type { JudgeAnswerStore, JudgeBatchStore } from '../../model/store/judge-store.ts';
 import type { Tables } from './tables.ts';
+import { chunks } from './rows.ts';
 
 export function answerStore(db: Kysely<Tables>): JudgeAnswerStore {
   return {
@@ -38,6 +39,71 @@ export function answerStore(db: Kysely<Tables>): JudgeAnswerStore {
       await sql`delete from judge_answers where key in (
         select key from (select key, answered_us, row_number() over newest as nth, sum(chars) over newest as held from judge_answers window newest as (order by answered_us desc, key))
         where answered_us < ${before} or nth > ${rows} or held > ${chars})`.execute(db);
+    },
+  };
+}
+
+export function batchStore(db: Kysely<Tables>): JudgeBatchStore {
+  return {
+    async prepare({ id, judge, endpoint, preparedAt, questions }) {
+      await db.transaction().execute(async (tx) => {
+        await tx.insertInto('judge_batches').values({ id, judge, endpoint, remote_id: null, prepared_us: preparedAt }).execute();
+        for (const some of chunks(questions)) {
+          await tx
+            .insertInto('judge_batch_questions')
+            .values(some.map((question) => ({ question, batch_id: id, answered_us: null, answer: null })))
+            .onConflict((conflict) => conflict.column('question').doUpdateSet({ batch_id: id, answered_us: null, answer: null }))
+            .execute();
+        }
+      });
+    },
+    async submitted(id, remoteId) {
+      await db.updateTable('judge_batches').set({ remote_id: remoteId }).where('id', '=', id).execute();
+    },
+    async end(id, answers, at) {
+      await db.transaction().execute(async (tx) => {
+        for (const { question, text } of answers)
+          await tx
+            .updateTable('judge_batch_questions')
+            .set({ batch_id: null, answered_us: at, answer: text })
+            .where('question', '=', question)
+            .where('batch_id', '=', id)
+            .execute();
+        // With what was not answered.
+        await tx.deleteFrom('judge_batches').where('id', '=', id).execute();
+      });
+    },
+    async unfinished(judge) {
+      const rows = await db
+        .selectFrom('judge_batches')
+        .selectAll()
+        .where('judge', '=', judge)
+        .orderBy('prepared_us')
+        .orderBy('id')
+        .execute();
+      return await Promise.all(
+        rows.map(async ({ id, endpoint, remote_id: remoteId, prepared_us: preparedAt }) => {
+          const questions = await db
+            .selectFrom('judge_batch_questions')
+            .select('question')
+            .where('batch_id', '=', id)
+            .orderBy('question')
+            .execute();
+          return { id, judge, endpoint, remoteId: remoteId ?? undefined, preparedAt, questions: questions.map(({ question }) => question) };
+        }),
+      );
+    },
+    async answer(question) {
+      const row = await db.selectFrom('judge_batch_questions').select('answer').where('question', '=', question).executeTakeFirst();
+      return row?.answer ?? undefined;
+    },
+    async forget({ before, rows }) {
+      await db.deleteFrom('judge_batches').where('prepared_us', '<', before).execute();
+      await sql`delete from judge_batch_questions where question in (
+        select question from judge_batch_questions where answered_us < ${before}
+        union all select question from (select question from judge_batch_questions where answered_us is not null order by answered_us desc, question limit -1 offset ${rows}))`.execute(
+        db,
+      );
     },
   };
 }

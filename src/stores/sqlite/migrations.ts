@@ -3,77 +3,225 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
-import { annotationsMigration } from './migrations/006-annotations.ts';
-import { batchesMigration } from './migrations/007-batches.ts';
-import { budgetsMigration } from './migrations/010-budgets.ts';
-import { callAnnotationsMigration } from './migrations/013-call-annotations.ts';
-import { contentMigration } from './migrations/003-content.ts';
-import { decisionsMigration } from './migrations/009-decision-probability.ts';
-import { driftMigration } from './migrations/008-drift.ts';
-import { evaluationsMigration } from './migrations/014-evaluation-rows.ts';
-import { exportsMigration } from './migrations/002-exports.ts';
-import { judgesMigration } from './migrations/005-judges.ts';
-import { leasesMigration } from './migrations/012-job-leases.ts';
-import { sessionsMigration } from './migrations/011-sessions.ts';
-import { spansMigration } from './migrations/004-spans.ts';
-import { turnTimesMigration } from './migrations/015-turn-times.ts';
-import { timeRangeMigration } from './migrations/016-time-range.ts';
 import type { Tables } from './tables.ts';
 
+const annotationColumns =
+  'id, trace_id, tenant, span_id, is_near, name, annotator, kind, label, score, passed, explanation, at_us, received_us, run_id';
+const evaluationColumns =
+  'run_id, name, evaluator, kind, version, options_hash, revision, verdict, score, label, explanation, reason, evidence, details, sample_probability, agent, started_us';
+
 const migrations: { readonly [name: string]: Migration } = {
-  '001_runs': {
-    async up(db) {
-      for (const statement of [
-        `create table runs (
-           id integer primary key, tenant text not null, trace_id text not null, span_id text not null,
-           agent text, service text, version text, session_id text, model text,
-           started_us integer not null, ended_us integer not null,
-           completeness text not null, status text not null, revision integer not null, part_of text, content blob,
-           unique (tenant, trace_id, span_id)) strict`,
-        'create index runs_by_start on runs (started_us, id)',
-        'create index runs_by_agent on runs (agent, started_us, id)',
-        'create index runs_by_service on runs (service, started_us, id)',
-        'create index runs_by_session on runs (session_id, started_us, id) where session_id is not null',
-        'create index runs_by_trace on runs (trace_id)',
-        'create index runs_with_content on runs (started_us, id) where content is not null',
-        `create table evaluations (
-           run_id integer not null references runs (id) on delete cascade, name text not null,
-           evaluator text not null, kind text not null, version integer not null, options_hash text not null, revision integer not null,
-           verdict text not null, score real, label text not null, explanation text not null, reason text, evidence text not null, details text not null,
-           sample_probability real not null, agent text, started_us integer not null,
-           primary key (run_id, name)) strict, without rowid`,
-        'create index evaluations_by_name on evaluations (name, started_us, run_id)',
-        'create index evaluations_by_verdict on evaluations (name, verdict, started_us, run_id)',
-        'create index evaluations_by_agent on evaluations (name, agent, verdict, started_us, run_id)',
-        'create index evaluations_by_any_verdict on evaluations (verdict, started_us, run_id)',
-        'create index evaluations_by_time on evaluations (started_us, name, verdict, score, agent)',
-        `create table decisions (
-           run_id integer not null references runs (id) on delete cascade, name text not null, evaluator text not null, revision integer not null, decision text not null, reason text,
-           primary key (run_id, name)) strict, without rowid`,
-        `create table tool_calls (
-           run_id integer not null references runs (id) on delete cascade, position integer not null, agent text, name text not null, ended text not null, took_us integer, started_us integer not null,
-           primary key (run_id, position)) strict, without rowid`,
-        'create index tool_calls_by_time on tool_calls (started_us, agent, name, ended, took_us)',
-      ])
-        await sql.raw(statement).execute(db);
-    },
-  },
-  '002_exports': exportsMigration,
-  '003_content': contentMigration,
-  '004_spans': spansMigration,
-  '005_judges': judgesMigration,
-  '006_annotations': annotationsMigration,
-  '007_batches': batchesMigration,
-  '008_drift': driftMigration,
-  '009_decision_probability': decisionsMigration,
-  '010_budgets': budgetsMigration,
-  '011_sessions': sessionsMigration,
-  '012_job_leases': leasesMigration,
-  '013_call_annotations': callAnnotationsMigration,
-  '014_evaluation_rows': evaluationsMigration,
-  '015_turn_times': turnTimesMigration,
-  '016_time_range': timeRangeMigration,
+  '001_runs': steps([
+    `create table runs (
+       id integer primary key, tenant text not null, trace_id text not null, span_id text not null,
+       agent text, service text, version text, session_id text, model text,
+       started_us integer not null, ended_us integer not null,
+       completeness text not null, status text not null, revision integer not null, part_of text, content blob,
+       unique (tenant, trace_id, span_id)) strict`,
+    'create index runs_by_start on runs (started_us, id)',
+    'create index runs_by_agent on runs (agent, started_us, id)',
+    'create index runs_by_service on runs (service, started_us, id)',
+    'create index runs_by_session on runs (session_id, started_us, id) where session_id is not null',
+    'create index runs_by_trace on runs (trace_id)',
+    'create index runs_with_content on runs (started_us, id) where content is not null',
+    `create table evaluations (
+       run_id integer not null references runs (id) on delete cascade, name text not null,
+       evaluator text not null, kind text not null, version integer not null, options_hash text not null, revision integer not null,
+       verdict text not null, score real, label text not null, explanation text not null, reason text, evidence text not null, details text not null,
+       sample_probability real not null, agent text, started_us integer not null,
+       primary key (run_id, name)) strict, without rowid`,
+    'create index evaluations_by_name on evaluations (name, started_us, run_id)',
+    'create index evaluations_by_verdict on evaluations (name, verdict, started_us, run_id)',
+    'create index evaluations_by_agent on evaluations (name, agent, verdict, started_us, run_id)',
+    'create index evaluations_by_any_verdict on evaluations (verdict, started_us, run_id)',
+    'create index evaluations_by_time on evaluations (started_us, name, verdict, score, agent)',
+    `create table decisions (
+       run_id integer not null references runs (id) on delete cascade, name text not null, evaluator text not null, revision integer not null, decision text not null, reason text,
+       primary key (run_id, name)) strict, without rowid`,
+    `create table tool_calls (
+       run_id integer not null references runs (id) on delete cascade, position integer not null, agent text, name text not null, ended text not null, took_us integer, started_us integer not null,
+       primary key (run_id, position)) strict, without rowid`,
+    'create index tool_calls_by_time on tool_calls (started_us, agent, name, ended, took_us)',
+  ]),
+
+  // What waits for backends.
+  '002_exports': steps([
+    // Ids are never given twice: what is noted of a row must not hit another one.
+    `create table exports (
+       id integer primary key autoincrement, run_id integer not null references runs (id) on delete cascade, exporter text not null, part text not null, revision integer not null,
+       state text not null, attempts integer not null, offered_us integer not null, due_us integer not null, reason text, item blob not null,
+       unique (run_id, exporter, part)) strict`,
+    'create index exports_by_exporter on exports (exporter, state, id)',
+    'create index exports_by_state on exports (state, id)',
+  ]),
+
+  // Why a run is without its content.
+  '003_content': steps([
+    'alter table runs add column content_gone text',
+    // It may have been too old, or too large.
+    "update runs set content_gone = 'unknown' where content is null",
+  ]),
+
+  // The spans of traces.
+  '004_spans': steps([
+    // The body stands last: whoever looks at the other columns does not read it.
+    `create table spans (
+       id integer primary key, tenant text not null, trace_id text not null, digest text not null,
+       started_us integer not null, stored_us integer not null, spans integer not null, is_whole integer not null, is_redacted integer not null, body blob not null,
+       unique (trace_id, tenant, digest)) strict`,
+    'create index spans_by_start on spans (started_us, id)',
+    'create table joined_traces (tenant text not null, trace_id text not null, whole_id text not null, primary key (trace_id, tenant)) strict, without rowid',
+    'create index joined_traces_by_whole on joined_traces (whole_id, tenant)',
+  ]),
+
+  // What judges are still to be asked, what they answered, and what they have cost.
+  '005_judges': steps([
+    `create table judge_spend (
+       judge text not null, day text not null, nano_usd integer not null, reserved_nano_usd integer not null, requests integer not null, input_tokens integer not null, output_tokens integer not null,
+       primary key (judge, day)) strict, without rowid`,
+    // Ids are never given twice: one that is being asked must not be taken for another one.
+    `create table judge_jobs (
+       id integer primary key autoincrement, run_id integer not null references runs (id) on delete cascade, name text not null, revision integer not null,
+       evaluator text not null, kind text not null, party text not null, options_hash text not null, probability real not null, offered_us integer not null, body blob not null,
+       unique (run_id, name)) strict`,
+    'create table judge_answers (key text not null primary key, answered_us integer not null, chars integer not null, value text not null) strict',
+    'create index judge_answers_by_time on judge_answers (answered_us, key, chars)',
+    'create index judge_jobs_by_party on judge_jobs (party, id, offered_us)',
+  ]),
+
+  // What people and other programs say of runs.
+  '006_annotations': steps([
+    // `*` is no tenant's name: whichever the trace belongs to. Without a span the text is empty.
+    `create table annotations (
+       id integer primary key, trace_id text not null, tenant text not null, span_id text not null, is_near integer not null, name text not null, annotator text not null,
+       kind text not null, label text, score real, passed integer, explanation text not null, at_us integer not null, received_us integer not null,
+       run_id integer references runs (id) on delete cascade,
+       unique (trace_id, tenant, span_id, name, annotator)) strict`,
+    'create index annotations_by_run on annotations (run_id, name, annotator) where run_id is not null',
+    'create index annotations_that_wait on annotations (received_us, id) where run_id is null',
+  ]),
+
+  // Questions that are in batches at the endpoints of judges, and what came back.
+  '007_batches': steps([
+    'create table judge_batches (id text not null primary key, judge text not null, endpoint text not null, remote_id text, prepared_us integer not null) strict',
+    `create table judge_batch_questions (
+       question text not null primary key, batch_id text references judge_batches (id) on delete cascade, answered_us integer, answer text) strict`,
+    'create index judge_batch_questions_by_batch on judge_batch_questions (batch_id)',
+    'create index judge_batch_questions_by_time on judge_batch_questions (answered_us) where answered_us is not null',
+  ]),
+
+  // What judges said of fixed sets of runs, look by look.
+  '008_drift': steps([
+    `create table drift_looks (
+         name text not null, series integer not null, look integer not null, series_began_us integer not null, asked text not null, because text not null,
+         state text not null, began_us integer not null, ended_us integer, runs integer not null, answers text not null, result text,
+         primary key (name, series, look)) strict, without rowid`,
+  ]),
+
+  // With which probability a run was chosen that no verdict was reached on.
+  '009_decision_probability': steps([
+    // Of older rows nobody knows.
+    'alter table decisions add column probability real',
+  ]),
+
+  // Budgets of evaluators beside those of judges, in requests and tokens beside money, by the day and by the minute.
+  '010_budgets': steps([
+    // Whoever had reserved it is not there any more.
+    'update judge_spend set nano_usd = nano_usd + reserved_nano_usd',
+    'alter table judge_spend drop column reserved_nano_usd',
+    'alter table judge_spend rename column judge to account',
+    `create table judge_reservations (
+       account text not null, day text not null, owner text not null, nano_usd integer not null, requests integer not null, tokens integer not null, renewed_us integer not null,
+       primary key (account, day, owner)) strict, without rowid`,
+    'create table judge_minutes (account text not null, second integer not null, requests integer not null, tokens integer not null, primary key (account, second)) strict, without rowid',
+  ]),
+
+  // Sessions that evaluators judge as a whole, and their turns.
+  '011_sessions': steps([
+    // Without a probability: it was passed over.
+    `create table sessions (
+       id integer primary key autoincrement, tenant text not null, session_id text not null, name text not null,
+       evaluator text not null, kind text not null, party text not null, options_hash text not null, probability real,
+       revision integer not null, handed_on integer not null, times integer not null, left_out integer not null, since_us integer not null, changed_us integer not null,
+       run_id integer references runs (id) on delete set null,
+       unique (tenant, session_id, name)) strict`,
+    'create index sessions_waiting on sessions (since_us, changed_us) where probability is not null and revision > handed_on',
+    'create index sessions_chosen on sessions (id) where probability is not null',
+    'create index sessions_unjudged on sessions (name) where probability is not null and run_id is null',
+    'create index sessions_by_change on sessions (changed_us)',
+    'create index sessions_by_run on sessions (run_id) where run_id is not null',
+    `create table session_turns (
+       session integer not null references sessions (id) on delete cascade, run_id integer not null references runs (id) on delete cascade,
+       revision integer not null, started_us integer not null, body blob not null,
+       primary key (session, run_id)) strict, without rowid`,
+    'create index session_turns_by_run on session_turns (run_id)',
+  ]),
+
+  // Who asks about what waits for judges, and until when nobody else does.
+  '012_job_leases': steps([
+    'alter table judge_jobs add column owner text',
+    'alter table judge_jobs add column leased_us integer',
+    'create index judge_jobs_by_owner on judge_jobs (owner) where owner is not null',
+  ]),
+
+  // Annotations of single tool calls: which one is part of what tells annotations apart, so the table is made anew.
+  '013_call_annotations': steps([
+    // Without a call the text is empty: the run as a whole is meant.
+    `create table annotations_anew (
+       id integer primary key, trace_id text not null, tenant text not null, span_id text not null, tool_call text not null default '', is_near integer not null, name text not null, annotator text not null,
+       kind text not null, label text, score real, passed integer, explanation text not null, at_us integer not null, received_us integer not null,
+       run_id integer references runs (id) on delete cascade,
+       unique (trace_id, tenant, span_id, tool_call, name, annotator)) strict`,
+    `insert into annotations_anew (${annotationColumns}) select ${annotationColumns} from annotations`,
+    'drop table annotations',
+    'alter table annotations_anew rename to annotations',
+    'create index annotations_by_run on annotations (run_id, name, annotator) where run_id is not null',
+    'create index annotations_that_wait on annotations (received_us, id) where run_id is null',
+  ]),
+
+  // Verdicts in a table with row ids. Without them a row lies in the index itself, which keeps a quarter of a page of each at most: verdicts are mostly a little larger, and each took another page of four kilobytes for the rest.
+  '014_evaluation_rows': steps([
+    `create table evaluations_anew (
+       run_id integer not null references runs (id) on delete cascade, name text not null,
+       evaluator text not null, kind text not null, version integer not null, options_hash text not null, revision integer not null,
+       verdict text not null, score real, label text not null, explanation text not null, reason text, evidence text not null, details text not null,
+       sample_probability real not null, agent text, started_us integer not null,
+       primary key (run_id, name)) strict`,
+    `insert into evaluations_anew (${evaluationColumns}) select ${evaluationColumns} from evaluations order by run_id, name`,
+    'drop table evaluations',
+    'alter table evaluations_anew rename to evaluations',
+    'create index evaluations_by_name on evaluations (name, started_us, run_id)',
+    'create index evaluations_by_verdict on evaluations (name, verdict, started_us, run_id)',
+    'create index evaluations_by_agent on evaluations (name, agent, verdict, started_us, run_id)',
+    'create index evaluations_by_any_verdict on evaluations (verdict, started_us, run_id)',
+    'create index evaluations_by_time on evaluations (started_us, name, verdict, score, agent)',
+  ]),
+
+  // When turns of sessions came: how long they keep their runs. Those of before keep none.
+  '015_turn_times': steps(['alter table session_turns add column noted_us integer not null default 0']),
+
+  // Times after the last microsecond that a double holds exactly: rows with a later one could be written, and failed every query that read them.
+  '016_time_range': steps(
+    [
+      ['runs', 'started_us'],
+      ['runs', 'ended_us'],
+      ['evaluations', 'started_us'],
+      ['tool_calls', 'started_us'],
+      ['tool_calls', 'took_us'],
+      ['spans', 'started_us'],
+      ['session_turns', 'started_us'],
+    ].map(([table, column]) => `update ${table} set ${column} = ${Number.MAX_SAFE_INTEGER} where ${column} > ${Number.MAX_SAFE_INTEGER}`),
+  ),
 };
+
+/** One migration: these statements, in this order. */
+function steps(statements: readonly string[]): Migration {
+  return {
+    async up(db) {
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  };
+}
 
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */
 export async function migrated(db: Kysely<Tables>, file: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, parseJson } from '../../model/json.ts';
-import { readContent } from '../content-codec.ts';
+import { readContent } from '../blob-codec.ts';
 import type {
   ContentGone,
   RunFilter,
@@ -22,29 +22,14 @@ import type {
 import type { VerdictWord } from '../../model/verdict.ts';
 import { annotationsOf } from './annotations.ts';
 import { countSpans } from './spans.ts';
+import { listedColumns } from './rows.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
 type ListedRun = Omit<Selectable<Tables['runs']>, 'content' | 'content_gone'>;
 
-const listed = [
-  'id',
-  'tenant',
-  'trace_id',
-  'span_id',
-  'agent',
-  'service',
-  'version',
-  'session_id',
-  'model',
-  'started_us',
-  'ended_us',
-  'completeness',
-  'status',
-  'revision',
-  'part_of',
-] as const satisfies readonly (keyof ListedRun)[];
-/** Of one trace: more runs than this are not told of. */
+const listed = ['id', ...listedColumns] as const satisfies readonly (keyof ListedRun)[];
+/** Runs of one trace that are read. */
 const runsOfTraceMax = 1_000;
 const rowsMax = 10_000;
 
@@ -99,7 +84,7 @@ function byRuns(db: Db, { after, limit, ...filter }: RunQuery): Promise<readonly
     .execute();
 }
 
-/** Goes along the verdicts, which know their run's start. A run with several such verdicts stands side by side there and is told once. */
+/** Goes along the verdicts, which know their run's start. A run with several such verdicts has several rows side by side and is listed once. */
 function byEvaluations(db: Db, { after, limit, verdict, evaluator, ...filter }: RunQuery): Promise<readonly ListedRun[]> {
   return db
     .selectFrom('evaluations as e')

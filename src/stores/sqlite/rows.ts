@@ -2,16 +2,17 @@
  * Statements that write one row each, put together and prepared once. One statement for many rows is another text for every number of them, and reading it
  * takes SQLite longer than writing the rows.
  */
-import type { Insertable } from 'kysely';
+import { type Insertable, sql, type RawBuilder } from 'kysely';
 import type { StatementSync, SQLInputValue } from 'node:sqlite';
 import { piecesPerTraceMax } from '../../model/store/store.ts';
 import type { Tables } from './tables.ts';
+import { chunks as chunksOf } from '../../model/chunks.ts';
 
 export type RunRow = Insertable<Tables['runs']>;
 export type EvaluationRow = Insertable<Tables['evaluations']>;
 export type DecisionRow = Insertable<Tables['decisions']>;
 export type ToolCallRow = Insertable<Tables['tool_calls']>;
-export type ExportRow = Insertable<Tables['exports']>;
+export type OutboxRow = Insertable<Tables['exports']>;
 export type PieceRow = Insertable<Tables['spans']>;
 export type JoinedTraceRow = Insertable<Tables['joined_traces']>;
 
@@ -23,13 +24,14 @@ export interface Rows {
   decision(row: DecisionRow): void;
   toolCall(row: ToolCallRow): void;
   /** Gives its id. */
-  exported(row: ExportRow): number;
+  exported(row: OutboxRow): number;
   /** A trace has so many pieces at most, and none of them twice: else nothing is written. */
   piece(row: PieceRow): void;
   joinedTrace(row: JoinedTraceRow): void;
 }
 
-const runColumns = [
+/** The columns of a run that lists read. */
+export const listedColumns = [
   'tenant',
   'trace_id',
   'span_id',
@@ -44,9 +46,8 @@ const runColumns = [
   'status',
   'revision',
   'part_of',
-  'content',
-  'content_gone',
 ] as const;
+const runColumns = [...listedColumns, 'content', 'content_gone'] as const;
 const evaluationColumns = [
   'run_id',
   'name',
@@ -113,4 +114,16 @@ function takeOver<Column extends string>(columns: readonly Column[], key: readon
 
 function values<Column extends string>(columns: readonly Column[], row: { readonly [column in Column]?: unknown }): SQLInputValue[] {
   return columns.map((column) => (row[column] ?? null) as SQLInputValue);
+}
+
+/** Rows of one statement: SQLite takes 32,766 values in one, and a row has 18 at most. */
+const rowsPerStatement = 500;
+
+export function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  return chunksOf(items, rowsPerStatement);
+}
+
+/** For `where … in`: one value, so that the statement is the same for every number of items. */
+export function oneOf<Item extends string | number>(items: readonly Item[]): RawBuilder<Item> {
+  return sql<Item>`(select value from json_each(${JSON.stringify(items)}))`;
 }

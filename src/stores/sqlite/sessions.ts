@@ -4,9 +4,9 @@ import type { RunKey } from '../../model/agent-trace.ts';
 import { sessionRun, sessionTurnsMax, surplusTurn, type JudgeSessionStore, type RipeSession } from '../../model/store/session-store.ts';
 import type { SessionChoice } from '../../model/judge-work.ts';
 import type { RunDecision } from '../../model/scored-run.ts';
-import { jobBody, jobRun } from '../judge-job-codec.ts';
+import { jobBody, jobRun } from '../blob-codec.ts';
 import type { BatchItem, BatchRun } from './batch.ts';
-import { chunks } from './chunks.ts';
+import { chunks } from './rows.ts';
 import type { Tables } from './tables.ts';
 
 type Tx = Transaction<Tables>;

@@ -5,12 +5,11 @@ import type { ContentGone, Pruned, Retention, Store } from '../../model/store/st
 import { surplusRuns } from '../row-mapping.ts';
 import { annotationStore } from './annotations.ts';
 import { batchOf } from './batch.ts';
-import { batchStore } from './batches.ts';
+import { answerStore, batchStore } from './judge-answers.ts';
 import { connected, ownersOnly, type Connection, type SqliteOptions } from './connection.ts';
 import { driftStore } from './drift.ts';
-import { countedByName, exportersOf, exportStore, pruneExports } from './outbox-read.ts';
+import { countedByName, exportersOf, exportStore, pruneExports } from './outbox.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
-import { answerStore } from './judge-answers.ts';
 import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
 import { spendStore } from './judge-spend.ts';
 import { migrated } from './migrations.ts';
@@ -35,14 +34,15 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
   return {
     isDurable: file !== ':memory:',
     async write(items, exports = []) {
-      return items.length === 0 ? [] : await connection.write(await batchOf(items, exports));
+      if (items.length === 0) return [];
+      return (await connection.write(await batchOf(items, exports))).map((row) => (row === 'gone' ? undefined : row));
     },
     async writeSpans(pieces) {
       if (pieces.length > 0) await connection.writePieces(pieces);
     },
     spans: (tenant, traceId) => readPieces(db, tenant, traceId),
     known: (traces) => readKnown(db, traces),
-    exports: exportStore(db),
+    exports: exportStore(connection),
     annotations: annotationStore(db),
     verdicts: verdictRows(db),
     judgeSpend: spendStore(db),
@@ -78,7 +78,7 @@ async function pruned({ db, exec }: Connection, retention: Retention): Promise<P
       : oldest.where('started_us', '<', runsBefore).where(isNotAwaited(retention)).limit(stepRuns)
   ).execute();
   const goneIds = gone.map(({ id }) => id);
-  // What still waits for a backend or a judge goes with its run, and is told of.
+  // Rows that wait for a backend or a judge go with their run, and are counted.
   const [withRuns, jobs] = [await exportersOf(db, goneIds), await jobsOf(db, goneIds)];
   if (gone.length > 0) {
     await db.transaction().execute(async (tx) => {

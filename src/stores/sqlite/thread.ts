@@ -2,8 +2,7 @@
  * The thread that has the file. A transaction waits for the disk, and a question about a million runs takes its time: neither is to hold up a request.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { database, failed } from './database.ts';
-import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
+import { database, failed, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
 
 const port = parentPort;
 if (port !== null) {

@@ -1,17 +1,16 @@
 /** Writing a batch of scored runs, in one transaction. */
 import type { Transaction } from 'kysely';
+import type { AddedExport } from '../../model/store/export-store.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
-import { chosenPairs, spoken } from '../judge-choices.ts';
+import { endJobs, writeChosen, chosenPairs, spoken } from './judge-jobs.ts';
 import { lasting } from '../compression.ts';
 import { storedDecisions } from '../row-mapping.ts';
 import { settleAnnotations } from './annotations.ts';
 import type { Batch, BatchItem, BatchRun } from './batch.ts';
-import { chunks, oneOf } from './chunks.ts';
-import { endJobs, writeChosen } from './judge-jobs.ts';
-import type { Rows } from './rows.ts';
+import { type Rows, chunks, oneOf } from './rows.ts';
 import { forgetTurns, writeTurns } from './sessions.ts';
 import type { Tables } from './tables.ts';
-import { writeExports } from './outbox-write.ts';
+import { writeExports } from './outbox.ts';
 
 type Tx = Transaction<Tables>;
 
@@ -23,10 +22,20 @@ interface Known {
   readonly isPart: boolean;
 }
 
-/** Gives the rows of the exports, in their order. */
-export async function writeBatch(tx: Tx, to: Rows, { items, exports }: Batch): Promise<readonly (number | undefined)[]> {
+/** Resolves with the fate of each export, in their order. A batch without items has exports of runs that are written already. */
+export async function writeBatch(tx: Tx, to: Rows, { items, exports }: Batch): Promise<readonly AddedExport[]> {
   const runs = newestRuns(items);
-  const known = await knownRuns(tx, runs);
+  const known = await knownRuns(tx, [...tracesOf(runs), ...(items.length === 0 ? exports.map(({ run }) => run.traceId) : [])]);
+  if (items.length > 0) await writeItems(tx, to, { items, runs, known });
+  const placed = exports.map((one) => ({ ...one, runId: known.get(keyText(one.run))?.id }));
+  return exports.length === 0 ? [] : await writeExports(tx, to, placed);
+}
+
+async function writeItems(
+  tx: Tx,
+  to: Rows,
+  { items, runs, known }: { readonly runs: ReadonlyMap<string, BatchRun>; readonly known: Map<string, Known> } & Pick<Batch, 'items'>,
+): Promise<void> {
   const fresh = [...runs.values()].filter((run) => run.revision > (known.get(keyText(run))?.revision ?? 0));
   writeRuns(to, fresh, known);
   await writeToolCalls(tx, to, fresh, known);
@@ -40,13 +49,6 @@ export async function writeBatch(tx: Tx, to: Rows, { items, exports }: Batch): P
   writeDecisions(to, await writeTurns(tx, items, (run) => idOf(known, run)), known);
   await forgetParts(tx, known);
   await settleAnnotations(tx, tracesOf(runs));
-  return exports.length === 0
-    ? []
-    : await writeExports(
-        tx,
-        to,
-        exports.map((one) => ({ ...one, runId: idOf(known, one.run) })),
-      );
 }
 
 /** Of a run, or of a row that was one. */
@@ -69,11 +71,11 @@ function tracesOf(runs: ReadonlyMap<string, BatchRun>): readonly string[] {
   return [...new Set([...runs.values()].map(({ traceId }) => traceId))];
 }
 
-async function knownRuns(tx: Tx, runs: ReadonlyMap<string, BatchRun>): Promise<Map<string, Known>> {
+async function knownRuns(tx: Tx, traces: readonly string[]): Promise<Map<string, Known>> {
   const rows = await tx
     .selectFrom('runs')
     .select(['id', 'revision', 'tenant', 'trace_id', 'span_id', 'part_of'])
-    .where('trace_id', 'in', oneOf(tracesOf(runs)))
+    .where('trace_id', 'in', oneOf([...new Set(traces)]))
     .execute();
   return new Map(
     rows.map(({ id, revision, tenant, trace_id: traceId, span_id: spanId, part_of: partOf }) => [

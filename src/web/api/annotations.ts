@@ -1,14 +1,20 @@
 /** Annotations as the API takes them: each is read by itself, so that a faulty one does not cost the others. */
-import { annotatorKinds, type Annotation, type AnnotatorKind } from '../../model/store/annotation-store.ts';
 import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
+import {
+  type Annotation,
+  type AnnotationFate,
+  type AnnotatorKind,
+  annotatorKinds,
+  type TakenAnnotation,
+} from '../../model/store/annotation-store.ts';
 import type { Micros } from '../../model/timestamp.ts';
-import { parsedTime } from './query.ts';
+import { parsedTime, type Route } from './route.ts';
 
 /** Of one request. */
 export const annotationsAtOnceMax = 1_000;
 /** Of one request: as many as there may be, each with an explanation of half its size. */
-export const annotationsBytesMax = 4 * 1024 * 1024;
+const annotationsBytesMax = 4 * 1024 * 1024;
 const nameCharsMax = 200;
 const explanationCharsMax = 4_000;
 /** Clocks differ; what is further ahead would outlast every later word. */
@@ -25,9 +31,7 @@ const properties: JsonObject = {
     description: 'Of the run, where the trace holds several; left out: the outermost run, which is the one that started first.',
   },
   tool_call: orNull(
-    text(
-      'Of the run, the one tool call that it is about: the id of its span, or the model’s id of the call; left out: the run as a whole.',
-    ),
+    text('The one tool call of the run that it is about: the id of its span, or the model’s id of the call. Left out: the run as a whole.'),
   ),
   tenant: { type: ['string', 'null'], maxLength: nameCharsMax, description: 'Of the run; left out: whichever the trace belongs to.' },
   name: text('What is judged: the name of an evaluator, to be compared with its verdicts, or any other.'),
@@ -53,15 +57,15 @@ export const annotationSchema: JsonObject = {
 };
 
 /** Why it was not taken. */
-export interface AnnotationFault {
+interface AnnotationFault {
   readonly message: string;
   readonly todo: string;
 }
 
-export type ReadAnnotation = { readonly annotation: Annotation } | { readonly fault: AnnotationFault };
+type ReadAnnotation = { readonly annotation: Annotation } | { readonly fault: AnnotationFault };
 
 /** The entries of the body; undefined: it has none. */
-export function annotationEntries(body: JsonValue): readonly JsonValue[] | undefined {
+function annotationEntries(body: JsonValue): readonly JsonValue[] | undefined {
   const entries = isJsonObject(body) ? member(body, 'annotations') : undefined;
   return isJsonArray(entries) ? entries : undefined;
 }
@@ -151,4 +155,120 @@ function notText(key: string): ReadAnnotation {
 
 function fault(message: string, todo: string): ReadAnnotation {
   return { fault: { message, todo } };
+}
+
+// People's verdicts come in here.
+
+const refusals: { readonly [fate in Extract<AnnotationFate, 'too_many' | 'full'>]: AnnotationFault & { readonly code: string } } = {
+  too_many: {
+    code: 'too_many',
+    message: 'The trace has as many annotations as it may have.',
+    todo: 'Give fewer names, or fewer annotators, for one trace.',
+  },
+  full: {
+    code: 'full',
+    message: 'As many annotations wait for their run as may wait.',
+    todo: 'Send it again when their runs have come, or when store.keep.annotations has let older ones go.',
+  },
+};
+
+export const annotationRoutes: readonly Route[] = [
+  {
+    method: 'post',
+    path: '/annotations',
+    summary: `Verdicts of people and of other programs on runs, up to ${annotationsAtOnceMax} at once. What is said of a run that is not stored, or not yet, waits for it for \`store.keep.annotations\`. The same again changes nothing.`,
+    may: 'annotate',
+    path_parameters: {},
+    query_parameters: {},
+    body: {
+      bytesMax: annotationsBytesMax,
+      taken: {
+        type: 'object',
+        required: ['annotations'],
+        additionalProperties: false,
+        properties: { annotations: { type: 'array', minItems: 1, maxItems: annotationsAtOnceMax } },
+      },
+      schema: {
+        type: 'object',
+        required: ['annotations'],
+        additionalProperties: false,
+        properties: { annotations: { type: 'array', minItems: 1, maxItems: annotationsAtOnceMax, items: annotationSchema } },
+      },
+    },
+    answer: {
+      type: 'object',
+      required: ['taken', 'refused', 'annotations'],
+      properties: {
+        taken: { type: 'integer', minimum: 0 },
+        refused: { type: 'integer', minimum: 0 },
+        annotations: {
+          type: 'array',
+          items: { $ref: '#/components/schemas/AnnotationResult' },
+          description: 'In the order of the request.',
+        },
+      },
+    },
+    statuses: {
+      of: statusOf,
+      meanings: {
+        207: 'Some were taken, others refused: `annotations` tells which, and why.',
+        422: 'All were refused, each for a fault of its own.',
+        503: 'All were refused, for want of room.',
+      },
+    },
+    async handle({ annotate, clock }, _parameters, body) {
+      const now = Math.floor(clock.nowMs() * 1_000);
+      const entries = (annotationEntries(body) ?? []).map((value) => ({ value, read: readAnnotation(value, now) }));
+      const taken = await annotate(entries.flatMap(({ read }) => ('annotation' in read ? [read.annotation] : [])));
+      let at = 0;
+      const annotations = entries.map(({ value, read }) =>
+        'annotation' in read ? resultOf(value, taken[at++]) : refused(value, { code: 'bad_annotation', ...read.fault }),
+      );
+      const count = annotations.filter(({ status }) => status !== 'refused').length;
+      return { taken: count, refused: annotations.length - count, annotations };
+    },
+  },
+  {
+    method: 'delete',
+    path: '/annotations/{id}',
+    summary:
+      'Takes one annotation back, whoever gave it, attached or waiting. What is not there is no error, so it may be asked any number of times; the same word sent once more is there again.',
+    may: 'annotate',
+    path_parameters: {
+      id: { type: 'string', pattern: '^[0-9a-f]{32}-[0-9a-f]{24}$', description: 'As the answer to its coming, or its run, tells it.' },
+    },
+    query_parameters: {},
+    answer: {
+      type: 'object',
+      required: ['deleted'],
+      properties: { deleted: { type: 'boolean', description: 'False: it was not there.' } },
+    },
+    handle: async ({ unannotate }, { id }) => ({ deleted: await unannotate(String(id)) }),
+  },
+];
+
+function resultOf(value: JsonValue, { fate, id }: TakenAnnotation = { fate: 'full', id: undefined }): JsonObject {
+  return fate === 'too_many' || fate === 'full'
+    ? refused(value, refusals[fate])
+    : { id: id ?? null, ...named(value), status: fate, error: null };
+}
+
+function refused(value: JsonValue, { code, message, todo }: AnnotationFault & { readonly code: string }): JsonObject {
+  return { id: null, ...named(value), status: 'refused', error: { code, message, todo } };
+}
+
+/** As it came, so that whoever sent it finds it again. */
+function named(value: JsonValue): JsonObject {
+  const own = (key: string): JsonValue => {
+    const found = isJsonObject(value) ? member(value, key) : undefined;
+    return typeof found === 'string' ? found.slice(0, 200) : null;
+  };
+  return { trace_id: own('trace_id'), span_id: own('span_id'), name: own('name'), by: own('by') };
+}
+
+function statusOf(answer: JsonObject): number {
+  if (answer['refused'] === 0) return 200;
+  if (answer['taken'] !== 0) return 207;
+  const annotations = answer['annotations'] as readonly JsonObject[];
+  return annotations.every(({ error }) => isJsonObject(error) && error['code'] === 'full') ? 503 : 422;
 }

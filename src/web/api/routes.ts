@@ -1,33 +1,35 @@
 /** The routes of the API. A new one is a row here: the listener serves it, and the OpenAPI document tells it. */
-import type { Route } from './route.ts';
-import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import type { JsonObject } from '../../model/json.ts';
-import { type RunFilter, type RunPlace, type RunRow, type Store, type StoredRun } from '../../model/store/store.ts';
-import { verdictWords } from '../../model/verdict.ts';
-import { annotationRoutes } from './annotation-routes.ts';
-import { figureRoutes } from './figure-routes.ts';
-import { exportRoutes } from './export-routes.ts';
-import { decisionJson, runJson, runRowJson, spansGoneJson, summaryJson, toolJson, worstTurnsJson } from './json.ts';
-import { limitDefault, list, pages, text } from './pages.ts';
 import {
   cursorText,
   filterOf,
+  limitDefault,
+  list,
   named,
   NotKept,
   offsetOf,
   offsetText,
+  pages,
+  type Parameters,
   periodOf,
   placeOf,
   QueryFault,
+  type Route,
   tenantOf,
-  type Parameters,
-} from './query.ts';
-import { otlpLines, spanPage } from './spans.ts';
+  textParameter,
+} from './route.ts';
+import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { type RunFilter, type RunPlace, type RunRow, type Store, type StoredRun } from '../../model/store/store.ts';
+import { verdictWords } from '../../model/verdict.ts';
+import { annotationRoutes } from './annotations.ts';
+import { figureRoutes } from './figures.ts';
+import { exportRoutes } from './exports.ts';
+import { decisionJson, otlpLines, runJson, runRowJson, spanPage, spansGoneJson, summaryJson, toolJson, worstTurnsJson } from './json.ts';
 
 const time = { type: 'string', maxLength: 40, description: 'A time as RFC 3339 writes it.' } as const;
 const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace id, lower-case hex.' } as const;
 const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
-const tenant = { ...text, description: 'Name of the token that the spans came with; empty where none is asked for.' } as const;
+const tenant = { ...textParameter, description: 'Name of the token that the spans came with; empty where none is asked for.' } as const;
 const spansLimitDefault = 200;
 /** Runs of a session among which the worst one is looked for. */
 const turnsMax = 1_000;
@@ -36,13 +38,13 @@ const period = {
   to: { ...time, description: 'Runs that started before this time; now when left out.' },
 } as const;
 const filters = {
-  agent: { ...text, description: 'Name of the agent.' },
-  service: { ...text, description: 'Name of the service.' },
-  version: { ...text, description: 'Version of the service.' },
-  session: { ...text, description: 'Session id.' },
+  agent: { ...textParameter, description: 'Name of the agent.' },
+  service: { ...textParameter, description: 'Name of the service.' },
+  version: { ...textParameter, description: 'Version of the service.' },
+  session: { ...textParameter, description: 'Session id.' },
   trace: traceId,
   tenant,
-  evaluator: { ...text, description: 'Runs with a verdict of this name.' },
+  evaluator: { ...textParameter, description: 'Runs with a verdict of this name.' },
   verdict: { enum: verdictWords, description: 'Runs with such a verdict, of `evaluator` where it is named, else of any.' },
   annotated: { enum: ['true', 'false'], description: '`true`: runs that somebody has annotated; `false`: the others.' },
   from: { ...time, description: 'Runs that started at this time or later.' },
@@ -139,7 +141,7 @@ export const routes: readonly Route[] = [
     method: 'get',
     path: '/sessions/{id}',
     summary: 'The runs of a session, newest first.',
-    path_parameters: { id: { ...text, minLength: 1, description: 'Session id.' } },
+    path_parameters: { id: { ...textParameter, minLength: 1, description: 'Session id.' } },
     query_parameters: { tenant, ...pages },
     answer: list('runs', 'Run'),
     handle: ({ store }, query) => runsPage(store, filterOf({ tenant: query['tenant'], session: query['id'] }), query),
@@ -148,7 +150,7 @@ export const routes: readonly Route[] = [
     method: 'get',
     path: '/sessions/{id}/worst-turns',
     summary: 'The run of a session with the lowest score, by evaluator. Its runs are its turns, in order of their starts.',
-    path_parameters: { id: { ...text, minLength: 1, description: 'Session id.' } },
+    path_parameters: { id: { ...textParameter, minLength: 1, description: 'Session id.' } },
     query_parameters: { tenant },
     answer: {
       type: 'object',

@@ -8,23 +8,13 @@ import { tell, type Condition } from '../../bench/overload/conditions.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../src/model/json.ts';
 import { serviceFolder } from '../../service/process.ts';
 import { backendServer } from '../server.ts';
+import { phoenixServer } from './server.ts';
 import { eventually } from '../../service/running.ts';
 import { newRun, pageConfig, patient, scoresTrial, type Found } from '../trial.ts';
 import { runnerArguments } from '../../runner-arguments.ts';
 
 const { values } = runnerArguments({ options: { url: { type: 'string' }, phoenix: { type: 'string', default: 'phoenix' } } });
-const server = await backendServer(values.url, {
-  command: values.phoenix,
-  args: () => ['serve'],
-  env: ({ port, folder }) => ({
-    PHOENIX_WORKING_DIR: folder,
-    PHOENIX_HOST: '127.0.0.1',
-    PHOENIX_PORT: String(port),
-    PHOENIX_GRPC_PORT: '0',
-    PHOENIX_TELEMETRY_ENABLED: 'false',
-  }),
-  probe: { path: '/healthz' },
-});
+const server = await backendServer(values.url, phoenixServer(values.phoenix));
 
 async function listed(path: string): Promise<readonly JsonObject[]> {
   const answer = await fetch(`${server.url}/v1/projects/default/${path}`);

@@ -4,7 +4,7 @@ import { configuredEvaluator, type ConfiguredRule, type EvaluatorEntry } from '.
 import type { EvaluationContext } from '../../../evaluators/evaluator.ts';
 import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
 import { evaluators } from '../../../evaluators/index.ts';
-import { fromMessages } from '../../../src/library/from-messages.ts';
+import { fromMessages } from '../../../src/library/openai-messages.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { Work } from './measuring.ts';
 import type { Peers } from './peers.ts';

@@ -63,7 +63,7 @@ export function conditionsOf({
       measured: `${countedUsd.toFixed(6)} USD`,
       holds: countedUsd >= chargedUsd - 1e-9,
     },
-    { what: 'kills, with questions under way', wanted: '2', measured: `${kills}, with ${underWay}`, holds: kills === 2 },
+    { what: 'kills, with questions in flight', wanted: '2', measured: `${kills}, with ${underWay}`, holds: kills === 2 },
     { what: 'asked again though the verdict was stored', wanted: '0', measured: String(askedAgainDecided), holds: askedAgainDecided === 0 },
     {
       what: 'asked again though the answer had left the judge',
@@ -72,7 +72,7 @@ export function conditionsOf({
       holds: askedAgainAnswered === 0,
     },
     {
-      what: 'asked again, under way at a kill',
+      what: 'asked again, in flight at a kill',
       wanted: `≤ ${underWay}`,
       measured: String(askedAgain - askedAgainAnswered),
       holds: askedAgain - askedAgainAnswered <= underWay,

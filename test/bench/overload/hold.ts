@@ -10,7 +10,7 @@ import { keyShapes } from '../../../src/otlp/read/key-shapes.ts';
 import { tracesInSteps } from '../../../src/otlp/read/read.ts';
 import { runSteps } from '../../../src/runtime/cooperative.ts';
 import { pipeline } from '../../../src/pipeline/pipeline.ts';
-import { slabCompaction } from '../../../src/service/idle-compactor.ts';
+import { slabCompaction } from '../../../src/service/close-scheduler.ts';
 import { machineMemory } from '../../../src/service/node-runtime.ts';
 import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
 import { freshBodies } from './fresh-bodies.ts';

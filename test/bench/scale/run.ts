@@ -26,7 +26,7 @@ const { values } = runnerArguments({ options: { only: { type: 'string', default:
 
 const mib = (bytes: number): string => (bytes / 1024 / 1024).toFixed(0);
 let isQuadratic = false;
-console.log('| scenario | spans | CPU s | µs/span | × from half | longest look ms | spans MiB | heap MiB | RSS MiB | runs | revisions |');
+console.log('| scenario | spans | CPU s | µs/span | × from half | longest turn ms | spans MiB | heap MiB | RSS MiB | runs | revisions |');
 console.log('|---|---|---|---|---|---|---|---|---|---|---|');
 for (const [index, { name }] of scenarios.entries()) {
   if (!name.includes(values.only)) continue;

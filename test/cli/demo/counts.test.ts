@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countsBetween, countsIn } from '../../../src/cli/demo/counts.ts';
+import { countsBetween, countsIn } from '../../../src/cli/demo/summary.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { wholePage } from '../../telemetry/whole-page.ts';
 

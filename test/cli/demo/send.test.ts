@@ -1,7 +1,7 @@
 /** Sending, against a server that plays a service under load. */
 import { createServer, type Server } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { sendSpans, type Sent } from '../../../src/cli/demo/send.ts';
+import { sendSpans, type Sent } from '../../../src/cli/demo/summary.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
 import { freePort } from '../../builders/free-port.ts';
 import { span } from '../../builders/spans.ts';

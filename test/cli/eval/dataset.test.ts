@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readDataset } from '../../../src/cli/eval/dataset.ts';
 import { readInputs } from '../../../src/cli/eval/inputs.ts';
-import { matched } from '../../../src/cli/eval/matching.ts';
+import { matched } from '../../../src/cli/eval/scoring.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { JuryError } from '../../../src/model/errors.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';

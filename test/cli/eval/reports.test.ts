@@ -1,13 +1,11 @@
 /** Reports hold foreign text: it is shown, and nothing obeys it. */
 import { expect, test } from 'vitest';
-import { gateResults, talliesOf } from '../../../src/cli/eval/gates.ts';
-import type { EvalOutcome, EvalResult, MatchedItem } from '../../../src/cli/eval/item.ts';
+import { type EvalReport, gateResults, hasPassed, percent, tableText, talliesOf } from '../../../src/cli/eval/report.ts';
+import type { EvalOutcome, EvalResult, MatchedItem } from '../../../src/cli/eval/scoring.ts';
 import { junitXml } from '../../../src/cli/eval/junit.ts';
 import { markdownText } from '../../../src/cli/eval/markdown.ts';
-import { progressBar } from '../../../src/cli/eval/progress.ts';
-import { hasPassed, percent, type EvalReport } from '../../../src/cli/eval/report.ts';
+import { progressBar } from '../../../src/cli/terminal.ts';
 import { reportJson } from '../../../src/cli/eval/report-json.ts';
-import { tableText } from '../../../src/cli/eval/table.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
 import { junitFaults, xmlElements } from './junit-schema.ts';
 import { readInputs } from '../../../src/cli/eval/inputs.ts';

@@ -1,10 +1,12 @@
 /** Entries of `dialects` as collectors. */
 import { expect, test } from 'vitest';
-import { recognises } from '../../../collectors/collector.ts';
+import { recognises, type SpanFacts } from '../../../collectors/collector.ts';
 import { configuredCollector } from '../../../collectors/configured/dialect.ts';
+import { generic } from '../../../collectors/generic.ts';
 import { dialectSettings } from '../../../src/config/entries/dialect-entry.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
-import { span, type SpanData } from '../../builders/spans.ts';
+import { spanReadingOf } from '../../../src/pipeline/assembly/span-facts.ts';
+import { span, type Attributes, type SpanData } from '../../builders/spans.ts';
 import { testCases, type Case } from '../cases.ts';
 
 const acme = collectorOf({
@@ -148,6 +150,34 @@ for (const [match, data, want] of matches)
   test(`configured dialects: ${JSON.stringify(match)} and ${JSON.stringify(data)}`, () => {
     expect(recognises(collectorOf({ match }), span({ id: 1, ...data }))).toBe(want);
   });
+
+test.each([
+  ['nothing', {}, { input: 'q', output: 'a', systemPrompt: 'be kind' }, []],
+  ['an input', { input: 'none' }, { output: 'a', systemPrompt: 'be kind' }, ['input', 'inputDump']],
+  ['instructions', { system_prompt: 'none' }, { input: 'q' }, ['systemPrompt']],
+] as const)('dialect: an entry that says %s to be nowhere', (_what, read, told, absent) => {
+  const reading = readingOf(read, { 'acme.span.kind': 'AGENT', 'acme.input': 'q', 'acme.output': 'a', 'acme.system_prompt': 'be kind' });
+  expect(reading).toMatchObject({ role: 'agent', ...told });
+  for (const member of absent) expect(reading).not.toHaveProperty(member);
+});
+
+test.each([
+  ['tool.arguments', ['arguments', 'argumentsText', 'argumentsPart'], { result: '2' }],
+  ['tool.result', ['result', 'resultPart'], { arguments: { x: 1 } }],
+  ['tool.call_id', ['id'], { result: '2' }],
+] as const)('dialect: a tool whose %s is nowhere', (field, absent, told) => {
+  const { tool } = readingOf(
+    { [field]: 'none' },
+    { 'acme.span.kind': 'TOOL', 'acme.tool.name': 't', 'acme.tool.call.id': 'c1', 'acme.input': '{"x":1}', 'acme.output': '2' },
+  );
+  expect(tool).toMatchObject({ name: 't', ...told });
+  for (const member of absent) expect(tool).not.toHaveProperty(member);
+});
+
+function readingOf(read: JsonObject, attributes: Attributes): SpanFacts {
+  const own = collectorOf({ match: { key_prefixes: ['acme.'] }, span: { step: "span.name = 'never'" }, read });
+  return spanReadingOf({ collectors: [own, generic], records: new Map() }, span({ id: 1, attributes })).facts;
+}
 
 function collectorOf(entry: JsonObject): ReturnType<typeof configuredCollector> {
   const [settings] = dialectSettings([{ name: 'acme', ...entry }]);

@@ -6,6 +6,8 @@ const attribute = (key: string): object => ({ from: 'attribute', key });
 
 const expressions: readonly (readonly [text: string, want: object | string])[] = [
   ['span.name', { place: { from: 'name' } }],
+  ['none', { place: { from: 'nowhere' } }],
+  ['attributes.none', { place: attribute('none') }],
   ['attributes.action', { place: attribute('action') }],
   ['attributes.a.b (c)', { place: attribute('a.b (c)') }],
   ['json(attributes.payload)', { place: attribute('payload'), path: [] }],

@@ -32,6 +32,19 @@ const cases: readonly {
   },
   { name: 'a JSON text of a list', raw: JSON.stringify([{ name: 't', description: 'd', parameters: schema }]), definitions: [whole] },
   { name: 'a list of JSON texts', raw: [JSON.stringify({ name: 't', description: 'd', inputSchema: schema })], definitions: [whole] },
+  {
+    name: 'a list of one JSON text of a list',
+    raw: [JSON.stringify([{ type: 'function', function: { name: 't', description: 'd', parameters: schema } }, 'u'])],
+    definitions: [whole],
+  },
+  {
+    name: 'the text form of an object of Python’s',
+    raw: [
+      "Tool(name='t', description='d', parameters={'type': 'object', 'properties': {'x': {'type': 'string'}}}, function=<function t at 0x7f07513d3880>)",
+    ],
+    definitions: [whole],
+  },
+  { name: 'the text form of an object without a name', raw: ["Tool(description='d')"], definitions: [] },
   { name: 'a schema that is a text', raw: [{ name: 't', description: 'd', parameters: JSON.stringify(schema) }], definitions: [whole] },
   {
     name: 'a schema that is a text but no JSON',
@@ -45,6 +58,12 @@ const cases: readonly {
     raw: ['__proto__', { name: 'constructor', parameters: JSON.parse('{"__proto__":{}}') as AttributeValue }],
     definitions: [{ name: '__proto__' }, { name: 'constructor', inputSchema: JSON.parse('{"__proto__":{}}') as AttributeValue as never }],
   },
+  {
+    name: 'names in one text',
+    raw: 'find_order,refund-order, shop.close',
+    definitions: [{ name: 'find_order' }, { name: 'refund-order' }, { name: 'shop.close' }],
+  },
+  { name: 'a text with a comma that is no list of names', raw: 'finds, and books', definitions: [{ name: 'finds, and books' }] },
   { name: 'what is no definition', raw: [{ description: 'd' }, { name: '' }, { name: 5 }, null, 7, [], '{broken'], definitions: [] },
   { name: 'nothing', raw: undefined, definitions: [] },
 ];

@@ -24,6 +24,40 @@ const families: readonly { readonly name: string; readonly messages: AttributeVa
     ],
   },
   {
+    name: 'OpenAI chat with the calls as the content',
+    messages: [
+      { role: 'system', content: 'be kind' },
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }] },
+      { role: 'tool', tool_call_id: 'c1', content: '{"r":1}' },
+      { role: 'assistant', content: 'a' },
+    ],
+  },
+  {
+    name: 'OpenAI chat with the calls as one JSON text',
+    messages: [
+      { role: 'system', content: 'be kind' },
+      { role: 'user', content: 'q' },
+      { role: 'assistant', tool_calls: '[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\\"x\\":1}"}}]' },
+      { role: 'tool', tool_call_id: 'c1', content: '{"r":1}' },
+      { role: 'assistant', content: 'a' },
+    ],
+  },
+  {
+    name: 'LlamaIndex with blocks, and the calls in what the API answered besides',
+    messages: [
+      { role: 'system', additional_kwargs: {}, blocks: [{ block_type: 'text', text: 'be kind' }] },
+      { role: 'user', additional_kwargs: {}, blocks: [{ block_type: 'text', text: 'q' }] },
+      {
+        role: 'assistant',
+        additional_kwargs: { tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }] },
+        blocks: [{ block_type: 'tool_call', tool_call_id: 'c1', tool_name: 'f', tool_kwargs: '{"x":1}' }],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: '{"r":1}' },
+      { role: 'assistant', additional_kwargs: {}, blocks: [{ block_type: 'text', text: 'a' }] },
+    ],
+  },
+  {
     name: 'OpenAI Responses items',
     messages: [
       { role: 'system', content: 'be kind' },
@@ -136,6 +170,16 @@ const families: readonly { readonly name: string; readonly messages: AttributeVa
 ];
 
 const single: readonly { readonly name: string; readonly raw: AttributeValue | undefined; readonly messages: readonly object[] }[] = [
+  {
+    name: 'parts of a text that are written as one text',
+    raw: [{ role: 'system', content: '[{"type":"text","text":"You "},{"type":"text","text":"help."}]' }],
+    messages: [{ role: 'system', text: 'You help.' }],
+  },
+  {
+    name: 'a text that begins like parts and is none',
+    raw: [{ role: 'user', content: '[{"type":"text","text":"You' }],
+    messages: [{ role: 'user', text: '[{"type":"text","text":"You' }],
+  },
   { name: 'nothing', raw: undefined, messages: [] },
   { name: 'an empty text', raw: '', messages: [] },
   { name: 'a plain text', raw: 'q', messages: [{ role: 'user', text: 'q' }] },

@@ -45,11 +45,17 @@ const inputs: readonly Case[] = [
   })),
   { name: 'messages in a telling member', raw: '{"input":[{"role":"user","content":"q"}],"session":1}', value: 'q' },
   { name: 'the only argument of a function', raw: '{"city":"Paris"}', value: 'Paris' },
+  ...['name', 'workflow_name', 'agentName', 'run-id'].map((key): Case => ({
+    name: `the only member ${key} says what the run is called`,
+    raw: JSON.stringify({ [key]: 'Agent workflow' }),
+    value: undefined,
+  })),
   { name: 'one argument of several that tell nothing', raw: '{"city":"Paris","nights":2}', value: undefined },
   { name: 'the only argument, when it is no text', raw: '{"nights":2}', value: undefined },
   { name: 'a function’s frame with an argument by place', raw: '{"args":["q"],"kwargs":{}}', value: 'q' },
   { name: 'a function’s frame with arguments by name', raw: '{"args":[],"kwargs":{"question":"q","tenant":1}}', value: 'q' },
   { name: 'a function’s frame around messages', raw: '{"args":[[{"role":"user","content":"q"}]],"kwargs":{}}', value: 'q' },
+  { name: 'DSPy’s frame', raw: '{"input_args":{"question":"q","tenant":1}}', value: 'q' },
   { name: 'a frame in a frame', raw: '{"inputs":{"args":[{"inputs":{"question":"q"}}],"kwargs":{}}}', value: 'q' },
   {
     name: 'frames deeper than anybody nests them',

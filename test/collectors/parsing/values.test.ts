@@ -109,6 +109,32 @@ const resultFrames: readonly { readonly name: string; readonly raw: AttributeVal
     raw: JSON.stringify({ id: 'c1', name: 't', response: flight }),
     read: { result: flight, callId: 'c1' },
   },
+  ...['lg_name', 'graph'].map((sign) => ({
+    name: `LangGraph’s command with ${sign}, whose message answers`,
+    raw: {
+      output: {
+        [sign]: sign === 'graph' ? null : 'Command',
+        update: { files: {}, messages: [{ lc: 1, kwargs: { content: carried, tool_call_id: 'c1' } }] },
+        goto: [],
+      },
+    },
+    read: { result: flight, callId: 'c1' },
+  })),
+  {
+    name: 'a command without a message',
+    raw: { lg_name: 'Command', update: { seen: true }, goto: [] },
+    read: { result: { lg_name: 'Command', update: { seen: true }, goto: [] } },
+  },
+  {
+    name: 'what is said of a failure and nothing else',
+    raw: { status: 'error', message: 'no such flight' },
+    read: { result: 'no such flight', failed: true },
+  },
+  {
+    name: 'the state of something that a tool looked up',
+    raw: { status: 'error', message: 'late', order: 'A-1' },
+    read: { result: { status: 'error', message: 'late', order: 'A-1' } },
+  },
   { name: 'an MCP result', raw: { content: [{ type: 'text', text: carried }], isError: false }, read: { result: flight } },
   {
     name: 'an object that happens to have a content among others',
@@ -126,6 +152,13 @@ const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>;
 
 describe('values', () => {
   for (const { name, raw, read } of argumentFrames) test(`values: arguments as ${name}`, () => expect(readArguments(raw)).toEqual(read));
+  test('values: a call of the tool with its arguments is the arguments', () => {
+    const call = { name: 't', arguments: { x: 1 } };
+    expect(readArguments(JSON.stringify(call), 't')).toEqual({ arguments: { x: 1 } });
+    expect(readArguments({ ...call, arguments: '{"x":1}', id: 'c1' }, 't')).toEqual({ arguments: { x: 1 } });
+    expect(readArguments(call, 'call_tool')).toEqual({ arguments: call });
+    expect(readArguments(call)).toEqual({ arguments: call });
+  });
   for (const { name, raw, read } of resultFrames) test(`values: a result as ${name}`, () => expect(readResult(raw)).toEqual(read));
 
   test('values: absent arguments are unknown', () => expect(readArguments(undefined)).toEqual({}));

@@ -1,7 +1,7 @@
 /** Certificates for connections that the service opens: of entries of `export`, of judges and of endpoints, and of the variables that OTLP exporters know. */
 import { expect, test } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
-import type { Environment } from '../../../src/config/substitution.ts';
+import type { Environment } from '../../../src/config/document.ts';
 import { expectFault, pemFolder } from '../pem-folder.ts';
 
 const folder = pemFolder();
@@ -84,15 +84,15 @@ for (const { name, head, line, tlsOf } of places) {
     expect(tlsOf(one.config)).toEqual(wholeIs);
     expect(JSON.stringify(one.shown)).not.toContain('PRIVATE KEY');
     expect(JSON.stringify(one.shown)).toContain('"key_file":"client-key.pem"');
-    expect(same.prints.sections.get(section)).toBe(one.prints.sections.get(section));
+    expect(same.fingerprints.sections.get(section)).toBe(one.fingerprints.sections.get(section));
     folder.put('changing.pem', pem('two.pem'));
     const before = await load('ca_file: changing.pem');
     folder.put('changing.pem', pem('cert.pem'));
     const after = await load('ca_file: changing.pem');
-    expect(after.prints.sections.get(section)).not.toBe(before.prints.sections.get(section));
-    expect([...after.prints.sections].filter(([key, print]) => before.prints.sections.get(key) !== print).map(([key]) => key)).toEqual([
-      section,
-    ]);
+    expect(after.fingerprints.sections.get(section)).not.toBe(before.fingerprints.sections.get(section));
+    expect(
+      [...after.fingerprints.sections].filter(([key, print]) => before.fingerprints.sections.get(key) !== print).map(([key]) => key),
+    ).toEqual([section]);
   });
 }
 

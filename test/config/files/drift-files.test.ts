@@ -66,7 +66,7 @@ test('drift files: a file with other runs is another configuration', async () =>
   writeFileSync(join(folder, 'changing.jsonl'), one);
   const before = await load(judged('changing.jsonl'));
   writeFileSync(join(folder, 'changing.jsonl'), two);
-  expect(differing(before.prints.sections, (await load(judged('changing.jsonl'))).prints.sections)).toEqual(['evaluators']);
+  expect(differing(before.fingerprints.sections, (await load(judged('changing.jsonl'))).fingerprints.sections)).toEqual(['evaluators']);
 });
 
 const key = 'evaluators[0].drift.dataset';

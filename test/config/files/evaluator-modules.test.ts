@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { evaluatorModules, TooManyVersions } from '../../../src/config/files/evaluator-modules.ts';
+import { evaluatorModules, TooManyVersions } from '../../../src/config/files/evaluator-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-modules-'));
 afterAll(() => rmSync(folder, { recursive: true }));

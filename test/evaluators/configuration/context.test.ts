@@ -3,7 +3,7 @@ import { configuredEvaluator } from '../../../evaluators/configuration/configure
 import { evaluationContext, patternSourceMax, searchedTextMax } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { patternSize, patternSizeMax } from '../../../evaluators/schema/pattern-size.ts';
-import { schemaTextMax } from '../../../evaluators/schema/schemas.ts';
+import { schemaTextMax } from '../../../evaluators/schema/check.ts';
 import type { ToolDefinition } from '../../../src/model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../../../src/model/json.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';

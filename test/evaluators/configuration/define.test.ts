@@ -1,7 +1,16 @@
 /** What the builders make of an evaluator's description. */
 import { describe, expect, it } from 'vitest';
-import { judge, rule, ruleWithJudge } from '../../../evaluators/configuration/define.ts';
-import { choice, flag, option, optional, programOption, required } from '../../../evaluators/configuration/option-table.ts';
+import {
+  judge,
+  rule,
+  ruleWithJudge,
+  choice,
+  flag,
+  option,
+  optional,
+  programOption,
+  required,
+} from '../../../evaluators/configuration/define.ts';
 import type { Outcome } from '../../../src/model/verdict.ts';
 
 const about = { id: 'polite', summary: 'The answer is polite.', needs: [], defaultThreshold: 1, source: 'tests' } as const;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { convergence } from '../../../evaluators/evidence/convergence.ts';
-import { groupRun, type GroupRunOptions } from '../../../evaluators/evidence/group-run.ts';
+import { convergence, groupRun, type GroupRunOptions } from '../../../evaluators/evidence/convergence.ts';
 import type { AgentTrace } from '../../../src/model/agent-trace.ts';
 import { agentTrace, call } from '../../builders/agent-trace.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { labelledItems } from '../../../evaluators/judging/labelled-items.ts';
-import type { LabelOfItems } from '../../../evaluators/judging/labelled-items.ts';
+import { labelledItems, type LabelOfItems } from '../../../evaluators/judging/question-judge.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
 import type { Outcome } from '../../../src/model/verdict.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atPath, pathStepsMax } from '../../../evaluators/matching/json-path.ts';
-import { readJsonPath } from '../../../evaluators/matching/json-path-reader.ts';
+import { atPath, pathStepsMax, readJsonPath } from '../../../evaluators/matching/json-path.ts';
 import { parseJson } from '../../../src/model/json.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
 

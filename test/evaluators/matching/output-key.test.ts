@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../../evaluators/index.ts';
-import { picked, pickedExpectation } from '../../../evaluators/matching/output-key.ts';
-import type { OutputKey } from '../../../evaluators/matching/output-key.ts';
+import { picked, pickedExpectation, type OutputKey } from '../../../evaluators/matching/texts.ts';
 import { parseJson } from '../../../src/model/json.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';

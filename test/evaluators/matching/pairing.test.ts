@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exactWeightMax, heaviestPairing, maximumPairing } from '../../../evaluators/matching/pairing.ts';
-import type { Pair } from '../../../evaluators/matching/sequences.ts';
+import { exactWeightMax, heaviestPairing, maximumPairing, type Pair } from '../../../evaluators/matching/pairing.ts';
 
 const matrix = fc.integer({ min: 0, max: 5 }).chain((rows) =>
   fc.integer({ min: 0, max: 5 }).chain((columns) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { heaviestCommonSubsequence, longestCommonSubsequence } from '../../../evaluators/matching/sequences.ts';
+import { heaviestCommonSubsequence, longestCommonSubsequence } from '../../../evaluators/matching/pairing.ts';
 
 const word = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 7 });
 const common = (a: readonly string[], b: readonly string[]) => longestCommonSubsequence(a.length, b.length, (x, y) => a[x] === b[y]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { modelNames } from '../../../evaluators/pricing/model-names.ts';
+import { modelNames } from '../../../evaluators/pricing/prices.ts';
 
 const rows: readonly (readonly [name: string, ...shorter: readonly string[]])[] = [
   ['gpt-5-mini'],

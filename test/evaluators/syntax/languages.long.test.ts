@@ -1,10 +1,9 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { codeBlocks } from '../../../evaluators/evidence/code-blocks.ts';
-import { languages } from '../../../evaluators/syntax/languages.ts';
-import type { CodeLanguage } from '../../../evaluators/syntax/languages.ts';
+import { languages, type CodeLanguage } from '../../../evaluators/syntax/languages.ts';
 import { snippets } from './snippets.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -34,11 +33,7 @@ test('syntax: a fence names one language', () => {
 });
 
 test('syntax: the code of this project, and of its pages, raises no alarm', () => {
-  const sources = ['src/model', 'src/pipeline', 'evaluators', 'collectors'].flatMap((folder) =>
-    readdirSync(join(root, folder))
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => join(folder, name)),
-  );
+  const sources = globSync('{src/model,src/pipeline,evaluators,collectors}/**/*.ts', { cwd: root });
   const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/{tutorial,guides,reference,explanation}/*.md', { cwd: root })];
   const blocks = pages.flatMap((page) =>
     (codeBlocks(readFileSync(join(root, page), 'utf8')) ?? []).flatMap(({ language: fence, code, line }) => {

@@ -65,7 +65,7 @@ for (const protocol of ['http/protobuf', 'http/json'] as const) {
   });
 
   test(`span-events: over ${protocol}, one event for each scored or failed verdict and each part, none for a skipped one`, async () => {
-    const { span } = await sent(mixed, { protocol });
+    const { span } = await sent(mixed, { protocol, detail: 'full' });
     const events = (span.events ?? []).map((event) => ({ name: event.name, time: event.timeUnixNano, ...attributes(event.attributes) }));
     const common = {
       name: 'gen_ai.evaluation.result',
@@ -131,6 +131,7 @@ for (const protocol of ['http/protobuf', 'http/json'] as const) {
   test(`span-events: over ${protocol}, scores of 0 and 1 are doubles as all others are, counts stay integers`, async () => {
     const { span } = await sent(scoredRun({ none: scored(0, { threshold: 1 }), all: scored(1), half: scored(0.5), judged: failed() }), {
       protocol,
+      detail: 'full',
     });
     const pairs = [span.attributes, ...(span.events ?? []).map((event) => event.attributes)].flat();
     const numbers = pairs.filter(({ value }) => value.intValue !== undefined || value.doubleValue !== undefined);
@@ -155,6 +156,7 @@ test('span-events: flat attributes for search and annotations of OpenInference',
   const of = run({ tenant: tenant('acme'), trace: agentTrace({ agent: 'travel-agent', sessionId: 's-1' }), completeness: 'partial' });
   const { span } = await sent(
     scoredRun({ tool_error: scored(0.25), judged: scored(0.75) }, of, { evaluatorKind: 'judge', sampleProbability: 0.05 }),
+    { detail: 'full' },
   );
   const all = attributes(span.attributes);
   expect(all).toMatchObject({
@@ -182,8 +184,34 @@ test('span-events: flat attributes for search and annotations of OpenInference',
   expect(first).not.toBe(second);
 });
 
+const calls = [1, 2, 3].map((id) => ({
+  index: id - 1,
+  tool: `tool_${id}`,
+  spanId: spanId(0xb0 + id),
+  score: id === 1 ? 0 : 1,
+  passed: id !== 1,
+  explanation: '',
+}));
+const found = scoredRun({ tool_error: scored(0.25, { parts: calls, evidence: [spanId(0xb2)] }), judged: scored(1), validity: skipped });
+for (const { detail, tools, annotations } of [
+  { detail: undefined, tools: ['tool_1', 'tool_2'], annotations: 0 },
+  { detail: 'lean', tools: ['tool_1', 'tool_2'], annotations: 0 },
+  { detail: 'full', tools: ['tool_1', 'tool_2', 'tool_3'], annotations: 2 },
+] as const)
+  test(`span-events: detail ${detail ?? 'left out'} sends each verdict, and ${tools.length} of three tool calls, one of which fails and one is evidence`, async () => {
+    const { span } = await sent(found, detail === undefined ? {} : { detail });
+    const events = (span.events ?? []).map((event) => attributes(event.attributes));
+    const own = events.filter((event) => event['tracejury.target.tool'] === undefined);
+    expect(own.map((event) => event['gen_ai.evaluation.name'])).toEqual(['tool_error', 'judged']);
+    expect(events.flatMap((event) => event['tracejury.target.tool'] ?? [])).toEqual(tools);
+    const all = attributes(span.attributes);
+    expect(Object.keys(all).filter((key) => key.endsWith('.evaluation.name'))).toHaveLength(annotations);
+    expect(all).toMatchObject({ 'tracejury.verdict': 'fail', 'tracejury.failed': ['tool_error'], 'tracejury.score.judged': 1 });
+    expect(all).not.toHaveProperty('tracejury.results.left_out');
+  });
+
 test('span-events: a rule is CODE, all passed is pass, and nothing failed is named', async () => {
-  const all = attributes((await sent(scoredRun({ tool_error: scored(0.75) }))).span.attributes);
+  const all = attributes((await sent(scoredRun({ tool_error: scored(0.75) }), { detail: 'full' })).span.attributes);
   expect(all).toMatchObject({ 'tracejury.verdict': 'pass', 'evaluations.0.evaluation.annotator_kind': 'CODE' });
   expect(all).not.toHaveProperty('tracejury.failed');
 });
@@ -292,7 +320,7 @@ test('span-events: more results than a carrier holds are cut, verdicts before pa
     passed: true,
     explanation: '',
   }));
-  const { span } = await sent(scoredRun({ tool_error: scored(1, { parts: many }), last: scored(0.25) }));
+  const { span } = await sent(scoredRun({ tool_error: scored(1, { parts: many }), last: scored(0.25) }), { detail: 'full' });
   expect(span.events).toHaveLength(evaluationEventsMax);
   expect(attributes(span.events?.[1]?.attributes ?? [])).toMatchObject({ 'gen_ai.evaluation.name': 'last' });
   expect(attributes(span.attributes)).toMatchObject({ 'tracejury.results.left_out': 7, 'tracejury.score.last': 0.25 });
@@ -300,7 +328,7 @@ test('span-events: more results than a carrier holds are cut, verdicts before pa
 
 test('span-events: no attribute is lost with many evaluators', async () => {
   const verdicts = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`e${at}`, scored(0.75)]));
-  const all = attributes((await sent(scoredRun(verdicts))).span.attributes);
+  const all = attributes((await sent(scoredRun(verdicts), { detail: 'full' })).span.attributes);
   expect(Object.keys(all).filter((key) => key.startsWith('tracejury.score.'))).toHaveLength(300);
   expect(all).toHaveProperty(['evaluations.299.evaluation.identifier']);
 });

@@ -65,7 +65,7 @@ const flips = [
   { name: 'in the body', offset: () => 50 },
   { name: 'in the tenant', offset: (id: number) => -texts(id) },
   { name: 'in the length', offset: headAt },
-  { name: 'in the life', offset: (id: number) => headAt(id) + 4 },
+  { name: 'in the generation', offset: (id: number) => headAt(id) + 4 },
   { name: 'in the position', offset: (id: number) => headAt(id) + 12 },
   { name: 'in the sum of the head', offset: (id: number) => headAt(id) + 32 },
 ] as const;

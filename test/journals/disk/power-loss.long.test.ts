@@ -5,7 +5,7 @@ import { seeded } from '../../builders/seeded.ts';
 import { check, ledger, session } from '../session.ts';
 import { simulatedDisk, type Faults } from '../simulated-disk.ts';
 
-const life = fc.record({
+const generation = fc.record({
   bursts: fc.integer({ min: 0, max: 12 }),
   stops: fc.boolean(),
   /** The operation at which it ends; later than the last: after it. */
@@ -14,12 +14,12 @@ const life = fc.record({
   failsAt: fc.option(fc.integer({ min: 0, max: 160 }), { nil: undefined }),
   end: fc.constantFrom('power' as const, 'death' as const),
 });
-type Life = typeof life extends fc.Arbitrary<infer L> ? L : never;
+type Life = typeof generation extends fc.Arbitrary<infer L> ? L : never;
 
 test('journal disk: after any number of power losses what was acknowledged is there once and in order', async () => {
   let acknowledged = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(life, { minLength: 1, maxLength: 4 }), fc.integer(), async (lives, seed) => {
+    fc.asyncProperty(fc.array(generation, { minLength: 1, maxLength: 4 }), fc.integer(), async (lives, seed) => {
       const chance = seeded(seed);
       const book = ledger();
       let disk = simulatedDisk(faultsOf(lives[0]));

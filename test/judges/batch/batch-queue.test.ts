@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Answer } from '../../../evaluators/evaluator.ts';
 import { isPutOff } from '../../../src/judges/batch/batch-queue.ts';
-import { overBudget, overLimit } from '../../../src/judges/budget/budget-reservation.ts';
+import { overBudget, overLimit } from '../../../src/judges/budget/budgets.ts';
 import type { BudgetReservation, Tokens, Used } from '../../../src/model/budget.ts';
 import { runJudge } from '../../../src/pipeline/jury/judge-driver.ts';
 import { batchHost, batchOf, good, question } from '../batch-host.ts';

@@ -6,7 +6,7 @@ import { ledger, type Ledger } from '../../../src/judges/budget/ledger.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noAmount, type Used } from '../../../src/model/budget.ts';
 import { noSpending, type JudgeSpendStore } from '../../../src/model/store/judge-store.ts';
-import { memorySpend } from '../../../src/judges/budget/memory-spend.ts';
+import { memorySpend } from '../../../src/judges/budget/rate-window.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../../builders/manual-sleep.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { embeddingCache } from '../../../src/judges/client/embedder.ts';
-import type { Judge } from '../../../src/judges/judge.ts';
-import type { JudgeSettings } from '../../../src/judges/settings.ts';
+import type { Judge, JudgeSettings } from '../../../src/judges/judge.ts';
 import { bench } from '../bench.ts';
 import { embeds, says, status, type Play } from '../chat-server.ts';
 

@@ -3,7 +3,7 @@ import type { Answer, Question } from '../../../evaluators/evaluator.ts';
 import { type JudgeEnd, type JudgeJob, judgeExecutor, type JudgeExecutorOptions } from '../../../src/judges/queue/executor.ts';
 import { scriptedJudge } from '../../../src/judges/scripted.ts';
 import type { Judge } from '../../../src/judges/judge.ts';
-import { overBudget, withReservation } from '../../../src/judges/budget/budget-reservation.ts';
+import { overBudget, withReservation } from '../../../src/judges/budget/budgets.ts';
 import { askOf, type Ask } from '../../../src/pipeline/jury/judge-driver.ts';
 import type { Lend } from '../../../src/runtime/concurrency-limiter.ts';
 import type { Outcome } from '../../../src/model/verdict.ts';

@@ -47,6 +47,30 @@ describe('otlp', () => {
     );
   });
 
+  test('otlp: spans with the same keys share their shape, and those in JSON too', () => {
+    const spanWith = (id: string, keys: readonly string[]): object => ({
+      traceId: '0'.repeat(31) + '1',
+      spanId: '0'.repeat(15) + id,
+      name: 'a',
+      startTimeUnixNano: '1',
+      endTimeUnixNano: '2',
+      attributes: keys.map((key) => ({ key, value: { stringValue: key } })),
+    });
+    const list = [spanWith('1', ['a', 'b']), spanWith('2', ['a', 'b']), spanWith('3', ['b', 'a']), spanWith('4', ['a', 'b', 'a'])];
+    const { spans } = readTraces(Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: list }] }] })), 'json');
+    const [first, second, third, fourth] = spans.map((span) => span.keyShape?.());
+    expect(first?.keys).toEqual(['a', 'b']);
+    expect(second).toBe(first);
+    expect(third?.keys).toEqual(['b', 'a']);
+    expect(fourth).toBe(first);
+    expect(spans.map((span) => span.attributeKeys())).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+      ['b', 'a'],
+      ['a', 'b'],
+    ]);
+  });
+
   test('otlp: an attribute reads the same every time and maps have no prototype', () => {
     const body = traceRequest.encode({
       resourceSpans: [

@@ -31,6 +31,27 @@ const cases: readonly Case[] = [
     runs: ['2: a []', '3: b []'],
   },
   {
+    name: 'two agents beside each other, of which one names the other as the one that takes over, are one run',
+    spans: [
+      span({ id: 1 }),
+      agentSpan({ id: 2, parent: 1, agent: 'a' }),
+      span({ id: 3, parent: 2, attributes: { type: 'handoff', from_agent: 'a', to_agent: 'b' } }),
+      agentSpan({ id: 4, parent: 1, agent: 'b' }),
+      toolSpan({ id: 5, parent: 4, tool: 'f' }),
+    ],
+    runs: ['2: a [] > b via handoff', '4: b [f] under 2'],
+  },
+  {
+    name: 'one that hands over to somebody else has no part in the other',
+    spans: [
+      span({ id: 1 }),
+      agentSpan({ id: 2, parent: 1, agent: 'a' }),
+      span({ id: 3, parent: 2, attributes: { type: 'handoff', to_agent: 'c' } }),
+      agentSpan({ id: 4, parent: 1, agent: 'b' }),
+    ],
+    runs: ['2: a []', '4: b []'],
+  },
+  {
     name: 'tool calls belong to the nearest agent above them',
     spans: [
       agentSpan({ id: 1, agent: 'outer' }),
@@ -132,6 +153,81 @@ const cases: readonly Case[] = [
     name: 'work whose parent has not arrived may belong to an agent in between, so it stays by itself',
     spans: [agentSpan({ id: 1, agent: 'outer' }), toolSpan({ id: 4, parent: 3, tool: 'f' })],
     runs: ['1: outer []', '3: none [f]'],
+  },
+  {
+    name: 'a stage that a framework calls an agent, without a name and without work, is no sub-agent',
+    spans: [
+      agentSpan({ id: 1, agent: 'outer' }),
+      workflow({ id: 2, parent: 1 }),
+      toolSpan({ id: 3, parent: 2, tool: 'ask' }),
+      workflow({ id: 4, parent: 3, name: 'executor' }),
+      workflow({ id: 5, parent: 4, name: 'plan' }),
+      toolSpan({ id: 6, parent: 4, tool: 'f' }),
+    ],
+    runs: ['1: outer [ask] > executor via tool ask', '4: executor [f] under 1'],
+  },
+  {
+    name: 'a span that only tells the name of an agent whose work stands in other spans is no sub-agent',
+    spans: [
+      agentSpan({ id: 1, agent: 'outer' }),
+      toolSpan({ id: 2, parent: 1, tool: 'f' }),
+      agentSpan({ id: 3, parent: 1, agent: 'inner' }),
+      span({ id: 4, parent: 1, attributes: { 'acme.step.type': 'step', 'acme.agent.name': 'inner' } }),
+      toolSpan({ id: 5, parent: 4, tool: 'g' }),
+    ],
+    runs: ['1: outer [f] > inner via child_span', '4: inner [g] under 1'],
+  },
+  {
+    name: 'an agent that works nowhere is a sub-agent all the same',
+    spans: [
+      agentSpan({ id: 1, agent: 'outer' }),
+      toolSpan({ id: 2, parent: 1, tool: 'f' }),
+      agentSpan({ id: 3, parent: 1, agent: 'inner' }),
+    ],
+    runs: ['1: outer [f] > inner via child_span', '3: inner [] under 1'],
+  },
+  {
+    name: 'what a framework calls any graph is a frame of the agents in it',
+    spans: [
+      agentSpan({ id: 1, agent: 'LangGraph' }),
+      agentSpan({ id: 2, parent: 1, agent: 'clerk', end: 10 }),
+      toolSpan({ id: 3, parent: 2, tool: 'f' }),
+    ],
+    runs: ['2: clerk [f]'],
+  },
+  {
+    name: 'a span that only tells the name of the agent whose steps stand beside it is no sub-agent',
+    spans: [
+      agentSpan({ id: 1, agent: 'LangGraph' }),
+      agentSpan({ id: 2, parent: 1, agent: 'clerk' }),
+      span({ id: 3, parent: 1, attributes: { 'acme.step.type': 'step', 'acme.agent.name': 'clerk' } }),
+      toolSpan({ id: 4, parent: 3, tool: 'f' }),
+    ],
+    runs: ['1: clerk [f]'],
+  },
+  ...['call', 'tool.run.start-3'].map((name) => ({
+    name: `an agent that works inside a tool, in a span ${name}`,
+    spans: [
+      agentSpan({ id: 1, agent: 'a' }),
+      toolSpan({ id: 2, parent: 1, tool: 'ask', end: 90 }),
+      span({ id: 3, parent: 2, name }),
+      modelSpan({ id: 4, parent: 3, says: 'x' }),
+      toolSpan({ id: 5, parent: 3, tool: 'f' }),
+    ],
+    runs:
+      name === 'call'
+        ? ['1: a [ask] > call via tool ask', '3: call [f] under 1']
+        : ['1: a [ask] > undefined via tool ask', '3: none [f] under 1'],
+  })),
+  ...['ai.generateText', 'invocation'].map((name) => ({
+    name: `${name} is the name of no agent`,
+    spans: [span({ id: 1, name }), toolSpan({ id: 2, parent: 1, tool: 'f' })],
+    runs: ['1: none [f]'],
+  })),
+  {
+    name: 'a frame before the name of a span is no part of the agent’s',
+    spans: [span({ id: 1, name: 'AxGen > support' }), toolSpan({ id: 2, parent: 1, tool: 'f' })],
+    runs: ['1: support [f]'],
   },
   {
     name: 'agents in a cycle of parents are still found',

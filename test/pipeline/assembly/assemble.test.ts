@@ -37,6 +37,20 @@ const cases: readonly Case[] = [
     trace: { input: 'q', finalResponse: 'a' },
   },
   {
+    name: 'of one request whose messages were written down when the run had gone on, the last one is the answer',
+    spans: [
+      root,
+      modelSpan({
+        id: 2,
+        parent: 1,
+        user: 'q',
+        history: [assistant({ asks: [{ id: 'c', name: 'f' }] }), assistant({ text: 'a' })],
+        asks: [{ id: 'c', name: 'f' }],
+      }),
+    ],
+    trace: { input: 'q', finalResponse: 'a' },
+  },
+  {
     name: 'a model that only asks for tools gives no answer',
     spans: [
       agentSpan({ id: 1, status: 'error', message: 'gone' }),
@@ -56,6 +70,20 @@ const cases: readonly Case[] = [
     spans: [root, modelSpan({ id: 2, parent: 1, history: [{ role: 'system', parts: [{ type: 'text', content: 'be kind' }] }, user('q')] })],
     trace: { systemPrompt: 'be kind', input: 'q' },
   },
+  ...(
+    [
+      ['is told whole to the model, behind the agent’s name', 'You are desk. Be kind.\nBe quick.', 'You are desk. Be kind.\nBe quick.'],
+      ['stands before what a framework appends', 'Be kind.\nYou are desk.', 'Be kind.'],
+      ['stands in a frame that does not name the agent', 'You supervise others. Be kind.', 'Be kind.'],
+    ] as const
+  ).map(([what, asked, systemPrompt]): Case => ({
+    name: `a system prompt of an agent’s span ${what}`,
+    spans: [
+      agentSpan({ id: 1, agent: 'desk', attributes: { 'gen_ai.system_instructions': [{ type: 'text', content: 'Be kind.' }] } }),
+      modelSpan({ id: 2, parent: 1, history: [{ role: 'system', parts: [{ type: 'text', content: asked }] }, user('q')] }),
+    ],
+    trace: { systemPrompt },
+  })),
   {
     name: 'tokens are added over model spans only',
     spans: [
@@ -66,10 +94,46 @@ const cases: readonly Case[] = [
     trace: { tokens: { input: 30, output: 3 } },
   },
   {
+    name: 'the sum on the agent’s span counts where one span stands for a whole loop of requests',
+    spans: [
+      agentSpan({ id: 1, start: 0, end: 100, attributes: tokens(744, 87) }),
+      modelSpan({ id: 2, parent: 1, start: 10, end: 90, attributes: tokens(285, 35) }),
+      toolSpan({ id: 3, parent: 1, start: 40, end: 50 }),
+    ],
+    trace: { tokens: { input: 744, output: 87 } },
+  },
+  {
+    name: 'the sum on the agent’s span does not count where no tool ran during the request',
+    spans: [
+      agentSpan({ id: 1, start: 0, end: 100, attributes: tokens(744, 87) }),
+      modelSpan({ id: 2, parent: 1, start: 10, end: 30, attributes: tokens(285, 35) }),
+      toolSpan({ id: 3, parent: 1, start: 40, end: 50 }),
+    ],
+    trace: { tokens: { input: 285, output: 35 } },
+  },
+  {
     name: 'without any token count there are no tokens, which is not zero',
     spans: [root, modelSpan({ id: 2, parent: 1 })],
     trace: { model: 'm' },
     without: ['tokens'],
+  },
+  {
+    name: 'two spans of one response beside one another are one request, with the numbers of the one nearer to the API',
+    spans: [
+      root,
+      modelSpan({ id: 2, parent: 1, end: 90, scope: 'a', says: 'a', attributes: { ...tokens(10, 2), 'gen_ai.response.id': 'r1' } }),
+      modelSpan({ id: 3, parent: 1, end: 80, scope: 'b', attributes: { ...tokens(10, 1), 'gen_ai.response.id': 'r1' } }),
+    ],
+    trace: { tokens: { input: 10, output: 1 }, finalResponse: 'a' },
+  },
+  {
+    name: 'two spans of two responses are two requests',
+    spans: [
+      root,
+      modelSpan({ id: 2, parent: 1, end: 90, scope: 'a', says: 'a', attributes: { ...tokens(10, 2), 'gen_ai.response.id': 'r1' } }),
+      modelSpan({ id: 3, parent: 1, end: 80, scope: 'b', attributes: { ...tokens(10, 1), 'gen_ai.response.id': 'r2' } }),
+    ],
+    trace: { tokens: { input: 20, output: 3 } },
   },
   {
     name: 'one model span inside another is one request told twice',
@@ -94,6 +158,47 @@ const cases: readonly Case[] = [
       modelSpan({ id: 4, parent: 2, attributes: tokens(20, 2) }),
     ],
     trace: { tokens: { input: 30, output: 3 } },
+  },
+  {
+    name: 'a step with the kind of a request, beside requests that were answered, is none',
+    spans: [
+      root,
+      span({ id: 2, parent: 1, attributes: { 'acme.span.kind': 'llm', 'acme.model': 'm', 'acme.tools': '["<Tool object>"]' } }),
+      modelSpan({ id: 3, parent: 1, says: 'a', attributes: tokens(10, 1) }),
+    ],
+    trace: { modelCalls: [expect.objectContaining({ spanId: span({ id: 3 }).spanId })] as never },
+  },
+  {
+    name: 'a request that leaves one span as it begins and another as it ends',
+    spans: [
+      root,
+      modelSpan({ id: 2, parent: 1, user: 'q' }),
+      modelSpan({ id: 3, parent: 1, user: 'q', says: 'a', attributes: tokens(10, 1) }),
+    ],
+    trace: {
+      tokens: { input: 10, output: 1 },
+      finalResponse: 'a',
+      modelCalls: [expect.objectContaining({ spanId: span({ id: 2 }).spanId, inputTokens: 10 })] as never,
+    },
+  },
+  {
+    name: 'a failed request and the one that repeats it are two',
+    spans: [
+      root,
+      modelSpan({ id: 2, parent: 1, user: 'q', status: 'error' }),
+      modelSpan({ id: 3, parent: 1, user: 'q', says: 'a', attributes: tokens(10, 1) }),
+    ],
+    trace: {
+      modelCalls: [
+        expect.objectContaining({ spanId: span({ id: 2 }).spanId }),
+        expect.objectContaining({ spanId: span({ id: 3 }).spanId }),
+      ] as never,
+    },
+  },
+  {
+    name: 'a request that nothing tells more of is one where no other is',
+    spans: [root, span({ id: 2, parent: 1, attributes: { 'acme.span.kind': 'llm', 'acme.model': 'm' } })],
+    trace: { model: 'm', modelCalls: [expect.objectContaining({ spanId: span({ id: 2 }).spanId })] as never },
   },
   {
     name: 'definitions of all spans are united, and those of tool spans fill in',
@@ -184,6 +289,20 @@ describe('assemble', () => {
     });
   }
 
+  test.each([
+    ['does not count where it may hold what a sub-agent used', tokens(744, 87), tokens(100, 10), { input: 285, output: 35 }],
+    ['counts where it is less than both used together', tokens(744, 87), tokens(500, 60), { input: 744, output: 87 }],
+  ])('assemble: over a loop of requests, the sum on the span of an agent with a sub-agent %s', (_name, sum, below, expected) => {
+    const [run] = assembled([
+      agentSpan({ id: 1, start: 0, end: 100, attributes: sum }),
+      modelSpan({ id: 2, parent: 1, start: 10, end: 90, attributes: tokens(285, 35) }),
+      toolSpan({ id: 3, parent: 1, start: 40, end: 50 }),
+      agentSpan({ id: 4, parent: 3, start: 41, end: 49, agent: 'other' }),
+      modelSpan({ id: 5, parent: 4, start: 42, end: 48, attributes: below }),
+    ]);
+    expect(run?.trace.tokens).toEqual(expected);
+  });
+
   const waiting: readonly {
     readonly name: string;
     readonly spans: readonly Span[];
@@ -239,4 +358,16 @@ describe('assemble', () => {
       expect(assembled(spans)[0]).toMatchObject({ waitsFor, rootArrived, parentMissing });
     });
   }
+
+  test('assemble: of agents that hand over inside a frame the frame tells the input, and the last model the answer', () => {
+    const [run, other] = assembled([
+      span({ id: 1, attributes: { 'acme.span.kind': 'workflow', 'acme.input': 'q' } }),
+      agentSpan({ id: 2, parent: 1, agent: 'a', input: 'Context: q', output: 'b takes over' }),
+      span({ id: 3, parent: 2, attributes: { type: 'handoff', to_agent: 'b' } }),
+      agentSpan({ id: 4, parent: 1, agent: 'b' }),
+      modelSpan({ id: 5, parent: 4, user: 'Context: q', says: 'done' }),
+    ]);
+    expect([run?.trace.agent, run?.trace.input, run?.trace.finalResponse]).toEqual(['a', 'q', 'done']);
+    expect(other?.parent).toEqual(run?.key);
+  });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { tenant } from '../../../src/model/ids.ts';
 import { gathered } from '../../builders/gathered.ts';
-import { modelSpan } from '../../builders/gen-ai-spans.ts';
+import { assistant, modelSpan } from '../../builders/gen-ai-spans.ts';
 
 const first = modelSpan({ id: 1, trace: 1, user: 'Where is A-1?', asks: [{ id: 'c1', name: 'find', arguments: '{"id":"A-1"}' }] });
 const second = modelSpan({
@@ -37,6 +37,37 @@ describe('fragments', () => {
           { id: 'c2', name: 'notify', result: 'ok' },
         ],
       });
+    }
+  });
+
+  test('fragments: an answer that tells its calls without ids is gone on from by its history, even where its span ends late', () => {
+    const asking = modelSpan({
+      id: 1,
+      trace: 1,
+      start: 0,
+      end: 50,
+      user: 'Where is A-1?',
+      asks: [{ name: 'find', arguments: { id: 'A-1' } }],
+    });
+    const answering = modelSpan({
+      id: 2,
+      trace: 2,
+      start: 40,
+      end: 60,
+      user: 'Where is A-1?',
+      history: [assistant({ asks: [{ id: 'c1', name: 'find', arguments: { id: 'A-1' } }] })],
+      told: [{ id: 'c1', response: 'sent' }],
+      says: 'On its way.',
+    });
+    for (const order of [
+      [asking, answering],
+      [answering, asking],
+    ]) {
+      const to = gathered();
+      to.spans(...order);
+      to.pass(60_000);
+      expect(to.runs().map(({ spanId, completeness }) => [spanId, completeness])).toEqual([[asking.spanId, 'complete']]);
+      expect(to.runs()[0]?.trace.toolCalls).toMatchObject([{ id: 'c1', name: 'find', result: 'sent' }]);
     }
   });
 

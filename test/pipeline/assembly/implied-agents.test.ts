@@ -14,6 +14,11 @@ const kind = (value: string, others: Attributes = {}): Attributes => ({ 'acme.sp
 const works = (agent: string): Attributes => kind('task', { metadata: JSON.stringify({ lc_agent_name: agent }) });
 const inGraph = (ns: string): Attributes => kind('task', { metadata: JSON.stringify({ langgraph_checkpoint_ns: ns }) });
 const model = (text = 'a'): Attributes => kind('llm', { 'acme.output': text, model: 'm' });
+const asks = (id: string, name: string): Attributes =>
+  kind('llm', {
+    'acme.output': JSON.stringify({ role: 'assistant', tool_calls: [{ id, function: { name, arguments: '{}' } }] }),
+    model: 'm',
+  });
 const tool = (name: string): Attributes => kind('tool', { 'tool.name': name, 'tool.result': 'r' });
 
 const cases: readonly {
@@ -49,6 +54,22 @@ const cases: readonly {
     ],
     agents: [
       ['clerk', 'root', ['find', 'close']],
+      ['desk', 'handoff', ['refund']],
+    ],
+  },
+  {
+    name: 'a tool beside the steps of agents is that of the one whose model asked for it',
+    spans: [
+      node(1, undefined, kind('workflow'), 'AgentWorkflow'),
+      node(2, 1, works('clerk')),
+      node(3, 2, asks('c1', 'find')),
+      node(4, 1, { ...tool('find'), 'tool.call_id': 'c1' }),
+      node(5, 1, works('desk')),
+      node(6, 5, asks('c2', 'refund')),
+      node(7, 1, { ...tool('refund'), 'tool.call_id': 'c2' }),
+    ],
+    agents: [
+      ['clerk', 'root', ['find']],
       ['desk', 'handoff', ['refund']],
     ],
   },

@@ -1,7 +1,9 @@
 /** What two dialects tell about one span becomes one set of facts. */
 import { expect, test } from 'vitest';
 import type { SpanFacts } from '../../../collectors/collector.ts';
-import { joined } from '../../../src/pipeline/assembly/span-facts.ts';
+import { collectors } from '../../../collectors/index.ts';
+import { joined, spanReadingOf } from '../../../src/pipeline/assembly/span-facts.ts';
+import { span } from '../../builders/spans.ts';
 
 const told: SpanFacts = { role: 'agent', agentName: 'planner' };
 const guess: SpanFacts = { role: 'agent', agentName: 'invoke', agentNameIsGuess: true };
@@ -27,3 +29,29 @@ for (const { name, first, second, agent, isGuess } of names) {
     expect([agentName, agentNameIsGuess]).toEqual([agent, isGuess]);
   });
 }
+
+test.each([
+  { name: 'whose result names the tool is a call', message: { tool_call_id: 'c1', name: 'search', content: 'r' }, role: 'tool' },
+  { name: 'whose result names none is a step', message: { content: 'r' }, role: 'step' },
+])('span-facts: a task of OpenLLMetry with the name of a class $name', ({ message, role }) => {
+  const task = span({
+    id: 1,
+    name: 'execute_tool DynamicStructuredTool',
+    attributes: {
+      'traceloop.span.kind': 'task',
+      'gen_ai.operation.name': 'execute_tool',
+      'traceloop.entity.name': 'DynamicStructuredTool',
+      'traceloop.entity.input': '{"args":["{\\"x\\":1}"]}',
+      'traceloop.entity.output': JSON.stringify({ lc: 1, type: 'constructor', id: ['m', 'ToolMessage'], kwargs: message }),
+    },
+  });
+  expect(spanReadingOf({ collectors, records: new Map() }, task).facts.role).toBe(role);
+});
+
+test('span-facts: messages that say something win over empty ones, and only over these', () => {
+  const empty: SpanFacts = { outputMessages: [{ role: 'assistant', asked: [], told: [] }] };
+  const answer = (text: string): SpanFacts => ({ outputMessages: [{ role: 'assistant', text, asked: [], told: [] }] });
+  expect(joined(empty, answer('a')).outputMessages).toEqual(answer('a').outputMessages);
+  expect(joined(answer('a'), answer('b')).outputMessages).toEqual(answer('a').outputMessages);
+  expect(joined(answer('a'), empty).outputMessages).toEqual(answer('a').outputMessages);
+});

@@ -70,6 +70,85 @@ const cases: readonly Case[] = [
     ],
   },
   {
+    name: 'a call that an answer tells without its id has the id that the next request repeats it with',
+    spans: [
+      modelSpan({ id: 2, parent: 1, user: 'q', asks: [{ name: 'f', arguments: { x: 1 } }] }),
+      modelSpan({ id: 3, parent: 1, user: 'q', history: [assistant({ asks: [f1] })], told: [{ id: 'c1', response: { r: 1 } }], says: 'a' }),
+    ],
+    calls: [{ name: 'f', id: 'c1', turn: 0, executed: true, result: { r: 1 } }],
+  },
+  ...(
+    [
+      ['tells its failure', { name: 'run f', start: 12, end: 14 }, { message: 'no such place', type: 'KeyError', sign: 'exception_event' }],
+      ['that began before the call was asked for does not', { name: 'f', start: 5, end: 6 }, undefined],
+      ['that ended after its answer does not', { name: 'f', start: 12, end: 40 }, undefined],
+      ['that has only the end of its name does not', { name: 'self', start: 12, end: 14 }, undefined],
+    ] as const
+  ).map(([what, own, error]): Case => ({
+    name: `an application’s span that is named after the call ${what}`,
+    spans: [
+      modelSpan({ id: 2, parent: 1, start: 1, end: 10, user: 'q', asks: [f1] }),
+      span({
+        id: 3,
+        parent: 1,
+        ...own,
+        events: [{ name: 'exception', attributes: { 'exception.message': 'no such place', 'exception.type': 'KeyError' } }],
+      }),
+      modelSpan({ id: 4, parent: 1, start: 20, end: 30, user: 'q', told: [{ id: 'c1', response: 'Error: no such place' }], says: 'a' }),
+    ],
+    calls: [{ id: 'c1', executed: true, result: 'Error: no such place', ...(error === undefined ? {} : { error }) }],
+  })),
+  {
+    name: 'a result that is told twice failed where it is told once that it is an error',
+    spans: [
+      modelSpan({ id: 2, parent: 1, user: 'q', asks: [f1] }),
+      modelSpan({
+        id: 3,
+        parent: 1,
+        user: 'q',
+        history: [toolMessage([{ id: 'c1', response: 'boom' }])],
+        told: [{ id: 'c1', response: 'boom', is_error: true }],
+        says: 'a',
+      }),
+    ],
+    calls: [{ id: 'c1', result: 'boom', error: { message: 'boom', sign: 'is_error' } }],
+  },
+  {
+    name: 'a call that the next request repeats without its id is no other call',
+    spans: [
+      modelSpan({ id: 2, parent: 1, user: 'q', asks: [f1] }),
+      toolSpan({ id: 3, parent: 1, tool: 'f', call: 'c1', result: { r: 1 } }),
+      modelSpan({
+        id: 4,
+        parent: 1,
+        user: 'q',
+        history: [assistant({ asks: [{ name: 'f', arguments: { x: 1 } }] })],
+        told: [{ response: { r: 1 } }],
+        says: 'a',
+      }),
+    ],
+    calls: [{ name: 'f', id: 'c1', turn: 0, executed: true, result: { r: 1 } }],
+  },
+  {
+    name: 'one request whose messages were written down when the run had gone on tells all calls',
+    spans: [
+      modelSpan({
+        id: 2,
+        parent: 1,
+        user: 'q',
+        history: [assistant({ asks: [f1] }), toolMessage([{ id: 'c1', response: { r: 1 } }]), assistant({ asks: [g] })],
+        told: [{ id: 'c3', response: { r: 3 } }],
+        asks: [f1],
+      }),
+      toolSpan({ id: 3, parent: 1, tool: 'f', arguments: { x: 1 } }),
+      toolSpan({ id: 4, parent: 1, tool: 'g', arguments: { y: 2 } }),
+    ],
+    calls: [
+      { name: 'f', id: 'c1', executed: true, result: { r: 1 } },
+      { name: 'g', id: 'c3', executed: true, result: { r: 3 } },
+    ],
+  },
+  {
     name: 'repeated identical calls with different ids stay apart',
     spans: [
       modelSpan({ id: 2, parent: 1, asks: [f1] }),

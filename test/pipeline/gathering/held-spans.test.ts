@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Span } from '../../../src/model/span.ts';
 import { keyShapes } from '../../../src/otlp/read/key-shapes.ts';
-import { spanPacker } from '../../../src/otlp/cut/span-packing.ts';
+import { spanBlocks, spanPacker } from '../../../src/otlp/cut/span-packing.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { HeldSpans } from '../../../src/pipeline/gathering/held-spans.ts';
 import { slabs } from '../../../src/pipeline/gathering/slab-allocator.ts';
-import { slabCompaction } from '../../../src/service/idle-compactor.ts';
+import { slabCompaction } from '../../../src/service/close-scheduler.ts';
 import { spanId as spanOf } from '../../builders/agent-trace.ts';
 import { span } from '../../builders/spans.ts';
 import { traceRequest } from '../../otlp/descriptors.ts';
@@ -26,19 +26,23 @@ describe('held-spans', () => {
   test('held-spans: what is packed is read back equal, in its order, from whatever requests it came', () => {
     const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
     fc.assert(
-      fc.property(fc.array(fc.tuple(traceRequests, fc.boolean(), fc.boolean()), { maxLength: 10 }), (requests) => {
-        const [all, whole] = [new HeldSpans(), new HeldSpans()];
-        for (const [request, packs, squeezes] of requests) {
-          for (const one of readTraces(traceRequest.encode(request.proto), 'protobuf').spans) {
-            expect(all.has(one.spanId)).toBe(whole.has(one.spanId));
-            if (!whole.has(one.spanId))
-              for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size, position: 0, ordinal: whole.size });
+      fc.property(
+        fc.array(fc.tuple(traceRequests, fc.constantFrom('held', 'in place', 'copied', 'squeezed')), { maxLength: 10 }),
+        (requests) => {
+          const [all, whole] = [new HeldSpans(), new HeldSpans()];
+          for (const [request, as] of requests) {
+            for (const one of readTraces(traceRequest.encode(request.proto), 'protobuf').spans) {
+              expect(all.has(one.spanId)).toBe(whole.has(one.spanId));
+              if (!whole.has(one.spanId))
+                for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size, position: 0, ordinal: whole.size });
+            }
+            if (as === 'in place') all.packInPlace(packing.packer);
+            else if (as !== 'held') all.pack(as === 'squeezed' ? { ...packing, slabs: slabCompaction() } : packing);
+            expect(all.size).toBe(whole.size);
           }
-          if (packs) all.pack(squeezes ? { ...packing, slabs: slabCompaction() } : packing);
-          expect(all.size).toBe(whole.size);
-        }
-        expect(told(all)).toEqual(told(whole));
-      }),
+          expect(told(all)).toEqual(told(whole));
+        },
+      ),
       { numRuns: 40 },
     );
   });
@@ -99,7 +103,7 @@ describe('held-spans', () => {
     const body = writeTraces([span({ id: 1 })], 'json');
     const [fromJson] = readTraces(body, 'json').spans;
     if (fromJson === undefined) throw new Error('no span');
-    expect(packing.packer.pack([span({ id: 2 }), fromJson])).toBeUndefined();
+    expect(spanBlocks([span({ id: 2 }), fromJson])).toBeUndefined();
     const large = span({ id: 3, bytes: 5 * 1024 * 1024 });
     const all = held([fromJson, large]);
     all.pack(packing);

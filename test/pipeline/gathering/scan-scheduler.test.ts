@@ -309,7 +309,7 @@ const turns: readonly { readonly name: string; readonly happens: (to: Host) => v
 
 for (const { name, happens, revisions } of turns) {
   test(`under way: ${name}, and every run closes once`, () => {
-    for (let before = 1; before < 40; before += 3) {
+    for (let before = 1; before < 40; before += 39 / propertyRuns({ short: 4, long: 13 })) {
       const to = host({ bytesMax: 1_000_000 });
       to.send(...large);
       to.wait(restMs);

@@ -4,6 +4,7 @@ import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMessage } from '../../../src/receivers/grpc/grpc-message.ts';
+import { bufferPool } from '../../../src/runtime/buffer-pool.ts';
 import { byteBudget } from '../../../src/receivers/byte-budget.ts';
 import { traceResponse } from '../../otlp/descriptors.ts';
 import { openGrpcDoor, testLimits, type Door } from '../door.ts';
@@ -197,9 +198,16 @@ function reading(bytes: Buffer, cuts: readonly number[]): { readonly read: Promi
   const telemetry = { add: () => undefined, record: () => undefined, set: (_: string, value: number) => void (held = value) };
   const source = new PassThrough();
   const lease = byteBudget({ bytesMax: 1000, telemetry })({ keepFreeBytes: 0 })();
-  const read = readMessage(source, { encoding: 'identity', bodyBytesMax: 2000, inflatedBytesMax: 1000, lease, received: () => undefined });
+  const read = readMessage(source, {
+    encoding: 'identity',
+    bodyBytesMax: 2000,
+    inflatedBytesMax: 1000,
+    lease,
+    buffers: bufferPool({ freeBytesMax: 0 }),
+    received: () => undefined,
+  });
   const edges = [0, ...cuts.filter((cut) => cut < bytes.length).sort((a, b) => a - b), bytes.length];
   edges.slice(1).forEach((edge, at) => source.write(bytes.subarray(edges[at], edge)));
   source.end();
-  return { read: read.then(({ body }) => body), left: () => held };
+  return { read: read.then(({ body }) => body.bytes), left: () => held };
 }

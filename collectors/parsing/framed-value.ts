@@ -1,0 +1,33 @@
+/** Values without the frames that SDKs put around any value, whatever it is. */
+import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
+import type { AttributeValue } from '../../src/model/span.ts';
+import { jsonOf, parseContainer, parseText } from './parsing.ts';
+
+/** The value in `{"type": "json", "value": …}`, `[{"json": …}]` and the like. */
+export function unwrapped(raw: AttributeValue | undefined): AttributeValue | undefined {
+  if (raw === undefined) return undefined;
+  const json = jsonOf(raw);
+  const value = typeof json === 'string' ? parseText(json) : json;
+  if (isJsonArray(value)) {
+    const [only, ...others] = value;
+    const inner = isJsonObject(only) && others.length === 0 && Object.keys(only).length === 1 ? member(only, 'json') : undefined;
+    return inner === undefined ? raw : inner;
+  }
+  if (!isJsonObject(value)) return raw;
+  const keys = Object.keys(value);
+  // LangSmith's frame around what a function returns.
+  if (keys.length === 1 && keys[0] === 'outputs') return member(value, 'outputs') ?? null;
+  // What a framework keeps beside the output is left out where there is none.
+  if (keys.length === 1 && keys[0] === 'output') return member(value, 'output') ?? null;
+  const isTyped = keys.length === 2 && Object.hasOwn(value, 'type') && Object.hasOwn(value, 'value');
+  return isTyped ? (member(value, 'value') ?? null) : raw;
+}
+
+/** The content of the one message that stands for a tool's arguments or its result. */
+export function onlyContent(raw: AttributeValue): AttributeValue {
+  const value = typeof raw === 'string' ? parseContainer(raw) : undefined;
+  const [only, ...others] = isJsonArray(value) ? value : [];
+  return isJsonObject(only) && others.length === 0 && typeof member(only, 'role') === 'string' && Object.hasOwn(only, 'content')
+    ? (member(only, 'content') ?? null)
+    : raw;
+}

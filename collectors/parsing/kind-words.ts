@@ -1,0 +1,62 @@
+/** Words that instrumentations have for the kind of a span, as roles. */
+import type { SpanRole } from '../collector.ts';
+
+/** What the words for a span's kind mean. A word that is not here says nothing. */
+const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
+  agent: 'agent',
+  invoke_agent: 'agent',
+  agent_run: 'agent',
+  llm: 'model',
+  llm_request: 'model',
+  llm_call: 'model',
+  model_request: 'model',
+  chat: 'model',
+  chat_model: 'model',
+  chat_completion: 'model',
+  completion: 'model',
+  text_completion: 'model',
+  generate_content: 'model',
+  generation: 'model',
+  model: 'model',
+  response: 'model',
+  tool: 'tool',
+  tool_call: 'tool',
+  execute_tool: 'tool',
+  function: 'tool',
+  function_call: 'tool',
+  retriever: 'retriever',
+  retrieval: 'retriever',
+  workflow: 'chain',
+  invoke_workflow: 'chain',
+  chain: 'chain',
+  graph: 'chain',
+  crew: 'chain',
+  flow: 'chain',
+  pipeline: 'chain',
+  trace: 'chain',
+  session: 'chain',
+  run: 'chain',
+  task: 'step',
+  node: 'step',
+  step: 'step',
+  handoff: 'step',
+  guardrail: 'step',
+  memory: 'step',
+  embedding: 'step',
+  embeddings: 'step',
+  reranker: 'step',
+  evaluator: 'step',
+  parser: 'step',
+  prompt: 'step',
+};
+
+/** `tool.v2` is a tool. */
+const VERSION = /[._-]v\d$/;
+
+export function kindIn(value: string | undefined): SpanRole | 'chain' | undefined {
+  const word = value
+    ?.toLowerCase()
+    .replace(VERSION, '')
+    .replaceAll(/[\s.-]/g, '_');
+  return word !== undefined && Object.hasOwn(kinds, word) ? kinds[word] : undefined;
+}

@@ -1,0 +1,34 @@
+/** The schema of a tool's arguments under whatever key, told apart from arguments. */
+import { isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
+import { textAttribute, type AttributeValue, type Span } from '../../src/model/span.ts';
+import type { KeyEvidence } from './key-evidence.ts';
+import { parseContainer } from './parsing.ts';
+import { schemaOfZod } from './zod-schema.ts';
+
+/** The schema of the arguments stands under a name of its own, or where others write the arguments. */
+export function schemaOf(span: Span, { keys }: KeyEvidence): JsonValue | undefined {
+  for (const key of [...(keys.inputSchema ?? []), ...(keys.toolParameters ?? [])]) {
+    const value = parseContainer(textAttribute(span, key) ?? '');
+    if (isSchema(value)) return value;
+    const zod = schemaOfZod(value);
+    if (zod !== undefined) return zod;
+  }
+  return undefined;
+}
+
+function isSchema(value: JsonValue | undefined): boolean {
+  return isJsonObject(value) && isJsonObject(member(value, 'properties')) && typeof member(value, 'type') === 'string';
+}
+
+/** The properties of a schema without the rest of it say the types of arguments too, and no argument. */
+export function isNoSchema(raw: AttributeValue): boolean {
+  const value = typeof raw === 'string' ? parseContainer(raw) : undefined;
+  return !isSchema(value) && !isProperties(value) && schemaOfZod(value) === undefined;
+}
+
+function isProperties(value: JsonValue | undefined): boolean {
+  const members = isJsonObject(value) ? Object.values(value) : [];
+  return members.length > 0 && members.every((one) => isJsonObject(one) && schemaTypes.has(member(one, 'type')));
+}
+
+const schemaTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);

@@ -1,0 +1,73 @@
+/** Counts of tokens under whatever prefix: on the span, in its events, or in one JSON text of them all. */
+import type { Drafted } from '../../src/model/mutable.ts';
+import { isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
+import { textAttribute, type Attributed, type AttributeValue, type Span } from '../../src/model/span.ts';
+import type { SpanFacts } from '../collector.ts';
+import { keyEvidenceOf, type KeyEvidence } from './key-evidence.ts';
+import { parseContainer } from './parsing.ts';
+import { usageSum } from './usage.ts';
+
+const tokenFields = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'] as const;
+
+export function tokensOf(span: Span, evidence: KeyEvidence): SpanFacts {
+  const { keys } = evidence;
+  const facts = countsIn(span, evidence);
+  if (facts.inputTokens !== undefined || facts.outputTokens !== undefined) return facts;
+  // Of events that tell a count over and over, the last one tells the whole.
+  for (const event of span.events) Object.assign(facts, countsIn(event, keyEvidenceOf(event)));
+  if (facts.inputTokens !== undefined || facts.outputTokens !== undefined) return facts;
+  for (const key of keys.usage ?? []) addUsage(parseContainer(textAttribute(span, key) ?? ''), facts);
+  return facts;
+}
+
+/** What a model's answer in one JSON text says that it used, and which model gave it. */
+export function answerFacts(text: string): Pick<SpanFacts, 'inputTokens' | 'outputTokens' | 'model'> {
+  const answer = ANSWER.test(text) ? parseContainer(text) : undefined;
+  const facts: Drafted<SpanFacts> = {};
+  if (!isJsonObject(answer)) return facts;
+  const around = frameNames.map((name) => member(answer, name)).filter(isJsonObject);
+  for (const from of [answer, ...around]) for (const name of answerUsageNames) addUsage(member(from, name), facts);
+  const model = ['model', 'modelVersion', 'model_version', 'model_name'].map((name) => member(answer, name));
+  const named = model.find((value): value is string => typeof value === 'string' && value !== '');
+  if (named !== undefined) facts.model = named;
+  return facts;
+}
+
+const ANSWER = /"(?:usage|usage_?metadata|token_?usage|model|model_?version|model_name)"/i;
+const answerUsageNames = ['usage', 'usageMetadata', 'usage_metadata', 'tokenUsage', 'token_usage'] as const;
+/** What stands around a usage in the answers of LangChain. */
+const frameNames = ['llmOutput', 'llm_output', 'response_metadata'] as const;
+
+function addUsage(usage: JsonValue | undefined, facts: Drafted<SpanFacts>): void {
+  if (!isJsonObject(usage)) return;
+  for (const [field, names] of usageNames) {
+    const value =
+      usageSum(usage, field === 'inputTokens' ? 'input' : 'output') ??
+      names.map((name) => numberOf(member(usage, name))).find((one) => one !== undefined);
+    if (value !== undefined) facts[field] ??= value;
+  }
+}
+
+function countsIn(from: Attributed, { keys }: KeyEvidence): Drafted<SpanFacts> {
+  const facts: Drafted<SpanFacts> = {};
+  for (const field of tokenFields) {
+    const value = keys[field]?.map((key) => numberOf(from.attribute(key))).find((one) => one !== undefined);
+    if (value !== undefined) facts[field] = value;
+  }
+  return facts;
+}
+
+/** The members of a usage in one JSON text. */
+const usageNames = [
+  ['inputTokens', ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokens', 'prompt_token_count', 'promptTokenCount']],
+  [
+    'outputTokens',
+    ['output_tokens', 'completion_tokens', 'outputTokens', 'completionTokens', 'candidates_token_count', 'candidatesTokenCount'],
+  ],
+] as const;
+
+/** Some write numbers as texts. */
+function numberOf(value: AttributeValue | JsonValue | undefined): number | undefined {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+}

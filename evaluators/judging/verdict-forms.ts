@@ -1,0 +1,222 @@
+/**
+ * The forms of a judge's answer. The schemas require every member, in the order of writing, and the readers take an answer whole or not
+ * at all. The retry names an unknown label, a missing explanation, or an item without exactly one verdict. After that the evaluation
+ * fails. Nothing is guessed, clamped or counted as 0.
+ */
+import { isJsonArray, isJsonObject, member, type JsonValue, type JsonObject } from '../../src/model/json.ts';
+import type { Outcome } from '../../src/model/verdict.ts';
+import type { JsonSchema, Answer, Question } from '../evaluator.ts';
+import { cut } from './judge-input.ts';
+
+/** 1, 2, 3 … */
+export function upTo(total: number): readonly number[] {
+  return Array.from({ length: total }, (_, at) => at + 1);
+}
+
+export function listIn(answer: JsonValue, list: string): readonly JsonValue[] | undefined {
+  const entries = isJsonObject(answer) ? member(answer, list) : undefined;
+  return isJsonArray(entries) ? entries : undefined;
+}
+
+/** The first verdict on each thing, by its number; by its place where the answer does not number from 1. Others are ignored. */
+export function verdictsOn(numbers: readonly number[], entries: readonly JsonValue[], byPlace = false): readonly (JsonValue | undefined)[] {
+  const given = entries.map(numberOf);
+  if (byPlace || given.some((number) => number === undefined || number < 1)) return numbers.map((_, at) => entries[at]);
+  return numbers.map((number) => entries[given.indexOf(number)]);
+}
+
+/** Exactly one verdict on each; undefined when that holds. */
+export function verdictsFault(numbers: readonly number[], entries: readonly JsonValue[], what: string): string | undefined {
+  const given = entries.map(numberOf);
+  for (const number of numbers) {
+    const times = given.filter((one) => one === number).length;
+    if (times !== 1) return times === 0 ? `${what} ${number} has no verdict` : `${what} ${number} has ${times} verdicts`;
+  }
+  return entries.length > numbers.length
+    ? `there are ${entries.length} verdicts for ${numbers.length} ${what}${numbers.length === 1 ? '' : 's'}`
+    : undefined;
+}
+
+function numberOf(entry: JsonValue): number | undefined {
+  const number = isJsonObject(entry) ? member(entry, 'number') : undefined;
+  return typeof number === 'number' ? number : undefined;
+}
+
+export function isYes(entry: JsonValue | undefined, name: string): boolean {
+  return entry !== undefined && isJsonObject(entry) && member(entry, name) === true;
+}
+
+export function explanationOf(entry: JsonValue | undefined): string {
+  if (entry === undefined) return 'the judge gave no verdict on it';
+  return explanationIn(entry) ?? 'the judge gave no explanation';
+}
+
+/** Undefined: it has none, or a blank one. */
+export function explanationIn(answer: JsonValue): string | undefined {
+  const explanation = isJsonObject(answer) ? member(answer, 'explanation') : undefined;
+  return typeof explanation === 'string' && explanation.trim() !== '' ? explanation : undefined;
+}
+
+/** A judge that does not answer says nothing about the agent. */
+export function judgeFailed(error: string): Extract<Outcome, { readonly kind: 'failed' }> {
+  return {
+    kind: 'failed',
+    error,
+    explanation: `The judge gave no usable answer: ${error}.`,
+    details: { judge_called: true, judge_error: true },
+  };
+}
+
+export function objectSchema(properties: JsonObject): JsonSchema {
+  return { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
+}
+
+/** An object with one list of verdicts. */
+export function verdictListSchema(name: string, properties: JsonObject): JsonSchema {
+  return objectSchema({ [name]: { type: 'array', items: objectSchema(properties) } });
+}
+
+/** The explanation comes first, so that the label follows from it. */
+export function labelSchema(labels: readonly string[], more: JsonObject = {}): JsonSchema {
+  return objectSchema({ explanation: { type: 'string' }, ...more, label: { enum: [...labels] } });
+}
+
+export function labelListSchema(list: string, labels: readonly string[], more: JsonObject = {}): JsonSchema {
+  return verdictListSchema(list, { number: { type: 'integer' }, ...more, explanation: { type: 'string' }, label: { enum: [...labels] } });
+}
+
+/** `fault` says in words what is wrong with the answer; it repeats nothing of it. */
+export type Reading<Value> = { readonly kind: 'read'; readonly value: Value } | { readonly kind: 'faulty'; readonly fault: string };
+
+export type Judged<Value> =
+  | { readonly kind: 'judged'; readonly value: Value; readonly truncated: boolean }
+  | { readonly kind: 'failed'; readonly outcome: Outcome };
+
+export interface Labelled {
+  readonly explanation: string;
+  readonly label: string;
+  /** The object that the label stands in. */
+  readonly entry: JsonObject;
+}
+
+/** Puts the question and reads the answer. The retry names the fault of an unreadable answer; a second one fails the evaluation. */
+export function* strictly<Value>(
+  question: Omit<Question, 'check'>,
+  read: (answer: JsonValue) => Reading<Value>,
+): Generator<Question, Judged<Value>, Answer> {
+  const check = (answer: JsonValue): string | undefined => {
+    const reading = read(answer);
+    return reading.kind === 'faulty' ? reading.fault : undefined;
+  };
+  const answer = yield { ...question, check };
+  if (answer.kind === 'failed') return { kind: 'failed', outcome: judgeFailed(answer.error) };
+  const reading = read(answer.value);
+  if (reading.kind === 'faulty') return { kind: 'failed', outcome: judgeFailed(`judge_answer_invalid: ${reading.fault}`) };
+  return { kind: 'judged', value: reading.value, truncated: answer.truncated };
+}
+
+/** `who` is whose label it is, for the fault. Case and blanks around a label do not count. */
+export function readLabel(answer: JsonValue, labels: readonly string[], who = 'the answer'): Reading<Labelled> {
+  if (!isJsonObject(answer)) return faulty(`${who} is not an object`);
+  const explanation = explanationIn(answer);
+  if (explanation === undefined) return faulty(`${who} has no explanation`);
+  const given = member(answer, 'label');
+  const word = typeof given === 'string' ? given.trim().toLowerCase() : undefined;
+  const label = labels.find((one) => one.toLowerCase() === word);
+  return label === undefined
+    ? faulty(`the label of ${who} is none of ${labels.join(', ')}`)
+    : { kind: 'read', value: { explanation, label, entry: answer } };
+}
+
+/** A list in an answer that must hold exactly one verdict on each number. */
+interface NumberedList {
+  readonly list: string;
+  readonly numbers: readonly number[];
+  /** What has a number, in the singular. */
+  readonly what: string;
+}
+
+/** What is read of each verdict, in the order of the numbers, or the first fault that there is. */
+export function readEach<Value>(
+  answer: JsonValue,
+  { list, numbers, what }: NumberedList,
+  read: (entry: JsonValue, who: string) => Reading<Value>,
+): Reading<readonly Value[]> {
+  const entries = listIn(answer, list);
+  if (entries === undefined) return faulty(`${list} is not a list`);
+  const fault = verdictsFault(numbers, entries, what);
+  if (fault !== undefined) return faulty(fault);
+  const found: Value[] = [];
+  for (const number of numbers) {
+    const reading = read(entries.find((one) => numberOf(one) === number) ?? null, `${what} ${number}`);
+    if (reading.kind === 'faulty') return reading;
+    found.push(reading.value);
+  }
+  return { kind: 'read', value: found };
+}
+
+export function readLabels(answer: JsonValue, wanted: NumberedList, labels: readonly string[]): Reading<readonly Labelled[]> {
+  return readEach(answer, wanted, (entry, who) => readLabel(entry, labels, who));
+}
+
+export function faulty(fault: string): Extract<Reading<never>, { readonly kind: 'faulty' }> {
+  return { kind: 'faulty', fault };
+}
+
+/** The labels that a judge may give, each with its score from 0 to 1. */
+interface LabelScores {
+  readonly [label: string]: number;
+}
+
+export interface LabelForm {
+  readonly labels: LabelScores;
+  /** Name of a list of texts in the answer that names what is wrong. It is empty under a label of the full score, and only there. */
+  readonly faults?: string;
+}
+
+export interface ScoredLabel {
+  readonly label: string;
+  readonly score: number;
+  readonly explanation: string;
+  readonly faults: readonly string[];
+}
+
+/** Texts in one list, characters of each, and of an explanation that the details keep. */
+const faultsMax = 50;
+const faultCharsMax = 300;
+const explanationCharsMax = 1_000;
+
+/** Members of the answer, in the order in which they are to be written: the reasons come before the label. */
+export function labelProperties({ labels, faults }: LabelForm): JsonObject {
+  return {
+    explanation: { type: 'string' },
+    ...(faults === undefined ? {} : { [faults]: { type: 'array', items: { type: 'string' } } }),
+    label: { type: 'string', enum: Object.keys(labels) },
+  };
+}
+
+/** `who` is whose label it is, for the fault. */
+export function readLabelled(answer: JsonValue, form: LabelForm, who: string): Reading<ScoredLabel> {
+  const read = readLabel(answer, Object.keys(form.labels), who);
+  if (read.kind === 'faulty') return read;
+  const { label, explanation, entry } = read.value;
+  const score = form.labels[label] ?? 0;
+  const faults = readFaults(entry, form.faults, who);
+  if (faults.kind === 'faulty') return faults;
+  if (form.faults !== undefined && faults.value.length > 0 !== score < 1)
+    return faulty(`${form.faults} of ${who} must be ${score < 1 ? 'filled' : 'empty'} under the label ${label}`);
+  return { kind: 'read', value: { label, score, explanation: keptExplanation(explanation), faults: faults.value } };
+}
+
+/** As the details keep it. */
+export function keptExplanation(explanation: string): string {
+  return cut(explanation.trim(), explanationCharsMax);
+}
+
+function readFaults(entry: JsonObject, name: string | undefined, who: string): Reading<readonly string[]> {
+  if (name === undefined) return { kind: 'read', value: [] };
+  const texts = member(entry, name);
+  if (!isJsonArray(texts) || !texts.every((one) => typeof one === 'string')) return faulty(`${name} of ${who} is no list of texts`);
+  if (texts.length > faultsMax) return faulty(`${name} of ${who} has more than ${faultsMax} entries`);
+  return { kind: 'read', value: texts.map((one) => cut(one.trim(), faultCharsMax)).filter((one) => one !== '') };
+}

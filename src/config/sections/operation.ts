@@ -1,0 +1,182 @@
+import { httpHeadersSchema } from '../../../evaluators/http.ts';
+import { type Section, settings } from './section.ts';
+import { upstreamProbabilityMin } from '../../pipeline/evaluation/sampling.ts';
+
+export const limits: Section = {
+  key: 'limits',
+  schema: settings('Upper bounds. At a bound the client is refused and may come back, or the rest is counted. Nothing grows without end.', {
+    body_bytes: bytes('16MiB', '1KiB', '1GiB', 'Largest request body, as it comes over the wire.'),
+    inflated_bytes: bytes('64MiB', '1KiB', '4GiB', 'Largest request body after decompression. At least `body_bytes`.'),
+    memory_bytes: bytes(
+      '512MiB',
+      '1MiB',
+      '1TiB',
+      'Memory of the process. The service keeps within it by evicting closed runs, then by answering requests with 429. It needs some 200 MiB for itself, and 320 MiB at least. At least `inflated_bytes`.',
+    ),
+    journal_bytes: bytes(
+      '4GiB',
+      '16MiB',
+      '64TiB',
+      'Disk space for the journal; beyond it requests are answered with 503. A journal `memory:` takes three sixteenths of `memory_bytes` at most.',
+    ),
+    closing_lag: duration(
+      '5s',
+      '100ms',
+      '10m',
+      'How late the closing of runs may be. From a fifth of it on the service admits no more than it gets done. At a quarter it asks no judge. At half the store gets no content. Beyond it requests are answered with 429.',
+    ),
+    retry_after: duration('30s', '1s', '1h', 'The longest that a client is asked to stay away. How long it is grows with what waits.'),
+    metric_agents: {
+      type: 'integer',
+      'x-restart': true,
+      minimum: 1,
+      maximum: 100_000,
+      'x-unit': 'agents',
+      description:
+        'Names of agents that metrics distinguish in each tenant, and as many names of services; 200 when left out. Later names count together as `other`, and `tracejury_metrics_folded_total` says how often.',
+    },
+    connections: {
+      type: 'integer',
+      'x-restart': true,
+      minimum: 8,
+      maximum: 1_000_000,
+      'x-unit': 'connections',
+      description:
+        'Connections of all listeners together; left out: up to 5,376, as far as the descriptor limit of the process allows. OTLP over HTTP may have six tenths of them, gRPC a quarter, the console the rest. A quarter of the descriptors, at most 1,024, is left to files, exporters and judges.',
+    },
+    upstream_probability: {
+      type: 'number',
+      'x-restart': true,
+      minimum: 0.000000001,
+      maximum: 1,
+      default: upstreamProbabilityMin,
+      'x-unit': 'share',
+      description:
+        'The least share that a sampler before the service is believed to keep, as `tracestate` says it (`ot=th:…`). A run counts one over its probability in rates, so a sender could outweigh all others. What claims less counts as if this share were kept (`tracejury.sampling.raised`). 1: no sampler is believed.',
+    },
+    spans_per_trace: {
+      type: 'integer',
+      'x-restart': true,
+      minimum: 1,
+      maximum: 10_000_000,
+      default: 50_000,
+      'x-unit': 'spans',
+      description: 'Spans kept of one trace; more are counted and left out.',
+    },
+  }),
+};
+
+function bytes(preset: string, minimum: string, maximum: string, description: string) {
+  return {
+    type: ['string', 'integer'],
+    'x-restart': true,
+    'x-quantity': { kind: 'bytes', minimum, maximum },
+    default: preset,
+    description,
+  } as const;
+}
+
+function duration(preset: string, minimum: string, maximum: string, description: string) {
+  return { type: 'string', 'x-restart': true, 'x-quantity': { kind: 'duration', minimum, maximum }, default: preset, description } as const;
+}
+
+export const logFormats = ['auto', 'json', 'pretty'] as const;
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+export const log: Section = {
+  key: 'log',
+  schema: settings('What the service says while it runs, on standard output ([the log](../guides/operations.md#the-log)).', {
+    format: {
+      enum: logFormats,
+      'x-restart': true,
+      default: 'auto',
+      description:
+        '`json`: one JSON object a line, without texts of runs. `pretty`: readable lines with local time, and at the start what is on. `auto`: `pretty` on a terminal, `json` elsewhere.',
+    },
+    level: {
+      enum: logLevels,
+      'x-restart': true,
+      default: 'info',
+      description: 'The least severe lines that are written; `silent`: none.',
+    },
+  }),
+};
+
+export const telemetry: Section = {
+  key: 'telemetry',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    default: {},
+    description:
+      'Spans of the service itself ([its own traces](../guides/operations.md#traces-of-the-service)). No text of a run is in them.',
+    properties: {
+      traces: {
+        type: 'object',
+        additionalProperties: false,
+        default: {},
+        properties: {
+          exporter: {
+            enum: ['none', 'otlp'],
+            'x-restart': true,
+            description:
+              '`otlp` sends them over HTTP, `none` makes none. When left out, `OTEL_TRACES_EXPORTER` decides, and without it none are made.',
+          },
+          endpoint: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 2000,
+            'x-url': true,
+            'x-restart': true,
+            'x-secret': 'url',
+            description:
+              'Base URL of the tracing backend; `/v1/traces` is added. When left out, `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`. It must not be this service.',
+          },
+          headers: {
+            ...httpHeadersSchema,
+            maxProperties: 50,
+            'x-restart': true,
+            description: 'Headers of every request. When left out, those of `OTEL_EXPORTER_OTLP_HEADERS`.',
+          },
+          sample: {
+            type: 'number',
+            minimum: 0,
+            maximum: 1,
+            'x-restart': true,
+            'x-unit': 'share',
+            description:
+              'Share of requests and of runs that get spans. When left out, `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` decide, and without them it is 0.01.',
+          },
+        },
+      },
+    },
+  },
+};
+
+// Keys of features that are not there yet. A configuration that names them is taken, so that one file serves several releases; a value
+// other than the default is answered with a warning.
+
+const notYet = 'Not in this release: any other value is answered with a warning and does nothing.';
+
+function list(key: string, meaning: string): Section {
+  return { key, schema: { type: 'array', maxItems: 1000, default: [], 'x-planned': true, description: `${meaning} ${notYet}` } };
+}
+
+export const shards: Section = {
+  key: 'shards',
+  schema: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 256,
+    default: 1,
+    'x-unit': 'threads',
+    'x-planned': true,
+    description: `Threads that assemble and score. ${notYet}`,
+  },
+};
+
+export const planned: readonly Section[] = [
+  list('datasets', 'Rules that keep runs as examples.'),
+  list('queues', 'Rules that put runs before people.'),
+  list('alerts', 'Rules that notify you when a figure changes.'),
+];

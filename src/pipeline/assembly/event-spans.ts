@@ -1,0 +1,66 @@
+/** Spans that tell only an event each: those of one request or one call become one. */
+import type { SpanFacts } from '../../../collectors/collector.ts';
+import { compare } from '../../model/nano-time.ts';
+import { canonical } from './requested-calls.ts';
+import { joined } from './span-facts.ts';
+import type { Node } from './span-tree.ts';
+
+/** The same nodes, in their order: where an event began something, its node tells the whole, and the node of the end tells nothing more. */
+export function withJoinedEvents(nodes: readonly Node[]): readonly Node[] {
+  const events = nodes.filter(({ reading }) => reading.facts.event !== undefined);
+  if (events.length === 0) return nodes;
+  const better = new Map<Node, Node>();
+  const isTold = toldElsewhere(nodes);
+  for (const group of Map.groupBy(events, placeOf).values()) joinGroup(group, isTold, better);
+  return nodes.map((node) => better.get(node) ?? node);
+}
+
+function placeOf({ span, reading }: Node): string {
+  return `${span.traceId}/${span.parentSpanId ?? ''}/${reading.facts.event?.of ?? ''}`;
+}
+
+/** Tools whose calls have spans of the usual form beside the events. */
+function toldElsewhere(nodes: readonly Node[]): (told: SpanFacts) => boolean {
+  const names = new Set<string>();
+  for (const { reading } of nodes)
+    if (reading.facts.role === 'tool' && reading.facts.tool?.name !== undefined) names.add(lettersOf(reading.facts.tool.name));
+  return ({ tool }) => tool?.name !== undefined && names.has(lettersOf(tool.name));
+}
+
+function joinGroup(group: readonly Node[], isTold: (told: SpanFacts) => boolean, better: Map<Node, Node>): void {
+  const inOrder = group.toSorted((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano));
+  const of = (phase: 'begin' | 'end'): Node[] => inOrder.filter(({ reading }) => reading.facts.event?.phase === phase);
+  const ends = of('end');
+  for (const begin of of('begin')) {
+    // Calls at the same time end in any order: the end repeats the arguments.
+    const same = ends.findIndex((end) => argumentsOf(end) === argumentsOf(begin));
+    const [end] = ends.splice(Math.max(same, 0), 1);
+    const told = joined(end?.reading.facts.event?.told ?? {}, begin.reading.facts.event?.told ?? {});
+    if (told.role === undefined || isTold(told)) continue;
+    better.set(begin, replaced(begin, told, end));
+    if (end !== undefined) better.set(end, replaced(end, { role: 'step' }));
+  }
+  // What began before anybody listened.
+  for (const end of ends) {
+    const told = end.reading.facts.event?.told;
+    if (told?.role !== undefined && !isTold(told)) better.set(end, replaced(end, told));
+  }
+}
+
+function argumentsOf({ reading }: Node): string {
+  const tool = reading.facts.event?.told.tool;
+  return tool === undefined ? '' : canonical(tool);
+}
+
+function replaced(node: Node, facts: SpanFacts, end?: Node): Node {
+  return {
+    ...node,
+    reading: { ...node.reading, facts },
+    ...(end === undefined ? {} : { endedAtUnixNano: end.span.endUnixNano }),
+  };
+}
+
+/** Frameworks spell a tool's name in their own way: `findOrder` is find_order. */
+export function lettersOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+}

@@ -1,0 +1,131 @@
+/** The second half of the flow: runs that are put before judges at once, or come back to them from the store, until their verdicts are delivered. */
+import type { Run } from '../model/agent-trace.ts';
+import type { Clock } from '../model/clock.ts';
+import type { NewJudgeJob } from '../model/judge-work.ts';
+import type { RunDecision, ScoredRun } from '../model/scored-run.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import {
+  decision,
+  decisionOf,
+  evaluationOf,
+  expectedOf,
+  recordDuration,
+  whoIsAsked,
+  type PlannedEvaluator,
+  type ToJudge,
+} from './evaluation/evaluate.ts';
+import { redactedRun, type RedactedRun } from './evaluation/redacted-run.ts';
+import { asConversation, withoutEarlier } from './evaluation/session-turns.ts';
+import type { AskEnd } from './jury/judge-driver.ts';
+import type { Redaction } from '../redaction/redaction.ts';
+import type { TaskGroups } from './reporting/task-groups.ts';
+
+/** What waits for a judge in the store, or why it may not. */
+export type Queued = { readonly kind: 'job'; readonly job: NewJudgeJob } | { readonly kind: 'overload'; readonly reason: string };
+
+/** What has waited in the store. */
+export type ResumedJob = NewJudgeJob & { readonly run: Run };
+
+/** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
+export type Ask = (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
+
+interface JudgingDeps {
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  /** Those in force. */
+  readonly settings: () => { readonly plan: readonly PlannedEvaluator[]; readonly groups?: TaskGroups; readonly redaction?: Redaction };
+  readonly deliver: (item: ScoredRun) => void;
+  readonly ask: Ask;
+  /** Undefined: nothing waits in the store, and the judge is asked at once. */
+  readonly queue?: ((work: ToJudge) => Queued | undefined) | undefined;
+}
+
+/** Where those go who are asked about one run. */
+interface Places {
+  readonly jobs: readonly NewJudgeJob[];
+  /** For whom there is no room. */
+  readonly refused: readonly RunDecision[];
+  readonly atOnce: readonly ToJudge[];
+}
+
+interface Judging {
+  places(toJudge: readonly ToJudge[]): Places;
+  /** Asks about a run that has just been scored. */
+  ask(scored: Pick<RedactedRun, 'run' | 'item' | 'work'>, atOnce: readonly ToJudge[]): void;
+  resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void;
+}
+
+/** Of those who ask: there may be room later. */
+const waitsOn: ReadonlySet<string> = new Set(['queue_full', 'stopping', 'judge_down']);
+
+export function judging({ clock, telemetry, settings, deliver, ask, queue }: JudgingDeps): Judging {
+  /** What the verdict goes by is settled when the question is asked, whatever the configuration says when the answer comes. */
+  function whenAnswered({ run, item }: Pick<RedactedRun, 'run' | 'item'>, asked: ToJudge, askedMs: number): (end: AskEnd) => void {
+    const { groups } = settings();
+    return (end) => {
+      const ended = judged(run, asked, end);
+      for (const evaluation of ended.evaluations) recordDuration(telemetry, evaluation, clock.nowMs() - askedMs);
+      if (run.session === undefined) groups?.judged(run, ended.evaluations);
+      deliver(item({ ...ended, answered: true, ...(end.calls === undefined ? {} : { calls: end.calls }) }));
+    };
+  }
+
+  return {
+    places(toJudge) {
+      const [jobs, refused, atOnce]: [NewJudgeJob[], RunDecision[], ToJudge[]] = [[], [], []];
+      for (const asked of toJudge) {
+        const place = queue?.(asked);
+        if (place === undefined) atOnce.push(asked);
+        else if (place.kind === 'job') jobs.push(place.job);
+        else refused.push(decision(asked.configured, place.kind, place.reason, asked.probability));
+      }
+      return { jobs, refused, atOnce };
+    },
+    ask(scored, atOnce) {
+      const askedMs = clock.nowMs();
+      for (const asked of atOnce) ask(scored.run, scored.work(asked), whenAnswered(scored, asked, askedMs));
+    },
+    resume(job, done, as) {
+      const { plan, redaction } = settings();
+      const { run, item: whole, work } = redactedRun(job.run, redaction);
+      const item: typeof whole = (outcome) => {
+        const scored = whole(outcome);
+        return { ...scored, run: withoutEarlier(scored.run) };
+      };
+      const deliverAs = (end: Pick<RunDecision, 'decision' | 'reason'>): void => {
+        const { name, evaluator, evaluatorKind, probability } = job;
+        deliver(item({ evaluations: [], decisions: [{ name, evaluator, evaluatorKind, ...end, probability }], answered: true }));
+        done(true);
+      };
+      if (as !== undefined && as.kind !== 'judged') return deliverAs({ decision: as.kind, reason: as.reason });
+      const planned = plan.find(({ configured }) => configured.name === job.name);
+      if (planned === undefined || planned.configured.kind === 'rule') return deliverAs({ decision: 'filtered', reason: 'not_configured' });
+      const { configured } = planned;
+      // Another question than the one that this run was chosen for.
+      if (configured.optionsHash !== job.optionsHash) return deliverAs({ decision: 'filtered', reason: 'reconfigured' });
+      const asked: ToJudge = { configured, ...whoIsAsked(planned), expected: expectedOf(run), probability: job.probability };
+      const answered = whenAnswered({ run, item }, asked, job.offeredAt / 1_000);
+      ask(asConversation(run), work(asked), (end) => {
+        if (end.kind === 'overload' && waitsOn.has(end.reason)) return done(false);
+        answered(end);
+        done(true);
+      });
+    },
+  };
+}
+
+function judged(run: Run, work: ToJudge, end: AskEnd): Omit<ScoredRun, 'run'> {
+  if (end.kind !== 'judged') return { evaluations: [], decisions: [decision(work.configured, end.kind, end.reason, work.probability)] };
+  return {
+    evaluations: [evaluationOf(run, work.configured, ofSession(run, end.verdict), work.probability)],
+    decisions: [decisionOf(work.configured, end.verdict)],
+  };
+}
+
+/** Says on how much of the session it is. */
+function ofSession({ session }: Run, verdict: Verdict): Verdict {
+  return session === undefined
+    ? verdict
+    : { ...verdict, details: { ...verdict.details, session: { turns: session.turns, left_out: session.leftOut } } };
+}

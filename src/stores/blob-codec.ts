@@ -1,0 +1,178 @@
+/** Encodings of the blobs in the store: content of runs, runs that wait for judges, items that wait for exporters. */
+import { deserialize, serialize } from 'node:v8';
+import { zstdDecompressSync } from 'node:zlib';
+import type { Run, AgentTrace } from '../model/agent-trace.ts';
+import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../model/json.ts';
+import type { ExportedRun, ExportItem } from '../model/scored-run.ts';
+import { runJson } from '../model/run-json.ts';
+import { brief, compressed } from './compression.ts';
+import type { RunContent, WithoutContent, StoreItem } from '../model/store/store.ts';
+import { callEnd } from '../model/error-signs.ts';
+
+/** A run whose JSON is longer is kept without its content: nobody reads it on a page. */
+const contentCharsMax = 8_000_000;
+
+/** Compressing is for where it is kept: on its way there it is as it is, unless it is large. */
+export function contentOf(run: Run, withoutContent: WithoutContent | undefined): RunContent {
+  if (withoutContent !== undefined) return { content: undefined, contentGone: withoutContent };
+  const text = textOf(run);
+  if (text === undefined || text.length > contentCharsMax) return { content: undefined, contentGone: 'too_large' };
+  return { content: brief(text), contentGone: undefined };
+}
+
+/** Undefined: it is longer than any text can be. */
+function textOf(run: Run): string | undefined {
+  try {
+    return jsonText(runJson(run.trace, run));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+export function readContent(content: Uint8Array): JsonObject {
+  const value: JsonValue | undefined = parseJson(zstdDecompressSync(content).toString());
+  if (!isJsonObject(value)) throw new Error('the content of a run is not what was written');
+  return value;
+}
+
+/** Encodes the content at once. An item with judge jobs stays whole, as judges need the run. */
+export function slimItem(item: StoreItem): StoreItem {
+  const { run, jobs = [], turn, withoutContent } = item;
+  if (jobs.length > 0 || turn !== undefined) return item;
+  return { ...item, content: contentOf(run, withoutContent), run: { ...run, trace: slimTrace(run.trace) } };
+}
+
+/** The fields that lists, filters and counts use. */
+function slimTrace({ agent, sessionId, model, status, toolCalls, toolCallsCarried }: AgentTrace): AgentTrace {
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(model === undefined ? {} : { model }),
+    status,
+    toolCalls: toolCalls.map((call) => ({
+      name: call.name,
+      executed: call.executed,
+      ...(callEnd(call) === 'failed' ? { error: { message: '', sign: call.error?.sign ?? 'result_status' } } : {}),
+      ...(call.startUnixNano === undefined ? {} : { startUnixNano: call.startUnixNano }),
+      ...(call.endUnixNano === undefined ? {} : { endUnixNano: call.endUnixNano }),
+    })),
+    toolDefinitions: [],
+    modelCalls: [],
+    documents: [],
+    reasoningSteps: [],
+    subAgents: [],
+    toolCallsCarried,
+  };
+}
+
+// Judge jobs
+
+/** Raised when a later release could not ask about what this one wrote. */
+const jobForm = 1;
+
+/** Never throws: what cannot be written must not hold up the batch that it is in, and is found to be unreadable when its turn comes. */
+export function jobBody(run: Run): Buffer {
+  try {
+    return compressed(serialize({ form: jobForm, run }));
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+/** Undefined: it cannot be read. */
+export function jobRun(body: Uint8Array): Run | undefined {
+  try {
+    const read = deserialize(zstdDecompressSync(body)) as { readonly form?: unknown; readonly run?: Run };
+    return read.form === jobForm ? read.run : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// Exports
+
+/** Raised when an older release could not read it any more. */
+const exportForm = 1;
+
+/** The item without what exporters are not given, so that a store in memory does not hold whole runs. */
+export function exportItem({ run, evaluations, decisions, calls }: ExportItem): ExportItem {
+  const {
+    tenant,
+    traceId,
+    spanId,
+    spanTraceId,
+    trace,
+    dialects,
+    service,
+    serviceVersion,
+    resourceAttributes,
+    traceState,
+    parent,
+    startUnixNano,
+    endUnixNano,
+    completeness,
+    revision,
+    partOf,
+    session,
+  } = run;
+  const given: ExportedRun = {
+    tenant,
+    traceId,
+    spanId,
+    ...(spanTraceId === undefined ? {} : { spanTraceId }),
+    trace: {
+      ...(trace.agent === undefined ? {} : { agent: trace.agent }),
+      ...(trace.sessionId === undefined ? {} : { sessionId: trace.sessionId }),
+    },
+    dialects,
+    ...(service === undefined ? {} : { service }),
+    ...(serviceVersion === undefined ? {} : { serviceVersion }),
+    resourceAttributes,
+    traceState,
+    ...(parent === undefined ? {} : { parent }),
+    startUnixNano,
+    endUnixNano,
+    completeness,
+    revision,
+    ...(partOf === undefined ? {} : { partOf }),
+    ...(session === undefined ? {} : { session: { revision: session.revision, turns: session.turns, leftOut: session.leftOut } }),
+  };
+  return { run: given, evaluations, decisions, ...(calls === undefined ? {} : { calls }) };
+}
+
+export function exportText(item: ExportItem): string {
+  const { run, ...rest } = exportItem(item);
+  // As texts, times are as long as they like.
+  const written = {
+    form: exportForm,
+    run: { ...run, startUnixNano: run.startUnixNano.toString(), endUnixNano: run.endUnixNano.toString() },
+    ...rest,
+  };
+  return jsonText(written as unknown as JsonObject);
+}
+
+/** Undefined: it is not what this release writes. */
+export function parsedExport(text: string): ExportItem | undefined {
+  const value = parseJson(text);
+  if (value === undefined || !isJsonObject(value) || value['form'] !== exportForm) return undefined;
+  const { run, evaluations, decisions, calls = [] } = value;
+  if (!isJsonObject(run) || !isList(calls) || !isList(evaluations) || !isList(decisions) || !isJsonObject(run['trace'])) return undefined;
+  const [start, end] = [timeOf(run['startUnixNano']), timeOf(run['endUnixNano'])];
+  if (start === undefined || end === undefined) return undefined;
+  // Written by this form, from values of these types.
+  return {
+    run: { ...run, startUnixNano: start, endUnixNano: end },
+    evaluations,
+    decisions,
+    ...('calls' in value ? { calls } : {}),
+  } as unknown as ExportItem;
+}
+
+function isList(value: JsonValue | undefined): boolean {
+  return value !== undefined && isJsonArray(value) && value.every(isJsonObject);
+}
+
+function timeOf(value: JsonValue | undefined): bigint | undefined {
+  return typeof value === 'string' && /^\d+$/.test(value) ? BigInt(value) : undefined;
+}

@@ -1,0 +1,48 @@
+/** Tokens and models that only an answer tells, as the reader by evidence reads them. */
+import { describe } from 'vitest';
+import { generic } from '../../../collectors/generic.ts';
+import { testCases, type Case } from '../cases.ts';
+
+/** What only the answer of a model says, or only the span's name. */
+const answers: readonly Case[] = [
+  ...(
+    [
+      ['usage beside a message', { message: { role: 'model', content: 'a' }, usage: { inputTokens: 7, outputTokens: 2 } }],
+      ['Gemini’s', { candidates: [], usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 2 } }],
+      ['OpenAI’s', { choices: [], usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 } }],
+      ['LangChain’s', { generations: [], llmOutput: { tokenUsage: { promptTokens: 7, completionTokens: 2 } } }],
+    ] as const
+  ).map(([name, answer]) => ({
+    name: `tokens in the answer: ${name}`,
+    attributes: { 'acme.kind': 'llm', 'acme:output': JSON.stringify(answer) },
+    facts: { inputTokens: 7, outputTokens: 2 },
+  })),
+  {
+    name: 'counts of the span before those in the answer',
+    attributes: { 'acme.kind': 'llm', output: '{"usage":{"inputTokens":7,"outputTokens":2}}', 'acme.input_tokens': 5 },
+    facts: { inputTokens: 5 },
+    absent: ['outputTokens'],
+  },
+  ...['model', 'modelVersion', 'model_name'].map((name) => ({
+    name: `the model in the answer’s ${name}`,
+    attributes: { 'acme.kind': 'llm', output: `{"${name}":"m-1","text":"a"}` },
+    facts: { model: 'm-1' },
+  })),
+  {
+    name: 'the model after its provider in the span’s name',
+    span: { name: 'openai/gpt-4o-mini' },
+    attributes: { 'acme:subtype': 'model' },
+    facts: { role: 'model', model: 'gpt-4o-mini' },
+  },
+  {
+    name: 'a route is no model',
+    span: { name: 'POST /v1/chat' },
+    attributes: { 'acme.kind': 'llm' },
+    facts: {},
+    absent: ['model'],
+  },
+];
+
+describe('token-evidence', () => {
+  testCases(generic, answers);
+});

@@ -1,0 +1,132 @@
+/** When sessions are handed on to the queue of judges, and when one more finds no room, on a clock that stands still. */
+import { expect, test } from 'vitest';
+import { manualClock } from '../../src/model/clock.ts';
+import type { RipeSession } from '../../src/model/store/session-store.ts';
+import { sessionWatch } from '../../src/service/judge-admission.ts';
+import { metricRegistry } from '../../src/telemetry/registry.ts';
+import { manualSleep, settled } from '../builders/manual-sleep.ts';
+import { run } from '../builders/scored-run.ts';
+
+const startMs = 1_700_000_000_000;
+
+function watched({ isCalm = () => true, held = 0 }: { readonly isCalm?: () => boolean; readonly held?: number } = {}) {
+  const [clock, sleep, telemetry] = [manualClock(startMs), manualSleep(), metricRegistry()];
+  const queries: object[] = [];
+  const faults: unknown[] = [];
+  const state = { ripe: [] as RipeSession[], handedOn: [] as number[], forgotten: [] as number[], held, rows: 0, fails: false };
+  const watch = sessionWatch({
+    store: {
+      judgeSessions: {
+        async ripe(query) {
+          queries.push(query);
+          if (state.fails) throw new Error('no store');
+          return state.ripe.splice(0, query.limit);
+        },
+        async handOn({ id }) {
+          state.handedOn.push(id);
+          return true;
+        },
+        counts: async () => ({ held: state.held, rows: state.rows, waiting: [{ party: 'main', sessions: state.ripe.length }] }),
+        async forget(before) {
+          state.forgotten.push(before);
+          return 0;
+        },
+      },
+    },
+    settings: () => ({ quietMs: 60_000, latestMs: 3_600_000, keepMs: 86_400_000, rows: 3 }),
+    isCalm,
+    telemetry,
+    clock,
+    sleep: sleep.sleep,
+    onFault: (error) => faults.push(error),
+  });
+  const count = (name: string, label: string): number =>
+    telemetry
+      .snapshot()
+      .find((family) => family.name === name)
+      ?.points.reduce(
+        (sum, point) => sum + (point.kind === 'number' && (label === '' || point.labels['tracejury.outcome'] === label) ? point.value : 0),
+        0,
+      ) ?? 0;
+  return {
+    watch,
+    state,
+    queries,
+    faults,
+    count,
+    async look() {
+      for (let turns = 0; turns < 20 && sleep.asleep() === 0; turns++) await settled();
+      await sleep.wakeAll();
+      for (let turns = 0; turns < 20; turns++) await settled();
+    },
+  };
+}
+
+const session = (id: number, more: Partial<RipeSession> = {}): RipeSession => ({
+  id,
+  revision: 1,
+  times: 1,
+  name: 'goal',
+  party: 'main',
+  turns: [run()],
+  leftOut: 0,
+  ...more,
+});
+
+test('session watch: what has been quiet is handed on, all of it, by the times of the configuration', async () => {
+  const to = watched();
+  to.state.ripe = Array.from({ length: 23 }, (_, id) => session(id, id === 4 ? { leftOut: 7 } : id === 5 ? { turns: [] } : {}));
+  await to.look();
+  await to.look();
+  expect(to.state.handedOn).toEqual(Array.from({ length: 23 }, (_, id) => id));
+  const micros = startMs * 1_000;
+  expect(to.queries[0]).toEqual({ quietBefore: micros - 60_000_000, changedBefore: micros - 3_600_000_000, limit: 3 });
+  expect(to.state.forgotten[0]).toBe(micros - 86_400_000_000);
+  expect([
+    to.count('tracejury.judge.sessions', 'judged'),
+    to.count('tracejury.judge.sessions', 'unreadable'),
+    to.count('tracejury.judge.sessions.left_out', ''),
+  ]).toEqual([22, 1, 7]);
+  await to.watch.stop();
+});
+
+test('session watch: what waits counts for whoever pays for it, and too many that were passed over are forgotten before their time', async () => {
+  const to = watched({ isCalm: () => false });
+  to.state.ripe = [session(1), session(2)];
+  await to.look();
+  expect([to.watch.waiting((party) => (party === 'main' ? 3 : 0)), to.watch.waiting((party) => (party === 'other' ? 1 : 0))]).toEqual([
+    6, 0,
+  ]);
+  to.state.rows = 1_000_001;
+  await to.look();
+  await to.look();
+  expect(to.state.forgotten.at(-1)).toBe(startMs * 1_000);
+  await to.watch.stop();
+});
+
+test('session watch: while the service is pressed nothing is handed on, and a store that fails is asked again', async () => {
+  let calm = false;
+  const to = watched({ isCalm: () => calm });
+  to.state.ripe = [session(1)];
+  await to.look();
+  expect([to.state.handedOn, to.queries]).toEqual([[], []]);
+  calm = true;
+  to.state.fails = true;
+  await to.look();
+  expect([to.state.handedOn, to.faults.length > 0]).toEqual([[], true]);
+  to.state.fails = false;
+  await to.look();
+  expect(to.state.handedOn).toEqual([1]);
+  await to.watch.stop();
+});
+
+test('session watch: beyond the bound of the configuration a session that begins is refused, and counted', async () => {
+  const to = watched({ held: 1 });
+  await to.look();
+  expect(Array.from({ length: 4 }, () => to.watch.refused())).toEqual([undefined, undefined, 'queue_full', 'queue_full']);
+  expect(to.count('tracejury.judge.sessions', 'refused')).toBe(2);
+  to.state.held = 2;
+  await to.look();
+  expect([to.watch.refused(), to.watch.refused()]).toEqual([undefined, 'queue_full']);
+  await to.watch.stop();
+});

@@ -1,0 +1,134 @@
+/** What the watch lets through: it looks regularly, refuses with a time that grows, and counts all that is given up. */
+import { afterEach, expect, test } from 'vitest';
+import { manualClock } from '../../src/model/clock.ts';
+import { overloadMonitor, type Readings } from '../../src/service/overload.ts';
+import { metricRegistry } from '../../src/telemetry/registry.ts';
+import { manualSleep } from '../builders/manual-sleep.ts';
+
+const atRest: Readings = { in_flight: 0, open_traces: 0, overdueMs: 0, openBytes: 0, journal: 0, store: 0, forward: 0, memory: 0 };
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+function watched() {
+  const clock = manualClock();
+  const sleeper = manualSleep();
+  const telemetry = metricRegistry();
+  let readings = atRest;
+  const watch = overloadMonitor({
+    clock,
+    sleep: sleeper.sleep,
+    random: () => 0.5,
+    telemetry,
+    closingLagMs: 2_000,
+    retryAfterMaxSeconds: 30,
+    read: () => readings,
+    onFault: (error) => expect.unreachable(String(error)),
+  });
+  watch.start();
+  stops.push(watch.stop);
+  return {
+    watch,
+    /** Looks once; `lateMs`: the event loop was that late. */
+    async look(now: Partial<Readings>, lateMs = 0) {
+      readings = { ...atRest, ...now };
+      clock.advance(100 + lateMs);
+      await sleeper.wakeAll();
+    },
+    counted: (metric: string) =>
+      (telemetry.snapshot().find(({ name }) => name === metric)?.points ?? []).flatMap((point) =>
+        point.kind === 'number' ? [`${Object.values(point.labels).join(' ')} ${point.value}`] : [],
+      ),
+  };
+}
+
+test('stress watch: judges are shed first, then content, then requests are refused', async () => {
+  const of = watched();
+  const seen = [];
+  for (const overdueMs of [400, 600, 1_100, 2_000]) {
+    await of.look({ overdueMs });
+    seen.push([of.watch.keepsJudges(), of.watch.keepsContent(), of.watch.admission(false) === 'open']);
+  }
+  expect(seen).toEqual([
+    [true, true, true],
+    [false, true, true],
+    [false, false, true],
+    [false, false, false],
+  ]);
+  expect(of.counted('tracejury.stress.shed').sort()).toEqual(['content closing 2', 'judge closing 3']);
+  expect(of.counted('tracejury.stress.refused')).toEqual(['closing 1']);
+});
+
+test('stress watch: the longer the backlog, the longer clients are told to stay away, up to the bound', async () => {
+  const of = watched();
+  const told = [];
+  for (const overdueMs of [2_000, 4_000, 8_000, 60_000]) {
+    await of.look({ overdueMs });
+    const admission = of.watch.admission(false);
+    told.push(admission === 'open' ? 0 : admission.retryAfterSeconds);
+  }
+  expect(told).toEqual([3, 15, 30, 30]);
+});
+
+test('stress watch: who sends little is let in for longer, but not without end', async () => {
+  const of = watched();
+  const seen = [];
+  for (const overdueMs of [900, 2_000, 3_900, 4_000]) {
+    await of.look({ overdueMs });
+    seen.push([of.watch.admission(false) === 'open', of.watch.admission(true) === 'open']);
+  }
+  expect(seen).toEqual([
+    [true, true],
+    [false, true],
+    [false, true],
+    [false, false],
+  ]);
+});
+
+test('stress watch: while something presses no more is taken than gets done, of whoever sends little everything', async () => {
+  const of = watched();
+  const [perRequest, perLook] = [100_000, 100];
+  let [openBytes, taken, modest] = [0, 0, 0];
+  for (let look = 0; look < 300; look++) {
+    for (let request = 0; request < perLook; request++) {
+      if (of.watch.admission(false) !== 'open') continue;
+      of.watch.took(perRequest);
+      openBytes += perRequest;
+      taken++;
+    }
+    modest += of.watch.admission(true) === 'open' ? 1 : 0;
+    // A tenth of what is offered gets done.
+    openBytes = Math.max(0, openBytes - (perRequest * perLook) / 10);
+    await of.look({ openBytes, store: openBytes > 5_000_000 ? 0.06 : 0.01 });
+  }
+  expect(taken / 300).toBeGreaterThan(perLook / 10 - 2);
+  expect(taken / 300).toBeLessThan(perLook / 10 + 3);
+  expect(modest).toBe(300);
+  expect(of.counted('tracejury.stress.refused')).toEqual([`store ${300 * perLook - taken}`]);
+  expect(of.watch.isCalm()).toBe(true);
+});
+
+test('stress watch: a full journal is told by its own name', async () => {
+  const of = watched();
+  await of.look({ journal: 1 });
+  expect(of.watch.admission(false)).toMatchObject({ refuse: 'journal_full' });
+  expect(of.counted('tracejury.stress.refused')).toEqual(['journal 1']);
+});
+
+test('stress watch: one long look stalls the event loop and refuses nothing, a loop that stays late does', async () => {
+  const of = watched();
+  await of.look({}, 5_000);
+  await of.look({});
+  expect(of.watch.admission(false)).toBe('open');
+  await of.look({}, 1_500);
+  await of.look({}, 1_500);
+  expect(of.watch.admission(false)).toMatchObject({ refuse: 'overloaded' });
+});
+
+test('stress watch: a request that a receiver has no room for is counted, and told when to come back', async () => {
+  const of = watched();
+  await of.look({ in_flight: 0.99 });
+  expect([of.watch.admission(false), of.watch.putOff('in_flight')]).toEqual(['open', 1]);
+  expect(of.counted('tracejury.stress.refused')).toEqual(['in_flight 1']);
+});
