@@ -18,6 +18,7 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 90_000,
     maxWorkers: '100%',
+    setupFiles: [join(import.meta.dirname, 'test/builders/property-seed.ts')],
     projects: [
       // No module has state, so test files share a process and its modules.
       { extends: true, test: { name: 'short', include: ['test/**/*.test.ts', 'examples/**/*.test.ts'], exclude: long, isolate: false } },

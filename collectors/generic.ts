@@ -223,7 +223,8 @@ function namedAgent(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow
 }
 
 function isTracedFunction(span: Span, evidence: KeyEvidence): boolean {
-  const value = parseContainer(firstText(span, evidence, 'input') ?? '');
+  const input = first(span, evidence, ['input']);
+  const value = typeof input === 'string' ? parseContainer(input) : undefined;
   return isJsonObject(value) && isJsonArray(member(value, 'args')) && isJsonObject(member(value, 'kwargs'));
 }
 
