@@ -1,5 +1,5 @@
 /**
- * How the parts of a service are connected. Each function builds one part; it may call the parts above it in `Parts` while it builds,
+ * How the parts of a service are connected. Each function builds one part; it may call the parts above it in `CoreParts` while it builds,
  * and those below it only later, when the built part is called.
  */
 import { randomBytes } from 'node:crypto';
@@ -57,7 +57,8 @@ import { retentionOf, storeRoom, type StoreRoom } from './retention.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import { spanForwarder, type SpanForwarder, type SpanForwarderOptions, type ForwardSettings } from '../exporters/forward/forwarder.ts';
 
-export interface Parts {
+/** Everything but the listeners. */
+export interface CoreParts {
   /** As it was at the start: `settings` has what may change. */
   readonly config: Config;
   readonly telemetry: MetricRegistry;
@@ -65,8 +66,6 @@ export interface Parts {
   readonly settings: SettingsInForce;
   readonly logger: Logger;
   readonly state: ListenState;
-  readonly descriptors: Descriptors;
-  readonly connections: ConnectionShares;
   readonly leases: ByteLeases;
   readonly buffers: BufferPool;
   readonly storeRoom: StoreRoom;
@@ -74,7 +73,6 @@ export interface Parts {
   readonly recognition: RecognitionWatch;
   readonly sequence: ItemSequence;
   readonly exporters: ExporterSet;
-  readonly metricsPush: MetricsPushing;
   readonly judges: JudgePool;
   readonly judgeAdmission: JudgeAdmission;
   readonly forward: Forwarder;
@@ -87,6 +85,12 @@ export interface Parts {
   readonly stored: StoreParts | undefined;
 }
 
+/** With what the console needs. */
+interface ConsoleParts extends CoreParts {
+  readonly connections: ConnectionShares;
+  readonly metricsPush: MetricsPushing;
+}
+
 export interface StoreParts {
   readonly store: Store;
   readonly runWriter: RunWriter;
@@ -97,11 +101,11 @@ export interface StoreParts {
 /** A receiver answers a request during a stop with this Retry-After. */
 const stoppingRetryAfterSeconds = 5;
 
-export function registry({ config: { limits } }: Pick<Parts, 'config'>): MetricRegistry {
+export function registry({ config: { limits } }: Pick<CoreParts, 'config'>): MetricRegistry {
   return metricRegistry({ clock, ...(limits.metricAgents === undefined ? {} : { agentsMax: limits.metricAgents }) });
 }
 
-export function ownTracing(parts: Parts, open: (deps: SelfTracingDeps) => SelfTracing): SelfTracing {
+export function ownTracing(parts: CoreParts, open: (deps: SelfTracingDeps) => SelfTracing): SelfTracing {
   return open({
     telemetry: parts.telemetry,
     onFault: faultLog(parts, 'spans of the service itself could not be sent'),
@@ -109,14 +113,14 @@ export function ownTracing(parts: Parts, open: (deps: SelfTracingDeps) => SelfTr
   });
 }
 
-export function logOwnTraces({ config: { ownTraces }, logger }: Parts): void {
+export function logOwnTraces({ config: { ownTraces }, logger }: CoreParts): void {
   if (ownTraces === undefined) return;
   logger.info({ backend: URL.parse(ownTraces.url)?.origin, sample: ownTraces.sample }, 'the service traces itself');
 }
 
 /** `exchange` puts a configuration in force. */
 export function reloads(
-  { exporters, telemetry, logger }: Parts,
+  { exporters, telemetry, logger }: CoreParts,
   { source, fingerprints, watchMs }: { readonly source?: ReloadSource; readonly fingerprints?: Fingerprints; readonly watchMs?: number },
   exchange: (loaded: LoadedConfig) => void,
 ): Reloading {
@@ -129,45 +133,45 @@ export async function stopAll(parts: readonly { stop(): Promise<void> }[]): Prom
 }
 
 /** Logs a fault of a part under a message of its own. */
-export function faultLog({ logger }: Pick<Parts, 'logger'>, message: string): (error: unknown) => void {
+export function faultLog({ logger }: Pick<CoreParts, 'logger'>, message: string): (error: unknown) => void {
   return (error) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
 }
 
-export function byteLeases({ config: { limits }, telemetry }: Parts): ByteLeases {
+export function byteLeases({ config: { limits }, telemetry }: CoreParts): ByteLeases {
   const { bodyBytes, inflatedBytes, memoryBytes } = limits;
   // One request of the largest size must always find room.
   const bytesMax = Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + memoryBytes * grpcReserveShare;
   return byteBudget({ bytesMax, telemetry });
 }
 
-export function storeDisk({ config, telemetry, logger }: Parts): StoreRoom {
+export function storeDisk({ config, telemetry, logger }: CoreParts): StoreRoom {
   return storeRoom({ file: config.store.address.rest, clock, telemetry, logger });
 }
 
-export function recognition({ telemetry, settings, logger }: Parts): RecognitionWatch {
+export function recognition({ telemetry, settings, logger }: CoreParts): RecognitionWatch {
   const dialects = (): RunRules['dialects'] => settings.rules().dialects;
   return recognitionWatch({ collectors, dialects, clock, sleep, telemetry, logger, shown: settings.redactedText });
 }
 
-export function exporterSet({ config, telemetry, logger, tracing }: Parts): ExporterSet {
+export function exporterSet({ config, telemetry, logger, tracing }: CoreParts): ExporterSet {
   const onGivenUp = (exporter: string, items: number): void =>
     logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured');
   return exporterSetOf({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter });
 }
 
-export function metricsPush({ config, telemetry, settings, logger }: Parts): MetricsPushing {
+export function metricsPush({ config, telemetry, settings, logger }: CoreParts): MetricsPushing {
   const instance = String(config.listen.otlpHttp.port);
   return metricsPushing({ snapshot: () => metricsSnapshot(telemetry, settings), telemetry, clock, sleep, logger, instance });
 }
 
-export function judges(parts: Parts): JudgePool {
+export function judges(parts: CoreParts): JudgePool {
   return judgePool(parts.config.judges, parts.telemetry, {
     onFault: faultLog(parts, 'what judges may spend, or what is in batches, could not be read or written'),
     waiting: (payer) => parts.judgeAdmission.waiting(payer),
   });
 }
 
-export function judgeAdmission(parts: Parts): JudgeAdmission {
+export function judgeAdmission(parts: CoreParts): JudgeAdmission {
   return judgeAdmissionOf({
     judges: parts.judges,
     telemetry: parts.telemetry,
@@ -182,17 +186,17 @@ export function judgeAdmission(parts: Parts): JudgeAdmission {
 /** Of `limits.memory_bytes`: memory of bodies that nobody reads, for the next ones. More would rarely be used again before it is needed elsewhere. */
 const freeBodiesShare = 1 / 32;
 
-export function bodyBuffers({ config: { limits } }: Pick<Parts, 'config'>): BufferPool {
+export function bodyBuffers({ config: { limits } }: Pick<CoreParts, 'config'>): BufferPool {
   return bufferPool({ freeBytesMax: limits.memoryBytes * freeBodiesShare });
 }
 
-export function forwarder(parts: Parts): Forwarder {
+export function forwarder(parts: CoreParts): Forwarder {
   const { config, telemetry, logger } = parts;
   const read: JournalRunner['body'] = (position) => parts.journal.body(position);
   return forwarderOf({ config, flow: () => parts.pipeline, read, telemetry, logger, clock, sleep, random: Math.random });
 }
 
-export function runPipeline(parts: Parts, onScored: (item: ScoredRun) => void): Pipeline {
+export function runPipeline(parts: CoreParts, onScored: (item: ScoredRun) => void): Pipeline {
   const { config, telemetry, settings, judges: pool, judgeAdmission: queue, upstream, forward } = parts;
   return pipeline({
     collectors,
@@ -220,7 +224,7 @@ export function runPipeline(parts: Parts, onScored: (item: ScoredRun) => void): 
 }
 
 /** Hands a scored run to everything that takes it: notices, exporters, the forwarder, the store. */
-function delivery(parts: Parts, onScored: (item: ScoredRun) => void): (item: ScoredRun) => void {
+function delivery(parts: CoreParts, onScored: (item: ScoredRun) => void): (item: ScoredRun) => void {
   const { settings, exporters, forward, logger, tracing } = parts;
   const notices = contentNotices();
   return (item) => {
@@ -236,7 +240,7 @@ function delivery(parts: Parts, onScored: (item: ScoredRun) => void): (item: Sco
   };
 }
 
-function watermarks(parts: Parts): DeliveryWatermarks {
+function watermarks(parts: CoreParts): DeliveryWatermarks {
   return {
     delivered: parts.sequence.last,
     stored: () => parts.stored?.runWriter.settled() ?? noItems,
@@ -244,11 +248,11 @@ function watermarks(parts: Parts): DeliveryWatermarks {
   };
 }
 
-export function idleCompactor(parts: Parts): IdleCompactor {
+export function idleCompactor(parts: CoreParts): IdleCompactor {
   return idleCompactorOf({ flow: parts.pipeline, sleep, mayWork: () => parts.stored?.runWriter.isBehind() !== true });
 }
 
-export function closeScheduler(parts: Parts): CloseScheduler {
+export function closeScheduler(parts: CoreParts): CloseScheduler {
   const onFault = (error: unknown): void =>
     parts.logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed');
   return closeSchedulerOf({
@@ -259,7 +263,7 @@ export function closeScheduler(parts: Parts): CloseScheduler {
   });
 }
 
-export function journal(parts: Parts, files: FileLayer | undefined): JournalRunner {
+export function journal(parts: CoreParts, files: FileLayer | undefined): JournalRunner {
   const { config, telemetry, logger, leases, settings, tracing } = parts;
   const { limits } = config;
   return journalRunner({
@@ -280,7 +284,7 @@ export function journal(parts: Parts, files: FileLayer | undefined): JournalRunn
   });
 }
 
-export function overloadControl(parts: Parts, memory: Memory): Overload {
+export function overloadControl(parts: CoreParts, memory: Memory): Overload {
   const { config, leases, telemetry } = parts;
   return overload({
     limits: config.limits,
@@ -300,7 +304,7 @@ export function overloadControl(parts: Parts, memory: Memory): Overload {
 }
 
 /** What receivers hand their requests to: admission, the journal, annotations of others, recognition of agents. */
-export function ingest(parts: Parts): Ingest {
+export function ingest(parts: CoreParts): Ingest {
   const { overload: control, state, recognition, tracing } = parts;
   const journaled = journaledIngest({
     journaling: parts.journal,
@@ -315,7 +319,7 @@ export function ingest(parts: Parts): Ingest {
   return recognition.watched(annotationIngest({ ingest: tracing.ingest(journaled), writer: () => parts.stored?.annotations, clock }));
 }
 
-export function storeParts(parts: Parts, opened: Store): StoreParts {
+export function storeParts(parts: CoreParts, opened: Store): StoreParts {
   const { telemetry, settings, exporters, tracing } = parts;
   const store = tracing.store(opened);
   const shared = { store, telemetry, clock, sleep };
@@ -337,11 +341,11 @@ export function storeParts(parts: Parts, opened: Store): StoreParts {
   };
 }
 
-export function rateGauges(parts: Parts, { store }: StoreParts): PeriodicTask {
+export function rateGauges(parts: CoreParts, { store }: StoreParts): PeriodicTask {
   return figures({ store, telemetry: parts.telemetry, clock, sleep, onFault: faultLog(parts, 'rates could not be reckoned') });
 }
 
-export function driftMeasurement(parts: Parts, { store }: StoreParts): Pick<PeriodicTask, 'stop'> {
+export function driftMeasurement(parts: CoreParts, { store }: StoreParts): Pick<PeriodicTask, 'stop'> {
   const { telemetry, settings, judges: pool, overload: control } = parts;
   return driftWatch({
     store,
@@ -356,7 +360,7 @@ export function driftMeasurement(parts: Parts, { store }: StoreParts): Pick<Peri
   });
 }
 
-export function lateSpanLookup(parts: Parts, { store }: StoreParts): LateSpanLookup {
+export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpanLookup {
   return startLateSpanLookup({
     store,
     flow: parts.pipeline,
@@ -369,7 +373,7 @@ export function lateSpanLookup(parts: Parts, { store }: StoreParts): LateSpanLoo
   });
 }
 
-export function consoleServer(parts: Parts, { store, annotations }: StoreParts): ReturnType<typeof consoleOf> {
+export function consoleServer(parts: ConsoleParts, { store, annotations }: StoreParts): ReturnType<typeof consoleOf> {
   const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition } = parts;
   return consoleOf(config, state, {
     connectionsMax: parts.connections.console,
@@ -393,10 +397,11 @@ export function consoleServer(parts: Parts, { store, annotations }: StoreParts):
 }
 
 /** How the listeners share the descriptors of the process. */
-export function connectionBounds({ descriptors, connections: { reserved, http, grpc, console } }: Parts): {
-  readonly [figure: string]: number;
-} {
-  return { descriptors: descriptors.max, open: descriptors.open, reserved, http, grpc, console };
+export function connectionBounds(
+  { max, open }: Descriptors,
+  { reserved, http, grpc, console }: ConnectionShares,
+): { readonly [figure: string]: number } {
+  return { descriptors: max, open, reserved, http, grpc, console };
 }
 
 // The entry `forward` of the configuration at work, between the pipeline and the journal.

@@ -1,0 +1,146 @@
+/** The service without its listeners: builds the parts, starts them, exchanges their settings and stops them. */
+import { pino, type Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { FileLayer } from '../journals/disk/file-system.ts';
+import type { ScoredRun } from '../model/scored-run.ts';
+import { itemSequence } from '../model/watermark.ts';
+import type { BufferPool } from '../runtime/buffer-pool.ts';
+import type { PeriodicTask } from '../runtime/periodic-task.ts';
+import { openStore } from '../stores/index.ts';
+import type { LateSpanLookup } from '../stores/late-span-lookup.ts';
+import type { ListenState } from './listeners.ts';
+import type { Memory } from './memory-guard.ts';
+import { jobOwner, machineMemory } from './node-runtime.ts';
+import * as build from './parts.ts';
+import { raisedProbabilities, redactedLogger, settingsInForce } from './reloading.ts';
+import type { SelfTracingDeps } from './self-tracing/open.ts';
+import { noSelfTracing, type SelfTracing } from './self-tracing/self-tracing.ts';
+
+export interface CoreOptions {
+  readonly config: Config;
+  readonly logger?: Logger;
+  /** The files under the journal; those of this machine when absent. */
+  readonly files?: FileLayer;
+  /** Of the process. */
+  readonly memory?: Memory;
+  /** Memory of request bodies; absent: as much as the limits allow. */
+  readonly buffers?: BufferPool;
+  /** Receives each scored run, and each verdict of a judge, after redaction. It must not throw. */
+  readonly onScored?: (item: ScoredRun) => void;
+  /** Makes spans of the service itself; none when absent. */
+  readonly tracing?: (deps: SelfTracingDeps) => SelfTracing;
+}
+
+interface Core {
+  readonly parts: build.CoreParts;
+  /** Opens the store and the journal, and goes on with what they hold. Resolves with the parts on the store. */
+  start(): Promise<build.StoreParts>;
+  /** Prepares another configuration, and may fail. The returned function puts it in force and does not fail. */
+  prepare(next: Config): () => void;
+  /** Scores what is open, sends what is scored, and closes the store and the journal. Resolves with what could not be sent. */
+  stop(stopMs: number): Promise<{ readonly unsent: number; readonly unforwarded: number }>;
+  /** Releases the connections. Called after `stop`. */
+  release(stopMs: number): Promise<void>;
+}
+
+export function serviceCore(options: CoreOptions): Core {
+  const parts = connectedParts(options);
+  const { config, settings, logger, exporters, judges, forward, pipeline, journal, overload } = parts;
+  const background: Pick<PeriodicTask, 'stop'>[] = [];
+  let lateSpans: LateSpanLookup | undefined;
+
+  return {
+    parts,
+    async start() {
+      if (options.tracing !== undefined) build.logOwnTraces(parts);
+      const stored = build.storeParts(parts, await openStore(config.store.address, { onDiskFull: parts.storeRoom.full }));
+      parts.stored = stored;
+      background.push(build.rateGauges(parts, stored));
+      await exporters.open(stored.store);
+      await judges.open(stored.store, settings.isUnredacted);
+      const replayed = await journal.open();
+      if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
+      parts.judgeAdmission.open(stored.store, await jobOwner(config.journal));
+      background.push(build.driftMeasurement(parts, stored));
+      parts.closeScheduler.wake();
+      lateSpans = build.lateSpanLookup(parts, stored);
+      background.push(parts.recognition.start());
+      overload.start();
+      forward.start();
+      parts.idleCompactor.start();
+      return stored;
+    },
+    prepare(next) {
+      const put = settings.prepare(next);
+      const replacements = [judges.prepare(next.judges), exporters.prepare(next.exporters)];
+      return () => {
+        const rules = put();
+        for (const replace of replacements) replace();
+        forward.exchange(next);
+        pipeline.exchange(rules);
+      };
+    },
+    async stop(stopMs) {
+      await build.stopAll([overload, parts.idleCompactor]);
+      parts.closeScheduler.stop();
+      // With a disk, open runs go on at the next start; without one, the service scores what they have so far.
+      if (config.journal.scheme === 'memory') pipeline.finish();
+      const forwarded = forward.stop(stopMs);
+      await build.stopAll([parts.judgeAdmission, ...background]);
+      judges.stopBatches();
+      await judges.executor.stop(stopMs);
+      await judges.settle().catch(build.faultLog(parts, 'the costs of judges could not be stored'));
+      await lateSpans?.stop();
+      await parts.stored?.annotations.stop();
+      await journal.archived(stopMs);
+      await parts.stored?.spanArchiver.stop();
+      const unforwarded = await forwarded;
+      const unsent = await exporters.stop(stopMs);
+      // After the exporters: the writer stores with each run what they have not sent.
+      await parts.stored?.runWriter.stop(stopMs);
+      await journal.stop();
+      return { unsent, unforwarded };
+    },
+    async release(stopMs) {
+      await Promise.all([judges.stop(), parts.tracing.stop(stopMs)]);
+    },
+  };
+}
+
+/** One line a part. A part calls those below its own line only after all of them are built. */
+function connectedParts(options: CoreOptions): build.CoreParts & { stored: build.StoreParts | undefined } {
+  const {
+    config,
+    logger = pino(),
+    files,
+    memory = machineMemory(),
+    onScored = () => undefined,
+    buffers,
+    tracing = () => noSelfTracing,
+  } = options;
+  class Connected implements build.CoreParts {
+    readonly config = config;
+    readonly telemetry = build.registry(this);
+    readonly settings = settingsInForce(config, this.telemetry);
+    readonly logger = redactedLogger(logger, this.settings);
+    readonly tracing = build.ownTracing(this, tracing);
+    readonly state: ListenState = { ready: false, stopping: false, otlp: undefined };
+    readonly leases = build.byteLeases(this);
+    readonly buffers = buffers ?? build.bodyBuffers(this);
+    readonly storeRoom = build.storeDisk(this);
+    readonly upstream = raisedProbabilities(config.limits.upstreamProbability, this.logger);
+    readonly recognition = build.recognition(this);
+    readonly sequence = itemSequence();
+    readonly exporters = build.exporterSet(this);
+    readonly judges = build.judges(this);
+    readonly judgeAdmission = build.judgeAdmission(this);
+    readonly forward = build.forwarder(this);
+    readonly pipeline = build.runPipeline(this, onScored);
+    readonly idleCompactor = build.idleCompactor(this);
+    readonly closeScheduler = build.closeScheduler(this);
+    readonly journal = build.journal(this, files);
+    readonly overload = build.overloadControl(this, memory);
+    stored: build.StoreParts | undefined;
+  }
+  return new Connected();
+}
