@@ -1,16 +1,28 @@
 /** Which fields the recordings of each instrumentation and version carry, as one table: where each was read from, or that it is not there. */
 import type { Provenance, Run } from '../../src/model/agent-trace.ts';
-import { mainDialect } from '../../src/pipeline/reporting/missing-data.ts';
+import { mainDialect, missingDataOf, type Lack } from '../../src/pipeline/reporting/missing-data.ts';
 import { isClaimed, notClaimed } from '../recordings/claimed.ts';
+import { differences } from '../recordings/compare.ts';
+import { openRecordings } from '../recordings/data/open.ts';
 import type { ExpectedCall, ExpectedRecording, ExpectedTrace } from '../recordings/expected.ts';
-import { play, recordingsIn, type Recording } from '../recordings/read.ts';
+import { ownRecordings, play, type Recording } from '../recordings/read.ts';
 
 /** Undefined: the recorded runs had nothing of the kind, so nothing can be said. Empty: they had, and the spans do not carry it. */
-type Cell = readonly string[] | undefined;
+type Sources = readonly string[] | undefined;
+
+interface Cell {
+  readonly sources: Sources;
+  /** What is read is not what the agent did. */
+  readonly differs: boolean;
+}
 
 interface Field {
   readonly title: string;
-  readonly cell: (of: Recorded) => Cell;
+  readonly cell: (of: Recorded) => Sources;
+  /** Differences of recordings that are about it. */
+  readonly about: RegExp;
+  /** What an evaluator lacks where it is absent. */
+  readonly lack?: Lack;
 }
 
 interface Recorded {
@@ -24,6 +36,8 @@ interface Row {
   readonly dialects: readonly string[];
   readonly names: readonly string[];
   readonly cells: readonly Cell[];
+  /** What to switch on for the fields that are absent. */
+  readonly switches: ReadonlySet<string>;
 }
 
 const words: { readonly [provenance in Provenance]: string } = {
@@ -38,6 +52,7 @@ const words: { readonly [provenance in Provenance]: string } = {
 const fields: readonly Field[] = [
   {
     title: 'agent',
+    about: /^(?:agent_name|trace|traces|status)\b/,
     cell: ofTrace(
       'agent_name',
       ({ agent_name }) => agent_name,
@@ -46,6 +61,7 @@ const fields: readonly Field[] = [
   },
   {
     title: 'session',
+    about: /^session_id:/,
     cell: ofTrace(
       'session_id',
       ({ session_id }) => session_id,
@@ -54,6 +70,8 @@ const fields: readonly Field[] = [
   },
   {
     title: 'input',
+    about: /^input:/,
+    lack: 'input',
     cell: ofTrace(
       'input',
       ({ input }) => input,
@@ -62,6 +80,8 @@ const fields: readonly Field[] = [
   },
   {
     title: 'final response',
+    about: /^final_response:/,
+    lack: 'final_response',
     cell: ofTrace(
       'final_response',
       ({ final_response }) => final_response,
@@ -69,7 +89,18 @@ const fields: readonly Field[] = [
     ),
   },
   {
+    title: 'system prompt',
+    about: /^system_prompt:/,
+    lack: 'input',
+    cell: ofTrace(
+      'system_prompt',
+      ({ system_prompt }) => system_prompt,
+      ({ trace }) => trace.systemPrompt,
+    ),
+  },
+  {
     title: 'model',
+    about: /^model:/,
     cell: ofTrace(
       'model',
       ({ model }) => model,
@@ -77,20 +108,36 @@ const fields: readonly Field[] = [
     ),
   },
   {
+    title: 'model calls',
+    about: /^llm_calls:/,
+    cell: ofTrace(
+      'llm_calls',
+      ({ llm_calls }) => (llm_calls === 0 ? undefined : llm_calls),
+      ({ trace }) => trace.modelCalls[0],
+    ),
+  },
+  {
     title: 'tokens',
+    about: /^tokens\./,
+    lack: 'tokens',
     cell: ofTrace(
       'tokens',
       ({ tokens }) => tokens,
       ({ trace }) => trace.tokens,
     ),
   },
-  { title: 'tool names', cell: ofCalls('name', () => true) },
-  { title: 'call ids', cell: ofCalls('id', ({ id }) => id !== undefined) },
-  { title: 'arguments', cell: ofCalls('arguments', () => true) },
-  { title: 'results', cell: ofCalls('result', ({ error }) => error === undefined) },
-  { title: 'errors', cell: ofCalls('error', ({ error }) => error !== undefined) },
-  { title: 'definitions', cell: definitions },
-  { title: 'sub-agents', cell: subAgents },
+  { title: 'tool names', about: /tool_calls(?:\[\d+\])?(?:\.name)?:/, lack: 'tool_calls', cell: ofCalls('name', () => true) },
+  { title: 'call ids', about: /tool_calls\[\d+\]\.id:/, cell: ofCalls('id', ({ id }) => id !== undefined) },
+  { title: 'arguments', about: /tool_calls\[\d+\]\.arguments:/, lack: 'tool_arguments', cell: ofCalls('arguments', () => true) },
+  {
+    title: 'results',
+    about: /tool_calls\[\d+\]\.result:/,
+    lack: 'tool_results',
+    cell: ofCalls('result', ({ error }) => error === undefined),
+  },
+  { title: 'errors', about: /tool_calls\[\d+\]\.error/, cell: ofCalls('error', ({ error }) => error !== undefined) },
+  { title: 'definitions', about: /^tools[.:]/, lack: 'tool_definitions', cell: definitions },
+  { title: 'sub-agents', about: /^sub_agents:/, cell: subAgents },
 ];
 
 function ofTrace(path: string, wanted: (trace: ExpectedTrace) => unknown, carried: (run: Run) => unknown): Field['cell'] {
@@ -112,7 +159,7 @@ function ofCalls(field: 'name' | 'id' | 'arguments' | 'result' | 'error', wanted
   };
 }
 
-function definitions({ expected, runs }: Recorded): Cell {
+function definitions({ expected, runs }: Recorded): Sources {
   if (expected.traces.every(({ tools }) => tools.length === 0)) return undefined;
   const found = runs.flatMap(({ trace }) => trace.toolDefinitions);
   if (found.length === 0) return [];
@@ -120,34 +167,39 @@ function definitions({ expected, runs }: Recorded): Cell {
   return [expected.only_in_logs.includes('tools[].input_schema') ? words.log_record : words.agent_span];
 }
 
-function subAgents({ expected, runs }: Recorded): Cell {
+function subAgents({ expected, runs }: Recorded): Sources {
   if (expected.traces.every((trace) => trace.sub_agents.length === 0)) return undefined;
   return runs.some(({ trace }) => trace.subAgents.length > 0) ? [words.agent_span] : [];
 }
 
-export function matrix(folder: string): string {
-  const claimed = recordingsIn(folder).filter(({ expected }) => isClaimed(expected));
+export function matrix(): string {
+  const claimed = ownRecordings().filter(({ expected }) => isClaimed(expected));
   const rows = [...Map.groupBy(claimed, groupOf).values()].flatMap(rowsOf);
-  const head = ['instrumentation', 'with', 'collector', 'recordings', ...fields.map(({ title }) => title)];
+  const head = ['instrumentation', 'with', 'collector', 'recordings', ...fields.map(({ title }) => title), 'what brings the rest'];
   return [
     legend,
     [`| ${head.join(' | ')} |`, `|${head.map(() => '---|').join('')}`, ...rows.map(rowText)].join('\n'),
+    `### Recordings that are read otherwise\n\n${[
+      '| recording | fields | why |',
+      '|---|---|---|',
+      ...openRecordings.map(({ recording, fields: open, because }) => `| ${recording} | ${open.join(', ')} | ${cellOf(because)} |`),
+    ].join('\n')}`,
     `Recordings that the tests replay and that have no row:\n\n${notClaimed.map(({ dialect, scenario, because }) => `- ${dialect}${scenario === undefined ? '' : `, ${scenario}`}: ${because}.`).join('\n')}`,
   ].join('\n\n');
 }
 
 const legend = `## What recordings of real SDKs carry
 
-Each row is an instrumentation in one version and configuration, recorded while a scripted model answered a real SDK. Its runs
-are read as the agent really ran. Where recordings of one folder in \`test/fixtures/recordings\` carry different fields, because content was switched on or
-another format was chosen, each has a row.
+Each row is an instrumentation in one version and configuration, recorded while a scripted model answered a real SDK. Where recordings of one folder carry
+different fields, because content was switched on or another format was chosen, each has a row. So has one that is read otherwise than the agent ran.
 
 | cell | meaning |
 |---|---|
-| span | carried where it belongs and read: by the span of the run, of the model call or of the tool, or by its event |
+| span | carried where it belongs and read, equal to what the agent did: by the span of the run, of the model call or of the tool, or by its event |
 | *messages* | recovered: no span of the tool tells it, so it is taken from what the model asked for or was told |
 | *log* | recovered: it is in log records only |
 | names only | definitions without schemas |
+| ≠ | read, and not all of it is what the agent did; the table below says why |
 | **–** | the run had it, and nothing carries it: evaluators that need it are skipped |
 | (empty) | the recorded runs had nothing of the kind, as far as it is known |`;
 
@@ -162,40 +214,64 @@ function rowsOf(recordings: readonly Recording[]): readonly Row[] {
     const { name, expected } = recording;
     const [folder = name, scenario = name] = name.split('/');
     const { runs } = play(recording);
-    const cells = fields.map(({ cell }) => cell({ expected, runs }));
-    const dialects = runs.map((run) => mainDialect(run.dialects));
+    const wrong = differences(expected, runs);
+    const cells = fields.map(({ cell, about }) => ({ sources: cell({ expected, runs }), differs: wrong.some((one) => about.test(one)) }));
+    const read = [...new Set(runs.flatMap(({ dialects }) => dialects))];
+    const own: Row = {
+      folder,
+      source: expected.source,
+      dialects: runs.map((run) => mainDialect(run.dialects)),
+      names: [scenario],
+      cells,
+      switches: new Set(
+        fields.flatMap(({ lack }, index) =>
+          lack !== undefined && cells[index]?.sources?.length === 0 ? (missingDataOf(lack, read) ?? []) : [],
+        ),
+      ),
+    };
     const at = rows.findIndex((row) => row.cells.every((cell, index) => goTogether(cell, cells[index])));
     const row = rows[at];
-    if (row === undefined) rows.push({ folder, source: expected.source, dialects, names: [scenario], cells });
-    else
-      rows[at] = {
-        ...row,
-        dialects: [...row.dialects, ...dialects],
-        names: [...row.names, scenario],
-        cells: row.cells.map((cell, index) => both(cell, cells[index])),
-      };
+    if (row === undefined) rows.push(own);
+    else rows[at] = together(row, own);
   }
   return rows;
 }
 
-function goTogether(left: Cell, right: Cell): boolean {
-  return left === undefined || right === undefined || (left.length === 0) === (right.length === 0);
+function together(row: Row, own: Row): Row {
+  return {
+    ...row,
+    dialects: [...row.dialects, ...own.dialects],
+    names: [...row.names, ...own.names],
+    cells: row.cells.map(({ sources, differs }, index) => ({ sources: both(sources, own.cells[index]?.sources), differs })),
+    switches: new Set([...row.switches, ...own.switches]),
+  };
 }
 
-function both(left: Cell, right: Cell): Cell {
+function goTogether(left: Cell, right: Cell | undefined): boolean {
+  if (left.differs !== right?.differs) return false;
+  return left.sources === undefined || right.sources === undefined || (left.sources.length === 0) === (right.sources.length === 0);
+}
+
+function both(left: Sources, right: Sources): Sources {
   return left === undefined ? right : [...new Set([...left, ...(right ?? [])])];
 }
 
-function rowText({ folder, source, dialects, names, cells }: Row): string {
+function rowText({ folder, source, dialects, names, cells, switches }: Row): string {
   const framework =
     source.framework === null || source.framework === source.package
       ? ''
       : [source.framework, source.framework_version ?? ''].join(' ').trim();
-  const collectors = [...new Set(dialects)].map((id) => `[${id}](#${id})`).join(', ');
-  return `| ${source.package} ${source.version} | ${framework} | ${collectors} | ${folder}: ${names.join(', ')} | ${cells.map(cellText).join(' | ')} |`;
+  const collectors = [...new Set(dialects)].flatMap((id) => (id === '' ? [] : [`[${id}](#${id})`])).join(', ');
+  const rest = cellOf([...switches].join(' '));
+  return `| ${source.package} ${source.version} | ${framework} | ${collectors} | ${folder}: ${names.join(', ')} | ${cells.map(cellText).join(' | ')} | ${rest} |`;
 }
 
-function cellText(cell: Cell): string {
-  if (cell === undefined) return '';
-  return cell.length === 0 ? '**–**' : cell.join(', ');
+function cellText({ sources, differs }: Cell): string {
+  if (differs) return '≠';
+  if (sources === undefined) return '';
+  return sources.length === 0 ? '**–**' : sources.join(', ');
+}
+
+function cellOf(text: string): string {
+  return text.replaceAll('|', '\\|');
 }

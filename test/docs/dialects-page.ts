@@ -6,11 +6,10 @@ import { isLack, lackTexts } from '../../src/pipeline/reporting/missing-data.ts'
 import { recordingsIn } from '../recordings/read.ts';
 import { matrix } from './dialects-matrix.ts';
 
-const recordings = fileURLToPath(new URL('../fixtures/recordings', import.meta.url));
 const documented = fileURLToPath(new URL('../fixtures/documented', import.meta.url));
 
 export function dialectsPage(): string {
-  return `${[opening, table(), ...collectors.map(section), fromDocumentation(), matrix(recordings)].join('\n\n')}\n`;
+  return `${[opening, table(), ...collectors.map(section), fromDocumentation(), matrix()].join('\n\n')}\n`;
 }
 
 const opening = `# Dialects
