@@ -2,6 +2,7 @@
  * What a protobuf body holds of some traces, cut out byte for byte: each trace gets the resource and scope blocks of its spans or log
  * records with nothing else in them. The grammar stands beside the readers. Fields that nobody here knows stay as they are.
  */
+import { JuryError } from '../../model/errors.ts';
 import { cursorOver, enter, leave, readHexAgain, readTag, skip, type Cursor, type KnownHex } from '../read/protobuf.ts';
 
 export type OtlpSignal = 'traces' | 'logs';
@@ -26,27 +27,47 @@ export function excerpts(body: Buffer, signal: OtlpSignal, wanted: ReadonlySet<s
 
 /** `wanted`: undefined: all of them. */
 export function pieces(body: Buffer, signal: OtlpSignal, wanted?: ReadonlySet<string>): ReadonlyMap<string, Pieces> {
-  const found = new Map<string, { readonly pieces: Buffer[]; items: number }>();
+  return piecesBy(body, signal, (traceId) => (traceId === undefined || wanted?.has(traceId) === false ? undefined : traceId));
+}
+
+/** By a key of the trace id; items without a key are left out. A trace id is `undefined` where an item tells none. */
+export function piecesBy<Key>(
+  body: Buffer,
+  signal: OtlpSignal,
+  keyOf: (traceId: string | undefined) => Key | undefined,
+): ReadonlyMap<Key, Pieces> {
+  const found = new Map<Key, { readonly pieces: Buffer[]; items: number }>();
   const cursor = cursorOver(body);
   const known: KnownHex = { at: -1, hex: '' };
   inBlocks(cursor, resourceField, () => {
-    const ofResource = new Map<string, Buffer[]>();
+    const ofResource = new Map<Key, Buffer[]>();
     const resource = inBlocks(cursor, scopeField, () => {
-      const items = new Map<string, Buffer[]>();
+      const items = new Map<Key, Buffer[]>();
       const scope = inBlocks(cursor, itemField, (start) => {
         const end = cursor.end;
-        const traceId = firstField(cursor, traceIdField[signal], (tag) => readHexAgain(cursor, tag, known));
-        if (traceId !== undefined && wanted?.has(traceId) !== false)
-          (items.get(traceId) ?? put(items, traceId, [])).push(body.subarray(start, end));
+        const key = keyOf(traceIdIn(cursor, signal, known));
+        if (key !== undefined) (items.get(key) ?? put(items, key, [])).push(body.subarray(start, end));
       });
-      for (const [traceId, own] of items) {
-        (found.get(traceId) ?? put(found, traceId, { pieces: [], items: 0 })).items += own.length;
-        (ofResource.get(traceId) ?? put(ofResource, traceId, [])).push(...message(scopeField, [...scope, ...own]));
+      for (const [key, own] of items) {
+        (found.get(key) ?? put(found, key, { pieces: [], items: 0 })).items += own.length;
+        (ofResource.get(key) ?? put(ofResource, key, [])).push(...message(scopeField, [...scope, ...own]));
       }
     });
-    for (const [traceId, scopes] of ofResource) found.get(traceId)?.pieces.push(...message(resourceField, [...resource, ...scopes]));
+    for (const [key, scopes] of ofResource) found.get(key)?.pieces.push(...message(resourceField, [...resource, ...scopes]));
   });
   return found;
+}
+
+/** Of the item that the cursor has entered; `undefined` when there is none, or when the item is damaged before it. */
+function traceIdIn(cursor: Cursor, signal: OtlpSignal, known: KnownHex): string | undefined {
+  const { end } = cursor;
+  try {
+    return firstField(cursor, traceIdField[signal], (tag) => readHexAgain(cursor, tag, known));
+  } catch (error) {
+    if (!(error instanceof JuryError)) throw error;
+    cursor.end = end;
+    return undefined;
+  }
 }
 
 export const resourceField = 1;

@@ -30,6 +30,49 @@ export function* parseBody(body: Buffer, itemsMax: number, limits: OtlpLimits): 
   return { envelope, itemsOf, item: (number) => parsedItem(body, items[number]) };
 }
 
+/** The items of a body, as they stand there. */
+export interface JsonItems {
+  /** Items with nothing but commas between them. */
+  readonly runs: readonly { readonly start: number; readonly end: number; readonly items: readonly JsonItem[] }[];
+  /** True: each run is all that its list holds, so a list stays valid with fewer items. */
+  readonly areWholeLists: boolean;
+}
+
+export interface JsonItem {
+  readonly start: number;
+  readonly end: number;
+  /** `undefined` when it is not parsed, as it is beyond a limit. Throws OTLP_MALFORMED. */
+  value(): JsonObject | undefined;
+}
+
+/** Throws OTLP_MALFORMED when a limit of the body as a whole is exceeded. */
+export function* itemsInBody(body: Buffer, itemsMax: number, limits: OtlpLimits): Steps<JsonItems> {
+  const { items, replacements } = yield* outlineOf(body, { start: 0, itemsMax: Infinity, limits });
+  const runs = replacements.flatMap(({ start, end, items: own }) => {
+    if (own === undefined) return [];
+    const inRun = items.slice(own.first, own.first + own.count).map((item, at) => ({
+      start: item.start,
+      end: item.end,
+      value: () => (own.first + at < itemsMax && item.fault === undefined ? objectOf(body, item) : undefined),
+    }));
+    return [{ start, end, items: inRun }];
+  });
+  return { runs, areWholeLists: runs.every(({ start, end }) => isWholeList(body, start, end)) };
+}
+
+function isWholeList(body: Buffer, start: number, end: number): boolean {
+  return (
+    /\[[ \t\r\n]*$/.test(body.toString('latin1', Math.max(0, start - blanksMax), start)) &&
+    /^[ \t\r\n]*\]/.test(body.toString('latin1', end, end + blanksMax))
+  );
+}
+
+function objectOf(body: Buffer, item: OutlinedItem): JsonObject {
+  const value = parse(textOf(body, item));
+  if (!isJsonObject(value)) throw malformed('The body is not JSON.');
+  return value;
+}
+
 function* itemsOf(list: readonly JsonValue[]): Iterable<number | undefined> {
   for (const standIn of list) {
     // Every object of such a list was replaced by the members here, so nobody but the outline can have written them.
@@ -43,9 +86,7 @@ function parsedItem(body: Buffer, item: OutlinedItem | undefined): ParsedItem {
   if (item === undefined) throw malformed('The JSON body names its items twice.');
   const bytes = item.end - item.start;
   if (item.fault !== undefined) return { bytes, fault: item.fault };
-  const value = parse(textOf(body, item));
-  if (!isJsonObject(value)) throw malformed('The body is not JSON.');
-  return { bytes, value };
+  return { bytes, value: objectOf(body, item) };
 }
 
 function parse(text: string): JsonValue {
