@@ -1,11 +1,10 @@
-/** The contract of an exporter: it takes the evaluations of one run and says what became of them. */
+/** The contract of an exporter: it sends the evaluations of one run to a backend and returns the outcome. */
 import type { JsonValue } from '../model/json.ts';
 import type { ExportItem } from '../model/scored-run.ts';
 
 /**
- * `retryable`: the same item may be taken later. `retryAfterMs`: the backend asks to be left alone for so long. A failure that is not retryable is about
- * the item; whatever concerns the backend as a whole is. `isMissing`: the backend is there, and what the item is about is not there yet; it comes, or it
- * never does. Decision 35.
+ * `retryable`: the item may be sent again later; failures of the backend are, failures of the item are not. `retryAfterMs`: the delay that the backend asks
+ * for. `isMissing`: the backend is up but does not have the span or trace of the item yet, or never gets it (decision 35).
  */
 export type ExportOutcome =
   | { readonly kind: 'sent' }
@@ -20,30 +19,30 @@ export type ExportOutcome =
 
 export type ExportFailure = Extract<ExportOutcome, { readonly kind: 'failed' }>;
 
-/** A request as it is sent. */
+/** A request as a dry run lists it. */
 export interface PlannedRequest {
   readonly method: string;
-  /** As the configuration has it, with the path: a user or a query in it may be secret. */
+  /** With the path. A user name in it, or the path itself, may be secret. */
   readonly url: string;
-  /** What is asked for, where it stands in the query. */
+  /** The query string, without its question mark. */
   readonly query?: string;
   /** Values may be secret. */
   readonly headers: { readonly [name: string]: string };
-  /** What of it is JSON, or would be if it were sent so. */
+  /** The body as JSON; absent when it has none. */
   readonly body?: JsonValue;
 }
 
 export interface Exporter {
   readonly id: string;
-  /** Items that it is given at one time; a few when left out. For exporters that send items together. */
+  /** Items that the queue sends at the same time. Absent: the queue's default. For exporters that batch items. */
   readonly itemsAtOnce?: number;
-  /** What it has taken ends with the process, so nothing is kept for it in the store. */
+  /** True: the backend lives in this process, so the store keeps no rows for it. */
   readonly isVolatile?: true;
-  /** Resolves, never rejects. Called again with the same item after a retryable failure: the same item must give the same ids. */
+  /** Resolves, never rejects. Idempotent: a retry of the same item sends the same ids. */
   send(item: ExportItem): Promise<ExportOutcome>;
-  /** One request that changes nothing, with address and credentials of all others. Resolves, never rejects. Absent: there is nothing to try. */
+  /** Sends one request without effect, to the address and with the credentials of all others. Resolves, never rejects. Absent: nothing to test. */
   probe?(): Promise<ExportOutcome>;
-  /** The requests in which these would go to a backend that has their spans and no scores yet. Sends nothing. Absent: none would be sent. */
+  /** Lists the requests for these items, as if the backend had their spans and no scores. Sends nothing. Absent: the exporter sends no requests. */
   plan?(items: readonly ExportItem[]): Promise<readonly PlannedRequest[]>;
   /** May be called twice. */
   stop(): Promise<void>;

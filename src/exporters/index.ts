@@ -1,4 +1,4 @@
-/** The exporters by the name that a configuration entry gives under `to`. */
+/** The exporters by the value of `to` in a configuration entry. */
 import { braintrust } from './scores/braintrust.ts';
 import { datadog } from './scores/datadog.ts';
 import type { Exporter } from './exporter.ts';
@@ -18,7 +18,7 @@ import { webhookExporter } from './webhook/webhook.ts';
 
 type MakeExporter = (settings: ExporterSettings, parts: ExporterDeps) => Exporter;
 
-/** Backends with scores of their own. */
+/** Backends with a score API. */
 export const scoreApis = [
   phoenix,
   langfuse,
@@ -31,7 +31,7 @@ export const scoreApis = [
 ] as const satisfies readonly ScoreApiBackend[];
 export type ScoreApiId = (typeof scoreApis)[number]['id'];
 
-const ofNatives: Partial<Record<ScoreApiId, MakeExporter>> = Object.fromEntries(
+const scoreApiExporters: Partial<Record<ScoreApiId, MakeExporter>> = Object.fromEntries(
   scoreApis.map((backend) => [backend.id, scoreApiExporter(backend)]),
 );
 
@@ -41,5 +41,5 @@ export const exporters = {
   metrics: metricsExporter,
   webhook: webhookExporter,
   forward: forwardExporter,
-  ...(ofNatives as Readonly<Record<ScoreApiId, MakeExporter>>),
+  ...(scoreApiExporters as Readonly<Record<ScoreApiId, MakeExporter>>),
 } as const satisfies { readonly [id: string]: MakeExporter };

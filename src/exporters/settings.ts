@@ -1,4 +1,4 @@
-/** What a configuration entry says about one exporter, and what the service hands in. */
+/** The configuration of one exporter, and what the service passes in. */
 import type { lookup } from 'node:dns';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -7,9 +7,9 @@ import type { SpanDetail } from './otlp/evaluation-span.ts';
 import type { ScoreApiSettings } from './scores/score-api-backend.ts';
 
 export interface ExporterSettings {
-  /** Of the entry, in metrics. */
+  /** Name of the entry, in metrics. */
   readonly name?: string;
-  /** Base URL; `/v1/traces` is added. */
+  /** Base URL; the exporter appends `/v1/traces`. */
   readonly endpoint?: string;
   /** The whole URL for spans; wins over `endpoint`. */
   readonly tracesEndpoint?: string;
@@ -18,16 +18,16 @@ export interface ExporterSettings {
   readonly headers?: { readonly [name: string]: string };
   readonly protocol?: OtlpProtocol;
   readonly compression?: 'none' | 'gzip';
-  /** False: calls to judges become no spans. */
+  /** False: judge calls are not sent as spans. */
   readonly judgeCalls?: boolean;
-  /** Of evaluation spans. Default: `lean`. */
+  /** Content of evaluation spans. Default: `lean`. */
   readonly detail?: SpanDetail;
   readonly tls?: ClientTls;
-  /** Longest time for one request, with everything that belongs to it. */
+  /** Timeout of one request, from the name look-up to the end of the answer. */
   readonly timeoutMs?: number;
-  /** Of a backend with scores of its own: its key and what else names the account. */
+  /** Keys of a score API backend. */
   readonly keys?: ScoreApiSettings['keys'];
-  /** Of `webhook`. */
+  /** Settings of the exporter `webhook`. */
   readonly webhook?: WebhookSettings;
 }
 
@@ -35,28 +35,28 @@ export interface ExporterDeps {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
-  /** Who resolves names; the machine when left out. */
+  /** Resolves host names. Default: the resolver of the machine. */
   readonly lookup?: typeof lookup;
 }
 
-/** How spans are encoded, and what carries them. */
+/** Encoding and transport of OTLP. */
 export const otlpProtocols = ['http/protobuf', 'http/json', 'grpc'] as const;
 export type OtlpProtocol = (typeof otlpProtocols)[number];
 
-/** How a message is written. */
+/** Format of a webhook message. */
 export type MessageSettings = {
   readonly body: 'json' | 'slack';
-  /** Where a person sees the run; `{trace_id}` and `{span_id}` are replaced. */
+  /** Page of the run; the exporter replaces `{trace_id}` and `{span_id}`. */
   readonly link?: string;
 };
 
-/** What an entry says about a webhook. */
+/** The part of a configuration entry that concerns a webhook. */
 export type WebhookSettings = MessageSettings & {
   readonly url: string;
   readonly secret?: string;
   readonly only: WebhookFilter;
   readonly perMinute: number;
-  /** True: the address may be a private one. */
+  /** True: the address may be private. */
   readonly privateAddresses: boolean;
 };
 

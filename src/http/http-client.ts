@@ -1,5 +1,5 @@
 /**
- * Every request that the product sends over HTTP or HTTPS: with a limit of time and of the answer's bytes, on kept connections, without redirects. The other side is not trusted.
+ * The HTTP client of every outgoing request: it limits time and answer bytes, keeps connections, and follows no redirects. It does not trust the server.
  */
 import type { LookupFunction } from 'node:net';
 import type { Transform } from 'node:stream';
@@ -8,22 +8,22 @@ import type { Agent } from 'undici';
 import type { ClientTls } from '../model/client-tls.ts';
 
 export interface HttpClientOptions {
-  /** Certificates for HTTPS; those of Node when left out. */
+  /** Certificates for HTTPS. Default: those of Node. */
   readonly tls?: ClientTls | undefined;
-  /** Resolves names; the machine does when left out. */
+  /** Resolves host names. Default: the resolver of the machine. */
   readonly lookup?: LookupFunction | undefined;
 }
 
 export interface HttpRequest {
-  /** POST when left out. */
+  /** Default: POST. */
   readonly method?: string;
-  /** A user in it becomes the header `authorization`, unless `headers` have one. */
+  /** A user in the URL becomes the header `authorization`, unless `headers` contains one. */
   readonly url: string;
   readonly headers: HttpHeaders;
   readonly body?: Uint8Array;
-  /** Of the whole request: name, connection, answer. */
+  /** Timeout of the whole request: name look-up, connection and answer. */
   readonly timeoutMs: number;
-  /** Bytes of the answer that are read, after decompression. At the limit the connection ends. */
+  /** Limit of the body after decompression. At the limit the connection ends. */
   readonly answerBytesMax: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -39,25 +39,25 @@ export type HttpAnswer =
       /** Names in lower case; several values of one name are joined by a comma. */
       readonly headers: HttpHeaders;
       readonly body: Buffer;
-      /** The answer is larger than `answerBytesMax`. */
+      /** True: the answer is larger than `answerBytesMax`. */
       readonly isCut: boolean;
     }
-  /** `phase`: before `request` there was no connection that could take it. */
+  /** `phase`: `connection` when no connection was available. */
   | { readonly kind: 'unanswered'; readonly reason: 'timed_out'; readonly phase: 'connection' | 'request'; readonly afterMs: number }
   | { readonly kind: 'unanswered'; readonly reason: 'aborted' }
-  /** `code`: of Node, OpenSSL or undici, such as ECONNREFUSED. A message is left out: it may quote what the other side sent. */
+  /** `code`: of Node, OpenSSL or undici, such as ECONNREFUSED. Messages are left out, as they may quote the server. */
   | { readonly kind: 'unanswered'; readonly reason: 'failed'; readonly code: string };
 
 export interface HttpClient {
   /** Resolves, never rejects. */
   send(request: HttpRequest): Promise<HttpAnswer>;
-  /** Ends the connections, and with them what is under way. */
+  /** Closes the connections and aborts the requests in progress. */
   stop(): void;
 }
 
-/** Longest wait for a connection. */
+/** Timeout of a connection attempt. */
 const connectMsMax = 10_000;
-/** A connection without a request ends after this time: sooner than servers close theirs, so that no request meets a closing one. */
+/** Idle connections close sooner than servers close theirs, so no request meets a closing one. */
 const idleMs = 4_000;
 
 const decoders: { readonly [encoding: string]: () => Transform } = {
@@ -67,7 +67,7 @@ const decoders: { readonly [encoding: string]: () => Transform } = {
   br: createBrotliDecompress,
 };
 
-/** Codes of undici that say the same as one of Node. */
+/** undici codes and the Node codes of the same meaning. */
 const nodeCodes: { readonly [code: string]: string } = {
   UND_ERR_SOCKET: 'ECONNRESET',
   UND_ERR_CLOSED: 'ECONNRESET',
@@ -100,20 +100,20 @@ function failed(error: unknown): HttpAnswer {
     : { kind: 'unanswered', reason: 'failed', code };
 }
 
-/** Loaded with the first client: a service that sends nothing does not need its megabytes. */
+/** Imports undici with the first client, as a service that sends nothing does not need its megabytes. */
 async function agentOf({ tls, lookup }: HttpClientOptions): Promise<Agent> {
   const { Agent: Pool } = await import('undici');
   return new Pool({
     allowH2: false,
     keepAliveTimeout: idleMs,
-    // The time of the whole request is limited.
+    // `timeoutMs` limits the whole request.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { ...tls, ...(lookup === undefined ? {} : { lookup }), timeout: connectMsMax },
   });
 }
 
-/** Rejects when the request is no request of HTTP. */
+/** Rejects when the URL or a header is invalid. */
 function exchange(agent: Agent, request: HttpRequest): Promise<HttpAnswer> {
   const { method = 'POST', url, headers, body, timeoutMs, answerBytesMax, signal } = request;
   const { origin, pathname, search, username, password } = new URL(url);
@@ -122,7 +122,7 @@ function exchange(agent: Agent, request: HttpRequest): Promise<HttpAnswer> {
     let isOver = false;
     let read: BodyReader | undefined;
 
-    /** `isCut`: the connection cannot be used again. */
+    /** `isCut`: the connection must not be reused. */
     function end(answer: HttpAnswer, isCut: boolean): void {
       if (isOver) return;
       isOver = true;
@@ -133,7 +133,7 @@ function exchange(agent: Agent, request: HttpRequest): Promise<HttpAnswer> {
       resolve(answer);
     }
 
-    // The timer and the caller's signal end the request themselves: a signal in between, which only the request held, would be collected as garbage and never abort.
+    // The timer and the caller's signal end the request directly. A signal derived from both would be reachable from the request alone, and garbage collection could take it before it aborts.
     const stop = (): void => end(aborted, true);
     const late = (): void => end({ kind: 'unanswered', reason: 'timed_out', phase: 'request', afterMs: timeoutMs }, true);
     const timer = setTimeout(late, timeoutMs);
@@ -145,11 +145,11 @@ function exchange(agent: Agent, request: HttpRequest): Promise<HttpAnswer> {
       {
         onRequestStart(controller) {
           abort = () => controller.abort(new Error('aborted'));
-          // It waited for a connection until it was over.
+          // The request ended while it waited for a connection.
           if (isOver) abort();
         },
         onResponseStart(controller, status, answerHeaders) {
-          // What comes before the answer, as 103.
+          // An informational response, such as 103, comes before the answer.
           if (status < 200 || isOver) return;
           const named = headersOf(answerHeaders);
           read = bodyReader({
@@ -183,11 +183,11 @@ interface BodyReader {
 
 interface BodyReaderOptions {
   readonly encoding: string | undefined;
-  /** Of the decoded body. */
+  /** Limit of the decoded body. */
   readonly bytesMax: number;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** The whole body, or as much of it as `bytesMax`. */
+  /** Called with the body, cut at `bytesMax`. */
   readonly onEnd: (bytes: Buffer, isCut: boolean) => void;
   readonly onFault: (error: unknown) => void;
 }
@@ -216,7 +216,7 @@ function bodyReader({ encoding = '', bytesMax, pause, resume, onEnd, onFault }: 
   };
 }
 
-/** What ends a request (RFC 9110, section 15). */
+/** Whether the status is final (RFC 9110, section 15). */
 function isStatus(status: number): boolean {
   return status >= 200 && status <= 599;
 }
@@ -243,7 +243,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Causes of errors form short chains, and none may be a ring. */
+/** Limit of the chain of causes, which may be a ring. */
 const causesMax = 10;
 
 /** The first code in the chain of causes. */

@@ -1,4 +1,4 @@
-/** Sends ready items to one backend: a few at a time, none while the circuit is open, one while it is half open. */
+/** Sends ready items to one backend: up to `sendingMax` at a time, none while the circuit is open, one while it is half open. */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { circuitBreaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';

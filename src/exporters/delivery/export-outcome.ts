@@ -56,61 +56,65 @@ const rows: readonly (FailureReason & { readonly of: RegExp })[] = [
   {
     of: new RegExp(`: ${pageFault}$`),
     reason: 'page',
-    todo: 'Look at the endpoint: a page for people came, of a proxy, a login or the backend’s own user interface.',
+    todo: 'Look at the endpoint: it answered with an HTML page of a proxy, a login or the backend’s own user interface.',
   },
   { of: /^status 40[13]/, reason: '', todo: 'Look at the keys, and whether they are of this address.' },
   { of: /^status 40[45]/, reason: '', todo: 'Look at the endpoint: there is no such interface at it.' },
-  { of: /^status 413/, reason: '', todo: 'It takes smaller requests only: look for a limit of a proxy before it.' },
-  { of: /^status 429/, reason: '', todo: 'It asks for fewer requests: try again later.' },
-  { of: /^status 3/, reason: '', todo: 'Write the address that it redirects to as endpoint.' },
+  { of: /^status 413/, reason: '', todo: 'The backend takes smaller requests only: look for a limit of a proxy before it.' },
+  { of: /^status 429/, reason: '', todo: 'The backend limits the rate of requests: try again later.' },
+  { of: /^status 3/, reason: '', todo: 'Set the endpoint to the address that it redirects to.' },
   { of: /^status 5/, reason: '', todo: 'It has a fault of its own: try again later.' },
-  { of: /^no answer within/, reason: 'timeout', todo: 'It is slow, or a firewall drops what is sent to it.' },
+  { of: /^no answer within/, reason: 'timeout', todo: 'The backend is slow, or a firewall drops the request.' },
   {
     of: /^(?:ENOTFOUND|ENODATA|EAI_)/,
     reason: 'dns',
-    todo: 'Look at the name of the host in the endpoint, and at the name server of this machine.',
+    todo: 'Look at the host name in the endpoint, and at the name server of this machine.',
   },
-  { of: /^(?:ERR_TLS_CERT_ALTNAME_INVALID)/, reason: 'tls', todo: 'Its certificate is for another name than the one in the endpoint.' },
+  { of: /^(?:ERR_TLS_CERT_ALTNAME_INVALID)/, reason: 'tls', todo: 'The certificate names another host than the endpoint does.' },
   {
     of: /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)/,
     reason: 'tls',
-    todo: 'Its certificate is not valid now: renew it, or look at the clock of this machine.',
+    todo: 'The certificate is not valid now: renew it, or look at the clock of this machine.',
   },
   {
     of: /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_)/,
     reason: 'tls',
-    todo: 'Its certificate is of an authority that is not trusted: name it in tls.ca_file.',
+    todo: 'The certificate comes from an authority that is not trusted: name that authority in tls.ca_file.',
   },
   {
     of: /^ERR_SSL_\w*(?:ALERT|CERTIFICATE)/,
     reason: 'tls',
-    todo: 'It refuses the handshake: where it wants a client certificate, name one in tls.cert_file that it knows.',
+    todo: 'The backend refuses the handshake: if it requires a client certificate, name one in tls.cert_file.',
   },
   {
     of: /^(?:ERR_SSL_|ERR_TLS_|EPROTO)/,
     reason: 'tls',
-    todo: 'What answers does not speak TLS as this machine does: is it http:// after all?',
+    todo: 'The endpoint does not speak TLS as this machine does: does its address begin with http://?',
   },
   {
     of: /^(?:HPE_|ERR_HTTP2_|no status of gRPC)/,
     reason: 'protocol',
-    todo: 'What answers speaks another protocol: look at the endpoint and its port, and at protocol.',
+    todo: 'The endpoint speaks another protocol: look at its address, its port, and at protocol.',
   },
   { of: /^ECONNREFUSED/, reason: 'connection', todo: 'Nobody listens at the address: is the backend up, and its port right?' },
-  { of: /^ADDRESS_NOT_PUBLIC/, reason: 'connection', todo: 'The endpoint leads inside: say private_addresses: true where that is meant.' },
+  {
+    of: /^ADDRESS_NOT_PUBLIC/,
+    reason: 'connection',
+    todo: 'The endpoint resolves to a private address: set private_addresses: true if that is intended.',
+  },
   {
     of: /^(?:E[A-Z]{3,}|no answer)/,
     reason: 'connection',
-    todo: 'The connection ends, or there is none: look at the network and at proxies between.',
+    todo: 'The connection breaks or cannot be made: look at the network and at proxies on the way.',
   },
-  { of: new RegExp(`^${rejectedFault}`), reason: 'rejected', todo: 'The backend says in its own log why.' },
+  { of: new RegExp(`^${rejectedFault}`), reason: 'rejected', todo: 'The log of the backend says why.' },
 ];
 
 export function failureReason({ error, ...outcome }: Pick<ExportFailure, 'error'> & { readonly isMissing?: true }): FailureReason {
   if (outcome.isMissing === true)
     return {
       reason: 'missing',
-      todo: 'Look whether the spans reach this backend: at the agent’s exporter, and at the sampling between them.',
+      todo: 'Look whether the spans reach this backend: at the agent’s exporter, and at the sampling on the way.',
     };
   const found = rows.find(({ of }) => of.test(error));
   const status = /^status (\d{3})/.exec(error)?.[1];
@@ -120,6 +124,7 @@ export function failureReason({ error, ...outcome }: Pick<ExportFailure, 'error'
   };
 }
 
+/** Shortens the text to `charsMax` UTF-16 units, the last of them an ellipsis, and makes it well-formed. */
 export function cutText(text: string, charsMax: number): string {
   return (text.length > charsMax ? `${text.slice(0, charsMax - 1)}…` : text).toWellFormed();
 }

@@ -1,4 +1,4 @@
-/** Requests to one backend over HTTP, or HTTPS where its address says so, and its answers as exporters read them. */
+/** Sends requests to one backend over HTTP or HTTPS, and parses its answers for exporters. */
 import type { LookupFunction } from 'node:net';
 import { isJsonArray, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { httpClient as boundedClient, type HttpAnswer, type HttpHeaders } from '../../http/http-client.ts';
@@ -7,16 +7,16 @@ import { retryAfterMs } from '../../runtime/retry.ts';
 
 export interface HttpClientOptions {
   readonly tls?: ClientTls | undefined;
-  /** Longest time for one request, with everything that belongs to it. */
+  /** Timeout of one request, from the name look-up to the end of the answer. */
   readonly timeoutMs?: number | undefined;
-  /** Resolves names; the machine does when left out. */
+  /** Resolves host names. Default: the resolver of the machine. */
   readonly lookup?: LookupFunction | undefined;
 }
 
 export interface BackendRequest {
-  /** What is kept of an answer. */
+  /** Limit of the answer's body; the rest is dropped. */
   readonly answerBytesMax?: number;
-  /** POST when left out. */
+  /** Default: POST. */
   readonly method?: string;
   readonly url: string;
   readonly headers: HttpHeaders;
@@ -25,14 +25,14 @@ export interface BackendRequest {
 export interface HttpClient {
   /** Resolves, never rejects. */
   send(request: BackendRequest, body: Uint8Array): Promise<Answer>;
-  /** Ends the connections, and with them what is under way. */
+  /** Closes the connections and aborts the requests in progress. */
   stop(): void;
 }
 
 export type Answer =
-  /** `isPage`: it is HTML. */
+  /** `isPage`: the answer is HTML. */
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs?: number; readonly isPage?: true; readonly body: Buffer }
-  /** `fault`: a code, never a message. */
+  /** `fault`: an error code, never a message. */
   | { readonly kind: 'unanswered'; readonly fault: string };
 
 export const timeoutMsDefault = 10_000;
@@ -59,7 +59,7 @@ function answerOf(answer: HttpAnswer): Answer {
 
 const tooMany = 429;
 
-/** `Retry-After`; of status 429 without it, when the limit begins anew. */
+/** Reads `Retry-After`. A status 429 without it may name the reset of its rate limit instead. */
 function retryAfter(status: number, headers: HttpHeaders): { readonly retryAfterMs?: number } {
   const resets = status === tooMany ? [headers['ratelimit-reset'], headers['x-ratelimit-reset']] : [];
   const header = [headers['retry-after'], ...resets].find((value) => value !== undefined);
@@ -67,13 +67,13 @@ function retryAfter(status: number, headers: HttpHeaders): { readonly retryAfter
   return ms > 0 ? { retryAfterMs: ms } : {};
 }
 
-/** The JSON object that the backend answered; `undefined` without one. */
+/** The JSON object in the body; `undefined` when the body holds none. */
 export function answerObject(answer: Answer): JsonObject | undefined {
   const body = answer.kind === 'answered' ? parseJson(answer.body.toString()) : undefined;
   return body !== undefined && isJsonObject(body) ? body : undefined;
 }
 
-/** The objects of a list in an object; none without a list. */
+/** The objects of a JSON array; empty when the value is no array. */
 export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
   return value !== undefined && isJsonArray(value) ? value.filter(isJsonObject) : [];
 }

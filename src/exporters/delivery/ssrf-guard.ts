@@ -8,7 +8,7 @@ import { BlockList, isIPv6, type LookupFunction } from 'node:net';
 /** Error code of a refused address. */
 export const notPublic = 'ADDRESS_NOT_PUBLIC';
 
-/** Networks that are nobody's, one's own, or not for hosts: the registries of special-purpose addresses of IANA, as of 2025. */
+/** Special-purpose networks of IPv4 in the IANA registry, as of 2025. */
 const special4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -26,9 +26,9 @@ const special4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ];
-/** Of 2000::/3, beyond which nothing is given out: protocol assignments with Teredo, documentation, and 6to4, behind which any address of IPv4 may be. */
+/** Special-purpose networks of 2000::/3: protocol assignments with Teredo, documentation, and 6to4, which may embed any IPv4 address. */
 const special6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
-/** The last four bytes are an address of IPv4: mapped, and by way of NAT64. */
+/** Networks whose last four bytes are an IPv4 address: mapped, and NAT64. */
 const embedding = ['::ffff:0:0/96', '64:ff9b::/96'];
 
 const refused = listOf([...special4, ...special6]);
@@ -36,7 +36,7 @@ const givenOut6 = listOf(['2000::/3']);
 const embeds = listOf(embedding);
 
 export function isPublicAddress(address: string): boolean {
-  // An interface is named only where an address means nothing without one.
+  // A zone id occurs on link-local addresses only.
   if (address.includes('%')) return false;
   if (!isIPv6(address)) return !refused.check(address, 'ipv4');
   if (embeds.check(address, 'ipv6')) return !refused.check(lastFourBytes(address), 'ipv4');

@@ -1,6 +1,6 @@
 /**
- * What is to go on. A request that came is cut into slices, one for each trace in it. A slice waits until nothing of its trace is open any more, or until
- * it is `hold` old; then it is ready, in a lane that all slices of its trace go through, in the order in which they came. Pure under its clock.
+ * Spans and log records that wait to be forwarded. A request is cut into slices, one per trace. A slice waits until its trace has no open run, or until
+ * its age reaches `hold`. Then it is ready in the partition of its trace, which keeps the order of arrival. Pure under its clock.
  */
 import type { Clock } from '../../model/clock.ts';
 import type { SpanId, Tenant } from '../../model/ids.ts';
@@ -21,17 +21,17 @@ export interface PlainBody {
   readonly encoding: OtlpEncoding;
 }
 
-/** A request with parts that are not forwarded. */
+/** A request with slices that are not forwarded yet. */
 export interface HeldRequest {
-  /** In the journal. */
+  /** Position in the journal. */
   readonly position: number;
   readonly signal: 'traces' | 'logs';
   readonly arrivedMs: number;
   /** `undefined` when the sender must read it from the journal. */
   body: PlainBody | undefined;
-  /** Views of the body by trace id, once it is cut. */
+  /** Views of the body by trace id; absent until the body is cut. */
   pieces?: ReadonlyMap<string, readonly Buffer[]>;
-  /** Its slices, and those that are not forwarded. */
+  /** Number of its slices, and of those that are not forwarded yet. */
   all: number;
   left: number;
   /** True: its slices together are the whole request. */

@@ -263,7 +263,7 @@ export function sender(options: SenderOptions): Sender {
   };
 }
 
-/** Of one signal; log records, which may be JSON, by themselves. */
+/** Takes slices of one signal. A slice of log records goes alone, as its body may be JSON. */
 function nextOf(
   ready: Iterable<TraceSlice>,
   { slicesMax, bytesMax }: { readonly slicesMax: number; readonly bytesMax: number },
@@ -287,7 +287,7 @@ function bytesOf(slices: readonly TraceSlice[]): number {
   return slices.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** What comes in the order of the body, and whole, is the body. Of a request with many traces each goes in its own time: it is cut once. */
+/** Sends an untouched request as it came. The body of a request whose traces go one by one is cut once. */
 function bodyOf(request: HeldRequest, bytes: Buffer, own: readonly TraceSlice[]): Buffer {
   if (own.length === request.all && request.isEntire && own.every(isUntouched)) return bytes;
   if (own.length === request.all || request.body === undefined) return spliced(bytes, cutsOf(own));

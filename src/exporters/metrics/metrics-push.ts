@@ -1,4 +1,4 @@
-/** Our metrics over OTLP/HTTP, under the names of the table. What a push could not bring, the next one does: counters count on, and nothing waits. */
+/** Pushes the service's own metrics over OTLP/HTTP. A failed push is not repeated: counters are cumulative, so the next push covers it. */
 import type { Clock } from '../../model/clock.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { rejectedItems } from '../../otlp/read/responses.ts';
@@ -20,21 +20,21 @@ export interface MetricsPushSettings {
 }
 
 export interface MetricsPushOptions extends Pick<MetricsPushSettings, 'url' | 'headers' | 'temporality' | 'tls'> {
-  /** Attributes of the resource: who counts. */
+  /** Attributes of the resource that counts. */
   readonly resource: JsonObject;
   readonly snapshot: () => readonly MetricFamily[];
   readonly clock: Clock;
-  /** Since when the registry counts, in epoch milliseconds. */
+  /** Start of the registry, in epoch milliseconds. */
   readonly startMs: number;
   /** Longest time for one request. */
   readonly timeoutMs: number;
-  /** True: of deltas the first one begins here, for what was counted before went elsewhere. */
+  /** True: the first delta begins now, as another destination got what was counted before. */
   readonly fromNow?: boolean;
   /** Values of one request. */
   readonly pointsMax?: number;
 }
 
-/** `reason`: a word of low cardinality. `fault`, `todo`: what came back, and what helps. */
+/** `reason`: a word of low cardinality. `fault`: the error. `todo`: the remedy. */
 export type PushOutcome =
   | { readonly outcome: 'sent' | 'rejected' }
   | { readonly outcome: 'failed'; readonly reason: string; readonly fault: string; readonly todo: string };
@@ -46,7 +46,7 @@ export interface MetricsPush {
   stop(): void;
 }
 
-/** About half a megabyte of histograms: they are written in one piece, which takes some ten milliseconds. */
+/** About half a megabyte of histograms, which are written in one go within some ten milliseconds. */
 const pointsMaxDefault = 1_000;
 
 export function metricsPush({
@@ -64,7 +64,7 @@ export function metricsPush({
 }: MetricsPushOptions): MetricsPush {
   const client = httpClient({ tls, timeoutMs });
   const request = { url, headers: { ...headers, 'content-type': 'application/x-protobuf' } };
-  /** What the backend has: of deltas only what came after it is sent. */
+  /** The state at the last successful push, from which deltas are computed. */
   let taken: { readonly families: readonly MetricFamily[]; readonly atMs: number } =
     fromNow && temporality === 'delta' ? { families: snapshot(), atMs: clock.nowMs() } : { families: [], atMs: startMs };
   let isOver = false;
@@ -97,7 +97,7 @@ export function metricsPush({
   };
 }
 
-/** A request without metrics. Resolves, never rejects. */
+/** Sends a request without metrics. Resolves, never rejects. */
 export async function probeMetrics({ url, headers, tls }: Pick<MetricsPushSettings, 'url' | 'headers' | 'tls'>): Promise<ExportOutcome> {
   const client = httpClient({ tls });
   const answer = await client.send({ url, headers: { ...headers, 'content-type': 'application/x-protobuf' } }, new Uint8Array());
@@ -130,12 +130,12 @@ function outcomeOf(answer: Answer): PushOutcome {
   return { outcome: answer.kind === 'answered' && rejectedItems(answer.body, 'metrics', 'protobuf') > 0 ? 'rejected' : 'sent' };
 }
 
-/** Gauges are as they are now. What has not counted since is left out. */
+/** The change of each series; series without a change are left out. Gauges keep their value. */
 function since(before: readonly MetricFamily[], now: readonly MetricFamily[]): readonly MetricFamily[] {
   const known = new Map(before.map(({ name, points }) => [name, points]));
   return now.map((family) => {
     if (family.row.kind === 'gauge') return family;
-    // By the labels themselves, which a series keeps: of a hundred thousand series their texts take more than a tenth of a second.
+    // By identity of the labels, which a series keeps: texts of 100,000 series would take more than 0.1 s.
     const earlier = new Map(known.get(family.name)?.map((point) => [point.labels, point]));
     return { ...family, points: family.points.flatMap((point) => difference(earlier.get(point.labels), point)) };
   });

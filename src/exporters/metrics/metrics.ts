@@ -1,4 +1,4 @@
-/** Scores as metrics: never a trace id in a label; exemplars lead from a bucket to a run that failed. */
+/** Counts scores as metrics. No label holds a trace id; exemplars lead from a bucket to a failed run. */
 import { hash } from 'node:crypto';
 import { wire } from '../../model/attributes.ts';
 import { noTenant, unreachable, type Tenant } from '../../model/ids.ts';
@@ -12,7 +12,7 @@ import type { ExporterDeps, ExporterSettings } from '../settings.ts';
 
 /** Verdicts in memory, to detect changes in a later revision. The oldest go first. */
 const verdictsRememberedMax = 40_000;
-/** Tenants with a label value of their own; those that come later share one. */
+/** Tenants with a label value of their own; later ones share one. */
 export const tenantLabelsMax = 100;
 const otherTenants = 'other';
 
@@ -21,7 +21,7 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
 
   const tenants = new Set<Tenant>();
 
-  /** Of the default tenant the empty text, so that its series have no such label. */
+  /** The default tenant is the empty text, so its series have no tenant label. */
   function tenantLabel(tenant: Tenant): string {
     if (tenant === noTenant || tenants.has(tenant)) return tenant;
     if (tenants.size >= tenantLabelsMax) {
@@ -32,7 +32,7 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
     return tenant;
   }
 
-  /** What changed since the revision before: `changed`, `same`, or `unknown` when that was too long ago. */
+  /** Compares with the previous revision: `changed`, `same`, or `unknown` when that is forgotten. */
   function change(evaluation: Evaluation): string {
     const id = hash('sha256', evaluationKeyText(evaluation.key), 'base64');
     const now = fingerprint(evaluation.verdict);
@@ -84,10 +84,10 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
   };
 }
 
-/** Judge verdicts come later, in items of their own, about a run that has been counted. */
+/** Items of judge verdicts come later and concern a run that is already counted. */
 function isRunsFirst({ evaluations, decisions }: ExportItem): boolean {
   const kinds = [...evaluations, ...decisions].map(({ evaluatorKind }) => evaluatorKind);
-  // The item of the run carries pairs that end without a question, also without any rule.
+  // The run's own item carries the decisions made without a question, even when no rule is configured.
   return (
     kinds.length === 0 || kinds.includes('rule') || decisions.some(({ decision }) => decision === 'filtered' || decision === 'sampled_out')
   );
@@ -122,7 +122,7 @@ function fingerprint(verdict: Verdict): string {
   return verdict.kind === 'skipped' ? `skipped ${verdict.reason}` : 'failed';
 }
 
-/** Where its span is, also where the run is known under another trace. */
+/** The place of the agent's span, also when the run is known under another trace. */
 function exemplarOf({ traceId, spanTraceId = traceId, spanId }: ExportedRun): Labels {
   return { trace_id: spanTraceId, span_id: spanId };
 }

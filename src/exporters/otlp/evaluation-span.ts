@@ -1,6 +1,6 @@
 /**
- * The carrier span: a finished span cannot be amended, so a run's verdicts travel on a span of ours in the same trace. Pure: the same
- * item gives the same carrier, id included, so that a repeat is the same span.
+ * The evaluation span: a finished span cannot change, so the verdicts of a run travel on a span of their own in the same trace. Pure: the same item gives
+ * the same span, id included, so a repeat replaces it.
  */
 import { hash } from 'node:crypto';
 import { wire } from '../../model/attributes.ts';
@@ -21,8 +21,8 @@ import type { NewAttributes, PlainValue } from '../../otlp/write/attributes.ts';
 import { jsonText } from '../../model/json.ts';
 
 /**
- * What stands on an evaluation span. `lean`: each verdict once, as an event, and of tool calls those that fail or are evidence. `full`: every tool call too,
- * and the verdicts once more as annotations of OpenInference.
+ * Content of an evaluation span. `lean`: each verdict once, as an event, and only tool calls that fail or are evidence. `full`: every tool call, and the
+ * verdicts again as OpenInference annotations.
  */
 export const spanDetails = ['lean', 'full'] as const;
 export type SpanDetail = (typeof spanDetails)[number];
@@ -30,18 +30,18 @@ export type SpanDetail = (typeof spanDetails)[number];
 export interface EvaluationSpan {
   readonly name: string;
   readonly spanId: SpanId;
-  /** The carrier of the revision before, which this one replaces. */
+  /** The evaluation span of the previous revision; `undefined` when there is none. */
   readonly replaces: SpanId | undefined;
   readonly attributes: EvaluationAttributes;
   /** Attributes of the `gen_ai.evaluation.result` events. */
   readonly events: readonly EvaluationAttributes[];
 }
 
-/** Results on one carrier: verdicts first, then their tool-call parts. With 4 KiB of explanation each, a request stays near 4 MiB. */
+/** Limit of events: verdicts first, then their tool-call parts. With 4 KiB of explanation each, a request stays near 4 MiB. */
 export const evaluationEventsMax = 1000;
 const explanationCharsMax = 4096;
 
-/** `undefined` when the item has no result. A skipped verdict is none, but a withdrawn run withdraws its verdicts. */
+/** `undefined` when the item has no result. A skipped verdict is no result, but a withdrawn run withdraws its verdicts. */
 export function evaluationSpanOf(item: ExportItem, detail: SpanDetail = 'lean'): EvaluationSpan | undefined {
   const { run } = item;
   const reported = item.evaluations.filter((evaluation) => evaluation.verdict.kind !== 'skipped');
@@ -50,7 +50,7 @@ export function evaluationSpanOf(item: ExportItem, detail: SpanDetail = 'lean'):
   const own = run.partOf === undefined ? item.evaluations : item.evaluations.filter(({ evaluatorKind }) => evaluatorKind === 'rule');
   const keys = own.map((evaluation) => evaluation.key);
   const revision = itemRevision(item);
-  // Of a session the one before may stand in the trace of another turn.
+  // The previous evaluation span of a session may be in the trace of another turn.
   const replaces = revision > 1 && run.session === undefined ? evaluationSpanId(keys, revision - 1) : undefined;
   const events = [...reported.map(resultEvent), ...reported.flatMap((evaluation) => partEvents(evaluation, detail))];
   const kept = events.slice(0, evaluationEventsMax);
@@ -81,13 +81,13 @@ function attributesOf(
   return attributes;
 }
 
-/** What a run's own spans can say of it, where they have not left yet. */
+/** Verdicts as fields of the run's own spans, for spans that are not forwarded yet. */
 export interface Results {
-  /** For a sampler: `tracejury.verdict` and `tracejury.failed`. */
+  /** `tracejury.verdict` and `tracejury.failed`, for a sampler. */
   readonly attributes: EvaluationAttributes;
-  /** Attributes of the events on the agent's span. */
+  /** Event attributes for the agent's span. */
   readonly verdicts: readonly EvaluationAttributes[];
-  /** And of those on the spans of tool calls; without a span they belong to the agent's. */
+  /** Event attributes for spans of tool calls; a part without a span belongs to the agent's span. */
   readonly parts: readonly { readonly spanId: SpanId | undefined; readonly attributes: EvaluationAttributes }[];
 }
 
@@ -132,7 +132,7 @@ function runAttributes(run: ExportedRun): NewAttributes {
   return attributes;
 }
 
-/** One word for the whole item, so that a search or a sampler finds the bad runs. Raw metrics and failed evaluations have no say. */
+/** One outcome for the whole item, so a search or a sampler finds failed runs. Raw metrics and failed evaluations do not count. */
 function addVerdict(to: NewAttributes, reported: readonly Evaluation[]): void {
   const judged = reported.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed !== null);
   const failedNames = judged.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed === false).map(({ key }) => key.name);
@@ -140,7 +140,7 @@ function addVerdict(to: NewAttributes, reported: readonly Evaluation[]): void {
   if (failedNames.length > 0) to[wire.failedNames] = failedNames;
 }
 
-/** Attributes of one result, as the conventions name them. */
+/** Attributes of one result, as the GenAI conventions name them. */
 export function resultEvent({
   key,
   evaluator,
@@ -166,7 +166,7 @@ export function resultEvent({
   return event;
 }
 
-/** A call that passes and is no evidence adds nothing to the verdict: its event would be most of the span. */
+/** In `lean`, leaves out a call that passes and is no evidence: such events would be most of the span. */
 function partEvents(evaluation: Evaluation, detail: SpanDetail): readonly EvaluationAttributes[] {
   const { verdict } = evaluation;
   if (verdict.kind !== 'scored') return [];
@@ -176,7 +176,7 @@ function partEvents(evaluation: Evaluation, detail: SpanDetail): readonly Evalua
     .map((part) => partEvent(evaluation, part));
 }
 
-/** Of one tool call of it. */
+/** Attributes of one tool call's part of a verdict. */
 export function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: Evaluation, part: PartVerdict): EvaluationAttributes {
   const event: NewAttributes = {
     [wire.evaluationName]: key.name,
@@ -194,7 +194,7 @@ export function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: E
   return event;
 }
 
-/** For backends whose search knows attributes only: one number per evaluator. */
+/** One number per evaluator, for backends that search attributes but not events. */
 function addScores(to: NewAttributes, reported: readonly Evaluation[]): void {
   for (const { key, verdict } of reported) if (verdict.kind === 'scored') to[`${wire.scorePrefix}${key.name}`] = verdict.score;
 }
@@ -207,9 +207,6 @@ export interface EvaluationAttributes {
   readonly [key: string]: PlainValue;
 }
 
-// Verdicts as OpenInference's page on annotations has them: `evaluations.N.evaluation.*` of the span that the evaluation span links to, and
-// `session.evaluations.N.evaluation.*` of the session that it names. Numbers are contiguous in each.
-
 interface Keys {
   readonly name: string;
   readonly score: string;
@@ -220,7 +217,10 @@ interface Keys {
   readonly metadata: string;
 }
 
-/** Adds annotations to the attributes of an evaluation span. Only scored verdicts are results there. */
+/**
+ * Adds the scored verdicts as annotations, the way OpenInference defines them: `evaluations.N.evaluation.*` for the linked span, and
+ * `session.evaluations.N.evaluation.*` for the session. N counts from 0 in each.
+ */
 function addAnnotations(to: NewAttributes, evaluations: readonly Evaluation[]): void {
   const numbers = new Map<Scope, number>();
   for (const evaluation of evaluations) {
@@ -272,7 +272,7 @@ function keysOf(scope: Scope, at: number): Keys {
   };
 }
 
-/** Of the first annotations, made once: to put keys together takes longer than all else that is done with them. */
+/** Keys of the first annotations, built once: building them takes longer than the rest of `addAnnotation`. */
 const firstKeys: { readonly [scope in Scope]: readonly Keys[] } = {
   [wire.annotationPrefix]: firstOf(wire.annotationPrefix),
   [wire.sessionAnnotationPrefix]: firstOf(wire.sessionAnnotationPrefix),

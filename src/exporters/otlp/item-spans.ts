@@ -1,7 +1,7 @@
 /**
- * The spans of a scored run: its evaluation span, and the trace of what judges were asked. That trace has a span for the verdict, and below it a client
- * span a request, as the GenAI conventions define it, repeats as events on it. Decision 30 says why not in the agent's trace. Pure: the same item gives
- * the same spans, ids included. No text of a question is in them.
+ * The spans of a scored run: its evaluation span, and the judge trace. The judge trace has a span for the verdict and below it a client span per request, as
+ * the GenAI conventions define it, with retries as events. Decision 30 says why it is a trace of its own. Pure: the same item gives the same spans, ids
+ * included. Spans hold no text of a question.
  */
 import { wire } from '../../model/attributes.ts';
 import { type ExportItem, itemRevision, type RunDecision } from '../../model/scored-run.ts';
@@ -13,7 +13,7 @@ import { judgeCallSpanId, judgeTrace, type JudgeCall, type JudgeTrace } from '..
 import type { JsonObject } from '../../model/json.ts';
 import { type EvaluationKey, errorType, targetKey } from '../../model/verdict.ts';
 
-/** The evaluation span, and the trace of what judges were asked, where that goes along: it links to the evaluation span, which names it. */
+/** The evaluation span, and, unless `judgeCalls` is false, the judge trace. Each links to the other. */
 export function spansOf(
   item: ExportItem,
   { detail = 'lean', judgeCalls = true }: Pick<ExporterSettings, 'detail' | 'judgeCalls'> = {},
@@ -32,7 +32,7 @@ export function spansOf(
   ];
 }
 
-/** Child of the agent's span, linked to it, at its end time: an earlier or later time would change the shape of the trace. */
+/** A child of the agent's span, linked to it, at its end time: any other time would change the shape of the trace. */
 function carrierSpan(
   carrier: EvaluationSpan,
   { run }: ExportItem,
@@ -41,7 +41,7 @@ function carrierSpan(
   const { traceId, spanTraceId = traceId, spanId, traceState, endUnixNano } = run;
   return {
     resource: run.resourceAttributes,
-    // Parent and child are of one trace, also where the run is known under another one.
+    // A parent and its child belong to one trace, even when the run is known under another one.
     traceId: spanTraceId,
     spanId: carrier.spanId,
     parentSpanId: spanId,
@@ -54,15 +54,15 @@ function carrierSpan(
         ? carrier.attributes
         : { ...carrier.attributes, [wire.judgeTraceId]: asked.traceId, [wire.judgeSpanId]: asked.spanId },
     events: carrier.events.map((attributes) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes })),
-    // Who reads annotations of OpenInference goes by the one link: it is what they are about. Decision 40.
+    // Readers of OpenInference annotations take the only link as the annotated span (decision 40).
     links: [{ traceId: spanTraceId, spanId, traceState }],
   };
 }
 
-/** Attributes that put judge calls into another project, so that the agent's project holds its costs alone. */
+/** Puts judge calls into a project of their own, so the agent's project holds the agent's costs alone. */
 const resource: JsonObject = { [wire.serviceName]: scopeName, [wire.openInferenceProject]: scopeName };
 
-/** Empty when no judge was asked. `reporting`: spans with the verdict. */
+/** Empty when no judge was called. `reporting`: spans with the verdict. */
 export function judgeSpans(item: ExportItem, reporting: readonly OutgoingLink[]): readonly OutgoingSpan[] {
   const [calls, decision] = [item.calls ?? [], item.decisions[0]];
   if (calls.length === 0 || decision === undefined) return [];
@@ -70,7 +70,7 @@ export function judgeSpans(item: ExportItem, reporting: readonly OutgoingLink[])
   return [verdictSpan(item, decision, trace, reporting), ...calls.map((call, nth) => callSpan(item, decision, { call, trace, nth }))];
 }
 
-/** Trace of the judge calls; `undefined` when no judge was asked. */
+/** `undefined` when no judge was called. */
 export function judgeTraceOf(item: ExportItem): JudgeTrace | undefined {
   const decision = item.decisions[0];
   return decision === undefined || (item.calls ?? []).length === 0 ? undefined : judgeTrace(judgeKey(item, decision), itemRevision(item));
@@ -134,7 +134,7 @@ function ownTrace({ traceId }: JudgeTrace): Pick<OutgoingSpan, 'resource' | 'tra
   return { resource, traceId, traceState: '', ownTrace: true, events: [] };
 }
 
-/** The span that was judged. */
+/** Links to the evaluated span. */
 function linkToAgent({ run }: ExportItem): readonly OutgoingLink[] {
   const { traceId, spanTraceId = traceId, spanId, traceState } = run;
   return [{ traceId: spanTraceId, spanId, traceState }];

@@ -1,4 +1,4 @@
-/** Verdicts as log records, for every logs backend that takes OTLP; those of several runs in a request when there are several. */
+/** Sends verdicts as log records over OTLP. */
 import { JuryError } from '../../model/errors.ts';
 import type { Exporter } from '../exporter.ts';
 import { otlpExporter, recordWriters } from './otlp-exporter.ts';
@@ -15,7 +15,7 @@ export function logEventsExporter(settings: ExporterSettings): Exporter {
   return { id: 'log_events', ...otlpExporter(settings.logsEndpoint, settings, { ...recordWriters, of: resultRecords }) };
 }
 
-/** Verdicts first, then their tool-call parts; as many as a carrier span has. */
+/** Verdicts first, then their tool-call parts, up to the limit of an evaluation span. */
 export function resultRecords({ run, evaluations }: ExportItem): readonly OutgoingLog[] {
   const verdicts = evaluations.flatMap((evaluation) => verdictRecord(evaluation, run) ?? []);
   const parts = evaluations.flatMap((evaluation) =>
@@ -46,7 +46,7 @@ function verdictRecord(evaluation: Evaluation, run: ExportedRun): OutgoingLog | 
   };
 }
 
-/** A part without a span of its own stands with the run's. */
+/** A part without a span of its own goes on the agent's span. */
 function partRecord(evaluation: Evaluation, part: PartVerdict, run: ExportedRun): OutgoingLog {
   return {
     ...placeOf(run),
@@ -61,7 +61,7 @@ function partRecord(evaluation: Evaluation, part: PartVerdict, run: ExportedRun)
   };
 }
 
-/** At its end: before it, the run would not have been over. */
+/** At the end of the run, so the record never precedes it. */
 function placeOf({
   resourceAttributes,
   traceId,

@@ -1,4 +1,4 @@
-/** Spans and records over OTLP. Whether and when to send again is the queue's to say. */
+/** Sends spans and records over OTLP. The queue decides about retries. */
 import type { OtlpSignal } from '../../otlp/write/responses.ts';
 import type { Exporter, ExportOutcome } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
@@ -20,10 +20,10 @@ import { parseJson } from '../../model/json.ts';
 
 /** An item takes some kilobytes, so a request stays far below the limits of backends. */
 const itemsPerRequest = 32;
-/** A backlog fills every request. */
+/** Requests in progress; a backlog fills each of them. */
 const requestsMax = 4;
 
-/** How the items of a signal are written, by encoding. */
+/** Writers of the items of one signal, by encoding. */
 interface Writers<Item> {
   readonly signal: OtlpSignal;
   readonly protobuf: () => OtlpWriter<Item>;
@@ -33,7 +33,7 @@ interface Writers<Item> {
 export const spanWriters: Writers<OutgoingSpan> = { signal: 'traces', protobuf: protobufSpans, json: jsonSpans };
 export const recordWriters: Writers<OutgoingLog> = { signal: 'logs', protobuf: protobufRecords, json: jsonRecords };
 
-/** `of`: what a scored run is sent as. Nothing is sent of a run without items. */
+/** `of`: the items of a scored run. A run without items is not sent. */
 export function otlpExporter<Item>(
   url: string,
   settings: ExporterSettings,
@@ -45,7 +45,7 @@ export function otlpExporter<Item>(
 
   async function send(parts: readonly Buffer[]): Promise<ExportOutcome> {
     const answer = await wire.send(signal, writer.contentType, writer.request(parts));
-    // A backend that takes the request and not the item says so in its answer.
+    // A partial success accepts the request and rejects the item.
     return rejectedIn(answer, signal, encoding) > 0
       ? { kind: 'failed', retryable: false, error: rejectedFault }
       : refusalNamed(exportOutcome(answer), ['a key in headers']);

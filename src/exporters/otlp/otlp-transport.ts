@@ -1,4 +1,4 @@
-/** Requests over OTLP: to a URL of each signal, or to methods of gRPC at one host. */
+/** Sends OTLP requests: over HTTP to one URL per signal, or over gRPC to methods of one host. */
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import { gzip } from 'node:zlib';
 import type { OtlpEncoding } from '../../otlp/read/read.ts';
@@ -11,26 +11,26 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { noGrpcFault } from '../delivery/export-outcome.ts';
 
 export interface OtlpTransportSettings {
-  /** The whole URL of each signal. Of gRPC only the host and the port of the first count. */
+  /** The whole URL of each signal. gRPC takes the host and the port of the URL for traces. */
   readonly urls: { readonly [signal in OtlpSignal]: string };
   readonly headers?: { readonly [name: string]: string };
   readonly protocol?: OtlpProtocol;
   readonly compression?: 'none' | 'gzip';
   readonly tls?: ClientTls;
-  /** Longest time for one request. */
+  /** Timeout of one request. */
   readonly timeoutMs?: number;
 }
 
 export interface OtlpTransport {
   /** Sends one request; resolves, never rejects. Maps a gRPC status to the equivalent HTTP status. */
   send(signal: OtlpSignal, contentType: string, body: Buffer): Promise<Answer>;
-  /** Where such requests go: of gRPC host, port and method. */
+  /** The URL of such requests; over gRPC the host, the port and the method. */
   url(signal: OtlpSignal): string;
   /** Ends the connections. */
   stop(): void;
 }
 
-/** The fastest: what stands between agents and a backend must cost little. */
+/** The fastest level, as the exporter must cost little. */
 const gzipLevel = 1;
 
 export function otlpTransport(settings: OtlpTransportSettings): OtlpTransport {
@@ -74,36 +74,29 @@ function overGrpc({ urls, headers = {}, tls, timeoutMs = timeoutMsDefault }: Otl
   return { send: ({ signal, isGzip }, body) => client.call({ method: methods[signal], isGzip }, body), stop: client.stop };
 }
 
-/** How many items the backend rejected in an answer that takes the request. */
+/** Number of items that a partial success rejects. */
 export function rejectedIn(answer: Answer, signal: OtlpSignal, encoding: OtlpEncoding): number {
   if (answer.kind === 'unanswered' || answer.status >= 300 || answer.isPage === true) return 0;
   return rejectedItems(answer.body, signal, encoding);
 }
 
-/** Where log records go, beside the spans. A URL that does not end as that of spans does is taken for both. */
+/** The URL for log records beside the one for spans. A URL that does not end in `/v1/traces` serves both. */
 export function logsUrl(tracesUrl: string): string {
   const url = new URL(tracesUrl);
   url.pathname = url.pathname.replace(/\/v1\/traces$/, '/v1/logs');
   return url.href;
 }
 
-/** Beside the main thread. */
+/** Compresses in the thread pool of libuv. */
 function zipped(body: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     gzip(body, { level: gzipLevel }, (error, bytes) => (error === null ? resolve(bytes) : reject(error)));
   });
 }
 
-/*
- * Unary calls of gRPC on Node's own HTTP/2 (decision 12), one connection for all of them. As "gRPC over HTTP2" has it:
- *
- *     message = compressed: 1 byte (0 or 1), length: 4 bytes (big-endian), so many bytes
- *     answer  = headers, at most one message, and trailers with `grpc-status`; or headers with it alone
- */
-
 interface GrpcClientOptions {
   readonly origin: string;
-  /** Of every call. */
+  /** Headers of every call. */
   readonly headers: { readonly [name: string]: string };
   readonly timeoutMs: number;
   readonly tls?: ClientTls;
@@ -112,18 +105,24 @@ interface GrpcClientOptions {
 interface GrpcClient {
   /** Resolves, never rejects. `method`: the whole path. Maps a gRPC status to the equivalent HTTP status. */
   call(request: { readonly method: string; readonly isGzip: boolean }, message: Buffer): Promise<Answer>;
-  /** Ends the connection, and with it what is under way. */
+  /** Closes the connection and aborts the calls in progress. */
   stop(): void;
 }
 
 const answerBytesMax = 64 * 1024;
 const prefixBytes = 5;
-/** What a receiver takes where nobody has said more. */
+/** Default message limit of gRPC receivers. */
 const usualMessageBytesMax = 4 * 1024 * 1024;
 
+/**
+ * Unary gRPC calls on Node's HTTP/2 (decision 12), over one connection. From "gRPC over HTTP2":
+ *
+ *     message = compressed: 1 byte (0 or 1), length: 4 bytes (big-endian), `length` bytes
+ *     answer  = headers, at most one message, and trailers with `grpc-status`; or headers that include it
+ */
 function grpcClient({ origin, headers, timeoutMs, tls }: GrpcClientOptions): GrpcClient {
   let session: ClientHttp2Session | undefined;
-  /** Why a connection ended: its calls learn only that it did. */
+  /** The error that ended a connection, as its calls only learn that it closed. */
   const faults = new WeakMap<ClientHttp2Session, string>();
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const common: OutgoingHttpHeaders = {
@@ -135,13 +134,13 @@ function grpcClient({ origin, headers, timeoutMs, tls }: GrpcClientOptions): Grp
     'grpc-timeout': `${timeoutMs}m`,
   };
 
-  /** A connection that has ended, or is about to, is followed by another one. */
+  /** Opens a new connection when the last one has ended or is about to. */
   function connected(): ClientHttp2Session {
     if (session !== undefined && !session.closed && !session.destroyed) return session;
     const next = http2.connect(origin, tls ?? {});
     next.on('error', (error) => faults.set(next, codeOf(error)));
     next.on('goaway', () => next.close());
-    // What is under way keeps the process, not the connection.
+    // A call in progress keeps the process alive, an idle connection does not.
     next.unref();
     session = next;
     return next;
@@ -158,11 +157,11 @@ function grpcClient({ origin, headers, timeoutMs, tls }: GrpcClientOptions): Grp
           stream.end(message);
           stream.uncork();
         });
-        // Whoever does not answer may be gone without a word: the next call finds out.
+        // A silent peer may be gone, so the next call opens a new connection.
         if (answer === 'late') at.destroy();
         return answer === 'late' ? { kind: 'unanswered', fault: `no answer within ${timeoutMs} ms` } : heard(answer, message.length);
       } catch (error) {
-        // The call ends before the connection tells why.
+        // The call fails before the connection emits its error.
         await turn();
         return { kind: 'unanswered', fault: faults.get(at) ?? (at.destroyed ? 'ECONNRESET' : codeOf(error)) };
       }
@@ -235,12 +234,12 @@ function heard({ httpStatus, grpcStatus, message, details, body }: Heard, sentBy
 
 const RESOURCE_EXHAUSTED = 8;
 
-/** gRPC has one code for "too much at once", which passes, and for "too large", which does not; its libraries tell by their text which it is. */
+/** gRPC has one code for a rate limit, which passes, and for a message that is too large, which does not. The text of its libraries tells them apart. */
 function isTooLarge(message: string, sentBytes: number, retryAfterMs: number | undefined): boolean {
   return retryAfterMs === undefined && (sentBytes > usualMessageBytesMax || /larger|too large|exceeds/i.test(message));
 }
 
-/** By code of gRPC: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAVAILABLE, UNAUTHENTICATED. */
+/** HTTP status by gRPC code: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAVAILABLE, UNAUTHENTICATED. */
 const statuses: ReadonlyMap<number, number> = new Map([
   [3, 400],
   [5, 404],
@@ -259,7 +258,7 @@ function textOf(value: string | readonly string[] | undefined): string | undefin
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Messages may hold what the backend sent; the code says enough and is never secret. */
+/** The code alone: a message may quote what the backend sent. */
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no answer';
 }

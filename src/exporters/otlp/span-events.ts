@@ -1,4 +1,4 @@
-/** Verdicts as span events, and what judges were asked for them, for every tracing backend that takes OTLP; several items in a request when there are several. */
+/** Sends verdicts as span events, with a trace of the judge calls, over OTLP. */
 import { JuryError } from '../../model/errors.ts';
 import type { Exporter } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
@@ -11,7 +11,7 @@ export function spanEventsExporter(settings: ExporterSettings): Exporter {
   return { id: 'span_events', ...otlpExporter(tracesUrl(settings), settings, writers) };
 }
 
-/** As the OTLP exporter variables define it: a base URL gets the path of the signal, a signal's own URL is taken as it is. */
+/** As the OTLP exporter variables define it: a base URL gets the path of the signal, the URL of a signal is used as it is. */
 export function tracesUrl({ endpoint, tracesEndpoint }: ExporterSettings): string {
   if (tracesEndpoint !== undefined) return tracesEndpoint;
   if (endpoint === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter span_events has no endpoint.');

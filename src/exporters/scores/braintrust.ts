@@ -1,6 +1,6 @@
 /**
- * Scores of Braintrust: https://www.braintrust.dev/docs/api-reference/logs. They stand on the row of a span, whose id Braintrust makes; so rows are looked up by
- * the ids of their spans, and the scores are merged into them. Its feedback route would add a comment each time.
+ * Scores of Braintrust: https://www.braintrust.dev/docs/api-reference/logs. A score belongs to the row of a span, and Braintrust makes the id of the row. The
+ * exporter looks rows up by span id and merges scores into them. The feedback route would add a comment each time.
  */
 import { chunks } from '../../model/chunks.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
@@ -16,11 +16,11 @@ import {
 import { type ScoreApiScore, worstPerName } from './score-api-score.ts';
 import { type Answer, answerObject, objectsIn } from '../delivery/http-client.ts';
 
-/** Spans of one query; a request of these stays at some kilobytes. */
+/** Spans per query, which keeps it at some kilobytes. */
 const spansMax = 500;
-/** With explanations of some kilobytes far below the 6 MB that it takes. */
+/** Scores per request: with explanations of some kilobytes far below the limit of 6 MB. */
 const scoresMax = 200;
-/** How long before the end of the run a row may have been made. */
+/** The earliest creation of a row, before the end of the run. */
 const beforeMs = 7 * 86_400_000;
 
 export const braintrust = {
@@ -92,7 +92,7 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, accou
   };
 }
 
-/** Ids are hexadecimal, so nothing has to be escaped. */
+/** Ids are hexadecimal, so the query needs no escaping. */
 function query(project: string, spans: readonly string[], since: string): string {
   return `SELECT id, span_id FROM project_logs('${project}') WHERE created >= '${since}' AND (${spans.map((id) => `span_id = '${id}'`).join(' OR ')}) LIMIT ${spans.length * 2}`;
 }
@@ -104,7 +104,7 @@ function rowsIn(answer: Answer): readonly (readonly [string, string])[] {
   });
 }
 
-/** One event for each row. A score that is null is taken away. */
+/** One event per row. A null removes the score. */
 function merges(placed: readonly Placed[], rows: ReadonlyMap<string, string>): readonly JsonObject[] {
   return [...Map.groupBy(placed, ({ spanId }) => rows.get(spanId) ?? '')].map(([id, own]) => ({
     id,

@@ -1,5 +1,5 @@
 /**
- * Evaluations of Datadog's LLM Observability: https://docs.datadoghq.com/llm_observability/instrumentation/api. Ids of spans are decimal there, and the tag
+ * Evaluations of Datadog LLM Observability: https://docs.datadoghq.com/llm_observability/instrumentation/api. Span ids are decimal there. The tag
  * `source:otel` makes the intake wait for a span that comes over OpenTelemetry.
  */
 import { chunks } from '../../model/chunks.ts';
@@ -9,7 +9,7 @@ import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall } from './score-api-backend.ts';
 import type { ScoreApiScore } from './score-api-score.ts';
 
-/** With explanations of some kilobytes far below the 5 MB that the intake takes. */
+/** Evaluations per request: with explanations of some kilobytes far below the limit of 5 MB. */
 const metricsMax = 200;
 const labelCharsMax = 200;
 
@@ -46,7 +46,7 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { key
   );
 }
 
-/** The number, and beside it, under a label of its own, a label of the evaluator's own. The application is that of the spans when none is named. */
+/** The score, and a categorical evaluation when the label is one of the evaluator's own. The application defaults to the service of the spans. */
 function metricsOf(score: ScoreApiScore, app = score.service ?? 'unknown_service'): readonly JsonObject[] {
   const { place, value, explanation, metadata } = score;
   if (place.kind === 'session' || value.kind !== 'scored') return [];
@@ -72,7 +72,7 @@ function decimal(hex: string): string {
   return BigInt(`0x${hex}`).toString();
 }
 
-/** Letters first, ASCII, no longer than the intake takes. */
+/** An ASCII letter first, then letters, digits and underscores, up to the limit of the intake. */
 function labelOf(name: string): string {
   const plain = name.replaceAll(/[^A-Za-z0-9_]/g, '_');
   return (/^[A-Za-z]/.test(plain) ? plain : `e_${plain}`).slice(0, labelCharsMax - '_label'.length);

@@ -1,6 +1,6 @@
 /**
- * Scores in the metadata of traces of Laminar. Its route for scores of spans is no longer there (decision 38); metadata that are sent for a trace later are merged
- * into those that it has, which is how Laminar's own client attaches scores: https://docs.laminar.sh.
+ * Scores in the metadata of Laminar traces. Laminar has removed its route for span scores (decision 38). It merges metadata that arrive later into those of
+ * the trace, which is how Laminar's own client attaches scores: https://docs.laminar.sh.
  */
 import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -10,7 +10,7 @@ import type { ScoreApiBackend, ScoreApiCall } from './score-api-backend.ts';
 import { type ScoreApiScore, uuidText } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-client.ts';
 
-/** With explanations of some kilobytes far below what it takes. */
+/** Scores per request: with explanations of some kilobytes far below the limit. */
 const scoresMax = 100;
 
 export const laminar = {
@@ -52,7 +52,7 @@ function entries({ name, value, explanation }: ScoreApiScore): JsonObject {
   };
 }
 
-/** `Trace not found`: it is not there yet. Any other 404 is about the address. */
+/** `Trace not found`: the trace has not arrived yet. Any other 404 concerns the address. */
 function outcomeOf(answer: Answer): ExportOutcome {
   const isMissing = answer.kind === 'answered' && answer.status === 404 && answer.body.includes('Trace not found');
   return isMissing ? { kind: 'failed', retryable: true, isMissing, error: 'its trace is not there' } : exportOutcome(answer);

@@ -1,7 +1,6 @@
 /**
- * Scores of Langfuse: https://langfuse.com/docs/evaluation. They go through its ingestion route, as those of its own clients do: versions 3 and 4 take them there, a
- * hundred in a request, with the time of the run and under ids of ours. A score that comes again under its id takes the place of the one before; the later time of
- * two counts, so each revision is a millisecond later than the one before.
+ * Scores of Langfuse: https://langfuse.com/docs/evaluation. Versions 3 and 4 take scores through the ingestion route of Langfuse's own clients, with the time
+ * of the run and an id of ours. A score with a known id replaces the earlier one if its time is later, so each revision adds a millisecond.
  */
 import { hash } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';
@@ -12,7 +11,7 @@ import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall } from './score-api
 import { type ScoreApiScore, uuidText } from './score-api-score.ts';
 import { type Answer, answerObject } from '../delivery/http-client.ts';
 
-/** As many as its own clients send at one time; with explanations of some kilobytes far below the 4.5 MB that it takes. */
+/** As many as Langfuse's own clients send; with explanations of some kilobytes far below the limit of 4.5 MB. */
 const scoresMax = 100;
 
 export const langfuse = {
@@ -55,7 +54,7 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { key
   );
 }
 
-/** One verdict is up to three scores of one name: its number, whether it passes, and a label of the evaluator's own. The configuration may ask for one of them. */
+/** One verdict is up to three scores of one name: its number, whether it passes, and the evaluator's own label. The key `scores` may select one. */
 const suffixes = ['', '-passed', '-label'] as const;
 
 function events(score: ScoreApiScore, types = 'all'): readonly JsonObject[] {
@@ -69,7 +68,7 @@ function events(score: ScoreApiScore, types = 'all'): readonly JsonObject[] {
     ...(environment === undefined ? {} : { environment }),
   };
   const event = (suffix: (typeof suffixes)[number], dataType: string, scored: JsonValue): JsonObject => ({
-    // The same for the same revision, so that a repeat is the same event.
+    // The same revision gives the same id, so a repeat is the same event.
     id: uuidText(hash('sha256', `${id}${suffix}/${score.revision}`, 'hex')),
     type: 'score-create',
     timestamp: new Date(score.timeMs + score.revision - 1).toISOString(),
@@ -87,7 +86,7 @@ function placeOf({ place }: ScoreApiScore): JsonObject {
   return { traceId: place.traceId, ...(place.kind === 'run' && place.isOutermost ? {} : { observationId: place.spanId }) };
 }
 
-/** It answers 207 and tells of each event what became of it. What may pass says more than what is final. */
+/** The answer is 207 with a status per failed event. A retryable failure wins over a final one. */
 function outcomeOf(answer: Answer): ExportOutcome {
   const outcome = exportOutcome(answer);
   if (outcome.kind === 'failed' || answer.kind === 'unanswered') return outcome;
@@ -103,7 +102,7 @@ function statusOf(error: JsonValue): number {
   return typeof status === 'number' ? status : 500;
 }
 
-/** What is not there need not be deleted. */
+/** A score that does not exist counts as deleted. */
 function deletion(answer: Answer): ExportOutcome {
   return answer.kind === 'answered' && answer.status === 404 ? { kind: 'sent' } : exportOutcome(answer);
 }

@@ -1,6 +1,6 @@
 /**
- * Feedback of LangSmith: https://docs.langchain.com/langsmith/feedback-data-format. A run there has the id that LangSmith makes of the id of its span. Feedback
- * is made under an id of ours; whether a second one of that id replaces the first is not documented, so a revision changes what is there.
+ * Feedback of LangSmith: https://docs.langchain.com/langsmith/feedback-data-format. LangSmith derives the id of a run from its span id. The exporter creates
+ * feedback under an id of ours and changes it for a revision, as LangSmith does not document what a second creation does.
  */
 import { member, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
@@ -9,7 +9,7 @@ import { type ScoreApiAccount, type ScoreApiBackend, type ScoreApiCall, projectI
 import { type ScoreApiScore, uuidText } from './score-api-score.ts';
 import { type Answer, answerObject } from '../delivery/http-client.ts';
 
-/** The API refuses scores with more. */
+/** The API refuses scores with more digits. */
 const digits = 4;
 
 export const langsmith = {
@@ -60,7 +60,7 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, accou
 interface Writing {
   readonly score: ScoreApiScore;
   readonly call: ScoreApiCall;
-  /** What can be changed. */
+  /** The fields that a revision changes. */
   readonly feedback: JsonObject;
   readonly place: JsonObject;
 }
@@ -89,7 +89,7 @@ function feedback({ value, explanation }: ScoreApiScore): JsonObject {
   return { score: Number(value.score.toFixed(digits)), value: value.label === '' ? null : value.label, comment: explanation };
 }
 
-/** `detail` says what is not found, a run that may come; of an address that is wrong it says `Not Found` alone. */
+/** A run that may still arrive has a `detail` that names it; for a wrong address `detail` is `Not Found`. */
 function creation(answer: Answer): ExportOutcome {
   const detail = has(answer, 404) ? member(answerObject(answer) ?? {}, 'detail') : undefined;
   const isMissing = typeof detail === 'string' && detail !== 'Not Found';

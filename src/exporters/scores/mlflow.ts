@@ -1,6 +1,6 @@
 /**
- * Assessments of MLflow 3: https://mlflow.org/docs/latest/genai/assessments/feedback. The server makes their ids, so each is looked up by ours, which
- * stands in its metadata, and changed, or made when it is not there.
+ * Assessments of MLflow 3: https://mlflow.org/docs/latest/genai/assessments/feedback. The server makes their ids. The exporter puts an id of ours into the
+ * metadata, looks assessments up by it, and changes them or creates them.
  */
 import { isJsonObject, member, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
@@ -9,7 +9,7 @@ import type { ScoreApiBackend, ScoreApiCall, ScoreApiRequest } from './score-api
 import type { ScoreApiScore } from './score-api-score.ts';
 import { type Answer, answerObject, objectsIn } from '../delivery/http-client.ts';
 
-/** A trace comes with all its assessments, as many as a run has scores. */
+/** A trace comes with all its assessments, up to the number of scores of a run. */
 const traceBytesMax = 8 * 1024 * 1024;
 const idKey = 'tracejury.id';
 
@@ -112,7 +112,7 @@ function requestsFor({
   ];
 }
 
-/** Ids of the server by ours; undefined: it is not what MLflow answers, or longer than is read. */
+/** Server ids by our ids; `undefined` when the answer is not a trace of MLflow, or exceeds the limit. */
 function assessmentIds(answer: Answer): ReadonlyMap<string, string> | undefined {
   const info = below(below(answerObject(answer), 'trace'), 'trace_info');
   if (info === undefined) return undefined;
@@ -128,7 +128,7 @@ function below(from: JsonObject | undefined, key: string): JsonObject | undefine
   return value !== undefined && isJsonObject(value) ? value : undefined;
 }
 
-/** `RESOURCE_DOES_NOT_EXIST`: the trace is not there yet. Any other 404 is about the address. */
+/** `RESOURCE_DOES_NOT_EXIST`: the trace has not arrived yet. Any other 404 concerns the address. */
 function outcomeOf(answer: Answer): ExportOutcome {
   const isMissing = answer.kind === 'answered' && answer.status === 404 && answer.body.includes('"RESOURCE_DOES_NOT_EXIST"');
   return isMissing ? { kind: 'failed', retryable: true, isMissing, error: 'its trace is not there' } : exportOutcome(answer);

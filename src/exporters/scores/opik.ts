@@ -1,7 +1,7 @@
 /**
- * Feedback scores of Opik: https://www.comet.com/docs/opik/reference/rest-api. Its ids are UUIDs of version 7. Of a trace or a span that comes over OpenTelemetry the
- * latter part is a hash of the OpenTelemetry id, and the time before it is that of the first span of the trace that Opik saw: nobody outside can know it. So a trace
- * is looked up by the latter part of its id, and its spans have the same time.
+ * Feedback scores of Opik: https://www.comet.com/docs/opik/reference/rest-api. Ids are UUIDs of version 7. For a trace or span that came over OpenTelemetry,
+ * the last 80 bits are a hash of the OpenTelemetry id. The time before them is that of the first span that Opik saw, which no client knows. So the exporter
+ * looks the trace up by the hash, and reuses its time for the spans.
  */
 import { hash } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';
@@ -12,14 +12,14 @@ import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall, ScoreApiOutcome, S
 import { type ScoreApiScore, worstPerName } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-client.ts';
 
-/** It takes 1000. */
+/** Opik accepts 1000. */
 const scoresMax = 500;
-/** Of the one trace that is looked up, without its input and output. */
+/** Limit of the trace that the exporter looks up, without input and output. */
 const traceBytesMax = 1024 * 1024;
-/** How far the first span of a trace may lie from the end of the run: ids are sorted by time, and Opik looks between these. */
+/** Range of the look-up around the end of the run: ids are sorted by the time of the trace's first span. */
 const beforeMs = 7 * 86_400_000;
 const afterMs = 86_400_000;
-/** It keeps as many. */
+/** Digits that Opik keeps. */
 const digits = 9;
 
 export const opik = {
@@ -136,10 +136,10 @@ function ending({ kind, id, score: { name } }: Placed, project: string): ScoreAp
   return { method: 'POST', path: `/v1/private/${kind}/${id}/feedback-scores/delete`, body: { name } };
 }
 
-/** `tttttttt-tttt`, before the first dash of the latter part. */
+/** Length of `tttttttt-tttt`, before the first dash of the hash part. */
 const timeChars = 13;
 
-/** Empty: it is not there. */
+/** The empty text when the trace has not arrived. */
 async function traceIn(
   call: ScoreApiCall,
   project: string,
@@ -169,14 +169,14 @@ function firstId(page: JsonValue | undefined): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Of a UUID of version 7 whose last 80 bits are the first ones of a hash of the id, but for version and variant. */
+/** The last 80 bits of the UUID: the first ones of a hash of the id, except version and variant. */
 function latterPart(hex: string): string {
   const bits = hash('sha256', Buffer.from(hex, 'hex'), 'hex');
   const variant = ((Number.parseInt(bits[4] ?? '0', 16) & 0b11) | 0b1000).toString(16);
   return `-7${bits.slice(1, 4)}-${variant}${bits.slice(5, 8)}-${bits.slice(8, 20)}`;
 }
 
-/** A thread can be closed for scores, or not be there yet. */
+/** 409: the thread is closed for scores, or has not arrived yet. */
 function outcomeOf(answer: Answer): ExportOutcome {
   if (answer.kind === 'answered' && answer.status === 409)
     return { kind: 'failed', retryable: true, isMissing: true, error: 'its thread is not ready' };

@@ -1,6 +1,6 @@
 /**
- * Annotations of Arize Phoenix: https://arize.com/docs/phoenix/sdk-api-reference/rest-api. Of one span, name and identifier there is one annotation: a
- * second one takes its place. A span that Phoenix does not have yet is answered with 404 for the whole request.
+ * Annotations of Arize Phoenix: https://arize.com/docs/phoenix/sdk-api-reference/rest-api. A span has one annotation per name and identifier, and a second
+ * one replaces it. Phoenix answers 404 for the whole request when it does not have one of the spans yet.
  */
 import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -32,7 +32,7 @@ export const phoenix = {
   write,
 } as const satisfies ScoreApiBackend;
 
-/** What annotations hang on, with the name that each kind gives its id. */
+/** Targets of annotations. `kind` names the field of the target's id. */
 const kinds = [
   { kind: 'span', idOf: ({ place }: ScoreApiScore) => (place.kind === 'session' ? undefined : place.spanId) },
   { kind: 'trace', idOf: ({ place }: ScoreApiScore) => (place.kind === 'run' && place.isOutermost ? place.traceId : undefined) },
@@ -58,7 +58,7 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { key
       annotationsMax,
     ),
   );
-  // Without `sync` Phoenix answers before it has looked for the spans.
+  // Without `sync`, Phoenix answers before it looks for the spans.
   const put = async (chunk: readonly Written[]): Promise<ExportOutcome> =>
     outcomeOf(
       await call({
@@ -78,10 +78,10 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { key
   );
 }
 
-/** An older Phoenix, and a project of another name. */
+/** Older versions of Phoenix, and a project of another name. */
 const notDeletable: ReadonlySet<number> = new Set([404, 405, 422]);
 
-/** The identifier is of one verdict: nothing else is deleted. `delete_all` says that it may be of any age. */
+/** The identifier belongs to one verdict, so nothing else is deleted. `delete_all` deletes it at any age. */
 function deletion({ kind, score }: Written, project = score.project ?? 'default'): string {
   const query = new URLSearchParams({ name: score.name, identifier: score.id, delete_all: 'true' });
   return `/v1/projects/${encodeURIComponent(project)}/${kind}_annotations?${query.toString()}`;
@@ -97,14 +97,14 @@ function annotation(score: ScoreApiScore): JsonObject {
   };
 }
 
-/** What is left out is emptied by an overwrite. */
+/** An overwrite clears the fields that are left out. */
 function resultOf({ value, explanation }: ScoreApiScore): JsonObject {
   const explained = explanation === '' ? {} : { explanation };
   if (value.kind === 'scored') return { score: value.score, ...(value.label === '' ? {} : { label: value.label }), ...explained };
   return { label: value.kind === 'failed' ? `error: ${value.error}` : 'withdrawn', ...explained };
 }
 
-/** `Spans with IDs … do not exist.`: they are not there yet. Any other 404 is about the address. */
+/** `Spans with IDs … do not exist.`: the spans have not arrived yet. Any other 404 concerns the address. */
 function outcomeOf(answer: Answer): ExportOutcome {
   const isMissing = answer.kind === 'answered' && answer.status === 404 && /\bdo(?:es)? not exist\b/.test(answer.body.toString());
   return isMissing ? { kind: 'failed', retryable: true, isMissing, error: 'its span is not there' } : exportOutcome(answer);

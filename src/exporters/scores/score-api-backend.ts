@@ -1,46 +1,46 @@
-/** The contract of a backend with a score API: how to write scores, what that needs, and what the API cannot take. */
+/** The contract of a backend with a score API: how to write scores, which settings that takes, and what the API cannot represent. */
 import { type JsonValue, member, parseJson } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { type ScoreApiScore, isUuid } from './score-api-score.ts';
 import { type Answer, objectsIn } from '../delivery/http-client.ts';
 import { exportOutcome } from '../delivery/export-outcome.ts';
 
-/** A value that an entry of the configuration gives, or else the first of these environment variables that is set. */
+/** A setting: the value of the configuration entry, or else the first of these environment variables that is set. */
 export interface ScoreApiKey {
   readonly variables: readonly string[];
   readonly isRequired?: true;
   readonly preset?: string;
-  /** Where it listens on a developer's machine. `init` writes it as the default of the variable. */
+  /** Address on a developer's machine. `init` writes it as the default of the variable. */
   readonly local?: string;
-  /** What the text of a variable means, where that is not the text itself. Undefined: nothing. */
+  /** Converts the text of a variable; `undefined` ignores the variable. Absent: the text is the value. */
   readonly ofVariable?: (text: string) => string | undefined;
 }
 
 export const scoreApiKeyNames = ['api_key', 'public_key', 'user', 'project', 'workspace', 'scores'] as const;
 export type ScoreApiKeyName = (typeof scoreApiKeyNames)[number];
 
-/** Of `endpoint` and the keys what was given; a key that is not there was neither written nor is it in the environment. */
+/** The settings of one entry. A key is absent when neither the entry nor the environment has it. */
 export interface ScoreApiSettings {
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   readonly endpoint: string;
   readonly keys: { readonly [name in ScoreApiKeyName]?: string };
 }
 
 export interface ScoreApiAccount extends ScoreApiSettings {
-  /** Cached answers of look-ups, such as the id of a project by its name. A failure clears the cache. */
+  /** Cached look-ups, such as a project id by its name. A failure clears the cache. */
   readonly known: Map<string, string>;
 }
 
 export interface ScoreApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Behind the endpoint, from the slash on. */
+  /** Path below the endpoint, from the slash on. */
   readonly path: string;
   readonly body?: JsonValue;
-  /** What of the answer is kept, where it is more than a few words. */
+  /** Limit of the answer's body. Absent: the default of the HTTP client. */
   readonly answerBytesMax?: number;
 }
 
-/** `only`: ids of the failed scores, when the answer names them; all others are written. */
+/** `only`: ids of the failed scores, when the answer names them; the others are written. */
 export type ScoreApiOutcome = ExportOutcome & { readonly only?: ReadonlySet<string> };
 
 /** Sends one request; resolves, never rejects. */
@@ -48,39 +48,39 @@ export type ScoreApiCall = (request: ScoreApiRequest) => Promise<Answer>;
 
 export interface ScoreApiBackend {
   readonly id: string;
-  /** As its makers write it. */
+  /** The product name as its vendor writes it. */
   readonly title: string;
   readonly endpoint: ScoreApiKey;
   readonly keys: { readonly [name in ScoreApiKeyName]?: ScoreApiKey };
-  /** Where verdicts on a run, on a tool call and on a session stand. */
+  /** Where the verdicts on a run, a tool call and a session appear. */
   readonly places: { readonly run: string; readonly toolCall: string; readonly session: string };
-  /** What happens to the verdict of a revision: overwritten, or looked up and changed. */
+  /** How the verdict of a later revision replaces the earlier one. */
   readonly revisions: string;
-  /** Sentences: what of a verdict is lost there. */
+  /** Sentences about what the backend loses of a verdict. */
   readonly cannotTake: readonly string[];
-  /** Runs whose scores go together. */
+  /** Runs whose scores share a request. */
   readonly itemsPerRequest: number;
-  /** How long scores wait for others to go with, where it takes few requests. */
+  /** How long scores wait for further ones, for a backend with a low rate limit. */
   readonly gatherMs?: number;
   headers(settings: ScoreApiSettings): { readonly [name: string]: string };
-  /** A request that changes nothing, and that is answered well only when the credentials are right. */
+  /** A request without effect that succeeds only with valid credentials. */
   readonly probe: ScoreApiRequest;
   /** Writes all scores or resolves with the failure. Idempotent. */
   write(scores: readonly ScoreApiScore[], call: ScoreApiCall, account: ScoreApiAccount): Promise<ScoreApiOutcome>;
-  /** For a dry run: the answer to a look-up when the spans are there and nothing of ours is. `{}` when left out. */
+  /** Answers a look-up in a dry run as if the spans exist and have no scores. Absent: `{}`. */
   supposed?(request: ScoreApiRequest): JsonValue;
 }
 
 export interface ProjectLookup {
   readonly call: ScoreApiCall;
   readonly account: Pick<ScoreApiAccount, 'keys' | 'known'>;
-  /** Of the request that lists projects of this name. */
+  /** Path of the request that lists projects of this name. */
   readonly path: (name: string) => string;
-  /** Where the list stands in the answer. */
+  /** Selects the list in the answer. */
   readonly listIn: (body: JsonValue) => JsonValue | undefined;
 }
 
-/** An entry may name the id itself. Empty: it names none. */
+/** The id of the configured project, which the entry may give as a name or an id. The empty text when the entry has no project. */
 export async function projectId({
   call,
   account: {
@@ -98,7 +98,7 @@ export async function projectId({
   const body = parseJson(answer.body.toString());
   const [first = {}] = objectsIn(body === undefined ? undefined : listIn(body));
   const id = member(first, 'id');
-  // Projects are made with their first span. The id becomes part of paths and queries.
+  // A project is created with its first span. Paths and queries contain the id, so it must be a UUID.
   if (typeof id !== 'string' || !isUuid(id)) return { kind: 'failed', retryable: true, isMissing: true, error: 'its project is not there' };
   known.set(project, id);
   return id;

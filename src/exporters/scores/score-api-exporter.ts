@@ -1,4 +1,4 @@
-/** Exporters for backends with scores of their own: connections, headers and what goes together are the same for all of them. */
+/** Makes an exporter of a score API backend: connection, headers and batching. */
 import { setTimeout as timer } from 'node:timers/promises';
 import type { Sleep } from '../../model/clock.ts';
 import { chunks } from '../../model/chunks.ts';
@@ -101,7 +101,7 @@ function caller(
   };
 }
 
-/** Where a backend says which scores it is about, the runs of all others are done. */
+/** When the outcome names the failed scores, runs without one of them are sent. */
 function outcomesOf(
   { only, ...outcome }: ScoreApiOutcome,
   lists: readonly (readonly ScoreApiScore[])[],

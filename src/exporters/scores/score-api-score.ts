@@ -1,46 +1,46 @@
-/** Verdicts as scores that backends keep in tables of their own. Pure: the same item gives the same scores, ids included. */
+/** Converts verdicts into scores for score APIs. Pure: the same item gives the same scores, ids included. */
 import { wire } from '../../model/attributes.ts';
 import { member } from '../../model/json.ts';
 import { type Evaluation, type EvaluatorKind, type PartVerdict, errorType, evaluationId } from '../../model/verdict.ts';
 import { cutText } from '../delivery/export-outcome.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 
-/** What a score is about. `isOutermost`: no other agent called the one that ran, so the run stands for its trace. */
+/** The target of a score. `isOutermost`: no other agent called this one, so the run stands for its trace. */
 export type ScorePlace =
   | { readonly kind: 'run'; readonly traceId: string; readonly spanId: string; readonly isOutermost: boolean }
   | { readonly kind: 'span'; readonly traceId: string; readonly spanId: string }
   | { readonly kind: 'session'; readonly sessionId: string };
 
 export type ScoreValue =
-  /** `passed`: null where nothing passes or fails; `label`: empty, `pass`, `fail`, or one of the evaluator's own. */
+  /** `passed`: null for a metric without a threshold. `label`: empty, `pass`, `fail`, or the evaluator's own. */
   | { readonly kind: 'scored'; readonly score: number; readonly label: string; readonly passed: boolean | null }
-  /** The evaluation failed. `error`: a word of low cardinality. */
+  /** `error`: a word of low cardinality. */
   | { readonly kind: 'failed'; readonly error: string }
   /** Removes the score of an earlier revision. */
   | { readonly kind: 'withdrawn' };
 
 export interface ScoreApiScore {
-  /** 32 hex digits made of the evaluation key: a revision has the same ones. */
+  /** 32 hex digits derived from the evaluation key, so all revisions share them. */
   readonly id: string;
   readonly place: ScorePlace;
-  /** The name of the evaluator in the configuration. */
+  /** Name of the evaluator in the configuration. */
   readonly name: string;
   readonly evaluatorKind: EvaluatorKind;
   readonly value: ScoreValue;
-  /** Well-formed, some kilobytes at most. */
+  /** Well-formed, at most 4,096 UTF-16 units. */
   readonly explanation: string;
   readonly metadata: { readonly [key: string]: string | number | boolean };
-  /** When the run ended, milliseconds. */
+  /** End of the run, in epoch milliseconds. */
   readonly timeMs: number;
-  /** Of the run, or of the session that it stands for: the first is 1. */
+  /** Revision of the run, or of the session for a session verdict; the first is 1. */
   readonly revision: number;
-  /** What the spans say of the project, the service and the environment that they belong to. */
+  /** Project, service and environment from the resource of the spans. */
   readonly project?: string;
   readonly service?: string;
   readonly environment?: string;
 }
 
-/** Of one item, verdicts first, then the parts that stand on a span; as many as on a carrier span. */
+/** Limit per item: verdicts first, then the parts with a span; the same limit as on an evaluation span. */
 export const scoreApiScoresMax = 1000;
 const explanationCharsMax = 4096;
 
@@ -70,7 +70,7 @@ function verdictScore(evaluation: Evaluation, run: ExportedRun): readonly ScoreA
   ];
 }
 
-/** A skipped verdict is no result. In a later revision, and of a withdrawn run, it removes the earlier score. */
+/** A skipped verdict is no result. In a later revision, or of a withdrawn run, it removes the earlier score. */
 function valueOf({ verdict }: Evaluation, run: ExportedRun): ScoreValue | undefined {
   if (verdict.kind === 'scored') return { kind: 'scored', score: verdict.score, label: verdict.label, passed: verdict.passed };
   if (verdict.kind === 'failed') return { kind: 'failed', error: errorType(verdict.error) };
@@ -81,15 +81,14 @@ function placeOf({ key }: Evaluation, run: ExportedRun): ScorePlace | undefined 
   const { traceId, spanTraceId = traceId, spanId, trace, parent } = run;
   if (key.targetKind === 'run')
     return { kind: 'run', traceId: spanTraceId, spanId, isOutermost: parent === undefined && run.partOf === undefined };
-  // A trace has no place for a group of runs or a tool. Their scores stand at the session, or else at the run.
+  // A trace has no place for task groups and tools, so their scores are not sent here.
   if (key.targetKind === 'session') return trace.sessionId === undefined ? undefined : { kind: 'session', sessionId: trace.sessionId };
   if (key.targetKind === 'tool_call') return { kind: 'span', traceId: spanTraceId, spanId: key.targetId.split('/').at(-1) ?? spanId };
   return undefined;
 }
 
 /**
- * A part is known by the span of its tool call, not by the run: a run that is taken back says nothing of its parts any more, and the run that it is part of
- * says it of the same spans.
+ * The id of a part comes from the span of its tool call, not from the run. So a withdrawn run leaves its parts to the run that now contains them.
  */
 function partScores(evaluation: Evaluation, run: ExportedRun): readonly ScoreApiScore[] {
   const { key, verdict } = evaluation;
@@ -157,7 +156,7 @@ function ofRun(run: ExportedRun): Pick<ScoreApiScore, 'timeMs' | 'revision' | 'p
   };
 }
 
-/** 32 hex digits in the form of a UUID. Its version is whatever they say. */
+/** Formats 32 hex digits as a UUID; the version digit is arbitrary. */
 export function uuidText(hex: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
 }
@@ -166,6 +165,7 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
+/** Keeps one score per place and name: the lowest. */
 export function worstPerName<Placed extends { readonly score: ScoreApiScore }>(
   all: readonly Placed[],
   placeOf: (placed: Placed) => string,

@@ -23,7 +23,7 @@ export interface Message {
 
 /** Readers skip longer lists. */
 export const runsListedMax = 10;
-const verdictsToldMax = 10;
+const verdictsListedMax = 10;
 /** Evaluations of a run in a text; the text counts the others. */
 const verdictsInTextMax = 3;
 /** Slack refuses 40,000 characters. */
@@ -76,7 +76,7 @@ function runJson({ run, evaluations }: Notice, link: string | undefined): JsonOb
     completeness,
     revision: itemRevision({ run }),
     ...(link === undefined ? {} : { link: linkOf(run, link) }),
-    verdicts: evaluations.slice(0, verdictsToldMax).map(verdictJson),
+    verdicts: evaluations.slice(0, verdictsListedMax).map(verdictJson),
   };
 }
 
@@ -98,7 +98,7 @@ function verdictJson({ key, evaluator, evaluatorVersion, verdict }: Evaluation):
   return { ...head, score: verdict.score, label: verdict.label, passed: verdict.passed, explanation };
 }
 
-/** `text` is what Slack, Mattermost and Rocket.Chat take; no name in it becomes a mention, and no address a preview. */
+/** `text` is the field that Slack, Mattermost and Rocket.Chat read. No name in it becomes a mention, and no address a preview. */
 function slackBody(listed: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): { readonly [key: string]: JsonValue } {
   const lines = listed.flatMap((notice) => slackLines(notice, link));
   const rest =
@@ -106,7 +106,7 @@ function slackBody(listed: readonly Notice[], folded: readonly Notice[], { link 
       ? []
       : [
           `and ${folded.length} more ${folded.length === 1 ? 'run' : 'runs'}: ${countsOf(folded)
-            .slice(0, verdictsToldMax)
+            .slice(0, verdictsListedMax)
             .map(([name, count]) => `${plain(name)} ${count}`)
             .join(', ')}`,
         ];
@@ -131,7 +131,7 @@ function outcomeWords(verdict: Verdict): string {
   return verdict.kind === 'failed' ? `error ${errorType(verdict.error)}` : `skipped ${verdict.reason}`;
 }
 
-/** On one line, and nothing in it is a command: Slack's three characters are written out, and its marks stand for themselves. */
+/** One line without markup: escapes Slack's three control characters and breaks its formatting marks. */
 function plain(text: string): string {
   return cutText(text, lineCharsMax)
     .replaceAll(/\s+/g, ' ')

@@ -1,4 +1,4 @@
-/** Sends runs that match the filter of the entry to a program or a channel: signed, at a limited rate, by default to public addresses alone. */
+/** Sends runs that match the filter of the entry to a program or a chat channel: signed, rate-limited, by default to public addresses only. */
 import { isIP } from 'node:net';
 import { createHmac } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';
@@ -15,18 +15,18 @@ import { isPublicAddress, notPublic, publicLookup } from '../delivery/ssrf-guard
 import type { ExporterDeps, ExporterSettings, WebhookFilter, WebhookSettings } from '../settings.ts';
 import { messageOf, type Notice } from './webhook-message.ts';
 
-/** Messages that may go at once after a quiet time. */
+/** Messages that may go at once after a quiet period. */
 const messagesAtOnce = 3;
-/** Runs of one message; what is beyond goes with the next one. */
+/** Runs of one message; the next message takes the others. */
 const runsPerMessage = 200;
-/** Verdicts in memory, to detect a revision without news. The oldest go first. */
-const toldMax = 20_000;
+/** Verdicts in memory, to detect a revision that changes nothing. The oldest go first. */
+const reportedMax = 20_000;
 
 export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps): Exporter {
   const { webhook } = settings;
   if (webhook === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter webhook has no endpoint.');
   const { telemetry, clock, sleep } = parts;
-  const reported = recentMap<string, string>(toldMax);
+  const reported = recentMap<string, string>(reportedMax);
   const { call, stop } = caller(webhook, settings, parts);
   const queue = rateLimitedBatcher<Notice>({
     send: sendMessage,
@@ -43,7 +43,7 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
       message.body,
       signatureHeaders({ id: message.id, atSeconds: Math.floor(clock.nowMs() / 1_000), body: message.body }, webhook?.secret),
     );
-    // Slack says its `ok` as HTML.
+    // Slack answers `ok` as HTML.
     const outcome = refusalNamed(exportOutcome(answer, { takesPages: true }), ['the address or a key in headers']);
     if (outcome.kind !== 'sent') return outcome;
     const count = (kind: string, runs: number): void =>
@@ -76,7 +76,7 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
   };
 }
 
-/** The path of an address may be a secret, so the fault leaves it out. */
+/** Lists the messages. The path of the address may be a secret, so the URL leaves it out. */
 function planned(
   items: readonly ExportItem[],
   webhook: WebhookSettings,
@@ -111,7 +111,7 @@ function caller(
   const { tls, timeoutMs } = settings;
   const client = httpClient({ tls, timeoutMs, lookup: privateAddresses ? undefined : publicLookup(lookup) });
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
-  // What is no name is not looked up.
+  // The resolver does not see an IP address, so it is checked here.
   const isRefused = !privateAddresses && isIP(host) !== 0 && !isPublicAddress(host);
   return {
     call: async (body, headers) =>
@@ -128,21 +128,21 @@ function wantedOf(
   return evaluations.filter(({ key, guard, verdict }) => {
     if (evaluators.length > 0 && !evaluators.includes(key.name)) return false;
     if (verdict.kind === 'failed') return verdicts.includes('error');
-    // Whoever can make a run too large for a guard would else pass it in silence.
+    // Otherwise an attacker could pass a guard by making the run too large for it.
     if (verdict.kind === 'skipped')
       return guard === true && verdict.reason === 'too_large' && (verdicts.includes('fail') || verdicts.includes('error'));
     return labels.includes(verdict.label) || (verdict.passed !== null && verdicts.includes(verdict.passed ? 'pass' : 'fail'));
   });
 }
 
-/** A revision that says the same is no news. */
+/** The part of a verdict whose change is news. */
 function wordOf({ verdict }: Evaluation): string {
   return verdict.kind === 'scored' ? `${verdict.label} ${String(verdict.passed)}` : verdict.kind;
 }
 
 const secretPrefix = 'whsec_';
 
-/** Signs as Standard Webhooks 1.0 does, for which receivers find ready code in most languages; decision 41. */
+/** Signs as Standard Webhooks 1.0 specifies (decision 41). */
 export interface SignedMessage {
   readonly id: string;
   /** Seconds since 1970. */
@@ -150,12 +150,12 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** Bytes of a secret: base64 behind `whsec_`, any other text as it is. */
+/** The key of a secret: base64 after `whsec_`, any other text as UTF-8. */
 export function secretBytes(secret: string): Buffer {
   return secret.startsWith(secretPrefix) ? Buffer.from(secret.slice(secretPrefix.length), 'base64') : Buffer.from(secret);
 }
 
-/** Without a secret only the id and the time. */
+/** Without a secret: only the id and the time. */
 export function signatureHeaders({ id, atSeconds, body }: SignedMessage, secret: string | undefined): { readonly [name: string]: string } {
   const unsigned = { 'webhook-id': id, 'webhook-timestamp': String(atSeconds) };
   if (secret === undefined) return unsigned;
@@ -169,7 +169,7 @@ export interface RateLimitedBatcherOptions<Item> {
   /** Resolves, never rejects. */
   readonly send: (items: readonly Item[]) => Promise<ExportOutcome>;
   readonly perMinute: number;
-  /** Messages that may go at once after a time without any. */
+  /** Messages that may go at once after a quiet period. */
   readonly atOnce: number;
   readonly itemsMax: number;
   readonly clock: Clock;
@@ -179,7 +179,7 @@ export interface RateLimitedBatcherOptions<Item> {
 export interface RateLimitedBatcher<Item> {
   /** The caller bounds the number of waiting items. */
   send(item: Item): Promise<ExportOutcome>;
-  /** What waits may be sent later, by somebody else. */
+  /** Fails the waiting items as retryable. */
   stop(): void;
 }
 
@@ -218,7 +218,7 @@ export function rateLimitedBatcher<Item>({
     isRunning = true;
     while (waiting.length > 0) {
       await turn();
-      // Everybody who has something to send now has said so.
+      // Lets all callers of this turn add their items.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = waiting.splice(0, itemsMax);
       const outcome: ExportOutcome = over.signal.aborted
