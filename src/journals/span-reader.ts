@@ -37,6 +37,8 @@ export interface ReadBackTrace {
   readonly isLater: boolean;
 }
 
+/** Read in one turn: some milliseconds. A turn of a busy service takes many, and the journal holds all requests until the last one. */
+const bytesPerTurn = 4 * 1024 * 1024;
 const bytesMaxDefault = 128 * 1024 * 1024;
 const traceBytesMaxDefault = 64 * 1024 * 1024;
 
@@ -55,7 +57,7 @@ export async function readBack(
   { journal, inflatedBytesMax, redaction, traceBytesMax = traceBytesMaxDefault, bytesMax = bytesMaxDefault }: ReadBackOptions,
 ): Promise<readonly ReadBackTrace[]> {
   const all = traces.map((): Gathered => ({ parts: [], bytes: 0, spans: 0, isWhole: true, isLater: false }));
-  let held = 0;
+  let [held, readBytes] = [0, 0];
   for (const [position, wanting] of byPosition(traces)) {
     const record = await journal.at(position as Position);
     const found =
@@ -81,6 +83,9 @@ export async function readBack(
       held -= emptied(own);
       own.isLater = true;
     }
+    readBytes += record?.body.length ?? 0;
+    if (readBytes < bytesPerTurn) continue;
+    readBytes = 0;
     await turn();
   }
   return all.map(({ parts, bytes, spans, isWhole, isLater }) => ({

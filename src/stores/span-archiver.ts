@@ -55,8 +55,8 @@ export interface SpanArchiver {
 /** How long traces gather for one batch: traces of one request are read together. */
 const gatherMs = 100;
 const batchTraces = 128;
-/** Traces that are compressed at once. */
-const compressedTogether = 4;
+/** Traces that are compressed at once. A busy service gets round to the next ones late, and the journal holds all requests until then. */
+const compressedTogether = 32;
 const firstRestMs = 500;
 const longestRestMs = 30_000;
 /** Retries of the first batch while the store fails: a minute and a half. Later batches get one. */
