@@ -2,6 +2,7 @@
 import type { Clock } from '../model/clock.ts';
 import type { HostRule } from '../model/http-hosts.ts';
 import type { Ingest } from '../model/ingest.ts';
+import type { TakeRequest } from './read-request.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BufferPool } from '../runtime/buffer-pool.ts';
 import type { ByteLease } from './byte-budget.ts';
@@ -30,6 +31,8 @@ export interface ReceiverOptions {
   /** Absent: requests to any name and from any page are taken. */
   readonly hosts?: HostRule;
   readonly ingest: Ingest;
+  /** Absent: the request is read here. */
+  readonly take?: TakeRequest;
   /** Memory of bodies; whoever keeps spans counts as a reader. Absent: each body has fresh memory. */
   readonly buffers?: BufferPool;
   readonly telemetry: Telemetry;

@@ -1,18 +1,16 @@
 /** One request handler for all transports: admits a request before its body is read, then hands what the body carries to the service. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
 import { JuryError } from '../model/errors.ts';
 import { noTenant, tenant as tenantNamed, type Tenant } from '../model/ids.ts';
 import { senderOf } from '../model/ingest.ts';
-import { keyShapes } from '../otlp/read/key-shapes.ts';
-import { logsInSteps, tracesInSteps, type OtlpEncoding, type Rejection } from '../otlp/read/read.ts';
+import type { OtlpEncoding, Rejection } from '../otlp/read/read.ts';
 import { exportResponse, type OtlpSignal, type PartialSuccess } from '../otlp/write/responses.ts';
 import { bufferPool, type BufferPool } from '../runtime/buffer-pool.ts';
-import { runInTurns, type Steps } from '../runtime/cooperative.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { aborted, contentEncoding, releaseBody, type ContentEncoding, type ReceivedBody } from './body.ts';
 import type { Lease } from './byte-budget.ts';
+import { requestReader } from './read-request.ts';
 import type { ReceiverOptions, Token } from './receiver.ts';
 import {
   foreignHost,
@@ -83,9 +81,8 @@ export const encodings: ReadonlyMap<string, OtlpEncoding> = new Map([
 ]);
 
 export function requestHandler(options: ReceiverOptions, transport: 'http' | 'grpc'): RequestHandler {
-  const { limits, lease, hosts, ingest, telemetry, buffers = bufferPool({ freeBytesMax: 0 }) } = options;
+  const { limits, lease, hosts, ingest, telemetry, buffers = bufferPool({ freeBytesMax: 0 }), take = requestReader(ingest) } = options;
   const tenantOf = tenantByToken(options.tokens);
-  const shapes = keyShapes();
   const warn = rejectionLog(options);
   let stopping = false;
 
@@ -103,22 +100,13 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
       plain: body.bytes,
       plainMemory: body,
     };
-    let partial: PartialSuccess | undefined;
-    if (signal === 'traces') {
-      const { spans, rejections } = await whileThere(tracesInSteps(body.bytes, encoding, undefined, shapes), isGone);
-      if (spans.length === 0) telemetry.add('tracejury.receiver.empty', 1, { 'tracejury.signal': signal });
-      else await ingest.spans(tenant, spans, { ...request, isWhole: rejections.length === 0 });
-      partial = counted(telemetry, 'tracejury.receiver.spans', spans.length, rejections);
-    } else {
-      // Traces hold log records until they end. There are few.
-      body.keep();
-      const { records, ignored, rejections } = await whileThere(logsInSteps(body.bytes, encoding, undefined, shapes), isGone);
-      if (records.length > 0 || (ignored > 0 && ingest.takesAllLogs?.() === true)) await ingest.logs(tenant, records, request);
-      else telemetry.add('tracejury.receiver.empty', 1, { 'tracejury.signal': signal });
-      if (ignored > 0)
-        telemetry.add('tracejury.receiver.log_records', ignored, { 'tracejury.outcome': 'ignored', 'tracejury.reason': 'no_trace_id' });
-      partial = counted(telemetry, 'tracejury.receiver.log_records', records.length, rejections);
-    }
+    const proceed = (): Promise<void> => (isGone() ? Promise.reject(aborted) : Promise.resolve());
+    const { items, ignored, rejections, isEmpty } = await take({ signal, encoding, tenant, ...request }, proceed);
+    if (isEmpty) telemetry.add('tracejury.receiver.empty', 1, { 'tracejury.signal': signal });
+    if (ignored > 0)
+      telemetry.add('tracejury.receiver.log_records', ignored, { 'tracejury.outcome': 'ignored', 'tracejury.reason': 'no_trace_id' });
+    const metric = signal === 'traces' ? 'tracejury.receiver.spans' : 'tracejury.receiver.log_records';
+    const partial = counted(telemetry, metric, items, rejections);
     return exportResponse(signal, encoding, partial);
   }
 
@@ -174,16 +162,6 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
 function emptyBody(buffers: BufferPool): ReceivedBody {
   const body = buffers.take(0);
   return { body, sent: body };
-}
-
-/** Reads a request between other work: a large one does not keep the small ones waiting. No lease holds what a client that is gone has sent. */
-async function whileThere<Result>(steps: Steps<Result>, isGone: () => boolean): Promise<Result> {
-  const go = (): Promise<void> => (isGone() ? Promise.reject(aborted) : Promise.resolve());
-  await go();
-  return await runInTurns(steps, async () => {
-    await turn();
-    await go();
-  });
 }
 
 function counted(telemetry: Telemetry, metric: MetricName, accepted: number, rejections: readonly Rejection[]): PartialSuccess | undefined {
