@@ -1,16 +1,13 @@
 /** The stores by the scheme of `store.url`. A new one is a file or folder of its own and a line here. */
-import { sqliteStore } from './sqlite/sqlite-store.ts';
-import type { Store } from '../model/store/store.ts';
+import { sqliteStore, type SqliteStore } from './sqlite/sqlite-store.ts';
+import type { SqliteOptions } from './sqlite/connection.ts';
 
-export interface StoreEvents {
-  /** A write was refused because the disk is full. */
-  readonly onDiskFull?: () => void;
-}
+export type StoreOptions = Pick<SqliteOptions, 'onDiskFull' | 'ports'>;
 
 export const stores = {
-  sqlite: (path: string, events?: StoreEvents) => sqliteStore(path, events),
-  memory: (_: string, events?: StoreEvents) => sqliteStore(':memory:', events),
-} as const satisfies { readonly [scheme: string]: (rest: string, events?: StoreEvents) => Promise<Store> };
+  sqlite: (path: string, options?: StoreOptions) => sqliteStore(path, options),
+  memory: (_: string, options?: StoreOptions) => sqliteStore(':memory:', options),
+} as const satisfies { readonly [scheme: string]: (rest: string, options?: StoreOptions) => Promise<SqliteStore> };
 
 export interface StoreAddress {
   readonly scheme: keyof typeof stores;
@@ -26,6 +23,6 @@ export function storeAddress(url: string): StoreAddress | undefined {
 }
 
 /** Rejects with a JuryError, STORE_UNUSABLE. */
-export function openStore({ scheme, rest }: StoreAddress, events?: StoreEvents): Promise<Store> {
-  return stores[scheme](rest, events);
+export function openStore({ scheme, rest }: StoreAddress, options?: StoreOptions): Promise<SqliteStore> {
+  return stores[scheme](rest, options);
 }

@@ -76,6 +76,50 @@ test('sqlite: a thread that dies has its questions rejected, and the next one is
   await expect(store.runs({ limit: 10 })).rejects.toThrow('destroyed');
 });
 
+test('sqlite: clients of one thread write at once, a transaction of one is not mixed with another, and one that leaves ends its own', async () => {
+  const at = file();
+  const first = await sqliteStore(at);
+  const ports = first.port;
+  const others = await Promise.all([1, 2].map(() => connected(at, { ports })));
+  const [left, right] = others.map(({ db }) => db) as [(typeof others)[0]['db'], (typeof others)[0]['db']];
+  const insert = 'insert into meta_test (client, number) values (?, ?)';
+  await left.executeQuery(CompiledQuery.raw('create table meta_test (client text, number integer)'));
+  const write = (db: typeof left, client: string, fails: boolean): Promise<void> =>
+    db
+      .transaction()
+      .execute(async (tx) => {
+        for (let number = 0; number < 20; number++) await tx.executeQuery(CompiledQuery.raw(insert, [client, number]));
+        if (fails) throw new Error('no');
+      })
+      .catch(() => undefined);
+  await Promise.all([write(left, 'left', false), write(right, 'right', true), first.write([nth(1)]), write(left, 'left', false)]);
+  const counted = async (): Promise<unknown> =>
+    (await left.executeQuery(CompiledQuery.raw('select client, count(*) as n from meta_test group by client'))).rows;
+  expect(await counted()).toEqual([{ client: 'left', n: 40 }]);
+  await right.executeQuery(CompiledQuery.raw('begin'));
+  await right.executeQuery(CompiledQuery.raw(insert, ['right', 1]));
+  const waiting = counted();
+  await right.destroy();
+  expect(await waiting).toEqual([{ client: 'left', n: 40 }]);
+  expect((await first.runs({ limit: 10 })).runs).toHaveLength(1);
+  await left.destroy();
+  await first.stop();
+});
+
+test('sqlite: a client goes on at the next thread when the one that it asked has died', async () => {
+  const threads: Worker[] = [];
+  const at = file();
+  const first = await sqliteStore(at, { onThread: (thread) => threads.push(thread) });
+  const other = await sqliteStore(at, { ports: first.port });
+  await other.write([nth(1)]);
+  const asked = other.write([nth(2)]);
+  await Promise.all([expect(asked).rejects.toThrow('thread'), threads[0]?.terminate()]);
+  await other.write([nth(3)]);
+  expect((await first.runs({ limit: 10 })).runs.map(({ traceId }) => traceId)).toContain(nth(3).run.traceId);
+  await other.stop();
+  await first.stop();
+});
+
 const rights = (path: string): number => statSync(path).mode & 0o777;
 
 test('sqlite: folders, file, log and copies are made for their owner alone', async () => {

@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import {
   CompiledQuery,
   Kysely,
@@ -16,6 +16,7 @@ import { JuryError, diskFullText } from '../../model/errors.ts';
 import type { AddedExport } from '../../model/store/export-store.ts';
 import type { SpanPiece } from '../../model/store/store.ts';
 import type { Batch } from './batch.ts';
+import { type NewClient } from './clients.ts';
 import { database, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -28,6 +29,8 @@ export interface Connection {
   exec(sql: string): Promise<void>;
   /** Copies the file while it is written. */
   backup(to: string): Promise<void>;
+  /** For a client in another thread. Rejects where the connection has no thread of its own. */
+  port(): Promise<MessagePort>;
 }
 
 /** Prompts and answers are nobody else's to read. */
@@ -41,13 +44,15 @@ export interface SqliteOptions {
   readonly onThread?: (thread: Worker) => void;
   /** SQLite refused because the disk is full. */
   readonly onDiskFull?: () => void;
+  /** The thread that another one has started: asked for a port at first, and again when the port has closed. */
+  readonly ports?: () => Promise<MessagePort>;
 }
 
 /** Rejects with a JuryError. */
 export async function connected(file: string, options: SqliteOptions = {}): Promise<Connection> {
   try {
     if (file !== ':memory:') ownersOnly(file);
-    const thread = await (options.inThread === false ? sqliteHere(file) : sqliteThread(file, options));
+    const thread = await threadOf(file, options);
     const db = new Kysely<Tables>({
       dialect: {
         createDriver: () => driver(thread),
@@ -62,6 +67,10 @@ export async function connected(file: string, options: SqliteOptions = {}): Prom
       writePieces: (pieces) => piecesWritten(db, thread, pieces),
       exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })),
       backup: async (to) => void (await thread.ask({ kind: 'backup', to })),
+      async port() {
+        if (thread.port === undefined) throw new Error('the connection has no thread of its own');
+        return await thread.port();
+      },
     };
   } catch (error) {
     throw new JuryError(
@@ -87,7 +96,14 @@ type Question = Ask extends infer One ? (One extends Ask ? Omit<One, 'id'> : nev
 interface SqliteThread {
   /** Rejects with what SQLite says. */
   ask(question: Question): Promise<Answered>;
+  /** For another client. Absent where there is no thread, or another client has started it. */
+  port?(): Promise<MessagePort>;
   stop(): Promise<void>;
+}
+
+async function threadOf(file: string, options: SqliteOptions): Promise<SqliteThread> {
+  if (options.ports !== undefined) return sqliteClient(file, options.ports, options);
+  return await (options.inThread === false ? sqliteHere(file) : sqliteThread(file, options));
 }
 
 interface Waiting {
@@ -114,21 +130,18 @@ async function sqliteHere(file: string): Promise<SqliteThread> {
   };
 }
 
-/** Rejects when the file cannot be opened. A thread that dies has its questions rejected, and the next one starts it anew. */
-async function sqliteThread(file: string, { onThread, onDiskFull }: SqliteOptions): Promise<SqliteThread> {
-  let worker: Promise<Worker> | undefined;
-  const waiting = new Map<number, Waiting>();
-  let lastId = openedId;
-  let stopped = false;
+/** Questions that wait for their answers. */
+interface Questions {
+  /** Rejects with what SQLite says. */
+  ask(ask: Ask, send: (ask: Ask) => void): Promise<Answered>;
+  answered(answer: Answer): void;
+  /** Nobody will answer. */
+  lost(error: Error): void;
+  waiting(): number;
+}
 
-  function asked(of: Worker, ask: Ask): Promise<Answered> {
-    return new Promise((resolve, reject) => {
-      waiting.set(ask.id, { resolve, reject });
-      // It keeps the process only while it has something to do.
-      of.ref();
-      if (ask.id !== openedId) of.postMessage(ask);
-    });
-  }
+function questions(file: string, { onDiskFull }: SqliteOptions): Questions {
+  const waiting = new Map<number, Waiting>();
 
   function failure({ message, isDiskFull }: Extract<Answer, { readonly kind: 'failed' }>): Error {
     if (!isDiskFull) return new Error(message);
@@ -136,38 +149,69 @@ async function sqliteThread(file: string, { onThread, onDiskFull }: SqliteOption
     return Object.assign(new Error(diskFullText(dirname(file))), { code: 'ENOSPC' });
   }
 
+  return {
+    ask: (ask, send) =>
+      new Promise((resolve, reject) => {
+        waiting.set(ask.id, { resolve, reject });
+        send(ask);
+      }),
+    answered(answer) {
+      const one = waiting.get(answer.id);
+      waiting.delete(answer.id);
+      if (answer.kind === 'failed') one?.reject(failure(answer));
+      else one?.resolve(answer);
+    },
+    lost(error) {
+      for (const [id, one] of waiting) {
+        waiting.delete(id);
+        one.reject(error);
+      }
+    },
+    waiting: () => waiting.size,
+  };
+}
+
+const threadEnded = 'the thread of the store has ended';
+
+/** Rejects when the file cannot be opened. A thread that dies has its questions rejected, and the next one starts it anew. */
+async function sqliteThread(file: string, options: SqliteOptions): Promise<SqliteThread> {
+  const asked = questions(file, options);
+  let worker: Promise<Worker> | undefined;
+  let lastId = openedId;
+  let stopped = false;
+
+  function askThread(of: Worker, ask: Ask): Promise<Answered> {
+    // It keeps the process only while it has something to do.
+    of.ref();
+    return asked.ask(ask, () => (ask.id === openedId ? undefined : of.postMessage(ask)));
+  }
+
   function started(): Promise<Worker> {
     const data: ThreadData = { file };
     // As sources and as built files the two stand side by side.
     const made = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), { workerData: data, name: 'tracejury-store' });
-    onThread?.(made);
+    options.onThread?.(made);
     made.on('message', (answer: Answer) => {
-      const one = waiting.get(answer.id);
-      waiting.delete(answer.id);
-      if (waiting.size === 0) made.unref();
-      if (answer.kind === 'failed') one?.reject(failure(answer));
-      else one?.resolve(answer);
+      asked.answered(answer);
+      if (asked.waiting() === 0) made.unref();
     });
-    const gone = (error?: Error): void => {
+    const gone = (error = new Error(threadEnded)): void => {
       worker = undefined;
-      for (const [id, one] of waiting) {
-        waiting.delete(id);
-        one.reject(error ?? new Error('the thread of the store has ended'));
-      }
+      asked.lost(error);
     };
     made.on('error', gone);
     made.on('exit', () => gone());
-    return asked(made, { id: openedId, kind: 'close' }).then(() => made);
+    return askThread(made, { id: openedId, kind: 'close' }).then(() => made);
   }
 
-  async function ask(question: Question): Promise<Answered> {
+  async function running(): Promise<Worker> {
     if (stopped) throw new Error('the store is closed');
     // A file is opened again; what lay in memory went with its thread.
-    if (worker === undefined && file === ':memory:')
-      throw new Error('the thread of the store has ended, and what it held in memory is gone');
-    worker ??= started();
-    return await asked(await worker, { ...question, id: ++lastId });
+    if (worker === undefined && file === ':memory:') throw new Error(`${threadEnded}, and what it held in memory is gone`);
+    return await (worker ??= started());
   }
+
+  const ask = async (question: Question): Promise<Answered> => await askThread(await running(), { ...question, id: ++lastId });
 
   worker = started();
   await worker.catch(async (error: unknown) => {
@@ -176,11 +220,51 @@ async function sqliteThread(file: string, { onThread, onDiskFull }: SqliteOption
   });
   return {
     ask,
+    async port() {
+      const thread = await running();
+      const { port1, port2 } = new MessageChannel();
+      thread.postMessage({ kind: 'client', port: port1 } satisfies NewClient, [port1]);
+      return port2;
+    },
     async stop() {
       if (stopped) return;
       await ask({ kind: 'close' }).catch(() => undefined);
       stopped = true;
       await (await worker?.catch(() => undefined))?.terminate();
+    },
+  };
+}
+
+/** A client of a thread that another one has started. A port that closes has its questions rejected, and the next one asks for another port. */
+function sqliteClient(file: string, ports: () => Promise<MessagePort>, options: SqliteOptions): SqliteThread {
+  const asked = questions(file, options);
+  let port: Promise<MessagePort> | undefined;
+  let lastId = openedId;
+  let stopped = false;
+
+  async function opened(): Promise<MessagePort> {
+    const given = await ports();
+    given.on('message', asked.answered);
+    given.on('close', () => {
+      port = undefined;
+      asked.lost(new Error(threadEnded));
+    });
+    return given;
+  }
+
+  return {
+    async ask(question) {
+      if (stopped) throw new Error('the store is closed');
+      port ??= opened();
+      const to = await port.catch((error: unknown) => {
+        port = undefined;
+        throw error;
+      });
+      return await asked.ask({ ...question, id: ++lastId }, (ask) => to.postMessage(ask));
+    },
+    async stop() {
+      stopped = true;
+      (await port?.catch(() => undefined))?.close();
     },
   };
 }

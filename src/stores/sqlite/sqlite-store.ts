@@ -18,12 +18,18 @@ import { forgetSpans, readKnown, readPieces } from './spans.ts';
 import type { Tables } from './tables.ts';
 import { verdictRows } from './verdict-rows.ts';
 
+export interface SqliteStore extends Store {
+  /** For a store in another thread, on the same connection to the file. */
+  port: Connection['port'];
+}
+
 /** `file`: a path, or `:memory:`. Rejects with a JuryError. */
-export async function sqliteStore(file: string, options: SqliteOptions = {}): Promise<Store> {
+export async function sqliteStore(file: string, options: SqliteOptions = {}): Promise<SqliteStore> {
   const connection = await connected(file, options);
   const { db } = connection;
   try {
-    await migrated(db, file);
+    // The client that has started the thread has made the tables.
+    if (options.ports === undefined) await migrated(db, file);
   } catch (error) {
     await db.destroy();
     throw error instanceof JuryError
@@ -61,6 +67,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
       ownersOnly(to);
       await connection.backup(to);
     },
+    port: connection.port,
     stop: () => (stopped ??= db.destroy()),
   };
 }
