@@ -1,4 +1,4 @@
-/** The service: its core behind listeners for OTLP and the console, started, reloaded and stopped together. */
+/** Starts, reloads and stops the core of the service together with the listeners for OTLP and the console. */
 import type { Fingerprints } from './config/fingerprint.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { serviceCore, type CoreOptions } from './service/core.ts';
@@ -7,15 +7,15 @@ import { connectionShares, type Descriptors, machineDescriptors } from './servic
 import * as build from './service/parts.ts';
 import type { ReloadSource } from './service/reloading.ts';
 
-/** A stop waits so long for judges, and as long again for backends. */
+/** A stop waits this long for judges, and as long again for backends. */
 const stopMsDefault = 10_000;
 
 export interface Service {
-  /** Resolves with the addresses of the listeners, and with how they share the descriptors of the process. */
+  /** Resolves with the addresses of the listeners and their shares of the file descriptors. */
   start(): Promise<StartedService>;
-  /** Reads the configuration again soon and puts it in force; a fault in it changes nothing. May be called at any time. */
+  /** Soon reads the configuration again and applies it; a configuration with faults changes nothing. May be called at any time. */
   reload(): void;
-  /** Refuses new work, scores what is open, sends what is scored, then releases. May be called twice. */
+  /** Refuses new work, scores open runs, sends scores, then releases. May be called twice. */
   stop(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ interface StartedService {
 }
 
 export interface ServiceOptions extends CoreOptions {
-  /** The source of the configuration and its fingerprints; without them the service never reads it again. */
+  /** The source of the configuration and its fingerprints; without them the service never reloads. */
   readonly source?: ReloadSource;
   readonly fingerprints?: Fingerprints;
   /** Milliseconds between two checks of the source. */
@@ -65,11 +65,10 @@ export function service(options: ServiceOptions): Service {
     };
   }
 
-  /** Whole or not at all: every step that can fail comes before the first that takes effect. */
+  /** Every step that can fail comes before the first that takes effect. */
   function putInForce({ config: next }: LoadedConfig): void {
     const before = settings.config();
-    const put = core.prepare(next);
-    put();
+    core.prepare(next)();
     metricsPush.place(next.exporters);
     if (JSON.stringify(before.listen.tls) !== JSON.stringify(next.listen.tls))
       renewCertificates({ ...receivers, console: consoleServer }, config.listen, next.listen);
@@ -82,7 +81,7 @@ export function service(options: ServiceOptions): Service {
     const left = await core.stop(stopMs);
     await Promise.all([core.release(stopMs), metricsPush.stop(stopMs)]);
     await consoleServer?.stop();
-    // A start that failed has its own message, and no service has run.
+    // A failed start has its own message.
     if (state.otlp !== undefined) logger.info(left, 'stopped');
   }
 

@@ -1,4 +1,4 @@
-/** Between those who say something of runs and the store: what is redacted is taken away first, and everything is counted. */
+/** Writes annotations to the store: it redacts them first and counts the outcome of each. */
 import { createHash } from 'node:crypto';
 import { annotationId, type Annotation, type TakenAnnotation } from '../model/store/annotation-store.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
@@ -15,24 +15,24 @@ export interface AnnotationWriterOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
-  /** Asked for each time. */
+  /** The rules in force. */
   readonly redaction: () => Redaction | undefined;
-  /** How long an annotation waits for its run; asked for each time. */
+  /** How long an annotation waits for its run. */
   readonly waitMs: () => number;
   readonly onFault: (error: unknown) => void;
 }
 
 export interface AnnotationWriter {
-  /** When it resolves, they are kept; gives the fate of each. Rejects when none was. */
+  /** Resolves with the outcome of each annotation once the store has them. Rejects when it stored none. */
   take(annotations: readonly Annotation[]): Promise<readonly TakenAnnotation[]>;
-  /** Whether it was there. Rejects when nothing was taken back. */
+  /** Resolves with `false` when there is no such annotation. Rejects when the store fails. */
   remove(id: string): Promise<boolean>;
   stop(): Promise<void>;
 }
 
-const tendEveryMs = 60_000;
+const expireEveryMs = 60_000;
 const expiredAtOnceMax = 1_000;
-/** Words of ours, which agreement goes by. */
+/** The agreement of judges compares these labels, so `redact` leaves them. */
 const ownLabels: ReadonlySet<string> = new Set(['pass', 'fail']);
 
 export function annotationWriter({
@@ -44,16 +44,16 @@ export function annotationWriter({
   waitMs,
   onFault,
 }: AnnotationWriterOptions): AnnotationWriter {
-  async function tend(ended: AbortSignal): Promise<void> {
+  async function expire(shutdown: AbortSignal): Promise<void> {
     let expired = expiredAtOnceMax;
-    while (expired === expiredAtOnceMax && !ended.aborted) {
+    while (expired === expiredAtOnceMax && !shutdown.aborted) {
       expired = await kept.expire({ before: Math.floor((clock.nowMs() - waitMs()) * 1_000), limit: expiredAtOnceMax });
       if (expired > 0) telemetry.add('tracejury.annotations', expired, { 'tracejury.outcome': 'expired' });
     }
     telemetry.set('tracejury.annotations.waiting', await kept.waiting());
   }
 
-  const tending = periodicTask({ everyMs: tendEveryMs, sleep, work: tend, onFault });
+  const expiry = periodicTask({ everyMs: expireEveryMs, sleep, work: expire, onFault });
   return {
     async take(annotations) {
       if (annotations.length === 0) return [];
@@ -75,11 +75,11 @@ export function annotationWriter({
       if (isGone) telemetry.add('tracejury.annotations', 1, { 'tracejury.outcome': 'deleted' });
       return isGone;
     },
-    stop: tending.stop,
+    stop: expiry.stop,
   };
 }
 
-/** An annotator's id stays one, so that two people stay two. */
+/** A redacted annotator becomes a hash, so that two people remain two. */
 function redacted(annotation: Annotation, { text }: Redaction): Annotation {
   const { by, label, explanation } = annotation;
   const redactedBy = text(by);
@@ -91,11 +91,9 @@ function redacted(annotation: Annotation, { text }: Redaction): Annotation {
   };
 }
 
-// Requests whose spans and records tell verdicts of others: these are kept as well, before the request counts as taken.
-
 interface AnnotationIngestOptions {
   readonly ingest: Ingest;
-  /** Undefined: the store is not open. */
+  /** `undefined` until the store is open. */
   readonly writer: () => Pick<AnnotationWriter, 'take'> | undefined;
   readonly clock: Clock;
 }
@@ -103,8 +101,9 @@ interface AnnotationIngestOptions {
 /** Of one transaction. */
 const annotationsAtOnceMax = 1_000;
 
+/** Stores the verdicts of others that spans and log records carry, before the request is acknowledged. */
 export function annotationIngest({ ingest, writer, clock }: AnnotationIngestOptions): Ingest {
-  /** No word is newer than now: it would outlast every later one. */
+  /** An annotation from the future counts as one of now: no later one would replace it otherwise. */
   async function keep(found: readonly Annotation[]): Promise<void> {
     const own = writer();
     const now = Math.floor(clock.nowMs() * 1_000);
@@ -113,10 +112,12 @@ export function annotationIngest({ ingest, writer, clock }: AnnotationIngestOpti
         await own?.take(found.slice(at, at + annotationsAtOnceMax).map((one) => (one.at > now ? { ...one, at: now } : one)));
       }
     } catch (error) {
-      // Whoever sent them sends them again: spans that are there already are passed over, and so is the same word.
+      // The client sends the request again; the gatherer and the store ignore what they have already.
       throw new JuryError(
         'STORE_REFUSED',
-        isDiskFull(error) ? 'It tells verdicts that could not be stored: the disk is full.' : 'It tells verdicts that could not be stored.',
+        isDiskFull(error)
+          ? 'It carries annotations that could not be stored: the disk is full.'
+          : 'It carries annotations that could not be stored.',
         error,
       );
     }

@@ -1,4 +1,4 @@
-/** Lets runs close when they are due, between the requests that are answered. */
+/** Closes due runs and compacts idle traces between requests. */
 import { zstdDecompressSync } from 'node:zlib';
 import type { Clock, Sleep } from '../model/clock.ts';
 import { type SlabAllocator, slabs } from '../pipeline/gathering/slab-allocator.ts';
@@ -6,26 +6,26 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import { compressed } from '../stores/compression.ts';
 
-/** Done before the clock is looked at again. A trace is one piece of well under a millisecond, a large one many of some milliseconds each. */
+/** Pieces between two readings of the clock. A trace is one piece of well under 1 ms, a large one many of some milliseconds each. */
 const piecesPerStep = 1;
-/** However slowly the clock goes. */
+/** Bounds a tick should the clock stand still. */
 const stepsPerTickMax = 1_000;
-/** The longest that a timer sleeps: a later deadline is looked at again then. */
+/** The longest sleep of the timer; it then checks later deadlines again. */
 const timerMsMax = 60_000;
-/** Of one tick, while closing is in time: the more the later it is. A request waits so long for it in every turn that it takes. */
+/** Duration of one tick while closing is in time; it grows with the lag. Requests wait for the length of a tick. */
 const tickMsLeast = 1;
 const tickMsUsual = 5;
 const tickMsMax = 100;
-/** From here on closing is behind, and takes time from the requests. */
+/** Beyond this lag closing takes time from requests. */
 const lateMs = 100;
-/** When it is this late it gets nine parts of ten. */
+/** At this lag closing gets nine parts of ten. */
 const veryLateMs = 1_000;
 const partsMax = 9;
-/** Until whoever takes what closes is asked again whether they have caught up. */
+/** Between two checks of `mustWait`. */
 const restMs = 20;
 
 export interface CloseScheduler {
-  /** Looks at the next deadline again. */
+  /** Reads the next deadline again. */
   readonly wake: () => void;
   readonly stop: () => void;
 }
@@ -33,20 +33,20 @@ export interface CloseScheduler {
 interface CloseSchedulerOptions {
   readonly flow: Pick<Pipeline, 'advance' | 'nextDueMs'>;
   readonly clock: Clock;
-  /** True: whoever takes what closes is behind, so that runs stay open a little longer. */
+  /** `true` while the run writer is behind; runs then stay open a little longer. */
   readonly mustWait?: () => boolean;
-  /** Told of a trace that could not be closed. */
+  /** Receives the error of a trace that cannot be closed. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** Advances the flow when something is due: one timer, set to the next deadline. */
+/** Advances the pipeline when a run is due: one timer, set to the next deadline. */
 export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault }: CloseSchedulerOptions): CloseScheduler {
   let timer: NodeJS.Timeout | undefined;
   let turn: NodeJS.Immediate | undefined;
   let dueMs = Infinity;
   let endedMs = clock.nowMs();
 
-  /** How late the next deadline is; negative: it is still to come. */
+  /** Negative when the next deadline is still to come. */
   function overdueMs(): number {
     return clock.nowMs() - (flow.nextDueMs() ?? Infinity);
   }
@@ -62,7 +62,7 @@ export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault 
         if (overdueMs() < 0 || clock.nowMs() >= untilMs) break;
       }
     } catch (error) {
-      // One trace that cannot be read must not stop the others; the fault is ours, so it is told loudly.
+      // One trace that cannot be read must not stop the others.
       onFault(error);
     }
     endedMs = clock.nowMs();
@@ -75,7 +75,7 @@ export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault 
     clearTimeout(timer);
     dueMs = next;
     const waitMs = Math.min(timerMsMax, Math.ceil(next - clock.nowMs()));
-    // What is overdue comes after the requests that wait, and before anything else.
+    // An immediate runs after the requests that wait, and before any timer.
     if (mustWait()) timer = setTimeout(tick, Math.max(restMs, waitMs));
     else if (waitMs <= 0) turn ??= setImmediate(tick);
     else timer = setTimeout(tick, waitMs);
@@ -90,8 +90,8 @@ export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault 
 }
 
 /**
- * How long one tick may take. Requests that keep coming must not starve the closing: what is accepted and never closed fills the memory. So when
- * it is behind it takes as much time as others had since the last tick, and a growing multiple of it the later it is; those who send then wait.
+ * How long one tick may take. A stream of requests must not starve the closing, for spans that never close fill the memory.
+ * When closing is behind, it takes a multiple of the time since the last tick; the multiple grows with the lag.
  */
 function tickMs(overdueMs: number, othersMs: number): number {
   if (overdueMs < lateMs) return tickMsLeast + ((tickMsUsual - tickMsLeast) * Math.max(0, overdueMs)) / lateMs;
@@ -99,16 +99,14 @@ function tickMs(overdueMs: number, othersMs: number): number {
   return Math.min(tickMsMax, Math.max(tickMsUsual, othersMs * parts));
 }
 
-// Makes what waits in memory smaller while the service has time for it.
-
-/** A trace of a dozen spans takes about a tenth of a millisecond, so this is an eighth of the time at most, and more traces than are scored in it. */
+/** Compacting a trace of a dozen spans takes about 0.1 ms, so a turn takes an eighth of the time at most. */
 const everyMs = 25;
 const tracesPerTurn = 32;
 
-/** A dozen traces share so many bytes. Should one of them stay for days, it holds no more than the bytes on the wire that it is counted with. */
+/** About a dozen traces share a slab. One trace that stays for days holds no more memory than the gatherer counts for it. */
 const compactedSlabBytes = 32 * 1024;
 
-/** Squeezed. */
+/** Keeps compressed spans in shared slabs. */
 export function slabCompaction(): SlabAllocator {
   const { keep } = slabs(compactedSlabBytes);
   return { keep: (lent) => keep(compressed(lent)), bytes: (kept) => zstdDecompressSync(kept) };
@@ -120,7 +118,7 @@ export interface IdleCompactor {
   stop(): Promise<void>;
 }
 
-/** `mayWork`: false while there is more urgent work. */
+/** Compacts idle traces while `mayWork` is true. */
 export function idleCompactorOf({
   flow,
   sleep,

@@ -1,4 +1,4 @@
-/** The service without its listeners: builds the parts, starts them, exchanges their settings and stops them. */
+/** The service without its listeners: builds, starts, reloads and stops the parts. `parts.ts` connects them. */
 import { pino, type Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { FileLayer } from '../journals/disk/file-system.ts';
@@ -19,25 +19,24 @@ import { noSelfTracing, type SelfTracing } from './self-tracing/self-tracing.ts'
 export interface CoreOptions {
   readonly config: Config;
   readonly logger?: Logger;
-  /** The files under the journal; those of this machine when absent. */
+  /** File access of the journal. Default: the disk of this machine. */
   readonly files?: FileLayer;
-  /** Of the process. */
   readonly memory?: Memory;
-  /** Memory of request bodies; absent: as much as the limits allow. */
+  /** Buffers of request bodies. Default: as many as the limits allow. */
   readonly buffers?: BufferPool;
   /** Receives each scored run, and each verdict of a judge, after redaction. It must not throw. */
   readonly onScored?: (item: ScoredRun) => void;
-  /** Makes spans of the service itself; none when absent. */
+  /** Makes spans of the service itself. Default: none. */
   readonly tracing?: (deps: SelfTracingDeps) => SelfTracing;
 }
 
 interface Core {
   readonly parts: build.CoreParts;
-  /** Opens the store and the journal, and goes on with what they hold. Resolves with the parts on the store. */
+  /** Opens the store and the journal, and continues with their content. Resolves with the parts on the store. */
   start(): Promise<build.StoreParts>;
   /** Prepares another configuration, and may fail. The returned function puts it in force and does not fail. */
   prepare(next: Config): () => void;
-  /** Scores what is open, sends what is scored, and closes the store and the journal. Resolves with what could not be sent. */
+  /** Scores open runs, sends scores, and closes the store and the journal. Resolves with the numbers of unsent items. */
   stop(stopMs: number): Promise<{ readonly unsent: number; readonly unforwarded: number }>;
   /** Releases the connections. Called after `stop`. */
   release(stopMs: number): Promise<void>;
@@ -59,7 +58,7 @@ export function serviceCore(options: CoreOptions): Core {
       await exporters.open(stored.store);
       await judges.open(stored.store, settings.isUnredacted);
       const replayed = await journal.open();
-      if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
+      if (replayed > 0) logger.info({ requests: replayed }, 'the service restored open runs from the journal');
       parts.judgeAdmission.open(stored.store, await jobOwner(config.journal));
       background.push(build.driftMeasurement(parts, stored));
       parts.closeScheduler.wake();
@@ -83,7 +82,7 @@ export function serviceCore(options: CoreOptions): Core {
     async stop(stopMs) {
       await build.stopAll([overload, parts.idleCompactor]);
       parts.closeScheduler.stop();
-      // With a disk, open runs go on at the next start; without one, the service scores what they have so far.
+      // A journal on disk restores open runs at the next start; without one the service scores them now.
       if (config.journal.scheme === 'memory') pipeline.finish();
       const forwarded = forward.stop(stopMs);
       await build.stopAll([parts.judgeAdmission, ...background]);
@@ -96,7 +95,7 @@ export function serviceCore(options: CoreOptions): Core {
       await parts.stored?.spanArchiver.stop();
       const unforwarded = await forwarded;
       const unsent = await exporters.stop(stopMs);
-      // After the exporters: the writer stores with each run what they have not sent.
+      // After the exporters: with each run the writer stores its unsent items.
       await parts.stored?.runWriter.stop(stopMs);
       await journal.stop();
       return { unsent, unforwarded };
@@ -107,7 +106,7 @@ export function serviceCore(options: CoreOptions): Core {
   };
 }
 
-/** One line a part. A part calls those below its own line only after all of them are built. */
+/** One line a part. A part calls those below its own line only after all parts are built. */
 function connectedParts(options: CoreOptions): build.CoreParts & { stored: build.StoreParts | undefined } {
   const {
     config,

@@ -1,6 +1,6 @@
 /**
- * Asks judges about fixed sets of runs again and again, and holds what they say beside what they said first. One question at a time, with a rest after each: runs come first.
- * Each answer is written before the next question goes, so a process that dies costs one question.
+ * Measures the drift of judges: asks them about fixed sets of runs at an interval and compares the verdicts with the first ones. It asks one
+ * question at a time and rests after each, for incoming runs come first. It stores each answer before the next question, so a crash costs one.
  */
 import { createHash } from 'node:crypto';
 import { driftCounts, driftFigures, driftWordOf } from '../analytics/drift.ts';
@@ -23,11 +23,11 @@ import type { Labels } from '../telemetry/telemetry.ts';
 
 interface DriftWatchOptions {
   readonly store: Pick<Store, 'judgeDrift'>;
-  /** Asked for each time. */
+  /** The configuration in force. */
   readonly config: () => Pick<Config, 'evaluators' | 'judges'>;
   readonly redaction: () => Redaction | undefined;
   readonly ask: JudgePool['askAnew'];
-  /** False: the service has too much to do. */
+  /** `false` under pressure: the watch then asks nothing. */
   readonly isCalm: () => boolean;
   readonly telemetry: Pick<MetricRegistry, 'add' | 'replace'>;
   readonly clock: Clock;
@@ -36,21 +36,21 @@ interface DriftWatchOptions {
 }
 
 export interface DriftWatch {
-  /** Begins nothing more; what is being asked may end without it. */
+  /** Asks no further question, and does not wait for the one in progress. */
   stop(): Promise<void>;
 }
 
-/** Until it is looked whether something is due. */
+/** Between two checks whether a measurement is due. */
 const idleMs = 30_000;
-/** After a question that nobody was to be asked, or a fault of the store. */
+/** After a question that no judge could take, or a fault of the store. */
 const putOffMs = 60_000;
-/** Between two questions: a look takes a tenth of the time until the next one, and no longer than it needs to. */
+/** A measurement spreads its questions over this share of its interval. */
 const spreadShare = 0.1;
 const restMsMax = 10_000;
 const restMsMin = 200;
-/** Of the runs, those that must end otherwise than failed for a look to count. */
+/** A measurement counts when this share of its runs has a verdict other than failed. */
 const answeredShareMin = 0.9;
-/** Of one run in one look. */
+/** Of one run in one measurement. */
 const triesMax = 2;
 
 export function driftWatch({
@@ -64,21 +64,21 @@ export function driftWatch({
   sleep,
   onFault,
 }: DriftWatchOptions): DriftWatch {
-  const ended = new AbortController();
+  const shutdown = new AbortController();
   const now = (): number => Math.floor(clock.nowMs() * 1_000);
   let read: { readonly config: unknown; readonly redaction: unknown; readonly watches: readonly Watch[] } | undefined;
 
-  /** When a watch is looked at again, by its name: one whose judge is down holds up no other. */
+  /** The time of the next step, by the name of the watch: a judge that is down delays no other. */
   const notBefore = new Map<string, number>();
 
-  /** What is asked is hashed once for each configuration. */
+  /** Hashes the questions once for each configuration. */
   function watches(): readonly Watch[] {
     const [current, own] = [config(), redaction()];
     if (read?.config !== current || read.redaction !== own) read = { config: current, redaction: own, watches: watchesOf(current, own) };
     return read.watches;
   }
 
-  /** How long to rest after it; undefined: nothing is due. */
+  /** Gives the rest after the step; `undefined` when nothing is due. */
   async function step(watch: Watch): Promise<number | undefined> {
     const look = await current(watch);
     if (look === undefined) return undefined;
@@ -88,7 +88,7 @@ export function driftWatch({
       return 0;
     }
     const end = await asked(item);
-    if (ended.signal.aborted) return 0;
+    if (shutdown.signal.aborted) return 0;
     if (end.kind !== 'judged') {
       count(watch, 'put_off');
       return putOffMs;
@@ -103,7 +103,7 @@ export function driftWatch({
     return Math.max(restMsMin, Math.min(restMsMax, (watch.everyMs * spreadShare) / watch.items.length));
   }
 
-  /** The look that is open, or is due and opened now. */
+  /** The open measurement, or a new one when it is due. */
   async function current(watch: Watch): Promise<DriftMeasurement | undefined> {
     const { name, asked: what, everyMs, planned } = watch;
     const [newest] = await store.looks({ name, limit: 1 });
@@ -138,7 +138,7 @@ export function driftWatch({
     return open;
   }
 
-  /** It counts where enough runs got a verdict; a baseline as well. */
+  /** A measurement without enough verdicts does not count; neither does a baseline. */
   async function close(watch: Watch, look: DriftMeasurement): Promise<void> {
     const isKept = look.answers.filter(({ word }) => word !== 'error').length >= look.runs * answeredShareMin;
     const result = isKept && look.look > 0 ? await resultOf(watch, look) : undefined;
@@ -155,13 +155,13 @@ export function driftWatch({
     return { counts, planned, word, shown: word === 'no_change_shown' ? (last?.result?.shown ?? word) : word };
   }
 
-  /** Ends with the watch: a judge may take its time. */
+  /** Resolves at the shutdown too: a judge may take long. */
   function asked({ run, work }: Watch['items'][number]): Promise<AskEnd> {
     return new Promise((resolve) => {
       const stopping = (): void => resolve({ kind: 'overload', reason: 'stopping' });
-      ended.signal.addEventListener('abort', stopping, { once: true });
+      shutdown.signal.addEventListener('abort', stopping, { once: true });
       ask(run, work, (end) => {
-        ended.signal.removeEventListener('abort', stopping);
+        shutdown.signal.removeEventListener('abort', stopping);
         resolve(end);
       });
     });
@@ -171,12 +171,12 @@ export function driftWatch({
     telemetry.add('tracejury.judge.drift.questions', 1, { ...labelsOf(watch), 'tracejury.outcome': outcome });
   }
 
-  /** One question of each watch that may be asked. Gives how long to rest. */
+  /** Asks one question of each watch that is due. Gives the rest until the next round. */
   async function round(): Promise<number> {
     const own = watches();
     for (const watch of own) {
       if ((notBefore.get(watch.name) ?? 0) > clock.nowMs()) continue;
-      if (ended.signal.aborted || !isCalm()) break;
+      if (shutdown.signal.aborted || !isCalm()) break;
       notBefore.set(watch.name, clock.nowMs() + ((await step(watch)) ?? idleMs));
     }
     for (const name of notBefore.keys()) if (!own.some((watch) => watch.name === name)) notBefore.delete(name);
@@ -201,13 +201,13 @@ export function driftWatch({
   });
   return {
     async stop() {
-      ended.abort();
+      shutdown.abort();
       await working.stop();
     },
   };
 }
 
-/** Those that were not asked about, then those that failed; undefined: there are none. */
+/** Runs without an answer first, then failed ones; `undefined` when neither is left. */
 function nextItem({ items }: Watch, { answers }: DriftMeasurement): Watch['items'][number] | undefined {
   const of = new Map(answers.map((answer) => [answer.run, answer]));
   return items.find(({ id }) => !of.has(id)) ?? items.find(({ id }) => of.get(id)?.word === 'error' && (of.get(id)?.tries ?? 0) < triesMax);
@@ -217,8 +217,6 @@ function labelsOf({ name, judge }: Watch): { readonly [label: string]: string } 
   return { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge };
 }
 
-// The last look of each drift watch as gauges: what dashboards and alerts look at.
-
 const directions: { readonly [word in DriftWord]: number } = { passes_more: 1, no_change_shown: 0, passes_less: -1 };
 
 interface Kept {
@@ -226,6 +224,7 @@ interface Kept {
   readonly look: DriftMeasurement;
 }
 
+/** Publishes the last measurement of each watch as gauges. */
 async function publishDrift({
   store,
   telemetry,
@@ -241,7 +240,7 @@ async function publishDrift({
     if (look !== undefined)
       rows.push({ labels: { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge, 'gen_ai.request.model': model }, look });
   }
-  // After a baseline nothing can have changed yet.
+  // A baseline has nothing to compare with and counts as no change.
   telemetry.replace(
     'tracejury.judge.drift',
     rows.map(({ labels, look: { result } }) => ({ labels, value: directions[result?.shown ?? 'no_change_shown'] })),
@@ -253,7 +252,7 @@ async function publishDrift({
   );
 }
 
-/** Without runs to compare there is no share. */
+/** Empty without runs to compare. */
 function flipped({ labels, look: { look, result } }: Kept): readonly { readonly labels: Labels; readonly value: number }[] {
   const figures = result === undefined ? undefined : driftFigures(result.counts, { look, planned: result.planned });
   if (figures?.kind !== 'estimated' || figures.flipped.kind !== 'estimated') return [];
@@ -261,17 +260,16 @@ function flipped({ labels, look: { look, result } }: Kept): readonly { readonly 
   return (['point', 'low', 'high'] as const).map((bound) => ({ labels: { ...labels, 'tracejury.bound': bound }, value: share[bound] }));
 }
 
-// What a drift watch asks whom: as long as it is the same, looks can be compared.
-
+/** The judge and the questions of a drift watch. Measurements can be compared while `asked` is the same. */
 interface Watch {
   readonly name: string;
-  /** As the judge is shown them, each with what is asked about it. */
+  /** The runs after redaction, each with its question. */
   readonly items: readonly WatchedItem[];
   readonly everyMs: number;
   readonly planned: number | undefined;
   readonly judge: string;
   readonly model: string;
-  /** Hashes and names, and no text of runs. */
+  /** Hashes and names, no text of runs. */
   readonly asked: JsonObject;
 }
 
@@ -320,16 +318,16 @@ function watchesOf({ evaluators, judges }: Pick<Config, 'evaluators' | 'judges'>
   });
 }
 
-/** In words; empty: nothing. */
+/** Descriptions of the differences; empty when there are none. */
 function differences(before: JsonObject, now: JsonObject): readonly string[] {
   const differs = (key: string): boolean => jsonText(member(before, key) ?? null) !== jsonText(member(now, key) ?? null);
   const rows = (key: string, word: string): readonly string[] =>
-    differs(key) ? [`${word} ${said(member(now, key))}, before ${said(member(before, key))}`] : [];
+    differs(key) ? [`${word} ${quoted(member(now, key))}, before ${quoted(member(before, key))}`] : [];
   const plain = (key: string, sentence: string): readonly string[] => (differs(key) ? [sentence] : []);
   const own = [...rows('evaluator', 'evaluator'), ...rows('version', 'version of the evaluator'), ...rows('threshold', 'threshold')];
   return [
     ...own,
-    // Their hash is also made of what is told before it.
+    // The hash of the options covers evaluator, version and threshold too.
     ...(own.length === 0 ? plain('options', 'other options, of which a template is one, or another expectation') : []),
     ...rows('model', 'model'),
     ...plain('endpoint', 'another endpoint of the judge'),
@@ -340,7 +338,7 @@ function differences(before: JsonObject, now: JsonObject): readonly string[] {
   ];
 }
 
-function said(value: JsonValue | undefined): string {
+function quoted(value: JsonValue | undefined): string {
   return typeof value === 'string' ? JSON.stringify(value) : jsonText(value ?? null);
 }
 

@@ -1,6 +1,6 @@
 /**
- * The configured exporters, each behind its queue. An entry keeps its queue as long as its destination is the same: another key or encoding
- * applies to waiting items as well. A removed entry sends what waits for a while.
+ * The configured exporters, each behind its queue. An entry keeps its queue while its destination is the same: another key or encoding applies
+ * to waiting items as well. A removed entry still sends its waiting items for a while.
  */
 import type { Logger } from 'pino';
 import type { ExporterConfig } from '../config/config.ts';
@@ -23,35 +23,34 @@ interface ExporterSetOptions {
   readonly entries: readonly ExporterConfig[];
   readonly telemetry: Telemetry;
   readonly logger?: Pick<Logger, 'info' | 'warn'>;
-  /** Receives scores that were given up because their exporter is no longer configured. */
+  /** Called when a removed exporter drops its waiting items. */
   readonly onGivenUp: (exporter: string, items: number) => void;
   readonly drainMs?: number;
-  /** Age from which on an unsent item becomes a row of the store. Default: that of the queue. */
+  /** Age at which an unsent item becomes a row of the store. Default: that of the queue. */
   readonly rowAfterMs?: number;
-  /** Wraps each exporter that is made. */
+  /** Wraps each exporter. */
   readonly traced?: (exporter: Exporter, name: string) => Exporter;
 }
 
 export interface ExporterSet extends UnsentItems {
-  /** Never waits, never throws. `except`: exporters of this kind have it already. */
+  /** Never waits, never throws. `except`: exporters of this kind have the item already. */
   offer(item: Delivered<ScoredRun>, bytes: number, except?: ExporterConfig['to']): void;
-  /** Goes on with what the store has for them. Rejects when it cannot be read. */
+  /** Continues with the unsent items of the store. Rejects when it cannot be read. */
   open(store: RowStore): Promise<void>;
-  /** How their queues stand. */
   statuses(): readonly EntryStatus[];
   /** Counts again after another writer has changed the rows of the store. */
   recount(): Promise<void>;
-  /** No exporter holds an item up to here, unless the store keeps it. */
+  /** Every item up to here is sent or in the store. */
   settled(): Watermark;
-  /** Prepares other entries, and may fail. The returned function puts them in place and does not fail. */
+  /** Prepares other entries, and may fail. The returned function applies them and does not fail. */
   prepare(entries: readonly ExporterConfig[]): () => void;
   /** Resolves when another removed entry may drain. */
   room(): Promise<void>;
-  /** Sends what waits and gives up the rest at the deadline. Resolves with the number of items that were given up. May be called twice. */
+  /** Sends waiting items and drops the rest at the deadline. Resolves with the number of dropped items. May be called twice. */
   stop(deadlineMs: number): Promise<number>;
 }
 
-/** How long a removed entry still sends what waits for it. */
+/** How long a removed entry still sends its waiting items. */
 const drainMsDefault = 60_000;
 /** Removed entries that drain at the same time: each holds a queue. */
 const drainingMax = 4;
@@ -80,14 +79,14 @@ export function exporterSetOf({
 }: ExporterSetOptions): ExporterSet {
   const ending = new AbortController();
   const draining = new Set<Draining>();
-  /** Drained, but some of their runs are not written yet: the writer stores with each run what they have not sent. */
+  /** Drained, but some of their runs are not stored yet: with each run the writer stores its unsent items. */
   let unwritten: readonly Draining[] = [];
   let store: RowStore | undefined;
   let places: readonly Place[] = [];
   let offered = noItems;
   let stopped: Promise<number> | undefined;
 
-  /** A stop ends every wait, those of draining exporters too. */
+  /** The stop of the set ends every wait, those of draining exporters too. */
   const untilEnd: Sleep = (ms, signal) => sleep(ms, signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]));
 
   function placeOf(config: ExporterConfig): Place {
@@ -189,14 +188,14 @@ export function exporterSetOf({
     await Promise.all(places.map(({ queue }) => queue.recount()));
   }
 
-  /** Logs what waits for entries that are not in the configuration. The store deletes it when it is too old. */
+  /** Logs items of exporters that are not in the configuration. The store deletes them when they are too old. */
   async function logUnconfigured({ exports }: RowStore): Promise<void> {
     const names = new Set(places.map(({ config }) => config.name));
     const unconfigured = (await exports.counts()).filter(({ exporter }) => !names.has(exporter));
     if (unconfigured.length === 0) return;
     logger?.info(
       { waiting: Object.fromEntries(unconfigured.map(({ exporter, waiting, dead }) => [exporter, waiting + dead])) },
-      'scores wait for exporters that are not configured',
+      'the store holds scores for exporters that are not configured',
     );
   }
 
@@ -276,12 +275,10 @@ function destination(config: ExporterConfig): string {
   ]);
 }
 
-/** Where metrics are pushed is not a matter of runs. */
+/** The target of pushed metrics makes no difference here. */
 function textOf(config: ExporterConfig): string {
   return config.to === 'metrics' ? 'metrics' : jsonText(config, { sortKeys: true });
 }
-
-// The exporter of an entry of the configuration.
 
 export function configuredExporter(config: ExporterConfig, parts: ExporterDeps): Exporter {
   const make: (settings: ExporterSettings, parts: ExporterDeps) => Exporter = exporters[config.to];

@@ -1,29 +1,29 @@
-/** A client in use whose place another one can take: what is under way ends with the one that it began with, which is stopped then. */
+/** A client that another one can replace. Work in progress ends with the client that it began with; that client stops afterwards. */
 
 export interface Stoppable {
   stop(): Promise<void>;
 }
 
 export interface Exchangeable<Client> {
-  /** With whoever is in place now. */
+  /** Works with the current client. */
   use<Result>(work: (client: Client) => Promise<Result>): Promise<Result>;
   exchange(next: Client): void;
-  /** Stops all of them, whatever is under way. */
+  /** Stops the current client and the replaced ones, whatever work is in progress. */
   stop(): Promise<void>;
 }
 
 interface Held<Client> {
   readonly client: Client;
-  underWay: number;
+  inProgress: number;
 }
 
 export function exchangeable<Client extends Stoppable>(first: Client): Exchangeable<Client> {
-  let current: Held<Client> = { client: first, underWay: 0 };
-  /** Those that left and still have work. As many at most as there is work under way. */
+  let current: Held<Client> = { client: first, inProgress: 0 };
+  /** Replaced clients with work in progress: never more than there is work. */
   const retiring = new Set<Held<Client>>();
 
   function release(held: Held<Client>): void {
-    if (held === current || held.underWay > 0) return;
+    if (held === current || held.inProgress > 0) return;
     retiring.delete(held);
     void held.client.stop();
   }
@@ -31,17 +31,17 @@ export function exchangeable<Client extends Stoppable>(first: Client): Exchangea
   return {
     async use(work) {
       const held = current;
-      held.underWay++;
+      held.inProgress++;
       try {
         return await work(held.client);
       } finally {
-        held.underWay--;
+        held.inProgress--;
         release(held);
       }
     },
     exchange(next) {
       const before = current;
-      current = { client: next, underWay: 0 };
+      current = { client: next, inProgress: 0 };
       retiring.add(before);
       release(before);
     },

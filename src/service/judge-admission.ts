@@ -1,4 +1,4 @@
-/** Admits runs to the queue of a judge: in the store where it outlives the process, otherwise in memory. */
+/** Admits runs to the queue of a judge: in a durable store, otherwise in memory. */
 import type { Config } from '../config/config.ts';
 import { jobWorker, type JobWorker, type JobWorkerOptions } from '../judges/queue/job-worker.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
@@ -15,7 +15,7 @@ import { clock, sleep } from './node-runtime.ts';
 import type { OverloadMonitor } from './overload.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
-/** Functions give what exists later or changes. */
+/** Functions give parts that are built later, and settings that change. */
 interface JudgeAdmissionOptions extends Pick<JobWorkerOptions, 'telemetry' | 'watermarks' | 'onFault'> {
   readonly judges: Pick<JudgePool, 'places' | 'moreMs'>;
   readonly config: () => Pick<Config, 'evaluators' | 'sessions' | 'store'>;
@@ -26,9 +26,9 @@ interface JudgeAdmissionOptions extends Pick<JobWorkerOptions, 'telemetry' | 'wa
 export interface JudgeAdmission {
   /** The `queue` of the pipeline. */
   readonly place: (work: ToJudge) => Queued | undefined;
-  /** Questions of what waits in the store, at the cost of a judge or of an evaluator. */
+  /** Questions in the store that the budget of a judge or an evaluator pays for. */
   readonly waiting: (payer: Payer) => number;
-  /** Likewise, of sessions. */
+  /** The `sessions` of the pipeline. */
   readonly sessions: NonNullable<PipelineOptions['sessions']>;
   /** `owner`: the name under which this process leases jobs. */
   open(store: Pick<Store, 'isDurable' | 'judgeJobs' | 'judgeSessions'>, owner: string): void;
@@ -54,7 +54,7 @@ export function judgeAdmissionOf({ judges, config, flow, overload, ...options }:
       (one) => (one.configured.kind === 'http' || one.panel !== undefined) && queueKeyOf(one) === queueKey,
     );
     if (planned?.configured.kind === 'http') return planned.configured.concurrency;
-    // Without a quorum the votes decide nothing, and asking the others would only cost money.
+    // Without a quorum the votes decide nothing, and questions to the other judges only cost money.
     return planned?.panel === undefined
       ? judges.places(queueKey)
       : ofQuorum(slotsOf(planned.panel).map(({ judge }) => judges.places(judge)));
@@ -66,7 +66,7 @@ export function judgeAdmissionOf({ judges, config, flow, overload, ...options }:
   return {
     place(work) {
       if (!overload().keepsJudges()) return { kind: 'overload', reason: 'stress' };
-      // A store in memory ends with the process, so its runs go to the judge at once; only sessions wait in it.
+      // A store in memory ends with the process, so runs go to the judge at once; only sessions wait in it.
       if (own === undefined || !isDurable) return undefined;
       const { configured, probability } = work;
       const { name, evaluator, kind, optionsHash } = configured;
@@ -112,13 +112,11 @@ export function judgeAdmissionOf({ judges, config, flow, overload, ...options }:
   };
 }
 
-// Sessions in which nothing has happened for a while are handed on to the queue of judges; those that were judged long ago are forgotten.
-
 interface SessionWatchOptions {
   readonly store: Pick<Store, 'judgeSessions'>;
-  /** Asked for each time. */
+  /** The settings in force. */
   readonly settings: () => SessionSettings;
-  /** False: the service has too much to do. */
+  /** `false` under pressure: sessions then wait. */
   readonly isCalm: () => boolean;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -127,19 +125,20 @@ interface SessionWatchOptions {
 }
 
 interface SessionWatch extends Pick<PeriodicTask, 'stop'> {
-  /** Why one more session may not be remembered; undefined: it may. */
+  /** Why the store takes no further session; `undefined` when it does. */
   refused(): string | undefined;
-  /** The questions of sessions that are not handed on yet, so many for each of a line. */
-  waiting(questionsOf: (party: string) => number): number;
+  /** Questions of sessions that are not in the judge queue yet. */
+  waiting(questionsOf: (queueKey: string) => number): number;
 }
 
 const pollEveryMs = 1_000;
-/** Sessions that are handed on together; each has all its turns in memory for that long. */
+/** Each session has all its turns in memory on its way to the judge queue. */
 const atOnceMax = 3;
 const forgottenAtOnceMax = 1_000;
-/** With those that were passed over; beyond it the oldest are forgotten that do not wait, however young. */
+/** Rows of all sessions; beyond it the oldest that do not wait are deleted, however young. */
 const rowsMax = 1_000_000;
 
+/** Moves sessions that are quiet to the judge queue, and deletes those that were judged long ago. */
 export function sessionWatch({
   store: { judgeSessions },
   settings,
@@ -151,7 +150,7 @@ export function sessionWatch({
 }: SessionWatchOptions): SessionWatch {
   const before = (ms: number): number => Math.floor((clock.nowMs() - ms) * 1_000);
   let counts: SessionCounts = { held: 0, rows: 0, waiting: [] };
-  /** Since the last count. */
+  /** Sessions begun since the last count. */
   let begun = 0;
 
   async function handOn(): Promise<number> {
@@ -169,7 +168,7 @@ export function sessionWatch({
     return ripe.length;
   }
 
-  async function look(ended: AbortSignal): Promise<void> {
+  async function sweep(shutdown: AbortSignal): Promise<void> {
     begun = 0;
     counts = await judgeSessions.counts();
     telemetry.set(
@@ -177,11 +176,11 @@ export function sessionWatch({
       counts.waiting.reduce((sum, { sessions }) => sum + sessions, 0),
     );
     telemetry.set('tracejury.judge.sessions.held', counts.held);
-    while (!ended.aborted && isCalm() && (await handOn()) === atOnceMax);
+    while (!shutdown.aborted && isCalm() && (await handOn()) === atOnceMax);
     await judgeSessions.forget(before(counts.rows > rowsMax ? 0 : settings().keepMs), forgottenAtOnceMax);
   }
 
-  const working = periodicTask({ everyMs: pollEveryMs, sleep, work: look, onFault });
+  const working = periodicTask({ everyMs: pollEveryMs, sleep, work: sweep, onFault });
   return {
     refused() {
       if (counts.held + begun < settings().rows) {

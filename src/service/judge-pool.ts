@@ -1,7 +1,7 @@
 /**
- * The configured judges and the endpoints of evaluators behind one executor; the command line uses it too. A judge whose model or endpoint
- * changes is another judge: a waiting question goes to the one that was configured when its run closed. Any other change, of a key or a pace,
- * applies to waiting questions as well.
+ * The configured judges and the endpoints of evaluators behind one executor; the command line uses it too. A judge with another model or
+ * endpoint is another judge: a waiting question goes to the judge that was configured when its run closed. Any other change, of a key or a
+ * rate, applies to waiting questions as well.
  */
 import { randomBytes } from 'node:crypto';
 import type { ConfiguredHttp } from '../../evaluators/configuration/configured.ts';
@@ -63,25 +63,20 @@ export interface JudgePool {
 /** Removed judges that still have runs. Beyond it the first one stops, and its questions fail. */
 const retiredMax = 16;
 
-/** Places of a removed judge: they end its waiting jobs as `no_such_judge`. */
+/** Jobs of a removed judge that are taken together to end them as `no_such_judge`. */
 const placesOfUnknownJudge = 8;
 
-/** As a judge is asked it. */
 interface Question {
-  /** Of one run and evaluator. */
+  /** Identifies the run and the evaluator. */
   readonly asker: string;
-  /** True: neither the cache nor a batch answers it. */
+  /** `true` when neither the cache nor a batch may answer. */
   readonly isAnew: boolean;
   readonly work: Pick<ToJudge, 'configured' | 'budget'>;
   readonly asked: Pick<JudgeJob, 'name' | 'agent' | 'threshold'> & { readonly questions: () => Asking<Verdict> };
 }
 
-/** One run and evaluator, what that may spend, and its slot. */
-interface Asker {
-  readonly asker: string;
+interface Asker extends Pick<Question, 'asker' | 'isAnew'> {
   readonly budget: EvaluatorBudget | undefined;
-  /** True: neither the cache nor a batch answers it. */
-  readonly isAnew: boolean;
   readonly lend: Lend;
 }
 
@@ -100,7 +95,7 @@ interface JudgePoolOptions {
   /** Receives the fault of a store that cannot be used. */
   readonly onFault?: (error: unknown) => void;
   readonly onNoConnection?: JudgeDeps['onNoConnection'];
-  /** Questions of what waits in the store, at the cost of a judge or of an evaluator. */
+  /** Questions in the store that the budget of a judge or an evaluator pays for. */
   readonly waiting?: (payer: Payer) => number;
 }
 
@@ -158,7 +153,7 @@ export function judgePool(
       answer,
       breaker,
       jobs: 0,
-      // No judge is named so: their names have no colon. Two judges that had one name after the other do not share slots.
+      // Names of judges have no colon. The number separates the slots of two judges that have the same name one after the other.
       queueKey: {
         name: `judge:${++opened}`,
         judge: config.name,
@@ -181,7 +176,7 @@ export function judgePool(
     return entry;
   }
 
-  /** The next holder of a judge's name: the same judge, the same with another client, or another judge. */
+  /** The entry for a name in the next configuration: the same judge, the same with another client, or another judge. */
   function replacement(config: JudgeConfig): { readonly entry: JudgeEntry; readonly take: () => void } {
     const before = entries.get(config.name);
     if (before === undefined || before.config.baseUrl !== config.baseUrl || before.config.model !== config.model) {
@@ -248,7 +243,7 @@ export function judgePool(
     executor.offer({ ...asked, key: entry.queueKey, answer: (lend) => entry.answer({ asker, budget, isAnew, lend }), done: ended });
   }
 
-  /** Holds every judge of the panel until the vote is over, although the configuration changes meanwhile. */
+  /** Holds every judge of the panel until the vote is over, even when the configuration changes meanwhile. */
   async function juryOf(panel: Panel, { asked, ...question }: Question): Promise<AskEnd> {
     const own = new Map(
       judgesOf(panel).flatMap((name) => {
@@ -305,7 +300,7 @@ export function judgePool(
     budgets: budgets.status,
     places(queueKey) {
       const entry = entries.get(judgeOfQueueKey(queueKey));
-      // One that waits for a batch takes no place before it: so many are taken out of the store as there is room for in batches.
+      // A judge with batches takes as many runs out of the store as its batches have room for.
       return entry === undefined
         ? placesOfUnknownJudge
         : entry.breaker.places(entry.config.batch === undefined ? entry.config.concurrency : Math.ceil(workedOn(entry.config) / 2));
@@ -331,7 +326,7 @@ export function judgePool(
   };
 }
 
-/** Runs that wait for a batch, or questions that are asked at the same time. */
+/** Runs that wait for a batch, or concurrent questions. */
 function workedOn({ concurrency, batch }: JudgeConfig): number {
   return batch === undefined ? concurrency : Math.max(concurrency, batchPlaces(batch));
 }
@@ -341,18 +336,17 @@ function isSame(one: JudgeConfig, other: JudgeConfig): boolean {
   return text(one) === text(other);
 }
 
-// Budgets of judges and evaluators: their reservations, the pace that they leave to sample rates, and the status of their limits.
-
 type Planned = Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>;
 
-/** `judge` or `evaluator` is undefined when the limit is not theirs. */
+/** `judge` is `undefined` for the limit of an evaluator, and `evaluator` for that of a judge. */
 interface BudgetStatus extends LimitStatus {
   readonly judge: string | undefined;
   readonly evaluator: string | undefined;
 }
 
+/** Budgets of judges and evaluators. */
 interface JudgeBudgets {
-  /** Reservation of a judge; undefined when it has no budget. */
+  /** `undefined` when the judge has no budget. */
   reservation(config: JudgeConfig): BudgetReservation | undefined;
   /** The same at the price of batches. */
   batchReservation(config: JudgeConfig): BudgetReservation | undefined;
@@ -422,14 +416,13 @@ function listed(budget: Budget | undefined): readonly Budget[] {
   return budget === undefined ? [] : [budget];
 }
 
-// Queue keys: in which queue a pair of run and evaluator waits, and whose budget pays for it.
-
-/** Whose budget it is. */
+/** The owner of a budget. */
 export type Payer = Pick<Budget, 'of' | 'name'>;
 
 /**
- * Names of judges and evaluators hold neither a blank nor a colon. Votes of one judge wait in the queue of the judge, votes of several in a queue of the evaluator. An evaluator
- * with its own budget has its own queue too, so that it holds up no other.
+ * The queue in which a pair of run and evaluator waits. Names of judges and evaluators contain neither a space nor a colon. Votes of one judge
+ * wait in the queue of the judge, votes of several judges in a queue of the evaluator. An evaluator with its own budget has its own queue, so
+ * that it delays no other.
  */
 export function queueKeyOf({ configured: { kind, name }, judge = '', panel, budget }: Planned): string {
   if (kind !== 'judge') return endpointQueueKey(name);
@@ -438,30 +431,30 @@ export function queueKeyOf({ configured: { kind, name }, judge = '', panel, budg
   return budget === undefined ? only : `${only} ${name}`;
 }
 
-/** The judge of a queue that belongs to one judge. */
+/** The judge of a queue with a single judge. */
 export function judgeOfQueueKey(queueKey: string): string {
   return queueKey.split(' ')[0] ?? '';
 }
 
-/** The judges that may be asked about pairs of a queue. */
+/** The judges that answer questions of a queue. */
 export function judgesOfQueueKey(queueKey: string, plan: readonly Planned[]): readonly string[] {
   const panel = plan.find((planned) => planned.panel !== undefined && queueKeyOf(planned) === queueKey)?.panel;
   return panel === undefined ? [judgeOfQueueKey(queueKey)] : judgesOf(panel);
 }
 
-/** Questions of one pair at the cost of a judge or an evaluator: one for each vote. Where evaluators share a queue, the largest number counts. */
+/** Questions of one pair that the budget pays for: one for each vote. Where evaluators share a queue, the largest number counts. */
 export function questionsOf(queueKey: string, { of, name }: Payer, plan: readonly Planned[]): number {
-  const asked = plan
+  const questions = plan
     .filter((planned) => queueKeyOf(planned) === queueKey)
     .map(({ configured, judge, panel }) => {
       const judges = panel === undefined ? [judge] : slotsOf(panel).map((slot) => slot.judge);
       if (of === 'evaluator') return configured.name === name ? judges.length : 0;
       return judges.filter((one) => one === name).length;
     });
-  return Math.max(0, ...asked);
+  return Math.max(0, ...questions);
 }
 
-/** Evaluators that ask a judge. An evaluator with several votes names no single model. */
+/** Evaluators with a judge. An evaluator with several votes has no single model. */
 export function judgesInForce({ evaluators, judges }: Pick<Config, 'evaluators' | 'judges'>): readonly JudgeInForce[] {
   return evaluators.flatMap(
     ({

@@ -1,4 +1,4 @@
-/** The listeners of a service, from its configuration and its parts: OTLP over HTTP and gRPC, and the console. */
+/** Builds the listeners from the configuration: OTLP over HTTP and gRPC, and the console. */
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import type { Logger } from 'pino';
@@ -57,7 +57,7 @@ export function receiversOf(
   };
 }
 
-/** For the next handshakes, where the service was started with TLS. The certificates were checked when they were read. */
+/** Applies to the next handshakes of a service that was started with TLS. The loader of the configuration has checked the certificates. */
 export function renewCertificates(
   {
     http,
@@ -75,7 +75,7 @@ export function renewCertificates(
   page?.renew(tlsOptions({ cert, key }));
 }
 
-/** Over TLS a name of a stranger fails at our certificate, unless people have learnt to click that away, as on loopback. */
+/** Over TLS a foreign host name fails at the certificate. On loopback people click the warning away, so the console checks the name there. */
 function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'console', permission: 'ingest' | 'read'): HostRule {
   const asksToken = listen.tokens.some(({ may }) => may.includes(permission));
   return hostRule({
@@ -92,7 +92,7 @@ interface ConsoleParts extends Omit<ApiDeps, 'clock' | 'spans' | 'evaluability'>
   readonly lease: ByteLease;
   readonly telemetry: MetricRegistry;
   readonly logger: Logger;
-  /** The folder whose disk is full. */
+  /** The folder of a full disk, `undefined` when none is full. */
   readonly fullFolder: () => string | undefined;
   readonly metricsPage: ConsoleOptions['metricsPage'];
 }
@@ -111,7 +111,7 @@ export function consoleOf(
   return consoleListener({
     host,
     port,
-    // People come with a browser and a token: of them no certificate is asked.
+    // People use a browser and a token: the console requires no client certificate.
     ...(tls === undefined ? {} : { tls: tlsOptions({ cert: tls.cert, key: tls.key }) }),
     hosts: hostsOf(config, 'console', 'read'),
     readTokens: tokens('read'),
@@ -131,13 +131,11 @@ export function consoleOf(
       spans: async ({ tenant, traceId }) => await keptSpans(await api.store.spans(tenant, traceId)),
       evaluability: () => evaluabilityRows(telemetry.snapshot()),
     },
-    onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
+    onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'the console failed to answer a request'),
   });
 }
 
-// Bodies of requests to the console, under the account of all requests in flight.
-
-/** Rejects with an error that has the status of its answer. */
+/** Reads bodies of console requests within the byte budget of all requests in flight. Rejects with an error that has the status of the answer. */
 export function consoleBody(lease: ByteLease): (request: IncomingMessage, bytesMax: number) => Promise<Buffer> {
   return async (request, bytesMax) => {
     const taken = lease();
@@ -160,24 +158,24 @@ export function consoleBody(lease: ByteLease): (request: IncomingMessage, bytesM
   };
 }
 
-// Asks the system for the addresses of the listeners before anything is written: a start that cannot listen leaves nothing behind.
-
-/** How far the listeners have come. */
 export interface ListenState {
   ready: boolean;
   stopping: boolean;
-  /** Where OTLP is taken, once it is. */
+  /** Addresses of the OTLP receivers, `undefined` until they listen. */
   otlp: OtlpAddresses | undefined;
 }
 
-/** Why requests are better sent elsewhere; `fullFolder` has no room on its disk. */
+/** The reason why the service is not ready; `undefined` when it is. */
 function notReady({ stopping, ready }: Readonly<ListenState>, fullFolder: string | undefined): string | undefined {
   if (stopping) return 'The service is stopping.';
   if (!ready) return 'The service is starting.';
   return fullFolder === undefined ? undefined : `The disk is full: no room in ${fullFolder}.`;
 }
 
-/** Rejects with the system's error for the first address that is taken or not of this machine. */
+/**
+ * Rejects with the system's error for the first address that is in use or not of this machine. Called before the service writes anything, so
+ * that a start that cannot listen leaves nothing behind.
+ */
 export async function freeAddresses({ otlpHttp, otlpGrpc, console: page }: Config['listen']): Promise<void> {
   for (const { host, port } of [otlpHttp, otlpGrpc, page]) if (port !== 0) await claimed(host, port);
 }

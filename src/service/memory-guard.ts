@@ -1,67 +1,70 @@
 /**
- * Keeps the process within `limits.memory_bytes` as the system counts it. Bytes on the wire are what the parts of the service bound themselves by;
- * what these take in memory depends on the spans, on what was read of them and on garbage, so it is measured and the bounds follow.
+ * Keeps the process within `limits.memory_bytes` as the system counts it. The parts of the service bound bytes on the wire. How much memory
+ * those bytes take depends on the spans and on garbage, so the guard measures the process and adapts the bound.
  */
 import type { Clock } from '../model/clock.ts';
 
 export interface MemoryGuard {
-  /** Called regularly. Gives the resident bytes as a share of what they may be. */
+  /** Measures and acts; called at an interval. Gives the resident bytes as a share of the bound. */
   measure(): number;
-  /** Up to how many bytes on the wire may be spared for traces that are not needed at once. */
+  /** Bytes on the wire that closed traces may hold while they wait for late spans. */
   readonly spareBytesMax: () => number;
 }
 
 export interface Memory {
   /** Of the process, as the system counts them. */
   readonly residentBytes: () => number;
-  /** Collects garbage: what is let go stays resident until then. All else waits meanwhile, a tenth of a second or more. */
+  /** Collects garbage at once: the process pauses for 0.1 s or more. */
   readonly collect: () => void;
-  /** Begins to: it goes on in steps beside other work, and is over within half a second or so. */
+  /** Begins a collection that runs in steps beside other work and takes about 0.5 s. */
   readonly collectInSteps: () => void;
-  /** Whether the collector comes by for every few bytes that come from outside its heap, or, at less cost, when all has grown by a share. */
+  /** `true`: the collector runs after every few bytes outside its heap. `false`: it runs after growth by a share, which costs less. */
   readonly collectOften: (often: boolean) => void;
 }
 
 export interface MemoryGuardOptions {
   readonly clock: Clock;
   readonly memory: Memory;
-  /** Of the process. */
   readonly residentBytesMax: number;
-  /** Bytes on the wire of all traces, when memory is no question. */
+  /** Bytes on the wire of all traces while memory is free. */
   readonly heldBytesMax: number;
   readonly heldBytes: () => number;
-  /** Lets traces go that are beyond `spareBytesMax`. */
+  /** Evicts traces beyond `spareBytesMax`. */
   readonly relieve: () => void;
 }
 
 /**
- * Shares of the bound: below the first more traces are spared again; from the second on fewer are, and what they left is collected beside other work; from the third on
- * garbage is collected at once, and everything else waits for it. What is left free is what lets the collector come by rarely, which is worth more than a few more traces that wait for stragglers.
+ * Shares of the bound. Below `easyShare` the guard keeps more traces again. From `spareShare` on it evicts traces and collects their memory
+ * beside other work. From `scarceShare` on it collects at once while everything waits. Free memory lets the collector run rarely, which is
+ * worth more than a few more traces that wait for late spans.
  */
 const easyShare = 0.62;
 const spareShare = 0.72;
 const scarceShare = 0.92;
-/** From the one on the collector comes by often, beginning now, until the other is reached again: a load that memory bears must not come to where everything waits. */
+/** From `oftenShare` on the collector runs often, until `rarelyShare` is reached again. A bearable load must not reach `scarceShare`. */
 const oftenShare = 0.86;
 const rarelyShare = 0.78;
-/** What is let go stays resident until the collector comes by; letting go of more before that would be too much. */
+/** Evicted bytes stay resident until the collector runs; an eviction before that would be one too many. */
 const compactEveryMs = 2_500;
 const lessPerCompaction = 0.85;
 const easeEveryMs = 500;
 const morePerEase = 1.05;
-/** From this share on, once something had to go, the bound is near: who goes up to it quickly is pressed again and again. */
+/** From this share on the guard eases slowly: a quick return to the bound would cause eviction after eviction. */
 const nearShare = 0.5;
 const easeNearEveryMs = 15_000;
-/** Of `heldBytesMax`: so that sparing begins again from somewhere, and because letting go of the last few makes no process smaller. */
+/** Of `heldBytesMax`: evicting the last few traces makes no process smaller. */
 const leastShare = 1 / 16;
-/** Of the bound, in bytes on the wire: when less was let go, what the process takes is something else, and collecting would not bring it down. */
+/** Of the bound, in bytes on the wire: when the guard evicted less, the memory is in other hands and a collection frees little. */
 const worthCollectingShare = 1 / 128;
-/** Collecting costs a tenth of a second or more of the processor. Where it brings little it is tried ever more rarely, until the process has grown by as much as may be garbage. */
+/**
+ * A collection costs 0.1 s or more of the processor. One that frees less than `littleShare` doubles the rest before the next, unless the process
+ * has grown by `grownShare`.
+ */
 const collectEveryMs = 3_000;
 const collectEveryMsMax = 60_000;
 const littleShare = 0.03;
 const grownShare = 0.05;
-/** Collecting in steps is over by then. */
+/** Duration of a collection in steps. */
 const stepsMs = 500;
 
 export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
@@ -69,13 +72,13 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   let spare = heldBytesMax;
   let often: boolean | undefined;
   let changedMs = -Infinity;
-  /** Bytes on the wire that were let go since the collector was asked. */
-  let letGo = 0;
+  /** Bytes on the wire that were evicted since the last collection. */
+  let evicted = 0;
   let collectAgainMs = -Infinity;
   let collectedMs = -Infinity;
-  /** Of the bound, when it was collected last. */
+  /** Share of the bound after the last collection. */
   let leftShare = 0;
-  /** What is being collected in steps, and the share that was taken then. */
+  /** A collection in steps that runs, with the share at its start. */
   let inSteps: { readonly share: number; readonly sinceMs: number } | undefined;
   let restMs = collectEveryMs;
 
@@ -84,7 +87,7 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
     const before = heldBytes();
     spare = Math.max(heldBytesMax * leastShare, Math.min(spare, before) * lessPerCompaction);
     relieve();
-    letGo += Math.max(0, before - heldBytes());
+    evicted += Math.max(0, before - heldBytes());
   }
 
   function ease(nowMs: number): void {
@@ -103,10 +106,10 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
     return nowMs >= collectAgainMs || (share - leftShare >= grownShare && nowMs - collectedMs >= collectEveryMs);
   }
 
-  /** Gives the share that is left. */
+  /** Gives the share after the collection. */
   function collected(share: number): number {
     memory.collect();
-    letGo = 0;
+    evicted = 0;
     inSteps = undefined;
     const left = memory.residentBytes() / residentBytesMax;
     rest(share, left);
@@ -115,7 +118,7 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
 
   function collectInSteps(share: number, nowMs: number): void {
     memory.collectInSteps();
-    letGo = 0;
+    evicted = 0;
     inSteps = { share, sinceMs: nowMs };
   }
 
@@ -148,7 +151,7 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
         return share;
       }
       if (share >= spareShare && nowMs - changedMs >= compactEveryMs) {
-        if (letGo >= residentBytesMax * worthCollectingShare && mayCollect(share, nowMs)) collectInSteps(share, nowMs);
+        if (evicted >= residentBytesMax * worthCollectingShare && mayCollect(share, nowMs)) collectInSteps(share, nowMs);
         else compact(nowMs);
       }
       if (share < easyShare && nowMs - changedMs >= (share >= nearShare ? easeNearEveryMs : easeEveryMs)) ease(nowMs);

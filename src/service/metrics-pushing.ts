@@ -1,4 +1,4 @@
-/** Pushes the metrics to the backend that the configuration names, now and then, and once more at the end. */
+/** Pushes the metrics to the configured backend at an interval, and once more at the stop. */
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { ExporterConfig } from '../config/config.ts';
@@ -17,16 +17,16 @@ export interface MetricsPushingOptions {
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly logger: Pick<Logger, 'warn' | 'info'>;
-  /** Tells this process from others of the same machine, for as long as it listens there. */
+  /** Distinguishes this process from others on the same machine. */
   readonly instance: string;
 }
 
 export interface MetricsPushing {
-  /** Pushes as these entries say; what was pushed elsewhere so far is pushed there once more. Never fails, never waits. */
+  /** Pushes to the backend of these entries; a replaced backend gets a last push. Never fails, never waits. */
   place(entries: readonly ExporterConfig[]): void;
-  /** How the backend does; of none where metrics are not pushed. */
+  /** The status of the backend; empty when no entry pushes metrics. */
   statuses(): readonly EntryStatus[];
-  /** Pushes once more; waits no longer than this. May be called twice. */
+  /** Pushes a last time within the deadline. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -36,9 +36,9 @@ interface PushTarget {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Longest time for one request; an interval that is shorter bounds it as well. */
+/** Longest time for one request; a shorter interval bounds it as well. */
 const timeoutMsMax = 10_000;
-/** How long what a changed configuration took away is waited for. */
+/** Deadline of the last push to a replaced backend. */
 const replacedStopMs = 10_000;
 
 export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, instance }: MetricsPushingOptions): MetricsPushing {
@@ -56,7 +56,7 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
       'tracejury.reason': result.outcome === 'failed' ? result.reason : '',
     });
     if (result.outcome !== 'failed') telemetry.set('tracejury.metrics.pushed', clock.nowMs() / 1_000);
-    // A line when it begins and one when it ends, whatever lies between.
+    // The log gets one line when an outage begins and one when it ends.
     if (result.outcome === 'failed' && !isFailing)
       logger.warn({ reason: result.reason, fault: result.fault, todo: result.todo }, 'metrics could not be pushed');
     if (result.outcome !== 'failed' && isFailing) logger.info('metrics are pushed again');

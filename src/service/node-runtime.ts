@@ -1,4 +1,4 @@
-/** The machine's own time and memory, for those who serve: everywhere else they come as arguments. */
+/** Clock, memory, threads and descriptors of the machine. All other code gets them as arguments. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import type { JournalAddress } from '../journals/index.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Memory } from './memory-guard.ts';
 
-/** Asking for it takes as long as asking for the time. */
+/** Read once: the property is as slow as `performance.now()`. */
 const originMs = performance.timeOrigin;
 
 /** Epoch milliseconds that never run backwards, whatever happens to the machine's clock. */
@@ -21,14 +21,14 @@ export const sleep: Sleep = async (ms, signal) => {
   await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 };
 
-/** Of the machine that runs the code: what another one would not know it complains about. */
+/** Other versions of V8 warn about unknown flags. */
 const knowsFlags = process.versions.v8.startsWith('13.');
 
-/** More than the collector lets come from outside of its heap between two of its visits. */
+/** More than V8 accepts outside its heap between two collections. */
 const pressingBytes = 80 * 1024 * 1024;
 
 export function machineMemory(): Memory {
-  // The flag may be set at any time; a context that is made afterwards has the function.
+  // The flag takes effect in every context that is made after it is set.
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   let isOften = true;
@@ -38,56 +38,54 @@ export function machineMemory(): Memory {
       try {
         residentBytes = process.memoryUsage.rss();
       } catch {
-        // It is read from a file: without a descriptor left the last value holds.
+        // Node reads a file for it: without a free descriptor the last value holds.
       }
       return residentBytes;
     },
     collect,
     collectInSteps() {
       if (!knowsFlags) return collect();
-      // So much that comes from outside of the heap at once is what the collector begins its steps for. Nobody writes to it: it takes no memory.
+      // An allocation of this size outside the heap makes V8 begin an incremental collection. No code writes to it, so it takes no memory.
       setFlagsFromString('--no-external-memory-accounted-in-global-limit');
       new ArrayBuffer(pressingBytes).transfer(0);
       if (!isOften) setFlagsFromString('--external-memory-accounted-in-global-limit');
     },
     collectOften(often) {
       isOften = often;
-      // Bodies and packed spans lie outside of the heap. By default the collector walks over the whole heap whenever 64 MiB of these have come, every second
-      // under load; with this flag it comes by when both together have grown by a share.
+      // Bodies and packed spans lie outside the heap. By default V8 collects the whole heap for every 64 MiB of them: every second under load.
+      // With this flag it collects when both together have grown by a share.
       if (knowsFlags) setFlagsFromString(`--${often ? 'no-' : ''}external-memory-accounted-in-global-limit`);
     },
   };
 }
 
-// Threads that work for later give way to the one that answers requests, and to those that write down what it answers for.
-
-/** As Node names those of the garbage collector and the compiler. The store's is none: what it is behind with is refused. */
-const forLater = 'V8Worker';
-/** A third of what a thread gets that does not give way, as long as both want the same processor. */
-const less = 5;
-/** Linux alone has a priority for each thread, and tells which there are. */
+/** Node's name for threads of the garbage collector and the compiler. The thread of the store keeps its priority: the service refuses requests when it is behind. */
+const backgroundThread = 'V8Worker';
+/** Gives a thread a third of the processor time of a thread with the usual priority. */
+const nicer = 5;
+/** Linux alone has a priority for each thread. */
 const tasks = '/proc/self/task';
 
-/** Of the threads that there are now. Does nothing where the system knows no such thing, or does not let us. */
+/** Lets the present threads of the collector and the compiler give way to requests. Does nothing where the system does not support or permit it. */
 export function lowerThreadPriorities(): void {
   if (process.platform !== 'linux') return;
   try {
-    const priority = Math.min(constants.priority.PRIORITY_LOW, getPriority() + less);
+    const priority = Math.min(constants.priority.PRIORITY_LOW, getPriority() + nicer);
     for (const id of readdirSync(tasks))
-      if (readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === forLater) setPriority(Number(id), priority);
+      if (readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === backgroundThread) setPriority(Number(id), priority);
   } catch {
-    // Those that were not reached stay as they were, and work.
+    // The other threads keep their priority.
   }
 }
 
-// As whom this process takes what waits for judges. Whoever has a journal's folder has it alone, so its successor there has the same name, and goes on at once with what the one before had
-// under way; a process without a folder is somebody else each time.
-
-/** As everything in the folder. */
+/** As every file in the folder of the journal. */
 const fileMode = 0o600;
 const OWNER = /^[0-9a-f]{32}$/;
 
-/** Once the folder is this process's. Never rejects: with another name it only has to wait until the leases of the one before are over. */
+/**
+ * The name under which this process leases judge jobs. A process owns its journal folder alone, so its successor takes the name from there and
+ * continues the leased jobs at once. Never rejects: under another name the process only waits until the old leases expire.
+ */
 export async function jobOwner({ scheme, rest }: JournalAddress): Promise<string> {
   const fresh = randomBytes(16).toString('hex');
   if (scheme === 'memory') return fresh;
@@ -98,8 +96,7 @@ export async function jobOwner({ scheme, rest }: JournalAddress): Promise<string
   return fresh;
 }
 
-// The descriptors that the system lets the process have, and what the listeners take of them: each connection is one.
-
+/** The file descriptors of the process; each connection takes one. */
 export interface Descriptors {
   /** The soft limit. */
   readonly max: number;
@@ -107,7 +104,7 @@ export interface Descriptors {
   readonly open: number;
 }
 
-/** What POSIX systems commonly start with, where nothing tells the limit. */
+/** A common limit of POSIX systems, for systems without `/proc`. */
 const commonMax = 1_024;
 const commonOpen = 64;
 
@@ -141,15 +138,15 @@ export interface ConnectionShares {
   readonly reserved: number;
 }
 
-/** The most that memory for sockets is meant for. */
+/** The memory for sockets allows no more. */
 const most = { http: 4_096, grpc: 1_024, console: 256 } as const;
 const parts = { http: 0.6, grpc: 0.25, console: 0.15 } as const;
-/** Below it nobody could use a listener; then accepting fails, and the process lives on. */
+/** A listener with fewer connections is of no use. When the descriptors run out, accepting fails and the process lives on. */
 const least = 2;
 const reservedShare = 0.25;
 const reservedMost = 1_024;
 
-/** `wanted`: of all listeners together, as configured. */
+/** `wanted`: the configured maximum of all listeners together. */
 export function connectionShares({ max, open }: Descriptors, wanted = Infinity): ConnectionShares {
   const reserved = Math.ceil(Math.min(reservedMost, max * reservedShare));
   const room = Math.max(0, Math.min(wanted, max - open - reserved));

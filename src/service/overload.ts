@@ -1,4 +1,4 @@
-/** What bounds the service as a whole: memory, closing, journal, store, and how hard these press. */
+/** Measures the pressure on memory, closing, journal and store, and sheds load. */
 import type { Config } from '../config/config.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Admission, Ingest } from '../model/ingest.ts';
@@ -18,17 +18,18 @@ import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import { type Memory, memoryGuard } from './memory-guard.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
-/** Of `limits.memory_bytes`, in bytes on the wire: what open and closed traces hold. The real size is looked at as well. */
+// Shares of `limits.memory_bytes`, in bytes on the wire.
+/** Open and closed traces. The memory guard measures their real size as well. */
 export const tracesShare = 0.25;
-/** Likewise what a journal in memory holds until it is stored; open traces stand on the same bytes. */
+/** A journal in memory. Open traces share its bytes. */
 export const journalShare = 3 / 16;
-/** Likewise the bodies of requests that are not answered yet. A body whose length nobody announced is held twice while it grows. */
+/** Bodies of requests without an answer. A body of unknown length needs its size twice while it grows. */
 export const inFlightShare = 1 / 8;
-/** Requests in flight that only gRPC may use: its exporters in JavaScript do not come back after a refusal, those of HTTP do. */
+/** Reserved for gRPC: its exporters in JavaScript do not retry after a refusal, those of HTTP do. */
 export const grpcReserveShare = 1 / 32;
-/** What the process takes whatever is configured: its code, its young objects, room for a few large requests. */
+/** The process needs this much under any configuration: code, young objects, a few large requests. */
 const residentBytesLeast = 320 * 1024 * 1024;
-/** When the service holds less than this share of its memory, giving up anything would not make it smaller: then its size bears no more than this. */
+/** When spans and bodies take less than this share, shedding load frees nothing: the memory pressure then stays at `smallShare`. */
 const holdsLittleShare = 1 / 32;
 const smallShare = 0.9;
 
@@ -36,11 +37,11 @@ interface OverloadOptions {
   readonly limits: Config['limits'];
   readonly flow: Pick<Pipeline, 'bytes' | 'openBytes' | 'isOldestActive' | 'relieve' | 'nextDueMs'>;
   readonly leases: Pick<ByteLeases, 'fill' | 'bytesMax'>;
-  /** Shares of what may be used. */
+  /** Shares of their limits. */
   readonly journalFill: () => number;
   readonly storeFill: () => number;
   readonly forwardFill: () => number;
-  /** Looks at the deadlines again: what memory let go may have to close. */
+  /** Reads the deadlines again: an evicted trace may be due. */
   readonly wake: () => void;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -51,7 +52,7 @@ interface OverloadOptions {
 }
 
 export interface Overload extends OverloadMonitor {
-  /** What each sender sends. */
+  /** The share of each sender. */
   readonly shares: FairShare;
   readonly spareBytesMax: () => number;
 }
@@ -71,7 +72,7 @@ export function overload(options: OverloadOptions): Overload {
     },
   });
 
-  /** A process that is large and holds nothing would be pressed for ever. */
+  /** A large process without spans would otherwise refuse requests for ever. */
   function memoryPressure(): number {
     const share = guard.measure();
     telemetry.set('tracejury.process.resident', options.memory.residentBytes());
@@ -79,7 +80,7 @@ export function overload(options: OverloadOptions): Overload {
     return held < limits.memoryBytes * holdsLittleShare ? Math.min(share, smallShare) : share;
   }
 
-  /** Waiting helps only where traces close by themselves: when nothing comes to the oldest any more, it is closed for want of room instead. */
+  /** A refusal helps only while the oldest traces still receive spans; idle ones are evicted instead. */
   function openTraces(): number {
     const share = flow.openBytes() / heldBytesMax;
     return share < pressureThresholds.open_traces.refuse || flow.isOldestActive() ? share : pressureThresholds.open_traces.shedContent;
@@ -114,13 +115,11 @@ export function overload(options: OverloadOptions): Overload {
   };
 }
 
-// Measures the pressure on the service ten times a second, and decides which work it sheds.
-
-/** What only the host can measure, ten times a second. */
+/** The measurements of the host, ten times a second. */
 export interface Readings extends Omit<Pressures, 'closing' | 'event_loop'> {
-  /** How late the closing of runs is; 0: in time. */
+  /** Lag of the closing of runs; 0 when it is in time. */
   readonly overdueMs: number;
-  /** Of spans that were taken and whose runs are not closed. */
+  /** Of spans whose runs are open. */
   readonly openBytes: number;
 }
 
@@ -137,13 +136,13 @@ interface OverloadMonitorOptions {
 }
 
 export interface OverloadMonitor extends Required<Pick<Ingest, 'admission' | 'putOff'>> {
-  /** A request was taken, of so many bytes. */
+  /** Records an accepted request of this size. */
   readonly took: (bytes: number) => void;
-  /** False: a run goes without judges. Counts what is given up. */
+  /** `false` when a run goes without judges; counts the loss. */
   readonly keepsJudges: () => boolean;
-  /** True: nothing has to be given up. */
+  /** `true` while the service sheds nothing. */
   readonly isCalm: () => boolean;
-  /** False: the store gets no content of a run. Counts what is given up. */
+  /** `false` when the store gets no content of a run; counts the loss. */
   readonly keepsContent: () => boolean;
   start(): void;
   /** May be called twice, and without `start`. */
@@ -151,19 +150,20 @@ export interface OverloadMonitor extends Required<Pick<Ingest, 'admission' | 'pu
 }
 
 const measureEveryMs = 100;
-/** As late as the event loop may be. */
+/** Lag of the event loop that counts as full pressure. */
 const loopLagMs = 1_000;
 
+/** Measures the pressure on the service, and decides which work it sheds. */
 export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonitor {
   const { clock, sleep, telemetry, closingLagMs, read } = options;
   const levels = loadShedding(options);
   const pace = intakePace(options);
   const away = retryAfter({ maxSeconds: options.retryAfterMaxSeconds, random: options.random });
   let overdueMs = 0;
-  /** One scan of a huge trace is no overload, so the smaller one of two lags in a row counts. */
+  /** One scan of a huge trace is no overload, so the smaller of two lags in a row counts. */
   let lagMs = 0;
   let refusingSinceMs: number | undefined;
-  /** What the pace was last bound for. */
+  /** The last pressure that limited the admission rate. */
   let paced: PressureName = 'closing';
   let measuredAtMs = clock.nowMs();
   let measuring: PeriodicTask | undefined;

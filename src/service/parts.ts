@@ -1,6 +1,6 @@
 /**
- * How the parts of a service are connected. Each function builds one part; it may call the parts above it in `CoreParts` while it builds,
- * and those below it only later, when the built part is called.
+ * Connects the parts of a service. Each function builds one part. While it builds, it may call the parts above its own in `CoreParts`; it may
+ * call those below only later.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -38,8 +38,7 @@ import {
   type SettingsInForce,
 } from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
-import { annotationIngest } from './annotation-writer.ts';
-import { annotationWriter, type AnnotationWriter } from './annotation-writer.ts';
+import { annotationIngest, annotationWriter, type AnnotationWriter } from './annotation-writer.ts';
 import { type CloseScheduler, closeSchedulerOf, type IdleCompactor, idleCompactorOf, slabCompaction } from './close-scheduler.ts';
 import { clock, type ConnectionShares, type Descriptors, sleep } from './node-runtime.ts';
 import { driftWatch } from './drift-watch.ts';
@@ -55,11 +54,11 @@ import type { PeriodicTask } from '../runtime/periodic-task.ts';
 import { figures, recognitionWatch, type RecognitionWatch } from './rate-gauges.ts';
 import { retentionOf, storeRoom, type StoreRoom } from './retention.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
-import { spanForwarder, type SpanForwarder, type SpanForwarderOptions, type ForwardSettings } from '../exporters/forward/forwarder.ts';
+import { spanForwarder, type SpanForwarder, type ForwardSettings } from '../exporters/forward/forwarder.ts';
 
-/** Everything but the listeners. */
+/** All parts but the listeners. */
 export interface CoreParts {
-  /** As it was at the start: `settings` has what may change. */
+  /** The configuration at the start; `settings` has the parts that may change. */
   readonly config: Config;
   readonly telemetry: MetricRegistry;
   readonly tracing: SelfTracing;
@@ -85,7 +84,6 @@ export interface CoreParts {
   readonly stored: StoreParts | undefined;
 }
 
-/** With what the console needs. */
 interface ConsoleParts extends CoreParts {
   readonly connections: ConnectionShares;
   readonly metricsPush: MetricsPushing;
@@ -139,7 +137,7 @@ export function faultLog({ logger }: Pick<CoreParts, 'logger'>, message: string)
 
 export function byteLeases({ config: { limits }, telemetry }: CoreParts): ByteLeases {
   const { bodyBytes, inflatedBytes, memoryBytes } = limits;
-  // One request of the largest size must always find room.
+  // Room for one request of the largest size.
   const bytesMax = Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + memoryBytes * grpcReserveShare;
   return byteBudget({ bytesMax, telemetry });
 }
@@ -150,12 +148,12 @@ export function storeDisk({ config, telemetry, logger }: CoreParts): StoreRoom {
 
 export function recognition({ telemetry, settings, logger }: CoreParts): RecognitionWatch {
   const dialects = (): RunRules['dialects'] => settings.rules().dialects;
-  return recognitionWatch({ collectors, dialects, clock, sleep, telemetry, logger, shown: settings.redactedText });
+  return recognitionWatch({ collectors, dialects, clock, sleep, telemetry, logger, redactedText: settings.redactedText });
 }
 
 export function exporterSet({ config, telemetry, logger, tracing }: CoreParts): ExporterSet {
   const onGivenUp = (exporter: string, items: number): void =>
-    logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured');
+    logger.warn({ exporter, items }, 'scores for an exporter that is no longer configured were dropped');
   return exporterSetOf({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter });
 }
 
@@ -166,7 +164,7 @@ export function metricsPush({ config, telemetry, settings, logger }: CoreParts):
 
 export function judges(parts: CoreParts): JudgePool {
   return judgePool(parts.config.judges, parts.telemetry, {
-    onFault: faultLog(parts, 'what judges may spend, or what is in batches, could not be read or written'),
+    onFault: faultLog(parts, 'the budgets or batches of judges could not be read or written'),
     waiting: (payer) => parts.judgeAdmission.waiting(payer),
   });
 }
@@ -179,21 +177,38 @@ export function judgeAdmission(parts: CoreParts): JudgeAdmission {
     flow: () => parts.tracing.resumer(parts.pipeline),
     watermarks: watermarks(parts),
     overload: () => parts.overload,
-    onFault: faultLog(parts, 'what waits for judges could not be read'),
+    onFault: faultLog(parts, 'the queue of judges could not be read'),
   });
 }
 
-/** Of `limits.memory_bytes`: memory of bodies that nobody reads, for the next ones. More would rarely be used again before it is needed elsewhere. */
+/** Of `limits.memory_bytes`: free buffers for the next request bodies. The service would rarely use more before it needs the memory elsewhere. */
 const freeBodiesShare = 1 / 32;
 
 export function bodyBuffers({ config: { limits } }: Pick<CoreParts, 'config'>): BufferPool {
   return bufferPool({ freeBytesMax: limits.memoryBytes * freeBodiesShare });
 }
 
+/** Of `limits.memory_bytes`: bodies that wait to be forwarded. While their runs are open the pipeline holds the same bytes. */
+const forwardedBodiesShare = 1 / 8;
+
+interface Forwarder extends Omit<SpanForwarder, 'exchange'> {
+  exchange(config: Config): void;
+}
+
 export function forwarder(parts: CoreParts): Forwarder {
   const { config, telemetry, logger } = parts;
-  const read: JournalRunner['body'] = (position) => parts.journal.body(position);
-  return forwarderOf({ config, flow: () => parts.pipeline, read, telemetry, logger, clock, sleep, random: Math.random });
+  const forward = spanForwarder({
+    settings: forwardSettings(config),
+    awaits: (key) => parts.pipeline.references.isAwaited(key),
+    bodyBytesMax: config.limits.memoryBytes * forwardedBodiesShare,
+    read: (position) => parts.journal.body(position),
+    telemetry,
+    logger,
+    clock,
+    sleep,
+    random: Math.random,
+  });
+  return { ...forward, exchange: (next) => forward.exchange(forwardSettings(next)) };
 }
 
 export function runPipeline(parts: CoreParts, onScored: (item: ScoredRun) => void): Pipeline {
@@ -223,7 +238,7 @@ export function runPipeline(parts: CoreParts, onScored: (item: ScoredRun) => voi
   });
 }
 
-/** Hands a scored run to everything that takes it: notices, exporters, the forwarder, the store. */
+/** Hands a scored run to its consumers: notices, exporters, the forwarder, the store. */
 function delivery(parts: CoreParts, onScored: (item: ScoredRun) => void): (item: ScoredRun) => void {
   const { settings, exporters, forward, logger, tracing } = parts;
   const notices = contentNotices();
@@ -336,7 +351,7 @@ export function storeParts(parts: CoreParts, opened: Store): StoreParts {
       ...shared,
       redaction: settings.redaction,
       waitMs: () => settings.config().store.annotationsWaitMs,
-      onFault: faultLog(parts, 'annotations could not be tended'),
+      onFault: faultLog(parts, 'expired annotations could not be removed'),
     }),
   };
 }
@@ -356,7 +371,7 @@ export function driftMeasurement(parts: CoreParts, { store }: StoreParts): Pick<
     telemetry,
     clock,
     sleep,
-    onFault: faultLog(parts, 'a fixed set of runs could not be looked at'),
+    onFault: faultLog(parts, 'the drift of a judge could not be measured'),
   });
 }
 
@@ -369,7 +384,7 @@ export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpa
     sleep,
     closing: () => parts.settings.config().closing,
     wake: parts.closeScheduler.wake,
-    onFault: faultLog(parts, 'the store could not be asked'),
+    onFault: faultLog(parts, 'the runs of late spans could not be read from the store'),
   });
 }
 
@@ -396,7 +411,7 @@ export function consoleServer(parts: ConsoleParts, { store, annotations }: Store
   });
 }
 
-/** How the listeners share the descriptors of the process. */
+/** The descriptors of the process and each listener's share of them. */
 export function connectionBounds(
   { max, open }: Descriptors,
   { reserved, http, grpc, console }: ConnectionShares,
@@ -404,31 +419,6 @@ export function connectionBounds(
   return { descriptors: max, open, reserved, http, grpc, console };
 }
 
-// The entry `forward` of the configuration at work, between the pipeline and the journal.
-
-/** Of `limits.memory_bytes`: bodies that wait to go on. While their runs are open the pipeline holds the same bytes. */
-const bodiesShare = 1 / 8;
-
-interface ForwarderOptions extends Omit<SpanForwarderOptions, 'settings' | 'awaits' | 'bodyBytesMax'> {
-  readonly config: Config;
-  /** Asked when something has come, and never before. */
-  readonly flow: () => Pick<Pipeline, 'references'>;
-}
-
-interface Forwarder extends Omit<SpanForwarder, 'exchange'> {
-  exchange(config: Config): void;
-}
-
-function forwarderOf({ config, flow, ...parts }: ForwarderOptions): Forwarder {
-  const forward = spanForwarder({
-    ...parts,
-    settings: settingsOf(config),
-    awaits: (key) => flow().references.isAwaited(key),
-    bodyBytesMax: config.limits.memoryBytes * bodiesShare,
-  });
-  return { ...forward, exchange: (next) => forward.exchange(settingsOf(next)) };
-}
-
-function settingsOf({ exporters }: Config): ForwardSettings | undefined {
+function forwardSettings({ exporters }: Config): ForwardSettings | undefined {
   return exporters.find((entry) => entry.to === 'forward');
 }

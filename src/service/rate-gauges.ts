@@ -1,4 +1,4 @@
-/** Rates and agreement as gauges, reckoned anew from the store now and then: what dashboards and alerts look at. */
+/** Computes rates and the agreement of judges from the store once a minute, and publishes them as gauges. */
 import { agreementOf, type JudgeAgreement } from '../analytics/judge-agreement.ts';
 import { type EvaluatorRate, peopleKinds, rates } from '../analytics/rates.ts';
 import { wire } from '../model/attributes.ts';
@@ -24,7 +24,7 @@ interface FiguresOptions {
 
 const everyMs = 60_000;
 const dayMicros = 86_400_000_000;
-/** What is looked at each time; the API looks at more. */
+/** The API reads more runs than the gauges do. */
 const runsMax = 20_000;
 const agentsMax = 20;
 const tenantsMax = 20;
@@ -36,7 +36,7 @@ interface Point {
 }
 
 export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOptions): PeriodicTask {
-  async function reckon(): Promise<void> {
+  async function compute(): Promise<void> {
     const to = Math.floor(clock.nowMs() * 1_000);
     const rated = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax, tenantsMax })).rates.filter(
       ({ tenant }) => tenant !== noTenant,
@@ -61,10 +61,10 @@ export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOpti
     );
   }
 
-  return periodicTask({ everyMs, sleep, work: reckon, onFault });
+  return periodicTask({ everyMs, sleep, work: compute, onFault });
 }
 
-/** The rates of the default tenant alone have no labels of their own: they are told by the API. */
+/** The rates of the default tenant alone have no labels of their own; the API reports them. */
 function rateLabels({ name, agent, tenant }: EvaluatorRate): Labels {
   return { [wire.evaluationName]: name, [wire.agentName]: agent ?? '', [wire.tenant]: tenant ?? '' };
 }
@@ -76,23 +76,22 @@ function agreementPoints({ name, version, model, rates: { precision, recall }, k
   );
 }
 
-/** What cannot be told has no sample: 0 would be a figure. */
+/** A figure that cannot be estimated has no sample: 0 would be a figure. */
 function limits(labels: Labels, value: Estimate | NotEstimable): readonly Point[] {
   if (value.kind === 'not_estimable') return [];
   return (['point', 'low', 'high'] as const).map((bound) => ({ labels: { ...labels, 'tracejury.bound': bound }, value: value[bound] }));
 }
 
-// Says which services are recognised by their first spans, and of which no run can come.
-
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 
 interface WatchLogger {
   info(fields: { readonly [field: string]: unknown }, message: string): void;
   warn(fields: { readonly [field: string]: unknown }, message: string): void;
 }
 
+/** Logs which services are recognised by their first spans, and which services no run can come from. */
 export interface RecognitionWatch {
-  /** Looks at what the other has taken. */
+  /** Observes requests after `ingest` has accepted them. */
   watched(ingest: Ingest): Ingest;
   start(): PeriodicTask;
   standing(): readonly UnrecognisedNotice[];
@@ -105,12 +104,12 @@ export function recognitionWatch({
   sleep,
   telemetry,
   logger,
-  shown,
+  redactedText,
 }: RecognitionOptions & {
   readonly sleep: Sleep;
   readonly telemetry: Telemetry;
   readonly logger: WatchLogger;
-  readonly shown: (text: string) => string;
+  readonly redactedText: (text: string) => string;
 }): RecognitionWatch {
   const known = recognition({ collectors, clock, ...(dialects === undefined ? {} : { dialects }) });
   return {
@@ -128,17 +127,18 @@ export function recognitionWatch({
     }),
     start: () =>
       periodicTask({
-        everyMs: lookEveryMs,
+        everyMs: checkEveryMs,
         sleep,
         async work() {
           for (const one of known.due()) {
             const { service, scope, spans, names, keys, missing, todo } = noticeOf(one);
             logger.warn({ service, scope, spans, names, keys, missing, todo }, 'no agent is recognised in the spans of a service');
           }
-          telemetry.set('tracejury.services.unrecognised', known.standing().length, {});
+          telemetry.set('tracejury.services.unrecognised', known.standing().length);
         },
         onFault: () => undefined,
       }),
-    standing: () => known.standing().map((one) => noticeOf({ ...one, names: one.names.map(shown), keys: one.keys.map(shown) })),
+    standing: () =>
+      known.standing().map((one) => noticeOf({ ...one, names: one.names.map(redactedText), keys: one.keys.map(redactedText) })),
   };
 }

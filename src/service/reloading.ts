@@ -1,6 +1,6 @@
 /**
- * Reads the configuration again when it is asked to, or when a file has changed, and puts it in force: one at a time, and whatever was asked
- * for meanwhile is one more time. A file with faults changes nothing.
+ * Reloads the configuration on request or when a file has changed. One reload runs at a time; requests during it cause one more.
+ * A file with faults changes nothing.
  */
 import type { Logger } from 'pino';
 import type { Collector } from '../../collectors/collector.ts';
@@ -19,12 +19,12 @@ import type { MetricFamily, MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ApiDeps } from '../web/api/route.ts';
 
-/** The configuration's file, as far as reloading goes. */
+/** The files of the configuration. */
 export interface ReloadSource {
   readonly file: string;
-  /** Rejects with a ConfigError with all faults. */
+  /** Rejects with a ConfigError that lists all faults. */
   read(): Promise<LoadedConfig>;
-  /** How the files stand, when they stand differently than at the last `read`; undefined: as then. */
+  /** The state of the files when it differs from the last `read`, otherwise `undefined`. */
   change(): Promise<string | undefined>;
 }
 
@@ -35,35 +35,34 @@ interface ReloadLogger {
 }
 
 interface ReloadingOptions {
-  /** Undefined: the service was started without a file. */
+  /** `undefined` when the service was started without a file. */
   readonly source: ReloadSource | undefined;
-  /** Of what is in force at the start. */
+  /** Of the configuration at the start. */
   readonly fingerprints: Fingerprints | undefined;
-  /** Puts it in force, whole or not at all. */
+  /** Applies all of it or throws. */
   readonly exchange: (loaded: LoadedConfig) => void;
-  /** Resolves when what left at earlier reloads has made room. */
+  /** Resolves when another removed exporter may drain. */
   readonly room: () => Promise<void>;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly logger: ReloadLogger;
-  /** How often the files are looked at. A change counts when it has stood for as long. */
+  /** Between two checks of the files. A change counts when two checks in a row see it. */
   readonly watchMs?: number;
-  /** Between two reloads: reading takes the time of requests. */
+  /** Between two reloads: each takes time from requests. */
   readonly restMs?: number;
 }
 
 export interface Reloading {
-  /** Never waits, never throws. What is asked for before `begin` is done then; after `stop` nothing is. */
+  /** Never waits, never throws. A request before `begin` runs then; a request after `stop` does nothing. */
   request(): void;
-  /** The service is up. */
   begin(): void;
   stop(): void;
 }
 
 const watchMsDefault = 2_000;
 const restMsDefault = 250;
-/** Faults that are told one by one; of more their number is told. */
+/** Each log line of a fault has the total number as well. */
 const faultsLoggedMax = 20;
 
 export function reloading({
@@ -78,8 +77,8 @@ export function reloading({
   watchMs = watchMsDefault,
   restMs = restMsDefault,
 }: ReloadingOptions): Reloading {
-  const ended = new AbortController();
-  /** What runs: of keys that need a restart what was there at the start. */
+  const shutdown = new AbortController();
+  /** In force; keys that need a restart keep the fingerprint of the start. */
   let running = fingerprints;
   let wanted = false;
   let begun = false;
@@ -87,27 +86,26 @@ export function reloading({
   let watching: PeriodicTask | undefined;
 
   async function work(from: ReloadSource): Promise<void> {
-    while (wanted && !ended.signal.aborted) {
+    while (wanted && !shutdown.signal.aborted) {
       await room();
       wanted = false;
-      if (!ended.signal.aborted) await once(from);
-      await sleep(restMs, ended.signal);
+      if (!shutdown.signal.aborted) await once(from);
+      await sleep(restMs, shutdown.signal);
     }
   }
 
   async function once(from: ReloadSource): Promise<void> {
     try {
       const loaded = await from.read();
-      // A stop has begun while it was read: nobody is there to take it.
-      if (ended.signal.aborted) return;
+      if (shutdown.signal.aborted) return;
       exchange(loaded);
-      taken(loaded);
+      applied(loaded);
     } catch (error) {
       refused(error);
     }
   }
 
-  function taken({ fingerprints: next, warnings }: LoadedConfig): void {
+  function applied({ fingerprints: next, warnings }: LoadedConfig): void {
     for (const { file, line, column, key, problem, todo } of warnings.slice(0, faultsLoggedMax))
       logger.warn({ file, line, column, key, problem, todo }, 'the configuration has a warning');
     const waiting = running === undefined ? [] : differing(running.restart, next.restart);
@@ -117,11 +115,11 @@ export function reloading({
     if (waiting.length > 0)
       logger.warn(
         { keys: waiting },
-        'these keys of the configuration hold only after a restart; until then the service goes on with what they were when it started',
+        'these keys of the configuration take effect after a restart; until then the service keeps their values from its start',
       );
     logger.info(
       { changed },
-      changed.length === 0 ? 'the configuration was read again and is the same' : 'the configuration was read again and is in force',
+      changed.length === 0 ? 'the configuration was reloaded without a change' : 'the configuration was reloaded and is in force',
     );
   }
 
@@ -138,7 +136,7 @@ export function reloading({
     if (!(error instanceof ConfigError)) {
       logger.error(
         { error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' },
-        'the configuration could not be put in force; the one before goes on',
+        'the configuration could not be applied; the previous one remains in force',
       );
       return;
     }
@@ -146,13 +144,13 @@ export function reloading({
     for (const { file, line, column, key, problem, todo } of faults.slice(0, faultsLoggedMax)) {
       logger.error(
         { file, line, column, key, problem, todo, faults: faults.length },
-        'the configuration has a fault and was not taken; the one before goes on',
+        'the configuration has a fault and was refused; the previous one remains in force',
       );
     }
   }
 
   function pump(): void {
-    if (source === undefined || !begun || !wanted || ended.signal.aborted) return;
+    if (source === undefined || !begun || !wanted || shutdown.signal.aborted) return;
     working ??= work(source).finally(() => {
       working = undefined;
       pump();
@@ -160,8 +158,8 @@ export function reloading({
   }
 
   function request(): void {
-    if (ended.signal.aborted) return;
-    if (source === undefined) return logger.warn({}, 'there is no configuration file to read again: the service was started without -c');
+    if (shutdown.signal.aborted) return;
+    if (source === undefined) return logger.warn({}, 'there is no configuration file to reload: the service was started without -c');
     wanted = true;
     pump();
   }
@@ -192,24 +190,23 @@ export function reloading({
       if (source !== undefined) watching = watch(source);
     },
     stop() {
-      ended.abort();
+      shutdown.abort();
       void watching?.stop();
     },
   };
 }
 
-// The configuration that is in force: what may change while the service runs. Everything else stands as it was at the start.
-
+/** The settings that may change while the service runs. */
 export interface SettingsInForce {
   readonly config: () => Config;
-  /** What the pipeline does with runs, derived from `config`. */
+  /** The settings of the pipeline, derived from `config`. */
   readonly rules: () => RunRules;
   readonly redaction: () => RunRules['redaction'];
   /** The text without what `redact` removes. */
   readonly redactedText: (text: string) => string;
-  /** True: `redact` removes nothing from the text. */
+  /** `true` when `redact` removes nothing from the text. */
   readonly isUnredacted: (text: string) => boolean;
-  /** Derives the rules of the next configuration, and may throw. The function that it returns puts both in force, and does not throw. */
+  /** Derives the rules of the next configuration, and may throw. The returned function puts both in force and does not throw. */
   prepare(next: Config): () => RunRules;
 }
 
@@ -232,7 +229,7 @@ export function settingsInForce(config: Config, telemetry: MetricRegistry): Sett
   };
 }
 
-/** A logger whose fields lose what `redact` removes. */
+/** Applies `redact` to the fields of log lines. */
 export function redactedLogger(logger: Logger, settings: SettingsInForce): Logger {
   return logger.child({}, { formatters: { log: (fields) => settings.redaction()?.fields(fields) ?? fields } });
 }
@@ -243,18 +240,16 @@ export function metricsSnapshot(telemetry: MetricRegistry, settings: SettingsInF
   return telemetry.snapshot();
 }
 
-// From a configuration to what the pipeline does with runs. What did not change stays what it is, with all that it remembers.
-
 export interface RunRules extends PipelineSettings {
   readonly dialects: readonly Collector[];
   readonly groups: TaskGroups;
 }
 
-/** `before`: what is in force, and the configuration that it came from. */
+/** Parts of `before` whose settings are the same stay, with their state. */
 function runRules(config: Config, telemetry: Telemetry, before?: { readonly config: Config; readonly rules: RunRules }): RunRules {
   const keepsRedaction = before !== undefined && isSame(before.config.redact, config.redact);
   const redaction = keepsRedaction ? before.rules.redaction : configuredRedaction(config.redact, telemetry);
-  // The names of tasks are held as they were redacted, so they go with the rules.
+  // Task groups hold redacted names, so they change with the redaction.
   const keepsGroups = keepsRedaction && isSame(before.config.groups, config.groups);
   const groups = keepsGroups
     ? before.rules.groups
@@ -275,10 +270,8 @@ function isSame(one: unknown, other: unknown): boolean {
   return jsonText(one as JsonValue, { sortKeys: true }) === jsonText(other as JsonValue, { sortKeys: true });
 }
 
-// Runs whose `tracestate` claims a smaller probability than is believed: counted for the API, and told in the log once.
-
+/** Counts runs whose `tracestate` claims a probability below the limit, and logs the first one. */
 export interface RaisedProbabilities extends Readonly<ApiDeps['upstream']> {
-  /** Such a run has come. */
   readonly add: () => void;
 }
 
@@ -292,7 +285,7 @@ export function raisedProbabilities(probabilityMin: number, logger: { warn(field
       if (runs === 1)
         logger.warn(
           { upstream_probability: probabilityMin },
-          'a run claims in tracestate a smaller probability than limits.upstream_probability and counts as if it had that one; further runs are counted in tracejury_sampling_raised_total',
+          'a run claims a probability below limits.upstream_probability in tracestate and counts with that limit; tracejury_sampling_raised_total counts such runs',
         );
     },
   };

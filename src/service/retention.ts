@@ -1,4 +1,4 @@
-/** How long everything is kept, by the configuration in force. */
+/** The retention limits of the store and the state of its disk. */
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../model/clock.ts';
@@ -6,16 +6,16 @@ import { diskFullText } from '../model/errors.ts';
 import type { RetentionLimits } from '../stores/run-writer.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
-/** The queue of judges ends a pair for its age within this, and its run is still there. */
+/** The judge queue ends a pair that is too old within this time; its run must still be in the store. */
 const endedWithinMs = 10 * 60_000;
 
-/** Of `memory_bytes`, for a store that lies in memory. */
+/** Of `memory_bytes`, for a store in memory. */
 const memoryShare = 1 / 8;
 
-/** Read again whenever old runs are let go. */
+/** The getters follow the configuration in force: the run writer reads them before each deletion. */
 export function retentionOf(config: () => Pick<Config, 'store' | 'sessions' | 'judges' | 'limits'>): RetentionLimits {
   const written = (): Config['store']['keep'] => config().store.keep;
-  /** Whoever waits for a batch may wait longer. */
+  /** A pair that waits for a batch may wait longer. */
   const waitMs = (): number =>
     config().store.judgeJobs.ageMs + Math.max(0, ...config().judges.map(({ batch }) => batch?.withinMs ?? 0)) + endedWithinMs;
   return {
@@ -40,17 +40,15 @@ export function retentionOf(config: () => Pick<Config, 'store' | 'sessions' | 'j
     get jobsMs() {
       return waitMs();
     },
-    // First for its session to be over, then for the judge.
+    // A turn waits for the end of its session, then for the judge.
     get turnsMs() {
       return config().sessions.latestMs + waitMs();
     },
   };
 }
 
-// Whether the disk of the store is full. Whoever writes tries again by itself, so a disk that stays full is noticed again in time.
-
 interface StoreRoomOptions {
-  /** Of the store. */
+  /** The database file. */
   readonly file: string;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
@@ -64,7 +62,7 @@ export interface StoreRoom {
   readonly fullFolder: () => string | undefined;
 }
 
-/** The keeper of runs rests 30 s at the most between two attempts. */
+/** The run writer retries at least every 30 s, so a disk that stays full is reported again in time. */
 const lastsMs = 45_000;
 
 export function storeRoom({ file, clock, telemetry, logger }: StoreRoomOptions): StoreRoom {

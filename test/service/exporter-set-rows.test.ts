@@ -104,7 +104,7 @@ test('exporter-set: what waits for entries that are gone is told once, and stays
   const first = await host([entry('old', down), entry('other', down)], of);
   await written(first, of, [1, 2]);
   const second = await host([entry('other', down)], of);
-  expect(second.told).toEqual([[{ waiting: { old: 2 } }, 'scores wait for exporters that are not configured']]);
+  expect(second.told).toEqual([[{ waiting: { old: 2 } }, 'the store holds scores for exporters that are not configured']]);
   expect(await counts(of)).toEqual(['old 2', 'other 2']);
 });
 

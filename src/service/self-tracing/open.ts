@@ -1,4 +1,4 @@
-/** The tracing that a configuration asks for. */
+/** Opens the tracing of the service itself as the configuration says. */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
 import { environmentPairs } from '../../config/entries/address.ts';
@@ -14,7 +14,7 @@ export interface SelfTracingDeps {
   readonly isOpen: SelfTracingOptions['isOpen'];
 }
 
-/** Makes the tracing once the parts of the service are there. The SDK is loaded here, and only when it is asked for. */
+/** Loads the SDK only when the configuration asks for spans of the service. The returned function makes the tracing. */
 export async function openSelfTracing({ ownTraces }: Config, env: Environment): Promise<(deps: SelfTracingDeps) => SelfTracing> {
   if (ownTraces === undefined || ownTraces.sample === 0) return () => noSelfTracing;
   const { sdkSink } = await import('./sdk-sink.ts');
@@ -23,7 +23,7 @@ export async function openSelfTracing({ ownTraces }: Config, env: Environment): 
     selfTracing({ sink: sdkSink({ traces: ownTraces, resource, clock, sleep, ...deps }), clock, randomBytes, isOpen });
 }
 
-/** `OTEL_RESOURCE_ATTRIBUTES`, and `OTEL_SERVICE_NAME`, which wins. */
+/** From `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME`, which wins. */
 function resourceOf(env: Environment): { readonly [name: string]: string } {
   const name = env['OTEL_SERVICE_NAME'] ?? '';
   return { ...environmentPairs(env['OTEL_RESOURCE_ATTRIBUTES'] ?? ''), ...(name === '' ? {} : { [wire.serviceName]: name }) };

@@ -1,4 +1,4 @@
-/** Spans of the service itself, by the OpenTelemetry SDK. Imported only when the configuration asks for them. */
+/** Makes and sends spans of the service itself with the OpenTelemetry SDK. Imported only when the configuration asks for them. */
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace, type Attributes } from '@opentelemetry/api';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -23,7 +23,7 @@ import type { OwnSpan, SpanSink } from './self-tracing.ts';
 
 export interface SdkSinkOptions {
   readonly traces: NonNullable<Config['ownTraces']>;
-  /** Attributes of the resource beside `service.name`, as `OTEL_RESOURCE_ATTRIBUTES` gives them. */
+  /** Resource attributes beside `service.name`, from `OTEL_RESOURCE_ATTRIBUTES`. */
   readonly resource: { readonly [name: string]: string };
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -34,7 +34,7 @@ export interface SdkSinkOptions {
   readonly exporter?: SpanExporter;
 }
 
-/** Spans that wait to be sent; later ones are dropped and counted. */
+/** Spans that wait; the sink drops and counts later ones. */
 const waitingMax = 2_048;
 const batchMax = 512;
 const sendEveryMs = 5_000;
@@ -44,7 +44,7 @@ const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: Sp
 export function sdkSink({ traces, resource, telemetry, clock, sleep, onFault, exporter = otlpExporter(traces) }: SdkSinkOptions): SpanSink {
   const sampler = new TraceIdRatioBasedSampler(traces.sample);
   const waiting = waitingSpans({ exporter, telemetry, clock, onFault });
-  // The ids are known before the span is made; making one is synchronous, so nothing comes in between.
+  // The SDK asks for ids while it makes a span. That is synchronous, so they belong to the span in `make`.
   let ids = { traceId: '', spanId: '' };
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ [wire.serviceName]: scopeName, [wire.openInferenceProject]: scopeName, ...resource }),
@@ -102,13 +102,13 @@ export function sdkSink({ traces, resource, telemetry, clock, sleep, onFault, ex
 
 interface WaitingSpans {
   readonly processor: SpanProcessor;
-  /** All that waits, until a batch fails. Never rejects. */
+  /** Sends waiting spans until a batch fails. Never rejects. */
   readonly send: () => Promise<void>;
-  /** The same at a stop: nobody waits for a backend that took nothing the last time. */
+  /** The same at a stop, unless the last batch failed. */
   readonly sendLast: () => Promise<void>;
-  /** A span could not be made. */
+  /** Counts a span that could not be made. */
   readonly lost: (error: unknown) => void;
-  /** Counts what waits as dropped. */
+  /** Drops and counts waiting spans. */
   readonly abandon: () => void;
 }
 
@@ -122,27 +122,27 @@ function waitingSpans({
   const due = logThrottle({ clock });
   let isFailing = false;
   let isOver = false;
-  let underWay = 0;
+  let inFlight = 0;
   const count = (outcome: 'sent' | 'failed' | 'dropped', number: number): void =>
     telemetry.add('tracejury.own_spans', number, { 'tracejury.outcome': outcome });
 
   async function send(): Promise<void> {
     while (spans.length > 0) {
       const batch = spans.splice(0, batchMax);
-      underWay = batch.length;
+      inFlight = batch.length;
       const error = await new Promise<Error | undefined>((resolve) =>
         exporter.export(batch, (result) => resolve(result.code === 0 ? undefined : (result.error ?? new Error('refused')))),
       ).catch((fault: unknown) => (fault instanceof Error ? fault : new Error('unknown')));
-      // Given up at the deadline of a stop, and counted then.
+      // `abandon` has counted the batch.
       if (isOver) return;
-      underWay = 0;
+      inFlight = 0;
       count(error === undefined ? 'sent' : 'failed', batch.length);
       isFailing = error !== undefined;
-      if (error !== undefined) return tell(error);
+      if (error !== undefined) return report(error);
     }
   }
 
-  function tell(error: unknown): void {
+  function report(error: unknown): void {
     if (due('fault') !== undefined) onFault(error);
   }
 
@@ -162,12 +162,12 @@ function waitingSpans({
     sendLast: async () => (isFailing ? undefined : await send()),
     lost(error) {
       count('failed', 1);
-      tell(error);
+      report(error);
     },
     abandon() {
-      const left = spans.length + underWay;
+      const left = spans.length + inFlight;
       if (left > 0) count('dropped', left);
-      [isOver, spans, underWay] = [true, [], 0];
+      [isOver, spans, inFlight] = [true, [], 0];
     },
   };
 }

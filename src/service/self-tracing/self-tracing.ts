@@ -1,6 +1,6 @@
 /**
- * Spans of the service itself: what a request, the close of a run, a question to a judge, a batch of the store and an export took, and how long each of them
- * waited. The parts know nothing of them: each is wrapped where the service connects it. No text of a run is in them.
+ * Makes spans of the service itself: the duration and the wait of requests, closed runs, questions to judges, store batches and exports.
+ * The service wraps its parts, which do not know about tracing. The spans contain no text of a run.
  */
 import type { Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
@@ -16,21 +16,21 @@ import type { Store } from '../../model/store/store.ts';
 import { errorType, runTargetId } from '../../model/verdict.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 
-/** The identity on every part while the service makes no spans of itself. */
+/** Wraps the parts of the service. */
 export interface SelfTracing {
   readonly ingest: (of: Ingest) => Ingest;
-  /** What the journal hands requests to that it has. */
+  /** Wraps the receiver of requests that the journal has appended. */
   readonly gatherer: <Flow extends Gatherer>(of: Flow) => Flow;
-  /** What closes and scores runs that are due. */
+  /** Wraps the part that closes and scores due runs. */
   readonly closer: <Flow extends Closer>(of: Flow) => Flow;
-  /** What takes runs that waited for a judge in the store. */
+  /** Wraps the part that resumes judge jobs of the store. */
   readonly resumer: <Flow extends Resumer>(of: Flow) => Flow;
   readonly store: (of: Store) => Store;
   /** `name`: of the entry. */
   readonly exporter: (of: Exporter, name: string) => Exporter;
   /** Called with each scored run, and with each verdict of a judge. */
   readonly scored: (item: ScoredRun) => void;
-  /** Sends what is left, within the deadline. */
+  /** Sends waiting spans within the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export const noSelfTracing: SelfTracing = {
   stop: async () => undefined,
 };
 
-/** A span that has ended. */
+/** An ended span. */
 export interface OwnSpan {
   readonly traceId: TraceId;
   readonly spanId: SpanId;
@@ -71,9 +71,9 @@ export interface RunLink {
   readonly spanId: string;
 }
 
-/** Makes spans and sends them: the OpenTelemetry SDK. */
+/** Makes and sends spans. */
 export interface SpanSink {
-  /** Whether a trace of the service gets its spans: the same answer for the same id. */
+  /** Deterministic: the same answer for the same id. */
   readonly isSampled: (traceId: TraceId) => boolean;
   /** Never throws and never waits. */
   readonly end: (span: OwnSpan) => void;
@@ -84,28 +84,28 @@ export interface SelfTracingOptions {
   readonly sink: SpanSink;
   readonly clock: Clock;
   readonly randomBytes: (length: number) => Buffer;
-  /** True: the trace is open, so its first request came before, if need be to an earlier process. */
+  /** `true` while the trace is open: its first request came before, perhaps to an earlier process. */
   readonly isOpen: (tenant: Tenant, traceId: TraceId) => boolean;
 }
 
 /** Traces whose last request is remembered. */
 const tracesMax = 20_000;
-/** Runs of a batch that get a span, and traces of a request that do. */
+/** Runs of a batch, and traces of a request, that get a span. */
 const runsMax = 64;
-/** Closes and judge jobs whose times are remembered, to tell how long a judge let them wait. */
+/** Closed runs and judge jobs whose times are kept to measure the wait for a judge. */
 const jobsMax = 10_000;
 
 type Attributes = OwnSpan['attributes'];
 
 export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOptions): SelfTracing {
-  /** When the last request came, by the service's own trace. */
+  /** Time of the last request, by the service's own trace. */
   const requests = recentMap<TraceId, number>(tracesMax);
   const closedMs = recentMap<string, number>(jobsMax);
-  /** Of what was taken out of the store. */
+  /** Jobs that were taken out of the store. */
   const jobs = recentMap<string, { readonly offeredMs: number; readonly resumedMs: number }>(jobsMax);
-  /** By the decisions of an item, which the item that is stored and sent shares. */
+  /** By the decisions of an item: the stored item and the sent item share them. */
   const scoredMs = new WeakMap<ExportItem['decisions'], number>();
-  /** By the first span or record of a request: when the journal had it. */
+  /** When the journal had a request, by its first span or record. */
   const appendedMs = new WeakMap<object, number>();
   let advancedMs: number | undefined;
   const storing = { name: 'store write', wait: 'wait for batch', doing: 'write batch', tried: new WeakSet<ExportItem['decisions']>() };
@@ -116,7 +116,7 @@ export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOpt
     return spanId;
   }
 
-  /** Of a wait, or of work of which only the times are told. */
+  /** A wait, or work without attributes. */
   function step(run: Placed, name: string, { parentSpanId, startMs, endMs }: Step): void {
     record(run, { name, kind: 'internal', startMs: Math.min(startMs, endMs), endMs, attributes: {} }, { parentSpanId });
   }
@@ -219,7 +219,7 @@ export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOpt
     );
   }
 
-  /** Runs the work and makes a span of it in the trace of each of the items that are sampled, from when they were scored. */
+  /** Runs the work and makes a span of it in the trace of each sampled item, from the time it was scored. */
   async function timed<Result>(
     items: readonly ExportItem[],
     { name, attributes, wait, doing, tried }: Timed,
@@ -232,7 +232,7 @@ export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOpt
     const done = (fault: string | undefined): void => {
       const endMs = clock.nowMs();
       for (const { run, decisions } of sampled) {
-        // A repetition waited for the one before it, not for its turn.
+        // A retry did not wait for its turn.
         const waitedMs = tried.has(decisions) ? undefined : scoredMs.get(decisions);
         tried.add(decisions);
         const startMs = Math.min(waitedMs ?? beganMs, beganMs);
@@ -263,12 +263,12 @@ export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOpt
     }
   }
 
-  /** What a request brings of each sampled trace. */
+  /** The parts of a request by sampled trace. */
   function sharesOf(tenant: Tenant, items: readonly Carried[]): readonly Share[] {
     const shares = new Map<TraceId, Share | undefined>();
     let sampled = 0;
     for (const item of items) {
-      // The backend may send our own spans back: a span for each of these would never end.
+      // A backend may send the service's own spans back: a span for each of them would form an endless loop.
       if (item.traceId === undefined || item.attribute(wire.generated) === true) continue;
       let share = shares.get(item.traceId);
       if (share === undefined && !shares.has(item.traceId) && sampled < runsMax) {
@@ -388,7 +388,7 @@ export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOpt
         timed(items, { ...storing, attributes: { [wire.batchRuns]: items.length } }, () => of.write(items, exports)),
     }),
     exporter: (of, name) => {
-      // Nothing leaves the process by such a one.
+      // A volatile exporter sends nothing out of the process.
       if (of.isVolatile === true) return of;
       const sending: Timed = {
         name: `export ${name}`,
@@ -410,7 +410,7 @@ export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOpt
   };
 }
 
-/** A run, as its spans are placed and linked. */
+/** The fields of a run that place and link its spans. */
 type Placed = Pick<Run, 'tenant' | 'traceId' | 'spanId' | 'spanTraceId' | 'revision' | 'service'> & {
   readonly trace: Pick<Run['trace'], 'agent'>;
 };
@@ -448,24 +448,24 @@ interface Request {
   readonly bytes: number;
 }
 
-/** What a request brings of one trace. */
+/** The part of a request that belongs to one trace. */
 interface Share extends TracePlace {
   readonly agentTraceId: TraceId;
-  /** No request before it brought anything of the trace. */
+  /** `true` for the first request of the trace. */
   readonly isFirst: boolean;
   items: number;
-  /** The span without a parent, else the first one. */
+  /** The span without a parent, otherwise the first span. */
   linked: SpanId | undefined;
   isRoot: boolean;
 }
 
-/** The service's own trace about a trace of an agent, and the span of the first request that brought something of it. */
+/** The service's own trace about a trace of an agent, and the span of its first request. */
 interface TracePlace {
   readonly traceId: TraceId;
   readonly firstId: SpanId;
 }
 
-/** By hashes, so that a span that is made after a restart stands in the same trace. */
+/** Hashes place a span after a restart in the same trace. */
 function tracePlace(tenant: Tenant, traceId: TraceId): TracePlace {
   const text = `trace ${tenant}/${traceId}`;
   return { traceId: traceIdOf(text), firstId: spanIdOf(text) };
@@ -499,7 +499,7 @@ function closeKey(run: Placed): string {
   return `${run.tenant}/${runTargetId(run)}/${run.revision}`;
 }
 
-/** A name of the program's own, never a text of the error. */
+/** A code or class name, never the text of the error: it may contain content of a run. */
 function errorName(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;
