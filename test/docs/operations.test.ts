@@ -176,6 +176,7 @@ test('docs: recorded names in the rules are recorded there', () => {
 test('docs: the log lines in the guide are those that the service writes', () => {
   const sources = [
     'src/service.ts',
+    'src/service/core.ts',
     'src/service/parts.ts',
     'src/service/listeners.ts',
     'src/service/exporter-set.ts',
