@@ -1,13 +1,15 @@
 /** A dialect that the configuration describes, as a collector. It stands before the built-in ones, so what it tells counts first. */
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
-import type { AttributeValue, Span } from '../../src/model/span.ts';
+import type { Attributed, AttributeMap, AttributeValue, Span } from '../../src/model/span.ts';
 import type { Collector, Recognition, SpanFacts, SpanRole, ToolFacts } from '../collector.ts';
 import { readDefinitions } from '../parsing/definitions.ts';
+import { unflattened } from '../parsing/flattened.ts';
 import { readMessages } from '../parsing/messages.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool } from '../parsing/observation.ts';
 import { jsonOf, parseText } from '../parsing/parsing.ts';
 import { readSystemPrompt } from '../parsing/conventions.ts';
 import type { Condition, Expression, Place } from './expression.ts';
+import { unreachable } from '../../src/model/ids.ts';
 
 /** What a span can be, in the order in which the conditions are asked: the first that holds counts. */
 export const dialectRoles = ['agent', 'tool', 'model', 'retriever', 'workflow', 'step'] as const satisfies readonly SpanRole[];
@@ -60,11 +62,11 @@ export function configuredCollector(settings: DialectSettings): Collector {
     wants: {
       keys: [
         ...new Set([
-          ...roles.flatMap(({ condition }) => (condition.is === 'there' ? [condition.key] : keysOf(condition.place))),
+          ...roles.flatMap(({ condition }) => keysOf(condition.is === 'there' ? { from: 'attribute', ...condition } : condition.place)),
           ...Object.values(read).flatMap(({ place }) => keysOf(place)),
         ]),
       ],
-      prefixes: [],
+      prefixes: Object.values(read).flatMap(({ place }) => (place.from === 'list' && place.event === undefined ? [place.prefix] : [])),
     },
     read: (span) => facts(roleOf(span), span, valuesOf(span, read)),
     ...(nowhere.length === 0 ? {} : { without: (all: SpanFacts) => withoutFields(all, nowhere) }),
@@ -142,12 +144,16 @@ function lacking<From extends object>(from: From, keys: readonly (keyof From)[])
   return Object.fromEntries(Object.entries(from).filter(([key]) => !keys.includes(key as keyof From))) as From;
 }
 
-function keysOf(place: Place): readonly string[] {
-  return place.from === 'attribute' ? [place.key] : [];
+/** Keys of the span; those of its events are its events'. */
+function keysOf(place: { readonly from: string; readonly key?: string; readonly event?: string }): readonly string[] {
+  return place.key === undefined || place.event !== undefined ? [] : [place.key];
 }
 
 function holds(condition: Condition, span: Span): boolean {
-  if (condition.is === 'there') return span.attribute(condition.key) !== undefined;
+  if (condition.is === 'there') {
+    const { key, event } = condition;
+    return carriers(span, event).some((from) => key === undefined || from.attribute(key) !== undefined);
+  }
   const value = valueAt(condition.place, span);
   const isEqual = textOf(value) === condition.text;
   // A span without the attribute is not a different one: it says nothing.
@@ -155,7 +161,40 @@ function holds(condition: Condition, span: Span): boolean {
 }
 
 function valueAt(place: Place, span: Span): AttributeValue | undefined {
-  return place.from === 'name' ? span.name : place.from === 'attribute' ? span.attribute(place.key) : undefined;
+  switch (place.from) {
+    case 'name':
+      return span.name;
+    case 'attribute':
+      return place.event === undefined ? span.attribute(place.key) : eventAttribute(span, place.event, place.key);
+    case 'list':
+      return carriers(span, place.event)
+        .map((from) => unflattened(from, place) as readonly AttributeValue[])
+        .find((items) => items.length > 0);
+    case 'events': {
+      const events = carriers(span, place.event);
+      return events.length === 0 ? undefined : events.map(attributesOf);
+    }
+    case 'nowhere':
+      return undefined;
+    default:
+      return unreachable(place);
+  }
+}
+
+/** Of the first event of the name that has it. */
+function eventAttribute(span: Span, event: string, key: string): AttributeValue | undefined {
+  return carriers(span, event)
+    .find((from) => from.attribute(key) !== undefined)
+    ?.attribute(key);
+}
+
+/** The span itself, or its events of a name. */
+function carriers(span: Span, event: string | undefined): readonly Attributed[] {
+  return event === undefined ? [span] : span.events.filter(({ name }) => name === event);
+}
+
+function attributesOf(from: Attributed): AttributeMap {
+  return Object.fromEntries(from.attributeKeys().map((key) => [key, from.attribute(key) ?? null]));
 }
 
 function textOf(value: AttributeValue | undefined): string | undefined {
@@ -167,13 +206,14 @@ type Values = (field: DialectField) => AttributeValue | undefined;
 function valuesOf(span: Span, read: DialectSettings['read']): Values {
   /** A payload is parsed once for all members that are read of it. */
   const payloads = new Map<string, JsonValue>();
+  const keyOf = (place: Place): string => Object.values(place).join('\0');
   return (field) => {
     const expression = read[field];
     if (expression === undefined) return undefined;
     const { place, path } = expression;
     const value = valueAt(place, span);
     if (value === undefined || path === undefined) return value;
-    const key = place.from === 'attribute' ? place.key : '';
+    const key = keyOf(place);
     const payload = payloads.get(key) ?? inTexts(jsonOf(value));
     payloads.set(key, payload);
     return memberAt(payload, path);

@@ -1,7 +1,8 @@
 /**
  * The language of `dialects` in the configuration: where a value of a span stands, and what says that a span is of a kind. Parsed once, to
- * plain data. A value: `span.name`, `attributes.KEY`, `json(attributes.KEY)` with the way to a member, or `none`. A condition: `KEY = 'text'`,
- * `KEY != 'text'` or `exists(KEY)`; `span.name` may stand in the place of the key.
+ * plain data. A value: `span.name`, `attributes.KEY`, `events['NAME'].attributes.KEY`, `json(…)` of one of these with the way to a member,
+ * `list(attributes.PREFIX)` for a list that lies in many keys, `list(events['NAME'])` for the events of a name, or `none`. A condition:
+ * `KEY = 'text'`, `KEY != 'text'` or `exists(KEY)`; `span.name` or `events['NAME'].attributes.KEY` may stand in the place of the key.
  */
 import { didYouMean } from '../../src/model/did-you-mean.ts';
 
@@ -10,17 +11,26 @@ export const expressionCharsMax = 500;
 /** Names and places on the way to a member; more of them are refused. */
 export const pathPartsMax = 16;
 
-export type Place = { readonly from: 'name' } | { readonly from: 'attribute'; readonly key: string } | { readonly from: 'nowhere' };
+export type Place =
+  | { readonly from: 'name' }
+  /** Of the span, or of the first event of a name that has it. */
+  | { readonly from: 'attribute'; readonly key: string; readonly event?: string }
+  /** A list flattened into keys: `PREFIX.0.content`; the prefix ends in its dot. */
+  | { readonly from: 'list'; readonly prefix: string; readonly event?: string }
+  /** The events of a name, each as an object of its attributes. */
+  | { readonly from: 'events'; readonly event: string }
+  | { readonly from: 'nowhere' };
 
 export interface Expression {
   readonly place: Place;
-  /** The way to a member of the value, which is read as JSON; absent: the value as it is. */
+  /** The way to a member of the value, which is read as JSON where it is a text; absent: the value as it is. */
   readonly path?: readonly (string | number)[];
 }
 
 export type Condition =
   | { readonly is: 'equal' | 'different'; readonly place: Place; readonly text: string }
-  | { readonly is: 'there'; readonly key: string };
+  /** The attribute of the span, the attribute of an event of a name, or such an event with whatever attributes. */
+  | { readonly is: 'there'; readonly key?: string; readonly event?: string };
 
 /** What is wrong, and what would be right. */
 export interface Faulty {
@@ -35,7 +45,10 @@ const SPAN_NAME = 'span.name';
 const NONE = 'none';
 const ATTRIBUTES = 'attributes.';
 const forms = 'Write attributes.KEY, json(attributes.KEY).member or span.name.';
+const listForms = "Write list(attributes.PREFIX) or list(events['NAME']).";
+const eventForms = "Write events['NAME'].attributes.KEY, or list(events['NAME']) for all events of the name.";
 const conditionForms = "Write a comparison such as kind = 'TOOL' or kind != 'TOOL', or exists(KEY).";
+const functions = ['json', 'list'];
 
 export function parseExpression(text: string): Parsed<Expression> {
   const written = text.trim();
@@ -45,14 +58,44 @@ export function parseExpression(text: string): Parsed<Expression> {
   const called = /^([A-Za-z_]+)\s*\(/.exec(written);
   if (called === null) return inPlace(written, (place) => ({ kind: 'parsed', result: { place } }));
   const [start, name = ''] = called;
-  if (name !== 'json') return faulty(`${shown(name)} is no function`, name.toLowerCase() === 'json' ? 'Did you mean json?' : forms);
+  if (!functions.includes(name)) {
+    const meant = didYouMean(name.toLowerCase(), functions);
+    return faulty(`${shown(name)} is no function`, meant === undefined ? forms : `Did you mean ${meant}?`);
+  }
   const end = closing(written, start.length);
   if (end === undefined)
-    return faulty('has no ) that closes json(', 'Write json(attributes.KEY).member, or json(attributes.KEY) for the whole.');
+    return faulty(
+      `has no ) that closes ${name}(`,
+      name === 'list' ? listForms : 'Write json(attributes.KEY).member, or json(attributes.KEY) for the whole.',
+    );
   const path = parsePath(written.slice(end + 1));
   if (path.kind === 'faulty') return path;
-  return inPlace(written.slice(start.length, end).trim(), (place) => ({ kind: 'parsed', result: { place, path: path.result } }));
+  const inside = written.slice(start.length, end).trim();
+  const then = (place: Place): Parsed<Expression> => ({ kind: 'parsed', result: { place, path: path.result } });
+  return name === 'list' ? inList(inside, then) : inPlace(inside, then);
 }
+
+/** A list in many keys, or the events of a name. */
+function inList<Result>(written: string, then: (place: Place) => Parsed<Result>): Parsed<Result> {
+  const only = EVENT.exec(written);
+  if (only?.[2] !== undefined && only[3] === undefined) return then({ from: 'events', event: only[2] });
+  return inPlace(written, (place) => {
+    if (place.from !== 'attribute') return faulty(`${shown(written)} is no list`, listForms);
+    const { key, event } = place;
+    // The whole list is meant, whichever of its keys is written.
+    const before = /^(.*?)\.(?:\*|\d+(?:\..*)?)?$/.exec(key)?.[1];
+    if (before !== undefined)
+      return faulty(`${shown(key)} is no prefix of a list`, `Write what stands before the index: list(${placeText(before, event)}).`);
+    return then({ from: 'list', prefix: `${key}.`, ...(event === undefined ? {} : { event }) });
+  });
+}
+
+function placeText(key: string, event: string | undefined): string {
+  return event === undefined ? `${ATTRIBUTES}${key}` : `events['${event}'].${ATTRIBUTES}${key}`;
+}
+
+/** `events['NAME']`, with or without an attribute. */
+const EVENT = /^events\[(['"])(.+?)\1\](?:\.attributes\.(.+))?$/s;
 
 /** A key may hold a parenthesis: the one that closes stands before a member, or at the end. */
 function closing(written: string, from: number): number | undefined {
@@ -63,16 +106,16 @@ function closing(written: string, from: number): number | undefined {
   return undefined;
 }
 
-const PART = /^(?:\.([^.[\]\s]+)|\[(\d{1,6})\])/;
+const PART = /^(?:\.([^.[\]\s]+)|\[(\d{1,6})\]|\['([^']+)'\])/;
 
 function parsePath(text: string): Parsed<readonly (string | number)[]> {
   const path: (string | number)[] = [];
   for (let rest = text; rest !== '';) {
-    const [whole, name, index] = PART.exec(rest) ?? [];
+    const [whole, name, index, quoted] = PART.exec(rest) ?? [];
     if (whole === undefined)
       return faulty(`${shown(rest)} names no member`, 'Write .name for a member of an object and [0] for an item of a list.');
     if (path.length >= pathPartsMax) return faulty('goes too deep', `Name at most ${pathPartsMax} members.`);
-    path.push(name ?? Number(index));
+    path.push(name ?? quoted ?? Number(index));
     rest = rest.slice(whole.length);
   }
   return { kind: 'parsed', result: path };
@@ -83,6 +126,9 @@ function inPlace<Result>(written: string, then: (place: Place) => Parsed<Result>
   if (written.startsWith(ATTRIBUTES) && written.length > ATTRIBUTES.length)
     return then({ from: 'attribute', key: written.slice(ATTRIBUTES.length) });
   if (written === ATTRIBUTES || written === 'attributes') return faulty('names no attribute', 'Write its key behind attributes.');
+  const [, , event, key] = EVENT.exec(written) ?? [];
+  if (event !== undefined && key !== undefined) return then({ from: 'attribute', key, event });
+  if (/^events?\b/.test(written)) return faulty(`${shown(written)} names no attribute of an event`, eventForms);
   const [first = '', ...others] = written.split('.');
   const meant = didYouMean(first, ['attributes', 'span']);
   if (meant === 'attributes' && others.length > 0)
@@ -99,7 +145,10 @@ export function parseCondition(text: string): Parsed<Condition> {
   if (written === '') return faulty('is empty', conditionForms);
   if (written.length > expressionCharsMax) return faulty('is too long', `Keep it within ${expressionCharsMax} characters.`);
   const exists = EXISTS.exec(written)?.[1]?.trim();
-  if (exists !== undefined && exists !== '') return { kind: 'parsed', result: { is: 'there', key: keyOf(exists) } };
+  if (exists !== undefined && exists !== '') {
+    const [, , event, key = event === undefined ? keyOf(exists) : undefined] = EVENT.exec(exists) ?? [];
+    return { kind: 'parsed', result: { is: 'there', ...(key === undefined ? {} : { key }), ...(event === undefined ? {} : { event }) } };
+  }
   const called = /^([A-Za-z_]+)\s*\(/.exec(written)?.[1];
   if (called !== undefined && !written.includes('='))
     return faulty(
@@ -112,7 +161,11 @@ export function parseCondition(text: string): Parsed<Condition> {
   const quoted = unquoted(right);
   if (quoted === undefined)
     return faulty(`${shown(right)} is no text in quotes`, `Write ${left} ${sign} '${right.replaceAll(/['"]/g, '')}'.`);
-  const place: Place = left === SPAN_NAME ? { from: 'name' } : { from: 'attribute', key: keyOf(left) };
+  const [, , event, key] = EVENT.exec(left) ?? [];
+  if (event !== undefined && key === undefined)
+    return faulty(`${shown(left)} names no attribute of an event`, `Write exists(${left}) or ${left}.attributes.KEY ${sign} ${right}.`);
+  const place: Place =
+    left === SPAN_NAME ? { from: 'name' } : { from: 'attribute', key: key ?? keyOf(left), ...(event === undefined ? {} : { event }) };
   return { kind: 'parsed', result: { is: sign === '=' ? 'equal' : 'different', place, text: quoted } };
 }
 

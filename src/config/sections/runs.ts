@@ -181,7 +181,7 @@ export const dialects: Section = {
         span: {
           type: 'object',
           description:
-            "What a span is: a comparison of one attribute with a text (`kind = 'TOOL'`, `kind != 'TOOL'`) or `exists(KEY)`; `span.name` stands for the name. Asked in this order, and the first that holds counts.",
+            "What a span is: `KEY = 'text'`, `KEY != 'text'` or `exists(KEY)`. `span.name`, or `events['NAME'].attributes.KEY`, may stand for the key. Asked in this order, and the first that holds counts.",
           additionalProperties: false,
           properties: Object.fromEntries(
             dialectRoles.map((role) => [role, { type: 'string', description: `Condition of ${roleTexts[role]}.` }]),
@@ -189,7 +189,7 @@ export const dialects: Section = {
         },
         read: {
           type: 'object',
-          description: `Where values stand: \`attributes.KEY\`, \`json(attributes.KEY).member[0]\` or \`span.name\`, each of at most ${expressionCharsMax} characters. Results and messages are unwrapped as everywhere.`,
+          description: `Where values stand: \`attributes.KEY\`, \`json(attributes.KEY).member[0]\` or \`span.name\`, each of at most ${expressionCharsMax} characters. For lists in many keys write \`list(attributes.PREFIX)\`, for an event \`events['NAME'].attributes.KEY\`. Results and messages are unwrapped as everywhere.`,
           additionalProperties: false,
           properties: Object.fromEntries(
             Object.entries(dialectFields).map(([field, description]) => [field, { type: 'string', description }]),

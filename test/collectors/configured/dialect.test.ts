@@ -112,6 +112,90 @@ const cases: readonly Case[] = [
 ];
 testCases(acme, cases, { scope: 'acme.agents' });
 
+/** Content in flattened lists and in events. */
+const spread = collectorOf({
+  match: { scope: 'acme.*' },
+  span: { model: "sort = 'LLM'", tool: "exists(events['tool.started'])", agent: "events['began'].attributes.of = 'agent'" },
+  read: {
+    'tool.name': "events['tool.started'].attributes.tool",
+    'tool.arguments': "json(events['tool.started'].attributes.call).args",
+    'tool.result': "events['tool.ended'].attributes.result",
+    'tool.definitions': 'list(attributes.acme.tools)',
+    input: "list(events['turn'])[0].content",
+    input_messages: 'list(attributes.acme.prompt)',
+    output_messages: "list(events['said'])",
+    model: 'list(attributes.acme.engines)[1].name',
+    system_prompt: "list(events['began'].attributes.rules)[0]",
+  },
+});
+testCases(
+  spread,
+  [
+    {
+      name: 'messages and tools that are flattened into keys',
+      attributes: {
+        sort: 'LLM',
+        'acme.prompt.0.role': 'user',
+        'acme.prompt.0.content': 'q',
+        'acme.prompt.1.role': 'assistant',
+        'acme.prompt.1.tool_calls.0.id': 'c1',
+        'acme.prompt.1.tool_calls.0.name': 'search',
+        'acme.prompt.1.tool_calls.0.arguments': '{"x":1}',
+        'acme.tools.0.name': 'search',
+        'acme.tools.0.description': 'finds',
+        'acme.engines.0.name': 'm0',
+        'acme.engines.1.name': 'm1',
+      },
+      span: { events: [{ name: 'said', attributes: { content: 'a' } }] },
+      facts: {
+        role: 'model',
+        inputMessages: [
+          { role: 'user', text: 'q' },
+          { role: 'assistant', asked: [{ id: 'c1', name: 'search', arguments: { x: 1 } }] },
+        ],
+        outputMessages: [{ role: 'assistant', text: 'a' }],
+        toolDefinitions: [{ name: 'search', description: 'finds' }],
+        model: 'm1',
+      },
+    },
+    {
+      name: 'a message below a member of its item',
+      attributes: { sort: 'LLM', 'acme.prompt.0.message.role': 'user', 'acme.prompt.0.message.content': 'q' },
+      facts: { inputMessages: [{ role: 'user', text: 'q' }] },
+      absent: ['outputMessages', 'model', 'toolDefinitions'],
+    },
+    {
+      name: 'a tool that only its events tell',
+      span: {
+        events: [
+          { name: 'log', attributes: { tool: 'other' } },
+          { name: 'tool.started', attributes: { tool: 'search', call: '{"args": {"x": 1}}' } },
+          { name: 'tool.ended' },
+          { name: 'tool.ended', attributes: { result: '{"r": 2}' } },
+        ],
+      },
+      facts: { role: 'tool', tool: { name: 'search', arguments: { x: 1 }, result: { r: 2 } } },
+    },
+    {
+      name: 'an agent that an event names, with a list in its attributes',
+      span: {
+        events: [
+          { name: 'began', attributes: { of: 'agent', 'rules.0': 'be kind' } },
+          { name: 'turn', attributes: { content: 'first' } },
+          { name: 'turn', attributes: { content: 'second' } },
+        ],
+      },
+      facts: { role: 'agent', input: 'first', systemPrompt: 'be kind' },
+    },
+    { name: 'a span without the events', facts: {}, absent: ['role', 'input', 'tool'] },
+  ],
+  { scope: 'acme.agents' },
+);
+
+test('configured dialects: the keys of a flattened list are wanted by their prefix', () => {
+  expect(spread.wants).toEqual({ keys: ['sort'], prefixes: ['acme.tools.', 'acme.prompt.', 'acme.engines.'] });
+});
+
 test('configured dialects: a span’s role tells whether it is an agent’s without reading it', () => {
   const isAgents = (kind: string): boolean | undefined => acme.isAgents?.(span({ id: 1, attributes: { kind } }));
   expect([isAgents('AGENT'), isAgents('FLOW'), isAgents('LLM'), isAgents('NOTHING')]).toEqual([true, true, false, undefined]);

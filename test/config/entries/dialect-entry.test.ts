@@ -52,6 +52,14 @@ const faulty: readonly (readonly [text: string, want: string])[] = [
     '1:63 dialects[0].read.input: "ask" is no value > Did you mean attributes.ask?',
   ],
   [
+    '{ name: acme, match: { scope: a }, read: { input_messages: list(attributes.p.0.content) } }',
+    '1:72 dialects[0].read.input_messages: "p.0.content" is no prefix of a list > Write what stands before the index: list(attributes.p).',
+  ],
+  [
+    `{ name: acme, match: { scope: a }, read: { input: "events['turn']" } }`,
+    `1:63 dialects[0].read.input: "events['turn']" names no attribute of an event > Write events['NAME'].attributes.KEY, or list(events['NAME']) for all events of the name.`,
+  ],
+  [
     '{ name: acme, match: { scope: a }, span: { tool: kind = TOOL } }',
     `1:62 dialects[0].span.tool: "TOOL" is no text in quotes > Write kind = 'TOOL'.`,
   ],
