@@ -1,10 +1,10 @@
 /**
- * What a question passes on its way to the endpoint of a judge, from the outside in:
+ * The stages of a question on its way to a judge's endpoint, from the outside in:
  *
  *     limiter → cache → batch → breaker → retry → budget → HTTP
  *
- * The limiter is the slot of the executor: a question has it from its start to its answer. It lends the slot while it waits for its batch or for
- * the minute of its evaluator's budget. Decision 59 gives the reasons for this order.
+ * The limiter is the slot of the executor, which a question holds until its answer. It lends the slot while it waits for its batch or for the minute of its
+ * evaluator's budget. Decision 59 gives the reasons for this order.
  */
 import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';
 import type { BudgetReservation, Tokens } from '../model/budget.ts';
@@ -23,14 +23,14 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 interface QuestionChainDeps extends Omit<BatchQueueOptions, 'direct' | 'use'> {
   readonly cache: AnswerCache;
   readonly breaker: JudgeCircuitBreaker;
-  /** Works with the client that the judge has now: retry, budget and HTTP. */
+  /** Runs the work with the judge's current client: retry, budget and HTTP. */
   readonly client: <Result>(work: (judge: BatchingJudge) => Promise<Result>) => Promise<Result>;
 }
 
 export interface QuestionChain {
   readonly batches: Pick<BatchQueue, 'open' | 'stop'>;
   ask(question: Question, asker: Asker): Promise<Answer>;
-  /** Past the cache and the batches. */
+  /** Bypasses the cache and the batches. */
   askAnew(question: Question, asker: Asker): Promise<Answer>;
   embed(request: EmbeddingRequest, asker: Asker): Promise<Answer>;
 }
@@ -50,19 +50,19 @@ export function questionChain({ cache, breaker, client, ...options }: QuestionCh
 
 interface RequestChainDeps {
   readonly retry: RetryPolicy;
-  /** Of the judge. */
+  /** Budget of the judge. */
   readonly reservation: BudgetReservation | undefined;
-  /** A reply names a usage that cannot be. */
+  /** Called when a reply reports a usage that is not believable. */
   readonly onDisbelief: () => void;
 }
 
-/** One request of a question: to be sent as often as the retry policy allows, paid for each time. */
+/** One request of a question. Each sending takes a reservation of its own. */
 interface ChainedRequest<Sent extends Reply> {
   readonly record: CallRecord;
   readonly what: Pick<JudgeCall, 'operation' | 'question'>;
-  /** Of the evaluator that asks. */
+  /** Budget of the evaluator that asks. */
   readonly budget: BudgetReservation | undefined;
-  /** An upper bound of what it uses. */
+  /** An upper bound of the tokens that it uses. */
   readonly most: Tokens;
   readonly send: () => Promise<Sent | Busy>;
 }
@@ -77,7 +77,7 @@ export type RequestChain = <Sent extends Reply & { readonly mayCost?: true }>(
   request: ChainedRequest<Sent>,
 ) => Promise<Exclude<Sent, Busy> | { readonly kind: 'failed'; readonly error: string }>;
 
-/** retry → budget of the evaluator → budget of the judge → HTTP. The budget of the judge is the last, because its minute counts what is sent. */
+/** retry → budget of the evaluator → budget of the judge → HTTP. The judge's budget is the last, as its minute counts what is sent. */
 export function requestChain({ retry, reservation, onDisbelief }: RequestChainDeps): RequestChain {
   return async <Sent extends Reply & { readonly mayCost?: true }>({ record, what, budget, most, send }: ChainedRequest<Sent>) =>
     await record.through(what, retry, (recorded, sent) =>
@@ -106,29 +106,29 @@ export function requestChain({ retry, reservation, onDisbelief }: RequestChainDe
 }
 
 interface JudgeCircuitBreakerOptions {
-  /** Of the judge. */
+  /** Name of the judge. */
   readonly name: string;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly random: () => number;
-  /** Ends the open state. */
+  /** Closes the breaker. */
   readonly signal: AbortSignal;
 }
 
 export interface JudgeCircuitBreaker {
-  /** Asks, or says at once that the judge is down. */
+  /** Asks, or answers at once that the judge is down. */
   through(ask: () => Promise<Answer>): Promise<Answer>;
-  /** Of so many places, those that are of use now. */
+  /** The number of `all` slots that are usable in the current state. */
   places(all: number): number;
-  /** There is another client: whatever the one before could not reach, this one may. */
+  /** Closes the breaker after the client has changed. */
   forget(): void;
 }
 
-/** Questions, each sent several times. */
+/** Failed questions in a row, each of them sent several times. */
 const failuresMax = 10;
 const states = { closed: 0, half_open: 1, open: 2 } as const;
-/** Errors of an endpoint that is not reached, or answers no question at all. */
+/** Errors of an endpoint that is unreachable, or that answers no question. */
 const down: ReadonlySet<string> = new Set(['judge_unavailable', 'judge_timed_out', 'judge_out_of_quota']);
 const circuitOpen = {
   kind: 'failed',
@@ -151,7 +151,7 @@ export function judgeCircuitBreaker({ name, telemetry, signal, ...options }: Jud
   function recorded(answer: Answer): void {
     if (answer.kind === 'answered') return state.succeeded();
     const word = /^\w+/.exec(answer.error)?.[0] ?? '';
-    // It was not asked.
+    // The question was not asked.
     if (word === 'over_budget' || word === 'judge_overloaded' || word === 'judge_stopped' || word === 'judge_fault') return;
     if (!down.has(word)) return state.succeeded();
     state.failed();

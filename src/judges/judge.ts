@@ -1,7 +1,4 @@
-/**
- * The contract of a judge, and the settings of one. A judge is a model endpoint that answers a question in the question's schema, or gives the
- * vectors of texts, or says why not.
- */
+/** The contract of a judge and its settings. A judge is a model endpoint that answers questions in their schema, or embeds texts. */
 import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';
 import type { BudgetReservation, BudgetLimits } from '../model/budget.ts';
 import type { NoteCall } from '../model/judge-call.ts';
@@ -14,20 +11,20 @@ import type { TokenPrice } from './budget/budgets.ts';
 export interface Judge {
   readonly name: string;
   readonly model: string;
-  /** Resolves, never rejects: every fault is an answer of kind `failed`. `note` records each request; `budget` is that of the evaluator that asks. */
+  /** Resolves, never rejects: a fault is an answer of kind `failed`. `note` records each request; `budget` is that of the evaluator that asks. */
   ask(question: Question, note?: NoteCall, budget?: BudgetReservation): Promise<Answer>;
-  /** As `ask`; only an embedding model has an answer to it. */
+  /** As `ask`, for embedding models. */
   embed(request: EmbeddingRequest, note?: NoteCall, budget?: BudgetReservation): Promise<Answer>;
   stop(): Promise<void>;
 }
 
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
-/** How the endpoint is asked to keep to the schema, from the strictest. Not every compatible endpoint knows each. */
+/** How a request enforces the schema, from the strictest. Compatible endpoints do not support all of them. */
 export const answerFormats = ['json_schema', 'tool_call', 'json_object', 'text'] as const;
 export type AnswerFormat = (typeof answerFormats)[number];
 
-/** Members of the body of a question that only other keys set: its text, its form, and what bounds its cost. */
+/** Body members that `extraBody` cannot set: other keys set them, or they would lift a bound on cost. */
 export const ownBodyMembers = [
   'model',
   'messages',
@@ -45,7 +42,7 @@ export const ownBodyMembers = [
   'reasoning_effort',
 ] as const;
 
-/** Headers that the client itself sets; the key of the endpoint is `api_key`. */
+/** Headers that the client sets itself. The key `api_key` sets `authorization`. */
 export const ownHeaders: ReadonlySet<string> = new Set([
   'authorization',
   'host',
@@ -66,33 +63,33 @@ export interface JudgeSettings {
   readonly name: string;
   readonly baseUrl: string;
   readonly model: string;
-  /** Secret; empty: none is sent. */
+  /** Secret. Empty: no key is sent. */
   readonly apiKey: string;
   readonly concurrency: number;
-  /** Longest wait for one whole answer. */
+  /** Timeout of one whole answer. */
   readonly timeoutMs: number;
   readonly requestsPerMinute?: number;
-  /** Sendings of one request after the first, while the endpoint is busy; absent: 4. */
+  /** Retries of one request while the endpoint is busy. Default: 4. */
   readonly retries?: number;
-  /** Sent only when set: not every model takes them. */
+  /** Sent only when set, as not every model accepts it. Likewise the next two. */
   readonly temperature?: number;
   readonly reasoningEffort?: string;
   readonly answerTokensMax?: number;
-  /** The only format that is asked for; absent: the strictest that the endpoint does not refuse. */
+  /** The only format to request. Absent: the strictest that the endpoint does not refuse. */
   readonly answerFormat?: AnswerFormat;
-  /** Of every request. Values are secret. */
+  /** Headers of every request. Values are secret. */
   readonly headers?: { readonly [name: string]: string };
-  /** Members of the body of every question; those that are ours win. */
+  /** Further body members of every question; `ownBodyMembers` win. */
   readonly extraBody?: JsonObject;
-  /** How long an answer stands for the same question; absent or 0: not at all. */
+  /** How long an answer stays valid for the same question. Absent or 0: no cache. */
   readonly cacheMs?: number;
-  /** US dollars per million tokens; absent: not known. */
+  /** US dollars per million tokens. Absent: unknown. */
   readonly price?: TokenPrice;
-  /** Where it bounds money there is a price, and where it bounds money or tokens a limit of the answer. */
+  /** A money limit requires a price, and a money or token limit requires `answerTokensMax`. */
   readonly budget?: BudgetLimits;
-  /** For an endpoint over HTTPS; absent: Node's authorities, and no certificate of ours. */
+  /** For an HTTPS endpoint. Absent: the authorities of Node, without a client certificate. */
   readonly tls?: ClientTls;
-  /** Questions go to the endpoint together; absent: each by itself. */
+  /** Batches the questions. Absent: each question is a request of its own. */
   readonly batch?: BatchSettings;
 }
 
@@ -100,29 +97,29 @@ export interface JudgeDeps {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
-  /** 0..1; spreads attempts. */
+  /** A number from 0 to 1, for the jitter of retries. */
   readonly random: () => number;
-  /** New at every call and not to be guessed: at least 64 random bits in text. */
+  /** A fresh text of at least 64 random bits. */
   readonly nonce: () => string;
-  /** Absent: its use is not counted. */
+  /** Absent: the judge has no budget. */
   readonly reservation?: BudgetReservation;
-  /** Told of the code, such as ECONNREFUSED, when there is no connection. */
+  /** Called with a code such as ECONNREFUSED when a connection fails. */
   readonly onNoConnection?: (judge: string, code: string) => void;
 }
 
 export interface BatchSettings {
-  /** Between two polls of the batches that are in progress. */
+  /** Pause between two polls of the batches in progress. */
   readonly pollMs: number;
-  /** How long questions gather. */
+  /** How long questions gather before a batch goes. */
   readonly gatherMs: number;
-  /** A batch that is not done by then is cancelled. */
+  /** Age at which an unfinished batch is cancelled. */
   readonly withinMs: number;
-  /** Questions of one batch. */
+  /** Limit of questions in one batch. */
   readonly requests: number;
-  /** Of the file of one batch. */
+  /** Limit of bytes in the file of one batch. */
   readonly bytes: number;
-  /** Batches at one time. */
+  /** Limit of batches in progress. */
   readonly inFlight: number;
-  /** Absent: that of the judge. */
+  /** Absent: the price of the judge. */
   readonly price?: TokenPrice;
 }

@@ -1,6 +1,6 @@
 /**
- * `tracejury/judges`: the judge of the service for programs, its prompts, and how it reads answers. Options keep the bounds of the configuration.
- * An error names every faulty option and repeats no value that may be secret.
+ * `tracejury/judges`: the service's judge for programs, with its prompts and its parsing of answers. Options have the ranges of the configuration. An error
+ * names every faulty option and repeats no value, as a value may be secret.
  */
 import type { JsonObject } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
@@ -15,35 +15,35 @@ import { openAiCompatibleJudge as judgeOf } from './openai-compatible.ts';
 import { openingOf, ownAnswer, type Opening } from './client/prompt.ts';
 
 export interface OpenAiCompatibleOptions {
-  /** Model that is asked. */
+  /** Name of the model. */
   readonly model: string;
-  /** Of an endpoint that speaks OpenAI's chat completions; `https://api.openai.com/v1` when left out. */
+  /** Base URL of an endpoint for OpenAI's chat completions. Default: `https://api.openai.com/v1`. */
   readonly baseUrl?: string | undefined;
-  /** Key of the endpoint; none is sent when it is left out or empty. No environment variable is read. */
+  /** Key of the endpoint. Absent or empty: no key is sent. The judge reads no environment variable. */
   readonly apiKey?: string | undefined;
-  /** `judge` when left out. */
+  /** Name of the judge. Default: `judge`. */
   readonly name?: string | undefined;
-  /** From 0 to 2; not sent when left out. */
+  /** From 0 to 2. Absent: not sent. */
   readonly temperature?: number | undefined;
-  /** For models that reason; not sent when left out. */
+  /** Effort of a reasoning model. Absent: not sent. */
   readonly reasoningEffort?: (typeof reasoningEfforts)[number] | undefined;
-  /** Most tokens of one answer, those of reasoning among them; no limit is sent when left out. */
+  /** Limit of tokens in one answer, reasoning included. Absent: no limit is sent. */
   readonly maxOutputTokens?: number | undefined;
-  /** The only form in which answers are asked for; the strictest that the endpoint does not refuse when left out. */
+  /** The only format to request. Absent: the strictest that the endpoint does not refuse. */
   readonly answerFormat?: (typeof answerFormats)[number] | undefined;
-  /** Of every request. */
+  /** Headers of every request. */
   readonly headers?: { readonly [name: string]: string } | undefined;
-  /** Further members of the body of every question, for what only this endpoint knows. */
+  /** Further body members of every question, for features of this endpoint. */
   readonly extraBody?: JsonObject | undefined;
-  /** Questions asked at the same time; 8 when left out. A hundred times as many wait, and further ones fail as `judge_overloaded`. */
+  /** Questions in progress at the same time. Default: 8. A hundred times as many wait; further ones fail as `judge_overloaded`. */
   readonly concurrency?: number | undefined;
-  /** Most requests in any sixty seconds; absent: no limit. */
+  /** Limit of requests in any sixty seconds. Absent: no limit. */
   readonly requestsPerMinute?: number | undefined;
-  /** Longest wait for one answer, in milliseconds; 60,000 when left out. */
+  /** Timeout of one answer, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number | undefined;
-  /** Sendings after the first, while the endpoint is busy, with backoff between; 4 when left out. */
+  /** Retries of a request, with backoff, while the endpoint is busy. Default: 4. */
   readonly retries?: number | undefined;
-  /** Waits between two sendings. Tests hand in their own. */
+  /** Waits before a retry. Tests pass their own. */
   readonly sleep?: Sleep | undefined;
 }
 
@@ -66,7 +66,7 @@ const names: Names = {
   sleep: true,
 };
 
-/** By the names that other clients, the protocol and the configuration have for them. */
+/** Options by their names in other clients, in the protocol and in the configuration. */
 const otherNames: ReadonlyMap<string, keyof Names> = new Map([
   ['url', 'baseUrl'],
   ['key', 'apiKey'],
@@ -103,7 +103,7 @@ const bodyMembersMax = 50;
 const faultsShown = 10;
 const adds = /\/(chat\/completions|completions|embeddings|responses)\/?$/;
 
-/** Throws a TypeError that names every option that is wrong. */
+/** Throws a TypeError that names every faulty option. */
 function settingsOf(options: OpenAiCompatibleOptions): JudgeSettings {
   const faults = faultsOf(options);
   if (faults.length > 0)
@@ -144,7 +144,7 @@ function settingsOf(options: OpenAiCompatibleOptions): JudgeSettings {
   };
 }
 
-/** Programs without types give anything. */
+/** Accepts any value, as programs without types may pass one. */
 function faultsOf(options: unknown): readonly string[] {
   if (!isRecord(options)) return ['Give an object with at least model, as { model: "gpt-5-mini" }.'];
   const { model, baseUrl, apiKey, name, reasoningEffort, answerFormat, headers, extraBody, sleep } = options as {
@@ -261,22 +261,22 @@ function isRecord(value: unknown): value is { readonly [key: string]: unknown } 
   return prototype === Object.prototype || prototype === null;
 }
 
-/** For `evaluate` and `experiment`. Every fault of its endpoint is an answer of kind `failed`: nothing rejects. */
+/** A judge for `evaluate` and `experiment`. Its promises never reject: a fault is an answer of kind `failed`. */
 export interface OpenAiCompatibleJudge {
   readonly name: string;
   readonly model: string;
   ask(question: Question): Promise<Answer>;
-  /** The vectors of texts, from a model for embeddings. */
+  /** Embeds texts with an embedding model. */
   embed(request: EmbeddingRequest): Promise<Answer>;
-  /** Gives up what is under way; further questions fail as `judge_stopped`. */
+  /** Aborts the requests in progress. Later questions fail as `judge_stopped`. */
   stop(): Promise<void>;
 }
 
 const stopped = { kind: 'failed', error: 'judge_stopped: stop() was called before' } as const;
 
 /**
- * The judge of the service behind any endpoint that speaks OpenAI's chat completions or embeddings. A faulty answer is asked for once more with the fault named, and a busy
- * endpoint is asked again. Throws a TypeError that names every option that is wrong.
+ * The service's judge for any endpoint that speaks OpenAI's chat completions or embeddings. It repeats a question after a faulty answer, once and with the
+ * fault named, and retries while the endpoint is busy. Throws a TypeError that names every faulty option.
  */
 export function openAiCompatibleJudge(options: OpenAiCompatibleOptions): OpenAiCompatibleJudge {
   const settings = settingsOf(options);
@@ -301,8 +301,8 @@ export function openAiCompatibleJudge(options: OpenAiCompatibleOptions): OpenAiC
 }
 
 /**
- * The messages that the judge sends for a question, and whether something of the run was cut from them. `code` fences the texts of the run: a fresh one for every prompt, which
- * no run can know. Give your own only to compare or to record prompts.
+ * The messages that the judge sends for a question, and whether a part of the run was left out. `code` fences the texts of the run. By default each prompt has a
+ * fresh one, which no run can know; pass your own only to compare or record prompts.
  */
 export function promptMessages(question: Question, code: string = freshCode()): Opening {
   if (!/^[A-Za-z0-9_-]{8,64}$/.test(code))
@@ -311,8 +311,8 @@ export function promptMessages(question: Question, code: string = freshCode()): 
 }
 
 /**
- * Reads what a model answered to a question, as strictly as the judge does. The value is the only verdict in the text that satisfies the
- * schema, and none that merely stands in the judge input. `fault`: usable, but not all that was asked for; worth asking once more.
+ * Parses a model's answer to a question, as strictly as the judge does. The value is the only verdict in the text that satisfies the schema and is no quote of
+ * the judge input. `fault`: the value is usable but incomplete, so the judge would ask once more.
  */
 export function readAnswer(text: string, question: Question): ReadAnswer {
   return ownAnswer(question, text);

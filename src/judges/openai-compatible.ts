@@ -1,4 +1,4 @@
-/** A judge behind any endpoint that speaks OpenAI's chat completions or embeddings: hosted models, vLLM, Ollama, LiteLLM and the like. */
+/** A judge behind any endpoint that speaks OpenAI's chat completions or embeddings: hosted models, vLLM, Ollama, LiteLLM and others. */
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import { httpClient } from '../http/http-client.ts';
 import { rateReservation } from './budget/rate-window.ts';
@@ -14,18 +14,18 @@ import { mostOf, openingOf, ownAnswer, schemaNameOf, correctionText } from './cl
 import { type AnswerFormat, answerFormats, type JudgeDeps, type JudgeSettings } from './judge.ts';
 import { concurrencyLimiter } from '../runtime/concurrency-limiter.ts';
 
-/** Sendings of one request after the first, while the endpoint is busy. */
+/** Retries of one request while the endpoint is busy. */
 const retriesDefault = 4;
-/** The answer and one correction. */
+/** The first answer and one correction. */
 const answersMax = 2;
-/** Questions that may wait for each one that is being asked. */
+/** Waiting questions for each question in progress. */
 const waitingPerSlot = 100;
 const overloaded = { kind: 'failed', error: 'judge_overloaded: too many questions are waiting' } as const;
 
-/** One question, and what is noted of the requests for it. */
+/** One question, with the record and the budget of its requests. */
 interface Asking {
   readonly question: Question;
-  /** Of the evaluator that asks. */
+  /** Budget of the evaluator that asks. */
   readonly budget: BudgetReservation | undefined;
   readonly record: CallRecord;
 }
@@ -35,7 +35,7 @@ interface Asked {
   readonly tokens: Tokens | undefined;
 }
 
-/** The judge of a program that has no executor: the limiter stands before its questions. */
+/** A judge without an executor: a limiter bounds its questions. */
 export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps): BatchingJudge {
   const client = openAiCompatibleClient(settings, parts);
   const { concurrency } = settings;
@@ -57,7 +57,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps)
   };
 }
 
-/** Without a limiter: the caller holds a slot. */
+/** Has no limiter: the caller holds a slot. */
 export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps): BatchingJudge {
   const http = httpClient({ tls: settings.tls });
   const complete = chatCompletions(settings, http, parts.onNoConnection);
@@ -96,12 +96,12 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
     });
   }
 
-  /** An endpoint that passes over the tools that it is sent keeps better to a format that it knows. */
+  /** Remembers a laxer format that the endpoint accepts. An endpoint that ignores tools gets `json_object`. */
   function learn(accepted: AnswerFormat): void {
     if (answerFormats.indexOf(accepted) > answerFormats.indexOf(format)) format = accepted;
   }
 
-  /** A refused request is tried in the laxer formats; what is accepted is remembered. */
+  /** Tries laxer formats after a refusal. */
   async function asked(asking: Asking, messages: readonly Message[]): Promise<Asked> {
     let refusal = 'judge_refused_request';
     for (const as of settings.answerFormat === undefined ? answerFormats.slice(answerFormats.indexOf(format)) : [settings.answerFormat]) {
@@ -119,10 +119,10 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
   async function answered(asking: Asking): Promise<Answer> {
     const { question } = asking;
     const opening = openingOf(question, parts.nonce());
-    /** The second time the first answer is quoted as foreign text. It is no turn of a conversation: some endpoints want these to alternate, and a model holds its own turns to be its own words. */
+    /** The second attempt quotes the first answer as foreign text rather than as a turn: some endpoints want turns to alternate, and a model trusts its own turns. */
     let { messages } = opening;
     let tokens: Tokens | undefined;
-    /** Usable but faulty: taken when the correction brings nothing better. */
+    /** A usable but faulty answer, in case the correction is no better. */
     let usable: { readonly value: JsonValue } | undefined;
     let error = '';
     for (let attempt = 1; attempt <= answersMax; attempt++) {
@@ -171,7 +171,7 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
   };
 }
 
-/** The limit of the minute alone, where no ledger keeps a budget. */
+/** The limit per minute, without a ledger. */
 function rateOf({ name, requestsPerMinute }: JudgeSettings, parts: JudgeDeps): BudgetReservation | undefined {
   return requestsPerMinute === undefined ? undefined : rateReservation({ name, requestsPerMinute }, parts);
 }

@@ -1,8 +1,8 @@
-/** A judge that plays given answers, for tests and demonstrations without a model. */
+/** A judge that plays scripted answers, for tests and demonstrations without a model. */
 import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';
 import type { Judge } from './judge.ts';
 
-/** Answers by the question's id; a function gets the question. */
+/** Answers by question id; a function computes the answer. */
 export interface Script {
   readonly [questionId: string]: readonly Answer[] | ((question: Question) => Answer);
 }
@@ -10,11 +10,11 @@ export interface Script {
 export interface ScriptedJudge extends Judge {
   /** The questions so far, in order. */
   readonly asked: readonly Question[];
-  /** The texts that were to be embedded so far, in order. */
+  /** The texts to embed so far, in order. */
   readonly embedded: readonly string[];
 }
 
-/** Answers of a list are played in order; a question beyond the script fails. `vectorOf` gives the vectors of texts; without it none has one. */
+/** Plays the answers of a list in order; a question beyond the script fails. `vectorOf` embeds a text; without it `embed` fails. */
 export function scriptedJudge(script: Script, name = 'scripted', vectorOf?: (text: string) => readonly number[]): ScriptedJudge {
   const asked: Question[] = [];
   const embedded: string[] = [];

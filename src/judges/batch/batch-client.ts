@@ -1,4 +1,4 @@
-/** What a judge gives to the batch queue: the way to its endpoint, the lines of files, and what answers mean. */
+/** The batch side of a judge: requests to its endpoint, the lines of batch files, and the meaning of answers. */
 import type OpenAI from 'openai';
 import type { Question } from '../../../evaluators/evaluator.ts';
 import type { HttpClient } from '../../http/http-client.ts';
@@ -12,13 +12,13 @@ import { field, openAiClient, troubleOf, type Trouble } from '../client/openai-c
 export interface BatchSide {
   readonly api: BatchApi;
   line(question: Question, custom: string): { readonly text: string; readonly most: Tokens };
-  /** The most that a question uses, by our own count. */
+  /** An upper bound of the tokens that a question uses. */
   most(question: Question): Tokens;
-  /** Undefined: it cannot be used. */
+  /** `undefined` when the answer cannot be used. */
   read(question: Question, text: string): { readonly value: JsonValue; readonly truncated: boolean } | undefined;
 }
 
-/** One whose endpoint takes many questions at once, and answers later. */
+/** A judge whose endpoint takes batches of questions and answers them later. */
 export interface BatchingJudge extends Judge {
   readonly batches: BatchSide;
 }
@@ -27,7 +27,7 @@ interface BatchSideOptions {
   readonly settings: JudgeSettings;
   readonly http: HttpClient;
   readonly nonce: () => string;
-  /** As far as the endpoint is known. */
+  /** The strictest format that the endpoint is not known to refuse. */
   readonly format: () => AnswerFormat;
   readonly signal: AbortSignal;
 }
@@ -41,7 +41,7 @@ export function batchSide({ settings, http, nonce, format, signal }: BatchSideOp
       const body = chatBody(settings, { messages, format: as, schema: question.answerSchema, schemaName: schemaNameOf(question) });
       return { text: batchLine(custom, body as unknown as JsonObject), most: mostOf(settings, question, messages, as) };
     },
-    // In which format it went is not known any more: `tool_call` takes the most.
+    // The format of the line is not stored, and `tool_call` takes the most tokens.
     most: (question) => mostOf(settings, question, openingOf(question, '').messages, 'tool_call'),
     read(question, text) {
       const read = ownAnswer(question, text);
@@ -53,31 +53,31 @@ export function batchSide({ settings, http, nonce, format, signal }: BatchSideOp
 }
 
 export interface BatchApi {
-  /** `id`: ours, which the batch bears; the same one twice is meant to be one batch. Busy with `mayCost`: it may have been created. */
+  /** Creates a batch that carries our `id`; the id is also its idempotency key. Trouble with `mayCost`: the batch may exist. */
   submit(id: string, lines: readonly string[]): Promise<{ readonly kind: 'submitted'; readonly remoteId: string } | Trouble>;
-  /** Among the newest ones there, the one that bears our id. */
+  /** Searches the newest batches of the endpoint for our id. */
   find(id: string): Promise<{ readonly kind: 'found'; readonly remoteId: string } | { readonly kind: 'absent' } | Trouble>;
   status(remoteId: string): Promise<BatchStatus | { readonly kind: 'gone' } | Trouble>;
-  /** Of a file of answers. */
+  /** Downloads a file of answers. */
   read(fileId: string): Promise<{ readonly kind: 'read'; readonly text: string } | Trouble>;
-  /** As far as may be: it may be over already. */
+  /** Best effort: the batch may be over already. */
   cancel(remoteId: string): Promise<void>;
-  /** Texts of runs need not lie there any longer. As far as may be. */
+  /** Deletes files, which hold texts of runs. Best effort. */
   remove(fileIds: readonly string[]): Promise<void>;
 }
 
 export interface BatchStatus {
   readonly kind: 'batch';
   readonly state: 'working' | 'ended' | 'expired' | 'failed';
-  /** With answers and with errors, as far as the endpoint names them. */
+  /** Ids of the files with answers and with errors. */
   readonly files: readonly string[];
-  /** With the questions. */
+  /** Ids of the files with questions. */
   readonly input: readonly string[];
 }
 
 const idKey = 'tracejury_batch';
 const outputBytesMax = 64 * 1024 * 1024;
-/** Of the list of batches. */
+/** Pages of the list of batches. */
 const pagesMax = 5;
 const pageSize = 100;
 const idCharsMax = 500;
@@ -164,7 +164,7 @@ async function settled<Result>(work: () => Promise<Result>): Promise<Result | Tr
   }
 }
 
-/** What is not known to be over is being worked on. */
+/** Any other status counts as `working`. */
 const states: { readonly [status: string]: BatchStatus['state'] } = {
   completed: 'ended',
   cancelled: 'expired',
@@ -188,29 +188,29 @@ function textOf(from: unknown, name: string): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= idCharsMax ? value : undefined;
 }
 
-/** `custom` identifies the answer. */
+/** `custom` is the id by which `readLines` assigns the answer. */
 export function batchLine(custom: string, body: JsonObject): string {
   return jsonText({ custom_id: custom, method: 'POST', url: '/v1/chat/completions', body });
 }
 
 export type LineFault = 'malformed' | 'unknown' | 'duplicated';
 
-/** What became of a question: what the model said, or that it was refused, or not reached in time. */
+/** The outcome of a question: what the model answered, or that the endpoint refused it or did not reach it in time. */
 export type LineResult = { readonly kind: 'completion'; readonly completion: Completion } | { readonly kind: 'refused' | 'expired' };
 
-/** A line is one answer. */
+/** Characters of one line, which is one answer. */
 const lineCharsMax = 2 * 1024 * 1024;
 
-/** Beside two for each question. */
+/** Lines beyond two for each question. */
 const moreLines = 1_000;
 
 export interface ReadLines {
   readonly results: ReadonlyMap<string, LineResult>;
-  /** How many lines were passed over. The lines beyond the limit count as one. */
+  /** Number of skipped lines. All lines beyond the limit count as one. */
   readonly faults: ReadonlyMap<LineFault, number>;
 }
 
-/** Of two answers to one question the first counts: neither is known to be better. */
+/** Parses files of answers. The first of two answers to one question counts. */
 export function readLines(texts: readonly string[], asked: ReadonlySet<string>): ReadLines {
   const results = new Map<string, LineResult>();
   const faults = new Map<LineFault, number>();
@@ -235,7 +235,7 @@ export function readLines(texts: readonly string[], asked: ReadonlySet<string>):
   return { results, faults };
 }
 
-/** Those with something in them, and one more than so many. */
+/** Lines that are not blank, at most `most` + 1 of them. */
 function* linesOf(text: string, most: number): Generator<string> {
   let found = 0;
   for (let at = 0; at < text.length && found <= most;) {

@@ -12,29 +12,29 @@ import type { Lend } from '../../runtime/concurrency-limiter.ts';
 import type { JudgeSettings } from '../judge.ts';
 import { believed, isBelievable } from '../budget/budgets.ts';
 
-/** The budget of the evaluator that asks, as it pays for what goes in a batch, and for what goes by itself. */
+/** The budget of the evaluator that asks, for batched and for direct requests. */
 export interface EvaluatorBudget {
   readonly batched: BudgetReservation;
-  /** `lend` has the slot of the question. */
+  /** `lend` lends the slot of the question. */
   direct(lend: Lend): BudgetReservation;
 }
 
-/** What one who waits for a batch gets: an answer, or word that it is to ask by itself. */
+/** The reply to a waiting question: its answer, or the request to ask it directly. */
 export type BatchReply =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'direct'; readonly ask: (direct: () => Promise<Answer>) => Promise<Answer> };
 
-/** Somebody who waits for an answer. */
+/** A question that waits for its batch. */
 export interface Waiting {
-  /** Hash of who asks, and what. */
+  /** Hash of asker and question. */
   readonly key: string;
   readonly question: Question;
   readonly note: NoteCall | undefined;
   readonly budget: EvaluatorBudget | undefined;
   readonly sinceMs: number;
-  /** Times that it was to go up and did not. */
+  /** Batches that were to contain the question and were not created. */
   readonly tries: number;
-  /** Grows when the same one asks the same again. */
+  /** Callers; one more when an asker repeats the question. */
   readonly resolves: ((answer: BatchReply) => void)[];
 }
 
@@ -43,14 +43,14 @@ export interface BatchJob {
   remoteId: string | undefined;
   readonly preparedMs: number;
   readonly keys: ReadonlySet<string>;
-  /** Of its questions, those that an asker in this process waits for. */
+  /** Questions of the batch that an asker in this process waits for. */
   readonly waiting: Map<string, Waiting>;
-  /** What was reserved for them; of a batch of an earlier process nothing is. */
+  /** Reservations of this process; empty for a batch of an earlier one. */
   readonly settle: ReadonlyMap<string, Settle>;
   cancelledMs: number | undefined;
 }
 
-/** Why a question of a batch is asked by itself after all. */
+/** Why a question leaves its batch and is asked directly. */
 export type DirectReason =
   | 'expired'
   | 'failed'
@@ -62,7 +62,7 @@ export type DirectReason =
   | 'not_taken'
   | 'switched_off';
 
-/** What became of one who waited. `again`: in a later batch. */
+/** What happens to a waiting question. `again`: it joins a later batch. */
 export type BatchEnd = { readonly waiting: Waiting } & (
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'direct'; readonly reason: DirectReason; readonly tokens?: Tokens }
@@ -74,11 +74,11 @@ export interface BatchJobDeps {
   readonly use: <Result>(work: (judge: BatchingJudge) => Promise<Result>) => Promise<Result>;
   readonly store: JudgeBatchStore;
   readonly mayLie: (text: string) => boolean;
-  /** The judge's, as it pays for what goes in a batch. */
+  /** The judge's budget for batched requests. */
   readonly reservation: () => BudgetReservation | undefined;
   readonly jobs: Set<BatchJob>;
   readonly newId: () => string;
-  /** Of the judge's endpoint and model. */
+  /** Hash of endpoint and model. */
   readonly endpoint: string;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -86,19 +86,19 @@ export interface BatchJobDeps {
 }
 
 export interface BatchJobs {
-  /** Sends up what fits into one batch, the first ones; gives what is not under way after it. Rejects when the store cannot be used: then nothing was sent. */
+  /** Submits the first questions that fit into one batch. Resolves with those that are not in progress. Rejects, before it sends, when the store fails. */
   launch(questions: readonly Waiting[]): Promise<readonly BatchEnd[]>;
-  /** Polls one of them. Rejects when the store cannot be used: then it is polled again. */
+  /** Polls one job. Rejects when the store fails; the next poll repeats it. */
   tend(job: BatchJob): Promise<readonly BatchEnd[]>;
 }
 
-/** A request of a process that died may still arrive. */
+/** A request of a dead process may still arrive within this time. */
 const arrivalMs = 60_000;
-/** How long a cancelled batch may take to report what it has done, or an endpoint to be reachable again. */
+/** Time for a cancelled batch to report its results, or for an unreachable endpoint to come back. */
 const graceMs = 900_000;
-/** Longer answers are not kept, only used. */
+/** Longer answers are used but not stored. */
 const textCharsMax = 64 * 1024;
-/** Times that a question goes up in vain before it is asked by itself. */
+/** Failed submissions before a question is asked directly. */
 const triesMax = 3;
 const withinDefaultMs = 86_400_000;
 
@@ -119,7 +119,7 @@ export function batchJobs({
   const labels = (outcome: string) => ({ 'tracejury.judge': settings().name, 'tracejury.outcome': outcome });
   const counted = (outcome: string): void => telemetry.add('tracejury.judge.batches', 1, labels(outcome));
 
-  /** Of the evaluator and of the judge. Rejects when the store cannot say so, and gives back what was taken before. */
+  /** Reserves from the evaluator's and the judge's budget. When the store fails, it returns `before` and rejects. */
   async function taken({ budget }: Waiting, most: Tokens, before: ReadonlyMap<string, Settle>): Promise<Settle | Refusal> {
     const settles: Settle[] = [];
     try {
@@ -166,7 +166,7 @@ export function batchJobs({
     return { chosen, lines, settle, refused };
   }
 
-  /** There is nothing to be had from it. */
+  /** Gives the batch up: its questions are asked directly or join a later batch. */
   async function abandoned(job: BatchJob, reason: DirectReason): Promise<readonly BatchEnd[]> {
     await store.end(job.id, [], micros());
     jobs.delete(job);
@@ -193,7 +193,7 @@ export function batchJobs({
     return await abandoned(job, 'not_taken');
   }
 
-  /** Undefined: not yet. */
+  /** `undefined` when a file cannot be read yet. */
   async function downloaded(status: BatchStatus, isLate: boolean): Promise<readonly string[] | undefined> {
     const texts: string[] = [];
     for (const file of status.files) {
@@ -286,11 +286,11 @@ export function batchJobs({
       if (reply.kind === 'submitted') {
         counted('created');
         job.remoteId = reply.remoteId;
-        // Otherwise the next process searches for it by our id.
+        // Without this note, the next process searches for the batch by our id.
         await store.submitted(job.id, reply.remoteId).catch(onFault);
         return refused;
       }
-      // It may have been created: the next poll searches for it.
+      // The batch may exist: the next poll searches for it.
       if (reply.kind !== 'refused' && reply.mayCost === true) return refused;
       counted('not_taken');
       return [...refused, ...(await abandoned(job, reply.kind === 'busy' ? 'not_taken' : 'refused'))];
@@ -318,7 +318,7 @@ export function batchJobs({
   };
 }
 
-/** No model has worked on it, or will. */
+/** Reasons that mean no model worked on the questions. */
 const unworked: ReadonlySet<DirectReason> = new Set(['not_taken', 'refused', 'failed']);
 
 function textOf(result: LineResult): string | undefined {
@@ -329,7 +329,7 @@ function tokensOf(completion: Completion): Tokens | undefined {
   return 'tokens' in completion ? completion.tokens : undefined;
 }
 
-/** What was refused costs nothing, and what was not reached never went to a model; what is missing may have cost the most. */
+/** A refused question costs nothing, and an expired one never reached a model. A missing one may have cost the most. */
 function usedBy(result: LineResult | undefined, { state }: BatchStatus): Used {
   if (result?.kind === 'completion') return tokensOf(result.completion) ?? 'unknown';
   if (result?.kind === 'refused') return 'nothing';

@@ -1,7 +1,7 @@
 /**
- * The batch queue gathers questions to a judge until a batch of them goes to its endpoint. The asker waits there for the answer, for
- * hours. The queue asks a question by itself when its batch does not answer it. The store knows each question in progress by asker and
- * text. So an asker that repeats a question after a restart waits for the same batch.
+ * The batch queue gathers questions to a judge and submits them as batches. An asker waits for its answer, possibly for hours. A question that its batch does
+ * not answer is asked directly. The store knows the questions in progress by asker and text, so an asker that repeats one after a restart waits for the
+ * same batch.
  */
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
@@ -26,7 +26,7 @@ import type { JudgeSettings } from '../judge.ts';
 import { lendNothing, type Lend } from '../../runtime/concurrency-limiter.ts';
 
 export interface BatchQueueOptions extends Pick<BatchJobDeps, 'settings' | 'use' | 'reservation' | 'newId' | 'onFault'> {
-  /** What stays as it is as long as the judge is the same one. */
+  /** Identifies the endpoint and the model. */
   readonly judge: Pick<JudgeSettings, 'baseUrl' | 'model'>;
   /** Asks one question at once. */
   readonly direct: (question: Question, asker: BatchAsker) => Promise<Answer>;
@@ -35,22 +35,22 @@ export interface BatchQueueOptions extends Pick<BatchJobDeps, 'settings' | 'use'
   readonly sleep: Sleep;
 }
 
-/** Who asks. */
+/** The evaluator and run that ask. */
 export interface BatchAsker {
-  /** The same for the same run and evaluator, also in the next process. */
+  /** The same for one run and evaluator, also in the next process. */
   readonly id: string;
   readonly note?: NoteCall | undefined;
   readonly budget?: EvaluatorBudget | undefined;
-  /** Gives the slot of the question to others while it waits for its batch. */
+  /** Lends the slot of the question while it waits for its batch. */
   readonly lend?: Lend;
 }
 
 export interface BatchQueue {
-  /** Batches are made from now on, and those of an earlier process are continued. Rejects when the store cannot be read. */
+  /** Starts batching, and continues the batches of an earlier process. Rejects when the store cannot be read. */
   open(store: JudgeBatchStore, mayLie: (text: string) => boolean): Promise<void>;
-  /** Before `open` each question goes by itself. */
+  /** Asks directly before `open`. */
   ask(question: Question, asker: BatchAsker): Promise<Answer>;
-  /** Lets go of all who wait: their batches go on, and the next process has their answers. May be called twice. */
+  /** Releases the waiting askers. Their batches continue, and the next process gets the answers. May be called twice. */
   stop(): Promise<void>;
 }
 
@@ -59,17 +59,17 @@ const putOff: Extract<Answer, { readonly kind: 'failed' }> = {
   error: 'judge_put_off: its batch is not back, and the service stops',
 };
 
-/** The pair goes on waiting. */
+/** Whether the pair of run and evaluator keeps waiting. */
 export function isPutOff(answer: Answer): boolean {
   return answer.kind === 'failed' && answer.error === putOff.error;
 }
 
-/** Of a judge that takes its questions together: of so many runs one question each may wait. */
+/** Number of runs that may wait with a question each. */
 export function batchPlaces({ requests, inFlight }: { readonly requests: number; readonly inFlight: number }): number {
   return requests * inFlight;
 }
 
-/** Answers whose asker has not come back are kept for this time, which is longer than any batch takes. */
+/** Retention of answers whose asker has not come back; longer than any batch takes. */
 const answersMs = 14 * 86_400_000;
 const answersMax = 100_000;
 const forgetEveryMs = 3_600_000;
@@ -116,7 +116,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     resolve(end.waiting, end);
   }
 
-  /** The first of those who wait asks, and the others have its answer. */
+  /** Of several waiting callers the first asks, and the others share its answer. */
   function byItself({ waiting, reason, tokens }: Extract<BatchEnd, { readonly kind: 'direct' }>): void {
     count(reason);
     let asked: Promise<Answer> | undefined;
@@ -141,7 +141,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
       const ends = await to.launch([...pending.values()]);
       for (const { keys } of jobs) for (const key of keys) pending.delete(key);
       for (const end of ends) finish(end);
-      // What comes again does so at the next turn.
+      // Questions of the kind `again` join the next turn.
       if (ends.some(({ kind }) => kind === 'again')) return;
     }
   }
@@ -161,7 +161,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     await store?.forget({ before: Math.floor((clock.nowMs() - answersMs) * 1_000), rows: answersMax });
   }
 
-  /** Until there is something to do again: soon enough for a batch that is full, or has gathered long enough. */
+  /** Sleeps until the next poll or until a batch is due; a full batch wakes it. */
   async function rest(): Promise<void> {
     const { pollMs = pollDefaultMs, gatherMs = pollDefaultMs } = settings().batch ?? {};
     const signal = AbortSignal.any([ended.signal, wake.signal]);
@@ -171,7 +171,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
 
   async function work(to: BatchJobs): Promise<void> {
     while (!ended.signal.aborted) {
-      // At the end a store that is closed is no fault.
+      // After `stop`, a closed store is no fault.
       await turn(to).catch((error: unknown) => (ended.signal.aborted ? undefined : onFault(error)));
       report();
       await rest();
@@ -199,7 +199,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
       if (before === undefined) place.set(key, { key, question, note, budget, sinceMs: clock.nowMs(), tries: 0, resolves: [done] });
       else before.resolves.push(done);
       const { requests = Infinity, inFlight = 0 } = settings().batch ?? {};
-      // Once for each batch that is full.
+      // Wakes once per full batch.
       if (pending.size % requests === 0 && jobs.size < inFlight) wake.abort();
       report();
     });
@@ -227,7 +227,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
             settle: new Map(),
             cancelledMs: undefined,
           });
-        // Of another endpoint or model: its answers are of no use.
+        // Answers of another endpoint or model cannot be used.
         else await given.end(id, [], Math.floor(clock.nowMs() * 1_000));
       }
       if (settings().batch !== undefined || jobs.size > 0) working ??= work(own);

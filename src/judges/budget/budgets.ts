@@ -1,7 +1,4 @@
-/**
- * A budget in the units in which it is counted, the names of its limits, and the reservation. The store reserves what a request may use
- * before the request goes to a judge with a budget.
- */
+/** Budgets in their units, the names of their limits, and the reservation of what a request may use before it goes. */
 import {
   eachMeasure,
   type Amount,
@@ -20,10 +17,10 @@ export interface TokenPrice {
 }
 
 const nanoPerUsd = 1_000_000_000;
-/** Nano-dollars that a token costs at one dollar a million. */
+/** Nano-dollars per token at a price of one dollar per million tokens. */
 const nanoPerToken = 1_000;
 
-/** Never less than it is. */
+/** In nano-dollars, rounded up. */
 export function costOf({ input, output }: Tokens, { inputPerMillion, outputPerMillion }: TokenPrice): number {
   return Math.ceil((input * inputPerMillion + output * outputPerMillion) * nanoPerToken);
 }
@@ -37,19 +34,16 @@ export function usdOf(nano: number): number {
 }
 
 export interface Budget extends BudgetLimits {
-  /** Whose entry in the configuration it is. */
+  /** Whether a judge's or an evaluator's entry in the configuration sets it. */
   readonly of?: 'judge' | 'evaluator';
   readonly name: string;
-  /** Of the judge that is asked; absent: tokens cost nothing. */
+  /** Token price of the judge; `undefined` when tokens cost nothing. */
   readonly price?: TokenPrice | undefined;
-  /**
-   * The budget of questions in a batch. A batch is one request, and the endpoint chooses when it works on the questions. So no limit of
-   * the minute applies.
-   */
+  /** True: for batched questions. The endpoint chooses when it works on them, so the limits per minute do not apply. */
   readonly isBatched?: true;
 }
 
-/** A judge's name has no colon. */
+/** The name of the account. A judge's name has no colon. */
 export function accountOf({ of = 'judge', name }: Budget): string {
   return of === 'judge' ? name : `evaluator:${name}`;
 }
@@ -74,12 +68,12 @@ export function isBoundedByMinute(budget: Budget): boolean {
   return Object.keys(limitsOfMinute(budget)).length > 0;
 }
 
-/** Of one request. */
+/** The amount of one request. */
 export function amountUsed(tokens: Tokens, price: TokenPrice | undefined): Amount {
   return { nanoUsd: price === undefined ? 0 : costOf(tokens, price), requests: 1, tokens: Math.ceil(tokens.input + tokens.output) };
 }
 
-/** What is counted against these limits; the rest is not. */
+/** The part of the amount that these limits bound. */
 export function counted(amount: Amount, limits: Partial<Amount>): Amount {
   return eachMeasure((measure) => (limits[measure] === undefined ? 0 : amount[measure]));
 }
@@ -91,32 +85,32 @@ export function limitName(measure: Measure): string {
   return words[measure];
 }
 
-/** As the reason of a decision: it says whose limit it is. */
+/** The reason of a decision; it names the owner of the limit. */
 export function reasonOf({ of }: Budget, measure: Measure): string {
   return of === 'evaluator' ? `evaluator_${words[measure]}` : words[measure];
 }
 
-/** In the unit of its key: US dollars, requests or tokens. */
+/** Converts to the unit of the limit: US dollars, requests or tokens. */
 export function inUnit(measure: Measure, value: number): number {
   return measure === 'nanoUsd' ? usdOf(value) : value;
 }
 
-/** `limit`: the key of the budget. It ends the pair of run and evaluator as `over_budget`. */
+/** `limit`: the key of the limit. The pair of run and evaluator ends as `over_budget`. */
 export function overBudget(limit: string): Refusal {
   return { refused: `over_budget: ${limit} leaves no room for this request` };
 }
 
-/** Which limit left no room; undefined: it was something else. */
+/** The limit that refused the request; `undefined` for any other outcome. */
 export function overLimit(answer: { readonly kind: string; readonly error?: string }): string | undefined {
   return answer.kind === 'failed' ? /^over_budget: (\w+)/.exec(answer.error ?? '')?.[1] : undefined;
 }
 
-/** What a reply says of its cost. */
+/** The cost that a reply reports. */
 interface Costing {
   readonly tokens?: Tokens | undefined;
-  /** True: it was not answered, but may have been charged. */
+  /** True: the request has no answer but may have been charged. */
   readonly mayCost?: true;
-  /** True: it did not leave. */
+  /** True: the request was not sent. */
   readonly unsent?: true;
 }
 
@@ -126,7 +120,7 @@ interface Unpaid {
   readonly unsent: true;
 }
 
-/** Sends once what is paid for. Without a reservation everything is. */
+/** Sends within a reservation and settles it. Sends at once when there is no reservation. */
 export async function withReservation<Reply extends { readonly kind: string } & Costing>(
   reservation: BudgetReservation | undefined,
   most: Tokens,
@@ -146,21 +140,21 @@ export async function withReservation<Reply extends { readonly kind: string } & 
   }
 }
 
-/** An answer without a usage counts with the most that it may have cost, a refusal with nothing. */
+/** An answer without usage counts as the most that it may have cost, a refusal as nothing. */
 function usedBy({ kind, tokens, mayCost, unsent }: { readonly kind: string } & Costing): Used {
   if (unsent === true) return 'unsent';
   if (tokens !== undefined) return tokens;
   return mayCost === true || kind === 'text' || kind === 'vectors' ? 'unknown' : 'nothing';
 }
 
-/** Endpoints add messages of their own, and some count thoughts beside the limit of the answer. */
+/** Tolerance: endpoints add messages, and some count reasoning beside the limit of the answer. */
 const mostTimes = 2;
 const mostMore = 1_000;
-/** Tokens of one answer where nothing bounds it. */
+/** Tokens of one answer without a limit of its own. */
 const answerTokensMax = 1_000_000;
 
 /**
- * Whether a request that uses `most` by our own count can have used what the endpoint reports. A mistyped or hostile number must neither end the budget of the day nor make the
+ * Whether a request bounded by `most` can have used the reported tokens. A wrong or hostile number must neither exhaust the day's budget nor make the
  * judge free.
  */
 export function isBelievable({ input, output }: Tokens, most: Tokens, answers: boolean): boolean {
@@ -175,7 +169,7 @@ export function isBelievable({ input, output }: Tokens, most: Tokens, answers: b
   );
 }
 
-/** A reply without the usage that cannot be believed: it then costs the most that it may have cost. */
+/** Removes a usage that is not believable, so the reply counts as the most that it may have cost. */
 export function believed<Reply extends { readonly kind: string; readonly tokens?: Tokens | undefined }>(
   reply: Reply,
   most: Tokens,
@@ -190,10 +184,10 @@ export function believed<Reply extends { readonly kind: string; readonly tokens?
   } as unknown as Reply;
 }
 
-/** Beside the texts: roles, marks between messages, the envelope of a schema. */
+/** Tokens beside the texts: roles, separators, the envelope of a schema. */
 const tokensAround = 200;
 
-/** Of these texts. A token of any vocabulary stands for at least one byte. */
+/** An upper bound for these texts: a token of any vocabulary stands for at least one byte. */
 export function tokensMost(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 16, tokensAround);
 }

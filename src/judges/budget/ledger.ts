@@ -1,7 +1,6 @@
 /**
- * The budgets of judges and of evaluators. The ledger reserves in the store what calls may use before they go, a little ahead, so that
- * not every call waits for the disk. The next reservation notes what they did use. What a dead process had reserved counts as spent: the
- * sum may be too high by that, and is never too low.
+ * The budgets of judges and evaluators. The ledger reserves in the store, a little ahead, what calls may use; so most calls do not wait for the disk. The
+ * next reservation records what they used. Reservations of a dead process count as spent, so the sum may be too high but never too low.
  */
 import {
   eachMeasure,
@@ -46,47 +45,47 @@ import { lendNothing, type Lend } from '../../runtime/concurrency-limiter.ts';
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
 
 export interface LedgerOptions {
-  /** Where it stands until a store is opened. */
+  /** The store until `open`. */
   readonly store: JudgeSpendStore;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
-  /** Of this process alone: by it the store distinguishes its reservations from those of others. */
+  /** Identifies this process among those that share the store. */
   readonly owner: string;
-  /** Questions that were chosen and are not answered yet; absent: none wait. */
+  /** Number of chosen questions without an answer. Default: 0. */
   readonly waiting?: (budget: Budget) => number;
-  /** Told of a store that could not be tended; it is tried again. */
+  /** Called when the store fails; the ledger tries again. */
   readonly onFault?: (error: unknown) => void;
 }
 
-/** How one limit of the day stands, in its unit. */
+/** State of one daily limit, in its unit. */
 export interface LimitStatus {
   readonly limit: string;
   readonly most: number;
   readonly spent: number;
   readonly reserved: number;
-  /** Of sample rates, what it leaves, 0..1. */
+  /** Share of a sample rate that the limit leaves, from 0 to 1. */
   readonly share: number;
 }
 
 export interface Ledger {
-  /** Goes on with what the store knows of the day, and tends it from then on. Rejects when it cannot be read. */
+  /** Continues with the day's sums in the store, and tends it from then on. Rejects when it cannot be read. */
   open(store: JudgeSpendStore): Promise<void>;
-  /** Reservations of a budget; another one of the same name takes over what is reserved. `lend` has a slot that is lent while a request waits for the minute. */
+  /** Reservations of a budget; a budget of the same name takes over the earlier one's. `lend` lends a slot while a request waits for its minute. */
   reservation(budget: Budget, lend?: Lend): BudgetReservation;
-  /** What these budgets together leave of a sample rate, 0..1, and the reason of a decision when that is nothing: the scarcest. */
+  /** The smallest share, from 0 to 1, that these budgets leave of a sample rate, and the reason of a decision when it is 0. */
   share(budgets: readonly Budget[]): Paced;
   status(budget: Budget): readonly LimitStatus[];
-  /** Notes what is spent and gives back what is reserved and was not needed. Rejects when the store cannot be written. */
+  /** Records what is spent and returns unused reservations. Rejects when the store cannot be written. */
   close(): Promise<void>;
 }
 
 const dayMs = 86_400_000;
-/** Reserved ahead, as a share of each limit: so much a crash may waste. */
+/** Amount reserved ahead, as a share of each limit; a crash wastes at most this. */
 const aheadShare = 0.005;
 /** Days that the store remembers. */
 const daysKept = 400;
-/** A process that is silent for this time is gone. */
+/** A process that does not renew within this time counts as dead. */
 const leaseMs = 60_000;
 const tendEveryMs = 20_000;
 const doesNotCount: Settle = () => undefined;
@@ -94,19 +93,19 @@ const doesNotCount: Settle = () => undefined;
 interface Account {
   readonly name: string;
   readonly day: Day;
-  /** As the store last had it. */
+  /** Sums at the last read of the store. */
   known: DaySpend;
-  /** Not noted there yet. */
+  /** Spending that the store does not have yet. */
   spent: Spending;
-  /** What this process has reserved in the store; other processes hold the rest, and some of them may be gone. */
+  /** Reservations of this process in the store. */
   held: Amount;
-  /** Of what is reserved in the store, what calls that are over have used; not noted there yet. */
+  /** Part of `held` that finished calls have used and the store does not know yet. */
   used: Amount;
-  /** Of what is reserved in the store, what is not handed out. */
+  /** Part of `held` that no call has. */
   free: Amount;
-  /** Calls under way. */
+  /** Calls in progress. */
   open: number;
-  /** One question to the store after the other. */
+  /** Serialises the requests to the store. */
   last: Promise<unknown>;
 }
 
@@ -121,7 +120,7 @@ export function ledger({
 }: LedgerOptions): Ledger {
   let store = first;
   let tending: PeriodicTask | undefined;
-  /** Of today and, while calls of it are under way, of yesterday. */
+  /** Accounts of today and, while calls are in progress, of yesterday. */
   const accounts = new Map<string, Account>();
   const pace = minutes({ store: () => store, telemetry, clock, sleep });
   const now = (): number => Math.floor(clock.nowMs() * 1_000);
@@ -157,14 +156,14 @@ export function ledger({
     return over;
   }
 
-  /** Notes what is spent and gives back what is not handed out. */
+  /** Records what is spent and returns what no call has. */
   async function settled(account: Account): Promise<void> {
     account.used = sumOfAmounts(account.used, account.free);
     account.free = noAmount;
     await enter(account, noAmount, {});
   }
 
-  /** The limit that does not let so much be handed out. */
+  /** Reserves what is missing. Resolves with the limit that refuses it; `undefined` when there is room. */
   async function missed(account: Account, most: Amount, limits: Partial<Amount>): Promise<Measure | undefined> {
     const missing = leftOf(most, account.free);
     if (isNothing(missing)) return undefined;
@@ -208,7 +207,7 @@ export function ledger({
     const held = leftOf(known.reserved, used);
     const others = leftOf(known.reserved, own);
     const dayShare = (clock.nowMs() % dayMs) / dayMs;
-    // What waits will cost what the questions of this day have cost.
+    // Assumes that a waiting question costs as much as today's average.
     const expected = waiting(budget) / Math.max(1, sums.requests);
     return measures.flatMap((measure): readonly LimitStatus[] => {
       const most = limits[measure];
@@ -241,7 +240,7 @@ export function ledger({
     }
   }
 
-  /** An earlier day is closed when its last call is over; what other processes have spent today is read. */
+  /** Renews the leases, refreshes today's sums, and closes an earlier day after its last call. */
   async function tended(): Promise<void> {
     await store.renew(owner, now());
     await store.adopt({ before: now() - leaseMs * 1_000, forget: dayOf(clock.nowMs() - daysKept * dayMs) });
@@ -312,7 +311,7 @@ function isBalanced({ open, free, used, spent }: Account): boolean {
   return open === 0 && isNothing(free) && isNothing(used) && spent.requests === 0;
 }
 
-/** One after the other for an account; a failed one does not hold up the next. */
+/** Runs the work after the previous work on the account, also when that has failed. */
 async function after<Result>(account: Account, work: () => Promise<Result>): Promise<Result> {
   const done = account.last.catch(() => undefined).then(work);
   account.last = done;

@@ -1,7 +1,6 @@
 /**
- * The bounds of a minute: a request waits until the last sixty seconds leave room for it. The store notes what may be used, so that a restart does
- * not begin anew and several processes keep one bound. The window gives back what was not needed. A process without a store keeps the account in
- * memory.
+ * Limits per minute: a request waits until the last sixty seconds leave room for it. The store records what requests may use, so the limit survives a restart
+ * and several processes share it. The window returns what was not used. A process without a store keeps the account in memory.
  */
 import {
   isNothing,
@@ -118,24 +117,24 @@ interface MinutesOptions {
 }
 
 interface Minutes {
-  /** Undefined: the signal came first. Rejects when the store cannot be written. */
+  /** `undefined` when the signal aborts first. Rejects when the store cannot be written. */
   pass(budget: Budget, most: Tokens, signal: AbortSignal | undefined): Promise<Settle | undefined>;
 }
 
-/** The refusal of a request whose signal came first. */
+/** The refusal of a request that was aborted while it waited. */
 export const stopped = { refused: 'judge_stopped: the service is stopping' } as const;
 
-/** Between two attempts while there is no room. */
+/** Pause between two attempts. */
 const attemptEveryMs = 250;
 
 interface Line {
-  /** By second: to be given back with the next entry. Of the last sixty seconds only. */
+  /** Amounts by second, of the last sixty seconds, that the next entry returns to the store. */
   readonly back: Map<number, Amount>;
-  /** One after the other, in the order in which they came. */
+  /** Serialises requests in the order of arrival. */
   last: Promise<unknown>;
 }
 
-/** The limits of the minute alone, of a process that keeps no ledger. */
+/** The limits per minute of a process without a ledger. */
 export function rateReservation(budget: Budget, options: Omit<MinutesOptions, 'store'>): BudgetReservation {
   const store = memorySpend();
   const rate = minutes({ ...options, store: () => store });
@@ -143,7 +142,7 @@ export function rateReservation(budget: Budget, options: Omit<MinutesOptions, 's
 }
 
 export function minutes({ store, telemetry, clock, sleep }: MinutesOptions): Minutes {
-  /** As many as there are budgets. */
+  /** By account; bounded by the number of budgets. */
   const lines = new Map<string, Line>();
 
   async function waited(line: Line, budget: Budget, wanted: Amount, signal: AbortSignal | undefined): Promise<number | undefined> {

@@ -1,7 +1,6 @@
 /**
- * The cache asks the same question about the same texts once. It holds the last answers of a judge in memory, and more of them in the
- * store, as long as the judge's entry says. A second asker waits for a question in progress. The cache holds only answers that satisfy
- * their schema, never failures.
+ * The answer cache asks the same question about the same texts once. It keeps recent answers of a judge in memory, and more of them in the store, for as long
+ * as the judge's entry says. A second asker waits for a question in progress. The cache holds only answers that satisfy their schema, never failures.
  */
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
@@ -17,19 +16,19 @@ type Answered = Extract<Answer, { readonly kind: 'answered' }>;
 export interface AnswerCacheOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  /** Told of a store that could not be read or written: then it is asked. */
+  /** Called when the store fails; the question is then asked. */
   readonly onFault?: (error: unknown) => void;
   readonly entriesMax?: number;
   readonly charsMax?: number;
 }
 
-/** What decides how a model answers a question. */
+/** The settings that decide how a model answers. */
 type AskedWith = Pick<JudgeSettings, 'model' | 'temperature' | 'reasoningEffort' | 'extraBody' | 'answerFormat'>;
 
 export interface AnswerCache {
-  /** Keeps answers in a store from now on, those of which every text may lie there. */
+  /** Stores answers from now on, if `mayLie` allows each text of theirs. */
   open(store: JudgeAnswerStore, mayLie?: (text: string) => boolean): void;
-  /** Rejects only when `ask` does. */
+  /** Answers from the cache or by `ask`. Rejects only when `ask` does. */
   through(
     judge: Pick<JudgeSettings, 'name' | 'baseUrl' | 'cacheMs'> & AskedWith,
     question: Question,
@@ -37,12 +36,12 @@ export interface AnswerCache {
   ): Promise<Answer>;
 }
 
-/** An answer is a few hundred characters. */
+/** Longest stored answer; a usual one has a few hundred characters. */
 const valueCharsMax = 64 * 1024;
 const storeRowsMax = 100_000;
 const storeCharsMax = 64 * 1024 * 1024;
 const pruneEveryMs = 600_000;
-/** No answer is kept for longer. */
+/** Longest retention of an answer. */
 export const cacheMsMax = 90 * 86_400_000;
 
 export function answerCache({
@@ -92,7 +91,7 @@ export function answerCache({
 
   async function asked(key: string, question: Question, ask: () => Promise<Answer>): Promise<Answer> {
     const answer = await ask();
-    // One that a check found fault with was the best there was, and may be better another time.
+    // A faulty answer was the best one available; another request may bring a better one.
     if (answer.kind === 'answered' && question.check?.(answer.value) === undefined) await keep(key, answer);
     return answer;
   }
@@ -116,7 +115,7 @@ export function answerCache({
       const other = underWay.get(key);
       if (other !== undefined) {
         const answer = await other;
-        // The first asker may have stopped, or run out of budget: that does not answer this one.
+        // A failure concerns the first asker alone, for example its budget.
         if (answer.kind === 'answered') {
           count('cached');
           return {
@@ -140,14 +139,14 @@ export function answerCache({
   };
 }
 
-/** Names of members among them. */
+/** All strings in the value, names of members included. */
 export function textsOf(value: JsonValue): readonly string[] {
   if (typeof value === 'string') return [value];
   if (isJsonArray(value)) return value.flatMap(textsOf);
   return isJsonObject(value) ? Object.entries(value).flatMap(([name, below]) => [name, ...textsOf(below)]) : [];
 }
 
-/** Undefined: there is none that can be used. */
+/** `undefined` when the stored answer cannot be used. */
 function cachedAnswer(kept: KeptAnswer | undefined, question: Question): Answered | undefined {
   const read = kept === undefined ? undefined : parseJson(kept.value);
   if (!isJsonObject(read)) return undefined;
@@ -162,7 +161,7 @@ function cachedAnswer(kept: KeptAnswer | undefined, question: Question): Answere
   };
 }
 
-/** A model that is asked in another way gives other answers. */
+/** Identifies the model and the settings of its requests. */
 function askedAs({ model, temperature, reasoningEffort, extraBody, answerFormat }: AskedWith): string {
   const given = [temperature, reasoningEffort, extraBody, answerFormat];
   if (given.every((one) => one === undefined)) return model;
@@ -170,7 +169,7 @@ function askedAs({ model, temperature, reasoningEffort, extraBody, answerFormat 
   return jsonText(answerFormat === undefined ? kept : [...kept, answerFormat], { sortKeys: true });
 }
 
-/** The texts as the judge sees them; the schema by its members, in any order. */
+/** Hash of the texts as the judge sees them; the order of the schema's members has no influence. */
 export function questionKey(baseUrl: string, model: string, { id, instruction, data, answerSchema, vote }: Question): string {
   const asked = [
     baseUrl,

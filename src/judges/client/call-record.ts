@@ -1,14 +1,14 @@
-/** Records the end of a request to an endpoint, however often it is sent: a span reports it. */
+/** Records a request to an endpoint, with its retries, for the span that reports it. */
 import type { Tokens } from '../../model/budget.ts';
 import type { JudgeCall, NoteCall } from '../../model/judge-call.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Busy, RetryPolicy } from '../../runtime/retry.ts';
 import type { JudgeSettings } from '../judge.ts';
 
-/** What an endpoint says of an answer beside it. */
+/** What the endpoint reports beside the answer. */
 export type ResponseNote = NonNullable<JudgeCall['response']>;
 
-/** What replies have in common. */
+/** Members that all replies share. */
 export interface Reply {
   readonly kind: string;
   readonly error?: string;
@@ -17,7 +17,7 @@ export interface Reply {
 }
 
 export interface CallRecord {
-  /** One request: `work` is given the retry policy, and what to call before each sending. Nothing is noted of what is never sent. */
+  /** Records one request. `work` gets the retry policy, and calls `sent` before each sending. A request that is never sent is not recorded. */
   through<Result extends Reply>(
     what: Pick<JudgeCall, 'operation' | 'question'>,
     policy: RetryPolicy,
@@ -63,7 +63,7 @@ export function callRecord(
   };
 }
 
-/** Hosts of which it is known who they are, by the names of the GenAI conventions. */
+/** Providers by host, with their names in the GenAI conventions. */
 const providers: readonly (readonly [host: RegExp, provider: string])[] = [
   [/\.openai\.azure\.com$/, 'azure.ai.openai'],
   [/^api\.anthropic\.com$/, 'anthropic'],
@@ -75,7 +75,7 @@ const providers: readonly (readonly [host: RegExp, provider: string])[] = [
   [/^api\.x\.ai$/, 'x_ai'],
 ];
 
-/** Of any other endpoint it is known that it speaks OpenAI's protocol, which is what the conventions ask for then. */
+/** The conventions name the protocol when the provider is unknown: `openai`. */
 export function endpointOf(baseUrl: string): Pick<JudgeCall, 'provider' | 'server'> {
   const { hostname, port, protocol } = new URL(baseUrl);
   const provider = providers.find(([host]) => host.test(hostname))?.[1] ?? 'openai';

@@ -1,4 +1,4 @@
-/** One request to a chat completions endpoint, and what it came to. No retry here. */
+/** Sends one request to a chat completions endpoint and reads the reply. Does not retry. */
 import { field, codeOf, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type OpenAI from 'openai';
 import type { JsonSchema } from '../../../evaluators/evaluator.ts';
@@ -8,7 +8,7 @@ import type { HttpClient } from '../../http/http-client.ts';
 import type { Busy } from '../../runtime/retry.ts';
 import type { AnswerFormat, JudgeDeps, JudgeSettings } from '../judge.ts';
 
-/** The one function that a model has to call: its arguments are the answer. The name is the same for every question, so that prompts stay alike. */
+/** The function that a model must call; its arguments are the answer. One name for all questions keeps prompts alike. */
 export const answerFunction = { name: 'give_answer', description: 'Takes the JSON value that answers the question.' } as const;
 
 export interface Message {
@@ -24,13 +24,13 @@ export interface CompletionRequest {
   readonly signal: AbortSignal;
 }
 
-/** Refused: perhaps the format is not known there. */
+/** `refused`: the endpoint may not support the format. */
 export type Completion = (
   | {
       readonly kind: 'text';
       readonly text: string;
       readonly tokens: Tokens | undefined;
-      /** The text is the arguments of the call that was asked for. */
+      /** True: the text is the arguments of the required call. */
       readonly called?: true;
     }
   | Busy
@@ -40,7 +40,7 @@ export type Completion = (
 
 export type Complete = (request: CompletionRequest) => Promise<Completion>;
 
-/** The answers of our questions are a few kilobytes. */
+/** An answer has a few kilobytes. */
 const answerBytesMax = 2 * 1024 * 1024;
 
 export function chatCompletions(settings: JudgeSettings, http: HttpClient, onNoConnection?: JudgeDeps['onNoConnection']): Complete {
@@ -59,7 +59,7 @@ export function chatCompletions(settings: JudgeSettings, http: HttpClient, onNoC
   };
 }
 
-/** Gateways have no route for models that call no tools: OpenRouter answers 404. */
+/** Gateways such as OpenRouter answer 404 when a model does not support tools. */
 function isUnknownThere(error: unknown): boolean {
   return field(error, 'status') === 404;
 }
@@ -81,7 +81,7 @@ export function chatBody(
   };
 }
 
-/** Not `strict`: an endpoint that is asked so has refused strict schemas, or its user has ruled them out. */
+/** Not `strict`: this format is for endpoints that have refused strict schemas, or whose user has excluded them. */
 function forcedCall(schema: JsonSchema): Pick<OpenAI.ChatCompletionCreateParamsNonStreaming, 'tools' | 'tool_choice'> {
   return {
     tools: [{ type: 'function', function: { ...answerFunction, parameters: schema } }],
@@ -89,7 +89,7 @@ function forcedCall(schema: JsonSchema): Pick<OpenAI.ChatCompletionCreateParamsN
   };
 }
 
-/** The body is whatever the endpoint sent: its declared type is a hope. */
+/** Trusts nothing in the body, whatever its declared type. */
 export function completionOf(body: unknown): Completion {
   return { ...contentOf(body), response: noteOf(body) };
 }
@@ -116,16 +116,15 @@ function contentOf(body: unknown): Completion {
     : { kind: 'text', text: content.text, tokens: counted, ...(content.kind === 'called' ? { called: true } : {}) };
 }
 
-/** `text` of what is no answer: why not. */
+/** `text`: the answer, or, for `none`, why there is none. */
 interface MessageAnswer {
   readonly kind: 'called' | 'text' | 'none';
   readonly text: string;
 }
 
 /**
- * The arguments of the call that the model had to make. The reader recognises a call by its name, whatever the request asked for, because
- * a line of a batch does not name the format of its question. Text beside a call is prose, as reasoning is, and is not read. An endpoint
- * that knows no tools passes over them and answers in text.
+ * Reads the arguments of the required call. The reader recognises the call by name alone, as a line of a batch does not name its format. It ignores text beside
+ * a call, which is reasoning. An endpoint without tools answers in text.
  */
 function answerOf(message: unknown): MessageAnswer {
   const sent = field(message, 'tool_calls');
@@ -145,7 +144,7 @@ function calledWith(calls: readonly unknown[]): MessageAnswer {
     : { kind: 'called', text };
 }
 
-/** Why no answer is whole, by the word for the end of it: those of OpenAI and what other endpoints have instead. */
+/** Why an answer is incomplete, by finish reason of OpenAI and of other endpoints. */
 const stops: { readonly [finish: string]: string | undefined } = Object.assign(Object.create(null), {
   ...Object.fromEntries(
     ['length', 'max_tokens', 'max_output_tokens', 'model_length', 'model_context_window_exceeded'].map((word) => [
@@ -167,7 +166,7 @@ const stops: { readonly [finish: string]: string | undefined } = Object.assign(O
   ),
 }) as { readonly [finish: string]: string | undefined };
 
-/** A message is a text, or a list of parts: of these the texts, and not what the model thought. */
+/** The text of a message, or the text parts of a list without reasoning parts. */
 function textOf(content: unknown): string | undefined {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return undefined;
@@ -194,7 +193,7 @@ function noteOf(body: unknown): ResponseNote {
   };
 }
 
-/** As the endpoint reports them: `believed` compares them with what was sent. */
+/** As the endpoint reports them; `believed` checks them. */
 function tokensOf(usage: unknown): Tokens | undefined {
   const input = field(usage, 'prompt_tokens');
   const output = field(usage, 'completion_tokens');

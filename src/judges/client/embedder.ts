@@ -1,4 +1,4 @@
-/** Texts → vectors: each text is asked for once, so many in one request, and what is known already not at all. */
+/** Converts texts into vectors. It requests each distinct text once, several in a request, and caches the vectors. */
 import { createHash } from 'node:crypto';
 import type { Answer, EmbeddingRequest } from '../../../evaluators/evaluator.ts';
 import { readVectors, type Vector } from '../../../evaluators/matching/vectors.ts';
@@ -22,7 +22,7 @@ export type Embedded =
 
 export type Embed = (texts: readonly string[], signal: AbortSignal) => Promise<Embedded>;
 
-/** `textsPerRequest` vectors of some thousand numbers with twenty digits each. */
+/** `textsPerRequest` vectors of some thousand numbers of twenty digits. */
 const answerBytesMax = 8 * 1024 * 1024;
 export const textsPerRequest = 16;
 
@@ -40,7 +40,7 @@ export function embeddings(settings: JudgeSettings, http: HttpClient): Embed {
   };
 }
 
-/** The body is whatever the endpoint sent: its declared type is a hope. */
+/** Trusts nothing in the body, whatever its declared type. */
 function embeddedOf(body: unknown, texts: number): Embedded {
   const data = field(body, 'data');
   const read = readVectors(Array.isArray(data) ? inOrder(data).map((entry) => field(entry, 'embedding') as JsonValue) : undefined, texts);
@@ -53,14 +53,14 @@ function embeddedOf(body: unknown, texts: number): Embedded {
   };
 }
 
-/** By the index that each names, where all do. */
+/** Sorts by index when every entry names one. */
 function inOrder(data: readonly unknown[]): readonly unknown[] {
   const byIndex = new Map(data.map((entry) => [field(entry, 'index'), entry]));
   const ordered = data.map((_, at) => byIndex.get(at));
   return ordered.includes(undefined) ? data : ordered;
 }
 
-/** Of one request: each tool call of the largest run that is scored, and what they are compared with. */
+/** Texts of one call: each tool call of the largest scored run, and the texts to compare with. */
 const textsMax = 2_000;
 
 export interface EmbedderOptions {
@@ -71,11 +71,11 @@ export interface EmbedderOptions {
   readonly request: RequestChain;
 }
 
-/** What is asked for, and what is noted of the requests for it. */
+/** The texts to embed, and who records and pays for the requests. */
 interface Wanted {
   readonly texts: readonly string[];
   readonly note: NoteCall | undefined;
-  /** Of the evaluator that asks. */
+  /** Budget of the evaluator that asks. */
   readonly budget: BudgetReservation | undefined;
 }
 
@@ -111,7 +111,7 @@ export function embedder({
       if (reply.tokens !== undefined) tokens = { input: (tokens?.input ?? 0) + reply.tokens.input, output: 0 };
     }
     const answer = answered(texts, vectors, tokens);
-    // Vectors of two lengths are of two models: none of them is worth keeping.
+    // Vectors of different lengths come from different models, so none is kept.
     if (answer.kind === 'answered') for (const text of missing) cache.keep(text, vectors.get(text) ?? []);
     return answer;
   }
@@ -142,13 +142,13 @@ export function embedder({
   };
 }
 
-/** Vectors by the hash of their text, the least recently used given up first. One for each endpoint and model. */
+/** Vectors by the hash of their text, of one endpoint and model; the least recently used go first. */
 export interface EmbeddingCache {
   of(text: string): Vector | undefined;
   keep(text: string, vector: Vector): void;
 }
 
-/** Numbers of all vectors together; each takes eight bytes. */
+/** Numbers of all vectors together, eight bytes each. */
 export const cachedNumbersMax = 4_000_000;
 
 export function embeddingCache(numbersMax: number = cachedNumbersMax): EmbeddingCache {

@@ -1,4 +1,4 @@
-/** Documents to the endpoints of evaluators over HTTP, and their answers: bounded in time and size, sent again while an endpoint is busy. */
+/** Sends documents to the HTTP endpoints of evaluators: bounded in time and size, with retries while an endpoint is busy. */
 import type { Answer, HttpCall } from '../../../evaluators/evaluator.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { parseJson } from '../../model/json.ts';
@@ -8,21 +8,21 @@ import { busyStatuses, withRetry, type Busy } from '../../runtime/retry.ts';
 import type { JudgeDeps } from '../judge.ts';
 
 export interface HttpCalls {
-  /** Resolves, never rejects: every fault is an answer of kind `failed`. `name` is what it is counted under. `tls`: certificates for HTTPS. */
+  /** Resolves, never rejects: a fault is an answer of kind `failed`. `name` labels the metrics. `tls`: certificates for HTTPS. */
   call(name: string, request: HttpCall, tls?: ClientTls): Promise<Answer>;
-  /** Ends the calls on their way; nothing is sent after it. */
+  /** Aborts the calls in progress and sends nothing more. */
   stop(): Promise<void>;
 }
 
-/** An outcome is a few kilobytes. */
+/** A verdict has a few kilobytes. */
 const answerBytesMax = 1024 * 1024;
-/** Sendings of one document while the endpoint is busy. */
+/** Attempts to send one document while the endpoint is busy. */
 const attemptsMax = 3;
 
 export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep' | 'random'>): HttpCalls {
   const stopping = new AbortController();
   let plain: HttpClient | undefined;
-  /** As long as the certificates are in use. */
+  /** One client per set of certificates, as long as they are in use. */
   const guarded = new WeakMap<ClientTls, HttpClient>();
 
   function clientOf(tls: ClientTls | undefined): HttpClient {
@@ -72,7 +72,7 @@ export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep'
   };
 }
 
-/** What the endpoint says beside an error is left out: it may quote the run or the key. */
+/** Leaves the body of an error out, as it may quote the run or the key. */
 function answerOf({ status, headers, body, isCut }: Extract<HttpAnswer, { readonly kind: 'answered' }>): Answer | Busy {
   if (isCut) return failed(`http_answer_too_large: more than ${answerBytesMax} bytes`);
   if (busyStatuses.has(status)) return { kind: 'busy', error: `http_unavailable: status ${status}`, retryAfter: headers['retry-after'] };
@@ -93,7 +93,7 @@ function headersOf({ headers }: HttpCall): HttpHeaders {
   return { accept: 'application/json', 'accept-encoding': 'gzip, deflate', ...own, 'content-type': 'application/json' };
 }
 
-/** Under what name the endpoint of an evaluator is asked, queued for and counted. No judge is named so: their names have no colon. */
+/** The queue key of an evaluator's endpoint, also its label. No judge has such a name, as judge names have no colon. */
 export function endpointQueueKey(evaluator: string): string {
   return `http:${evaluator}`;
 }

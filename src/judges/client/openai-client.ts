@@ -1,4 +1,4 @@
-/** The client of an endpoint that speaks OpenAI's protocol, and what its errors mean, down to the codes of Node, OpenSSL and the HTTP client. */
+/** The client of an endpoint that speaks OpenAI's protocol, and the meaning of its errors. */
 import type { HttpAnswer, HttpClient } from '../../http/http-client.ts';
 import type OpenAI from 'openai';
 import { busyStatuses, type Busy } from '../../runtime/retry.ts';
@@ -6,38 +6,38 @@ import type { JudgeSettings } from '../judge.ts';
 
 type Unanswered = Extract<HttpAnswer, { readonly kind: 'unanswered' }>;
 
-/** A member of something of which nothing is known; undefined: it has none of its own. */
+/** An own member of an unknown value; `undefined` when it has none. */
 export function field(from: unknown, name: string): unknown {
   return typeof from === 'object' && from !== null && Object.hasOwn(from, name)
     ? (from as { readonly [key: string]: unknown })[name]
     : undefined;
 }
 
-/** Of Node and of OpenSSL: one of the two sides does not take the other's certificate, or what answers speaks no TLS. */
+/** Error codes of Node and OpenSSL for rejected certificates and peers without TLS. */
 const handshake = /^(?:CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO$)/;
 
-/** The name leads nowhere, or the port is closed. */
+/** Error codes of a host that cannot be reached. */
 const unreachable: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-/** The code of a connection that was not made or broke, as ECONNREFUSED. `undefined` when there is none. */
+/** The code of a failed or broken connection, such as ECONNREFUSED; `undefined` for any other fault. */
 function connectionCode(fault: Unanswered): string | undefined {
   if (fault.reason === 'failed') return /^[A-Z][A-Z0-9_]{2,40}$/.test(fault.code) ? fault.code : undefined;
   return fault.reason === 'timed_out' && fault.phase === 'connection' ? 'ETIMEDOUT' : undefined;
 }
 
-/** For people: with the code of a fault of certificates. */
+/** A message for people, with the code of a TLS fault. */
 export function noConnection(fault: Unanswered): string {
   const code = connectionCode(fault) ?? '';
   return handshake.test(code) ? `no connection, for TLS (${code})` : 'no connection';
 }
 
-/** The endpoint has not read the request. */
+/** Whether the endpoint cannot have read the request. */
 function isUnsent(fault: Unanswered): boolean {
   if (fault.reason === 'timed_out') return fault.phase === 'connection';
   return fault.reason === 'failed' && (unreachable.has(fault.code) || handshake.test(fault.code));
 }
 
-/** The request itself was refused. */
+/** The endpoint refused the request itself. */
 export interface Refused {
   readonly kind: 'refused';
   readonly error: string;
@@ -46,7 +46,7 @@ export interface Refused {
 export interface Failed {
   readonly kind: 'failed';
   readonly error: string;
-  /** The endpoint may have worked on it, and charge for it. */
+  /** True: the endpoint may have worked on the request and may charge for it. */
   readonly mayCost?: true;
 }
 
@@ -54,21 +54,21 @@ export type Trouble = Busy | Refused | Failed;
 
 const refusedStatuses: ReadonlySet<number> = new Set([400, 415, 422, 501]);
 
-/** What the package sends requests with, and what it may read of an answer. */
+/** The transport of the `openai` package, and the limit of an answer's body. */
 interface OpenAiTransport {
   readonly http: HttpClient;
   readonly answerBytesMax: number;
 }
 
 /**
- * It sends once, and neither retries nor logs. Its package is a fifth of what the service would keep in memory, so it is loaded only when
- * there is a judge. It is then loaded at once, so that the first question need not wait.
+ * Sends once, without retries and logs. The `openai` package takes a fifth of the service's memory, so it is loaded only when there is a judge, and then at
+ * once, before the first question.
  */
 export async function openAiClient(settings: JudgeSettings, transport: OpenAiTransport): Promise<OpenAI> {
   const { default: Client } = await import('openai');
   return new Client({
     baseURL: settings.baseUrl,
-    // The client wants a key and else takes one from the environment: a key for one endpoint must not go to another.
+    // Without a key the package takes one from the environment, which may belong to another endpoint.
     apiKey: settings.apiKey === '' ? 'none' : settings.apiKey,
     adminAPIKey: null,
     organization: null,
@@ -77,13 +77,13 @@ export async function openAiClient(settings: JudgeSettings, transport: OpenAiTra
     defaultHeaders: { ...settings.headers, ...(settings.apiKey === '' ? { Authorization: null } : {}) },
     timeout: settings.timeoutMs,
     maxRetries: 0,
-    // What it logs would be texts of runs.
+    // Its logs would contain texts of runs.
     logLevel: 'off',
     fetch: fetchOver(transport, settings.timeoutMs),
   });
 }
 
-/** No answer came, or one that is too large. `message`: by it the package recognises a time limit. */
+/** An HTTP fault on its way through the package, which recognises a timeout by `message`. */
 class HttpFault extends Error {
   readonly fault: Unanswered | { readonly reason: 'too_large'; readonly bytesMax: number };
 
@@ -95,7 +95,7 @@ class HttpFault extends Error {
   }
 }
 
-/** As much of `fetch` as the package uses: the answer is whole when it resolves. */
+/** The part of `fetch` that the package uses; it resolves with the whole answer. */
 function fetchOver({ http, answerBytesMax }: OpenAiTransport, timeoutMs: number): typeof fetch {
   return async (input, { signal, ...init } = {}) => {
     const request = new Request(input, init);
@@ -109,20 +109,20 @@ function fetchOver({ http, answerBytesMax }: OpenAiTransport, timeoutMs: number)
       answerBytesMax,
       signal: signal ?? undefined,
     });
-    // As `fetch` does: the package then knows that its own time limit, or its caller, ended the request.
+    // Rejects as `fetch` does, so the package recognises its own timeout and an abort by the caller.
     if (answer.kind === 'unanswered') throw answer.reason === 'aborted' ? new DOMException('aborted', 'AbortError') : new HttpFault(answer);
     const { status, isCut } = answer;
     if (isCut) throw new HttpFault({ reason: 'too_large', bytesMax: answerBytesMax });
-    // The body is decoded already.
+    // The HTTP client has decoded the body.
     const { 'content-encoding': _, 'content-length': __, ...headers } = answer.headers;
     return new Response(bodiless.has(status) ? null : new Uint8Array(answer.body), { status, headers });
   };
 }
 
-/** What `Response` takes no body with. */
+/** Statuses for which `Response` accepts no body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** What the HTTP client said, in the chain of an error of the package. `undefined` when it said nothing. */
+/** The HTTP fault in the chain of causes; `undefined` when there is none. */
 function httpFault(error: unknown): HttpFault['fault'] | undefined {
   let one = error;
   for (let depth = 0; one instanceof Error && depth < causesMax; depth++) {
@@ -134,13 +134,13 @@ function httpFault(error: unknown): HttpFault['fault'] | undefined {
 
 const causesMax = 10;
 
-/** The code of a connection that was not made or broke, as ECONNREFUSED. `undefined` when there is none. */
+/** The code of a failed or broken connection, such as ECONNREFUSED; `undefined` for any other error. */
 export function codeOf(error: unknown): string | undefined {
   const fault = httpFault(error);
   return fault === undefined || fault.reason === 'too_large' ? undefined : connectionCode(fault);
 }
 
-/** The endpoint's own message is left out: it may quote the run or the key. */
+/** Leaves the endpoint's message out, as it may quote the run or the key. */
 export async function troubleOf(error: unknown): Promise<Trouble> {
   const { APIConnectionError, APIConnectionTimeoutError, APIError } = await import('openai');
   const fault = httpFault(error);
@@ -160,7 +160,7 @@ export async function troubleOf(error: unknown): Promise<Trouble> {
   if (typeof status !== 'number') return { kind: 'failed', error: 'judge_stopped: the question was given up', mayCost: true };
   const unavailable = `judge_unavailable: status ${status}`;
   if (status >= 300 && status < 400) return { kind: 'failed', error: `judge_redirected: status ${status}, and redirects are not followed` };
-  // An exhausted account stays so however often it is asked.
+  // A retry does not refill an exhausted account.
   if (status === 429 && field(error, 'code') === 'insufficient_quota') return { kind: 'failed', error: 'judge_out_of_quota: status 429' };
   if (busyStatuses.has(status)) return { kind: 'busy', error: unavailable, retryAfter: retryAfterOf(field(error, 'headers')) };
   if (refusedStatuses.has(status)) return { kind: 'refused', error: `judge_refused_request: status ${status}` };

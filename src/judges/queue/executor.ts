@@ -1,7 +1,6 @@
 /**
- * The bounded queue between the pipeline and judges or endpoints, in memory. Each of them has a number of slots, which is the one limit
- * of concurrency. A job holds a slot from its first question to its verdict. It lends the slot while it waits for a batch or for the
- * minute of its evaluator's budget.
+ * The bounded queue between the pipeline and judges or endpoints, in memory. Each queue key has a number of slots, which is the only limit of concurrency. A
+ * job holds a slot from its first question to its verdict. It lends the slot while it waits for a batch or for the minute of its evaluator's budget.
  */
 import type { Answer, Asking } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
@@ -15,19 +14,19 @@ import { isPutOff } from '../batch/batch-queue.ts';
 import { isCircuitOpen } from '../judge-chain.ts';
 import { costOf, usdOf, type TokenPrice, overLimit } from '../budget/budgets.ts';
 
-/** Who is asked: a judge, or the endpoint of an evaluator over HTTP. */
+/** A judge, or the endpoint of an HTTP evaluator. */
 export interface QueueKey {
-  /** Jobs with the same name share its slots. */
+  /** Jobs of one name share its slots. */
   readonly name: string;
-  /** Slots: jobs that ask at the same time. */
+  /** Slots: the number of jobs in progress. */
   readonly concurrency: number;
-  /** Jobs that do not count as waiting, because most of them have lent their slots to wait for a batch; absent: `concurrency`. */
+  /** Jobs that do not count as waiting, as most of them have lent their slots to wait for a batch. Default: `concurrency`. */
   readonly room?: number;
-  /** The labels of its tokens: the name of the judge and its model; and what a million of them cost. */
+  /** Name and model of the judge, as labels of its tokens; and the price of a million tokens. */
   readonly judge?: string;
   readonly model?: string;
   readonly price?: TokenPrice | undefined;
-  /** Of what came in a batch; absent: the same. */
+  /** Price of batched questions. Absent: `price`. */
   readonly batchPrice?: TokenPrice | undefined;
   readonly answer: Ask;
 }
@@ -36,19 +35,19 @@ export interface QueueKey {
 export interface JudgeJob {
   /** Name of the configured evaluator. */
   readonly name: string;
-  /** Whose run it is. */
+  /** Name of the run's agent. */
   readonly agent?: string | undefined;
   readonly key: QueueKey;
-  /** Answers this job; absent: its queue key does. */
+  /** Answers the questions of this job. Absent: `key.answer` does. */
   readonly answer?: (lend: Lend) => Ask;
   readonly threshold: number | null;
-  /** Begins the evaluation; called when its turn comes. */
+  /** Begins the evaluation; called when the job has its slot. */
   readonly questions: () => Asking<Outcome>;
-  /** Called exactly once. The caller reports the decision: `overload`, or that of the verdict. */
+  /** Called exactly once. The caller reports the decision: `overload`, or the one of the verdict. */
   readonly done: (end: JudgeEnd) => void;
 }
 
-/** `calls`: what was asked on the way; the first ones of many. */
+/** `calls`: requests of the job, the first `judgeCallsMax` of them. */
 export type JudgeEnd = (
   | { readonly kind: 'judged'; readonly verdict: Verdict }
   | { readonly kind: 'over_budget'; readonly reason: string }
@@ -58,7 +57,7 @@ export type JudgeEnd = (
 export interface JudgeExecutorOptions {
   readonly telemetry: Telemetry;
   readonly sleep: Sleep;
-  /** Jobs of all queue keys beyond their room. */
+  /** Limit of jobs beyond the room of their queue keys. */
   readonly waitingMax?: number;
   readonly questionsMax?: number;
 }
@@ -66,20 +65,20 @@ export interface JudgeExecutorOptions {
 export interface JudgeExecutor {
   /** Never waits, never throws. */
   offer(job: JudgeJob): void;
-  /** Refuses new jobs, finishes what is there, ends what is left at the deadline as overload. May be called twice. */
+  /** Refuses new jobs, finishes those in the queue, and ends the rest at the deadline as overload. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 interface Held {
   readonly job: JudgeJob;
-  /** False as soon as `done` was called. */
+  /** False once `done` was called. */
   open: boolean;
-  /** Waits for a slot. */
+  /** True: the job waits for a slot. */
   isWaiting: boolean;
 }
 
 interface KeyState {
-  /** The newest of the name. */
+  /** The latest settings of the name. */
   key: QueueKey;
   readonly limiter: ConcurrencyLimiter;
   held: number;
@@ -87,7 +86,7 @@ interface KeyState {
 
 export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
   const { telemetry, waitingMax = 1000, questionsMax = 50 } = options;
-  /** Only of those with jobs. */
+  /** State of the queue keys that have jobs. */
   const keys = new Map<string, KeyState>();
   const held = new Set<Held>();
   let waiting = 0;
@@ -139,7 +138,7 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
   }
 
   async function endOf(job: JudgeJob, lend: Lend): Promise<JudgeEnd> {
-    /** The answer of a question that was not sent. Nothing more is asked then: what the evaluator makes of it is not its verdict. */
+    /** The answer of a question that was not sent. Further questions are not asked, and the evaluator's result does not count. */
     let unasked: Answer | undefined;
     let cached = 0;
     const made: JudgeCall[] = [];
@@ -204,14 +203,14 @@ function roomOf({ room, concurrency }: QueueKey): number {
   return room ?? concurrency;
 }
 
-/** The explanation of a verdict that failed with its judge names the judge: a service has several of them. */
+/** Names the judge in the explanation when the evaluation failed with an error of the judge. */
 function namedIn(verdict: Verdict, failures: ReadonlySet<string>, { judge }: QueueKey): Verdict {
   return judge !== undefined && verdict.kind === 'failed' && failures.has(verdict.error)
     ? { ...verdict, explanation: `Judge ${judge}: ${verdict.explanation}` }
     : verdict;
 }
 
-/** Begins inside the generator, so that a fault there is a failed verdict as well. */
+/** Starts inside the generator, so an exception becomes a failed verdict. */
 function* begun(job: JudgeJob): Asking<Outcome> {
   return yield* job.questions();
 }

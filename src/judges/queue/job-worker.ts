@@ -1,7 +1,6 @@
 /**
- * The job worker takes waiting jobs out of the store, the oldest first, and gives each queue as many as it has slots. The transaction that writes
- * a verdict deletes the row of its job. So the next process asks again what a dead process had in progress, and never what is answered. Of
- * several processes over one store one holds a job at a time, by a lease (decision 43).
+ * The job worker takes waiting jobs out of the store, oldest first, and gives each queue as many as it has slots. The transaction that writes a verdict deletes
+ * the job's row, so the next process repeats exactly the unanswered jobs of a dead one. Processes that share a store hold jobs by lease (decision 43).
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { JudgeJobStore, WaitingJob } from '../../model/store/judge-store.ts';
@@ -13,13 +12,13 @@ import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts'
 
 export interface JobWorkerOptions {
   readonly store: JudgeJobStore;
-  /** Of this process, and of the one that comes after it over the same journal. */
+  /** Identifies this process, and its successor over the same journal. */
   readonly owner: string;
-  /** Limits of the waiting jobs. Beyond `rows` the worker admits no more; a job older than `ageMs` ends as overload. */
+  /** Limits of waiting jobs. The worker admits no more than `rows`; a job older than `ageMs` ends as overload. */
   readonly keep: { readonly rows: number; readonly ageMs: number };
-  /** How many jobs of a queue are in progress at the same time. */
+  /** Slots of a queue. */
   readonly places: (queueKey: string) => number;
-  /** How much longer than other jobs those of a queue may wait. */
+  /** Additional age limit of a queue's jobs. */
   readonly moreMs?: (queueKey: string) => number;
   readonly resume: (job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd) => void;
   readonly watermarks: Pick<DeliveryWatermarks, 'delivered' | 'stored'>;
@@ -30,31 +29,31 @@ export interface JobWorkerOptions {
 }
 
 export interface JobWorker {
-  /** Whether one more job may wait in a queue; it then comes with the next item that is offered to the store. */
+  /** Admits one more job of a queue, which then comes with the next item that is offered to the store. */
   admits(queueKey: string): boolean;
-  /** The questions of the jobs that wait or are in progress; `questionsOf` has those of one job of a queue. */
+  /** Questions of all jobs that wait or are in progress. `questionsOf`: questions of one job of a queue. */
   waiting(questionsOf: (queueKey: string) => number): number;
   start(): void;
-  /** Takes nothing more. May be called twice, and without `start`. */
+  /** Takes no further jobs. May be called twice, and without `start`. */
   stop(): Promise<void>;
 }
 
-/** Between two rounds: nothing waits, something waits, the store fails. */
+/** Pause between two rounds, by state: nothing waits, something waits, the store fails. */
 const restMs = { idle: 1_000, busy: 50, faulty: 1_000 } as const;
-/** Beyond so many, rows are counted once in a while. */
+/** Beyond this number the rows are counted once per `countEveryMs`. */
 const fewRows = 1_000;
 const countEveryMs = 1_000;
-/** A process that is silent for this time is gone, and another one takes its jobs. */
+/** A process that does not renew within this time counts as dead, and another one takes its jobs. */
 const leaseMs = 30_000;
 const renewEveryMs = 10_000;
-/** Jobs that one round takes from a queue, or ends for their age. */
+/** Limit of jobs that one round takes from a queue. */
 const takeMax = 200;
-/** Jobs taken for one slot, so that it is not empty until the next round. */
+/** Jobs taken per slot, so that a slot is not idle until the next round. */
 const perPlace = 2;
 
 interface Taken {
   readonly queueKey: string;
-  /** The item with its verdict is at or below it; `undefined` while the job is in progress. */
+  /** An item at or below this watermark contains the verdict; absent while the job is in progress. */
   endedAt?: Watermark;
 }
 
@@ -72,15 +71,15 @@ export function jobWorker({
   onFault,
 }: JobWorkerOptions): JobWorker {
   const ended = new AbortController();
-  /** By the id of the row. */
+  /** By row id. */
   const taken = new Map<number, Taken>();
-  /** Jobs that the store may not have yet. A job comes with the first item above `after`. */
+  /** Admitted jobs that the store may not have yet. A job comes with the first item above `after`. */
   let admitted: { readonly after: Watermark; readonly queueKey: string }[] = [];
   let queues: Awaited<ReturnType<JudgeJobStore['counts']>> = [];
   let rows = 0;
   let countedMs = -Infinity;
   let reported: ReadonlySet<string> = new Set();
-  /** Jobs that found no slot: any process may take them. */
+  /** Jobs that found no slot, so any process may take them. */
   const released: number[] = [];
   let renewedMs = clock.nowMs();
   let working: PeriodicTask | undefined;
@@ -90,7 +89,7 @@ export function jobWorker({
     telemetry.add('tracejury.judge.jobs', jobs, { 'tracejury.outcome': outcome });
   }
 
-  /** The store has the verdict and no row, or the row and no verdict. Either way the rows say what to do. */
+  /** Forgets finished jobs once the store has their verdicts: from then on the rows alone decide. */
   function forgetStored(): void {
     const stored = watermarks.stored();
     for (const [id, { endedAt }] of taken) if (endedAt !== undefined && endedAt <= stored) taken.delete(id);
@@ -143,7 +142,7 @@ export function jobWorker({
     }
   }
 
-  /** Many rows are not counted in each round. */
+  /** Limits how often many rows are counted. */
   async function recount(): Promise<void> {
     if (rows > fewRows && clock.nowMs() - countedMs < countEveryMs) return;
     queues = await store.counts();

@@ -1,4 +1,4 @@
-/** Puts one run before several judges at the same time, and before one more where their votes are not sure enough. What comes of it is one verdict, or one reason why there is none. */
+/** Asks several judges about one run at the same time, and one more when their votes are not certain enough. The result is one verdict, or the reason why there is none. */
 import type { Answer, Asking } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
 import type { Verdict } from '../../model/verdict.ts';
@@ -21,16 +21,16 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { costOf, usdOf, type TokenPrice } from '../budget/budgets.ts';
 
 export interface Jury {
-  /** Of the configured evaluator. */
+  /** Name of the configured evaluator. */
   readonly name: string;
   readonly panel: Panel;
-  /** What stands for the model of its verdicts. */
+  /** The model name of its verdicts. */
   readonly model: string;
-  /** Begins the evaluation, anew for each vote. */
+  /** Begins the evaluation, once per vote. */
   readonly questions: () => Asking<Verdict>;
-  /** Puts one vote before its judge. Resolves, never rejects. */
+  /** Asks one judge for its vote. Resolves, never rejects. */
   readonly ask: (judge: string, questions: () => Asking<Verdict>) => Promise<AskEnd>;
-  /** The same for judges that are one model at one endpoint: what one of them answers would be the other's answer. */
+  /** The same text for judges that are one model at one endpoint, as one's answer is the other's. */
   readonly identity: (judge: string) => string;
   readonly price: (judge: string) => TokenPrice | undefined;
   readonly telemetry: Telemetry;
@@ -48,7 +48,7 @@ export async function juryEnd(jury: Jury): Promise<AskEnd> {
   const account = accountOf(jury);
   const vote = voter(jury, account.heard);
   const ballots = await Promise.all(slotsOf(jury.panel).map(vote));
-  // No judge was asked: there is nothing to report.
+  // The evaluation ended without a question.
   if (!account.isBegun() && ballots[0]?.end.kind === 'judged') return ballots[0].end;
   const count = countOf(ballots);
   const ended = (verdict: Verdict, escalated?: Escalated): AskEnd => {
@@ -58,14 +58,14 @@ export async function juryEnd(jury: Jury): Promise<AskEnd> {
   if (count.kind === 'missing') return count.end.kind === 'judged' ? ended(count.end.verdict) : count.end;
   const escalated = await escalatedOf(jury.panel, count, vote);
   const end = escalated?.ballot.end;
-  // The next process asks it; what was answered is known then.
+  // The next process continues with the answers that are known.
   if (end?.kind === 'overload' && end.reason === 'stopping') return end;
   return ended((escalated === undefined ? undefined : verdictOfEscalation(escalated)) ?? count.verdict, escalated);
 }
 
 type Vote = (seat: Slot) => Promise<Ballot>;
 
-/** Votes of one identity are numbered, whatever the names of the judges. */
+/** Numbers the votes of each identity, whatever the names of the judges. */
 function voter({ panel, questions, ask, identity }: Jury, heard: (judge: string, answer: Answer) => void): Vote {
   const given = new Map<string, number>();
   const asksConfidence = panel.escalate?.below !== undefined;
@@ -97,7 +97,7 @@ async function escalatedOf(
   };
 }
 
-/** What the answers to all questions have used. */
+/** Sums the usage of all answers. */
 function accountOf({ price }: Jury): {
   readonly heard: (judge: string, answer: Answer) => void;
   readonly isBegun: () => boolean;
