@@ -1,4 +1,4 @@
-/** What people say of a run, as one word: it passed, or it failed. */
+/** The rate of an evaluator over all traffic, weighted by sampling probabilities and corrected by people's labels; and the meaning of those labels. */
 import type { RunKey } from '../model/agent-trace.ts';
 import { noTenant } from '../model/ids.ts';
 import type { AnnotatedRun, StoredAnnotation } from '../model/store/annotation-store.ts';
@@ -18,10 +18,10 @@ import {
   weightedRate,
 } from '../statistics/weighted-rate.ts';
 
-/** From here on a score without a word is a pass. */
+/** The lowest score that counts as a pass when neither `passed` nor a label is given. */
 const passingScore = 0.5;
 
-/** What the labels of an evaluator mean: those of its verdicts that always pass, or never. */
+/** Whether each label of an evaluator means a pass, for labels that always or never pass. */
 type LabelMeanings = ReadonlyMap<string, boolean>;
 
 export function labelMeanings(verdicts: Iterable<{ readonly word: string; readonly label: string }>): LabelMeanings {
@@ -39,7 +39,7 @@ export function labelMeanings(verdicts: Iterable<{ readonly word: string; readon
   ]);
 }
 
-/** `passed` when it is stated, else what the label means, else whether the score reaches a half. `undefined` when the meaning of the label is unknown. */
+/** Whether an annotation passes: as stated, else by the meaning of its label, else by its score. `undefined` when the label is unknown. */
 export function passedOf(
   { passed, label, score }: Pick<StoredAnnotation, 'passed' | 'label' | 'score'>,
   meanings: LabelMeanings,
@@ -52,14 +52,14 @@ export function passedOf(
 /** A run, or one of its tool calls. */
 export interface LabelledRun {
   readonly key: string;
-  /** Of most of those who say something; undefined: as many say the one as the other. */
+  /** The majority of the annotators; `undefined` for a tie. */
   readonly passed: boolean | undefined;
-  /** By annotator. */
+  /** Annotators and whether they pass the run. */
   readonly words: ReadonlyMap<string, boolean>;
   readonly verdict: AnnotatedRun['verdict'];
 }
 
-/** Annotations of one name, gathered by what they are about. `unreadable`: annotations whose label means nothing here. */
+/** Groups annotations of one name by target. `unreadable`: number of annotations with an unknown label. */
 export function labelledRuns(rows: readonly AnnotatedRun[]): { readonly runs: readonly LabelledRun[]; readonly unreadable: number } {
   const meanings = labelMeanings(rows.flatMap(({ verdict }) => verdict ?? []));
   let unreadable = 0;
@@ -77,7 +77,7 @@ export function labelledRuns(rows: readonly AnnotatedRun[]): { readonly runs: re
   return { runs, unreadable };
 }
 
-/** Of two who name a call differently, by its span and by its id, both mean the call that the evaluator has found. */
+/** Annotators may name a call by its span or its id; the evaluator's part identifies it. */
 function targetText(row: AnnotatedRun): string {
   const {
     annotation: { toolCall },
@@ -90,39 +90,36 @@ export function runKeyText(run: RunKey): string {
   return `${run.tenant}/${runTargetId(run)}`;
 }
 
-// The rate of one evaluator over all traffic, from the runs that it scored: weighted by the probabilities with which they were chosen, corrected by
-// what people say where they say enough, with what it does not speak for.
-
-/** With fewer labels of each kind of verdict a correction says more about chance than about the judge. */
+/** Labels required per kind of verdict; with fewer, chance dominates the correction. */
 export const labelsMin = 20;
 
 export interface HonestRate {
-  /** `pass_rate`, or `mean_score` of an evaluator without a threshold. */
+  /** `mean_score` for an evaluator without a threshold. */
   readonly measure: 'pass_rate' | 'mean_score';
-  /** What holds: corrected where it can be, else as judged. */
+  /** The corrected rate if there are enough labels, else the judged one. */
   readonly rate: Estimate;
   readonly corrected: boolean;
-  /** As the evaluator judged. */
+  /** The rate by the evaluator's verdicts. */
   readonly judged: Estimate;
-  /** What people would find; whoever labels may choose runs by the verdict. */
+  /** The rate that people would find. Labels may depend on the verdict. */
   readonly predictionPowered: PredictionPowered | NotEstimable;
-  /** The same from how often the judge errs; holds only if labels were given whatever the verdict. */
+  /** The rate corrected by the judge's error rates. Valid only if labels do not depend on the verdict. */
   readonly roganGladen: CorrectedRate | NotEstimable;
-  /** Judged runs that people have labelled. */
+  /** Number of judged runs with a label. */
   readonly labels: number;
   readonly coverage: Coverage | NotEstimable;
   readonly weights: RateWeights;
 }
 
-/** What single runs weigh in a rate. */
+/** Weights of single runs in a rate. */
 interface RateWeights extends CappedWeights {
-  /** Kish's: runs of equal weight with as much information, after weights were cut. */
+  /** Kish's effective size after the cap of weights. */
   readonly kishN: number;
 }
 
 export interface RateInput {
   readonly rows: readonly VerdictRow[];
-  /** Whether people say that a run passed, by its key. */
+  /** Whether people pass a run, by run key. */
   readonly labels: ReadonlyMap<string, boolean>;
   readonly decided: readonly DecidedRuns[];
 }
@@ -168,14 +165,14 @@ export function honestRate({ rows, labels, decided }: RateInput): HonestRate {
   };
 }
 
-/** What one of all these runs may weigh, also one that has no verdict. */
+/** Limit of a run's weight among all these rows, with or without a score. */
 export function weightMaxOf(rows: readonly VerdictRow[]): number {
   return cappedWeights(rows.map(({ sampleProbability }) => sampleProbability)).weightMax;
 }
 
 type Observe = (row: VerdictRow, value: number) => RateObservation;
 
-/** Sessions of two tenants are two sessions, whatever their ids. */
+/** Session ids of different tenants are different sessions. */
 function observation({ weightMax }: CappedWeights): Observe {
   return ({ tenant, sampleProbability, sessionId }, value) => ({
     value,
@@ -186,7 +183,7 @@ function observation({ weightMax }: CappedWeights): Observe {
 
 const strata = [1, 0] as const;
 
-/** Of passes and of failures each, as far as there are any. */
+/** Enough labels among passes and among failures. */
 function isEnough(judged: readonly Judged[]): boolean {
   return strata.every((value) => {
     const own = judged.filter((one) => one.value === value);
@@ -194,10 +191,7 @@ function isEnough(judged: readonly Judged[]): boolean {
   });
 }
 
-/**
- * People label failures more often than passes. So among the runs of one verdict the labels count as drawn evenly, and with the probability
- * that came of it.
- */
+/** People label failures more often than passes. So labels count as drawn evenly among the runs of one verdict, with the resulting probability. */
 function corrected(judged: readonly Judged[], observed: Observe): PredictionPowered | NotEstimable {
   const shares = new Map(
     strata.map((value) => {
@@ -205,7 +199,7 @@ function corrected(judged: readonly Judged[], observed: Observe): PredictionPowe
       return [value, own.filter(({ label }) => label !== undefined).length / Math.max(1, own.length)] as const;
     }),
   );
-  // A verdict without labels leaves every opinion of people possible.
+  // Without labels for a verdict, nothing is known about people's opinion of it.
   if (judged.length > 0 && strata.some((value) => shares.get(value) === 0 && judged.some((one) => one.value === value)))
     return notEstimable('no_labels');
   return predictionPowered(
@@ -224,7 +218,7 @@ function reckoned(judged: readonly Judged[], plain: Estimate): CorrectedRate | N
   return roganGladen({ judged: plain, labelled: confusion(labelled), overlap: labelled.length / judged.length });
 }
 
-/** Runs without a question, or without an answer. */
+/** The coverage of the rate: runs with a score, without an answer, and without a question. */
 function covered(rows: readonly VerdictRow[], judged: readonly Judged[], decided: readonly DecidedRuns[]): Coverage | NotEstimable {
   const weightMax = weightMaxOf(rows);
   const weight = (some: readonly VerdictRow[]): number =>

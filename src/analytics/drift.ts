@@ -1,9 +1,9 @@
-/** A drift measurement against the first one: how many verdicts differ, and whether in one direction more than by chance. */
+/** Compares a drift measurement with the baseline. */
 import type { DriftAnswer, DriftCounts, DriftWord } from '../model/store/drift-store.ts';
 import type { NotEstimable } from '../statistics/estimate.ts';
 import { verdictDrift, type AskedAgain, type VerdictDrift } from '../statistics/comparison.ts';
 
-/** Runs that neither passed nor failed, then or now, are compared with nothing. */
+/** Counts runs that passed or failed in both measurements. */
 export function driftCounts(before: readonly DriftAnswer[], now: readonly DriftAnswer[]): DriftCounts {
   const first = new Map(before.map((answer) => [answer.run, answer.word]));
   const pairs = now.map(({ run, word }) => `${first.get(run) ?? ''} ${word}`);

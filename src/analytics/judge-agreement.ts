@@ -1,6 +1,6 @@
 /**
- * How far the verdicts of evaluators agree with what people say of the same runs, by evaluator, its version and the model of the judge; and how far people
- * agree with one another. Failures count as positive, because a judge is there to find them.
+ * Agreement of evaluators with people on the same runs, by evaluator, version and model of the judge; and agreement among people. Failures count as positive,
+ * as a judge is there to find them.
  */
 import type { AnnotatedRun } from '../model/store/annotation-store.ts';
 import { cohenKappa, type Kappa, raterAgreement, type RaterAgreement } from '../statistics/cohen-kappa.ts';
@@ -8,7 +8,7 @@ import { confusion, confusionRates, type Confusion, type ConfusionRates } from '
 import { notEstimable, type NotEstimable } from '../statistics/estimate.ts';
 import { type LabelledRun, labelledRuns } from './corrected-rate.ts';
 
-/** What is compared: whole runs, or single tool calls. */
+/** The unit of comparison: runs or tool calls. */
 export type About = 'run' | 'tool_call';
 
 export interface JudgeAgreement {
@@ -18,7 +18,7 @@ export interface JudgeAgreement {
   readonly kind: string;
   readonly version: number;
   readonly model: string | undefined;
-  /** Runs, or calls, that people and the evaluator have said passed or failed. */
+  /** Number of runs or calls on which both people and the evaluator decide. */
   readonly runs: number;
   /** Positive is a failure. */
   readonly confusion: Confusion;
@@ -31,9 +31,9 @@ export interface PeopleAgreement {
   readonly about: About;
   readonly people: number;
   readonly runs: number;
-  /** Runs of which as many say that they passed as that they failed: these are not compared. */
+  /** Runs on which people tie; they are not compared. */
   readonly disputed: number;
-  /** Annotations with a label that none of the evaluator's verdicts has. */
+  /** Annotations with a label that no verdict of the evaluator has. */
   readonly unreadable: number;
   readonly agreement: RaterAgreement;
 }
@@ -64,10 +64,10 @@ export function agreementOf(rows: readonly AnnotatedRun[]): Agreement {
   };
 }
 
-/** An evaluator that asks a judge, as it is configured. */
+/** A configured judge evaluator. */
 export type JudgeInForce = Pick<JudgeAgreement, 'name' | 'evaluator' | 'version' | 'model'>;
 
-/** The entry of an evaluator without labels: no agreement can be estimated. */
+/** The entry of an evaluator without labels, for which nothing can be estimated. */
 export function withoutLabels(judge: JudgeInForce): JudgeAgreement {
   const none = notEstimable('no_labels');
   return {

@@ -1,4 +1,4 @@
-/** The rates of evaluators, out of the store: the newest runs of a period, a page at a time. */
+/** Computes the rates of evaluators from the store: the newest runs of a period, in pages. */
 import { annotationRowsMax, type AnnotatorKind } from '../model/store/annotation-store.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { RowPlace, RunPeriod, VerdictRow } from '../model/store/verdict-rows.ts';
@@ -9,28 +9,28 @@ import { honestRate, type HonestRate, labelledRuns, weightMaxOf } from './correc
 export type RateSource = Pick<Store, 'verdicts' | 'annotations'>;
 
 export interface RatesQuery extends RunPeriod {
-  /** `undefined`: all that ask a judge or an endpoint. */
+  /** `undefined` for all evaluators that are not rules. */
   readonly name?: string;
   readonly kinds: readonly AnnotatorKind[];
-  /** Of the period the newest so many count. */
+  /** Limit of runs; the newest count. */
   readonly runsMax: number;
-  /** Also by agent, of the agents with the most verdicts. */
+  /** Number of agents with rates of their own: those with the most verdicts. */
   readonly agentsMax?: number;
-  /** Also by tenant, of the tenants with the most verdicts. */
+  /** Number of tenants with rates of their own: those with the most verdicts. */
   readonly tenantsMax?: number;
 }
 
 export interface EvaluatorRate extends HonestRate {
   readonly name: string;
   readonly kind: string;
-  /** Undefined: of all agents. */
+  /** `undefined` for all agents. */
   readonly agent: string | undefined;
-  /** Undefined: of all tenants. */
+  /** `undefined` for all tenants. */
   readonly tenant: Tenant | undefined;
 }
 
 export interface Rates {
-  /** From when on runs count: later than requested when there are too many. */
+  /** Start of the counted runs; later than requested when the limit applies. */
   readonly since: Micros;
   readonly rates: readonly EvaluatorRate[];
 }
@@ -87,7 +87,7 @@ async function allRows(store: RateSource, query: RunPeriod & { readonly name: st
   }
 }
 
-/** The names with the most rows, in their own order. */
+/** The names with the most rows, sorted by name. */
 function most<Name extends string>(
   rows: readonly VerdictRow[],
   nameOf: (row: VerdictRow) => Name | undefined,

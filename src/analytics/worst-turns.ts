@@ -1,23 +1,23 @@
-/** The worst turn of a session, by evaluator: the runs that share a session id are its turns, in the order of their starts. */
+/** The worst turn of a session by evaluator. Turns are the runs of a session id by start time. */
 
-/** What one evaluator says of one turn; undefined `score`: it did not score the turn. */
+/** The score of one evaluator on one turn; `undefined` when the turn has none. */
 export interface TurnScore {
   readonly name: string;
   readonly score: number | undefined;
 }
 
 export interface WorstTurn {
-  /** Of the evaluator. */
+  /** Name of the evaluator. */
   readonly name: string;
-  /** Turns that it scored. */
+  /** Number of scored turns. */
   readonly scored: number;
-  /** Index of the turn with the lowest score, the earliest of equal ones; undefined: it scored none. */
+  /** Index of the turn with the lowest score, the earliest of equal ones; `undefined` when no turn has a score. */
   readonly worst: number | undefined;
   /** The lowest score. */
   readonly score: number | undefined;
 }
 
-/** In the order in which the names first come. */
+/** In order of the first appearance of a name. */
 export function worstTurns(turns: readonly (readonly TurnScore[])[]): readonly WorstTurn[] {
   const found = new Map<string, WorstTurn>();
   for (const [at, turn] of turns.entries()) {

@@ -2,60 +2,60 @@
 import type { SpanId, Tenant, TraceId } from './ids.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** How we know a value. */
+/** Source of a value. */
 export type Provenance = 'tool_span' | 'span_event' | 'log_record' | 'model_message' | 'agent_span' | 'given';
 
 export interface ToolError {
   readonly message: string;
   readonly type?: string;
-  /** Which sign told us. */
+  /** The sign by which the failure was recognised. */
   readonly sign: 'span_status' | 'exception_event' | 'error_type' | 'is_error' | 'result_status';
 }
 
-/** One execution of a tool. An absent member was not carried by the spans: it is unknown, not empty. */
+/** One execution of a tool. An absent member is unknown, as the spans did not carry it; it is not empty. */
 export interface ToolCall {
   readonly name: string;
   /** The model's id of this call. */
   readonly id?: string;
   /** A stable id of the tool itself, not of the call. */
   readonly toolId?: string;
-  /** Null: arguments were sent but are not an object; `argumentsText` holds what was sent. */
+  /** Null: the spans carry arguments that are no object; `argumentsText` holds them. */
   readonly arguments?: JsonObject | null;
   readonly argumentsText?: string;
   /** Null: the tool returned nothing. */
   readonly result?: JsonValue;
-  /** What the spans carry of arguments or a result that was cut short on the way. The value itself is then absent: it is not known. */
+  /** The beginning of arguments or a result that was truncated on the way. The member of the value itself is then absent. */
   readonly truncated?: { readonly arguments?: string; readonly result?: string };
   readonly error?: ToolError;
-  /** The status of the tool's span is OK, which states success. A status that is unset states nothing. */
+  /** True: the status of the tool's span is OK. An unset status states no outcome. */
   readonly statedOk?: true;
-  /** False: a model asked for the call and nothing shows that it ran. */
+  /** False: a model requested the call and no span shows that it ran. */
   readonly executed: boolean;
   readonly spanId?: SpanId;
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
-  /** Calls with the same number were asked for in one model turn. */
+  /** Calls with the same number were requested in one model turn. */
   readonly turn?: number;
   readonly provenance?: { readonly [field in 'name' | 'id' | 'arguments' | 'result' | 'error']?: Provenance };
-  /** What a program notes of the call besides, such as its latency; no evaluator of ours looks at it. */
+  /** Notes of a program, such as a latency; no built-in evaluator reads them. */
   readonly metadata?: JsonObject;
 }
 
-/** The contract of a tool: what the model was told that it may call. */
+/** The contract of a tool, as the model got it. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema?: JsonValue;
-  /** Its description or its schema was cut short on the way, and is absent. */
+  /** True: the description or the schema was truncated on the way, and is absent. */
   readonly truncated?: true;
 }
 
 /** One message of the conversation, in order. */
 export interface TraceMessage {
-  /** As it was told: system, user, assistant, tool, … */
+  /** As the spans name it: system, user, assistant, tool, … */
   readonly role: string;
   readonly text?: string;
-  /** The calls that this message asks for, by their index in `toolCalls`. */
+  /** Indices in `toolCalls` of the calls that this message requests. */
   readonly calls: readonly number[];
 }
 
@@ -64,11 +64,11 @@ export interface ModelCall {
   readonly model?: string;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
-  /** Among the input tokens. */
+  /** Part of the input tokens. */
   readonly cachedInputTokens?: number;
-  /** Among the output tokens. */
+  /** Part of the output tokens. */
   readonly reasoningTokens?: number;
-  /** US dollars, as the call itself was told to cost; never computed. */
+  /** US dollars, as the spans report them; never computed. */
   readonly toldCost?: number;
   /** True: the request ended in an error. */
   readonly failed?: boolean;
@@ -83,10 +83,10 @@ export interface RetrievedDocument {
   readonly score?: number;
 }
 
-/** A link to the agent trace of a sub-agent; `via` tells how the work was passed on. */
+/** A link to the agent trace of a sub-agent; `via` names how the agent delegated the work. */
 export interface SubAgent {
   readonly spanId: SpanId;
-  /** Present where its run is known under another trace id than this one, having closed before it was known to work for it. */
+  /** Trace id of the sub-agent's run; absent when it is that of this run. It differs when the sub-agent's run closed before the link was known. */
   readonly traceId?: TraceId;
   readonly agent?: string;
   readonly via: 'handoff' | 'tool' | 'child_span';
@@ -94,12 +94,12 @@ export interface SubAgent {
 }
 
 /**
- * complete: everything that the spans announce has arrived. partial: something was still missing when it closed.
- * abandoned: no agent span ever came. evicted: closed early to stay within memory.
+ * complete: everything that the spans announce has arrived. partial: something was missing at the close. abandoned: no agent span arrived. evicted: closed
+ * early to limit memory.
  */
 export type Completeness = 'complete' | 'partial' | 'abandoned' | 'evicted';
 
-/** spans: a span of the agent or of a request to a model lost attributes, or the end of one, to a limit; calls, definitions or documents may be missing. */
+/** Truncated parts. spans: an agent or model span lost attributes, or the end of one, to a limit, so calls, definitions or documents may be missing. */
 export type TruncatedPart = 'input' | 'final_response' | 'system_prompt' | 'spans';
 
 export interface AgentTrace {
@@ -109,7 +109,7 @@ export interface AgentTrace {
   readonly systemPrompt?: string;
   readonly model?: string;
   readonly sessionId?: string;
-  /** Start and end of the run; absent where nothing tells them. */
+  /** Start and end of the run; absent when unknown. */
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
   readonly status: 'ok' | 'error';
@@ -119,22 +119,22 @@ export interface AgentTrace {
   readonly toolDefinitions: readonly ToolDefinition[];
   readonly modelCalls: readonly ModelCall[];
   readonly documents: readonly RetrievedDocument[];
-  /** Absent: the order of texts and calls is known only as far as the other members tell it. */
+  /** Absent: the order of texts and calls is known only as far as the other members imply it. */
   readonly messages?: readonly TraceMessage[];
   readonly reasoningSteps: readonly string[];
   readonly subAgents: readonly SubAgent[];
   /** Input and output tokens of this agent's own model calls; absent when no span carries any. */
   readonly tokens?: { readonly input?: number; readonly output?: number };
-  /** Tasks that the spans or a builder name; absent when there are none to know. */
+  /** Tasks that the spans or a builder name; absent when there are none. */
   readonly tasks?: readonly string[];
   readonly constraints?: string;
-  /** False: this dialect, as configured, carries no tool data at all, so zero calls is no evidence. */
+  /** False: this dialect, as configured, carries no tool data, so zero calls proves nothing. */
   readonly toolCallsCarried: boolean;
-  /** What the spans carry in part only. Texts are there as far as they were carried. Absent: nothing shows that anything is missing. */
+  /** Truncated parts. Texts hold what arrived. Absent: no truncation is known. */
   readonly truncated?: readonly TruncatedPart[];
 }
 
-/** What identifies a run: the agent span (or local root) it hangs on. */
+/** The identity of a run: its agent span or local root. */
 export interface RunKey {
   readonly tenant: Tenant;
   readonly traceId: TraceId;
@@ -143,7 +143,7 @@ export interface RunKey {
 
 /** An agent trace with its place in the stream of spans. */
 export interface Run extends RunKey {
-  /** The trace that the agent's span is in, where that is another one: a run over linked traces is known, with its sub-agents, under one trace id. */
+  /** Trace of the agent's span, when it differs: a run over linked traces has one trace id with its sub-agents. */
   readonly spanTraceId?: TraceId;
   readonly trace: AgentTrace;
   readonly dialects: readonly string[];
@@ -155,24 +155,24 @@ export interface Run extends RunKey {
   readonly startUnixNano: bigint;
   readonly endUnixNano: bigint;
   readonly completeness: Completeness;
-  /** 1 for the first close; spans that come later make 2, 3, … under the same key. */
+  /** 1 for the first close; late spans make 2, 3, … under the same key. */
   readonly revision: number;
-  /** Hash of the content: a later revision is made only when it changes. */
+  /** Hash of the content: only a change makes a new revision. */
   readonly contentHash: string;
   readonly expected?: JsonValue;
-  /** This closed as a run, and later spans showed that it is part of another one, which says all that it said. */
+  /** Key of the run that this one belongs to, when later spans showed it. That run contains everything of this one. */
   readonly partOf?: RunKey;
-  /** It stands for the session whose last turn it is. */
+  /** The session whose last turn this is, when the run stands for the session. */
   readonly session?: SessionSoFar;
 }
 
-/** A session as it is judged as a whole. */
+/** A session as evaluators of whole sessions see it. */
 export interface SessionSoFar {
-  /** 1 for the first time that it is judged; a change of the session makes 2, 3, …. */
+  /** 1 for the first evaluation; a change of the session makes 2, 3, …. */
   readonly revision: number;
   readonly turns: number;
-  /** Of these, the ones that are not shown. */
+  /** Number of turns that are left out of the judge input. */
   readonly leftOut: number;
-  /** The turns before the last one, in order; absent where nobody asks about them any more. */
+  /** The turns before the last one, in order; absent when no evaluator needs them. */
   readonly earlier?: readonly AgentTrace[];
 }

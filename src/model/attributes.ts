@@ -1,6 +1,6 @@
 /**
- * The names that we put on the wire. `gen_ai.evaluation.*` as the OpenTelemetry GenAI conventions define them (event
- * `gen_ai.evaluation.result`, since 1.38); what they lack is ours, under `tracejury.*`. No other file spells these names.
+ * The attribute names that the service writes: `gen_ai.evaluation.*` as the OpenTelemetry GenAI conventions define them (event
+ * `gen_ai.evaluation.result`, since 1.38), and `tracejury.*` for the rest. No other file spells these names.
  */
 export const wire = {
   evaluationEvent: 'gen_ai.evaluation.result',
@@ -25,15 +25,15 @@ export const wire = {
   serviceName: 'service.name',
   serviceVersion: 'service.version',
   environment: 'deployment.environment.name',
-  /** As the conventions called it until 1.27. */
+  /** Its name in the conventions until 1.27. */
   environmentBefore: 'deployment.environment',
   sessionId: 'session.id',
 
-  /** True on every span and record that we make: such spans are left alone when they come back in. */
+  /** True on every span and record of the service, which ignores them when they come back in. */
   generated: 'tracejury.generated',
-  /** Of a result on a log record, 32 hex digits: the same for every revision; of a part, with its place behind a slash. */
+  /** On a log record: 32 hex digits, the same for every revision; a part appends a slash and its index. */
   evaluationId: 'tracejury.evaluation.id',
-  /** True: what earlier revisions said under this id holds no longer, and nothing takes its place. */
+  /** True: withdraws what earlier revisions reported under this id. */
   withdrawn: 'tracejury.withdrawn',
   evaluatorId: 'tracejury.evaluator.id',
   evaluatorKind: 'tracejury.evaluator.kind',
@@ -41,30 +41,30 @@ export const wire = {
   revision: 'tracejury.revision',
   decision: 'tracejury.decision',
   decisionReason: 'tracejury.decision.reason',
-  /** On the spans of calls to judges: name of the judge's entry, id of the question within its evaluator, and how often the request was sent. */
+  /** On spans of judge calls: name of the judge's entry, id of the question within its evaluator, and number of attempts. */
   judge: 'tracejury.judge',
   judgeQuestion: 'tracejury.judge.question',
   judgeAttempts: 'tracejury.judge.attempts',
-  /** The batch in which it went, as the endpoint names it. */
+  /** Id of the batch, as the endpoint names it. */
   judgeBatch: 'tracejury.judge.batch',
-  /** On a carrier: the span of the verdict in the trace of what judges were asked. */
+  /** On an evaluation span: the span of the verdict in the judge trace. */
   judgeTraceId: 'tracejury.judge.trace_id',
   judgeSpanId: 'tracejury.judge.span_id',
-  /** An event on such a span: a sending in vain, with its number. */
+  /** An event on the span of a judge call: a failed attempt, with its number. */
   judgeRetry: 'tracejury.judge.retry',
   judgeAttempt: 'tracejury.judge.attempt',
-  /** Answers of a verdict that were known before, so that nobody was asked; and calls that are not told one by one. */
+  /** Number of cached answers in a verdict, and of calls without a span. */
   judgeCached: 'tracejury.judge.cached',
   judgeCallsLeftOut: 'tracejury.judge.calls.left_out',
-  /** On a result of others: `human`, `user` or `evaluator`, and an opaque id. */
+  /** On a result from outside: `human`, `user` or `evaluator`, and an opaque id. */
   annotatorKind: 'tracejury.annotator.kind',
   annotatorId: 'tracejury.annotator.id',
-  /** On spans of the service itself: seconds between the close of a run and the first question to a judge; whether judges were asked; sizes. */
+  /** On the service's own spans: seconds from the close of a run to its first judge question; whether judges were asked; sizes. */
   judgeWait: 'tracejury.judge.wait',
   judgesAsked: 'tracejury.judges.asked',
   requestBytes: 'tracejury.request.bytes',
   requestItems: 'tracejury.request.items',
-  /** Spans or records of the trace that the span is about. */
+  /** Number of spans or records of the trace. */
   traceItems: 'tracejury.request.trace_items',
   batchRuns: 'tracejury.batch.runs',
   exporter: 'tracejury.exporter',
@@ -76,9 +76,9 @@ export const wire = {
   verdict: 'tracejury.verdict',
   failedNames: 'tracejury.failed',
   replaces: 'tracejury.replaces',
-  /** On the last carrier of a run that turned out to be part of another one: the key of that one. */
+  /** On the last evaluation span of a run that belongs to another one: the key of that run. */
   partOf: 'tracejury.part_of',
-  /** How many results a carrier span has no room for. */
+  /** Number of results beyond the limit of an evaluation span. */
   resultsLeftOut: 'tracejury.results.left_out',
   tenant: 'tracejury.tenant',
   targetSpanId: 'tracejury.target.span_id',
@@ -88,17 +88,17 @@ export const wire = {
   targetAgent: 'tracejury.target.agent.name',
   /** Followed by the configured evaluator name; a number, for backends that search attributes only. */
   scorePrefix: 'tracejury.score.',
-  /** What is expected of the run, as JSON; on a span or resource. */
+  /** The expectation as JSON, on a span or resource. */
   expected: 'tracejury.expected',
   exampleId: 'tracejury.example.id',
   experimentId: 'tracejury.experiment.id',
 
-  /** OpenInference annotations on a carrier span: `evaluations.N.evaluation.*` of the span that it links to. */
+  /** OpenInference annotations on an evaluation span: `evaluations.N.evaluation.*` for the linked span. */
   openInferenceKind: 'openinference.span.kind',
   openInferenceProject: 'openinference.project.name',
   annotationPrefix: 'evaluations.',
   sessionAnnotationPrefix: 'session.evaluations.',
-  /** Behind the number, and before the name of a field. */
+  /** Between the number and the name of a field. */
   annotationForm: '.evaluation',
   annotationName: '.name',
   annotationScore: '.score',
@@ -107,9 +107,9 @@ export const wire = {
   annotationKind: '.annotator_kind',
   annotationIdentifier: '.identifier',
   annotationMetadata: '.metadata',
-  /** Before all of it, of what is said of a whole trace. */
+  /** Prefix of annotations on a whole trace. */
   annotationOfTrace: 'trace.',
 } as const;
 
-/** What stands before the field in a key of OpenInference's annotations, in either of its two forms; none of a session's. */
+/** The prefix of an OpenInference annotation key in either form, except for sessions. */
 export const annotationHead = /^(?:trace\.)?(?:evaluations\.\d{1,6}\.evaluation|annotations\.\d{1,6}\.annotation)(?=\.)/;

@@ -3,8 +3,8 @@
 const closing: { readonly [open: string]: string } = { '{': '}', '[': ']' };
 
 /**
- * The position after the bracket that closes the one at `start`; undefined when it is never closed. Brackets in quoted texts do not
- * count; with `singleQuotes`, texts may stand in those too.
+ * The position after the bracket that closes the one at `start`; `undefined` when none does. Brackets in quoted texts do not count;
+ * `singleQuotes` adds texts in single quotes.
  */
 export function balancedEnd(text: string, start: number, singleQuotes = false): number | undefined {
   const open: string[] = [];

@@ -1,17 +1,15 @@
-/** What a budget bounds, and what is counted against it. */
-
-/** Each member holds by itself; what is absent is not bounded. */
+/** Limits of a budget. Each applies by itself; an absent one does not bound. */
 export interface BudgetLimits {
-  /** US dollars of a day (UTC). */
+  /** US dollars per day (UTC). */
   readonly usdPerDay?: number;
   readonly requestsPerDay?: number;
-  /** Of the input and of the answer together. */
+  /** Input and output tokens together. */
   readonly tokensPerDay?: number;
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
 }
 
-/** Whole numbers. Money is in billionths of a US dollar, so that sums of small prices stay exact. */
+/** Whole numbers. Money is in billionths of a US dollar, so sums of small prices stay exact. */
 export interface Amount {
   readonly nanoUsd: number;
   readonly requests: number;
@@ -32,7 +30,7 @@ export function sumOfAmounts(one: Amount, other: Amount): Amount {
   return eachMeasure((measure) => one[measure] + other[measure]);
 }
 
-/** Never less than nothing. */
+/** Never negative. */
 export function leftOf(from: Amount, taken: Amount): Amount {
   return eachMeasure((measure) => Math.max(0, from[measure] - taken[measure]));
 }
@@ -41,13 +39,13 @@ export function isNothing(amount: Amount): boolean {
   return measures.every((measure) => amount[measure] === 0);
 }
 
-/** Of one request. */
+/** Tokens of one request. */
 export interface Tokens {
   readonly input: number;
   readonly output: number;
 }
 
-/** What became of a request: what it used; nothing; nobody knows, and it counts as the most that it may have cost; or it never left, and does not count as a request. */
+/** What a request used: tokens; nothing; an unknown amount, which counts as the most possible; or it was not sent and does not count as a request. */
 export type Used = Tokens | 'nothing' | 'unknown' | 'unsent';
 
 export type Settle = (used: Used) => void;
@@ -57,8 +55,8 @@ export interface Refusal {
   readonly refused: string;
 }
 
-/** Where a budget is kept. */
+/** Reserves from a budget. */
 export interface BudgetReservation {
-  /** `most` is an upper bound of what the request uses. Waits while a limit of the minute leaves no room, until the signal. Rejects when the store cannot be used. */
+  /** `most`: an upper bound of what the request uses. Waits until the minute has room or the signal aborts. Rejects when the store fails. */
   take(most: Tokens, signal?: AbortSignal): Promise<Settle | Refusal>;
 }

@@ -1,8 +1,8 @@
-/** How a backend or an endpoint is trusted, and how it knows us: PEM texts, checked where they were read. */
+/** TLS settings of a client, as PEM texts. The configuration validates them. */
 export type ClientTls = {
-  /** Authorities; these alone are trusted then. Undefined: those of Node. */
+  /** The only trusted authorities. Absent: those of Node. */
   readonly ca?: string;
-  /** Shown to whoever asks for it, with its key. */
+  /** Client certificate and its key. */
   readonly cert?: string;
   readonly key?: string;
 };

@@ -1,17 +1,17 @@
-/** Time as an argument: floors 0 to 3 never read the machine's clock. */
+/** The time as an argument: floors 0 to 3 never read the machine's clock. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;
 }
 
-/** Waits; resolves early, and never rejects, when the signal is aborted. */
+/** Waits. Resolves early, and never rejects, when the signal aborts. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 export interface ManualClock extends Clock {
   advance(ms: number): void;
 }
 
-/** A clock that stands still until it is moved. Tests use it; so does replay of recorded runs. */
+/** A clock that moves only by `advance`, for tests and for the replay of recorded runs. */
 export function manualClock(startMs = 1_700_000_000_000): ManualClock {
   let now = startMs;
   return {
@@ -22,7 +22,7 @@ export function manualClock(startMs = 1_700_000_000_000): ManualClock {
   };
 }
 
-/** Nanoseconds of epoch milliseconds, to the microsecond: more a double does not hold. */
+/** Converts epoch milliseconds to nanoseconds, rounded to the microsecond, which is the precision of a double. */
 export function unixNano(ms: number): bigint {
   return BigInt(Math.round(ms * 1_000)) * 1_000n;
 }

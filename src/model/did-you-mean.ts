@@ -1,9 +1,9 @@
 /** "Did you mean": the known name that is nearest to what was written. */
 
-/** Names longer than this are not compared: the table of the distance grows with the square. */
+/** Longer names are not compared, as the cost of the distance is quadratic. */
 const lengthMax = 64;
 
-/** The nearest known name, or undefined when none is near enough to be meant: a third of the letters may differ. */
+/** The known name nearest to `written`; `undefined` when none is near: up to a third of the letters may differ. */
 export function didYouMean(written: string, known: readonly string[]): string | undefined {
   if (written.length > lengthMax) return undefined;
   const plain = folded(written);
@@ -15,7 +15,7 @@ export function didYouMean(written: string, known: readonly string[]): string | 
   return ranked[0]?.name;
 }
 
-/** Case and the sort of separator are what people get wrong first, so they do not count as a difference. */
+/** Ignores case and separators, in which people err most. */
 function folded(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, '');
 }

@@ -1,4 +1,4 @@
-/** Shapes of JSON results that say that a tool failed. Records that merely speak of errors, as a list of jobs does, have other members beside. */
+/** Shapes of JSON results that mean a failed tool call. Records that only mention errors, such as a list of jobs, have further members. */
 import { balancedEnd } from './brackets.ts';
 import { isJsonArray, isJsonObject, member, parseJson } from './json.ts';
 import type { JsonObject, JsonValue } from './json.ts';
@@ -8,14 +8,14 @@ export interface ErrorShape {
   readonly text: string;
 }
 
-/** An envelope with an error in it is short. Longer texts are not parsed. */
+/** Longer texts are not parsed, as an error envelope is short. */
 const parsedMax = 65_536;
 
-/** A text without one of these holds no shape that is looked for, so it is not parsed. */
+/** A text without a match has none of the shapes, so it is not parsed. */
 const HINT =
   /"(?:error|exception|traceback|errors|__type|error_?[mM]essage|error_?[tT]ype|detail)"\s*:|"is_?[eE]rror"\s*:\s*true|"(?:success|ok)"\s*:\s*false|"status"\s*:\s*(?:"(?:error|fail)|[45]\d\d)|"(?:status_?[cC]ode|httpStatus|http_status|code)"\s*:\s*[45]\d\d|"type"\s*:\s*"error(?:-text|-json)?"|"(?:exit_?code|exit_status|return_?code)"\s*:\s*-?[1-9]|"fault"\s*:\s*\{|"code"\s*:\s*"ERR|"message"\s*:\s*"(?:Not Found|Unauthorized|Forbidden|Internal|Bad |Service |Gateway|Too Many|Missing Auth)|\\u00/i;
 
-/** What an envelope holds beside what it says of the failure. A member of any other name makes it a record, whose subject may have failed long ago. */
+/** Members of an error envelope. Any other member makes the object a record, whose subject may have failed long ago. */
 const envelope: ReadonlySet<string> = new Set(
   (
     'status success ok error errors message msg error_message errorMessage error_code errorCode error_type errorType code reason detail details description data result results output content type title instance ' +
@@ -55,19 +55,19 @@ const NO_ERROR =
 
 const MAY_HOLD_ERROR = /"error"|\\u/;
 
-/** What stands under `error` in an object, or in a text that begins with one; undefined when it means no error. */
+/** The value of `error` in an object, or in a text that begins with one; `undefined` when it means no error. */
 export function errorMember(result: JsonValue): JsonValue | undefined {
-  // Reading all of a text is for those that may hold the member, under its name or an escaped spelling of it.
+  // Only a text that may contain the key, also in an escaped spelling, is read in full.
   const object = typeof result !== 'string' ? result : MAY_HOLD_ERROR.test(result) ? leadingObject(result) : undefined;
   if (!isJsonObject(object)) return undefined;
   const error = member(object, 'error');
   return error === undefined || meansNoError(error) ? undefined : error;
 }
 
-/** The shape of an object that says that the call failed. A failure under `error` is left to `errorMember`. */
+/** The shape of an object that means a failed call. `errorMember` handles a failure under `error`. */
 export function errorShape(object: JsonValue): ErrorShape | undefined {
   if (!isJsonObject(object)) return undefined;
-  // Most results have no member that a shape is known by.
+  // Most results have no key of a shape.
   let candidates = 0;
   for (const key of Object.keys(object)) candidates |= shapesWith.get(key) ?? 0;
   for (let at = 0; candidates >> at > 0; at++) {
@@ -78,7 +78,7 @@ export function errorShape(object: JsonValue): ErrorShape | undefined {
   return undefined;
 }
 
-/** The object that a text of a result begins with; `undefined` for a text without a sign that it holds an error. */
+/** The object at the beginning of a text; `undefined` for a text without a sign of an error. */
 export function hintedObject(text: string): JsonObject | undefined {
   return isHinted(text) ? leadingObject(text) : undefined;
 }
@@ -87,7 +87,7 @@ function isHinted(text: string): boolean {
   return text.length <= parsedMax && /^\s*\{/.test(text) && HINT.test(text);
 }
 
-/** The object that a text begins with; what follows it (a stack trace, say) plays no part. */
+/** The object at the beginning of a text; the rest, such as a stack trace, is ignored. */
 function leadingObject(text: string): JsonObject | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   const start = text.trimStart();
@@ -96,7 +96,7 @@ function leadingObject(text: string): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-/** A fraction is a measurement; nobody numbers failures with one. */
+/** A fraction is a measurement, not an error number. */
 function meansNoError(error: JsonValue): boolean {
   if (error === null || error === false || error === 0 || error === '') return true;
   if (typeof error === 'number') return !Number.isInteger(error);
@@ -107,10 +107,10 @@ function meansNoError(error: JsonValue): boolean {
 
 type Find = (object: JsonObject) => string | undefined;
 
-/** Numbers of HTTP stand under these. */
+/** Members that hold HTTP status codes. */
 const statusKeys = ['status', 'statusCode', 'status_code', 'httpStatus', 'http_status', 'code'] as const;
 
-/** Each form with what it finds; it has one of the keys. The sources stand in the list of signs. */
+/** Each form with one of its keys and its test. `error-signs.ts` lists the sources. */
 const shapes: readonly { readonly form: string; readonly keys: readonly string[]; readonly find: Find }[] = [
   {
     form: 'is_error',
@@ -192,7 +192,7 @@ const shapes: readonly { readonly form: string; readonly keys: readonly string[]
   },
 ];
 
-/** By key, one bit for each shape that may have it. */
+/** Shapes by key, one bit per shape. */
 const shapesWith: ReadonlyMap<string, number> = new Map(
   [...new Set(shapes.flatMap(({ keys }) => keys))].map((key) => [
     key,
@@ -200,11 +200,11 @@ const shapesWith: ReadonlyMap<string, number> = new Map(
   ]),
 );
 
-/** The status comes first, or nothing but an envelope surrounds it. */
+/** Requires that the status is the first member or that the object is an envelope. */
 function statusError(object: JsonObject): string | undefined {
   const status = member(object, 'status');
   if (typeof status !== 'string' || !/^(?:error|errored|fail|failed|failure)$/i.test(status)) return undefined;
-  // What failed may be the job or the order that was looked up.
+  // The failure may be that of the job or order that the tool looked up.
   return /^error/i.test(status) ? failedEnvelope(object, /^status$/) : isEnvelope(object) ? said(object) : undefined;
 }
 
@@ -230,7 +230,7 @@ function httpFailure(object: JsonObject): string | undefined {
   return isGood(object) ? undefined : `status ${String(status)}`;
 }
 
-/** What wrappers of commands return: the streams, the code, and what was run. */
+/** Members of the results of command wrappers: streams, exit code and command. */
 const commandMembers =
   /^(?:std(?:out|err)|output|exit_?[cC]ode|exit_status|return_?[cC]ode|command|cmd|args|cwd|timed_?[oO]ut|duration(?:_?[mM]s)?|signal)$/;
 
@@ -243,7 +243,7 @@ function exitFailure(object: JsonObject): string | undefined {
   return textOf(object, 'stderr') ?? `exit code ${code}`;
 }
 
-/** The specification of GraphQL: a request that failed has `errors` with messages, and no data or null. */
+/** GraphQL specification: a failed request has `errors` with messages, and `data` is absent or null. */
 function graphqlErrors(object: JsonObject): string | undefined {
   const errors = member(object, 'errors');
   const data = member(object, 'data');
@@ -282,7 +282,7 @@ function says(object: JsonObject): boolean {
   return sayings.some((key) => !isEmpty(member(object, key)));
 }
 
-/** What the object says of its failure; its own text where it says nothing. */
+/** The message of the failure; empty when the object has none. */
 function said(object: JsonObject, more: readonly string[] = []): string {
   for (const key of [...sayings, ...more]) {
     const value = member(object, key);

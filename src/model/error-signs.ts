@@ -1,15 +1,15 @@
 /**
- * Signs in a result that the tool failed, for calls of which no span states the outcome. Each row names its source. A text is looked at from
- * its beginning: an error further down may be what the tool was asked for. Only so much of a text is read, so that the work is bounded.
+ * Signs of a failed tool call in its result, for calls whose spans state no outcome. Each row names its source. Only the beginning of a text counts, as an error
+ * further down may be what the tool was asked for. The limit also bounds the work.
  */
 import { errorMember, errorShape, hintedObject } from './error-objects.ts';
 import { isJsonArray, isJsonObject, member, parseJson, plainText, type JsonValue } from './json.ts';
 import type { ToolCall } from './agent-trace.ts';
 
 interface ErrorSign {
-  /** The row of the table, or the shape. */
+  /** Name of the row or the shape. */
   readonly form: string;
-  /** True: the protocol or the SDK says so itself, whatever the span's status is. */
+  /** True: the protocol or SDK itself states the failure, so the span's status does not matter. */
   readonly isMark: boolean;
   readonly text: string;
 }
@@ -17,24 +17,24 @@ interface ErrorSign {
 interface Form {
   readonly form: string;
   readonly source: string;
-  /** What the SDK writes in place of a result. */
+  /** True: the SDK writes this text in place of a result. */
   readonly isMark?: true;
   readonly begins: RegExp;
-  /** Anything else that must hold. `behind` is the last group, or what follows the match. */
+  /** A further condition. `behind`: the last group, or the text after the match. */
   readonly holds?: (whole: string, behind: string, name: string) => boolean;
 }
 
-/** Code units of a text that are looked at: errors begin with what they are. */
+/** UTF-16 units of a text that are read. */
 const headMax = 4_000;
-/** Longer texts in quotes are not parsed. */
+/** Longer quoted texts are not parsed. */
 const quotedMax = 20_000;
 const excerptMax = 500;
-/** Code units in which a text without a sign shows that it has none. */
+/** UTF-16 units that must contain a hint. */
 const hintMax = 300;
-/** White space and characters without width. */
+/** White space and zero-width characters. */
 const UNSEEN = /^[\s\u200b-\u200d\u2060]{1,4000}/;
 
-/** A text without one of these has none of the forms. In alphabetical order, so that the engine compares what several begin with once. */
+/** A text without a match has none of the forms. Alphabetical, so the engine compares common beginnings once. */
 const HINT = new RegExp(
   [
     '\\*\\* \\(|bad gateway|content=|core dump|curl|denied|err|exce|fail|fatal|fehler|fel\\b|forbidden|fout|gateway time|goroutine|http|missing|no such|not found',
@@ -44,7 +44,7 @@ const HINT = new RegExp(
   ].join('|'),
   'i',
 );
-/** Marks that people and programs put before the word: emphasis, brackets, pictures. */
+/** Marks before the word: emphasis, brackets, emoji. */
 const DECORATION = /^(?:[\s*_[(]|[\u2300-\u27bf]|\ufe0f|\ud83d[\udc00-\udfff]|\ud83e[\udc00-\udfff]){1,8}/;
 
 const asError =
@@ -383,20 +383,20 @@ const forms: readonly Form[] = [
   },
 ];
 
-/** Wrappers around a result that are looked into, one within the other. */
+/** Nested wrappers that are opened. */
 const layersMax = 4;
-/** Members that hold a text and nothing beside it, and those of them that hold what a tool returned, of any kind. */
+/** Wrapper members that hold a text, and those that hold a tool's result of any type. */
 const textWrapper = /^(?:result|output|content|response|text|message|return_value|value|data)$/;
 const resultWrapper = /^(?:result|output|content|response|return_value|tool_?[rR]esult)$/;
-/** A text that is a wrapper as JSON. */
+/** A wrapper as JSON text. */
 const WRITTEN =
   /^\s*(?:"|\{\s*"(?:result|output|content|response|text|message|return_value|value|data|tool_?[rR]esult|type)"|\[\s*\{\s*"type")/;
-/** A text that stands behind the name of what it is. */
+/** A text behind its announcement. */
 const ANNOUNCED = /^\s*(?:Observation|(?:Tool |Function )?(?:[Rr]esult|[Oo]utput|[Rr]esponse)):\s+(\S[^]*)/;
-/** The MCP SDK of Python: a content list as `str` writes it. */
+/** MCP SDK of Python: a content list in the form of `str`. */
 const SHOWN_CONTENT = /^\s*\[?TextContent\(type='text', text=(['"])/;
 
-/** The sign that a result gives; undefined where it gives none, which is no proof of success. */
+/** The sign of a failure in a result; `undefined` when there is none, which does not prove success. */
 export function errorSign(result: JsonValue): ErrorSign | undefined {
   let layer: JsonValue | undefined = result;
   for (let depth = 0; layer !== undefined && depth < layersMax; depth++) {
@@ -416,7 +416,7 @@ function signOf(layer: JsonValue): ErrorSign | undefined {
   return typeof layer === 'string' ? textSign(layer) : undefined;
 }
 
-/** What a wrapper holds, where it holds nothing else; undefined: the layer is no wrapper. */
+/** The only content of a wrapper; `undefined` when the layer is no wrapper. */
 function inside(layer: JsonValue): JsonValue | undefined {
   if (typeof layer === 'string') return insideText(layer);
   if (isJsonArray(layer)) return layer.length === 1 ? partOf(layer[0]) : undefined;
@@ -428,7 +428,7 @@ function inside(layer: JsonValue): JsonValue | undefined {
   return resultWrapper.test(only) || typeof held === 'string' || isJsonArray(held) ? held : undefined;
 }
 
-/** A part of a content list. */
+/** The value of one part of a content list. */
 function partOf(part: JsonValue | undefined): JsonValue | undefined {
   if (!isJsonObject(part)) return undefined;
   const type = member(part, 'type');
@@ -436,7 +436,7 @@ function partOf(part: JsonValue | undefined): JsonValue | undefined {
   return typeof text === 'string' ? text : type === 'json' ? member(part, 'value') : undefined;
 }
 
-/** The wrappers are told by their beginnings, which costs less than the search for a hint. */
+/** Recognises wrappers by their beginning, which is cheaper than the search for a hint. */
 function insideText(text: string): JsonValue | undefined {
   if (text.length > quotedMax) return undefined;
   const isWritten = WRITTEN.test(text);
@@ -453,7 +453,7 @@ function shownContent(text: string): string | undefined {
   return end === -1 ? undefined : rest.slice(0, end).replaceAll(String.raw`\n`, '\n');
 }
 
-/** Of a text that is one block of code, what stands in it. */
+/** The content of a text that is one code block. */
 function fenced(text: string): string | undefined {
   const opening = /^```\w{0,20}[ \t]{0,20}\n/.exec(text)?.[0];
   return opening !== undefined && text.endsWith('```') ? text.slice(opening.length, -3) : undefined;
@@ -474,41 +474,36 @@ function textSign(text: string): ErrorSign | undefined {
   return undefined;
 }
 
-/**
- * Texts that begin with the name of an error and a colon. Titles, entries of dictionaries and manuals, measurements and lists of log lines
- * begin so too; what stands behind the colon tells them apart.
- */
-
-/** Code units behind the colon that are looked at. */
+/** UTF-16 units after the colon that are read. */
 const lineMax = 400;
 const linesMax = 40;
 
 const words = (list: string): RegExp => new RegExp(`(?:^|[^\\p{L}])(?:${list})`, 'iu');
 
-/** Words that say that something went wrong, in the languages in which `Error:` is the word for it and some more. */
+/** Words for something that went wrong, in the languages that write `Error:` and some more. */
 const WRONG = words(
   "exceptions?\\s|fail|occur|fault|invalid|inv[áa]lid|unexpected|unknown|unable|missing|not\\b|no\\b|cannot|can[’']t|could|den(?:y|ied)|refus|reset\\b|forbid|unauth|time[ds]?[ -]?out|timeout|expire|exceed|limit|quota|too\\s|require|must\\b|already|exist|unavail|" +
     'unsupport|unreach|undefined|null\\b|nan\\b|out of|abort|cancel|interrupt|closed|overflow|conflict|duplicate|malformed|corrupt|syntax|illegal|bad\\b|wrong|insufficient|internal|permission|reject|disallow|disconnect|unrecogni|violat|mismatch|' +
     'crash|lost\\b|broken?\\b|stopped|killed|blocked|empty|incomplete|supera|máxim|límite|incorrect|encontr|permit|deneg|fall[óo]|erreur|invalide|introuvable|échou|expir|interdit|manqu|ung(?:ü|ue)ltig|nicht|kein|fehl|abgelaufen|verweigert|überschr|erforderlich|não|niet|geen|non\\b|impossib',
 );
-/** What a message has and a title has not: figures, quotes, paths, a finite verb, a participle at its end. */
+/** Signs of a message, as opposed to a title: digits, quotes, paths, a finite verb, a participle at the end. */
 const STATEMENT =
   /[\d'"`{}[\]/_=<>()]|\p{L}ed[.!]?$|(?:^|\s)(?:is|are|was|were|has|have|had|does|do|did|should|can|will|would|está|es|son|est|sont|ist|sind|wurde|hat|è|é)\s/u;
 const NOTHING =
   /^(?:none|no|nil|null|n\/?a|false|true|off|on|-+|—|nothing|no (?:known )?(?:errors?|exceptions?)(?: (?:found|detected|reported|occurred))?|keine?r?|ningun[oa]?|aucune?|nessun[oa]?|nenhuma?(?: erro)?(?: foi (?:achado|encontrado))?|geen|inga?|brak|нет|无|無|没有|なし|없음)[.!]?\s*(?:$|[,;|(])/iu;
 const MEASURE = /^[±+\-~≈<>≤≥]{0,2}\s?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?\s?(?:%|‰|±|\p{L}{1,5}|°\p{L}?)?\s*(?:$|[,;|(±/]|of\s)/iu;
-/** So many things, which is a figure of a report. */
+/** A count of things, as in a report. */
 const COUNTED = /^(?![45]\d\d )\d{1,7} \p{Ll}/u;
 const STATUS = /^[45]\d\d[.!]?$/;
 const QUESTION =
   /^(?:what|how|why|causes?\b|understanding|explained|definition|meaning|types? of|an? introduction|overview|history of|tutorial|guide|best practices|lessons|cómo|qué|por qué|was ist|wie\b|warum|comment\b|pourquoi|come\b|perché)/iu;
 const DOCUMENTED =
   /^(?:raised|thrown|throws|raises|emitted|indicates?|occurs|represents|(?:the )?base class|subclass|returned (?:when|if|by)|used (?:when|to|for)|exceptions? (?:raised|thrown|that)|errors? (?:raised|thrown|class|type|that|which|in\b)|(?:is )?(?:an?|the) (?:subclass|class|type|kind|built-in|exception|error) (?:that|which|of|raised|thrown|for))/i;
-/** Headings of questions and references to elsewhere. */
+/** Headings of questions, and cross-references. */
 const REFERENCE = /^see\b|\s[—–|-]\s(?:how|why|what|stack overflow|\d+ answers|explained|solved|fix(?:ed)?\b)/i;
 const CODE =
   /^(?:class|struct|interface|enum|def|typeof|string|boolean|number|object|integer|any|type)\b\s*(?:$|[;{=|,]|.*[{;]\s*$|\w+\s*[(:])/;
-/** Rules that have exceptions begin with that word, too. */
+/** Exceptions to a rule: such texts also begin with `Exception`. */
 const POLICY =
   /(?:^|\s)(?:may\b|free\b|exempt|excluded|allowed|apply|applies|holidays?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|weekends?|children|under \d|unless|members?\b|employees|customers? with)/i;
 const ARTICLE = /^(?:an?|the|una?|el|la|los|las|le|les|une|des|der|die|das|eine?|il|lo|gli|uno|os?|as?|uma?|een|het|de)\s/iu;
@@ -519,7 +514,10 @@ const LISTED =
 const BYLINE =
   /^(?:by|von|par|por|author|published|abstract|summary|contents|chapter|isbn|source|url|edited)\b|^(?:\d+\. |[-=*#]{3,}|#{1,6} |\|)/i;
 
-/** `isBare`: the word alone, as in `Error:`, without the name of a class. */
+/**
+ * Whether a text after an error name and a colon is an error message rather than a title, dictionary entry, manual, measurement or list of log lines. `isBare`:
+ * the name is just the word, as in `Error:`.
+ */
 function readsAsError(
   behind: string,
   { isBare, isException, whole }: { readonly isBare: boolean; readonly isException: boolean; readonly whole: string },
@@ -535,7 +533,7 @@ function readsAsError(
   return !isTitle(line);
 }
 
-/** Without a word that something went wrong: begins with an article, is written as titles are, or is longer than an outcry and states nothing. */
+/** Whether the line has no word of failure and begins with an article, is capitalised as a title, or is long without a statement. */
 function isTitle(line: string): boolean {
   const parts = line.split(/\s+/, 30);
   const isCapitalised = parts.length > 1 && parts.every((word) => TITLE_WORDS.test(word));
@@ -545,7 +543,7 @@ function isTitle(line: string): boolean {
   return isCapitalised || ARTICLE.test(line) || COUNTED.test(line) || (parts.length > 3 && !STATEMENT.test(line));
 }
 
-/** What follows the first line is prose in paragraphs, or the head of an article. */
+/** Whether the first line precedes paragraphs of prose, or is the head of an article. */
 function isDocument(whole: string): boolean {
   const [first = '', ...rest] = whole.split('\n', linesMax);
   const second = rest.find((line) => line.trim() !== '') ?? '';
@@ -558,7 +556,7 @@ function isProse(line: string): boolean {
   return /^\p{Lu}/u.test(line) && /[.!?:]\s*$/.test(line) && line.split(' ').length > 14;
 }
 
-/** Lines of a log or entries of a list: the next ones begin as the first does. */
+/** Whether further lines begin as log lines or list entries do. */
 function isList(whole: string): boolean {
   return whole
     .split('\n', linesMax)
@@ -566,26 +564,26 @@ function isList(whole: string): boolean {
     .some((line) => LISTED.test(line));
 }
 
-/** failed, returned, or asked for without a sign that it ran. What counts as failed here does so in metrics, stores and evaluators. */
+/** How a call ended: failed, returned, or requested without a sign that it ran. Metrics, stores and evaluators share this definition. */
 export function callEnd(call: ToolCall): 'failed' | 'returned' | 'not_executed' {
   if (call.error !== undefined) return 'failed';
   if (!call.executed) return 'not_executed';
   return failureSign(call) === undefined ? 'returned' : 'failed';
 }
 
-/** The sign of an error in a result, where no span states another outcome. What an SDK writes in place of a result counts in any case. */
+/** The sign of a failure in a result. It counts only if no span states success, or if the SDK writes it in place of a result. */
 export function failureSign(call: ToolCall): ErrorSign | undefined {
   const sign = signInResult(call);
   return sign === undefined || (call.statedOk === true && !sign.isMark) ? undefined : sign;
 }
 
-/** The same, whatever the span states. What is left of a result that was cut short has its beginning. */
+/** The sign whatever the span states. A truncated result still has its beginning. */
 export function signInResult({ result, truncated }: ToolCall): ErrorSign | undefined {
   const seen = result ?? truncated?.result;
   return seen === undefined ? undefined : errorSign(seen);
 }
 
-/** Undefined: nothing tells both ends, or the end lies before the start. */
+/** Duration of a call; `undefined` when an end is unknown or lies before the start. */
 export function tookNano({ startUnixNano, endUnixNano }: Pick<ToolCall, 'startUnixNano' | 'endUnixNano'>): bigint | undefined {
   return startUnixNano === undefined || endUnixNano === undefined || endUnixNano < startUnixNano ? undefined : endUnixNano - startUnixNano;
 }

@@ -1,9 +1,9 @@
-/** Every error that a user can meet: code, what it means and what to do about it. The thrower adds why. */
+/** The catalogue of user-visible errors: code, meaning and remedy. The thrower adds the cause. */
 
 interface ErrorRow {
   readonly what: string;
   readonly todo: string;
-  /** HTTP status when it happens while a request is answered. */
+  /** HTTP status when it occurs during a request. */
   readonly status: number;
   readonly retryable: boolean;
 }
@@ -113,7 +113,7 @@ export type ErrorCode = keyof typeof errorCatalogue;
 
 export class JuryError extends Error {
   readonly code: ErrorCode;
-  /** What happened this time, without the catalogue's general sentence. */
+  /** The specific cause, without the catalogue's general sentence. */
   readonly why: string;
 
   constructor(code: ErrorCode, why: string, cause?: unknown) {
@@ -136,9 +136,9 @@ export class JuryError extends Error {
   }
 }
 
-/** No space, and no quota left for this user. */
+/** Node codes for a full disk and an exhausted quota. */
 const codes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
-/** SQLITE_FULL; an extended code has it in its lowest byte. https://sqlite.org/rescode.html#full */
+/** SQLITE_FULL, the lowest byte of an extended code. https://sqlite.org/rescode.html#full */
 const sqliteFull = 13;
 
 export function isDiskFull(error: unknown): boolean {
@@ -147,12 +147,10 @@ export function isDiskFull(error: unknown): boolean {
   return 'errcode' in error && typeof error.errcode === 'number' && error.errcode % 256 === sqliteFull;
 }
 
-/**
- * SQLITE_IOERR and SQLITE_CANTOPEN: SQLite names a used-up quota no other than a broken disk, for it looks at ENOSPC alone. https://sqlite.org/rescode.html#ioerr
- */
+/** SQLITE_IOERR and SQLITE_CANTOPEN: SQLite reports an exhausted quota like a broken disk, as it tests for ENOSPC alone. https://sqlite.org/rescode.html#ioerr */
 const sqliteDiskFaults: ReadonlySet<number> = new Set([10, 14]);
 
-/** SQLite does not say whether it was for want of room. */
+/** True when SQLite reports an error that an exhausted quota may have caused. */
 export function mayBeDiskFull(error: unknown): boolean {
   return (
     typeof error === 'object' &&

@@ -1,7 +1,7 @@
-/** What is expected of a run. An absent member means that nothing is expected in that respect; an empty list expects nothing. */
+/** The expectation of a run. An absent member expects nothing in that respect; an empty list expects that there is none. */
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** An absent `arguments` or `result` accepts any. */
+/** An absent `arguments` or `result` matches any. */
 export interface ExpectedToolCall {
   readonly name: string;
   readonly arguments?: JsonObject;
@@ -15,7 +15,7 @@ export interface ExpectedToolOutput {
   readonly toolId?: string;
 }
 
-/** How often a tool is to be called: both bounds count as allowed; `not` is a number of calls that is not allowed. */
+/** Expected number of calls of a tool. Both bounds are inclusive; `not` is a number that is not allowed. */
 export interface ExpectedCount {
   readonly name: string;
   readonly least?: number;
@@ -23,7 +23,7 @@ export interface ExpectedCount {
   readonly not?: number;
 }
 
-/** A message of a reference conversation: who speaks, and which calls it asks for. */
+/** A message of a reference conversation: its role, and the calls that it requests. */
 export interface ExpectedMessage {
   readonly role: string;
   readonly toolCalls: readonly ExpectedToolCall[];
@@ -38,13 +38,13 @@ export interface Expectation {
   readonly messages?: readonly ExpectedMessage[];
   readonly tasks?: readonly string[];
   readonly constraints?: string;
-  /** The steps that the agent is to plan and take, in order. */
+  /** The expected steps of the plan, in order. */
   readonly plan?: readonly string[];
   readonly output?: JsonValue;
-  /** Texts that hold what is true: what the agent says is checked against them. */
+  /** Reference texts, against which statements of the agent are checked. */
   readonly context?: readonly string[];
   /** Texts to search for. */
   readonly searchText?: string | readonly string[];
-  /** What is expected of each turn, in order; for evaluators that look at a run turn by turn. */
+  /** Expectations of the turns, in order, for evaluators that compare turn by turn. */
   readonly byTurn?: readonly Expectation[];
 }

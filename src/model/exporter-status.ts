@@ -1,61 +1,61 @@
-/** How what one entry of `export` sends stands, for people. Times are milliseconds since the epoch. */
+/** The status of one entry of `export`, for people. Times are epoch milliseconds. */
 export type ExporterStatus = ScoresStatus | SpansStatus | MetricsStatus;
 
-/** Of an entry. One that sends agents' spans on has two of them: the scores that come too late for these go by themselves. */
+/** The status of an entry. An entry that forwards spans has a second one, for scores that are too late to be forwarded. */
 export interface EntryStatus {
   readonly name: string;
-  /** `to` of the entry. */
+  /** The value of `to` in the entry. */
   readonly kind: string;
-  /** False: it is no longer in the configuration; what it has still goes. */
+  /** False: the entry is no longer in the configuration, but its remaining items are still sent. */
   readonly isConfigured: boolean;
   readonly status: ExporterStatus;
 }
 
-/** Nothing of it waits: what a push could not bring, the next one does. */
+/** Metrics do not wait: the next push covers a failed one. */
 export interface MetricsStatus extends BackendStatus {
   readonly sends: 'metrics';
 }
 
-/** Requests of agents that are to go on, in the journal and partly in memory. */
+/** Forwarded requests, in the journal and partly in memory. */
 export interface SpansStatus extends WaitingStatus {
   readonly sends: 'spans';
 }
 
 export interface ScoresStatus extends WaitingStatus {
   readonly sends: 'scores';
-  /** Of what is to be sent, that which no row of the store stands for yet. `toSend`: in memory and in the store, whether it was read from there or not. */
+  /** Items to send that have no row in the store yet. `toSend` counts items in memory and in the store. */
   readonly notStored: number;
 }
 
 interface WaitingStatus extends BackendStatus {
   readonly circuit: 'closed' | 'half_open' | 'open';
-  /** While the circuit is open: when the backend is tried again. */
+  /** Time of the next probe; `undefined` unless the circuit is open. */
   readonly retryAtMs: number | undefined;
-  /** All that is not sent yet. */
+  /** Items that are not sent yet. */
   readonly toSend: number;
-  /** Of these, those that are on their way. */
+  /** The part of `toSend` in progress. */
   readonly sending: number;
-  /** When the oldest of those in memory was scored, or came; undefined: there is none. */
+  /** Time of the oldest item in memory; `undefined` when there is none. */
   readonly oldestAtMs: number | undefined;
 }
 
 interface BackendStatus extends BackendPast {
-  /** Why the backend took nothing the last time; undefined: it takes what it gets. */
+  /** Error of the last failure; `undefined` when the backend takes items. */
   readonly fault: string | undefined;
 }
 
 export interface BackendPast {
-  /** When the backend last took something, since the process began. */
+  /** Last success of this process. */
   readonly sentAtMs: number | undefined;
-  /** The last attempt that failed, since the process began, whatever came after it. */
+  /** Last failure of this process, also when a success followed. */
   readonly lastFailure: ReportedFailure | undefined;
 }
 
 export interface ReportedFailure {
   readonly atMs: number;
   readonly error: string;
-  /** Of low cardinality, as metrics have it. */
+  /** A word of low cardinality, as in metrics. */
   readonly reason: string;
-  /** A sentence: what helps. Empty: nobody knows. */
+  /** The remedy as a sentence; empty when unknown. */
   readonly todo: string;
 }

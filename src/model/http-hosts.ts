@@ -1,30 +1,30 @@
 /**
- * Under which names a listener is asked, and from pages of which origin. A page of a stranger can have its own name lead to an address of this machine (DNS
- * rebinding) and then counts as the same origin: where neither tokens nor TLS tell callers apart, the name in `Host` is what gives it away.
+ * Allowed host names and origins of a listener. A foreign page can point its own name at an address of this machine (DNS rebinding) and is then same-origin. Where
+ * neither tokens nor TLS protect the listener, only the name in `Host` reveals that.
  */
 
 export interface HostRuleOptions {
   /** The host of the listener's own address. */
   readonly listensOn: string;
-  /** Neither a token nor TLS tells callers apart. */
+  /** True: neither a token nor TLS is required. */
   readonly isOpen: boolean;
-  /** Names of the configuration, `*.` in front for all names below one. Empty: those that no stranger can have. */
+  /** Names from the configuration; `*.` matches all names below one. Empty: names that no foreign page can have. */
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
-  /** On loopback, loopback names alone: for what answers a browser with more than an acknowledgement. */
+  /** True: on loopback, only loopback names are allowed. For listeners that return content to browsers. */
   readonly loopbackOnly?: boolean;
 }
 
 export interface HostRule {
-  /** `host` as `Host` or `:authority` has it; undefined, which no browser sends, is fine. */
+  /** `host`: the value of `Host` or `:authority`. `undefined`, which no browser sends, is allowed. */
   allowsHost(host: string | undefined): boolean;
-  /** `Origin` of a request that was sent to `host`. */
+  /** `origin`: the value of `Origin` in a request to `host`. */
   allowsOrigin(origin: string | undefined, host: string | undefined): boolean;
-  /** True: the configuration names the origin, so pages from there may read answers. */
+  /** True: the configuration names the origin, so its pages may read answers. */
   namesOrigin(origin: string | undefined): boolean;
 }
 
-/** Domains that are not in the public name system, so that nobody can have a name there lead elsewhere. */
+/** Private domains, in which no stranger can register a name. */
 const privateDomains: readonly string[] = ['internal', 'svc', 'svc.cluster.local'];
 
 export function hostRule({ listensOn, isOpen, allowedHosts, allowedOrigins, loopbackOnly = false }: HostRuleOptions): HostRule {
@@ -63,7 +63,7 @@ function isUnder(name: string, allowed: string): boolean {
   return allowed.startsWith('*.') ? name.endsWith(allowed.slice(1)) : name === allowed;
 }
 
-/** A page can only come from an address if its own server has it. */
+/** A page has an IP address as its host only if the server at that address sent it. */
 function isAddress(name: string): boolean {
   return /^\d{1,3}(\.\d{1,3}){3}$/.test(name) || (name.includes(':') && /^[0-9a-f:.]+$/.test(name));
 }

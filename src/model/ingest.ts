@@ -1,54 +1,54 @@
-/** Ingestion: what receivers hand on to the service, and what the service tells them about admission. */
+/** Ingestion: what receivers pass to the service, and how the service admits requests. */
 import type { Tenant } from './ids.ts';
 import type { LogRecord, Span } from './span.ts';
 
 export type Admission = 'open' | { readonly refuse: 'overloaded' | 'journal_full' | 'stopping'; readonly retryAfterSeconds: number };
 
-/** Counts the readers of memory that is used again after the last one. Whoever reads beyond the call that brought it retains it first. */
+/** A count of readers of pooled memory. A reader that outlives the call that delivered the memory retains it first. */
 export interface MemoryReference {
-  /** One more reader. Throws when the memory was given back. */
+  /** Adds a reader. Throws when the memory was released. */
   retain(): void;
-  /** One reader less; the last one gives the memory back. Throws when it was given back before. */
+  /** Removes a reader; the last one releases the memory. Throws when it was released before. */
   release(): void;
-  /** Leaves the memory to the garbage collector, for readers that cannot say when they are done. */
+  /** Leaves the memory to the garbage collector, for readers without a known end. */
   keep(): void;
 }
 
-/** A request as it came, for whoever writes it down. */
+/** A request as it arrived, for the journal. */
 export interface Received {
   readonly contentType: string;
-  /** As the request said; the body stays compressed. Empty: none. */
+  /** As in the request; `body` stays compressed. Empty: no encoding. */
   readonly contentEncoding: string;
-  /** Must not be changed until the request is acknowledged. Valid until then. */
+  /** Immutable and valid until the request is acknowledged. */
   readonly body: Buffer;
-  /** Of `body`; absent when it is not used again. */
+  /** The memory of `body`; absent when it is not pooled. */
   readonly bodyMemory?: MemoryReference;
-  /** The same inflated, for whoever passes it on. Valid until the request is acknowledged. */
+  /** The decompressed body, for forwarding. Valid until the request is acknowledged. */
   readonly plain?: Buffer;
-  /** Of `plain`, in which the spans lie; absent when it is not used again. */
+  /** The memory of `plain`, which contains the spans; absent when it is not pooled. */
   readonly plainMemory?: MemoryReference;
-  /** False: something in it was rejected. */
+  /** False: the receiver rejected a part of it. */
   readonly isWhole?: boolean;
 }
 
-/** What a receiver needs from the service. */
+/** The service as receivers see it. */
 export interface Ingest {
-  /** When it resolves, the spans are accepted and outlive the process. What it rejects with is answered, and nothing counts as accepted. */
+  /** Resolves once the spans are accepted and durable. A rejection is answered to the sender, and nothing is accepted. */
   spans(tenant: Tenant, spans: readonly Span[], request: Received): Promise<void>;
   logs(tenant: Tenant, records: readonly LogRecord[], request: Received): Promise<void>;
-  /** True: log records are taken too that belong to no trace. */
+  /** True: log records without a trace are accepted too. */
   readonly takesAllLogs?: () => boolean;
-  /** Asked before a body is read. `isModest`: of a sender that takes little. */
+  /** Called before a body is read. `isModest`: the sender uses little of the capacity. */
   readonly admission: (isModest: boolean) => Admission;
-  /** True: others send so much more than this sender that it is not to suffer for it. */
+  /** True: other senders use so much more that this one is exempt from load shedding. */
   readonly isModest?: (sender: string) => boolean;
-  /** Told of the bytes that were read of a sender. */
+  /** Called with the bytes read from a sender. */
   readonly took?: (sender: string, bytes: number) => void;
-  /** Told of a request that a receiver refuses for now of its own accord; gives when it may be tried again. */
+  /** Called when a receiver defers a request by itself. Returns the seconds until a retry. */
   readonly putOff?: (because: 'in_flight' | 'journal') => number;
 }
 
-/** Who sends, as far as fairness goes: one machine with one token. */
+/** A sender for fair sharing: one machine with one token. */
 export function senderOf(tenant: Tenant, address: string | undefined): string {
   return `${address ?? ''} ${tenant}`;
 }

@@ -1,21 +1,21 @@
 /** JSON values, as everything above the wire sees them. */
 
-/** Integers outside ±2^53 are bigint, so that 1234567890123456789 and 1234567890123456788 stay different. */
+/** Integers outside ±2^53 are bigint, so large ids stay exact. */
 export type JsonValue = null | boolean | number | bigint | string | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
-/** Deeper values are refused: nothing that walks a value may exhaust the stack. */
+/** Deeper values are rejected, so no recursion exhausts the stack. */
 export const jsonDepthMax = 128;
 
-/** A digit run that a double may not hold. Such texts take the slower, exact way, unless they are so long that it would take too long. */
+/** A run of digits that may exceed a double. Such texts are parsed exactly, which is slower, up to `exactCharsMax`. */
 const LONG_NUMBER = /\d{16}/;
 export const exactCharsMax = 500_000;
-/** Longer integers are nobody's ids; making a bigint of them costs the square of their length. */
+/** Longer integers are no ids, and the cost of a bigint grows with the square of its length. */
 const exactDigitsMax = 400;
 
-/** What is no JSON by its beginning is refused unread: most texts are prose, and an exception costs more than reading a short text does. */
+/** Most texts are prose. This test of the beginning is cheaper than an exception. */
 const JSON_START = /^[ \t\n\r]*(?:["[{]|(?:-?\d[\d.eE+-]*|true|false|null)[ \t\n\r]*$)/;
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -26,7 +26,7 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** The value of a JSON text, or undefined when it is not JSON or is nested deeper than `jsonDepthMax`. */
+/** The value of a JSON text; `undefined` when it is no JSON or nests deeper than `jsonDepthMax`. */
 export function parseJson(text: string): JsonValue | undefined {
   if (!JSON_START.test(text) || nestsTooDeep(text)) return undefined;
   try {
@@ -36,20 +36,20 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** As `parseJson`, but only for texts that hold an object or a list; other texts are not even tried. */
+/** As `parseJson`, for objects and arrays only. */
 export function parseJsonContainer(text: string): JsonObject | readonly JsonValue[] | undefined {
   const first = text.trimStart()[0];
   if (first !== '{' && first !== '[') return undefined;
   return parseJson(text) as JsonObject | readonly JsonValue[] | undefined;
 }
 
-/** JSON text. Bigints are written as numbers; `sortKeys` gives the same text for equal objects. */
+/** JSON text. Bigints become numbers. `sortKeys` gives equal objects the same text. */
 export function jsonText(value: JsonValue, { sortKeys = false }: { readonly sortKeys?: boolean } = {}): string {
   if (!sortKeys) {
     try {
       return JSON.stringify(value) ?? 'null';
     } catch {
-      // A bigint, which JSON.stringify refuses.
+      // JSON.stringify rejects a bigint.
     }
   }
   return written(value, sortKeys);
@@ -65,12 +65,12 @@ function written(value: JsonValue, sortKeys: boolean): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${written(object[key] ?? null, sortKeys)}`).join(',')}}`;
 }
 
-/** The text of a value as a person reads it: a text as it is, anything else as JSON. */
+/** The value as people read it: a string as it is, anything else as JSON. */
 export function plainText(value: JsonValue): string {
   return typeof value === 'string' ? value : jsonText(value);
 }
 
-/** An object's own member. `__proto__`, `constructor` and the like are ordinary names in foreign data. */
+/** An own member. Names such as `__proto__` and `constructor` are ordinary in foreign data. */
 export function member(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
@@ -81,7 +81,7 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
   return source !== undefined && source.length <= exactDigitsMax && /^-?\d+$/.test(source) ? BigInt(source) : value;
 }
 
-/** True: `parseJson` leaves it unread, whatever it holds. */
+/** True: `parseJson` rejects the text for its depth. */
 export function nestsTooDeep(text: string): boolean {
   if (text.length <= jsonDepthMax) return false;
   let depth = 0;
@@ -95,7 +95,7 @@ export function nestsTooDeep(text: string): boolean {
   return false;
 }
 
-/** The closing quote of the text that opens at `open`, or the end. Most of a JSON text lies in texts, and a search skips them quickly. */
+/** The closing quote of the string that opens at `open`, or the end of the text. Searching for quotes skips strings quickly. */
 function textEnd(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let backslashes = 0;

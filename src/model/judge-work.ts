@@ -1,39 +1,39 @@
-/** What of a scored run waits for a judge: questions about the run itself, and its turn in a session that is judged as a whole. */
+/** Work of judges on a scored run: questions about the run, and its turn in a session that is evaluated as a whole. */
 import type { Micros } from './timestamp.ts';
 import type { Decision, EvaluatorKind } from './verdict.ts';
 
-/** An evaluator that was chosen to be asked about a run, and is not done. It is written with the run. */
+/** A pending evaluation by a judge. It is written with the run. */
 export interface NewJudgeJob {
-  /** Of the configured evaluator. */
+  /** Name of the configured evaluator. */
   readonly name: string;
   readonly evaluator: string;
   readonly evaluatorKind: EvaluatorKind;
-  /** Whose places it takes: name of a judge, with a blank and the name of the evaluator where that has a budget of its own; `jury:` and the name of an evaluator that asks several, or `http:` and that of one that asks an endpoint. */
+  /** Queue key: the name of a judge, followed by a blank and the evaluator when that has its own budget; or `jury:` or `http:` and the name of the evaluator. */
   readonly party: string;
-  /** Of the evaluator as it was chosen. */
+  /** Options hash of the evaluator when the run was chosen. */
   readonly optionsHash: string;
-  /** With which it was chosen. */
+  /** Probability with which the run was chosen. */
   readonly probability: number;
   readonly offeredAt: Micros;
 }
 
 /**
- * What a run says of its session for one evaluator. The first turn that is written decides for the whole session whether it is judged, with which probability, or why
- * not; of later ones only the turn counts.
+ * What a run states about its session for one evaluator. The first written turn decides for the whole session: whether it is evaluated, with which probability, or why
+ * not. Later turns only add themselves.
  */
 export interface SessionChoice {
-  /** Of the configured evaluator. */
+  /** Name of the configured evaluator. */
   readonly name: string;
   readonly evaluator: string;
   readonly evaluatorKind: EvaluatorKind;
-  /** As of a job. */
+  /** Queue key, as in `NewJudgeJob`. */
   readonly party: string;
   readonly optionsHash: string;
-  /** With which a session that begins now is chosen. */
+  /** Probability with which a new session is chosen. */
   readonly probability: number;
-  /** Undefined: one that begins now is judged. */
+  /** Why a new session is not evaluated; `undefined` when it is. */
   readonly end: { readonly decision: Decision; readonly reason?: string } | undefined;
-  /** False: no session with this id has been chosen, by whatever probability, so that nobody needs the turn. */
+  /** False: this session id cannot have been chosen at any probability, so nobody needs the turn. */
   readonly mayBeChosen: boolean;
 }
 

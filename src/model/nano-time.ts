@@ -1,21 +1,21 @@
-/** Comparing and counting nanoseconds, and putting things into an order. */
+/** Comparison and search of nanosecond times. */
 
 export function compare(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Of two times of which either may be missing. */
+/** The earlier of two times; either may be missing. */
 export function earlier(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
-/** Sorts a list in place. Most are in order already. */
+/** Sorts in place. Checks first, as most lists are in order. */
 export function sortedBy<Item>(list: Item[], order: (a: Item, b: Item) => number): Item[] {
   for (let at = 1; at < list.length; at++) if (order(list[at - 1] as Item, list[at] as Item) > 0) return list.sort(order);
   return list;
 }
 
-/** How many of the sorted times are earlier. */
+/** The number of sorted times before `limit`. */
 export function countBelow(times: readonly bigint[], limit: bigint): number {
   let low = 0;
   let high = times.length;

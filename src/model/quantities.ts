@@ -1,4 +1,4 @@
-/** Durations and sizes as people write them: `500ms`, `5s`, `10m`, `1h`, `7d`; `16MiB`, `512KiB`, plain bytes. */
+/** Durations and sizes in configuration: `500ms`, `5s`, `10m`, `1h`, `7d`; `16MiB`, `512KiB`, plain bytes. */
 
 export type QuantityKind = 'duration' | 'bytes';
 
@@ -24,28 +24,28 @@ interface Unit {
   readonly size: number;
 }
 
-/** Fifteen digits before and nine after the point: more than any unit can use, and exact enough to be checked for wholeness. */
+/** Fifteen digits before and nine after the point: enough for every unit, and exact. */
 const WRITTEN = /^(\d{1,15})(?:\.(\d{1,9}))? ?([A-Za-z]*)$/;
 
-/** What is written when somebody must be told how to write it. */
+/** Examples for error messages. */
 export const quantityExamples: { readonly [kind in QuantityKind]: string } = {
   duration: 'a number with a unit: 500ms, 5s, 10m, 1h or 7d',
   bytes: 'a whole number of bytes or a number with a unit: 512KiB, 16MiB or 4GiB',
 };
 
-/** Whole milliseconds, or undefined when the text is no duration. A unit is needed: `5` could mean anything. */
+/** Whole milliseconds; `undefined` when the text is no duration. The unit is required, as `5` is ambiguous. */
 function parseDuration(text: string): number | undefined {
   return quantity(text, durationUnits);
 }
 
-/** Whole bytes, or undefined when the text is no size. Units are binary; `MB` is refused, as it is read in two ways. */
+/** Whole bytes; `undefined` when the text is no size. Units are binary; `MB` is rejected as ambiguous. */
 function parseBytes(text: string): number | undefined {
   const digits = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
   if (digits !== undefined) return Number.isSafeInteger(digits) ? digits : undefined;
   return quantity(text, byteUnits);
 }
 
-/** The value of a quantity as it is written, text or number, in milliseconds or bytes. */
+/** The value of a quantity in milliseconds or bytes, from text or a number; `undefined` when it is none. */
 export function quantityOf(kind: QuantityKind, value: unknown): number | undefined {
   if (kind === 'bytes' && typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   if (typeof value !== 'string') return undefined;
@@ -57,7 +57,7 @@ function quantity(text: string, units: readonly Unit[]): number | undefined {
   const unit = units.find(({ name }) => name === match?.[3]);
   if (match === null || unit === undefined) return undefined;
   const fraction = match[2] ?? '';
-  // In whole units of the last decimal, so that 0.3s is 300 ms and not 299.99….
+  // Computes in units of the last decimal, so that 0.3s is 300 ms and not 299.99….
   const scaled = BigInt(`${match[1] ?? ''}${fraction}`) * BigInt(unit.size);
   const divisor = 10n ** BigInt(fraction.length);
   if (scaled % divisor !== 0n) return undefined;

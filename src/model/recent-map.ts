@@ -1,11 +1,11 @@
 /**
- * A map that forgets what was set longest ago: it keeps at least the newest half of `entriesMax`, deleted ones counted, and never more than all of it. Two generations, of
- * which the older one goes as a whole: taking single entries off the front of a large Map is slow, for it steps over every one that was taken before.
+ * A map of recent entries. It keeps at least the newest half of `entriesMax` entries, deleted ones counted, and at most all of them. It drops whole generations, as
+ * removing single entries from the front of a large Map is slow.
  */
 export interface RecentMap<Key, Value> {
   get(key: Key): Value | undefined;
   has(key: Key): boolean;
-  /** The entry is the newest one now. */
+  /** Makes the entry the newest. */
   set(key: Key, value: Value): void;
   delete(key: Key): void;
   clear(): void;

@@ -1,10 +1,10 @@
-/** A run in the machine-readable form: snake_case, times in RFC 3339 with microseconds; the run object of every interface, without verdicts. */
+/** The JSON form of a run in all interfaces: snake_case, times in RFC 3339 with microseconds, without verdicts. */
 import type { AgentTrace, Run, ToolCall } from './agent-trace.ts';
 import { callEnd } from './error-signs.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { timeText } from './timestamp.ts';
 
-/** Without a run, what only a stream of spans can tell is null. */
+/** Without `run`, members that only spans provide are null. */
 export function runJson(trace: AgentTrace, run?: Run): JsonObject {
   return {
     trace_id: run?.traceId ?? null,
@@ -53,13 +53,13 @@ function callJson(call: ToolCall): JsonObject {
     name: call.name,
     id: call.id ?? null,
     arguments: call.arguments ?? call.argumentsText ?? null,
-    // Null alone would not tell a tool that returned nothing from a result that the spans do not carry.
+    // Distinguishes a null result from one that the spans do not carry.
     result_carried: call.result !== undefined,
     result: call.result ?? null,
     error: call.error === undefined ? null : { message: call.error.message, type: call.error.type ?? null, sign: call.error.sign },
     truncated: { arguments: call.truncated?.arguments ?? null, result: call.truncated?.result ?? null },
     executed: call.executed,
-    // A span with status OK states it; null: no span states the outcome, and `outcome` follows from signs in the result.
+    // Null when no span states the outcome; `outcome` then follows from signs in the result.
     stated_outcome: call.error !== undefined ? 'failed' : call.statedOk === true ? 'ok' : null,
     outcome: callEnd(call),
     span_id: call.spanId ?? null,

@@ -1,6 +1,6 @@
-/** Roughly how much memory a value holds: enough to keep a queue of runs within bounds when single runs are huge. */
+/** Estimates the memory of values, in bytes, to bound queues even when single runs are huge. */
 
-/** A value of more nodes is as heavy as its first ones say, and what lies deeper weighs nothing; nothing of ours has as many, or lies as deep. */
+/** Limits of the walk. A larger or deeper value is estimated too low; no value of the service is as large. */
 const nodesMax = 1_000_000;
 const depthMax = 1_000;
 const NODE_BYTES = 16;
@@ -9,7 +9,7 @@ export function roughBytes(value: unknown): number {
   return weigh(value, { nodes: 0 }, 0);
 }
 
-/** Every run is weighed, node by node: lists of what is in them would be garbage of several times their number. */
+/** Recursive without intermediate lists, as every run is estimated. */
 function weigh(value: unknown, seen: { nodes: number }, depth: number): number {
   if (++seen.nodes > nodesMax) return 0;
   if (typeof value === 'string') return NODE_BYTES + value.length;

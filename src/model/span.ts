@@ -1,4 +1,4 @@
-/** Spans and log records as OpenTelemetry defines them, read only. Attribute values are decoded when they are asked for. */
+/** Spans and log records of OpenTelemetry, read-only. Attribute values are decoded on access. */
 import type { SpanId, TraceId } from './ids.ts';
 
 /** An attribute value or log body. 64-bit integers outside ±2^53 are bigint; a kvlist has no prototype. */
@@ -12,38 +12,38 @@ export interface Attributed {
   attribute(key: string): AttributeValue | undefined;
   /** Keys in wire order, each once. */
   attributeKeys(): readonly string[];
-  /** As they lie in a body, where they do: for those who compare values, or what follows from the keys alone, without decoding. */
+  /** The encoded attributes in a body, to compare without decoding; absent when they are not in a body. */
   written?(): WrittenAttributes;
-  /** The keys alone, where the attributes lie in a body. */
+  /** The keys; absent when the attributes are not in a body. */
   keyShape?(): KeyShape;
-  /** Where the UTF-8 of the text under a key lies; undefined for another value, or where nothing lies in a body. */
+  /** The UTF-8 bytes of a string attribute; `undefined` for other values, or when the attributes are not in a body. */
   writtenText?(key: string): WrittenBytes | undefined;
-  /** The first byte of that text; undefined also for an empty one. */
+  /** The first byte of that string; `undefined` also for an empty one. */
   textStart?(key: string): number | undefined;
 }
 
 export interface WrittenAttributes {
   readonly shape: KeyShape;
   readonly bytes: Buffer;
-  /** Four numbers a place: where the key starts and ends, and where the protobuf AnyValue under it does. The first place begins at `from`. */
+  /** Four numbers per attribute: start and end of the key, start and end of the protobuf AnyValue. The first ones are at `from`. */
   readonly ranges: Int32Array;
   readonly from: number;
 }
 
-/** A part of a body. */
+/** A range of a body. */
 export interface WrittenBytes {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
 }
 
-/** The keys of some attributes in wire order; spans that have the same ones share it. */
+/** The keys of an attribute list in wire order. Spans with the same keys share it. */
 export interface KeyShape {
   /** Each once. */
   readonly keys: readonly string[];
   /** Of equal keys the last one counts. */
   place(key: string): number | undefined;
-  /** What follows from the keys alone, made once. `by` tells different things apart. */
+  /** A value derived from the keys, computed once per `by`. */
   keep<By extends object, Kept>(by: By, make: (shape: KeyShape, by: By) => Kept): Kept;
 }
 
@@ -87,11 +87,11 @@ export interface Span extends Attributed {
   readonly status: SpanStatus;
   readonly events: readonly SpanEvent[];
   readonly links: readonly SpanLink[];
-  /** Attributes that the SDK left out at its limit; absent: none. */
+  /** Attributes that the SDK dropped at its limit; absent when none. */
   readonly droppedAttributes?: number;
-  /** Bytes of this span on the wire: what a byte budget counts. */
+  /** Size of the span on the wire, as byte budgets count it. */
   readonly wireBytes: number;
-  /** Where the span lies in a protobuf body; undefined where it came in another way. */
+  /** The bytes of the span in a protobuf body; `undefined` when it came in another way. */
   asWritten?(): WrittenBytes;
 }
 
@@ -99,7 +99,7 @@ export interface LogRecord extends Attributed {
   readonly resource: Resource;
   readonly scope: Scope;
   readonly traceId: TraceId;
-  /** Undefined when the record belongs to the trace as a whole. */
+  /** `undefined` when the record belongs to the trace as a whole. */
   readonly spanId: SpanId | undefined;
   readonly timeUnixNano: bigint;
   /** The record's EventName field, else its attribute `event.name`, else the empty text. */
@@ -108,7 +108,7 @@ export interface LogRecord extends Attributed {
   readonly wireBytes: number;
 }
 
-/** The text under a key; undefined when it is absent or not a text. */
+/** The string under a key; `undefined` when it is absent or no string. */
 export function textAttribute(from: Attributed, key: string): string | undefined {
   const value = from.attribute(key);
   return typeof value === 'string' ? value : undefined;

@@ -1,14 +1,14 @@
-/** Times as RFC 3339 writes them, in UTC with microseconds. Reckoned here: the machine's calendar is not for the lower floors. */
+/** RFC 3339 times in UTC with microseconds, computed without the machine's calendar. */
 
-/** Microseconds since the epoch: whole numbers that a double holds. */
+/** Microseconds since the epoch, as a whole number. */
 export type Micros = number;
 
 const microsPerDay = 86_400_000_000n;
-/** Days from 0000-03-01 to 1970-01-01, and in 400 years: the Gregorian calendar repeats after these. */
+/** Days from 0000-03-01 to 1970-01-01, and days of the 400-year cycle of the Gregorian calendar. */
 const epochDays = 719_468;
 const eraDays = 146_097;
 
-/** From 1970 on; nanoseconds are cut. */
+/** The text of a time since 1970; nanoseconds are cut. */
 export function timeText(unixNano: bigint): string {
   const micros = unixNano / 1_000n;
   const rest = Number(micros % microsPerDay);
@@ -17,7 +17,7 @@ export function timeText(unixNano: bigint): string {
   return `${dateText(Number(micros / microsPerDay))}T${clock}.${padded(rest % 1_000_000, 6)}Z`;
 }
 
-/** Years are counted from March, so that the day that some of them have more is their last. */
+/** Counts years from March, so the leap day is the last day of a year. */
 function dateText(daysFromEpoch: number): string {
   const days = daysFromEpoch + epochDays;
   const dayOfEra = days % eraDays;

@@ -1,19 +1,19 @@
-/** Three outcomes: scored, skipped, failed. Missing evidence is never 0 and never 1, and a broken judge is not a bad agent. */
+/** Outcomes of an evaluation: scored, skipped, failed. Missing evidence is never 0 and never 1, and a broken judge is not a bad agent. */
 import type { Completeness, RunKey, AgentTrace, Run } from './agent-trace.ts';
 import type { SpanId, Tenant } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import { hash } from 'node:crypto';
 
-/** What an error's text begins with when it names its kind: `rate_limit: …`. */
+/** The word that names the kind of an error: `rate_limit: …`. */
 const errorWord = /^[A-Za-z][A-Za-z0-9_.]{0,63}$/;
 
-/** The word before the colon; `_OTHER`, as OpenTelemetry prescribes, when the error does not begin with one. */
+/** The word before the colon; `_OTHER`, as OpenTelemetry prescribes, when there is none. */
 export function errorType(error: string): string {
   const word = error.split(':', 1)[0]?.trim() ?? '';
   return errorWord.test(word) ? word : '_OTHER';
 }
 
-/** Why there was nothing to score. Machine-readable; the explanation says it in words. */
+/** Why there was nothing to score, for machines. The explanation says it in words. */
 export type SkipReason =
   | 'no_tool_calls'
   | 'no_tool_definitions'
@@ -36,7 +36,7 @@ export type SkipReason =
   | 'schema_not_applied'
   | 'too_large';
 
-/** The verdict on one tool call, below the verdict on the run. `index` counts from 0 in the trajectory. */
+/** The part of a verdict on one tool call. `index`: position in the trajectory, from 0. */
 export interface PartVerdict {
   readonly index: number;
   readonly tool: string;
@@ -47,13 +47,13 @@ export interface PartVerdict {
   readonly explanation: string;
 }
 
-/** What an evaluator finds; the threshold is applied to it by `verdictOf`. */
+/** The result of an evaluator, before `verdictOf` applies the threshold. */
 export type Outcome =
   | {
       readonly kind: 'scored';
-      /** 0..1, higher is better; one division of whole numbers, so that equal to the threshold passes. */
+      /** From 0 to 1, higher is better. One division of whole numbers, so a score equal to the threshold passes. */
       readonly score: number;
-      /** Only for evaluators with labels of their own. */
+      /** A label of the evaluator's own. */
       readonly label?: string;
       /** One sentence that a person can act on. */
       readonly explanation: string;
@@ -81,10 +81,10 @@ export type Verdict =
   | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly explanation: string; readonly details: JsonObject }
   | { readonly kind: 'failed'; readonly error: string; readonly explanation: string; readonly details: JsonObject };
 
-/** What every (run, evaluator) ends in, exactly once. */
+/** How every pair of run and evaluator ends, exactly once. */
 export type Decision = 'scored' | 'skipped' | 'filtered' | 'sampled_out' | 'over_budget' | 'overload' | 'failed';
 
-/** What a verdict is about; together with the configured name it identifies an evaluation, and the highest revision wins. */
+/** The target of a verdict. With the configured name it identifies an evaluation, of which the highest revision counts. */
 export interface EvaluationKey {
   readonly tenant: Tenant;
   readonly targetKind: 'run' | 'tool_call' | 'session' | 'tool_definition' | 'group';
@@ -92,7 +92,7 @@ export interface EvaluationKey {
   readonly name: string;
 }
 
-/** Who gives the verdict: a rule, a rule or evaluator with a judge, or an HTTP endpoint. */
+/** The source of the verdict: a rule, a judge, or an HTTP endpoint. */
 export type EvaluatorKind = 'rule' | 'judge' | 'http';
 
 /** One verdict of one configured evaluator on one run. */
@@ -102,18 +102,18 @@ export interface Evaluation {
   readonly evaluator: string;
   readonly evaluatorKind: EvaluatorKind;
   readonly evaluatorVersion: number;
-  /** The evaluator guards against harm, so that a run which it could not check is news. */
+  /** True: the evaluator guards against harm, so a run that it could not check is worth a notice. */
   readonly guard?: true;
-  /** Hash of the options and the expectation: tells apart verdicts of differently configured evaluators. */
+  /** Hash of options and expectation: distinguishes verdicts of differently configured evaluators. */
   readonly optionsHash: string;
   readonly revision: number;
   readonly completeness: Completeness;
   readonly verdict: Verdict;
-  /** The probability with which this run was chosen for this evaluator; 1 for rules. */
+  /** Probability with which this run was chosen for this evaluator; 1 for rules. */
   readonly sampleProbability: number;
 }
 
-/** The text form of an evaluation key: the same run, evaluator name and tenant give the same text everywhere. */
+/** The text form of an evaluation key, the same in every process. */
 export function evaluationKeyText({ tenant, targetKind, targetId, name }: EvaluationKey): string {
   return `${tenant.length}:${tenant}|${targetKind.length}:${targetKind}|${targetId.length}:${targetId}|${name.length}:${name}`;
 }
@@ -141,7 +141,7 @@ export function verdictOf(outcome: Outcome, threshold: number | null): Verdict {
   };
 }
 
-/** pass and fail where there is a threshold, raw where there is none; skipped: there was nothing to score; error: no verdict was reached. */
+/** pass and fail with a threshold, raw without one; skipped: nothing to score; error: no verdict. */
 export const verdictWords = ['pass', 'fail', 'raw', 'skipped', 'error'] as const;
 export type VerdictWord = (typeof verdictWords)[number];
 

@@ -1,9 +1,9 @@
-/** The order in which the service delivers scored runs, and how far the store and the exporters have come in it. */
+/** The order in which the service delivers scored runs, and the progress of store and exporters in it. */
 import type { Brand } from './ids.ts';
 
-/** Number of a delivered item in its process: from 1 on, ascending. */
+/** Number of a delivered item in its process, ascending from 1. */
 export type ItemId = Brand<number, 'ItemId'>;
-/** The id up to which all items are in some state; 0 when none is. It only grows. */
+/** The id up to which all items have reached a state; 0 when none has. It only grows. */
 export type Watermark = Brand<number, 'Watermark'>;
 export type Delivered<Item> = Item & { readonly id: ItemId };
 
@@ -12,9 +12,9 @@ export const noItems = 0 as Watermark;
 /** Items above `delivered` do not exist yet. */
 export interface DeliveryWatermarks {
   delivered(): Watermark;
-  /** The store has these items or has given them up. */
+  /** The store has written these items or given them up. */
   stored(): Watermark;
-  /** Each exporter has sent these items or given them up, or a durable store keeps them for it. */
+  /** Every exporter has sent these items or given them up, or a durable store keeps them. */
   sent(): Watermark;
 }
 
@@ -43,15 +43,15 @@ export function itemSequence(): ItemSequence {
 }
 
 export interface WatermarkTracker {
-  /** Ids come in ascending order. */
+  /** Requires ascending ids. */
   add(id: ItemId): void;
-  /** Does nothing when the item is settled already. */
+  /** Does nothing when the item is settled. */
   settle(id: ItemId): void;
-  /** All items up to here are settled. */
+  /** All items up to this one are settled. */
   low(): Watermark;
 }
 
-/** `from`: the items up to it are settled. */
+/** `from`: all items up to it are settled. */
 export function watermarkTracker(from: Watermark = noItems): WatermarkTracker {
   const open = new Set<ItemId>();
   let last = from;

@@ -1,29 +1,29 @@
 /**
- * A text as a person or a program reads it in the end: JSON and source escapes, percent-escapes and HTML entities decoded, characters that nobody sees
- * left out, full-width and similar forms as ASCII. Each place in it leads back to the text as it stands.
+ * Decodes a text to what a person or program finally reads: JSON and source escapes, percent-escapes and HTML entities; invisible characters removed; compatibility
+ * forms as ASCII. Each position maps back to the original text.
  */
 import type { Part } from './search.ts';
 
-/** Escapes within escapes. */
+/** Nested escapes. */
 const passesMax = 4;
 
 const BACKSLASH = /(?<!\\)\\+(?:u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,6}\}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[@._+-])/u.source;
-/** Each has one decoded character, as UTF-8 writes it. */
+/** Escapes of one character in UTF-8. */
 const PERCENT =
   /%[2-7][0-9a-fA-F]|%[cdCD][0-9a-fA-F]%[89abAB][0-9a-fA-F]|%[eE][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){2}|%[fF][0-4](?:%[89abAB][0-9a-fA-F]){3}/u
     .source;
 const ENTITY = /&(?:#0{0,6}[0-9]{1,7};?|#[xX]0{0,6}[0-9a-fA-F]{1,6};?|[a-zA-Z]{2,8};)/u.source;
-/** Letters, digits and signs of addresses and numbers in a form that compatibility folds. A comma or a colon of full width decides nothing, and stands in every Chinese text. */
+/** Compatibility forms of letters, digits and signs of addresses. Full-width commas and colons are left out, as every Chinese text has them. */
 const FORMS =
   /[\uff05\uff0b\uff0d\uff0e\uff10-\uff19\uff20-\uff3a\uff3f\uff41-\uff5a\ufe52\ufe62\ufe63\ufe6a\ufe6b\u2024\u2070-\u2089\u2460-\u2468\u{1d400}-\u{1d7ff}]|(?<=[a-zA-Z0-9])[\u3002\uff61](?=[a-zA-Z0-9])|(?![0-9])\p{Nd}/u
     .source;
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/u.source;
 
-/** Most texts end at this. */
+/** A cheap test that most texts fail. */
 const GATE = /[\\%&\u0080-\uffff]/;
-/** Without one, a text stands for itself. */
+/** A text without a match needs no decoding. */
 const TRIGGER = new RegExp([BACKSLASH, PERCENT, ENTITY, UNSEEN, FORMS].join('|'), 'u');
-/** Escapes that hide nothing by themselves, and must not pass for letters beside what is hidden. */
+/** Includes escapes that hide nothing, which must not count as letters beside hidden ones. */
 const UNIT = new RegExp([BACKSLASH, /(?<!\\)\\+[nrtbf"'/]/u.source, PERCENT, ENTITY, UNSEEN, FORMS].join('|'), 'gu');
 
 const entities: ReadonlyMap<string, string> = new Map([
@@ -58,11 +58,11 @@ const whiteSpace: ReadonlyMap<string, string> = new Map([
 
 export interface Decoded {
   readonly text: string;
-  /** The stretch of the original text. */
+  /** Maps a part back to the original text. */
   original(part: Part): Part;
 }
 
-/** Where a decoded piece came from: `at` to `end` in the decoded text, `from` to `to` in the original. */
+/** A decoded range: `at` to `end` in the decoded text, `from` to `to` in the original. */
 interface Piece {
   readonly at: number;
   readonly end: number;
@@ -70,7 +70,7 @@ interface Piece {
   readonly to: number;
 }
 
-/** Undefined: nothing in it is to be decoded. */
+/** `undefined` when the text contains nothing to decode. */
 export function decoded(original: string): Decoded | undefined {
   if (!GATE.test(original) || !TRIGGER.test(original)) return undefined;
   const passes: (readonly Piece[])[] = [];
@@ -100,7 +100,7 @@ function onePass(text: string): { readonly text: string; readonly pieces: readon
   return { text: out.join('') + text.slice(end), pieces };
 }
 
-/** The same: it is none. */
+/** Returns the unit itself when it is no escape. */
 function readUnit(unit: string): string {
   if (unit.startsWith('\\')) return readEscape(unit, unit.replace(/^\\+/, ''));
   if (unit.startsWith('%')) return readPercent(unit);
@@ -127,7 +127,7 @@ function readEntity(unit: string): string {
   return entities.get(unit.slice(1, -1).toLowerCase()) ?? unit;
 }
 
-/** Half of a surrogate pair too: JSON writes the halves one by one. */
+/** Also decodes single surrogates, as JSON escapes the halves of a pair. */
 function characterOf(code: number, otherwise: string): string {
   if (code > 0x10_ffff) return otherwise;
   return code > 0xffff ? String.fromCodePoint(code) : String.fromCharCode(code);
@@ -140,7 +140,7 @@ function folded(character: string): string {
   return form === character && /^\p{Nd}$/u.test(character) ? digitOf(character.codePointAt(0) ?? 0) : form;
 }
 
-/** Digits of a script stand in rows of ten. */
+/** Decimal digits of a script are ten consecutive code points. */
 function digitOf(code: number): string {
   let digit = 0;
   while (digit < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(code - digit - 1))) digit++;
@@ -151,7 +151,7 @@ function before({ start, end }: Part, pieces: readonly Piece[]): Part {
   return { start: edgeOf(pieces, start, 'from'), end: edgeOf(pieces, end - 1, 'to') };
 }
 
-/** Where the character begins or ends that gave the decoded one at this place. */
+/** The start or end in the original of the character that was decoded to this position. */
 function edgeOf(pieces: readonly Piece[], at: number, edge: 'from' | 'to'): number {
   const piece = pieceAt(pieces, at);
   if (piece === undefined) return edge === 'from' ? at : at + 1;
@@ -159,7 +159,7 @@ function edgeOf(pieces: readonly Piece[], at: number, edge: 'from' | 'to'): numb
   return piece.to + at - piece.end + (edge === 'from' ? 0 : 1);
 }
 
-/** The last piece that begins at the place or before it. */
+/** The last piece that begins at or before the position. */
 function pieceAt(pieces: readonly Piece[], at: number): Piece | undefined {
   let [low, high] = [0, pieces.length];
   while (low < high) {

@@ -1,4 +1,4 @@
-/** Runs and verdicts without what the rules match. */
+/** Removes what the rules match from runs and verdicts. */
 import type { RunDecision } from '../model/scored-run.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
@@ -9,12 +9,12 @@ import { type RedactionRule, search, type Search } from './search.ts';
 import { changedRecord, changedSpan } from './spans.ts';
 
 export interface Redaction {
-  /** The run, and a way for what is said about it. */
+  /** Redacts a run. The result redacts the verdicts on it. */
   run(run: Run): RedactedRun;
   text(text: string): string;
-  /** Of one trace. */
+  /** Redacts the spans and records of one trace. */
   spans(spans: readonly Span[], records: readonly LogRecord[]): { readonly spans: readonly Span[]; readonly records: readonly LogRecord[] };
-  /** Of a log line, whose message is ours: a field may quote what was sent, as the errors of parsers do. */
+  /** Redacts the fields of a log line, as parser errors quote their input. */
   fields(fields: object): object;
 }
 
@@ -27,9 +27,9 @@ export interface RedactedRun {
 
 export interface RedactionOptions {
   readonly rules: readonly RedactionRule[];
-  /** Told the name of the rule for each replacement, and `not_searched` for each text that was given up. */
+  /** Called with the name of the rule for each replacement, and with `not_searched` for each text that was given up. */
   readonly onRedacted: (rule: string) => void;
-  /** Characters of one run, or of one verdict, that are searched by all rules together. */
+  /** Limit of UTF-16 units per run, and per verdict, that all rules search together. */
   readonly charsMax?: number;
 }
 

@@ -1,4 +1,6 @@
-/** What becomes of each member of a run. */
+/**
+ * The redaction of runs and verdicts, member by member. Every member declares its change, so a new member does not compile without one.
+ */
 import type {
   AgentTrace,
   ModelCall,
@@ -16,8 +18,6 @@ import type { RunDecision } from '../model/scored-run.ts';
 import type { Evaluation, EvaluationKey, PartVerdict, Verdict } from '../model/verdict.ts';
 import type { Search } from './search.ts';
 
-// Changes to whole records: each field says what becomes of it, and a field that nobody has thought of does not compile.
-
 type Change<Value> = (value: Value, search: Search) => Value;
 
 const text: Change<string> = (value, search) => search.text(value);
@@ -27,7 +27,7 @@ const jsonObject: Change<JsonObject> = (value, search) => {
   return isJsonObject(changed) ? changed : {};
 };
 
-/** For what no person has written: ids of traces and spans, times, counts, words of ours. */
+/** For values that nobody writes: ids, times, counts, fixed words. */
 function kept<Value>(value: Value): Value {
   return value;
 }
@@ -45,7 +45,7 @@ function list<Value>(change: Change<Value>): Change<readonly Value[]> {
 
 type Changes<Value> = { readonly [Field in keyof Value]-?: Change<Exclude<Value[Field], undefined>> };
 
-/** The same record when nothing in it changes. What no field is declared for is left out. */
+/** Applies the changes of all members; returns the same record when nothing changes, and drops undeclared members. */
 function members<Value extends object>(changes: Changes<Value>): Change<Value> {
   const byName = new Map(Object.entries<unknown>(changes)) as ReadonlyMap<string, Change<unknown>>;
   return (value, search) => {
@@ -133,7 +133,7 @@ export const changedRun: Change<Run> = members<Run>({
   service: text,
   serviceVersion: text,
   resourceAttributes: jsonObject,
-  // A part of it would be no tracestate any more.
+  // A shortened tracestate would be invalid.
   traceState: (value, search) => (search.text(value) === value ? value : ''),
   parent: kept,
   partOf: kept,
@@ -149,7 +149,7 @@ export const changedRun: Change<Run> = members<Run>({
 
 type Scored = Extract<Verdict, { readonly kind: 'scored' }>;
 
-/** Words of ours, which dashboards count by. */
+/** Labels that dashboards count by. */
 const ownLabels: ReadonlySet<string> = new Set(['pass', 'fail']);
 
 const part = members<PartVerdict>({ index: kept, tool: text, callId: text, spanId: kept, score: kept, passed: kept, explanation: text });
@@ -178,7 +178,7 @@ export const changedVerdict: Change<Verdict> = (verdict, search) => {
   return verdict.kind === 'skipped' ? skipped(verdict, search) : failed(verdict, search);
 };
 
-/** The id of a run is made of those of a trace and a span; other targets have ids of the traffic. */
+/** A run's target id consists of a trace id and a span id. Other target ids come from the traffic. */
 const key: Change<EvaluationKey> = (value, search) =>
   value.targetKind === 'run' ? value : { ...value, targetId: search.text(value.targetId) };
 
@@ -205,24 +205,23 @@ export const changedDecision: Change<RunDecision> = members<RunDecision>({
   probability: kept,
 });
 
-// What was taken out of a run, so that a verdict that quotes the beginning of it, cut short, does not let that through.
-
-/** Distinct values that are remembered, and characters of each: evaluators cut earlier. */
+/** Limits of the remembered originals and of the UTF-16 units of each; evaluators cut texts earlier. */
 const originalsMax = 1_000;
 const charsMax = 500;
-/** A shorter beginning tells nothing. */
+/** A shorter prefix reveals nothing. */
 const beginningCharsMin = 4;
-/** As evaluators end a text that goes on. */
+/** Ends a text that evaluators cut. */
 const CUT = '…';
-/** Pieces of one text; one with more is given up. */
+/** Limit of cuts in a text; a text with more is given up. */
 const cutsMax = 100;
 
 interface Originals {
   add(original: string, replacement: string): void;
-  /** The text without beginnings of what was taken away where it is cut short; undefined: it was not looked through. */
+  /** The text without prefixes of originals before a cut; `undefined` when the text was not searched. */
   withoutBeginnings(text: string): string | undefined;
 }
 
+/** Remembers what was removed from a run, so that a verdict cannot reveal the beginning of it in a quote that was cut. */
 export function originals(): Originals {
   const known = new Map<string, string>();
   return {
@@ -238,14 +237,14 @@ export function originals(): Originals {
   };
 }
 
-/** As it stands, in one line, and as JSON writes it. */
+/** The original as it is, on one line, and as JSON. */
 function formsOf(original: string): readonly string[] {
   return [...new Set([original, original.replaceAll(/\s+/g, ' '), JSON.stringify(original).slice(1, -1)])].filter(
     (form) => form.length >= beginningCharsMin,
   );
 }
 
-/** A piece that stands before a cut, without the longest beginning of an original at its end. */
+/** Replaces the longest prefix of an original at the end of a piece before a cut. */
 function withoutEnd(piece: string, known: ReadonlyMap<string, string>): string {
   const tail = piece.slice(-charsMax);
   let best = { from: tail.length, replacement: '' };

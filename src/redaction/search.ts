@@ -1,59 +1,57 @@
-/** What is blotted out, and what stands in its place. */
+/** Searches texts and JSON values by rules, and replaces the matches. No rule matches the result. */
 import { isJsonArray, isJsonObject, jsonDepthMax, type JsonObject, jsonText, type JsonValue, parseJsonContainer } from '../model/json.ts';
 
-/** A part of a text, in UTF-16 code units; `end` is behind it. */
+/** A range of a text in UTF-16 units; `end` is exclusive. */
 export interface Part {
   readonly start: number;
   readonly end: number;
 }
 
 export interface RedactionRule {
-  /** As the metrics name it; never what it looks for. */
+  /** Name in metrics; it does not reveal the pattern. */
   readonly name: string;
   readonly replacement: string;
   /**
-   * The parts of a text that it matches, from left to right, none empty and none overlapping. `spend` is asked for each search through so
-   * many characters; once it says no, the rule gives up: undefined.
+   * The matches in a text, from left to right, not empty and not overlapping. The rule calls `spend` before each search, and returns `undefined` when that
+   * returns false.
    */
   readonly parts: (text: string, spend: Spend) => readonly Part[] | undefined;
 }
 
-/** False: the run has been searched for long enough. */
+/** Counts searched UTF-16 units. False: the limit is reached. */
 export type Spend = (chars: number) => boolean;
 
-// Texts without what the rules match: what comes out is matched by none of them.
-
-/** Stands for a text that was not searched to the end. */
+/** Replaces a text that was not searched to the end. */
 export const notSearched = '[not searched]';
-/** As the metrics name it. */
+/** Name in metrics. */
 const notSearchedName = 'not_searched';
 
-/** Of one run, and of each verdict on it, by each rule: a second or two of work at the worst. */
+/** Limit per run, and per verdict, for all rules together: one or two seconds of work. */
 const searchedCharsMax = 8_000_000;
-/** A replacement and what stands beside it may match once more. The last pass finds nothing, or the text is given up. */
+/** A replacement and its surroundings may match again. The last pass must find nothing, or the text is given up. */
 const passesMax = 4;
-/** JSON texts within texts of JSON values; deeper ones are plain text. */
+/** Nesting of JSON texts within JSON values; deeper ones are plain text. */
 const textsWithinMax = 4;
 
 export interface Search {
   readonly text: (text: string) => string;
-  /** Names of members as well as values; a number that is matched becomes a text. The same value when nothing is matched. */
+  /** Redacts member names and values; a matched number becomes a text. Returns the same value when nothing matches. */
   readonly json: (value: JsonValue) => JsonValue;
 }
 
 interface SearchOptions {
   readonly rules: readonly RedactionRule[];
-  /** Told the name of the rule for each replacement, and `notSearchedName` for each text that was given up. */
+  /** Called with the name of the rule for each replacement, and with `notSearchedName` for each text that was given up. */
   readonly onRedacted: (rule: string) => void;
-  /** Told what was taken away, and what stands in its place. */
+  /** Called with each match and its replacement. */
   readonly onFound?: (original: string, replacement: string) => void;
-  /** Done to each text before it is searched; undefined: the text is given up. */
+  /** Prepares each text for the search; `undefined` gives the text up. */
   readonly prepared?: (text: string) => string | undefined;
   readonly charsMax?: number;
 }
 
 interface Found extends Part {
-  /** Its place among the rules. */
+  /** Index of the rule. */
   readonly rule: number;
 }
 
@@ -61,7 +59,7 @@ export function search({ rules, onRedacted, onFound, prepared = (text) => text, 
   let left = charsMax;
   const spend = (chars: number): boolean => (left -= chars) >= 0;
 
-  /** All matches of all rules in the text as it stands; undefined: it was not searched to the end. */
+  /** Matches of all rules, sorted; `undefined` when the text was not searched to the end. */
   function found(text: string): readonly Found[] | undefined {
     const all: Found[] = [];
     for (const [rule, { parts }] of rules.entries()) {
@@ -72,7 +70,7 @@ export function search({ rules, onRedacted, onFound, prepared = (text) => text, 
     return all.length < 2 ? all : all.sort((a, b) => a.start - b.start);
   }
 
-  /** Matches that overlap go together, and the first of their rules says what stands there. */
+  /** Merges overlapping matches; the first of their rules gives the replacement. */
   function replaced(text: string, matches: readonly Found[]): string {
     const pieces: string[] = [];
     let end = 0;
@@ -100,7 +98,7 @@ export function search({ rules, onRedacted, onFound, prepared = (text) => text, 
     return notSearched;
   }
 
-  /** A JSON text stays one: its values are searched before what stands between them. */
+  /** Redacts the values of a JSON text first, so that it stays valid. */
   function withinJson(text: string, within: number): string {
     const value = parseJsonContainer(text);
     if (value === undefined) return text;
@@ -119,7 +117,7 @@ export function search({ rules, onRedacted, onFound, prepared = (text) => text, 
   return { text: (text) => searched(text, 0), json: (value) => json(value, 0) };
 }
 
-/** In order of their starts; what overlaps is one. */
+/** Sorted by start; overlapping matches are merged. */
 function clusters(matches: readonly Found[]): readonly Found[] {
   const all: Found[] = [];
   for (const match of matches) {
@@ -134,11 +132,11 @@ function clusters(matches: readonly Found[]): readonly Found[] {
 interface Rewriting {
   readonly text: (text: string) => string;
   readonly name: (name: string) => string;
-  /** In the place of what is nested deeper than any JSON text that is read. */
+  /** Replaces values below the depth limit of parsed JSON. */
   readonly tooDeep: JsonValue;
 }
 
-/** The same value, and within it the same parts, where nothing changes. */
+/** Keeps unchanged values, and unchanged parts of them, by identity. */
 function rewrittenJson(value: JsonValue, changes: Rewriting, depth = 0): JsonValue {
   switch (typeof value) {
     case 'string':
@@ -173,7 +171,7 @@ function rewrittenObject(object: JsonObject, changes: Rewriting, depth: number):
   return Object.fromEntries(members.map(({ name, newName, value }) => [name === newName ? name : freeName(newName, taken), value]));
 }
 
-/** Names that have become the same are numbered, so that each member stays. `taken`: the last number of each name. */
+/** Numbers names that have become equal, so that no member is lost. `taken`: the last number of each name. */
 function freeName(name: string, taken: Map<string, number>): string {
   let number = taken.get(name) ?? 0;
   let free = name;

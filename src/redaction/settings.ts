@@ -1,4 +1,4 @@
-/** E-mail addresses, in linear time: around each @, or %40 as URLs write it, as far as the characters of an address go. */
+/** The redaction rules of the configuration: own patterns, e-mail addresses and payment card numbers. */
 import { RE2JS } from 're2js';
 import { decoded, type Decoded } from './decoded.ts';
 import type { Part, RedactionRule, Spend } from './search.ts';
@@ -6,15 +6,16 @@ import type { Part, RedactionRule, Spend } from './search.ts';
 const SIGN = /@|%40/g;
 const LOCAL = /[\p{L}\p{M}\p{N}._%+-]/u;
 
+/** E-mail addresses, in linear time: extends around each @, or %40 as in URLs. */
 export function emailParts(text: string): readonly Part[] {
   const parts: Part[] = [];
-  // Labels with dots between them; the last one begins with a letter and has two characters at least. `y`: from where the search begins.
+  // Labels with dots between them; the last one begins with a letter and has two characters at least.
   const domain = /(?:[\p{L}\p{M}\p{N}-]+\.)+\p{L}[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}]/uy;
   let floor = 0;
   for (const { 0: sign, index } of text.matchAll(SIGN)) {
     const [start, behind] = [localStart(text, floor, index), index + sign.length];
     domain.lastIndex = behind;
-    // No local part reaches over the sign before it, so each character is looked at once.
+    // A local part does not extend across the previous sign, so each character is read once.
     floor = start < index && domain.test(text) ? domain.lastIndex : behind;
     if (floor > behind) parts.push({ start, end: floor });
   }
@@ -35,16 +36,15 @@ function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }
 
-// Numbers of payment cards: 13 to 19 digits (ISO/IEC 7812), the first of them 2 to 9, whose check digit is right (Luhn).
-
 const digitsMin = 13;
 const digitsMax = 19;
-/** Of every group but the last: lists of small numbers are no card. */
+/** Digits of every group except the last: a list of small numbers is no card number. */
 const groupMin = 4;
 const GROUP = /\d+/g;
-/** One between two groups: a space or a hyphen of any kind. */
+/** A single separator: a space or a hyphen of any kind. */
 const SEPARATOR = /^[ \u00a0\u2007\u2009\u202f\u2010-\u2013-]$/;
 
+/** Payment card numbers: 13 to 19 digits (ISO/IEC 7812), the first one 2 to 9, with a valid check digit (Luhn). */
 export function creditCardParts(text: string): readonly Part[] {
   const parts: Part[] = [];
   let chain: Part[] = [];
@@ -59,7 +59,7 @@ export function creditCardParts(text: string): readonly Part[] {
   return [...parts, ...cardsIn(text, chain)];
 }
 
-/** The longest card from each group on; a number that stands before or behind a card does not hide it. */
+/** The longest card number from each group on, also beside other numbers. */
 function cardsIn(text: string, chain: readonly Part[]): readonly Part[] {
   const cards: Part[] = [];
   for (let first = 0; first < chain.length; first++) {
@@ -85,7 +85,7 @@ function lastGroup(text: string, chain: readonly Part[], first: number): number 
   return found;
 }
 
-/** Every second digit from the right counts twice, as the sum of its digits; the whole is a multiple of ten. */
+/** The Luhn test: every second digit from the right counts as the digit sum of its double; the total is a multiple of ten. */
 function hasCheckDigit(digits: string): boolean {
   let sum = 0;
   for (let at = 0; at < digits.length; at++) {
@@ -96,11 +96,9 @@ function hasCheckDigit(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-// Rules as the configuration gives them.
-
 export type RedactionSettings =
   | { readonly match: ReadyPattern; readonly replace: string }
-  /** `place` is its number in the list, from 0. */
+  /** `place`: index in the list. */
   | { readonly pattern: string; readonly replace: string; readonly place: number };
 
 export const readyPatterns = ['email', 'credit_card'] as const;
@@ -110,9 +108,9 @@ export const replacementDefault = '[redacted]';
 
 const ready: { readonly [name in ReadyPattern]: (text: string) => readonly Part[] } = { email: emailParts, credit_card: creditCardParts };
 
-/** Compiles what is to be compiled, once. */
+/** Compiles the rules. */
 export function redactionRules(settings: readonly RedactionSettings[]): readonly RedactionRule[] {
-  // Several ready patterns look at each text in turn.
+  // Several ready patterns search the same text, so its decoded form is kept.
   let last: { readonly text: string; readonly decoded: Decoded | undefined } = { text: '', decoded: undefined };
   const decodedOnce = (text: string): Decoded | undefined => (last = last.text === text ? last : { text, decoded: decoded(text) }).decoded;
   return settings.map((one) => {
@@ -125,7 +123,7 @@ export function redactionRules(settings: readonly RedactionSettings[]): readonly
   });
 }
 
-/** In the text as it stands, and as it reads once decoded; where both find something, what is decoded says how far it goes. */
+/** Matches in the text and in its decoded form. Where both match, the decoded match gives the range. */
 function readyParts(
   parts: (text: string) => readonly Part[],
   text: string,
@@ -144,7 +142,7 @@ function readyParts(
   return [...alone, ...hidden].sort((a, b) => a.start - b.start);
 }
 
-/** Throws when the source is no pattern of this engine: the configuration has checked it. */
+/** Throws when the source is invalid; the configuration has validated it. */
 function patternParts(source: string): (text: string, spend: Spend) => readonly Part[] | undefined {
   const pattern = RE2JS.compile(source);
   return (text, spend) => {
@@ -154,9 +152,9 @@ function patternParts(source: string): (text: string, spend: Spend) => readonly 
     const matcher = pattern.matcher(text);
     while (matcher.find()) {
       const part = { start: matcher.start(), end: matcher.end() };
-      // An empty match blots out nothing.
+      // An empty match removes nothing.
       if (part.end > part.start) parts.push(part);
-      // A search may have to look to the end before it knows where its match ends, and so may the next one.
+      // A search may read to the end of the text, so the rest counts for each match.
       if (!spend(text.length - part.end)) return undefined;
     }
     return parts;

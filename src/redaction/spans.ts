@@ -1,13 +1,13 @@
-/** Spans and log records without what the rules match: every text in them, names of attributes and numbers included. Ids and times are kept. */
+/** Redacts spans and log records: every text, attribute names and numbers included. Ids and times stay. */
 import type { Attributed, AttributeMap, AttributeValue, LogRecord, Scope, Span } from '../model/span.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { Search } from './search.ts';
 
-/** Spans that share a resource or scope share the changed one as well. */
+/** Redacted resources and scopes, which spans share. */
 export type SharedParts = Map<Attributed, Attributed>;
 
 export function changedSpan(span: Span, search: Search, shared: SharedParts): Span {
-  // Each member by itself: one that nobody has thought of might tell what was taken out.
+  // Lists every member, as an unknown one might contain the original text.
   return {
     traceId: span.traceId,
     spanId: span.spanId,
@@ -21,7 +21,7 @@ export function changedSpan(span: Span, search: Search, shared: SharedParts): Sp
     ...changedAttributes(span, search),
     resource: once(shared, span.resource, (resource) => changedAttributes(resource, search)),
     scope: once(shared, span.scope, (scope) => changedScope(scope, search)),
-    // A part of it would be no tracestate any more.
+    // A shortened tracestate would be invalid.
     traceState: search.text(span.traceState) === span.traceState ? span.traceState : '',
     name: search.text(span.name),
     status: { code: span.status.code, message: search.text(span.status.message) },
@@ -42,7 +42,7 @@ export function changedRecord(record: LogRecord, search: Search, shared: SharedP
     spanId: record.spanId,
     timeUnixNano: record.timeUnixNano,
     wireBytes: record.wireBytes,
-    // Collectors know it by its name: one that is matched is none of theirs.
+    // Collectors recognise a record by its event name.
     eventName: search.text(record.eventName),
     resource: once(shared, record.resource, (resource) => changedAttributes(resource, search)),
     scope: once(shared, record.scope, (scope) => changedScope(scope, search)),
@@ -74,13 +74,13 @@ function changedValue(value: AttributeValue, search: Search): AttributeValue {
   return search.json(withoutBytes(value, search));
 }
 
-/** Bytes are searched as the text that they may be; where something is matched, a text stands in their place. Readers bound the depth of values. */
+/** Searches bytes as text, which replaces them when it matches. Decoders bound the depth of values. */
 function withoutBytes(value: AttributeValue, search: Search): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) {
     const text = Buffer.from(value).toString();
     const changed = search.text(text);
-    // The search leaves alone what is no JSON value.
+    // The search ignores values that are not JSON.
     return changed === text ? (value as unknown as JsonValue) : changed;
   }
   if (Array.isArray(value)) return (value as readonly AttributeValue[]).map((item) => withoutBytes(item, search));

@@ -1,6 +1,6 @@
 /**
- * Buffers that are used again. Fresh memory costs page faults on every byte, and the garbage collector walks the whole heap for what comes from
- * outside of it. A buffer counts its readers: whoever reads it later than the caller retains it, and the last release gives it back.
+ * A pool of buffers. Fresh memory costs page faults, and external memory triggers collections of the whole heap. A buffer counts its readers: one that outlives the
+ * caller retains the buffer, and the last release returns it to the pool.
  */
 import type { MemoryReference } from '../model/ingest.ts';
 
@@ -11,18 +11,18 @@ export interface PooledBuffer extends MemoryReference {
 }
 
 export interface BufferPool {
-  /** A buffer of exactly so many bytes, with one reader. What the bytes hold is undefined. */
+  /** A buffer of exactly `bytes` bytes with one reader and undefined content. */
   take(bytes: number): PooledBuffer;
-  /** Of the buffers that nobody reads. */
+  /** Bytes of the buffers without a reader. */
   freeBytes(): number;
-  /** Of the buffers that somebody reads, without those that are kept. */
+  /** Bytes of the buffers with readers, without the kept ones. */
   usedBytes(): number;
 }
 
 export interface BufferPoolOptions {
-  /** Of the buffers that nobody reads; what is given back beyond them is garbage. */
+  /** Limit of the bytes without a reader; buffers beyond it are left to the garbage collector. */
   readonly freeBytesMax: number;
-  /** True: a buffer that was given back is overwritten, so that whoever still reads it reads nonsense at once. For tests. */
+  /** True: overwrites a returned buffer, so a late reader fails at once. For tests. */
   readonly poisons?: boolean;
 }
 
@@ -62,7 +62,7 @@ export function bufferPool({ freeBytesMax, poisons = false }: BufferPoolOptions)
   };
 }
 
-/** Rounded up, a fifth at most, so that buffers of about one length serve each other. */
+/** Rounds up by at most a fifth, so buffers of similar length share memory. */
 function sizeOf(bytes: number): number {
   if (bytes <= sizeMin) return sizeMin;
   const step = 2 ** (31 - Math.clz32(bytes - 1)) / stepsPerDoubling;

@@ -38,7 +38,7 @@ export function breaker({ failuresMax = 5, ...backoff }: BreakerOptions): Breake
     },
     failed(retryAfterMs) {
       failures++;
-      // A request that was under way when the circuit opened says nothing new.
+      // A request that was in progress when the circuit opened brings no news.
       if (circuit === 'open' || (circuit === 'closed' && failures < failuresMax && retryAfterMs === undefined)) return undefined;
       circuit = 'open';
       openings++;

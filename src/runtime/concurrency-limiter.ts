@@ -1,13 +1,13 @@
 /** Lets a number of pieces of work run at the same time. */
 
-/** Gives the slot to other work while `wait` goes on, and takes one again before it returns. */
+/** Lends the slot while `wait` runs, and takes one again before it returns. */
 export type Lend = <T>(wait: () => Promise<T>) => Promise<T>;
 
-/** Of work without a slot. */
+/** For work without a slot. */
 export const lendNothing: Lend = (wait) => wait();
 
 export interface ConcurrencyLimiterOptions {
-  /** Slots; read at each admission, so that the number may change. */
+  /** Number of slots, read at each admission. */
   readonly concurrency: () => number;
   /** Work that may wait; more is rejected. */
   readonly waitingMax: number;
@@ -41,7 +41,7 @@ export function concurrencyLimiter({ concurrency, waitingMax }: ConcurrencyLimit
     admit();
   }
 
-  /** At once where there is a free slot: the caller's work then begins before `run` returns. */
+  /** Takes a free slot synchronously, so that the work begins before `run` returns. */
   function taken(): boolean {
     if (used >= concurrency() || returning.length + waiting.length > 0) return false;
     used++;

@@ -12,13 +12,13 @@ export interface Deadlines<Key> {
 interface Entry<Key> {
   readonly key: Key;
   readonly atMs: number;
-  /** Number of the setting: tells equal deadlines apart. */
+  /** Ascending number, which orders equal deadlines. */
   readonly turn: number;
-  /** Where it lies in the heap. */
+  /** Index in the heap. */
   place: number;
 }
 
-/** A binary heap in which every entry knows its place, so that a key that is removed is gone at once. */
+/** A binary heap whose entries know their index, so removal is immediate. */
 export function deadlines<Key>(): Deadlines<Key> {
   const heap: Entry<Key>[] = [];
   const current = new Map<Key, Entry<Key>>();

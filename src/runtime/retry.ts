@@ -2,7 +2,7 @@
 import type { Clock, Sleep } from '../model/clock.ts';
 
 export interface BackoffOptions {
-  /** 0..1. Spreads the attempts of many clients over the second half of the wait; absent: no jitter. */
+  /** A number from 0 to 1 that spreads attempts over the second half of the wait. Default: no jitter. */
   readonly random?: () => number;
   readonly firstRestMs?: number;
   readonly longestRestMs?: number;
@@ -17,8 +17,6 @@ export function backoffMs(attempt: number, { random = () => 1, firstRestMs = 1_0
   return full / 2 + (full / 2) * random();
 }
 
-// The header `Retry-After` (RFC 9110, 10.2.3), and the reset headers that some services send in its place.
-
 /** A larger number of seconds is a time since the Unix epoch. */
 const secondsMax = 1_000_000_000;
 
@@ -28,7 +26,10 @@ interface RetryAfterOptions {
   readonly parseDate: (text: string) => number;
 }
 
-/** Milliseconds to wait, 0 or more; `undefined` when the header is absent or unreadable. Reads seconds, seconds since the epoch, or a date. */
+/**
+ * The wait of a `Retry-After` header (RFC 9110, 10.2.3) or of a rate-limit reset header, in milliseconds; `undefined` when it is absent or unreadable. Reads
+ * seconds, seconds since the epoch, and dates.
+ */
 export function retryAfterMs(header: string | undefined, { nowMs, parseDate }: RetryAfterOptions): number | undefined {
   const text = header?.trim() ?? '';
   if (!/^\d+(\.\d+)?$/.test(text)) {
@@ -41,15 +42,13 @@ export function retryAfterMs(header: string | undefined, { nowMs, parseDate }: R
   return seconds > secondsMax ? Math.max(0, seconds * 1_000 - nowMs) : seconds * 1_000;
 }
 
-// Sends a request again while an endpoint is busy: a bounded number of attempts, with backoff between two of them.
-
-/** Worth another attempt. */
+/** A reply that is worth another attempt. */
 export interface Busy {
   readonly kind: 'busy';
   readonly error: string;
   /** The header Retry-After as the endpoint wrote it. */
   readonly retryAfter: string | undefined;
-  /** The endpoint may have worked on the request, and charge for it. */
+  /** True: the endpoint may have worked on the request and may charge for it. */
   readonly mayCost?: true;
 }
 
@@ -71,9 +70,10 @@ export interface RetryPolicy {
 export const busyStatuses: ReadonlySet<number> = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529]);
 
 const bounds = { firstRestMs: 500, longestRestMs: 30_000 };
-/** An endpoint may ask for a longer wait than the backoff, but not for any. */
+/** Limit of the wait that an endpoint may request. */
 const longestRetryAfterMs = 120_000;
 
+/** Repeats a request while the endpoint is busy, up to `attemptsMax` times, with backoff. */
 export async function withRetry<Reply extends { readonly kind: string }>(
   send: () => Promise<Reply | Busy>,
   { attemptsMax, onRetry, signal, stopped, clock, sleep, random, parseDate }: RetryPolicy,

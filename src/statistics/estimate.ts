@@ -1,28 +1,28 @@
-/** What every figure of this folder is: estimated, with an interval, or not estimable, with the reason. Nothing is ever filled in. */
+/** The result of every estimator here: an estimate with an interval, or the reason why there is none. Missing values are never filled in. */
 
 export type Estimate = Estimated | NotEstimable;
 
 export interface Estimated {
   readonly kind: 'estimated';
-  /** The best single guess; a share 0..1 unless the function says otherwise. */
+  /** Point estimate; a share from 0 to 1 unless the function says otherwise. */
   readonly point: number;
-  /** Ends of the interval: of many such intervals the share `confidence` holds the true value. Never outside the range of `point`. */
+  /** Ends of the interval, of which the share `confidence` contains the true value. Within the range of `point`. */
   readonly low: number;
   readonly high: number;
-  /** Of `point`, in its unit. 0 where the data show no variation; the interval has a width even then. */
+  /** Standard error of `point`. 0 without variation in the data; the interval then still has a width. */
   readonly standardError: number;
-  /** Runs, items or labels that were counted. */
+  /** Number of runs, items or labels. */
   readonly n: number;
-  /** Independent runs, each drawn with the same probability, with the same information. */
+  /** Number of independent, equally probable runs with the same information. */
   readonly effectiveN: number;
-  /** 0..1, usually 0.95. */
+  /** From 0 to 1, usually 0.95. */
   readonly confidence: number;
 }
 
 export interface NotEstimable {
   readonly kind: 'not_estimable';
   readonly reason: NotEstimableReason;
-  /** One sentence for a person. */
+  /** One sentence for people. */
   readonly explanation: string;
 }
 
@@ -45,7 +45,7 @@ export function notEstimable(reason: NotEstimableReason): NotEstimable {
 }
 
 export interface EstimateOptions {
-  /** The share of intervals that are to hold the true value, above 0 and below 1. */
+  /** Share of intervals that contain the true value, between 0 and 1. */
   readonly confidence?: number;
 }
 

@@ -1,49 +1,49 @@
-/** The part of a store that keeps what judges said of fixed sets of runs, look by look. */
+/** The part of a store that keeps drift measurements: verdicts of judges on fixed sets of runs over time. */
 import type { VerdictWord } from '../verdict.ts';
 import type { Micros } from '../timestamp.ts';
 import type { JsonObject } from '../json.ts';
 
-/** Looks of one evaluator that can be compared: all were asked the same, in the same way, about the same runs. */
+/** Comparable measurements of one evaluator: the same question, asked in the same way, about the same runs. */
 export interface DriftSeries {
-  /** From 1, of this evaluator. */
+  /** Number of the series, from 1. */
   readonly number: number;
   readonly beganAt: Micros;
-  /** Who was asked what: a series ends when it differs. */
+  /** The judge and the question; a change ends the series. */
   readonly asked: JsonObject;
-  /** In words, what differs from the series before; empty: it is the first one. */
+  /** Differences from the previous series, as sentences; empty for the first one. */
   readonly because: readonly string[];
 }
 
-/** `open`: it is being asked. `kept`: it counts. `unfinished`: too few runs got a verdict, so it counts for nothing. */
+/** `open`: in progress. `kept`: it counts. `unfinished`: too few runs got a verdict, so it does not count. */
 export const driftStates = ['open', 'kept', 'unfinished'] as const;
 export type DriftState = (typeof driftStates)[number];
 
 export interface DriftMeasurement {
-  /** Of the configured evaluator. */
+  /** Name of the configured evaluator. */
   readonly name: string;
   readonly series: DriftSeries;
-  /** 0 is the baseline. */
+  /** Number of the measurement; 0 is the baseline. */
   readonly look: number;
   readonly state: DriftState;
   readonly beganAt: Micros;
-  /** Undefined while it is open. */
+  /** `undefined` while it is open. */
   readonly endedAt: Micros | undefined;
-  /** Runs of the set. */
+  /** Size of the set. */
   readonly runs: number;
   readonly answers: readonly DriftAnswer[];
-  /** Beside the baseline; undefined: it is the baseline, or does not count. */
+  /** Comparison with the baseline; `undefined` for the baseline, and for one that does not count. */
   readonly result: DriftResult | undefined;
 }
 
 export interface DriftAnswer {
-  /** Of the run in its set: a hash of what it holds. */
+  /** Hash of the run's content, which identifies it in its set. */
   readonly run: string;
   readonly word: VerdictWord;
-  /** How often it was asked for. */
+  /** Number of attempts. */
   readonly tries: number;
 }
 
-/** Runs that passed or failed both then and now. */
+/** Runs that passed or failed in both measurements. */
 export interface DriftCounts {
   readonly stayedPass: number;
   readonly stayedFail: number;
@@ -56,23 +56,23 @@ export type DriftWord = (typeof driftWords)[number];
 
 export interface DriftResult {
   readonly counts: DriftCounts;
-  /** Looks that the series has at most; undefined: any number. */
+  /** Planned number of measurements; `undefined` for any number. */
   readonly planned: number | undefined;
   readonly word: DriftWord;
-  /** Of this look where it shows a change, else of the last look of its series that showed one. */
+  /** The change that this measurement shows, or else the last one that the series has shown. */
   readonly shown: DriftWord;
 }
 
-/** Of one evaluator the newest looks stay; the baseline of its newest series does in any case. */
+/** Limit per evaluator; the oldest go first, except the baseline of the newest series. */
 export const driftMeasurementsMax = 400;
 
 export interface DriftStore {
-  /** Evaluators with looks, by name. */
+  /** Names of evaluators with measurements. */
   names(): Promise<readonly string[]>;
-  /** Newest first, of all series. */
+  /** Measurements of all series, newest first. */
   looks(query: { readonly name: string; readonly state?: DriftState; readonly limit: number }): Promise<readonly DriftMeasurement[]>;
-  /** Undefined: there is none that counts. */
+  /** `undefined` when no baseline counts. */
   baseline(name: string, series: number): Promise<DriftMeasurement | undefined>;
-  /** Takes the place of the look of the same number and series. */
+  /** Replaces the measurement of the same series and number. */
   write(look: DriftMeasurement): Promise<void>;
 }

@@ -1,62 +1,59 @@
-/** The part of a store that keeps what backends have not taken. */
+/** The part of a store that keeps items which backends have not taken. */
 import type { ExportItem } from '../scored-run.ts';
 import type { RunKey } from '../agent-trace.ts';
 import type { Micros } from '../timestamp.ts';
 
-/**
- * What exporters have not sent yet, or have given up. Of one exporter, run and part there is one row, that of the newest revision. Rows go with their
- * run.
- */
+/** Rows of unsent items and dead letters. An exporter, run and part have one row, of the newest revision. Rows are deleted with their run. */
 export interface ExportStore {
-  /** Adds rows of runs that are written already, all or none. Resolves with the fate of each, in their order. */
+  /** Adds rows of written runs, all or none. Resolves with the fate of each, in order. */
   add(exports: readonly NewExport[]): Promise<readonly AddedExport[]>;
-  /** Oldest first, of those that wait and whose time has come, without the rows that are named. */
+  /** Due rows, oldest first, without those in `except`. */
   due(query: {
     readonly exporter: string;
     readonly now: Micros;
     readonly limit: number;
     readonly except: readonly number[];
   }): Promise<readonly WaitingExport[]>;
-  /** All or none. Rows that are not there any more are passed over. */
+  /** Applies all notes or none. Skips rows that no longer exist. */
   note(notes: ExportNotes): Promise<void>;
   list(query: ExportQuery): Promise<ExportPage>;
-  /** Dead letters wait again, from the first attempt on; the oldest first, so many at most. Gives how many. */
+  /** Makes up to `limit` dead letters wait again, oldest first, with attempts reset. Resolves with their number. */
   retry(query: {
     readonly exporter?: string;
     readonly ids?: readonly number[];
     readonly now: Micros;
     readonly limit: number;
   }): Promise<number>;
-  /** By exporter, in the order of their names; also of those that no configuration names any more. */
+  /** Counts by exporter, sorted by name, also for exporters that are no longer configured. */
   counts(): Promise<readonly ExportCount[]>;
 }
 
 export interface NewExport {
   /** Name of the exporter's entry in the configuration. */
   readonly exporter: string;
-  /** Which of the things that are sent of a run: the verdicts of its rules, or that of a judge. */
+  /** Part of the run: the verdicts of its rules, or the one of a judge. */
   readonly part: string;
   readonly item: ExportItem;
   /** When it was scored. */
   readonly offeredAt: Micros;
-  /** What has become of it already: sent, it only takes the place of older revisions; dead, it does not wait. */
+  /** Outcome before the row was written. `sent`: the row only replaces older revisions. Otherwise it is a dead letter. */
   readonly already?: 'sent' | { readonly attempts: number; readonly reason: string };
 }
 
-/** Id of the row; `undefined` when a newer revision takes its place; `gone` when the store has let go of the run. */
+/** Id of the row; `undefined` when a newer revision replaces it; `gone` when the store has deleted the run. */
 export type AddedExport = number | 'gone' | undefined;
 
 export interface WaitingExport {
   readonly id: number;
   readonly part: string;
-  /** Undefined: what stands there cannot be read. */
+  /** `undefined` when the row is unreadable. */
   readonly item: ExportItem | undefined;
   readonly attempts: number;
   readonly offeredAt: Micros;
 }
 
 export interface ExportNotes {
-  /** Rows of these are deleted. */
+  /** Rows to delete. */
   readonly sent: readonly number[];
   readonly putBack: readonly { readonly id: number; readonly attempts: number; readonly dueAt: Micros }[];
   readonly dead: readonly { readonly id: number; readonly attempts: number; readonly reason: string }[];
@@ -68,16 +65,16 @@ type ExportState = (typeof exportStates)[number];
 export interface ExportQuery {
   readonly exporter?: string;
   readonly state?: ExportState;
-  /** 1..200. */
+  /** From 1 to 200. */
   readonly limit: number;
-  /** Goes on behind this row. */
+  /** Continues after this row. */
   readonly after?: number;
 }
 
 export interface ExportPage {
   /** Oldest first. */
   readonly exports: readonly ExportRow[];
-  /** Undefined: there are no more. */
+  /** `undefined` on the last page. */
   readonly next: number | undefined;
 }
 
@@ -89,9 +86,9 @@ export interface ExportRow extends RunKey {
   readonly state: ExportState;
   readonly attempts: number;
   readonly offeredAt: Micros;
-  /** Not before this time is it tried again. */
+  /** Earliest time of the next attempt. */
   readonly dueAt: Micros;
-  /** Why it was given up. */
+  /** Why the item was given up. */
   readonly reason: string | undefined;
 }
 
@@ -99,6 +96,6 @@ export interface ExportCount {
   readonly exporter: string;
   readonly waiting: number;
   readonly dead: number;
-  /** Of those that wait. */
+  /** Time of the oldest waiting row. */
   readonly oldestAt: Micros | undefined;
 }

@@ -1,4 +1,4 @@
-/** The parts of a store that keep what judges are still to be asked, what they answered, and what they have cost. */
+/** The parts of a store for judges: pending jobs, answers, batches and spending. */
 import type { Micros } from '../timestamp.ts';
 import type { Run } from '../agent-trace.ts';
 import { leftOf, measures, sumOfAmounts, type Amount, type Measure } from '../budget.ts';
@@ -15,23 +15,23 @@ export interface Spending {
   readonly outputTokens: number;
 }
 
-/** What was spent of a budget on a day, and what calls that are not over may cost yet, those of every process. */
+/** Spending of a budget on one day, and open reservations of all processes. */
 export interface DaySpend extends Spending {
   readonly reserved: Amount;
 }
 
 export interface SpendEntry {
-  /** Whose budget: name of a judge's entry in the configuration, or `evaluator:` and the name of an evaluator's. */
+  /** Account of the budget: the name of a judge's entry, or `evaluator:` and the name of an evaluator's. */
   readonly account: string;
   readonly day: Day;
-  /** The process that reserves. */
+  /** The reserving process. */
   readonly owner: string;
   readonly at: Micros;
-  /** Of calls that are over. */
+  /** Spending of finished calls. */
   readonly spent: Spending;
-  /** Reserved before by this owner, and either spent or not needed. */
+  /** Earlier reservations of this owner that are spent or not needed. */
   readonly released: Amount;
-  /** Reserved now, if the day's sums of spent and reserved stay within the limits; else not at all. */
+  /** New reservation. It is made only if the day's sums stay within the limits. */
   readonly wanted: Amount;
   readonly limits: Partial<Amount>;
 }
@@ -39,26 +39,25 @@ export interface SpendEntry {
 export interface MinuteEntry {
   readonly account: string;
   readonly at: Micros;
-  /** Noted now, if the last sixty seconds stay within the limits; else not at all. */
+  /** New amount. It is recorded only if the last sixty seconds stay within the limits. */
   readonly wanted: Amount;
   readonly limits: Partial<Amount>;
-  /** Noted before, in the second (since 1970) that is named, and not needed. */
+  /** Earlier amounts, by second since 1970, that were not needed. */
   readonly back: readonly { readonly second: number; readonly amount: Amount }[];
 }
 
 export interface JudgeSpendStore {
-  /** One transaction: what is spent and released is noted in any case. `over`: the limit that leaves no room; undefined: it is reserved. */
+  /** Records spending and releases in any case, in one transaction. `over`: the limit without room; `undefined` when the reservation is made. */
   enter(entry: SpendEntry): Promise<{ readonly over: Measure | undefined; readonly spend: DaySpend }>;
-  /** By account. */
+  /** Spending by account. */
   on(day: Day): Promise<ReadonlyMap<string, DaySpend>>;
-  /** An owner is alive: what it has reserved stays so. */
+  /** Renews the reservations of an owner. */
   renew(owner: string, at: Micros): Promise<void>;
   /**
-   * What was reserved by owners that were last heard of before a time counts as spent, for nobody knows what became of their calls. Days before `forget` are
-   * deleted.
+   * Turns reservations into spending when their owner has not renewed since `before`, as the outcome of its calls is unknown. Deletes days before `forget`.
    */
   adopt(gone: { readonly before: Micros; readonly forget: Day }): Promise<void>;
-  /** One transaction: what is given back is noted in any case. Whether there is room now. */
+  /** Records returned amounts in any case, in one transaction. Resolves with whether there is room. */
   pass(entry: MinuteEntry): Promise<boolean>;
 }
 
@@ -77,20 +76,20 @@ export function amountOf({ nanoUsd, requests, inputTokens, outputTokens }: Spend
   return { nanoUsd, requests, tokens: inputTokens + outputTokens };
 }
 
-/** A reservation whose owner is gone, as spending: which tokens they would have been is not known. */
+/** The reservation of a dead owner as spending; the split into input and output tokens is unknown. */
 export function adopted({ nanoUsd, requests, tokens }: Amount): Spending {
   return { nanoUsd, requests, inputTokens: tokens, outputTokens: 0 };
 }
 
 interface Standing {
-  /** After what the entry has spent. */
+  /** Including the entry's spending. */
   readonly spent: Spending;
   readonly own: Amount;
-  /** Of the other owners together. */
+  /** Sum of the other owners. */
   readonly others: Amount;
 }
 
-/** What an owner has reserved after an entry: the rule of every store. */
+/** Reservations of an owner after an entry. Every store applies this rule. */
 export function reservedAfter(
   { spent, own, others }: Standing,
   { released, wanted, limits }: Pick<SpendEntry, 'released' | 'wanted' | 'limits'>,
@@ -102,17 +101,17 @@ export function reservedAfter(
   return { over, own: after, spend: { ...spent, reserved: sumOfAmounts(after, others) } };
 }
 
-/** Seconds that a bound of a minute looks back. */
+/** Length of the window of limits per minute, in seconds. */
 export const minuteSeconds = 60;
 
-/** Whether the last sixty seconds have room: the rule of every store. A call that is larger than its bound goes when nothing else has gone. */
+/** Whether the last sixty seconds have room. Every store applies this rule. A call beyond the limit goes when the window is empty. */
 export function fitsMinute(noted: Amount, { wanted, limits }: Pick<MinuteEntry, 'wanted' | 'limits'>): boolean {
   return measures.every((measure) => noted[measure] === 0 || noted[measure] + wanted[measure] <= (limits[measure] ?? Infinity));
 }
 
 export interface WaitingJob extends NewJudgeJob {
   readonly id: number;
-  /** As it left, of the revision that is asked about; undefined: what stands there cannot be read. */
+  /** The run at its revision, as written; `undefined` when the row is unreadable. */
   readonly run: Run | undefined;
 }
 
@@ -123,31 +122,31 @@ export interface DueQuery {
   readonly except: readonly number[];
 }
 
-/** Who asks about what waits, so that of several processes over one store only one does. */
+/** The lease by which one process at a time holds a job. */
 interface JobLease {
   readonly owner: string;
   readonly now: Micros;
   readonly until: Micros;
 }
 
-/** Of one run and evaluator there is one job, that of the newest revision. It goes when an item says that it is answered, and with its run, which it keeps from going by age for a while. */
+/** One job per run and evaluator, of the newest revision. An item with `answered` deletes it, and so does the deletion of its run, which it delays for a while. */
 export interface JudgeJobStore {
-  /** Oldest first: of a party, or of all of them what was offered before a time. */
+  /** Jobs of one queue or of all, oldest first. */
   due(query: DueQuery): Promise<readonly WaitingJob[]>;
-  /** The same, taken in one statement: it is the owner's until the lease ends. What another one has is left out while its lease lasts, what the owner itself has is not. */
+  /** As `due`, and leases them in one statement. Leaves out jobs that another owner has leased. */
   take(query: DueQuery, lease: JobLease): Promise<readonly WaitingJob[]>;
-  /** All that the owner has stays its own until then. */
+  /** Extends all leases of the owner. */
   renew(lease: Omit<JobLease, 'now'>): Promise<void>;
-  /** Anybody may take them, as far as the owner has them. */
+  /** Ends leases of the owner. */
   release(owner: string, ids: readonly number[]): Promise<void>;
-  /** Without a word about their runs. */
+  /** Deletes jobs without a decision. */
   drop(ids: readonly number[]): Promise<void>;
   counts(): Promise<readonly { readonly party: string; readonly waiting: number; readonly oldestAt: Micros }[]>;
 }
 
-/** What a judge answered to a question, so that the same question is not asked twice. */
+/** A cached answer of a judge. */
 export interface KeptAnswer {
-  /** Hash of who was asked, and what. */
+  /** Hash of judge and question. */
   readonly key: string;
   /** JSON. */
   readonly value: string;
@@ -157,52 +156,52 @@ export interface KeptAnswer {
 interface AnswerBounds {
   readonly before: Micros;
   readonly rows: number;
-  /** Characters of the values together. */
+  /** Limit of characters in all values together. */
   readonly chars: number;
 }
 
 export interface JudgeAnswerStore {
-  /** Not older than `since`. */
+  /** An answer that is not older than `since`. */
   find(key: string, since: Micros): Promise<KeptAnswer | undefined>;
-  /** The newer one takes the place of the older one. */
+  /** Newer answers replace older ones. */
   keep(answers: readonly KeptAnswer[]): Promise<void>;
-  /** Beyond a bound the oldest go. */
+  /** Deletes the oldest answers beyond a limit. */
   prune(bounds: AnswerBounds): Promise<void>;
 }
 
-/** The part of a store that keeps which questions are in a batch at a judge's endpoint, and what came back. */
+/** A batch of questions at a judge's endpoint. */
 export interface NewBatch {
-  /** Ours, not to be guessed; the batch bears it at the endpoint as well. */
+  /** Our random id; the batch also carries it at the endpoint. */
   readonly id: string;
   /** Name of the judge's entry. */
   readonly judge: string;
-  /** Hash of its endpoint and model: those of another one cannot be asked for. */
+  /** Hash of endpoint and model. A batch of another endpoint cannot be collected. */
   readonly endpoint: string;
   readonly preparedAt: Micros;
-  /** By hashes of who asks, and what. */
+  /** Hashes of asker and question. */
   readonly questions: readonly string[];
 }
 
 interface KeptBatch extends NewBatch {
-  /** Of the endpoint; undefined: nobody knows whether it was created. */
+  /** Id at the endpoint; `undefined` when it is unknown whether the batch exists. */
   readonly remoteId: string | undefined;
 }
 
 export interface BatchAnswer {
   readonly question: string;
-  /** As the model wrote it. */
+  /** The text as the model wrote it. */
   readonly text: string;
 }
 
 export interface JudgeBatchStore {
-  /** Before anything of it is sent. */
+  /** Called before the batch is sent. */
   prepare(batch: NewBatch): Promise<void>;
   submitted(id: string, remoteId: string): Promise<void>;
-  /** The batch is over: its answers stay for whoever asks for them, its other questions go. */
+  /** Ends a batch: stores its answers and deletes its questions. */
   end(id: string, answers: readonly BatchAnswer[], at: Micros): Promise<void>;
   /** Oldest first. */
   unfinished(judge: string): Promise<readonly KeptBatch[]>;
   answer(question: string): Promise<string | undefined>;
-  /** Of the answers, those from before a time, and the oldest beyond a number; and batches from before that time, which nobody looks after any more. */
+  /** Deletes answers from before a time and beyond a number, and abandoned batches from before that time. */
   forget(bounds: { readonly before: Micros; readonly rows: number }): Promise<void>;
 }

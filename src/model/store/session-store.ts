@@ -1,61 +1,61 @@
-/** The part of a store that gathers the turns of sessions, for evaluators that judge a session as a whole. */
+/** The part of a store that gathers turns of sessions, for evaluators of whole sessions. */
 import type { Micros } from '../timestamp.ts';
 import type { Run } from '../agent-trace.ts';
 
-/** A session in which nothing has happened for a while, since something had. */
+/** A changed session that has been quiet for a while. */
 export interface RipeSession {
   readonly id: number;
-  /** Rises with each change: a turn more, one that is revised, or one that turned out to be part of another run. */
+  /** Rises with each change: a new turn, a revised turn, or a turn that belongs to another run. */
   readonly revision: number;
-  /** How often it has been handed on, with this time. */
+  /** How often the session has been evaluated, this time included. */
   readonly times: number;
   readonly name: string;
   readonly party: string;
-  /** In order, as they left. */
+  /** In order, as written. */
   readonly turns: readonly Run[];
-  /** Turns that are not there any more, because there were too many or their runs have gone, or that cannot be read. */
+  /** Number of missing turns: beyond the limit, deleted with their runs, or unreadable. */
   readonly leftOut: number;
 }
 
 export interface RipeQuery {
-  /** Sessions that have not changed since. */
+  /** Sessions without a change since then. */
   readonly quietBefore: Micros;
-  /** Sessions that have changed since they were judged, and did so first before this; also where they still do. */
+  /** Sessions whose first change since their evaluation is older, quiet or not. */
   readonly changedBefore: Micros;
   readonly limit: number;
 }
 
 export interface SessionCounts {
-  /** All that are remembered and chosen. */
+  /** Chosen sessions. */
   readonly held: number;
-  /** With those that were passed over; rather too many than too few. */
+  /** All rows, including sessions that were not chosen; an upper bound. */
   readonly rows: number;
-  /** Of those that are held, the ones that are not handed on yet, by the line in which they will wait. */
+  /** Chosen sessions that are not handed on yet, by queue key. */
   readonly waiting: readonly { readonly party: string; readonly sessions: number }[];
 }
 
 export interface JudgeSessionStore {
-  /** Those that changed first, and are not being judged already. */
+  /** Sessions that are not being evaluated, in the order of their changes. */
   ripe(query: RipeQuery): Promise<readonly RipeSession[]>;
   /**
-   * Makes a job of it, about its last turn, to which its verdict moves where it has one. One transaction; false: it has changed meanwhile, or somebody else has done so. Without a
-   * turn nothing waits any more.
+   * Makes a job about the last turn, to which the verdict of the session moves, in one transaction. False when the session has changed or another process was
+   * faster. A session without a turn gets no job.
    */
   handOn(session: RipeSession, at: Micros): Promise<boolean>;
   counts(): Promise<SessionCounts>;
-  /** Forgets so many sessions at most that have not changed since: a later turn begins another one. Gives how many. */
+  /** Deletes up to `limit` sessions without a change since `before`; a later turn begins a new one. Resolves with their number. */
   forget(before: Micros, limit: number): Promise<number>;
 }
 
-/** Turns of a session that are kept. */
+/** Limit of turns per session. */
 export const sessionTurnsMax = 100;
 
-/** Which of so many turns, in order, makes room for another: those at the beginning and at the end tell most. */
+/** Index of the turn to drop. The first and the last turns say most. */
 export function surplusTurn(turns: number): number {
   return Math.floor(turns / 2);
 }
 
-/** The last turn, with those before it. Undefined: there is none. */
+/** The last turn with those before it; `undefined` without turns. */
 export function sessionRun({ turns, times, leftOut }: Pick<RipeSession, 'turns' | 'times' | 'leftOut'>): Run | undefined {
   const last = turns.at(-1);
   return last === undefined

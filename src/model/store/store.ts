@@ -1,6 +1,6 @@
 /**
- * The contract of a store: where runs and their verdicts are kept, and read again. Of a run the highest revision is kept, and of an
- * evaluation the verdict and the decision of the highest revision; writing the same item again changes nothing.
+ * The contract of a store, which keeps runs and their verdicts. It keeps the highest revision of a run, and of each evaluation the verdict and decision of the
+ * highest revision. Writing an item again changes nothing.
  */
 import type { ScoredRun } from '../scored-run.ts';
 import type { RunKey } from '../agent-trace.ts';
@@ -17,49 +17,49 @@ import type { DriftStore } from './drift-store.ts';
 import type { JudgeSessionStore } from './session-store.ts';
 
 export interface Store {
-  /** True: what is written is there after the process has ended. */
+  /** True: written data outlives the process. */
   readonly isDurable: boolean;
   /**
-   * All items or none, in the order in which they came, and with them what exporters have not sent of them. Rejects when nothing was written. Gives the row
-   * of each export, in their order; undefined: it has none, for it is sent, or a newer revision takes its place.
+   * Writes all items or none, in order, with the unsent exports of them. Rejects when nothing was written. Resolves with the row of each export, in order;
+   * `undefined` when it has none, as the item is sent or a newer revision replaces it.
    */
   write(items: readonly StoreItem[], exports?: readonly NewExport[]): Promise<readonly (number | undefined)[]>;
-  /** What waits for backends. */
+  /** Items that wait for backends. */
   readonly exports: ExportStore;
-  /** What people and other programs say of runs. */
+  /** Verdicts from outside. */
   readonly annotations: AnnotationStore;
-  /** Single verdicts, for figures over many runs. */
+  /** Single verdicts, for rates over many runs. */
   readonly verdicts: VerdictRows;
-  /** What judges have cost. */
+  /** Spending of judges. */
   readonly judgeSpend: JudgeSpendStore;
-  /** What judges are still to be asked. */
+  /** Pending evaluations by judges. */
   readonly judgeJobs: JudgeJobStore;
-  /** Turns of sessions that they are to judge as a whole. */
+  /** Turns of sessions to evaluate as a whole. */
   readonly judgeSessions: JudgeSessionStore;
-  /** What they answered. */
+  /** Cached answers of judges. */
   readonly judgeAnswers: JudgeAnswerStore;
-  /** Which questions are in batches. */
+  /** Questions in batches. */
   readonly judgeBatches: JudgeBatchStore;
-  /** What they said of fixed sets of runs. */
+  /** Drift measurements. */
   readonly judgeDrift: DriftStore;
-  /** Adds spans to what is kept of traces; all or none. The same piece once more changes nothing, and beyond `piecesPerTraceMax` nothing is added. */
+  /** Adds pieces to the archived spans of traces, all or none. A repeated piece changes nothing, and pieces beyond `piecesPerTraceMax` are dropped. */
   writeSpans(pieces: readonly SpanPiece[]): Promise<void>;
-  /** What is kept of the spans of a trace, in the order in which it came; for a trace that is part of another one, of that. */
+  /** The archived spans of a trace in the order of arrival; for a trace that belongs to another one, those of that trace. */
   spans(tenant: Tenant, traceId: TraceId): Promise<readonly SpanPiece[]>;
-  /** Which of these traces are there, and their runs; of a few hundred at most. */
+  /** The known ones among up to a few hundred traces, with their runs. */
   known(traces: readonly TraceName[]): Promise<readonly KnownTrace[]>;
   run(key: RunKey): Promise<StoredRun | undefined>;
   /** Newest first. */
   runs(query: RunQuery): Promise<RunPage>;
-  /** All runs of one trace and how each (run, evaluator) pair ended. */
+  /** All runs of one trace and the decision of each evaluator on them. */
   decisions(traceId: TraceId): Promise<readonly StoredDecision[]>;
   /** Verdicts by evaluator over time. */
   summary(query: SummaryQuery): Promise<readonly SummaryRow[]>;
   /** Calls by tool. */
   tools(query: ToolQuery): Promise<readonly ToolRow[]>;
-  /** Deletes what is too old or too much, a small step at a time. */
+  /** Deletes what exceeds the retention, in small steps. */
   prune(limits: Retention): Promise<Pruned>;
-  /** A consistent copy of the whole, while it is written to. */
+  /** Writes a consistent copy while the store is in use. */
   backup(file: string): Promise<void>;
   /** May be called twice. */
   stop(): Promise<void>;
@@ -72,62 +72,62 @@ export interface TraceName {
 
 export interface KnownTrace extends TraceName {
   readonly runs: readonly { readonly spanId: SpanId; readonly revision: number; readonly partOf: string | undefined }[];
-  /** Its spans are kept with those of another trace, whose part it turned out to be. */
+  /** True: its spans are archived with the trace that it belongs to. */
   readonly isJoined: boolean;
 }
 
-/** What is kept of a trace, read. */
+/** The archived spans of a trace, decoded. */
 export interface KeptSpans {
-  /** Each once. */
+  /** Without duplicates. */
   readonly spans: readonly Span[];
   readonly records: readonly LogRecord[];
-  /** False: some are missing. */
+  /** False: spans are missing. */
   readonly isWhole: boolean;
 }
 
 /** Why a run is written without its content. */
 export type WithoutContent = 'switched_off' | 'sampled_out' | 'overload';
 
-/** Why a run is there without its content; unknown: an older release let it go. */
+/** Why a run has no content. unknown: an older release deleted it. */
 export const contentGoneWords = ['switched_off', 'sampled_out', 'overload', 'too_large', 'expired', 'unknown'] as const;
 export type ContentGone = (typeof contentGoneWords)[number];
 
-/** What an agent was given and gave, in the bytes of `brief`, or why it is not there. */
+/** Input and output of the agent in the encoding of the content codec, or why they are missing. */
 export type RunContent =
   | { readonly content: Buffer; readonly contentGone: undefined }
   | { readonly content: undefined; readonly contentGone: ContentGone };
 
 export interface StoreItem extends ScoredRun {
-  /** Absent: the content is written as well. Of one revision the first item says. */
+  /** Why the content is not written; absent when it is. The first item of a revision decides. */
   readonly withoutContent?: WithoutContent;
-  /** Made beforehand: then the rest of the run is only what lists and counts are made of. */
+  /** The encoded content. When present, the rest of the run serves lists and counts alone. */
   readonly content?: RunContent;
 }
 
-/** A trace's spans come together when it is done; those that come late are a piece of their own. */
+/** Pieces per trace. The spans of a trace come together when it is done; late spans are a piece of their own. */
 export const piecesPerTraceMax = 100;
 
-/** Spans and log records of a trace, put together and compressed. */
+/** Spans and log records of one trace, compressed. */
 export interface SpanPiece {
   readonly tenant: Tenant;
   readonly traceId: TraceId;
-  /** Traces that turned out to be parts of this one: their spans are in here. */
+  /** Traces that belong to this one; the piece contains their spans. */
   readonly joined: readonly TraceId[];
   /** Start of the first run. */
   readonly startedAt: Micros;
   readonly storedAt: Micros;
   readonly spans: number;
-  /** False: something of it could not be read again. */
+  /** False: a part could not be read again. */
   readonly isWhole: boolean;
-  /** True: the configuration had rules of redaction, so texts may differ from those that were scored. */
+  /** True: redaction rules were configured, so texts may differ from those that were evaluated. */
   readonly isRedacted: boolean;
-  /** Tells a piece from the others of the trace. */
+  /** Distinguishes the pieces of a trace. */
   readonly digest: string;
   /** A bundle of OTLP requests, compressed with zstd. */
   readonly body: Uint8Array;
 }
 
-/** What a list tells of a run. */
+/** A run in a list. */
 export interface RunRow extends RunKey {
   readonly agent: string | undefined;
   readonly service: string | undefined;
@@ -139,17 +139,17 @@ export interface RunRow extends RunKey {
   readonly completeness: string;
   readonly status: string;
   readonly revision: number;
-  /** The run that it turned out to be a part of, as `trace/span`: then it has no verdicts and is in no list. */
+  /** The run that this one belongs to, as `trace/span`. Such a run has no verdicts and is in no list. */
   readonly partOf: string | undefined;
   readonly verdicts: readonly StoredVerdict[];
 }
 
 export interface StoredRun extends RunRow {
-  /** The run as `runJson` writes it; undefined: its content is not kept, or no longer. */
+  /** The run as `runJson` writes it; `undefined` when its content is missing. */
   readonly content: JsonObject | undefined;
-  /** Why not; undefined where it is. */
+  /** Why the content is missing; `undefined` when it is not. */
   readonly contentGone: ContentGone | undefined;
-  /** Spans of its trace that are kept. */
+  /** Number of archived spans of its trace. */
   readonly spans: number;
   readonly decisions: readonly StoredDecision[];
   /** By name and annotator. */
@@ -160,14 +160,14 @@ export interface StoredVerdict {
   readonly name: string;
   readonly evaluator: string;
   readonly version: number;
-  /** Of the run that it is about: lower than that of the run while a judge has not seen the newer one. */
+  /** Revision of the evaluated run, which is lower than the run's while a judge works on the newer one. */
   readonly revision: number;
   readonly verdict: VerdictWord;
-  /** 0..1; undefined unless it was scored. */
+  /** From 0 to 1; `undefined` unless it was scored. */
   readonly score: number | undefined;
   readonly label: string;
   readonly explanation: string;
-  /** Why it was skipped, or which error it ended in. */
+  /** Reason of a skip, or the error. */
   readonly reason: string | undefined;
   readonly evidence: readonly string[];
   readonly details: JsonObject;
@@ -177,15 +177,15 @@ export interface StoredVerdict {
 export interface StoredDecision extends RunKey {
   readonly name: string;
   readonly evaluator: string;
-  /** Of the run that it is about. */
+  /** Revision of the evaluated run. */
   readonly revision: number;
   readonly decision: string;
   readonly reason: string | undefined;
-  /** With which it was chosen, where it was and no verdict was reached. */
+  /** Probability with which the run was chosen, when it was chosen without a verdict. */
   readonly probability: number | undefined;
 }
 
-/** All named conditions hold. Times are of the start of the run: from `from` on, before `to`. */
+/** All given conditions apply. Times are those of the start: `from` inclusive, `to` exclusive. */
 export interface RunFilter {
   readonly tenant?: Tenant;
   readonly agent?: string;
@@ -193,24 +193,24 @@ export interface RunFilter {
   readonly version?: string;
   readonly sessionId?: string;
   readonly traceId?: TraceId;
-  /** Runs that this evaluator has a verdict on. */
+  /** Runs with a verdict of this evaluator. */
   readonly evaluator?: string;
-  /** Runs with such a verdict, of `evaluator` where that is named, else of any. */
+  /** Runs with such a verdict, of `evaluator` or, without one, of any. */
   readonly verdict?: VerdictWord;
-  /** True: runs that somebody has annotated; false: the others. */
+  /** True: annotated runs; false: the others. */
   readonly annotated?: boolean;
   readonly from?: Micros;
   readonly to?: Micros;
 }
 
 export interface RunQuery extends RunFilter {
-  /** 1..200. */
+  /** From 1 to 200. */
   readonly limit: number;
-  /** Goes on behind this run; runs that came in between are not repeated and push none aside. */
+  /** Continues after this run. New runs neither repeat nor displace entries. */
   readonly after?: RunPlace;
 }
 
-/** Where a run stands in the list. */
+/** Position of a run in the list. */
 export interface RunPlace {
   readonly startedAt: Micros;
   readonly id: number;
@@ -218,7 +218,7 @@ export interface RunPlace {
 
 export interface RunPage {
   readonly runs: readonly RunRow[];
-  /** Undefined: there are no more. */
+  /** `undefined` on the last page. */
   readonly next: RunPlace | undefined;
 }
 
@@ -237,7 +237,7 @@ export interface SummaryRow {
   readonly name: string;
   readonly verdict: VerdictWord;
   readonly count: number;
-  /** Mean of the scores; undefined where none was scored. */
+  /** Mean of the scores; `undefined` when none was scored. */
   readonly score: number | undefined;
 }
 
@@ -253,27 +253,27 @@ export interface ToolRow {
   readonly name: string;
   readonly calls: number;
   readonly errors: number;
-  /** Calls that were asked for and that nothing shows to have run. */
+  /** Requested calls without a sign that they ran. */
   readonly notExecuted: number;
-  /** Mean of the calls whose times are known. */
+  /** Mean of the calls with known times. */
   readonly tookMicros: number | undefined;
 }
 
 export interface Retention {
-  /** A run stays while a backend waits for its scores, or a judge is to be asked about it or the session whose turn it is, as long as what waits is not too old itself. */
+  /** Age limit of runs. A run stays while an export, a judge job or a session turn of it waits, unless that is too old itself. */
   readonly runsBefore: Micros;
   readonly contentBefore: Micros;
-  /** What waits for judges, by the time at which it was chosen: older ones keep no run. */
+  /** Age limit of judge jobs, from their choice on: older ones keep no run. */
   readonly jobsBefore: Micros;
-  /** Likewise the turns of sessions that wait to be judged, by the time at which they came. */
+  /** Age limit of waiting session turns, from their arrival on. */
   readonly turnsBefore: Micros;
-  /** By the time at which it was scored. */
+  /** Age limit of exports, from the scoring on. */
   readonly exportsBefore: Micros;
-  /** Rows of exports; beyond it the oldest go, dead letters first. */
+  /** Limit of export rows; dead letters go first, then the oldest. */
   readonly exportsMax: number;
-  /** Of the whole, as far as the store can tell; beyond it the oldest runs go, whatever waits, and no more of them than must. */
+  /** Limit of the whole store, as far as it can tell. Beyond it the oldest runs go, whatever waits for them, and no more than necessary. */
   readonly bytesMax: number;
-  /** Runs that one step touches at most. */
+  /** Limit of runs per step. */
   readonly stepRuns: number;
 }
 
@@ -282,10 +282,10 @@ export interface Pruned {
   readonly contents: number;
   /** Pieces of spans. */
   readonly spans: number;
-  /** Rows that waited for a backend or were dead letters, by exporter. */
+  /** Deleted export rows by exporter. */
   readonly exports: { readonly [exporter: string]: number };
-  /** Pairs that waited for a judge and went with their run. */
+  /** Judge jobs that were deleted with their run. */
   readonly jobs: number;
-  /** True: another step would find more. */
+  /** True: another step is needed. */
   readonly more: boolean;
 }

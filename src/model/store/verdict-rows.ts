@@ -1,28 +1,28 @@
-/** The part of a store that tells single verdicts for figures over many runs, a page at a time. */
+/** The part of a store that lists single verdicts for rates over many runs, in pages. */
 import type { RunKey } from '../agent-trace.ts';
 import type { Tenant } from '../ids.ts';
 import type { VerdictWord } from '../verdict.ts';
 import type { Micros } from '../timestamp.ts';
 
 export interface VerdictRows {
-  /** Evaluators with verdicts in the store, by name; `kind` is that of the newest verdict. At most `evaluatorsMax`. */
+  /** Names of evaluators with verdicts, up to `evaluatorsMax`; `kind` is that of the newest verdict. */
   evaluators(): Promise<readonly { readonly name: string; readonly kind: string }[]>;
-  /** From when on the newest `runsMax` runs of a period started: `from` where there are no more. */
+  /** Start of the oldest among the newest `runsMax` runs of a period; `from` when there are fewer. */
   since(query: RunPeriod & { readonly runsMax: number }): Promise<Micros>;
   /** Verdicts of one evaluator, newest run first. */
   page(query: RunPeriod & { readonly name: string; readonly limit: number; readonly after?: RowPlace }): Promise<VerdictRowPage>;
-  /** How runs ended for one evaluator; `waiting`: they have not. A run that has a verdict and is asked about anew does not wait. */
+  /** Decisions of one evaluator; `waiting`: without a decision yet. A run with a verdict does not wait while it is evaluated again. */
   decided(query: RunPeriod & { readonly name: string; readonly weightMax?: number }): Promise<readonly DecidedRuns[]>;
 }
 
 export const evaluatorsMax = 1_000;
 
-/** Runs that started from `from` on, before `to`. */
+/** Runs by start: `from` inclusive, `to` exclusive. */
 export interface RunPeriod {
   readonly from: Micros;
   readonly to: Micros;
   readonly agent?: string;
-  /** Absent: of all tenants. */
+  /** Absent: all tenants. */
   readonly tenant?: Tenant;
 }
 
@@ -35,7 +35,7 @@ export interface VerdictRow extends RunKey {
   readonly sampleProbability: number;
 }
 
-/** Where a row stands. */
+/** Position of a row. */
 export interface RowPlace {
   readonly startedAt: Micros;
   readonly id: number;
@@ -43,7 +43,7 @@ export interface RowPlace {
 
 export interface VerdictRowPage {
   readonly rows: readonly VerdictRow[];
-  /** Undefined: there are no more. */
+  /** `undefined` on the last page. */
   readonly next: RowPlace | undefined;
 }
 
@@ -51,10 +51,10 @@ export interface DecidedRuns {
   readonly agent: string | undefined;
   readonly decision: string;
   readonly runs: number;
-  /** Of these, without a verdict: those that were chosen, */
+  /** Chosen runs without a verdict. */
   readonly chosen: number;
-  /** the Σ 1 / p of them, by the probabilities with which they were, each `weightMax` at most, */
+  /** Σ 1 / p of these, by their probability, each at most `weightMax`. */
   readonly weight: number;
-  /** and those that were not chosen, or of which an older release has not noted it. */
+  /** Runs that were not chosen, or for which an older release recorded no choice. */
   readonly unchosen: number;
 }
