@@ -203,8 +203,11 @@ function agentFacts(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow
         ? unwrapped(first(span, evidence, ['output', 'outputMessages']))
         : undefined,
   });
+  const isAskedInEvents = (input ?? saying(known.inputMessages) ?? known.input) === undefined && span.events.length > 0;
+  const events = isAskedInEvents ? eventMessages(span) : undefined;
   return {
     role,
+    ...(events === undefined || events.input.length === 0 ? {} : { inputMessages: events.input }),
     ...(isNamed ? {} : namedAgent(span, evidence, role)),
     ...(input === undefined ? {} : { input }),
     ...(output === undefined ? {} : { output }),

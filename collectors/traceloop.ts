@@ -186,7 +186,11 @@ export function graphRun(input: AttributeValue | undefined, output: AttributeVal
   const outputMessages = messages.slice(inputMessages.length);
   const goesOn = inputMessages.every(({ role, text }, at) => messages[at]?.role === role && messages[at].text === text);
   if (inputMessages.length === 0 || !goesOn || !outputMessages.some(({ role }) => role === 'assistant')) return {};
-  const agentName = all.map(agentOf).findLast((name) => name !== undefined);
+  // Whoever answers first was asked; others take over.
+  const agentName = all
+    .slice(inputMessages.length)
+    .map(agentOf)
+    .find((name) => name !== undefined);
   return { ...(agentName === undefined ? { role: 'workflow' } : { role: 'agent', agentName }), inputMessages, outputMessages };
 }
 

@@ -5,7 +5,7 @@
 import type { Run, ToolCall } from '../../src/model/agent-trace.ts';
 import { plainText, type JsonValue } from '../../src/model/json.ts';
 import { modelNames } from '../../evaluators/pricing/prices.ts';
-import { excuseOf, family, isSameShape, mergedRun } from './compare.ts';
+import { excuseOf, family, isSameShape, mergedRuns } from './compare.ts';
 import { isEqual } from './equal.ts';
 import type { ExpectedCall, ExpectedRecording, ExpectedTrace } from './expected.ts';
 
@@ -47,14 +47,12 @@ export function claimsOf(expected: ExpectedRecording, runs: readonly Run[]): rea
     if (runs.some((run) => run.traceId === other.otlp_trace_id)) say('runs', 'wrong', 'no run', other.root_spans);
   for (const trace of expected.traces) {
     const parts = trace.split_over_otlp_traces;
-    const roots =
-      parts === undefined
-        ? runs.filter((run) => run.traceId === trace.otlp_trace_id && run.parent === undefined)
-        : [mergedRun(parts, runs)].filter((run) => run !== undefined);
+    const roots = parts === undefined ? runs.filter((run) => run.traceId === trace.otlp_trace_id && run.parent === undefined) : [];
     const [root, ...others] = roots;
-    say('runs', root === undefined ? 'not claimed' : 'right', 1, roots.length);
+    const whole = parts !== undefined ? mergedRuns(parts, runs) : root === undefined ? [] : family(root, runs);
+    say('runs', whole.length === 0 ? 'not claimed' : 'right', 1, roots.length);
     for (const other of others) say('runs', 'wrong', 1, other.trace.agent ?? 'a run without a name');
-    traceClaims(expected, trace, root === undefined ? [] : parts === undefined ? family(root, runs) : [root], say);
+    traceClaims(expected, trace, whole, say);
   }
   return claims;
 }
@@ -177,19 +175,22 @@ function oneCall(recording: ExpectedRecording, wanted: ExpectedCall, told: ToolC
 /** Tools beside the agent's own are the framework's, and are offered too. */
 function definitionClaims(expected: ExpectedTrace, whole: readonly Run[], say: Say): void {
   const told = whole.flatMap((run) => run.trace.toolDefinitions);
-  const own = new Map([...expected.tools, ...expected.sub_agents.flatMap((sub) => sub.tools)].map((tool) => [tool.name, tool]));
+  // Each agent of a run may offer a tool of one name, in words of its own.
+  const own = new Map(
+    [...expected.tools, ...expected.sub_agents.flatMap((sub) => sub.tools)].map((tool) => [`${tool.name}\n${tool.description}`, tool]),
+  );
   for (const tool of own.values()) {
     const same = told.filter((one) => one.name === tool.name);
     if (same.length === 0) {
       say('tools', 'not claimed', tool.name);
       continue;
     }
-    const description = same.find((one) => one.description !== undefined)?.description;
-    const schema = same.find((one) => one.inputSchema !== undefined)?.inputSchema;
+    const descriptions = same.flatMap(({ description }) => description ?? []);
+    const schemas = same.flatMap(({ inputSchema }) => (inputSchema === undefined ? [] : [inputSchema]));
     const isRight =
-      (description === undefined || isEqual(tool.description, description)) &&
-      (schema === undefined || isSameShape(tool.input_schema as JsonValue, schema));
-    say('tools', isRight ? 'right' : 'wrong', tool, { description, schema });
+      (descriptions.length === 0 || descriptions.some((one) => isEqual(tool.description, one))) &&
+      (schemas.length === 0 || schemas.some((one) => isSameShape(tool.input_schema as JsonValue, one)));
+    say('tools', isRight ? 'right' : 'wrong', tool, { descriptions, schemas });
   }
 }
 

@@ -19,15 +19,15 @@ export function differences(expected: ExpectedRecording, runs: readonly Run[]): 
       found.push(`trace ${other.otlp_trace_id} (${other.root_spans.join(', ')}) is no agent run, but one was reported`);
   for (const trace of expected.traces) {
     if (trace.split_over_otlp_traces !== undefined) {
-      const merged = mergedRun(trace.split_over_otlp_traces, runs);
+      const [merged, ...others] = mergedRuns(trace.split_over_otlp_traces, runs);
       if (merged === undefined) found.push(`traces ${trace.split_over_otlp_traces.join(', ')}: no run`);
-      else compareTrace(trace, merged, [merged], { excuse, differences: found });
+      else compareTrace(trace, [merged, ...others], { excuse, differences: found });
       continue;
     }
     const roots = runs.filter((run) => run.traceId === trace.otlp_trace_id && run.parent === undefined);
     const root = roots[0];
     if (root === undefined || roots.length > 1) found.push(`trace ${trace.otlp_trace_id}: ${roots.length} runs instead of 1`);
-    else compareTrace(trace, root, runs, { excuse, differences: found });
+    else compareTrace(trace, family(root, runs), { excuse, differences: found });
   }
   return found;
 }
@@ -38,8 +38,15 @@ export function excuseOf(expected: ExpectedRecording, path: string): Excuse {
   return expected.partly_carried.includes(path) || expected.partly_carried.includes(tokens) ? 'partly_carried' : undefined;
 }
 
+/** The run that several traces hold together, and the sub-agents of all its parts. Empty: no trace holds a part. */
+export function mergedRuns(traceIds: readonly string[], runs: readonly Run[]): readonly Run[] {
+  const merged = mergedRun(traceIds, runs);
+  const parts = runs.filter((run) => traceIds.includes(run.traceId) && run.parent === undefined);
+  return merged === undefined ? [] : [merged, ...parts.flatMap((part) => family(part, runs).slice(1))];
+}
+
 /** One run out of those of several traces, in order of time: the same call id counts once, definitions are united. */
-export function mergedRun(traceIds: readonly string[], runs: readonly Run[]): Run | undefined {
+function mergedRun(traceIds: readonly string[], runs: readonly Run[]): Run | undefined {
   const parts = runs
     .filter((run) => traceIds.includes(run.traceId) && run.parent === undefined)
     .sort((a, b) => (a.startUnixNano < b.startUnixNano ? -1 : 1));
@@ -68,14 +75,13 @@ export function mergedRun(traceIds: readonly string[], runs: readonly Run[]): Ru
 }
 
 /** The run and its sub-agents, however deep. */
-export function family(root: Run, runs: readonly Run[]): readonly Run[] {
+export function family(root: Run, runs: readonly Run[]): readonly [Run, ...Run[]] {
   const children = runs.filter((run) => run.parent?.spanId === root.spanId && run.parent.traceId === root.traceId && run !== root);
   return [root, ...children.flatMap((child) => family(child, runs))];
 }
 
-function compareTrace(expected: ExpectedTrace, root: Run, runs: readonly Run[], to: Comparison): void {
-  const whole = family(root, runs);
-  const trace = root.trace;
+function compareTrace(expected: ExpectedTrace, whole: readonly [Run, ...Run[]], to: Comparison): void {
+  const [{ trace }] = whole;
   text('agent_name', expected.agent_name, trace.agent, to);
   text('session_id', expected.session_id, trace.sessionId, to);
   text('input', expected.input, trace.input, to);
@@ -218,13 +224,14 @@ function compareTools(expected: readonly ExpectedTool[], actual: readonly ToolDe
       if (to.excuse('tools[].name') === undefined) to.differences.push(`tools: ${tool.name} is missing`);
       continue;
     }
-    const described = same.find((one) => one.description !== undefined)?.description;
-    if (!(described === undefined && noDescription !== undefined) && !isEqual(tool.description, described))
-      to.differences.push(`tools.${tool.name}.description: expected ${show(tool.description)}, got ${show(described)}`);
-    const schema = same.find((one) => one.inputSchema !== undefined)?.inputSchema;
-    if (schema === undefined && noSchema !== undefined) continue;
-    if (!isSameShape(tool.input_schema as JsonValue, schema))
-      to.differences.push(`tools.${tool.name}.input_schema: expected ${show(tool.input_schema)}, got ${show(schema)}`);
+    // Each agent of a run may offer a tool of this name, in words of its own.
+    const described = same.flatMap(({ description }) => description ?? []);
+    if (!(described.length === 0 && noDescription !== undefined) && !described.some((one) => isEqual(tool.description, one)))
+      to.differences.push(`tools.${tool.name}.description: expected ${show(tool.description)}, got ${show(described[0])}`);
+    const schemas = same.flatMap(({ inputSchema }) => (inputSchema === undefined ? [] : [inputSchema]));
+    if (schemas.length === 0 && noSchema !== undefined) continue;
+    if (![...schemas, ...(schemas.length === 0 ? [undefined] : [])].some((one) => isSameShape(tool.input_schema as JsonValue, one)))
+      to.differences.push(`tools.${tool.name}.input_schema: expected ${show(tool.input_schema)}, got ${show(schemas[0])}`);
   }
 }
 

@@ -1,11 +1,14 @@
 /** Where agents begin and end in a trace: which span is whose, who works under whom. */
 import type { SubAgent } from '../../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
+import { lettersOf } from './event-spans.ts';
 import { chainsOf, placed, wholeOf, type Chain, type Whole } from './fragment-chains.ts';
 import { fragmentOf, type Fragment } from './fragments.ts';
 import { impliedAgents, isStep } from './implied-agents.ts';
+import { modelSpans } from './model-calls.ts';
 import { givenAgentName, ownName } from './span-facts.ts';
 import { below, byStart, type Node, type Tree } from './span-tree.ts';
+import { promptOf, takeovers, targetOf } from './takeovers.ts';
 
 /** One agent at work, with the spans that are its own: below its span, and not below another agent's. */
 export interface AgentScope {
@@ -29,7 +32,7 @@ export interface AgentScope {
 }
 
 interface Draft {
-  readonly node: Node | undefined;
+  node: Node | undefined;
   readonly traceId: TraceId;
   readonly spanId: SpanId;
   frames: Node[];
@@ -38,7 +41,7 @@ interface Draft {
   via?: SubAgent['via'];
   viaToolNode?: Node;
   implicit: boolean;
-  readonly impliedName?: string;
+  impliedName?: string;
   fragment?: Fragment;
 }
 
@@ -70,7 +73,81 @@ export function agentScopes(tree: Tree): readonly AgentScope[] {
   const runs = gathered(found, chainsOf(bare));
   // Spans whose common parent has not arrived belong together; the run will hang on that parent.
   for (const [spanId, roots] of orphans) runs.push(orphanScope(spanId, roots));
+  for (const run of runs) addTakeovers(run);
   return runs.sort(byScopeStart);
+}
+
+/** Divides what lies below one span among the agents that take over from one another there. */
+function addTakeovers(agent: Draft): void {
+  for (const sub of agent.subAgents) addTakeovers(sub);
+  if (agent.subAgents.length > 0) nameByHandover(agent);
+  const found = takeovers(agent.own);
+  if (found.length === 0) return;
+  const others = new Set(found.flatMap(({ own }) => own));
+  agent.own = agent.own.filter((node) => !others.has(node));
+  for (const { via, name, node, own } of found) {
+    const known = name === undefined ? undefined : agent.subAgents.find((sub) => isSameName(nameOf(sub), name));
+    if (known !== undefined) {
+      // A span that tells a whole conversation tells that of others too; the requests tell the agent's own.
+      if (known.node !== undefined && isIdle(known)) known.node = withoutMessages(known.node);
+      known.own = [...known.own, ...own];
+      continue;
+    }
+    agent.subAgents.push({
+      node,
+      traceId: node.span.traceId,
+      spanId: node.span.spanId,
+      frames: [],
+      own: [...own],
+      subAgents: [],
+      via,
+      implicit: true,
+      ...(name === undefined ? {} : { impliedName: name }),
+    });
+  }
+}
+
+function withoutMessages(node: Node): Node {
+  const { inputMessages: _input, outputMessages: _output, ...facts } = node.reading.facts;
+  return { ...node, reading: { ...node.reading, facts } };
+}
+
+function nameOf(agent: Draft | undefined): string | undefined {
+  return agent?.impliedName ?? (agent?.node === undefined ? undefined : givenAgentName(agent.node.reading.facts));
+}
+
+/** Calls may tell an id that is made of the name. */
+function isSameName(name: string | undefined, other: string): boolean {
+  return name !== undefined && lettersOf(name) === lettersOf(other);
+}
+
+/**
+ * Where a call hands over to an agent at whose span nothing works, the agent that works after it under other instructions is that one: graphs
+ * name a node's span after the function that it runs.
+ */
+function nameByHandover(agent: Draft): void {
+  for (const node of agent.own) {
+    const { role, tool } = node.reading.facts;
+    const target = role === 'tool' && tool !== undefined ? targetOf(tool) : undefined;
+    const known = target === undefined ? [] : [agent, ...agent.subAgents].filter((one) => isSameName(nameOf(one), target));
+    if (target === undefined || known.some((one) => one === agent || !isIdle(one))) continue;
+    const next = agent.subAgents
+      .filter((sub) => sub.node !== undefined && !isIdle(sub) && sub.node.span.startUnixNano >= node.span.startUnixNano)
+      .sort(byScopeStart)[0];
+    if (next === undefined || !isOtherwiseInstructed(agent, next)) continue;
+    next.impliedName = nameOf(known[0]) ?? target;
+    next.own = [...next.own, ...known.flatMap((one) => [...(one.node === undefined ? [] : [one.node]), ...one.own])];
+    agent.subAgents = agent.subAgents.filter((sub) => !known.includes(sub));
+  }
+}
+
+function isIdle({ own, subAgents }: Draft): boolean {
+  return subAgents.length === 0 && !own.some(isWork);
+}
+
+function isOtherwiseInstructed(agent: Draft, sub: Draft): boolean {
+  const [own, other] = [agent, sub].map((one) => modelSpans(one.own).map(promptOf)[0]);
+  return own !== undefined && other !== undefined && own !== other;
 }
 
 /** A trace has one root. When that is an agent, all agents whose parent has not arrived work below it. */
@@ -150,8 +227,19 @@ function hollowAmong({ agents, working, implied }: Omit<Marks, 'toolAbove'>, ste
   for (const node of [...agents, ...steps]) if (working.has(node)) atWork.add(implied.get(node) ?? givenAgentName(node.reading.facts));
   return idle.filter((node) => {
     const name = givenAgentName(node.reading.facts);
-    return isInside(node, agents) && (name === undefined || (atWork.has(name) && isSilent(node)));
+    return isInside(node, agents) && (name === undefined || (atWork.has(name) && isSilent(node)) || isSameRun(node, agents));
   });
+}
+
+/** A workflow that nobody named, and in it a span with its answer, beside which the work stands: that names the agent of the workflow. */
+function isSameRun({ parent, reading: { facts } }: Node, agents: ReadonlySet<Node>): boolean {
+  const around = parent !== undefined && agents.has(parent) ? parent.reading.facts : undefined;
+  return (
+    around?.role === 'workflow' &&
+    givenAgentName(around) === undefined &&
+    typeof facts.output === 'string' &&
+    facts.output === around.output
+  );
 }
 
 function isInside({ parent }: Node, agents: ReadonlySet<Node>): boolean {

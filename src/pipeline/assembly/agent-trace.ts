@@ -55,7 +55,7 @@ export function agentTrace(
   const handsOver = scope.frames.length > 0 && scope.subAgents.some(({ via }) => via === 'handoff');
   const around = handsOver ? scope.frames.toReversed() : [];
   const input =
-    (handsOver ? pick(around, 'input') : undefined) ??
+    (handsOver ? (pick(around, 'input') ?? lastUserText(pick(around, 'inputMessages'))) : undefined) ??
     pick(outer, 'input') ??
     lastUserText(scope.node?.reading.facts.inputMessages) ??
     lastUserText(firstModel?.inputMessages) ??

@@ -148,8 +148,9 @@ function isOutset(a: Node, b: Node): boolean {
 }
 
 function enclosedBy(parent: Node | undefined, enclosed: ReadonlyMap<Node, Enclosed>): Enclosed {
-  if (parent === undefined) return { outer: undefined, depth: 0 };
-  const above = enclosed.get(parent) ?? { outer: undefined, depth: 0 };
+  const above = parent === undefined ? undefined : enclosed.get(parent);
+  // What a tool asks of a model is a request of its own.
+  if (parent === undefined || above === undefined || parent.reading.facts.role === 'tool') return { outer: undefined, depth: 0 };
   return isModel(parent) ? { outer: above.outer ?? parent, depth: above.depth + 1 } : above;
 }
 

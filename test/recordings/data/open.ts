@@ -33,16 +33,11 @@ const descriptions: readonly Absent[] = [
 const modelAlone: readonly Absent[] = [{ text: 'gpt-4o-mini', at: 'start' }];
 
 export const openRecordings: readonly OpenRecording[] = [
-  { recording: 'autogen-swarm/handoff', fields: ['llm_calls', 'tokens.input', 'tokens.output', 'sub_agents'], because: "the dialogue stands in bus messages, spread over many traces that are joined by links" },
   { recording: 'autogen-swarm/multiturn', fields: ['input'], because: "the dialogue stands in bus messages, spread over many traces that are joined by links" },
   { recording: 'autogen-swarm/toolerror', fields: ['input'], because: "the dialogue stands in bus messages, spread over many traces that are joined by links" },
   { recording: 'genai-smolagents/handoff', fields: ['tool_calls', 'sub_agents'], because: "absent in the bytes: two invoke_agent spans hold the question, the answer and definitions; no attribute, event or record tells a call", absent: [...callIds, { text: 'book_pickup', besides: 'gen_ai.tool.definitions' }] },
   { recording: 'haystack/handoff', fields: ['system_prompt', 'tool_calls', 'tools', 'sub_agents'], because: "the other agent is a component below a tool; prompt and definitions stand in Haystack's own form of messages" },
   { recording: 'js-openinference-beeai/agent-as-tool', fields: ['sub_agents'], because: "no byte names the agent inside the tool: its events have the name of the framework's class" },
-  { recording: 'js-traceloop-langgraph/agent-as-tool', fields: ['agent_name', 'tool_calls'], because: "the workflow span has the user's name for the workflow; tool spans have the class's name, and agents stand in the names of inner spans" },
-  { recording: 'js-traceloop-langgraph/handoff', fields: ['agent_name', 'tool_calls', 'sub_agents'], because: "the workflow span has the user's name for the workflow; tool spans have the class's name, and agents stand in the names of inner spans" },
-  { recording: 'js-traceloop-langgraph/parallel', fields: ['agent_name'], because: "the workflow span has the user's name for the workflow; tool spans have the class's name, and agents stand in the names of inner spans" },
-  { recording: 'js-traceloop-langgraph/supervisor', fields: ['agent_name', 'tool_calls'], because: "the workflow span has the user's name for the workflow; tool spans have the class's name, and agents stand in the names of inner spans" },
   { recording: 'js-traceloop-langgraph/toolerror', fields: ['agent_name', 'tool_calls'], because: "the workflow span has the user's name for the workflow; tool spans have the class's name, and agents stand in the names of inner spans" },
   { recording: 'langfuse-llama-index/handoff', fields: ['input', 'system_prompt', 'tool_calls', 'tools'], because: "the workflow and its steps take the agents' place; input, prompt and calls stand in the steps' JSON" },
   { recording: 'langsmith-openai-agents/handoff', fields: ['agent_name', 'system_prompt', 'model', 'tokens.input', 'tokens.output', 'tool_calls', 'sub_agents'], because: "the root is sent twice, once as a trace of its own; response spans hold OpenAI's items" },
@@ -63,7 +58,6 @@ export const openRecordings: readonly OpenRecording[] = [
   { recording: 'openlit-agno/stream', fields: ['tokens.input', 'tokens.output'], because: "streamed model calls arrive as traces of their own, beside the agent's" },
   { recording: 'openlit-crewai/handoff', fields: ['tool_calls', 'sub_agents'], because: "steps of CrewAI's flow arrive as agent spans; calls stand only in chat spans, and the prompt is the backstory with additions" },
   { recording: 'openlit-haystack/handoff', fields: ['final_response', 'tokens.input', 'tokens.output', 'tool_calls', 'sub_agents'], because: "calls stand in messages of Haystack's own form" },
-  { recording: 'openlit-langgraph-supervisor/handoff', fields: ['sub_agents'], because: "transfer tools and agents below a supervisor are not told from its own calls" },
   { recording: 'openlit-llama-index/handoff', fields: ['agent_name', 'tool_calls', 'tools', 'sub_agents'], because: "model calls only, each a trace of its own: the handoff is a call among their messages" },
   { recording: 'openlit-llama-index/stream', fields: ['tools'], because: "tool definitions stand in log records without a trace id only" },
   { recording: 'openlit-openai-agents/stream', fields: ['system_prompt', 'model'], because: "input, prompt and calls stand in response spans as OpenAI's items; tool spans hold a name without arguments" },
@@ -71,7 +65,6 @@ export const openRecordings: readonly OpenRecording[] = [
   { recording: 'traceloop-agno/multiturn', fields: ['tools'], because: "absent in the bytes: a tool is described only by tool.description on the span of its call, and each turn calls one of the two", absent: descriptions },
   { recording: 'traceloop-haystack/sequential', fields: ['tool_calls'], because: "absent in the bytes: a request has gen_ai.completion.0.content = 'replies' and nothing else; haystack.agent.tools names the tools, but nothing tells of a call", absent: [...callIds, ...namesOfStock('haystack.agent.tools')] },
   { recording: 'traceloop-haystack/toolerror', fields: ['tool_calls'], because: "absent in the bytes: a request has gen_ai.completion.0.content = 'replies' and nothing else; haystack.agent.tools names the tools, but nothing tells of a call", absent: [...callIds, ...namesOfStock('haystack.agent.tools')] },
-  { recording: 'traceloop-llama-index/handoff', fields: ['tools'], because: "each agent offers a tool handoff with a description of its own; the comparison knows the last one only" },
 ];
 
 export function isOpen(name: string): boolean {

@@ -1,0 +1,184 @@
+/**
+ * Agents that take over inside one agent's spans, where no span tells of them. A request under other instructions, after a call that hands over to
+ * an agent or tells it what to do, is that agent's.
+ */
+import type { Message, RequestedCall } from '../../../collectors/collector.ts';
+import { lastText, systemText } from '../../../collectors/parsing/messages.ts';
+import type { SubAgent } from '../../model/agent-trace.ts';
+import { isJsonArray, isJsonObject, type JsonValue } from '../../model/json.ts';
+import { modelSpans } from './model-calls.ts';
+import type { Node } from './span-tree.ts';
+
+export interface Takeover {
+  readonly via: SubAgent['via'];
+  /** Who took over; undefined: no call tells it. */
+  readonly name: string | undefined;
+  /** The first request. */
+  readonly node: Node;
+  readonly own: readonly Node[];
+}
+
+interface Party {
+  readonly prompt: string;
+  readonly via: SubAgent['via'];
+  readonly name: string | undefined;
+  readonly requests: Node[];
+  readonly tools: Node[];
+}
+
+/** More agents than these do not take part in one conversation. */
+const partiesMax = 32;
+
+/** The agents that take over among `own`. What no takeover holds stays with the agent itself. */
+export function takeovers(own: readonly Node[]): readonly Takeover[] {
+  if (!hasOtherPrompts(own)) return [];
+  const models = modelSpans(own);
+  const parties: Party[] = [];
+  let current: Party | undefined;
+  for (const node of models) {
+    const prompt = promptOf(node);
+    if (current === undefined) {
+      if (prompt !== undefined) parties.push((current = { prompt, via: 'child_span', name: undefined, requests: [node], tools: [] }));
+      continue;
+    }
+    if (prompt !== undefined && prompt !== current.prompt)
+      current = parties.find((party) => party.prompt === prompt) ?? partyAfter(current, node, own, parties) ?? current;
+    current.requests.push(node);
+  }
+  if (parties.length < 2) return [];
+  for (const node of own) if (node.reading.facts.role === 'tool') callerOf(node, parties)?.tools.push(node);
+  return parties.slice(1).flatMap(({ via, name, requests, tools }) => {
+    const [node] = requests;
+    // A tool may ask a model without being an agent.
+    const isAgent = via === 'handoff' || tools.length > 0;
+    return node !== undefined && isAgent
+      ? [{ via, name, node, own: own.filter((one) => requests.includes(one) || tools.includes(one)) }]
+      : [];
+  });
+}
+
+/** Most agents say the same instructions with every request. */
+function hasOtherPrompts(own: readonly Node[]): boolean {
+  let first: string | undefined;
+  for (const node of own) {
+    if (node.reading.facts.role !== 'model') continue;
+    const prompt = promptOf(node);
+    if (prompt === undefined) continue;
+    if (first !== undefined && prompt !== first) return true;
+    first = prompt;
+  }
+  return false;
+}
+
+export function promptOf({ reading: { facts } }: Node): string | undefined {
+  return facts.systemPrompt ?? systemText(facts.inputMessages ?? []);
+}
+
+function partyAfter(current: Party, node: Node, own: readonly Node[], parties: Party[]): Party | undefined {
+  if (parties.length >= partiesMax) return undefined;
+  const before = current.requests.at(-1);
+  if (before === undefined) return undefined;
+  const calls = [...askedBy(before), ...toolsBetween(before, node, own)];
+  const target = calls.map(targetOf).find((name) => name !== undefined) ?? toldTarget(before, node, own);
+  const question = lastText(node.reading.facts.inputMessages ?? [], 'user')?.trim();
+  const isTold = target === undefined && question !== undefined && calls.some((call) => holds(call.arguments, question));
+  if (target === undefined && !isTold) return undefined;
+  const prompt = promptOf(node) ?? '';
+  const party: Party = { prompt, via: isTold ? 'tool' : 'handoff', name: target, requests: [], tools: [] };
+  parties.push(party);
+  return party;
+}
+
+function askedBy({ reading: { facts } }: Node): readonly RequestedCall[] {
+  return (facts.outputMessages ?? []).flatMap((message: Message) => message.asked);
+}
+
+function toolsBetween(before: Node, after: Node, own: readonly Node[]): readonly Partial<RequestedCall>[] {
+  return own.flatMap((node) => {
+    const { role, tool } = node.reading.facts;
+    return role === 'tool' && tool !== undefined && isBetween(before, node, after) ? [tool] : [];
+  });
+}
+
+/** What a span of the framework says beside the requests. */
+function toldTarget(before: Node, after: Node, own: readonly Node[]): string | undefined {
+  return own.find((node) => node.reading.facts.handoffTo !== undefined && isBetween(before, node, after))?.reading.facts.handoffTo;
+}
+
+function isBetween({ span: before }: Node, { span }: Node, { span: after }: Node): boolean {
+  return span.startUnixNano >= before.startUnixNano && span.startUnixNano <= after.startUnixNano;
+}
+
+/** The party that asked for a call: by its id, else the last that asked for a tool of the name. Where no answer tells of calls, who asked last. */
+function callerOf({ span, reading }: Node, parties: readonly Party[]): Party | undefined {
+  const { tool } = reading.facts;
+  let asking: Latest | undefined;
+  let last: Latest | undefined;
+  for (const party of parties)
+    for (const request of party.requests) {
+      const at = request.span.startUnixNano;
+      if (at > span.startUnixNano) continue;
+      const asked = askedBy(request);
+      if (at > (last?.at ?? -1n)) last = { party, at, isSilent: asked.length === 0 };
+      const isAsked = asked.some(({ id, name }) => (id !== undefined && tool?.id !== undefined ? id === tool.id : name === tool?.name));
+      if (isAsked && at > (asking?.at ?? -1n)) asking = { party, at, isSilent: false };
+    }
+  return asking?.party ?? (last?.isSilent === true ? last.party : undefined);
+}
+
+interface Latest {
+  readonly party: Party;
+  readonly at: bigint;
+  readonly isSilent: boolean;
+}
+
+const HANDOVER = /^(?:transfer|hand[-_ ]?(?:off|over)|delegate)(?:[-_ ](?:\w+[-_ ])?to[-_ ](.{1,200}))?$/i;
+
+/** Words for any agent, after which such a tool is named when its arguments tell which one. */
+const ANY_AGENT = /^(?:an?[-_ ])?(?:(?:sub|other|another)[-_ ]?)?(?:agents?|co-?workers?|members?|specialists?|experts?|assistants?)$/i;
+
+/** Arguments that tell who takes over. */
+const targetMembers = [
+  'to_agent',
+  'agent_name',
+  'agentName',
+  'target_agent',
+  'agent',
+  'agent_id',
+  'target',
+  'to',
+  'recipient',
+  'coworker',
+  'member_id',
+  'name',
+];
+
+/** What else a hand-over may be told: a tool with other arguments does something of its own. */
+const BESIDES =
+  /^(?:reason|message|input|task|request|context|instructions?|query|question|summary|description|ctx|expected_output|data|note)s?$/i;
+
+/** The agent that a call hands over to; undefined: it is another call. */
+export function targetOf(call: Partial<RequestedCall>): string | undefined {
+  const match = HANDOVER.exec(call.name ?? '');
+  if (match === null) return undefined;
+  const { [1]: named } = match;
+  const args = call.arguments ?? {};
+  if (named !== undefined && !ANY_AGENT.test(named)) return Object.keys(args).every((key) => BESIDES.test(key)) ? named : undefined;
+  const told = targetMembers.map((key) => (Object.hasOwn(args, key) ? args[key] : undefined)).find((value) => typeof value === 'string');
+  return told === '' ? undefined : told;
+}
+
+/** So many values of a call's arguments are looked at. */
+const valuesMax = 200;
+
+/** Some value in it is this text. */
+function holds(value: JsonValue | undefined | null, text: string): boolean {
+  const waiting: (JsonValue | undefined)[] = [value];
+  for (let seen = 0; waiting.length > 0 && seen < valuesMax; seen++) {
+    const next = waiting.pop();
+    if (typeof next === 'string' && next.trim() === text) return true;
+    if (isJsonArray(next)) waiting.push(...next.slice(0, valuesMax));
+    else if (isJsonObject(next)) waiting.push(...Object.values(next).slice(0, valuesMax));
+  }
+  return false;
+}
