@@ -228,6 +228,15 @@ export function checkpointer({
     return least([unsent(), flow.references.oldestPosition(), ...waiting.map(({ positions }) => positions[0])]);
   }
 
+  /** Whether a request above `needed()` is needed as well. A trace that stays open must not hold the bodies of all others in memory. */
+  function neededAbove(): (position: Position) => boolean {
+    const from = unsent();
+    let positions: ReadonlySet<number> | undefined;
+    return (position) =>
+      position >= from ||
+      (positions ??= new Set([...flow.references.positions(), ...waiting.flatMap((trace) => trace.positions)])).has(position);
+  }
+
   /** The lowest position that is in progress or not forwarded. */
   function unsent(): Position {
     return least([...[...inFlight].map(({ from }) => from), forward?.oldest()]);
@@ -296,7 +305,7 @@ export function checkpointer({
       await moveUp();
       await endReplay();
       await noteForwarded();
-      journal.commit(needed());
+      journal.commit(needed(), neededAbove());
     },
     async archived() {
       takeFinished();

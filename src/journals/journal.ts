@@ -64,8 +64,11 @@ export interface Journal {
   read(from: Position): AsyncIterable<JournalEntry>;
   /** One record; `undefined` when it is committed or damaged, or when no record begins there. */
   at(position: Position): Promise<JournalRecord | undefined>;
-  /** Releases everything below. Returns at once; a crash shortly after may bring records back. A lower position than before changes nothing. */
-  commit(below: Position): void;
+  /**
+   * Releases everything below. Returns at once; a crash shortly after may bring records back. A lower position than before changes nothing.
+   * `isNeeded`: of requests above; a journal in memory releases the others as well.
+   */
+  commit(below: Position, isNeeded?: (position: Position) => boolean): void;
   recover(): Recovery;
   /** Position at which a replay begins. */
   oldest(): Position;

@@ -22,11 +22,9 @@ export function memoryRecords(): MemoryRecords {
   return { records: new Map(), quarantine: new Map(), checkpoint: zero, end: zero, cursor: newCursor };
 }
 
-export async function memoryJournal(
-  settings: JournalSettings,
-  parts: JournalDeps,
-  memory: MemoryRecords = memoryRecords(),
-): Promise<Journal> {
+/** `outliving`: records that outlive the journal, as those of a disk do: they are released from the oldest on, and in no other order. */
+export async function memoryJournal(settings: JournalSettings, parts: JournalDeps, outliving?: MemoryRecords): Promise<Journal> {
+  const memory = outliving ?? memoryRecords();
   const metrics = journalMetrics(parts);
   const { memoryBytesMax = Infinity, segmentBytes = settings.bytesMax, quarantineBytesMax = quarantineBytesMaxDefault } = settings;
   const bytesMax = Math.min(settings.bytesMax, memoryBytesMax);
@@ -71,11 +69,12 @@ export async function memoryJournal(
     append,
     read: (from) => between(from, memory.end),
     at: async (position) => memory.records.get(position),
-    commit(below) {
-      if (below <= memory.checkpoint) return;
-      memory.checkpoint = below < memory.end ? below : memory.end;
+    commit(below, isNeeded = () => true) {
+      if (below > memory.checkpoint) memory.checkpoint = below < memory.end ? below : memory.end;
       for (const [position, record] of memory.records) {
-        if (position >= memory.checkpoint) break;
+        const isAbove = position >= memory.checkpoint;
+        if (isAbove && outliving !== undefined) break;
+        if (isAbove && (!isRequest(record) || isNeeded(position))) continue;
         memory.records.delete(position);
         record.bodyMemory?.release();
         used -= bytesOf(record);
@@ -102,6 +101,11 @@ export async function memoryJournal(
       stopped = true;
     },
   };
+}
+
+/** Not a note about other records. */
+function isRequest({ kind }: JournalRecord): boolean {
+  return kind === 'traces' || kind === 'logs';
 }
 
 function bytesOf({ body }: JournalRecord): number {

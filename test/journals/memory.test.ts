@@ -17,3 +17,22 @@ test('a journal in memory holds no more than its part of the memory, however muc
   expect(journal.bytesUsed()).toBeLessThanOrEqual(64 * 1024);
   expect(journal.bytesMax).toBe(64 * 1024);
 });
+
+test('a journal in memory lets go of requests that nobody needs, also behind one that is needed', async () => {
+  const journal = await journals.memory({ folder: '', bytesMax: 2 ** 20 }, testParts());
+  const released: number[] = [];
+  const positions = [];
+  for (let id = 0; id < 4; id++) {
+    const bodyMemory = { retain: () => undefined, release: () => void released.push(id), keep: () => undefined };
+    const appended = await journal.append({ ...recordOf(id, 1024), bodyMemory });
+    if (appended.kind === 'appended') positions.push(appended.position);
+  }
+  const before = journal.bytesUsed();
+  const [first, , third] = positions;
+  journal.commit(journal.oldest(), (position) => position === first || position === third);
+  expect(released).toEqual([1, 3]);
+  expect(journal.bytesUsed()).toBe(before / 2);
+  const left = [];
+  for await (const { position } of journal.read(journal.oldest())) left.push(position);
+  expect(left).toEqual([first, third]);
+});

@@ -14,6 +14,8 @@ export interface FinishedTrace {
 export interface JournalReferences {
   /** The lowest position that an open trace stands on; undefined: none does. */
   oldestPosition(): number | undefined;
+  /** All positions that open traces stand on. */
+  positions(): ReadonlySet<number>;
   /** The request at `from` was written again at `to`. */
   moved(from: number, to: number): void;
   /** True: something of the trace with this key is not closed yet. */
@@ -56,6 +58,11 @@ export function journalReferences(traces: TraceTable, settled: (keys: readonly s
         if (first !== undefined && (oldest === undefined || first < oldest)) oldest = first;
       }
       return oldest;
+    },
+    positions() {
+      const all = new Set<number>();
+      for (const trace of traces.all()) for (const position of trace.positions) all.add(position);
+      return all;
     },
     moved(from, to) {
       for (const { positions } of traces.all()) {
