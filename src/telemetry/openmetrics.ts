@@ -1,6 +1,6 @@
 /**
- * The metrics page: OpenMetrics 1.0 text. Names follow OpenTelemetry's mapping to Prometheus: dots become underscores, the unit is
- * appended unless it is there already, `1` appends `ratio` to gauges only, units in braces are annotations.
+ * Writes the metrics page as OpenMetrics 1.0 text. Names follow OpenTelemetry's mapping to Prometheus: dots become underscores, and the unit
+ * becomes a suffix. The unit `1` becomes `ratio` for gauges only; units in braces are annotations.
  */
 import type { Metric } from './metrics.ts';
 import type { Exemplar, MetricFamily, MetricPoint } from './registry.ts';
@@ -8,14 +8,14 @@ import type { Labels } from './telemetry.ts';
 
 export const openMetricsContentType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
-/** OpenMetrics: names and values of an exemplar's labels together. */
+/** OpenMetrics bounds the names and values of an exemplar's labels together. */
 const exemplarCharsMax = 128;
-/** Of one piece: about a millisecond of work. Smaller ones would make a large page wait for more turns of a busy service than a scrape has time. */
+/** About 1 ms of work. With smaller pieces a scrape would time out: a busy service writes one piece a turn. */
 const charsPerPiece = 256 * 1024;
 
 const unitWords: { readonly [unit: string]: string } = { s: 'seconds', ms: 'milliseconds', By: 'bytes' };
 
-/** The page, a piece at a time: whoever sends it does other work in between. A piece ends with the point that fills it. */
+/** Yields the page in pieces, so that the sender can work in between. A piece ends with the point that fills it. */
 export function* openMetricsPieces(families: readonly MetricFamily[], charsMax = charsPerPiece): Generator<string, void, undefined> {
   let piece = '';
   for (const family of families) {
@@ -48,7 +48,7 @@ interface FamilyWriter {
   readonly pointText: (point: MetricPoint) => string;
 }
 
-/** What is the same for every point is made once. */
+/** Prepares the parts that all points of a family share. */
 function writerOf({ name, row }: MetricFamily): FamilyWriter {
   const family = openMetricsName(name, row);
   const unit = unitOf(row);
@@ -78,7 +78,7 @@ function writerOf({ name, row }: MetricFamily): FamilyWriter {
 
 type LabelName = readonly [label: string, onPage: string];
 
-/** An empty label is the same as none. */
+/** OpenMetrics treats an empty label as absent. */
 function pairsText(names: readonly LabelName[], labels: Labels): string {
   let text = '';
   for (const [label, onPage] of names) {
@@ -96,7 +96,7 @@ function exemplarText(exemplar: Exemplar | undefined): string {
   return ` # {${pairs.map(([label, value]) => `${plainLabel(label)}="${escaped(value)}"`).join(',')}} ${exemplar.value}${exemplar.atMs === undefined ? '' : ` ${(exemplar.atMs / 1_000).toFixed(3)}`}`;
 }
 
-/** Two halves are one character. */
+/** Counts a surrogate pair as one character. */
 function charsOf(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
@@ -105,13 +105,13 @@ function plainLabel(label: string): string {
   return label.replace(/[^a-zA-Z0-9_]/g, '_');
 }
 
-/** Whole numbers keep a fraction, so that all exposers write the same edge alike. */
+/** OpenMetrics writes whole numbers with a fraction. */
 function canonical(edge: number): string {
   return Number.isInteger(edge) ? edge.toFixed(1) : String(edge);
 }
 
 function escaped(text: string): string {
   const plain = text.toWellFormed();
-  // Hardly any text has something to escape, and looking once is cheaper than replacing three times.
+  // Few texts need escapes, and one test is cheaper than three replacements.
   return /[\\\n"]/.test(plain) ? plain.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"') : plain;
 }

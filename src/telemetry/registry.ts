@@ -1,24 +1,21 @@
-/** Counts in memory, within bounds. The metrics page and the push to a backend read its snapshot. */
+/** Counts in memory within bounds. The metrics page and the push to a backend read its snapshot. */
 import type { Clock } from '../model/clock.ts';
 import { boundedLabels, foreignLabels, labelBounds, type Metric, type MetricName, metricRows, otherValue } from './metrics.ts';
 import type { Labels, Telemetry } from './telemetry.ts';
 
 export interface MetricRegistryOptions {
-  /**
-   * Label sets kept per metric. Beyond it the labels of foreign origin fold into `other`, which may make as many sets again; beyond
-   * that everything folds into one set.
-   */
+  /** Label sets of each metric. Further ones fold their foreign labels into `other`; at twice the number all labels fold into one set. */
   readonly labelSetsMax?: number;
-  /** Names of agents that have label sets of their own in each tenant, and of services likewise; the others count as `other`. By default 200, or `labelSetsMax` where that is more. */
+  /** Agents, and services, with label sets of their own in each tenant; others count as `other`. Default: 200, or `labelSetsMax` if larger. */
   readonly agentsMax?: number;
-  /** Characters kept of a label value. */
+  /** Longer label values are cut. */
   readonly labelCharsMax?: number;
-  /** Tells when an exemplar was seen; without it exemplars have no time. */
+  /** Gives the time of exemplars; without it they have none. */
   readonly clock?: Clock;
 }
 
 const labelSetsPreset = 2_000;
-/** A histogram of so many agents, services and evaluators makes a few megabytes of the page. */
+/** With so many agents, services and evaluators a histogram takes a few megabytes of the page. */
 const agentsPreset = 200;
 
 export interface Exemplar {
@@ -28,7 +25,7 @@ export interface Exemplar {
   readonly atMs?: number;
 }
 
-/** Of a counter or a histogram `labels` is one object in every snapshot. */
+/** `labels` of a counter or a histogram is the same object in every snapshot. */
 export type MetricPoint =
   | { readonly kind: 'number'; readonly labels: Labels; readonly value: number }
   | {
@@ -47,9 +44,9 @@ export interface MetricFamily {
 }
 
 export interface MetricRegistry extends Telemetry {
-  /** Every metric of the table, in its order, also those that have not counted yet. */
+  /** Every metric in the order of the table, also those without a value. */
   snapshot(): readonly MetricFamily[];
-  /** All values of a gauge at once: label sets that are not named are gone. */
+  /** Replaces all values of a gauge. */
   replace(metric: MetricName, points: readonly { readonly labels: Labels; readonly value: number }[]): void;
 }
 
@@ -60,7 +57,7 @@ interface Series {
   readonly exemplars: (Exemplar | undefined)[];
 }
 
-/** By the values of its labels, one after the other: a key made of all of them would be made for everything that is counted. */
+/** A tree of label values: a joined key would cost a string for each count. */
 interface Family {
   readonly first: Branch;
   readonly series: Series[];
@@ -82,7 +79,7 @@ export function metricRegistry({
   const bounds = labelBounds(boundedLabels, agentsMax);
   for (const [name, row] of Object.entries(metricRows)) {
     const family = emptyFamily();
-    // A metric without labels is there from the start: zero is not the same as unknown.
+    // A metric without labels starts with 0: zero is not the same as unknown.
     if (row.labels.length === 0) added(family, row, []);
     families.set(name, family);
   }
@@ -100,7 +97,7 @@ export function metricRegistry({
     );
   }
 
-  /** `values`: as they are kept. */
+  /** `values` are cut. */
   function ofValues(family: Family, metric: MetricName, row: Metric, values: readonly string[]): Series {
     const known = valued(family, values);
     if (known !== undefined) return known;
@@ -177,7 +174,7 @@ function added(family: Family, row: Metric, values: readonly string[]): Series {
   return series;
 }
 
-/** Undefined: not known, or known under values that were cut. */
+/** `undefined` when the series is new, or when its values are cut. */
 function labelled(family: Family, row: Metric, labels: Labels): Series | undefined {
   let branch: Branch | undefined = family.first;
   for (const label of row.labels) branch = branch?.byValue?.get(valueOf(labels, label));
@@ -217,6 +214,6 @@ function bucketOf(edges: readonly number[], value: number): number {
 }
 
 function cut(text: string, charsMax: number): string {
-  // A cut may fall between two halves of one character.
+  // A cut may split a surrogate pair.
   return (text.length > charsMax ? `${text.slice(0, charsMax - 1)}…` : text).toWellFormed();
 }

@@ -1,4 +1,4 @@
-/** How the rest of the service counts. The rows of `metrics.ts` are the only metrics there are. */
+/** The metrics API of the service. `metrics.ts` lists all metrics. */
 import type { MetricName } from './metrics.ts';
 
 export type Labels = { readonly [label: string]: string };
@@ -8,9 +8,9 @@ export interface Telemetry {
   add(metric: MetricName, value: number, labels?: Labels): void;
   /** Sets a gauge. */
   set(metric: MetricName, value: number, labels?: Labels): void;
-  /** Records one value in a histogram; the exemplar names the trace that it came from. */
+  /** Records one value in a histogram; the exemplar names its trace. */
   record(metric: MetricName, value: number, labels?: Labels, exemplar?: Labels): void;
 }
 
-/** Counts nothing. For tests and the library. */
+/** Counts nothing; for tests and the library. */
 export const noTelemetry: Telemetry = { add() {}, set() {}, record() {} };
