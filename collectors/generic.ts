@@ -540,7 +540,7 @@ const OPERATION = /^[a-z]\w*(?:\.\w+)+ (?=\S)/;
 const CLASS = /^[A-Z]\w* (?:>|→|») (?=\S)/;
 
 /** What a span's own name says of what it is about. */
-function spanName(span: Span): string | undefined {
+export function spanName(span: Span): string | undefined {
   const name = span.name.replace(CLASS, '').replace(OPERATION, '').replaceAll(AROUND_NAME, '').trim();
   return name === '' || TEMPLATE.test(name) ? undefined : name;
 }

@@ -2,6 +2,7 @@
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, AttributeMap, AttributeValue, Span } from '../../src/model/span.ts';
 import type { Collector, Recognition, SpanFacts, SpanRole, ToolFacts } from '../collector.ts';
+import { spanName } from '../generic.ts';
 import { readDefinitions } from '../parsing/definitions.ts';
 import { unflattened } from '../parsing/flattened.ts';
 import { readMessages } from '../parsing/messages.ts';
@@ -16,7 +17,7 @@ export const dialectRoles = ['agent', 'tool', 'model', 'retriever', 'workflow', 
 
 /** What an entry can read, with its meaning for the reference page. */
 export const dialectFields = {
-  'tool.name': 'Name of the tool; without it the span’s name.',
+  'tool.name': 'Name of the tool; without it the span’s name, without what SDKs put before it.',
   'tool.arguments': 'Arguments of the call; without it `input`.',
   'tool.result': 'What the tool returned; without it `output`.',
   'tool.call_id': 'The id under which the model asked for the call.',
@@ -244,7 +245,7 @@ function facts(role: SpanRole | undefined, span: Span, value: Values): SpanFacts
     ...(agentName !== undefined && agentName !== ''
       ? { agentName }
       : role === 'agent'
-        ? { agentName: span.name, agentNameIsGuess: true }
+        ? { agentName: spanName(span) ?? span.name, agentNameIsGuess: true }
         : {}),
     ...byRole(role, span, value),
   };
@@ -272,7 +273,7 @@ function tool(span: Span, value: Values): ToolFacts {
   const name = textOf(value('tool.name'));
   return {
     ...observedTool({
-      name: name === undefined || name === '' ? span.name : name,
+      name: name === undefined || name === '' ? (spanName(span) ?? span.name) : name,
       input: value('tool.arguments') ?? value('input'),
       output: value('tool.result') ?? value('output'),
     }),

@@ -1,4 +1,5 @@
 /** What is read of an SDK that nobody named: each recording played without the collectors of SDKs, its claims counted. */
+import type { Collector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/index.ts';
 import { isClaimed } from './claimed.ts';
 import { claimFields, claimsOf, type Claim } from './claims.ts';
@@ -6,7 +7,7 @@ import { differences } from './compare.ts';
 import { play, type Recording } from './read.ts';
 
 /** The readers of an SDK that no collector names. Other SDKs write OpenLLMetry's names too, but here it is an SDK. */
-const byEvidence = collectors.filter(
+export const byEvidence: readonly Collector[] = collectors.filter(
   ({ id, isConvention, recognisedBy }) => (isConvention === true && id !== 'traceloop') || recognisedBy.evidence !== undefined,
 );
 

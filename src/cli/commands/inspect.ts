@@ -7,6 +7,7 @@ import { readBodies, readRecorded, type Recorded } from '../inspect/recording.ts
 import { differences, readExpected } from '../inspect/expected-runs.ts';
 import { inspected, replayed } from '../inspect/inspection.ts';
 import { oneLine } from '../terminal.ts';
+import { collectors } from '../../../collectors/index.ts';
 import { proposedDialects } from '../inspect/proposed-dialect.ts';
 import { reportJson } from '../inspect/report-json.ts';
 import { reportText } from '../inspect/report-text.ts';
@@ -66,7 +67,7 @@ export const inspect: Command = {
 };
 
 function propose({ spans }: Recorded, say: CommandInput['say'], complain: CommandInput['complain']): ExitCode {
-  const proposed = proposedDialects(spans);
+  const proposed = proposedDialects(spans, collectors);
   if (proposed !== undefined) say(proposed);
   else complain('Collectors of SDKs read every span: there is nothing to propose.');
   return proposed === undefined ? 1 : 0;

@@ -1,12 +1,16 @@
 /** An entry of `dialects` for spans that no collector of an SDK reads, from what their keys end in. A person corrects it, so it says where it is unsure. */
+import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
-import type { SpanRole } from '../../../collectors/collector.ts';
-import { dialectRoles, type DialectField } from '../../../collectors/configured/dialect.ts';
+import type { Collector, SpanRole } from '../../../collectors/collector.ts';
+import { configuredCollector, dialectRoles, type DialectField } from '../../../collectors/configured/dialect.ts';
 import { generic } from '../../../collectors/generic.ts';
-import { collectors } from '../../../collectors/index.ts';
+import { collectors as builtIn } from '../../../collectors/index.ts';
 import { keyEvidenceOf, type ScalarField } from '../../../collectors/parsing/key-evidence.ts';
-import type { Span } from '../../model/span.ts';
-import { readersAmong } from '../../pipeline/assembly/span-facts.ts';
+import type { SpanId } from '../../model/ids.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { LogRecord, Span } from '../../model/span.ts';
+import { readersAmong, spanReadingOf } from '../../pipeline/assembly/span-facts.ts';
+import { dialectSettings } from '../../config/entries/dialect-entry.ts';
 import { oneLine } from '../terminal.ts';
 
 /** Which field the evidence of a key is for, and spans of which roles are asked; none: all spans. */
@@ -34,31 +38,109 @@ const scopesMax = 20;
 const kindsMax = 50;
 const keysMax = 40;
 const noteCharsMax = 2_000;
+/** Spans of a scope over which an entry is compared with the reader by evidence. */
+const comparedMax = 300;
 
-/** YAML with one entry a scope; undefined: collectors of SDKs read every span. */
-export function proposedDialects(spans: readonly Span[]): string | undefined {
+/** YAML with one entry a scope; undefined: collectors of SDKs, among `collectors`, read every span. */
+export function proposedDialects(spans: readonly Span[], collectors: readonly Collector[]): string | undefined {
   const unknown = spans.filter((span) =>
     readersAmong(collectors, span).every((reader) => reader.isConvention === true || reader === generic),
   );
   if (unknown.length === 0) return undefined;
   const scopes = [...Map.groupBy(unknown, ({ scope }) => scope.name)].sort(([, a], [, b]) => b.length - a.length).slice(0, scopesMax);
-  const names = new Set<string>(collectors.map(({ id }) => id));
-  return ['dialects:', ...scopes.map(([scope, own]) => entry(scope, own, names))].join('\n');
+  const names = new Set<string>(builtIn.map(({ id }) => id));
+  const entries = scopes.map(([scope, own]) => entry(scope, own, names, collectors));
+  return [entries.every(({ isEmpty }) => isEmpty) ? 'dialects: []' : 'dialects:', ...entries.map(({ text }) => text)].join('\n');
 }
 
-function entry(scope: string, spans: readonly Span[], names: Set<string>): string {
+/** An entry that reads nothing yet is a comment: the configuration refuses it. */
+function entry(
+  scope: string,
+  spans: readonly Span[],
+  names: Set<string>,
+  collectors: readonly Collector[],
+): { readonly text: string; readonly isEmpty: boolean } {
   const conditions = conditionsOf(spans);
-  const read = readOf(spans);
+  const match = scope === '' ? { keys: sharedKeys(spans) } : { scope };
+  const { kept, dropped } = asGoodAsEvidence({ span: conditions.span, read: readOf(spans) }, match, spans, collectors);
+  const isEmpty = Object.keys(kept.span).length + Object.keys(kept.read).length === 0;
   const value = {
     name: freeName(scope, names),
-    match: scope === '' ? { keys: sharedKeys(spans) } : { scope },
-    ...(Object.keys(conditions.span).length === 0 ? {} : { span: conditions.span }),
-    ...(Object.keys(read).length === 0 ? {} : { read }),
+    match,
+    ...(Object.keys(kept.span).length === 0 ? {} : { span: kept.span }),
+    ...(Object.keys(kept.read).length === 0 ? {} : { read: kept.read }),
   };
-  const used = new Set([...Object.values(read), ...conditions.keys]);
-  const notes = [`${spans.length} spans of the scope ${JSON.stringify(scope)}.`, ...conditions.notes, ...unusedKeys(spans, used)];
+  const used = new Set([...Object.values(kept.read), ...(Object.keys(kept.span).length === 0 ? [] : conditions.keys)]);
+  const notes = [
+    `${spans.length} spans of the scope ${JSON.stringify(scope)}.`,
+    ...conditions.notes,
+    ...dropped.map((one) => `Not used, since it reads otherwise than evidence does: ${one}`),
+    ...unusedKeys(spans, used),
+    ...(isEmpty ? ['Say under span what spans are, or under read where values stand, and make it an entry.'] : []),
+  ];
   const [first = '', ...rest] = stringify(value, { lineWidth: 0 }).trimEnd().split('\n');
-  return [...notes.map((note) => `  # ${oneLine(note, noteCharsMax)}`), `  - ${first}`, ...rest.map((line) => `    ${line}`)].join('\n');
+  const lines = [`- ${first}`, ...rest.map((line) => `  ${line}`)];
+  return {
+    text: [...notes.map((note) => `  # ${oneLine(note, noteCharsMax)}`), ...lines.map((line) => `  ${isEmpty ? '# ' : ''}${line}`)].join(
+      '\n',
+    ),
+    isEmpty,
+  };
+}
+
+interface Parts {
+  readonly span: { readonly [role: string]: string };
+  readonly read: { readonly [field: string]: string };
+}
+
+/** Takes out, one after the other, what makes most difference to what the reader by evidence tells of the spans. */
+function asGoodAsEvidence(
+  proposed: Parts,
+  match: JsonObject,
+  spans: readonly Span[],
+  collectors: readonly Collector[],
+): { readonly kept: Parts; readonly dropped: readonly string[] } {
+  const compared = spans.slice(0, comparedMax);
+  const before = compared.map((span) => factsOf(collectors, span));
+  const lossOf = (parts: Parts): number => {
+    const readers = [...dialectSettings([{ name: 'proposed', match, ...parts }]).map(configuredCollector), ...collectors];
+    return compared.reduce((sum, span, at) => sum + different(before[at] ?? {}, factsOf(readers, span)), 0);
+  };
+  const dropped: string[] = [];
+  let kept = proposed;
+  for (let loss = lossOf(kept); loss > 0;) {
+    const [best] = without(kept)
+      .map((one) => ({ ...one, loss: lossOf(one.parts) }))
+      .toSorted((a, b) => a.loss - b.loss);
+    if (best === undefined) break;
+    dropped.push(best.what);
+    [kept, loss] = [best.parts, best.loss];
+  }
+  return { kept, dropped };
+}
+
+/** The parts less one each: fields before conditions, of which more depends. */
+function without({ span, read }: Parts): readonly { readonly what: string; readonly parts: Parts }[] {
+  const less = (all: { readonly [name: string]: string }, name: string): typeof all =>
+    Object.fromEntries(Object.entries(all).filter(([other]) => other !== name));
+  return [
+    ...Object.entries(read).map(([field, text]) => ({ what: `${field}: ${text}`, parts: { span, read: less(read, field) } })),
+    ...Object.entries(span).map(([role, text]) => ({ what: `${role}: ${text}`, parts: { span: less(span, role), read } })),
+  ];
+}
+
+const noRecords: ReadonlyMap<SpanId, readonly LogRecord[]> = new Map();
+
+/** The members of a tool beside the others. */
+function factsOf(collectors: readonly Collector[], span: Span): { readonly [name: string]: unknown } {
+  const { tool, ...facts } = spanReadingOf({ collectors, records: noRecords }, span).facts;
+  return { ...facts, ...Object.fromEntries(Object.entries(tool ?? {}).map(([name, value]) => [`tool.${name}`, value])) };
+}
+
+/** How many members differ. A guess that is none is as good as no word about it. */
+function different(one: { readonly [name: string]: unknown }, other: { readonly [name: string]: unknown }): number {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...names].filter((name) => !isDeepStrictEqual(one[name] ?? false, other[name] ?? false)).length;
 }
 
 interface Conditions {

@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { evaluators } from '../../../evaluators/index.ts';
+import { loadConfig } from '../../../src/config/load.ts';
 import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
@@ -164,6 +166,8 @@ test('inspect --propose-dialect: an unknown SDK whose words nobody knows gets it
   expect(code).toBe(0);
   expect(out).toContain('scope: acme.agents');
   for (const key of ['unit.sort (3)', 'payload (1)', 'action (1)']) expect(out).toContain(key);
+  // As a comment: the configuration refuses an entry that reads nothing.
+  expect(loadConfig({ file: 'proposed.yaml', text: out, env: {}, evaluators }).config.dialects).toEqual([]);
 });
 
 test('inspect --propose-dialect: proposes nothing where collectors of SDKs read every span', async () => {
@@ -172,6 +176,12 @@ test('inspect --propose-dialect: proposes nothing where collectors of SDKs read 
     code: 1,
     err: expect.stringContaining('nothing to propose'),
   });
+});
+
+test('guide: the configuration accepts each example of it', () => {
+  const examples = [...guide.matchAll(/^```yaml\n([^]*?)^```/gm)].map(([, text = '']) => text);
+  expect(examples.length).toBeGreaterThan(1);
+  for (const text of examples) expect(loadConfig({ file: 'guide.yaml', text, env: {}, evaluators }).config.dialects).toHaveLength(1);
 });
 
 /** The first block of the guide in this language. */
