@@ -1,4 +1,4 @@
-/** Where agents begin and end in a trace: which span is whose, who works under whom. */
+/** The scopes of agents in a trace: which spans belong to which agent, and which agent works for which. */
 import type { SubAgent } from '../../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import { lettersOf } from './event-spans.ts';
@@ -10,24 +10,24 @@ import { givenAgentName, ownName } from './span-facts.ts';
 import { below, byStart, type Node, type Tree } from './span-tree.ts';
 import { promptOf, takeovers, targetOf } from './takeovers.ts';
 
-/** One agent at work, with the spans that are its own: below its span, and not below another agent's. */
+/** One agent with its own spans: those below its span and not below another agent's. */
 export interface AgentScope {
-  /** The span that identifies the run. Absent only while a local root has not arrived. */
+  /** The span that identifies the run; `undefined` while a local root has not arrived. */
   readonly node: Node | undefined;
   readonly traceId: TraceId;
   readonly spanId: SpanId;
-  /** Enclosing spans that only wrap this agent (workflow, crew, outer frame); outermost last. They lend it input and output. */
+  /** Spans that only wrap this agent (workflow, crew, outer frame), outermost last. Their input and output count as the agent's. */
   readonly frames: readonly Node[];
   readonly own: readonly Node[];
   readonly subAgents: readonly AgentScope[];
-  /** How the work came to it; absent for an agent that works for no other. */
+  /** How the agent got its work; absent when it works for no other agent. */
   readonly via?: SubAgent['via'];
   readonly viaToolNode?: Node;
-  /** No span says that an agent is at work: the local root stands in. */
+  /** True: no span names an agent, so the local root stands for it. */
   readonly implicit: boolean;
-  /** The name of an agent that has no span of its own: a step's, or that of the span which stands for it. */
+  /** Name of an agent without a span: from a step, or from the span that stands for it. */
   readonly impliedName?: string;
-  /** Its requests and tools have nothing around them: other traces may hold parts of it. */
+  /** Present when no span encloses its requests and tools, so other traces may hold parts of it. */
   readonly fragment?: Fragment;
 }
 
@@ -45,15 +45,15 @@ interface Draft {
   fragment?: Fragment;
 }
 
-/** Agents nested deeper than this are read as steps of the one above: nothing real nests so deep, and a hostile trace must not exhaust the stack. */
+/** Deeper agents count as steps of the one above. No real trace nests so deep, and a hostile one must not exhaust the stack. */
 export const agentDepthMax = 64;
 
-/** All agents of a trace that work for no other agent, their sub-agents below them, in order of start time. */
+/** The agents of a trace that work for no other agent, with their sub-agents, by start time. */
 export function agentScopes(tree: Tree): readonly AgentScope[] {
   const orphans = new Map<SpanId, Node[]>();
   const found: Draft[] = [];
   const strays: Draft[] = [];
-  /** Requests and calls with no span around them. */
+  /** Requests and calls without an enclosing span. */
   const bare: Node[] = [];
   const marks = marksOf(tree);
   const top = topAgent(tree, marks);
@@ -71,7 +71,7 @@ export function agentScopes(tree: Tree): readonly AgentScope[] {
   }
   if (top !== undefined) found.push(agentScope(top, marks, strays));
   const runs = gathered(found, chainsOf(bare));
-  // Spans whose common parent has not arrived belong together; the run will hang on that parent.
+  // Spans with the same missing parent belong together; that parent will identify the run.
   for (const [spanId, roots] of orphans) runs.push(orphanScope(spanId, roots));
   for (const run of runs) addTakeovers(run);
   return runs.sort(byScopeStart);
@@ -150,21 +150,21 @@ function isOtherwiseInstructed(agent: Draft, sub: Draft): boolean {
   return own !== undefined && other !== undefined && own !== other;
 }
 
-/** A trace has one root. When that is an agent, all agents whose parent has not arrived work below it. */
+/** When the only root of a trace is an agent, all agents with a missing parent work below it. */
 function topAgent(tree: Tree, marks: Marks): Node | undefined {
   const [only, ...more] = tree.roots.filter((root) => root.awaits === undefined);
   return only !== undefined && more.length === 0 && marks.agents.has(only) ? only : undefined;
 }
 
-/** A subtree whose root is neither a model nor a tool span: it can stand for an agent by itself. */
+/** Whether the root is neither a model nor a tool span, so that the subtree can stand for an agent. */
 function isWhole(root: Node): boolean {
   return !isWork(root);
 }
 
-/** What the search needs to know of spans, found out once for the whole trace. */
+/** Properties of the spans, computed once per trace. */
 interface Marks {
   readonly agents: ReadonlySet<Node>;
-  /** Those among them that have no span of their own, with their names. */
+  /** Agents without a span of their own, with their names. */
   readonly implied: ReadonlyMap<Node, string | undefined>;
   /** Spans that do work, and all spans above them. */
   readonly working: ReadonlySet<Node>;
@@ -184,7 +184,7 @@ function marksOf(tree: Tree): Marks {
       const counts = isAgents(node) && above < agentDepthMax && !isStage(node, agents);
       if (counts) agents.add(node);
       if (!counts && isStep(node) && (node.reading.facts.agentName ?? node.parent?.reading.facts.role) !== undefined) steps.push(node);
-      // Asked only for what lies below.
+      // Only descendants read the depth.
       if (node.children.length > 0) depths.set(node, counts ? above + 1 : above);
       if (isWork(node)) for (let at: Node | undefined = node; at !== undefined && !working.has(at); at = at.parent) working.add(at);
       if (node.parent === undefined || agents.has(node.parent)) continue;
@@ -204,7 +204,7 @@ function isAgents({ reading: { facts } }: Node): boolean {
   return facts.role === 'agent' || facts.role === 'workflow';
 }
 
-/** A graph or a chain without a name, inside an agent that has one, is a stage of its work. */
+/** A graph or chain without a name, inside an agent that has one, is a stage of its work. */
 function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
   if (node.reading.facts.role !== 'workflow' || givenAgentName(node.reading.facts) !== undefined) return false;
   let at = node.parent;
@@ -217,8 +217,8 @@ function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
 }
 
 /**
- * Agents inside others in which nothing works: stages that frameworks call agents, and spans that only tell the name of an agent whose work
- * stands in other spans. `steps` are spans without a role.
+ * Inner agents without work: stages that frameworks call agents, and spans that only name an agent whose work is in other spans. `steps` are spans without a
+ * role.
  */
 function hollowAmong({ agents, working, implied }: Omit<Marks, 'toolAbove'>, steps: readonly Node[]): readonly Node[] {
   const idle = agents.size < 2 ? [] : [...agents].filter((node) => !working.has(node) && node.parent !== undefined);
@@ -260,7 +260,7 @@ function isWork(node: Node): boolean {
   return role === 'model' || role === 'tool' || role === 'retriever';
 }
 
-/** The agents in a subtree that has any; a subtree with work but without agents gives none. */
+/** The agents of a subtree; none when it has work but no agents. */
 function scopesIn(root: Node, marks: Marks): Draft[] {
   if (marks.agents.has(root)) return [agentScope(root, marks)];
   const outermost = outermostAgents(root, marks.agents);
@@ -277,7 +277,7 @@ function scopesIn(root: Node, marks: Marks): Draft[] {
   return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, marks)] : scopes;
 }
 
-/** One of the agents names another as the one that takes over: together they are one run. */
+/** Whether one of the agents names another as its successor, so that they form one run. */
 function handsOver(scopes: readonly Draft[]): boolean {
   const names = new Set(scopes.flatMap(({ node }) => (node === undefined ? [] : (givenAgentName(node.reading.facts) ?? []))));
   return scopes.some(({ node, own }) =>
@@ -293,7 +293,7 @@ function agentScope(node: Node, marks: Marks, strays: readonly Draft[] = []): Dr
   return frameOrAgent(node, ownNodes(node, marks.agents), [...inner, ...strays], marks);
 }
 
-/** The agents below a span that have no other agent between them and it. */
+/** The agents below a span without another agent in between. */
 function outermostAgents(node: Node, agents: ReadonlySet<Node>): Node[] {
   if (agents.size === 0 || (agents.size === 1 && agents.has(node))) return [];
   return below(node, (child) => child.parent === node || child.parent === undefined || !agents.has(child.parent)).filter((child) =>
@@ -301,12 +301,12 @@ function outermostAgents(node: Node, agents: ReadonlySet<Node>): Node[] {
   );
 }
 
-/** Nodes below that no inner agent claims. */
+/** The nodes below a span that belong to no inner agent. */
 function ownNodes(node: Node, agents: ReadonlySet<Node>): Node[] {
   return below(node, (child) => !agents.has(child));
 }
 
-/** A span around agents that does no work of its own and has no name of its own is their frame, not another agent. */
+/** A span around agents without work or a name of its own is their frame; any other span is an agent. */
 function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Draft {
   const own = inner.some((one) => one.impliedName !== undefined) ? withoutAskedFor(all, inner) : all;
   const first = inner.sort(byScopeStart)[0];
@@ -341,7 +341,7 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   return first;
 }
 
-/** Steps of a workflow run the tools beside the steps of its agents: a call is that of the agent whose model asked for it, by its id. */
+/** Workflow steps may run tools beside the steps of agents. Such a call belongs to the agent whose model requested its id. */
 function withoutAskedFor(all: readonly Node[], inner: readonly Draft[]): Node[] {
   const asking = new Map<string, Draft>();
   for (const agent of inner)
@@ -356,13 +356,13 @@ function withoutAskedFor(all: readonly Node[], inner: readonly Draft[]): Node[] 
   });
 }
 
-/** A graph that comes back to an agent goes on with it: each visit is a step of its own. */
+/** Adds a repeated visit of a graph to the agent, as each visit is a step of its own. */
 function goOn(agent: Draft, visit: Draft): void {
   agent.own = [...agent.own, ...(visit.node === undefined ? [] : [visit.node]), ...visit.own];
   agent.subAgents.push(...visit.subAgents);
 }
 
-/** How a sub-agent came to work: called as a tool, or simply nested. */
+/** Sets how a sub-agent got its work: as a tool, or as a nested span. */
 function passOn(sub: Draft, under: Node, { toolAbove }: Marks): void {
   const outer = sub.frames.at(-1) ?? sub.node;
   const tool = outer === undefined ? undefined : toolAbove.get(outer);
@@ -370,7 +370,7 @@ function passOn(sub: Draft, under: Node, { toolAbove }: Marks): void {
   if (tool !== undefined && tool !== under) sub.viaToolNode = tool;
 }
 
-/** Puts requests and tools that have nothing around them into the agents that tell the same conversation; the others are runs by themselves. */
+/** Assigns requests and tools without an enclosing span to agents with the same conversation; the others become runs. */
 function gathered(agents: readonly Draft[], chains: readonly Chain[]): Draft[] {
   const wholes = new Map<Whole, Draft>();
   for (const agent of agents) {
@@ -388,7 +388,7 @@ function gathered(agents: readonly Draft[], chains: readonly Chain[]): Draft[] {
   return [...agents, ...alone.flatMap(bareScope)];
 }
 
-/** An agent whose SDK puts no span around its requests: the first of them stands in. */
+/** An agent whose SDK encloses its requests in no span: its first request stands for it. */
 function bareScope({ pieces }: Chain): Draft[] {
   const node = pieces[0]?.roots[0];
   if (node === undefined) return [];
@@ -412,12 +412,12 @@ function bareScope({ pieces }: Chain): Draft[] {
 
 function implicitScope(root: Node, marks: Marks): Draft {
   const node = innermostWhole(root, marks);
-  // A model or tool span that stands alone is its own run: there is nothing else to hang it on.
+  // A single model or tool span is a run by itself.
   const own = isWork(node) ? [node, ...below(node)] : below(node);
   return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: [], implicit: true };
 }
 
-/** Server, client and message spans around the work are not the agent: the span inside them is, if there is just one. */
+/** The innermost span around all work: server, client and message spans around it are not the agent. */
 function innermostWhole(root: Node, { working }: Marks): Node {
   let at = root;
   for (;;) {

@@ -1,4 +1,4 @@
-/** What the spans of one agent tell, as one agent trace. */
+/** Builds the agent trace from the spans of one agent. */
 import type { Message, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
 import { unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
 import { lastText, systemText } from '../../../collectors/parsing/messages.ts';
@@ -26,13 +26,13 @@ export interface AgentSpans {
   readonly scope: AgentScope;
   /** The agent's span and its frames. */
   readonly outer: readonly Node[];
-  /** The agent's own spans, each request to a model once. */
+  /** The agent's own spans, without duplicates of a request. */
   readonly own: readonly Node[];
-  /** The requests among them, in order of start time. */
+  /** Its requests to models, by start time. */
   readonly models: readonly Node[];
   readonly family: {
     readonly sessionId: string | undefined;
-    /** The model that was asked last, by the agent itself or by one that it handed over to. */
+    /** The last request, also of an agent that this one handed over to. */
     readonly lastModel: Node | undefined;
   };
 }
@@ -51,7 +51,7 @@ export function agentTrace(
   const trace: Drafted<Partial<AgentTrace>> = {};
   const agent = agentName(scope);
   if (agent !== undefined) trace.agent = agent;
-  // Of agents that hand over to one another inside a frame, the first was asked and answered only its part.
+  // When agents hand over inside a frame, the input and output of the first are only a part.
   const handsOver = scope.frames.length > 0 && scope.subAgents.some(({ via }) => via === 'handoff');
   const around = handsOver ? scope.frames.toReversed() : [];
   const input =
@@ -80,10 +80,10 @@ export function agentTrace(
     sum: summedUp(outer),
     usedBelow: inputTokensBelow(scope),
   });
-  // An agent whose requests left no span may sum up what they used.
+  // The agent's span may sum up requests that left no span.
   const tokens = tokensOf(modelCalls) ?? (scope.subAgents.length === 0 ? summedUp(outer) : undefined);
   if (tokens !== undefined) trace.tokens = tokens;
-  // A root in error does not mean that the run failed: with a final response it went on after the error.
+  // A final response shows that the run went on after an error of its root.
   const failed = response === undefined ? outer.find(isInError)?.span : undefined;
   trace.status = failed === undefined ? 'ok' : 'error';
   if (failed !== undefined && failed.status.message !== '') trace.errorMessage = failed.status.message;
@@ -93,7 +93,7 @@ export function agentTrace(
   trace.documents = documentsIn(own);
   trace.reasoningSteps = reasoningIn(models);
   trace.subAgents = subAgents(scope, calls);
-  // A request that lost a part may have lost calls: then none is no evidence.
+  // A truncated request may have lost its calls, so zero calls proves nothing.
   trace.toolCallsCarried =
     calls.length > 0 ||
     (!cut.includes('spans') && (models.length === 0 || models.some((node) => node.reading.facts.outputMessages !== undefined)));
@@ -112,7 +112,7 @@ function wholePrompt(name: string | undefined, told: string | undefined, asked: 
   return asked.slice(0, Math.max(0, asked.indexOf(told))).includes(name) ? asked : told;
 }
 
-/** What the first of them tells that tells it at all. */
+/** The value of the first node that has one. */
 function pick<K extends keyof SpanFacts>(from: readonly Node[], key: K): SpanFacts[K] | undefined {
   for (const {
     reading: { facts },
@@ -131,7 +131,7 @@ function summedUp(outer: readonly Node[]): AgentTrace['tokens'] {
       };
 }
 
-/** What all sub-agents say that they used: their requests, or the sum on a sub-agent's own span where it is more. */
+/** Input tokens of all sub-agents: of their requests, or of the sum on their own span if that is more. */
 function inputTokensBelow({ subAgents }: AgentScope): number {
   let sum = 0;
   for (const sub of subAgents) {
@@ -172,7 +172,7 @@ function lastUserText(messages: readonly Message[] | undefined): string | undefi
   return messages === undefined ? undefined : lastText(messages, 'user');
 }
 
-/** The agent's own word, else what a frame says for it, else a name that is only a span's. */
+/** The agent's own name, else one from a frame, else the name of a span. */
 function agentName(scope: AgentScope): string | undefined {
   const told = [scope.node, ...scope.frames].map((node) => node?.reading.facts).filter((facts) => facts?.agentName !== undefined);
   return (
@@ -192,7 +192,7 @@ function firstGiven(facts: readonly (SpanFacts | undefined)[]): string | undefin
   return undefined;
 }
 
-/** What the agent's span or a frame says, else the last text that a model gave, its hand-overs included. */
+/** The output of the agent's span or a frame, else the last text of a model, hand-overs included. */
 function finalResponse(outer: readonly Node[], lastModel: Node | undefined): JsonValue | undefined {
   for (const {
     reading: { facts },
@@ -210,7 +210,7 @@ function asksForTools(messages: readonly Message[] | undefined): boolean {
   return (messages?.at(-1)?.asked.length ?? 0) > 0 && (messages?.at(-1)?.text ?? '') === '';
 }
 
-/** Those that tools' spans tell of themselves included. */
+/** Tool definitions of all spans, tool spans included. */
 function definitionsIn(outer: readonly Node[], own: readonly Node[]): readonly ToolDefinition[] {
   const lists: (readonly ToolDefinition[])[] = [];
   for (const {
@@ -253,7 +253,7 @@ function modelCall(node: Node): ModelCall {
   return call;
 }
 
-/** Handing over is offered as a tool, and no model is offered more tools than this. */
+/** Limit of tool names that may name a successor. */
 const handoverToolsMax = 200;
 
 function subAgents(scope: AgentScope, calls: readonly ToolCall[]): readonly SubAgent[] {
@@ -262,7 +262,7 @@ function subAgents(scope: AgentScope, calls: readonly ToolCall[]): readonly SubA
   return scope.subAgents.map((sub) => {
     const agent = agentName(sub);
     const via = sub.via ?? 'child_span';
-    // The pseudo tool of a hand-over: its name holds the name of the agent that took over.
+    // A hand-over is a pseudo tool whose name contains the successor's.
     const handover = via === 'handoff' && agent !== undefined ? handoverTo(lettersOf(agent), names) : undefined;
     const viaTool = sub.viaToolNode?.reading.facts.tool?.name ?? handover;
     return { spanId: sub.spanId, via, ...(agent === undefined ? {} : { agent }), ...(viaTool === undefined ? {} : { viaTool }) };
@@ -273,9 +273,7 @@ function handoverTo(agent: string, tools: readonly { readonly name: string; read
   return tools.find(({ plain }) => plain.includes(agent))?.name;
 }
 
-/** What the spans of a run carry in part only, because an SDK or a length limit cut it short. */
-
-/** `telling` are the agent's span, its frames and its requests to models. */
+/** Parts of the run that an SDK or a length limit truncated. `sources`: the agent's span, its frames and its requests. */
 function truncatedParts(
   { input, finalResponse, systemPrompt }: Pick<AgentTrace, 'input' | 'finalResponse' | 'systemPrompt'>,
   ...telling: readonly (readonly Node[])[]
@@ -296,11 +294,9 @@ function isCut(value: JsonValue | undefined): boolean {
   return typeof value === 'string' && isCutShort(value);
 }
 
-/** Runs over several traces that span links join: agents that talk over a message bus, each message a trace of its own. */
-
 /**
- * Such a run has no span around it. It is known by the span that told its answer, the one place that all of its traces led to, and its
- * sub-agents under the same trace id; until there is an answer it is known by its first agent's span.
+ * The key of a run over linked traces, such as agents on a message bus. Such a run has no enclosing span. Its key is the span of the answer, to which all
+ * traces lead; sub-agents share its trace id. Before there is an answer, the key is the first agent's span.
  */
 export function keyPlace(
   scope: AgentScope,
@@ -314,12 +310,12 @@ export function keyPlace(
     : { traceId: answer.traceId, spanId: answer.spanId, spanTraceId: answer.traceId };
 }
 
-/** What the first span that passes messages on and knows the input tells. */
+/** Facts of the first message span that has the input. */
 function reportedByMessages(own: readonly Node[]): SpanFacts | undefined {
   return own.find(({ reading: { facts } }) => facts.followsLinks === true && facts.input !== undefined)?.reading.facts;
 }
 
-/** Adds them to what is found. */
+/** Appends the spans with answers to `found`. */
 function answersIn({ own, subAgents }: AgentScope, found: Node[]): Node[] {
   for (const node of own)
     if (node.reading.facts.followsLinks === true && lastText(node.reading.facts.outputMessages ?? [], 'assistant') !== undefined)

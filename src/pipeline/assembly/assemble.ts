@@ -1,4 +1,4 @@
-/** Spans and log records of one trace → the runs in it, each with what it still waits for. Pure: the same spans give the same runs. */
+/** Assembles the spans and log records of one trace into runs, with what each run waits for. Pure: the same spans give the same runs. */
 import type { AgentTrace, RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
@@ -22,7 +22,7 @@ export interface Held {
 /** A run as far as its spans have arrived. */
 export interface Draft {
   readonly key: RunKey;
-  /** The trace that the key's span is in. */
+  /** The trace of the key's span. */
   readonly spanTraceId: TraceId;
   readonly parent: RunKey | undefined;
   readonly trace: AgentTrace;
@@ -33,28 +33,28 @@ export interface Draft {
   readonly startUnixNano: bigint;
   readonly endUnixNano: bigint;
   readonly lastArrivedMs: number;
-  /** The agent's span (or the local root that stands in) has arrived. */
+  /** True: the agent's span, or the local root that stands for it, has arrived. */
   readonly rootArrived: boolean;
-  /** Its parent is named but has not arrived: it may turn out to work for another agent. */
+  /** True: its parent has not arrived, so it may work for another agent. */
   readonly parentMissing: boolean;
-  /** What the spans announce and what has not arrived; empty = balanced. */
+  /** Announced data that has not arrived; empty when nothing is missing. */
   readonly waitsFor: readonly ('parent_spans' | 'tool_results' | 'log_records' | 'earlier_requests')[];
-  /** Its requests and tools have no span around them: it may go on in other traces, or be the rest of one. */
+  /** Present when no span encloses its requests and tools, so it may continue in other traces. */
   readonly fragment?: Fragment;
 }
 
 interface AssembleInput extends Reading {
   readonly tenant: Tenant;
-  /** In the order in which they arrived. */
+  /** In the order of arrival. */
   readonly held: readonly Held[];
 }
 
-/** All runs of a trace, agents before their sub-agents. Empty: no agent, model or tool span in it. */
+/** All runs of a trace, agents before their sub-agents; empty without an agent, model or tool span. */
 export function assemble(input: AssembleInput): readonly Draft[] {
   return runSteps(assembling(input));
 }
 
-/** The same, a piece at a time. `held` stays as it is meanwhile. */
+/** As `assemble`, in steps. The caller must not change `held` meanwhile. */
 export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
   const isLong = input.held.length > spansPerStep;
   const nodes: Node[] = [];
@@ -89,7 +89,7 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
   return found;
 }
 
-/** Reads the spans that come next. */
+/** Reads the spans of the next step. */
 function addNodes(input: AssembleInput, nodes: Node[]): void {
   const until = Math.min(input.held.length, nodes.length + spansPerStep);
   while (nodes.length < until) {
@@ -101,22 +101,22 @@ function addNodes(input: AssembleInput, nodes: Node[]): void {
 interface Context {
   readonly tenant: Tenant;
   readonly readings: TracedReadings;
-  /** When the spans began whose parent has not arrived, in order. */
+  /** Start times, sorted, of the spans whose parent has not arrived. */
   readonly waitsForParents: readonly bigint[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
 }
 
-/** What counts for a run of its own spans and those of its sub-agents. */
+/** Properties of a run that include its sub-agents. */
 interface Family {
   lastArrivedMs: number;
   sessionId: string | undefined;
-  /** Spans among them whose parent has not arrived. */
+  /** Spans whose parent has not arrived. */
   readonly strays: Node[];
-  /** The model that was asked last, by the agent itself or by one that it handed over to. */
+  /** The last request, also of an agent that this one handed over to. */
   lastModel: Node | undefined;
 }
 
-/** Adds what an agent's draft is made of, and then the same of its sub-agents. */
+/** Collects the parts of an agent's draft, then those of its sub-agents. */
 function addParts(scope: AgentScope, parent: RunKey | undefined, context: Context, found: DraftParts[]): Family {
   const place = keyPlace(scope, parent);
   const key: RunKey = { tenant: context.tenant, traceId: place.traceId, spanId: place.spanId };
@@ -196,7 +196,7 @@ function latest(one: Node | undefined, other: Node | undefined): Node | undefine
   return one === undefined || (other !== undefined && byStart(other, one) > 0) ? other : one;
 }
 
-/** A parent in another process may never come, and nothing here depends on it. */
+/** A parent in another process may never come, so nothing waits for it. */
 function waitsForParent(node: Node): boolean {
   return node.parent === undefined && node.awaits?.elsewhere === false;
 }
@@ -213,7 +213,7 @@ function waitsFor(scope: AgentScope, strays: readonly Node[], unanswered: number
   return waits;
 }
 
-/** A span whose parent is missing hangs somewhere: if it began while this agent worked, it may be its own. */
+/** Whether a span with a missing parent began while the agent worked, so that it may belong to it. */
 function hasStraysBeside({ span: { startUnixNano, endUnixNano } }: Node, strays: readonly Node[], { waitsForParents }: Context): boolean {
   const all = countBelow(waitsForParents, endUnixNano + 1n) - countBelow(waitsForParents, startUnixNano);
   return all > strays.filter(({ span }) => span.startUnixNano >= startUnixNano && span.startUnixNano <= endUnixNano).length;

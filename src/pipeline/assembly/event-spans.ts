@@ -1,11 +1,11 @@
-/** Spans that tell only an event each: those of one request or one call become one. */
+/** Joins spans that each report one event of a request or call. */
 import type { SpanFacts } from '../../../collectors/collector.ts';
 import { compare } from '../../model/nano-time.ts';
 import { canonical } from './requested-calls.ts';
 import { joined } from './span-facts.ts';
 import type { Node } from './span-tree.ts';
 
-/** The same nodes, in their order: where an event began something, its node tells the whole, and the node of the end tells nothing more. */
+/** The nodes in order. The node of a begin event gets all facts, and the node of the end event becomes a step. */
 export function withJoinedEvents(nodes: readonly Node[]): readonly Node[] {
   const events = nodes.filter(({ reading }) => reading.facts.event !== undefined);
   if (events.length === 0) return nodes;
@@ -19,7 +19,7 @@ function placeOf({ span, reading }: Node): string {
   return `${span.traceId}/${span.parentSpanId ?? ''}/${reading.facts.event?.of ?? ''}`;
 }
 
-/** Tools whose calls have spans of the usual form beside the events. */
+/** Matches tools whose calls also have ordinary spans. */
 function toldElsewhere(nodes: readonly Node[]): (told: SpanFacts) => boolean {
   const names = new Set<string>();
   for (const { reading } of nodes)
@@ -32,7 +32,7 @@ function joinGroup(group: readonly Node[], isTold: (told: SpanFacts) => boolean,
   const of = (phase: 'begin' | 'end'): Node[] => inOrder.filter(({ reading }) => reading.facts.event?.phase === phase);
   const ends = of('end');
   for (const begin of of('begin')) {
-    // Calls at the same time end in any order: the end repeats the arguments.
+    // Concurrent calls end in any order; the end event repeats the arguments.
     const same = ends.findIndex((end) => argumentsOf(end) === argumentsOf(begin));
     const [end] = ends.splice(Math.max(same, 0), 1);
     const told = joined(end?.reading.facts.event?.told ?? {}, begin.reading.facts.event?.told ?? {});
@@ -40,7 +40,7 @@ function joinGroup(group: readonly Node[], isTold: (told: SpanFacts) => boolean,
     better.set(begin, replaced(begin, told, end));
     if (end !== undefined) better.set(end, replaced(end, { role: 'step' }));
   }
-  // What began before anybody listened.
+  // Ends without a begin event: the call began before the instrumentation.
   for (const end of ends) {
     const told = end.reading.facts.event?.told;
     if (told?.role !== undefined && !isTold(told)) better.set(end, replaced(end, told));
@@ -60,7 +60,7 @@ function replaced(node: Node, facts: SpanFacts, end?: Node): Node {
   };
 }
 
-/** Frameworks spell a tool's name in their own way: `findOrder` is find_order. */
+/** Letters and digits in lower case, as frameworks spell a tool's name in their own way: `findOrder` is find_order. */
 export function lettersOf(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }

@@ -1,11 +1,11 @@
 /**
- * A fingerprint of a JSON value in 64 bits: equal values have equal ones, whatever the order of their members. Quick, for it is made of every
- * run that closes; not hard to forge, for all that hangs on it is whether a late span says something new.
+ * A 64-bit fingerprint of a JSON value; the order of members has no influence. Fast, as every closed run has one. Not collision-resistant, as it only decides
+ * whether a late span brings news.
  *
- * MurmurHash3's mixing steps (Austin Appleby, public domain) over UTF-16 units and kinds, in two lanes.
+ * Mixing steps of MurmurHash3 (Austin Appleby, public domain) over UTF-16 units and kinds, in two lanes.
  */
 
-/** Absent members are undefined, as in objects made by hand. */
+/** Absent members may be undefined. */
 export type Printable =
   | null
   | undefined
@@ -17,10 +17,10 @@ export type Printable =
   | { readonly [key: string]: Printable };
 
 interface Lanes {
-  /** Always 32-bit integers: a number beyond them is slower to keep. */
+  /** Always 32-bit integers, which engines store unboxed. */
   a: number;
   b: number;
-  /** One 64-bit integer, and the same as two halves. */
+  /** One 64-bit integer, and the same memory as two halves. */
   readonly whole: BigInt64Array;
   readonly halves: Int32Array;
 }
@@ -29,7 +29,7 @@ export function fingerprint(value: Printable): string {
   return fingerprinting()(value);
 }
 
-/** Makes many, one after the other, with the same lanes. */
+/** A function that reuses its lanes for many values. */
 export function fingerprinting(): (value: Printable) => string {
   const whole = new BigInt64Array(1);
   const lanes: Lanes = { a: 0, b: 0, whole, halves: new Int32Array(whole.buffer) };
@@ -69,7 +69,7 @@ function printList(list: readonly Printable[], lanes: Lanes): void {
   mix(lanes, list.length);
 }
 
-/** Each member by itself, then their sum: no order among them. A member that is undefined is absent. */
+/** Sums the members, so that their order has no influence. Skips undefined members. */
 function printMembers(object: { readonly [key: string]: Printable }, lanes: Lanes): void {
   const { a: outerA, b: outerB } = lanes;
   let a = 0;
@@ -108,7 +108,7 @@ function printText(text: string, lanes: Lanes): void {
   mix(lanes, text.length);
 }
 
-/** Integers by their bits, others by their shortest text. */
+/** Hashes 32-bit integers by their bits, other numbers by their shortest text. */
 function printNumber(value: number, lanes: Lanes): void {
   mix(lanes, kinds.number);
   if ((value | 0) === value) mix(lanes, value);

@@ -1,6 +1,6 @@
 /**
- * Requests and tools with nothing around them → the runs that they are parts of. The same spans give the same chains, in whatever order
- * they came: that order counts only for spans with one start. Where two runs fit equally well, as for users who ask the same at the same time, a part joins neither.
+ * Joins requests and tools without an enclosing span into runs. The order of arrival matters only for spans with the same start. A part that fits two runs
+ * equally well, as when users ask the same at the same time, joins neither.
  */
 import { wire } from '../../model/attributes.ts';
 import type { TraceId } from '../../model/ids.ts';
@@ -9,9 +9,9 @@ import { isAskingKey, isHistoryKey, tiesOf, tiesOfWhole, type Ties } from './fra
 import { modelSpans } from './model-calls.ts';
 import { below, byStart, type Node } from './span-tree.ts';
 
-/** Spans of one trace, or those of several that are one run. */
+/** Spans of one trace, or of several that are one run. */
 export interface Chain {
-  /** In order of time. */
+  /** By start time. */
   readonly pieces: readonly Piece[];
 }
 
@@ -19,17 +19,17 @@ export interface Piece {
   readonly roots: readonly Node[];
   readonly own: readonly Node[];
   readonly sessionId: string | undefined;
-  /** The one that began first. */
+  /** The earliest span. */
   readonly first: Node;
   readonly endUnixNano: bigint;
   readonly ties: Ties;
-  /** No request in it. */
+  /** True: the piece has no request. */
   readonly isTool: boolean;
 }
 
-/** Some SDKs stamp whole milliseconds: what seems to end after the next began may have ended before. */
+/** Some SDKs round to milliseconds, so a span may seem to end after the next one began. */
 const slackNano = 2_000_000n;
-/** A run's next request comes within this time, unless an id ties it. */
+/** Longest pause before a run's next request, unless an id ties it. */
 export const pauseMaxNano = 3_600_000_000_000n;
 
 export function chainsOf(roots: readonly Node[]): readonly Chain[] {
@@ -66,17 +66,17 @@ function pieceOf(roots: readonly Node[]): Piece {
 function goesOn(piece: Piece, chain: readonly Piece[], key: string): boolean {
   const from = chain.findLast((other) => other.ties.offers.includes(key));
   if (from === undefined || !mayBeOne(piece.sessionId, chain.find((other) => other.sessionId !== undefined)?.sessionId)) return false;
-  // Each call runs once. A second one under the same id is another run's.
+  // A call runs once, so a second tool span of an id belongs to another run.
   if (piece.isTool) return !chain.some((other) => other.isTool && other.ties.seeks.includes(key));
   const asker = chain.find((other) => other.ties.turn !== undefined);
   if (!mayBeOne(piece.ties.turn, asker?.ties.turn)) return false;
-  // The answers to what was asked last: a run that went on already is not gone on from again.
+  // Joins only the last open request: a run that already continued cannot continue twice from the same point.
   const last = chain.findLast((other) => !other.isTool && (other.ties.offers.length > 0 || hasAnswered(other)));
   if (last !== undefined && last !== from && !last.ties.offers.some((offer) => piece.ties.seeks.includes(offer))) return false;
   return (
     !isHistoryKey(key) ||
     (from === last &&
-      // A streamed answer's span may end when its tools have run already.
+      // The span of a streamed answer may end after its tools have run.
       (isAskingKey(key) || from.endUnixNano <= piece.first.span.startUnixNano + slackNano) &&
       piece.first.span.startUnixNano - from.endUnixNano <= pauseMaxNano)
   );
@@ -86,12 +86,12 @@ function hasAnswered({ own }: Piece): boolean {
   return own.some(({ reading: { facts } }) => facts.role === 'model' && (facts.outputMessages?.length ?? 0) > 0);
 }
 
-/** Two things that both are known must be the same. */
+/** Two known values must be equal. */
 function mayBeOne(a: string | undefined, b: string | undefined): boolean {
   return a === undefined || b === undefined || a === b;
 }
 
-/** A span that tells a whole conversation, although its requests and tools are traces of their own. */
+/** A span that reports a whole conversation, while its requests and tools are in other traces. */
 export interface Whole {
   readonly node: Node;
   readonly ties: Ties;
@@ -109,7 +109,7 @@ export interface Placed {
   readonly alone: readonly Chain[];
 }
 
-/** Chains that are part of one of several wholes, and of which cannot be told, are neither's and no run. */
+/** Assigns chains to wholes. A chain that fits several wholes belongs to none and is no run. */
 export function placed(chains: readonly Chain[], wholes: readonly Whole[]): Placed {
   const within = new Map<Whole, Chain[]>();
   const alone: Chain[] = [];
@@ -118,7 +118,7 @@ export function placed(chains: readonly Chain[], wholes: readonly Whole[]): Plac
     byId: wholes.filter((whole) => holdsCall(whole, chain)),
     byTime: wholes.filter((whole) => encloses(whole, chain)),
   }));
-  // A whole that would share requests with another is told too little by those that happen to fit it alone.
+  // A whole that competes for requests gets none of them by time.
   const contested = new Set(fitting.flatMap(({ byId, byTime }) => (byId.length === 0 && byTime.length > 1 ? byTime : [])));
   for (const { chain, byId, byTime } of fitting) {
     const fits = byId.length > 0 ? byId : byTime;

@@ -1,7 +1,6 @@
 /**
- * Runs that an SDK spreads over several traces: with no span around the loop every request to a model is a trace of its own, and some
- * SDKs even make one of every span. What ties such parts together is what they say: a later request repeats the calls that an earlier
- * one asked for, under the same ids, or at least the same history; a tool's span has the id of the call; a graph's span has them all.
+ * Runs that an SDK spreads over several traces: without a span around the loop, every request, or even every span, is a trace of its own. Content ties the parts:
+ * a later request repeats earlier calls under the same ids, or the same history; a tool span has the id of its call; a graph's span has all ids.
  */
 import { hash } from 'node:crypto';
 import type { Message } from '../../../collectors/collector.ts';
@@ -10,32 +9,32 @@ import { canonical, messagesAfterUser } from './requested-calls.ts';
 import { modelSpans } from './model-calls.ts';
 import type { Node } from './span-tree.ts';
 
-/** The ties of one part of such a run, as keys. */
+/** The ties of one part of a run, as keys. */
 export interface Fragment {
-  /** What others can go on from. */
+  /** Keys from which another part can continue. */
   readonly offers: readonly string[];
-  /** What it goes on from, or is part of. */
+  /** Keys from which this part continues, or of which it is a part. */
   readonly seeks: readonly string[];
-  /** True: it was told about calls that nobody in it asked for, so an earlier part must be somewhere. */
+  /** True: it has results of calls that it did not request, so an earlier part must exist. */
   readonly lacksEarlier: boolean;
 }
 
-/** Ties of some spans, before it is known whether they are all of their run. */
+/** The ties of some spans of a run. */
 export interface Ties {
   readonly offers: readonly string[];
   readonly seeks: readonly string[];
-  /** Those of `seeks` that must exist somewhere. */
+  /** The keys of `seeks` that must exist. */
   readonly needs: readonly string[];
-  /** Hash of what the user and the agent had said up to the question; absent where no request tells it. */
+  /** Hash of the conversation up to the question; absent when no request has it. */
   readonly turn?: string;
 }
 
-/** More keys than this are not kept of one part. */
+/** Limit of keys per part. */
 export const fragmentKeysMax = 1_000;
-/** A request looks this many answers back for the one that it goes on from. */
+/** Limit of earlier answers that a request seeks. */
 const answersBackMax = 16;
 
-/** Requests and tools with nothing around them. */
+/** Ties of requests and tools without an enclosing span. */
 export function tiesOf(own: readonly Node[], sessionId: string | undefined): Ties {
   const offers = new Set<string>();
   const needs = new Set<string>();
@@ -55,7 +54,7 @@ export function tiesOf(own: readonly Node[], sessionId: string | undefined): Tie
     const ids = after.flatMap((message) => message.told.flatMap(({ id }) => id ?? []));
     for (const id of ids) needs.add(idKey(id));
     const isTied = asked.some((call) => call.id !== undefined);
-    // An answer that tells its calls without ids, as some do when it is streamed, is known by the history that a later request repeats.
+    // An answer without call ids, as in some streams, is identified by the history that a later request repeats.
     if (ids.length > 0 || !isTied) for (const key of answersIn(turnOf(inputMessages), after)) seeks.add(key);
     if (!isTied && outputMessages.length > 0)
       for (const key of answersIn(turnOf(inputMessages), [...after, ...outputMessages]).slice(-1)) offers.add(key);
@@ -78,7 +77,7 @@ export function tiesOf(own: readonly Node[], sessionId: string | undefined): Tie
   };
 }
 
-/** A span that tells a whole conversation although nothing lies below it. */
+/** Ties of a span that reports a whole conversation. */
 export function tiesOfWhole({
   reading: {
     facts: { inputMessages = [], outputMessages = [] },
@@ -89,11 +88,11 @@ export function tiesOfWhole({
   return { offers: [...new Set(ids.map(idKey))].slice(0, fragmentKeysMax), seeks: [], needs: [], ...(turn === undefined ? {} : { turn }) };
 }
 
-/** The ties of parts that were put together. `whole`: a span that encloses them in time is among them. */
+/** Ties of joined parts. `whole`: a span that encloses them in time is among them. */
 export function fragmentOf(parts: readonly Ties[], whole: boolean): Fragment {
   const offers = new Set(parts.flatMap((ties) => ties.offers));
   const turns = new Set(parts.flatMap(({ turn }) => (turn === undefined ? [] : [turnKey(turn)])));
-  // What was found is sought further: if somebody else offers it too, it was not theirs to give.
+  // Keys that were found stay in `seeks`: another part that offers them too makes the match ambiguous.
   const seeks = parts.flatMap((ties) => ties.seeks);
   return {
     offers: [...offers, ...(whole ? turns : [])].slice(0, fragmentKeysMax),
@@ -108,7 +107,7 @@ export function isHistoryKey(key: string): boolean {
   return key.startsWith(`${ending} `) || isAskingKey(key);
 }
 
-/** The history up to an answer that asks for tools. */
+/** The history up to an answer that requests tools. */
 export function isAskingKey(key: string): boolean {
   return key.startsWith(`${asking} `);
 }
@@ -128,7 +127,7 @@ function sessionKey(sessionId: string, tool: string, written: string): string {
   return `of ${hashed([sessionId, tool, written])}`;
 }
 
-/** Instructions and tools are left out: frameworks tell them here and leave them out there. */
+/** Leaves out instructions and tools, which frameworks report inconsistently. */
 function turnOf(messages: readonly Message[]): string | undefined {
   const question = messages.slice(0, messages.length - messagesAfterUser(messages).length);
   const said = question.flatMap(({ role, text = '' }) =>
@@ -137,7 +136,7 @@ function turnOf(messages: readonly Message[]): string | undefined {
   return said.length === 0 ? undefined : hashed(said);
 }
 
-/** A key for the history up to each answer of the agent's, the latest last. */
+/** A key for the history up to each answer of the agent, the latest last. */
 function answersIn(turn: string | undefined, messages: readonly Message[]): readonly string[] {
   if (turn === undefined) return [];
   const found: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Agents that have no span of their own. Frameworks write an agent's name on the steps of its graph, or run an agent inside a tool: the outermost
- * span of such steps stands for the agent.
+ * Agents without a span. Frameworks write an agent's name on the steps of its graph, or run an agent inside a tool. The outermost span of such steps stands
+ * for the agent.
  */
 import { givenAgentName } from './span-facts.ts';
 import type { Node } from './span-tree.ts';
@@ -12,10 +12,10 @@ interface Found {
   readonly working: ReadonlySet<Node>;
 }
 
-/** So many spans up it is looked for a name. */
+/** Limit of ancestors that are searched for a name. */
 const spansUpMax = 32;
 
-/** The spans that stand for an agent → its name; undefined: no span tells one. `steps` are spans without a role, parents before their children. */
+/** Spans that stand for an agent, with its name; `undefined` when no span names it. `steps`: spans without a role, parents first. */
 export function impliedAgents(steps: readonly Node[], found: Found): ReadonlyMap<Node, string | undefined> {
   const named = outermostNamed(steps, found);
   const implied = new Map<Node, string | undefined>();
@@ -26,7 +26,7 @@ export function impliedAgents(steps: readonly Node[], found: Found): ReadonlyMap
   return implied;
 }
 
-/** Steps that name another agent than the one around them. Where nobody around is named, only two different names tell of agents. */
+/** Steps that name another agent than the one around them. Without a name around, at least two different names are required. */
 function outermostNamed(steps: readonly Node[], { agents, working }: Found): ReadonlyMap<Node, string> {
   const apart = new Map<Node, string>();
   const beside = new Map<Node, Map<Node, string>>();
@@ -43,7 +43,7 @@ function outermostNamed(steps: readonly Node[], { agents, working }: Found): Rea
 }
 
 interface Surroundings {
-  /** The name that the nearest span above tells. */
+  /** Name on the nearest named ancestor. */
   readonly around: string | undefined;
   /** The agent above, or the root. */
   readonly holder: Node | undefined;
@@ -62,7 +62,7 @@ function surroundings(node: Node, agents: ReadonlySet<Node>): Surroundings {
   return { around, holder: at === undefined ? holder : undefined };
 }
 
-/** The span around all steps of the agent, where there is one. */
+/** The span around all steps of the agent; the node itself when there is none. */
 function lifted(node: Node, name: string, { agents, working }: Found): Node {
   let found = node;
   for (let depth = 0; depth < spansUpMax; depth++) {
@@ -80,7 +80,7 @@ export function isStep({ reading: { facts } }: Node): boolean {
   return facts.role === undefined || facts.role === 'step';
 }
 
-/** A model and a tool at work below one span are an agent; a tool may ask a model without being one. */
+/** Whether a model and a tool work below the span. A tool alone may call a model without being an agent. */
 function isAtWork(node: Node, { agents, implied, working }: Found & { readonly implied: ReadonlyMap<Node, unknown> }): boolean {
   const roles = new Set<string>();
   const waiting = [node];

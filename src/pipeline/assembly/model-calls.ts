@@ -1,4 +1,4 @@
-/** The requests to models among an agent's spans, each once. */
+/** The requests to models among an agent's spans, without duplicates. */
 import type { SpanFacts } from '../../../collectors/collector.ts';
 import type { AgentTrace, ModelCall } from '../../model/agent-trace.ts';
 import { joined } from './span-facts.ts';
@@ -9,14 +9,13 @@ import { byStart, type Node } from './span-tree.ts';
 interface Enclosed {
   /** The outermost model span around a node. */
   readonly outer: Node | undefined;
-  /** How many model spans are around it. */
+  /** Number of model spans around it. */
   readonly depth: number;
 }
 
 /**
- * One model span inside another: two instrumentations tell one request, and the inner span only fills in what the outer one lacks.
- * Several inside another: the outer one is a loop of requests, and the inner ones are the requests.
- * `own` has parents before their children.
+ * Removes duplicates of requests. A single model span inside another is the same request, reported by two instrumentations; it completes the outer one. Several
+ * inside one are the requests of a loop. `all` has parents before their children.
  */
 export function withoutNestedModels(all: readonly Node[]): readonly Node[] {
   return withoutGuesses(unnested(withLaterMessages(withoutTwins(all))));
@@ -53,8 +52,8 @@ function unnested(own: readonly Node[]): readonly Node[] {
 }
 
 /**
- * The messages of a request may be written down when the run has gone on: then they hold its own answer and what came after it. Where the other
- * requests of the run have spans, these tell it.
+ * Splits messages that an SDK recorded after the run had gone on: they contain the request's own answer and what followed. Applies only when the other requests
+ * have no spans.
  */
 function withLaterMessages(own: readonly Node[]): readonly Node[] {
   const [only, ...others] = own.filter(isModel);
@@ -68,7 +67,7 @@ function withLaterMessages(own: readonly Node[]): readonly Node[] {
   return own.map((node) => (node === only ? { ...node, reading: { ...node.reading, facts } } : node));
 }
 
-/** A span that may be a request, among spans that are some, is a step that prepares one. */
+/** A span that may be a request counts as a step when there are certain requests. */
 function withoutGuesses(own: readonly Node[]): readonly Node[] {
   const isGuess = (node: Node): boolean => isModel(node) && node.reading.facts.roleIsGuess === true;
   if (!own.some(isGuess) || !own.some((node) => isModel(node) && !isGuess(node))) return own;
@@ -77,7 +76,7 @@ function withoutGuesses(own: readonly Node[]): readonly Node[] {
   );
 }
 
-/** Two instrumentations beside one another tell one request: the later one that tells nothing of its own only fills in what the first lacks. */
+/** Merges sibling spans of one request by two instrumentations: the later one completes the first. */
 function withoutTwins(own: readonly Node[]): readonly Node[] {
   const models = modelSpans(own);
   const twins = new Map<Node, Node>();
@@ -95,7 +94,7 @@ function withoutTwins(own: readonly Node[]): readonly Node[] {
     });
 }
 
-/** Told at the same time and place, and only one of them tells the messages: with the same tokens, or of one response. */
+/** Siblings at the same time, of which only one has messages, with the same tokens or the same response id. */
 function areTwins(a: Node, b: Node): boolean {
   const [left, right] = [a.reading.facts, b.reading.facts];
   if (isOutset(a, b)) return true;
@@ -113,7 +112,7 @@ function isOneResponse(a: Node, b: Node): boolean {
   return id !== undefined && id !== '' && id === textAttribute(b.span, 'gen_ai.response.id');
 }
 
-/** Of two that tell one request, the one that began later is nearer to the API: its numbers are the API's own. */
+/** The span that began later is nearer to the API, so its token counts win. */
 function joinedTwins({ reading: { facts } }: Node, { reading: { facts: inner } }: Node): SpanFacts {
   const { inputTokens = facts.inputTokens, outputTokens = facts.outputTokens } = inner;
   return {
@@ -123,7 +122,7 @@ function joinedTwins({ reading: { facts } }: Node, { reading: { facts: inner } }
   };
 }
 
-/** A message bus tells again what a request said whose own span is there. */
+/** Turns repeated requests on a message bus into steps when the requests have spans of their own. */
 export function withoutRetoldRequests(nodes: readonly Node[]): readonly Node[] {
   const isRetelling = (node: Node): boolean => isModel(node) && node.reading.facts.followsLinks === true;
   if (!nodes.some(isRetelling) || !nodes.some((node) => isModel(node) && !isRetelling(node))) return nodes;
@@ -132,7 +131,7 @@ export function withoutRetoldRequests(nodes: readonly Node[]): readonly Node[] {
   );
 }
 
-/** A streamed request may leave one span as it begins and another, with the answer, as it ends. */
+/** A streamed request may have one span for its begin and another, with the answer, for its end. */
 function isOutset(a: Node, b: Node): boolean {
   const [left, right] = [a.reading.facts, b.reading.facts];
   return (
@@ -154,7 +153,7 @@ function enclosedBy(parent: Node | undefined, enclosed: ReadonlyMap<Node, Enclos
   return isModel(parent) ? { outer: above.outer ?? parent, depth: above.depth + 1 } : above;
 }
 
-/** Anything that has a model span inside it has something whose parent is a model span. */
+/** A model span inside another one implies a node whose parent is a model span. */
 function isInsideModel({ parent }: Node): boolean {
   return parent !== undefined && isModel(parent);
 }
@@ -163,14 +162,14 @@ function isModel(node: Node): boolean {
   return node.reading.facts.role === 'model';
 }
 
-/** In order of start time. */
+/** By start time. */
 export function modelSpans(own: readonly Node[]): readonly Node[] {
   return sortedBy(own.filter(isModel), byStart);
 }
 
 /**
- * One span over a whole loop of requests, with the tools run inside it: some write what the last request used there, and the sum of all on the
- * agent's span. The sum is taken where it can only be of these requests: an agent with sub-agents may count theirs too.
+ * Corrects the tokens of a single span over a loop of requests with tools inside. Some SDKs write the last request's usage on it and the sum on the agent's span.
+ * The sum counts only if it cannot include sub-agents.
  */
 export function withAgentSum(
   calls: readonly ModelCall[],
@@ -199,7 +198,7 @@ function isDuring({ span: inner }: Node, { span: outer }: Node): boolean {
   return inner.startUnixNano >= outer.startUnixNano && inner.endUnixNano <= outer.endUnixNano;
 }
 
-/** What the calls tell together; a number that none of them tells is absent. */
+/** Sums of the calls; a number that no call has is absent. */
 export function tokensOf(calls: readonly ModelCall[]): AgentTrace['tokens'] {
   let input: number | undefined;
   let output: number | undefined;

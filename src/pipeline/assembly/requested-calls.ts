@@ -1,22 +1,22 @@
-/** What an agent's models asked for and were told, read out of conversations that repeat their history with every request. */
+/** Requested calls and their results, from conversations that repeat their history in every request. */
 import type { RequestedCall, Message, ReportedResult } from '../../../collectors/collector.ts';
 import { jsonText } from '../../model/json.ts';
 import { countBelow } from '../../model/nano-time.ts';
 import type { Node } from './span-tree.ts';
 
-/** A call as the model's messages tell it. */
+/** A call as the model's messages report it. */
 export interface Requested {
   readonly call: RequestedCall;
-  /** Number of the model turn that asked. */
+  /** Number of the model turn that requested it. */
   readonly turn: number;
-  /** Position among all calls asked for. */
+  /** Position among all requested calls. */
   readonly order: number;
   readonly askedAtUnixNano: bigint;
   readonly answeredAtUnixNano: bigint | undefined;
   readonly fromLogs: boolean;
 }
 
-/** Calls asked for by the agent's models. A later request repeats the history; what the first one held is not this run's. */
+/** Calls that the agent's models requested. Later requests repeat the history; the history of the first one belongs to earlier runs. */
 export function requestedCalls(models: readonly Node[]): readonly Requested[] {
   const found: Requested[] = [];
   const starts = models.map((node) => node.span.startUnixNano);
@@ -58,8 +58,8 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
 const none: readonly never[] = [];
 
 /**
- * Providers that count ids from one give a later turn the ids of an earlier one. A known id is a new call where the request already holds its result, unless the answer repeats
- * the history: then it tells that result too.
+ * Some providers number call ids from one in each turn. A known id is a new call if the request already has its result; unless the answer repeats the history,
+ * which then includes that result.
  */
 function asksAgain({ reading: { facts } }: Node, latest: ReadonlyMap<string, RequestedCall>): (call: RequestedCall, id: string) => boolean {
   const taken = new Set<string>();
@@ -83,7 +83,7 @@ function isSameCall(one: RequestedCall, other: RequestedCall): boolean {
   return one.name === other.name && canonical(one) === canonical(other);
 }
 
-/** Calls that an earlier model span asked for without carrying its answer: this request repeats it. */
+/** Adds calls that this request repeats from an answer that no span carries. */
 function addRepeated(
   { reading: { facts, fromLogs }, span: { startUnixNano } }: Node,
   index: number,
@@ -99,14 +99,14 @@ function addRepeated(
   for (let at = from; at < messages.length; at++) {
     for (const call of messages[at]?.asked ?? none) {
       const key = identity(call);
-      // A request without a message of the user shows earlier turns as if they were the present one.
+      // Without a user message, earlier turns look like the current one.
       const pastHere = Math.max(0, (past.get(key) ?? 0) - (before.get(key) ?? 0));
       if (count(seen, key) <= (known.get(key) ?? 0) + pastHere) continue;
       countCall(known, call);
       const withoutId =
         call.id === undefined ? -1 : found.findIndex((one) => one.call.id === undefined && one.turn < index && isSameCall(one.call, call));
       const asked = found[withoutId];
-      // A streamed answer may tell its calls without their ids, which the next request does.
+      // A streamed answer may lack the call ids that the next request has.
       if (asked !== undefined) {
         found[withoutId] = { ...asked, call: { ...asked.call, ...call } };
         continue;
@@ -123,7 +123,7 @@ function addRepeated(
   }
 }
 
-/** The first model that began when this one had ended. */
+/** The first request that began after this one ended. */
 function nextAfter(models: readonly Node[], index: number, starts: readonly bigint[]): Node | undefined {
   return models[Math.max(index + 1, countBelow(starts, models[index]?.span.endUnixNano ?? 0n))];
 }
@@ -134,7 +134,7 @@ function count(counts: Map<string, number>, key: string): number {
   return next;
 }
 
-/** A later request may repeat a call without the id that the answer told it with, so that it counts under both. */
+/** Counts a call under its id and without it, as a later request may repeat it without the id. */
 function countCall(known: Map<string, number>, call: RequestedCall): void {
   if (call.id !== undefined) count(known, call.id);
   count(known, plainIdentity(call));
@@ -154,32 +154,32 @@ export function canonical(call: { readonly arguments?: RequestedCall['arguments'
     : jsonText(call.arguments, { sortKeys: true });
 }
 
-/** The messages of the present turn: those after the last thing that the user said. */
+/** The messages after the last one of the user. */
 export function messagesAfterUser(messages: readonly Message[]): readonly Message[] {
   return messages.slice(afterUser(messages));
 }
 
-/** Where they begin. */
+/** Index of the first message after the last one of the user. */
 function afterUser(messages: readonly Message[]): number {
   return messages.findLastIndex((message) => message.role === 'user' && message.told.length === 0) + 1;
 }
 
-/** What the models of a run were told under call ids. */
+/** Results of calls that a run's models received. */
 export interface OwnReadings {
-  /** The result under an id: that of the present turn before one that its history holds. */
+  /** The result under an id; one of the current turn wins over one of the history. */
   of(id: string): ReportedResult | undefined;
-  /** The result under an id that several calls of the run have: what the first model after this turn was told last. */
+  /** The result under an id that several calls share: the last one that the first request after this turn has. */
   after(turn: number, id: string): ReportedResult | undefined;
 }
 
-/** Tellings of one run. Providers that count ids from one give each turn, and each run, the same ones. */
+/** Results of one run. Providers that number ids from one reuse them in each turn and run. */
 export function ownReadings(models: readonly Node[]): OwnReadings {
   const [present, past] = [new Map<string, ReportedResult>(), new Map<string, ReportedResult>()];
   for (const node of models) {
     const { inputMessages = none, outputMessages = none } = node.reading.facts;
     const from = afterUser(inputMessages);
     inputMessages.forEach(({ told }, at) => addFirst(told, at < from ? past : present));
-    // An SDK that runs the tools by itself tells the results beside the calls.
+    // An SDK that runs tools itself reports the results beside the calls.
     for (const { told } of outputMessages) addFirst(told, present);
   }
   return {
@@ -200,18 +200,18 @@ function addFirst(told: readonly ReportedResult[], found: Map<string, ReportedRe
     if (one.id === undefined) continue;
     const known = found.get(one.id);
     if (known === undefined) found.set(one.id, one);
-    // Some tell a result twice, and only once that it is an error.
+    // Some SDKs report a result twice and mark only one as an error.
     else if (one.isError === true && known.isError !== true && isSameResult(known, one)) found.set(one.id, { ...known, isError: true });
   }
 }
 
-/** What any model of a trace was told, for the runs whose own models were not. */
+/** Results that any model of a trace received, for runs whose own models did not. */
 export interface TracedReadings {
-  /** Undefined too where models were told different results under the id: which run each belongs to is not known then. */
+  /** `undefined` also when the results under an id differ, as their runs are then unknown. */
   only(id: string): ReportedResult | undefined;
 }
 
-/** Read when the first run asks for it: most runs are told their results themselves. */
+/** Computed lazily, as most runs have their own results. */
 export function tracedReadings(nodes: readonly Node[]): TracedReadings {
   let found: ReadonlyMap<string, ReportedResult | undefined> | undefined;
   return {
@@ -244,7 +244,7 @@ function isSameResult(one: ReportedResult, other: ReportedResult): boolean {
   );
 }
 
-/** Results without an id, in order; only the longest telling, for every request repeats the history. */
+/** Results without an id, in order. The longest list counts, as every request repeats the history. */
 export function reportedWithoutId(models: readonly Node[]): readonly ReportedResult[] {
   let longest: readonly ReportedResult[] = none;
   for (let at = 1; at < models.length; at++) {

@@ -1,6 +1,6 @@
 /**
- * Some SDKs tell a tool's definition only where it is called. In a session the other turns of the same agent tell the rest: what one turn
- * told of a tool is true in the others, unless two of them contradict each other.
+ * Completes tool definitions within a session. Some SDKs report the definition of a tool only where it is called. Other turns of the same agent supply it, unless
+ * two of them contradict each other.
  */
 import type { ToolDefinition } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
@@ -10,27 +10,27 @@ import type { Draft } from './assemble.ts';
 import { fingerprint } from './fingerprint.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 
-/** Sessions that are remembered; beyond, the one that was heard of longest ago is forgotten. */
+/** Limit of sessions; the least recently used goes first. */
 const sessionsMax = 10_000;
 const toolsPerSessionMax = 200;
-/** Turns that are told what later ones know. */
+/** Turns per session that later turns can complete. */
 const turnsPerSessionMax = 100;
 
 export interface SessionTools<Trace> {
-  /** Notes what the runs of a trace tell of their tools; gives the traces of other turns that can now be told more. */
+  /** Records the tool definitions of a trace's runs. Returns the traces of other turns that can now be completed. */
   learn(trace: Trace, drafts: readonly Draft[]): readonly Trace[];
-  /** The drafts, with what other turns of their sessions told of the tools that they name. */
+  /** The drafts with definitions from other turns of their sessions. */
   filled(drafts: readonly Draft[]): readonly Draft[];
   forget(trace: Trace): void;
 }
 
 interface Session<Trace> {
   readonly tools: Map<string, KnownTool>;
-  /** Traces with runs that name a tool and do not define it. */
+  /** Traces with runs that name a tool without its definition. */
   readonly wanting: Set<Trace>;
 }
 
-/** Null: turns contradict each other. */
+/** Null when turns contradict each other. */
 interface KnownTool {
   description: string | null | undefined;
   inputSchema: JsonValue | null | undefined;
@@ -89,7 +89,7 @@ export function sessionTools<Trace>(): SessionTools<Trace> {
   };
 }
 
-/** Turns are one agent's of one service in one session. */
+/** Turns belong to one agent of one service in one session. */
 function sessionKey({ key, span, trace }: Draft): string | undefined {
   if (trace.sessionId === undefined) return undefined;
   return JSON.stringify([key.tenant, textAttribute(span.resource, wire.serviceName) ?? '', trace.sessionId, trace.agent ?? '']);
@@ -99,7 +99,7 @@ function isBare({ description, inputSchema }: ToolDefinition): boolean {
   return description === undefined || inputSchema === undefined;
 }
 
-/** True: something was not known before, or is not believed any more. */
+/** Returns true when something is new or no longer consistent. */
 function learned(tools: Map<string, KnownTool>, { name, description, inputSchema }: ToolDefinition): boolean {
   if (description === undefined && inputSchema === undefined) return false;
   const known = tools.get(name) ?? { description: undefined, inputSchema: undefined };
@@ -128,9 +128,8 @@ function completed(definition: ToolDefinition, known: KnownTool | undefined): To
 }
 
 /**
- * What a run's spans tell comes first. Where they name tools, these were offered, and the configuration only fills in what the spans
- * lack; it adds no tool to them, for a call of a tool that was not offered must show. Where they name none, the configuration's list
- * was offered.
+ * The tools of a run. If its spans name tools, the configuration only completes their definitions and adds none, as a call of a tool that was not offered must
+ * show. If they name none, the configured list counts.
  */
 export function offeredTools(told: readonly ToolDefinition[], configured: ReadonlyMap<string, ToolDefinition>): readonly ToolDefinition[] {
   if (told.length === 0) return [...configured.values()];

@@ -1,4 +1,4 @@
-/** What all collectors together tell about one span and the log records that belong to it. */
+/** The facts of all collectors about one span and its log records. */
 import {
   type Collector,
   type Message,
@@ -21,19 +21,19 @@ import { flattened, outlineOf } from '../../../collectors/parsing/flattened.ts';
 
 export interface SpanReading {
   readonly facts: SpanFacts;
-  /** Ids of the collectors that read the span, in the table's order. */
+  /** Ids of the collectors that read the span, in table order. */
   readonly dialects: readonly string[];
-  /** Fields that only log records told. */
+  /** Fields that come from log records alone. */
   readonly fromLogs: ReadonlySet<keyof SpanFacts>;
 }
 
-/** What is needed to read one span. */
+/** The context for reading a span. */
 export interface Reading {
   readonly collectors: readonly Collector[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
-  /** Remembers what was told about a span while neither it nor its records changed. */
+  /** Readings of spans whose records have not changed. */
   readonly readingCache?: Map<SpanId, SpanReading> | undefined;
-  /** What spans of the trace have in common. */
+  /** Content that spans of the trace share. */
   readonly repeats?: Repeats | undefined;
 }
 
@@ -41,7 +41,7 @@ const none: ReadonlySet<keyof SpanFacts> = new Set();
 const noRecords: readonly LogRecord[] = [];
 const silent: SpanReading = { facts: {}, dialects: [], fromLogs: none };
 
-/** What is told about a span and its records, read once while neither changes. */
+/** The facts of a span and its records; cached while neither changes. */
 export function spanReadingOf(input: Reading, span: Span): SpanReading {
   const known = input.readingCache?.get(span.spanId);
   if (known !== undefined) return known;
@@ -50,12 +50,12 @@ export function spanReadingOf(input: Reading, span: Span): SpanReading {
   return reading;
 }
 
-/** Records may arrive in any order; of equal times the one that came first counts as the earlier. */
+/** Records may arrive in any order; of equal times the first to arrive counts as earlier. */
 function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
   return records.length < 2 ? records : records.toSorted((a, b) => compare(a.timeUnixNano, b.timeUnixNano));
 }
 
-/** Reads a span with every collector that recognises it; of two collectors that tell a field the earlier one counts. */
+/** Reads a span with every collector that recognises it; for each field the first collector wins. */
 function readSpan({ collectors, repeats }: Reading, span: Span, records: readonly LogRecord[]): SpanReading {
   const readers = readersOf(collectors, span);
   if (readers.collectors.length === 0 && records.length === 0) return silent;
@@ -64,7 +64,7 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
   for (const collector of readers.collectors) {
     const told = collector.read(span, repeats, facts);
     const all = facts === undefined ? told : joined(facts, told);
-    // The reader by evidence is named where it knew more than the others.
+    // The reader by evidence is listed only if it adds a fact.
     if (collector.recognisedBy.evidence !== undefined && !adds(told, facts ?? silent.facts))
       dialects = dialects.filter((id) => id !== collector.id);
     facts = all;
@@ -75,7 +75,7 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
   return isTruncated(span, spoken.facts, readers, repeats) ? { ...spoken, facts: { ...spoken.facts, truncated: true } } : spoken;
 }
 
-/** True: some member stands in `told` that `before` lacks. */
+/** Whether `facts` has a member that `before` lacks. */
 function adds(told: SpanFacts, before: SpanFacts): boolean {
   for (const key in told) if (key !== 'tool' && before[key as keyof SpanFacts] === undefined) return true;
   for (const key in told.tool) if (before.tool?.[key as keyof ToolFacts] === undefined) return true;
@@ -97,12 +97,12 @@ function withRecords(collectors: readonly Collector[], before: SpanReading, reco
   return { facts, dialects, fromLogs };
 }
 
-/** What a tool's span lost shows on its arguments and its result. Of other spans any attribute may hold calls or definitions. */
+/** Truncation of a tool span shows in its arguments and result. In other spans any attribute may hold calls or definitions. */
 function isTruncated(span: Span, facts: SpanFacts, { read, lists, others }: Readers, repeats: Repeats = noRepeats): boolean {
   const { role } = facts;
   if ((span.droppedAttributes ?? 0) > 0) return true;
   if (role === undefined || role === 'tool' || role === 'step' || role === 'noise') return false;
-  // Where all is told, only lists with an attribute an item can have lost one.
+  // When all parts are present, only a list with an attribute per item can have lost one.
   const isTold = role === 'model' && hasItems(facts.inputMessages) && hasItems(facts.outputMessages) && hasItems(facts.toolDefinitions);
   for (const key of isTold ? others : read) if (!isWhole(span, key)) return true;
   if (isTold) for (const list of lists) if (!repeats.every(span, list, isWhole)) return true;
@@ -117,7 +117,7 @@ function hasItems(list: readonly unknown[] | undefined): boolean {
   return list !== undefined && list.length > 0;
 }
 
-/** The fields of both; where both tell one, `first` counts. Tools are joined member by member. */
+/** The fields of both; `first` wins. Tools are joined member by member. */
 export function joined(first: SpanFacts, second: SpanFacts): SpanFacts {
   const tool = first.tool === undefined || second.tool === undefined ? (first.tool ?? second.tool) : joinedTool(first.tool, second.tool);
   const definitions =
@@ -141,11 +141,11 @@ function betterRole(first: SpanFacts, second: SpanFacts): SpanFacts {
   return { role: second.role, roleIsGuess: second.roleIsGuess === true };
 }
 
-/** Messages that say something are better than empty ones. */
+/** Prefers messages with content over empty ones. */
 function betterMessages(first: SpanFacts, second: SpanFacts): Pick<SpanFacts, 'inputMessages' | 'outputMessages'> {
   const input = second.inputMessages !== undefined && saysNothing(first.inputMessages) ? second.inputMessages : undefined;
   const output = second.outputMessages !== undefined && saysNothing(first.outputMessages) ? second.outputMessages : undefined;
-  // Mostly one of the two tells the messages.
+  // In most cases only one of them has messages.
   if (input === undefined && output === undefined) return silent.facts;
   return { ...(input === undefined ? {} : { inputMessages: input }), ...(output === undefined ? {} : { outputMessages: output }) };
 }
@@ -156,46 +156,46 @@ function saysNothing(messages: readonly Message[] | undefined): boolean {
   );
 }
 
-/** A name that is told is better than one that is only the span's. */
+/** Prefers a reported name over a span's name. */
 function betterName(first: SpanFacts, second: SpanFacts): SpanFacts {
-  // The other's doubt is about another name.
+  // A guess of the other concerns another name.
   if (first.agentName !== undefined && first.agentNameIsGuess !== true)
     return second.agentNameIsGuess === true ? { agentNameIsGuess: false } : {};
   if (first.agentNameIsGuess !== true || second.agentName === undefined || second.agentNameIsGuess === true) return {};
   return { agentName: second.agentName, agentNameIsGuess: false };
 }
 
-/** What frameworks call an agent, or the graph that runs one, when nobody gave it a name. */
+/** Names that frameworks give to an agent, or its graph, without a name. */
 const frameworkNames: ReadonlySet<string> = new Set(['agent', 'openai agent', 'langgraph', 'swarm', 'agentexecutor', 'runnablesequence']);
 
 export function isFrameworkName(name: string): boolean {
   return frameworkNames.has(name.toLowerCase());
 }
 
-/** What developers call a span of their own; undefined for what frameworks call any run. */
+/** The name that developers gave a span; `undefined` for names that frameworks give to any run. */
 export function ownName(span: Span | undefined): string | undefined {
   return span === undefined || OPERATION_NAME.test(span.name) ? undefined : span.name.replace(FRAME_NAME, '');
 }
 
-/** `ai.generateText`, `tool.run.start-3`, `invocation`: an operation, whoever runs it. Source: the AI SDK, BeeAI and the Agent Development Kit. */
+/** Names of operations, such as `ai.generateText`, `tool.run.start-3`, `invocation`. Sources: AI SDK, BeeAI, Agent Development Kit. */
 const OPERATION_NAME = /^(?:[a-z]\w*(?:\.[a-z][\w-]*)+|invocation)$/;
 /** `AxGen > order_support`. */
 const FRAME_NAME = /^\w{1,100} > (?=\S)/;
 
-/** The name that somebody gave the agent; undefined for a span's own name and for what a framework calls any agent. */
+/** The name that somebody gave the agent; `undefined` for the name of a span or a framework's default. */
 export function givenAgentName({ agentName, agentNameIsGuess }: SpanFacts): string | undefined {
   return agentName === undefined || agentNameIsGuess === true || frameworkNames.has(agentName.toLowerCase()) ? undefined : agentName;
 }
 
 function joinedTool(first: ToolFacts, second: ToolFacts): ToolFacts {
-  // Arguments that one dialect could not parse are no reason to lose those of the other.
+  // Arguments that one collector could not parse do not hide those of another.
   const { arguments: _unparsed, argumentsText: _text, ...rest } = first;
   return first.arguments === null && second.arguments !== null && second.arguments !== undefined
     ? { ...second, ...rest }
     : { ...second, ...first };
 }
 
-/** The sign of a failure on a tool's span: status, exception event, `error.type`, or what the dialect says. */
+/** The failure on a tool's span: status, exception event, `error.type`, or the dialect's own field. */
 export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | undefined {
   const exception = span.events.find((event) => event.name === 'exception');
   const errorType = textAttribute(span, 'error.type');
@@ -219,26 +219,26 @@ export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | un
     tool?.failed?.message,
     textAttribute(span, 'error.message'),
     resultText(tool),
-    // Some write the message where the conventions want a type.
+    // Some SDKs write the message into `error.type`.
     errorType?.includes(' ') === true ? errorType : undefined,
   ].filter((text): text is string => text !== undefined && text !== '');
   const message = texts.find((text) => !isPhrase(text)) ?? texts[0] ?? '';
   return { message, sign, ...(type === undefined ? {} : { type }) };
 }
 
-/** The error of the tool itself, where the OpenAI Agents SDK keeps it: `{"tool_name": …, "error": …}` beside an exception of its own. */
+/** The tool's own error where the OpenAI Agents SDK keeps it: `{"tool_name": …, "error": …}` beside an exception of the SDK. */
 function causeIn(data: string | undefined): string | undefined {
   const object = data === undefined ? undefined : parseContainer(data);
   const cause = isJsonObject(object) ? member(object, 'error') : undefined;
   return typeof cause === 'string' ? cause : undefined;
 }
 
-/** What frameworks say of any failure, whatever went wrong: a text that says more is better. */
+/** Whether the message is a framework's phrase for any failure; a more specific text is preferred. */
 export function isPhrase(message: string): boolean {
   return PHRASE.test(message);
 }
 
-/** Sources: the tool spans of the OpenAI Agents SDK, of OpenLIT and of BeeAI. */
+/** Sources: tool spans of the OpenAI Agents SDK, OpenLIT and BeeAI. */
 const PHRASE =
   /^(?:error running tool(?: \(non-fatal\))?|tool execution failed|tool error|(?:unknown |internal )?error|exception|failed|failure)\.?$/i;
 
@@ -246,22 +246,22 @@ function resultText(tool: ToolFacts | undefined): string | undefined {
   return typeof tool?.result === 'string' ? tool.result : undefined;
 }
 
-/** Which collectors read a span. Mostly the span's keys and its scope decide, so it is found out once for all spans that share them. */
+/** The collectors that read a span. Keys and scope mostly decide, so spans with the same ones share the result. */
 interface Readers {
-  /** In the table's order. */
+  /** In table order. */
   readonly collectors: readonly Collector[];
   readonly ids: readonly string[];
   /** Attributes that they read. */
   readonly read: readonly string[];
-  /** What takes away from all that was told. */
+  /** Filters of the joined facts. */
   readonly takes: readonly NonNullable<Collector['without']>[];
-  /** Lists that they read. */
+  /** Flattened lists that they read. */
   readonly lists: readonly Flattened[];
-  /** Attributes under the prefixes of these lists that are no part of an item. */
+  /** Attributes under the prefixes of these lists that belong to no item. */
   readonly others: readonly string[];
 }
 
-/** Of so many scopes it is remembered who reads spans with the same keys. */
+/** Limit of scopes per key shape. */
 const scopesMax = 32;
 
 export function readersOf(collectors: readonly Collector[], span: Span): Readers {
@@ -276,9 +276,9 @@ export function readersOf(collectors: readonly Collector[], span: Span): Readers
 
 interface Remembered {
   readonly byScope: Map<string, Readers>;
-  /** A span whose name begins so is recognised by it. */
+  /** Prefixes of span names by which collectors recognise spans. */
   readonly namePrefixes: readonly string[];
-  /** All that collectors read. The same objects for every span of the shape: what its keys say of a list is remembered by these. */
+  /** All flattened lists of the collectors. The objects are shared, as outlines are cached by them. */
   readonly lists: readonly Flattened[];
 }
 
@@ -312,7 +312,7 @@ function found(collectors: readonly Collector[], span: Span, known: readonly Fla
   };
 }
 
-/** The reader by evidence reads what no collector of an SDK claims. */
+/** The reader by evidence applies only to spans that no collector of an SDK recognises. */
 export function readersAmong(collectors: readonly Collector[], span: Span): readonly Collector[] {
   const own = collectors.filter((collector) => collector.recognisedBy.evidence === undefined && recognises(collector, span));
   if (own.some((collector) => collector.isConvention !== true)) return own;

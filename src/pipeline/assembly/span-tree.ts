@@ -1,32 +1,32 @@
-/** The spans of one trace as a tree, with what the collectors tell about each. */
+/** The spans of one trace as a tree, with the facts of the collectors. */
 import type { SpanId } from '../../model/ids.ts';
 import type { Span } from '../../model/span.ts';
 import type { SpanReading } from './span-facts.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 import { compare, sortedBy } from '../../model/nano-time.ts';
 
-/** Spans that one step reads, or makes runs of; a step takes some milliseconds. A smaller trace is one step. */
+/** Spans per step, which takes some milliseconds. A smaller trace is one step. */
 export const spansPerStep = 500;
 
 export interface Node {
   readonly span: Span;
   readonly reading: SpanReading;
-  /** When the span reached us, in milliseconds. */
+  /** Time of arrival, in epoch milliseconds. */
   readonly arrivedMs: number;
-  /** Its place in the order in which the spans arrived. */
+  /** Position in the order of arrival. */
   readonly arrival: number;
-  /** When what the span began ended, where another span tells it. */
+  /** End of the operation, when another span reports it. */
   readonly endedAtUnixNano?: bigint;
   readonly parent: Node | undefined;
-  /** In order of start time. */
+  /** By start time. */
   readonly children: readonly Node[];
-  /** The parent that the topmost span above this one names and that has not arrived. Undefined: all the way to the root is there. */
+  /** The missing parent of the topmost ancestor; `undefined` when all spans up to the root are there. */
   readonly awaits: Awaited | undefined;
 }
 
 export interface Awaited {
   readonly spanId: SpanId;
-  /** It is in another process, so it may come much later, or never. */
+  /** True: the parent is in another process, so it may come late or never. */
   readonly elsewhere: boolean;
 }
 
@@ -34,30 +34,30 @@ interface Draft extends Node {
   parent: Draft | undefined;
   children: Draft[];
   awaits: Awaited | undefined;
-  /** Its place in the order of start time. */
+  /** Position in the order of start times. */
   place: number;
 }
 
 export interface Tree {
-  /** Spans without a parent, and spans whose parent has not arrived. In order of start time. */
+  /** Spans without a parent or with a missing one, by start time. */
   readonly roots: readonly Node[];
   readonly nodes: readonly Node[];
 }
 
-/** A node that hangs nowhere yet, for one tree. */
+/** A node without a parent yet, for one tree. */
 export function looseNode(span: Span, arrivedMs: number, reading: SpanReading, arrival: number): Node {
   const node: Draft = { span, reading, arrivedMs, arrival, parent: undefined, children: [], awaits: undefined, place: 0 };
   return node;
 }
 
-/** Builds the tree of loose nodes; the list is put in order. Noise spans are taken out and their children given to their parent; a cycle of parents is cut. */
+/** Builds the tree and sorts the list. Replaces noise spans by their children, and cuts cycles. */
 export function* tree(loose: Node[]): Steps<Tree> {
   const all = loose as Draft[];
   const isLong = all.length > spansPerStep;
   const byId = new Map<SpanId, Draft>();
   for (const node of all) byId.set(node.span.spanId, node);
   if (isLong) yield;
-  // Of spans with one id the last one counts.
+  // Of spans with the same id the last one counts.
   const once = byId.size === all.length ? all : [...byId.values()];
   const nodes = sortedBy(once.some(isNoise) ? once.filter((node) => !isNoise(node)) : once, byStart);
   if (isLong) yield;
@@ -66,7 +66,7 @@ export function* tree(loose: Node[]): Steps<Tree> {
   handOver(nodes);
   if (isLong) yield;
   nodes.forEach((node, place) => void (node.place = place));
-  // Below what began before it nothing goes round in a circle.
+  // A parent that began before its child cannot be part of a cycle.
   if (!nodes.every((node) => node.parent === undefined || node.parent.place < node.place)) cutCycles(nodes);
   const roots: Draft[] = [];
   for (const node of nodes) (node.parent?.children ?? roots).push(node);
@@ -74,7 +74,7 @@ export function* tree(loose: Node[]): Steps<Tree> {
   return { roots, nodes };
 }
 
-/** Traces that hold an agent hang on the beginning of what they go on with: the agents took over from one another, none works inside another. */
+/** Links traces with agents to the beginning of their chain: such agents take over from each other, none works inside another. */
 function handOver(nodes: readonly Draft[]): void {
   const linked = nodes.filter((node) => node.parent !== undefined && node.span.parentSpanId === undefined);
   if (linked.length === 0) return;
@@ -91,7 +91,7 @@ function handOver(nodes: readonly Draft[]): void {
   }
 }
 
-/** What a span without a parent goes on with. */
+/** The linked span that a message span continues. */
 function linkedSpan({ span, reading }: Draft): SpanId | undefined {
   return reading.facts.followsLinks === true ? span.links[0]?.spanId : undefined;
 }
@@ -113,7 +113,7 @@ function hang(node: Draft, byId: ReadonlyMap<SpanId, Draft>, aboveNoise: Map<Dra
   node.awaits = awaits;
 }
 
-/** The nearest parent that is not noise. A chain of noise is walked once: every link of it remembers the end. */
+/** The nearest ancestor that is not noise. Every link of a noise chain remembers the end, so it is walked once. */
 function livingParent(node: Draft, byId: ReadonlyMap<SpanId, Draft>, aboveNoise: Map<Draft, Above>): Above {
   const chain = new Set<Draft>();
   let at = node;
@@ -143,17 +143,17 @@ function livingParent(node: Draft, byId: ReadonlyMap<SpanId, Draft>, aboveNoise:
   return end;
 }
 
-/** OTLP span flags: bit 8 says that bit 9 is known, bit 9 that the parent is in another process. */
+/** OTLP span flags: bit 8 states that bit 9 is valid, bit 9 that the parent is in another process. */
 function isElsewhere(span: Span): boolean {
   return (span.flags & 0x300) === 0x300;
 }
 
-/** True: nothing is above it in its process. */
+/** Whether the span has no parent in its process. */
 export function isRoot(span: Span): boolean {
   return span.parentSpanId === undefined || isElsewhere(span);
 }
 
-/** Makes one span of every cycle a root. Each span is walked over once. */
+/** Makes one span of every cycle a root. Visits each span once. */
 function cutCycles(nodes: readonly Draft[]): void {
   const done = new Set<Draft>();
   for (const node of nodes) {
@@ -169,14 +169,13 @@ function cutCycles(nodes: readonly Draft[]): void {
 }
 
 /**
- * The order in which things began. SDKs that stamp whole milliseconds give one start to what happened one after the other; exporters send spans as
- * they end, so the order of arrival tells which was first.
+ * By start, then by arrival. SDKs that round to milliseconds give successive spans the same start; exporters send spans as they end, so arrival tells the order.
  */
 export function byStart(a: Pick<Node, 'span' | 'arrival'>, b: Pick<Node, 'span' | 'arrival'>): number {
   return compare(a.span.startUnixNano, b.span.startUnixNano) || a.arrival - b.arrival;
 }
 
-/** All nodes below one, without itself, parents before children. `enter` may refuse a subtree. */
+/** All descendants of a node, parents before children. `enter` may reject a subtree. */
 export function below(node: Node, enter: (child: Node) => boolean = () => true): Node[] {
   const found: Node[] = [];
   const waiting = node.children.toReversed();

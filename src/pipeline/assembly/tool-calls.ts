@@ -1,4 +1,4 @@
-/** The tool calls of one agent, told once: tool spans joined with what its models asked for and were told. */
+/** The tool calls of one agent: tool spans joined with the requests and results of its models, each call once. */
 import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collectors/collector.ts';
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
 import type { Drafted } from '../../model/mutable.ts';
@@ -14,13 +14,13 @@ import { byStart, type Node } from './span-tree.ts';
 
 export interface ToolCallsOf {
   readonly calls: readonly ToolCall[];
-  /** Calls that a model asked for and nothing answered yet. */
+  /** Number of requested calls without a result. */
   readonly unanswered: number;
 }
 
 /**
- * Tool calls from the agent's own spans. `traced` are results that other models of the trace were told, by call id. `enclosing` are the
- * agent's span and its frames: where no model span tells a call, they may.
+ * The tool calls of an agent. `traced`: results from other models of the trace, by call id. `enclosing`: the agent's span and its frames, which may report calls
+ * when no model span does.
  */
 export function* toolCalls(own: readonly Node[], traced: TracedReadings, enclosing: readonly Node[]): Steps<ToolCallsOf> {
   const isLong = own.length > spansPerStep;
@@ -60,7 +60,7 @@ export function* toolCalls(own: readonly Node[], traced: TracedReadings, enclosi
   return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered };
 }
 
-/** LangGraph's supervisor writes the way back as a call that no model asked for and no tool ran. */
+/** LangGraph's supervisor records the way back as a call that no model requested and no tool ran. */
 const GIVEN_BACK = /^transfer_back_to_/;
 
 function isModel(node: Node): boolean {
@@ -75,7 +75,7 @@ function asks(node: Node): boolean {
   return node.reading.facts.outputMessages?.some((message) => message.asked.length > 0) ?? false;
 }
 
-/** What the models were told about each call, in their order: by its id, else the next result of its name, or without a name, that nobody claimed yet. */
+/** The result of each requested call: by its id, else the next unclaimed result with its name or without a name. */
 function answersOf(
   asked: readonly Requested[],
   toldById: (one: Requested) => ReportedResult | undefined,
@@ -95,7 +95,7 @@ function answersOf(
   );
 }
 
-/** Ids that several calls of the run have. */
+/** Ids that several calls of the run share. */
 function idsAskedAgain(asked: readonly Requested[]): ReadonlySet<string> {
   const [once, again] = [new Set<string>(), new Set<string>()];
   for (const {
@@ -107,9 +107,9 @@ function idsAskedAgain(asked: readonly Requested[]): ReadonlySet<string> {
 
 interface Placed {
   readonly call: ToolCall;
-  /** Among the calls that models asked for. */
+  /** Position among the requested calls. */
   readonly order: number;
-  /** Of its span, where it has one. */
+  /** Arrival of its span; 0 without one. */
   readonly arrival: number;
 }
 
@@ -129,7 +129,7 @@ function queuesOf<K, T>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap
   return queues;
 }
 
-/** Takes the first of two queues' heads. */
+/** Takes the earlier head of two queues. */
 function earlier<T extends { readonly place: number }>(left: Queue<T> | undefined, right: Queue<T> | undefined): T | undefined {
   const a = left?.items[left.next];
   const b = right?.items[right.next];
@@ -143,7 +143,7 @@ interface Rule {
   readonly right: (one: Requested) => string | undefined;
 }
 
-/** By call id; without one by name and arguments in order; at last by name in order. The same for names in the framework's spelling. */
+/** Matches by call id; else by name and arguments in order; else by name in order. Then the same for guessed names. */
 const rules: readonly Rule[] = [
   { byId: true, left: (execution) => execution.id, right: (one) => one.call.id },
   {
@@ -189,7 +189,7 @@ function pair(asked: readonly Requested[], executions: readonly Execution[]): Pa
       if (pairs.has(execution)) continue;
       const key = left(execution);
       if (key === undefined) continue;
-      // Two different ids are two different calls, whatever their names.
+      // Different ids are different calls, whatever their names.
       const queue = (byId || execution.id === undefined ? all : withoutId).get(key);
       while (queue?.items[queue.next] !== undefined && taken.has(queue.items[queue.next] as Requested)) queue.next++;
       const one = queue?.items[queue.next];
@@ -210,7 +210,7 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
   const first = execution.nodes[0];
   if (first === undefined) throw new Error('an execution has at least one span');
   const { nodes } = execution;
-  // Frameworks also write the one argument of a call as plain text: then the model's own words are better.
+  // Frameworks also write the single argument as plain text; the model's own object is better.
   const given = objectGiven(nodes) ?? (isJsonObject(partner?.call.arguments) ? undefined : telling(nodes, 'arguments'));
   const source = given ?? (partner?.call.arguments === undefined ? undefined : partner.call);
   const returned = telling(nodes, 'result');
@@ -261,7 +261,7 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
   return call as ToolCall;
 }
 
-/** What the first span tells that tells it at all. */
+/** The tool facts of the first span that has the member. */
 function telling(nodes: readonly Node[], key: 'arguments' | 'argumentsPart' | 'result' | 'resultPart' | 'toolId'): ToolFacts | undefined {
   for (const {
     reading: {
@@ -282,7 +282,7 @@ function objectGiven(nodes: readonly Node[]): ToolFacts | undefined {
   return undefined;
 }
 
-/** The first error of a span's that says something, else the first. */
+/** The first error with a message, else the first. */
 function errorTold(nodes: readonly Node[]): ToolError | undefined {
   let found: ToolError | undefined;
   for (const {
@@ -299,13 +299,13 @@ function errorTold(nodes: readonly Node[]): ToolError | undefined {
 }
 
 /**
- * An application's own span of a function, which says nothing of a tool. Where it is named after a call, began between the question for the
- * call and its answer, and failed, it tells the failure. Each tells one call.
+ * Failures on an application's own function spans, which have no tool facts. Such a span belongs to a call if its name matches and it ran between request and
+ * result. Each span serves one call.
  */
 function failuresAmong(own: readonly Node[]): (one: Requested) => ToolError | undefined {
   let failed: Node[] | undefined;
   return ({ call: { name }, askedAtUnixNano, answeredAtUnixNano }) => {
-    // Most calls have a tool's span, so most runs never ask.
+    // Computed lazily, as most calls have a tool span.
     failed ??= own.filter(isFailedStep);
     const at = failed.findIndex(
       ({ span }) =>
@@ -323,7 +323,7 @@ function isFailedStep({ span, reading: { facts } }: Node): boolean {
   return isStep && (span.status.code === 'error' || span.events.some(({ name }) => name === 'exception'));
 }
 
-/** `reserve_stock`, `tool reserve_stock` or `shop.reserve_stock`. */
+/** Matches `reserve_stock`, `tool reserve_stock` and `shop.reserve_stock`. */
 function isNamedAfter(span: string, tool: string): boolean {
   return span.endsWith(tool) && !/\w/.test(span.charAt(span.length - tool.length - 1));
 }
@@ -379,7 +379,7 @@ function addArguments(
   if (from.argumentsText !== undefined) call.argumentsText = from.argumentsText;
 }
 
-/** As things began; of equal starts by their place in the models' messages, where they have one. Calls without one have a span. */
+/** By start; then by position in the models' messages; then by arrival. */
 function byTrajectory(a: Placed, b: Placed): number {
   return compare(a.call.startUnixNano ?? 0n, b.call.startUnixNano ?? 0n) || a.order - b.order || a.arrival - b.arrival;
 }

@@ -1,19 +1,19 @@
-/** Tool spans → executions: spans of several instrumentations that tell one execution count once. */
+/** Groups tool spans into executions, as several instrumentations may report one execution. */
 import type { Node } from './span-tree.ts';
 
-/** One execution, as one or several spans tell it. */
+/** One execution, reported by one or several spans. */
 export interface Execution {
   readonly nodes: readonly Node[];
   readonly name: string;
   readonly id: string | undefined;
-  /** The name is the framework's spelling of it. */
+  /** True: the name has the framework's spelling. */
   readonly nameIsGuess: boolean;
 }
 
-/** A tool span looks this many spans up for an outer span of the same execution. */
+/** Limit of ancestors that are searched for a span of the same execution. */
 const outerSpansMax = 8;
 
-/** Two spans tell one execution: same call id, or one inside the other, or two instrumentations beside each other. Several calls may have an id of `repeated`: then only spans at the same time tell one. */
+/** Spans report one execution if they share the call id, are nested, or are siblings of two instrumentations. For ids in `repeated`, which several calls share, they must also overlap. */
 export function executionsOf(tools: readonly Node[], repeated: ReadonlySet<string>): readonly Execution[] {
   const groups: Node[][] = [];
   const groupOf = new Map<Node, Node[]>();
@@ -53,7 +53,7 @@ function executionOf(nodes: readonly Node[]): Execution {
   return { nodes, name: name ?? nodes[0]?.span.name ?? '', id, nameIsGuess };
 }
 
-/** Only neighbours in time can be twins. */
+/** Searches the nearest siblings in time. */
 function twinAmong(beside: readonly Node[], node: Node): Node | undefined {
   for (let at = beside.length - 1; at >= Math.max(0, beside.length - 1 - outerSpansMax); at--) {
     const other = beside[at];
@@ -71,7 +71,7 @@ function outerGroup(node: Node, groupOf: ReadonlyMap<Node, Node[]>): Node[] | un
   return undefined;
 }
 
-/** Told by two instrumentations at the same place and time. */
+/** Whether two instrumentations report the same execution at the same time. */
 function isTwin(a: Node, b: Node): boolean {
   return overlap(a, b) && a.span.scope.name !== b.span.scope.name && canBeOne(a, b);
 }

@@ -1,4 +1,4 @@
-/** What agents did, counted for dashboards: how long runs and tool calls took, how the calls ended, and the tokens of model calls. */
+/** Counts what agents do: durations of runs and tool calls, outcomes of calls, and tokens of model calls. */
 import type { ModelCall, Run, ToolCall } from '../../model/agent-trace.ts';
 import { callEnd, tookNano } from '../../model/error-signs.ts';
 import type { Labels, Telemetry } from '../../telemetry/telemetry.ts';
@@ -29,7 +29,7 @@ function countCalls(run: Run, labels: Labels, calls: readonly ToolCall[], teleme
   }
 }
 
-/** Of single model calls where they tell, else what the agent's own span tells of all of them. */
+/** Counts tokens of the model calls, else the sum on the agent's span. */
 function countTokens({ trace }: Run, agent: Labels, telemetry: Telemetry): void {
   const telling = trace.modelCalls.filter(({ inputTokens, outputTokens }) => inputTokens !== undefined || outputTokens !== undefined);
   for (const [model, calls] of Map.groupBy(telling.length > 0 ? telling : [wholeOf(trace)], (call) => call.model ?? '')) {
@@ -40,7 +40,7 @@ function countTokens({ trace }: Run, agent: Labels, telemetry: Telemetry): void 
   }
 }
 
-/** All requests of a run as one. */
+/** The sum of all requests as one call. */
 function wholeOf({ model, tokens }: Run['trace']): ModelCall {
   return {
     ...(model === undefined ? {} : { model }),
@@ -61,7 +61,7 @@ function seconds(nano: bigint): number {
   return Number(nano) / 1e9;
 }
 
-/** Without any price there is nothing to tell. */
+/** Does nothing without prices. */
 export function costCounting(prices: PriceTable, telemetry: Telemetry): (run: Run) => void {
   if (Object.keys(prices).length === 0) return () => undefined;
   const { callCosts } = costing(prices);

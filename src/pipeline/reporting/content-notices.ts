@@ -1,4 +1,4 @@
-/** Says once that the first runs of an agent could not be scored because something is not recorded, and what to switch on. */
+/** Reports once per agent that its first runs lack data for evaluation, and which setting supplies it. */
 import type { Carried } from '../../../collectors/collector.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
@@ -8,21 +8,21 @@ export interface ContentNotice {
   readonly agent: string;
   readonly dialect: string;
   readonly missing: Carried;
-  /** The configured names of those that were skipped for it. */
+  /** Configured names of the skipped evaluators. */
   readonly evaluators: readonly string[];
   readonly lookedForIn: readonly string[];
   readonly todo: string;
   readonly message: string;
 }
 
-/** One run may end early or in an error; several that all lack the same are how the agent is instrumented. */
+/** A single run may end early or fail; several with the same gap show how the agent is instrumented. */
 export const runsBeforeNotice = 3;
-/** Pairs of agent and dialect that are watched. Of those that come later nothing is said; the metrics count them all the same. */
+/** Limit of pairs of agent and dialect. Later ones get no notice, but metrics count them. */
 export const agentsWatchedMax = 500;
 const agentCharsMax = 200;
 const placesToldMax = 5;
 
-/** Runs that lacked it so far; `settled` once it was there or was told. */
+/** Number of runs that lacked the data; `settled` once the data was there or the notice was given. */
 type Watched = Map<Carried, number | 'settled'>;
 
 export function contentNotices(): (item: ScoredRun) => readonly ContentNotice[] {
@@ -38,7 +38,7 @@ export function contentNotices(): (item: ScoredRun) => readonly ContentNotice[] 
   }
 
   return ({ run, decisions }) => {
-    // What was closed early lacks what had not arrived.
+    // An evicted run lacks what had not arrived.
     if (run.revision !== 1 || run.completeness === 'evicted') return [];
     const agent = (run.trace.agent ?? '').slice(0, agentCharsMax).toWellFormed();
     const dialect = mainDialect(run.dialects);

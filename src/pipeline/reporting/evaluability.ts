@@ -1,9 +1,9 @@
-/** Which share of an agent's runs an evaluator can score, and what the others lack: the same counting for the service and for files. */
+/** The share of an agent's runs that an evaluator can score, and what the others lack; for the service and for files. */
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
 import type { Decision } from '../../model/verdict.ts';
 import { lackOf, mainDialect } from './missing-data.ts';
 
-/** How one (run, evaluator) pair counts. Empty texts are absent. */
+/** The outcome of one pair of run and evaluator. Empty texts are absent. */
 export interface Attempt {
   readonly agent: string;
   readonly dialect: string;
@@ -11,11 +11,11 @@ export interface Attempt {
   readonly name: string;
   readonly outcome: 'scored' | 'skipped' | 'failed';
   readonly reason: string;
-  /** What was missing; empty where the evaluator had nothing to look at in this run, which is no fault of the instrumentation. */
+  /** The missing data; empty when the run simply has nothing to evaluate. */
   readonly need: string;
 }
 
-/** Undefined: the evaluator never looked at the run, because a condition, sampling or a budget kept it away. */
+/** `undefined` when the evaluator did not run, because of a condition, sampling or a budget. */
 export function attemptOf(
   { trace, dialects }: Pick<Run, 'dialects'> & { readonly trace: Pick<AgentTrace, 'agent'> },
   ended: { readonly name: string; readonly decision: Decision; readonly reason?: string },
@@ -33,20 +33,20 @@ export function attemptOf(
   };
 }
 
-/** What one evaluator could make of the runs of one agent in one dialect, in numbers of runs. */
+/** Numbers of runs of one evaluator, agent and dialect. */
 export interface Share {
   readonly agent: string;
   readonly dialect: string;
   readonly name: string;
-  /** scored + failed + all that were skipped. */
+  /** All runs that the evaluator got: scored, failed and skipped. */
   readonly looked: number;
   readonly scored: number;
   readonly failed: number;
-  /** The reasons with the most runs first. */
+  /** Sorted by number of runs, descending. */
   readonly skipped: readonly { readonly reason: string; readonly need: string; readonly runs: number }[];
 }
 
-/** In the order in which agents, and of each agent evaluators, first come. */
+/** In order of the first appearance of agents, and of evaluators within an agent. */
 export function sharesOf(attempts: readonly Attempt[]): readonly Share[] {
   const groups = Map.groupBy(attempts, ({ agent, dialect, name }) => JSON.stringify([agent, dialect, name]));
   return [...groups.values()].flatMap((own) => {

@@ -1,8 +1,8 @@
-/** What a skipped evaluator lacked, where the spans of its dialect would carry that, and what to switch on so that they do. */
+/** The data that a skipped evaluator lacks, where the spans of its dialect carry it, and the setting that supplies it. */
 import type { Carried } from '../../../collectors/collector.ts';
 import { collectors } from '../../../collectors/index.ts';
 
-/** What must come from somewhere before a skipped evaluator can score. */
+/** Data that an evaluator requires. */
 export type Lack = Carried | 'whole_content' | 'times' | 'expectation' | 'prices';
 
 export const lackTexts: { readonly [lack in Lack]: string } = {
@@ -19,7 +19,7 @@ export const lackTexts: { readonly [lack in Lack]: string } = {
   prices: 'the price of the model',
 };
 
-/** Reasons that are not here mean that nothing is missing: the run is known and has nothing of the kind. */
+/** Other reasons mean that nothing is missing: the run has nothing to evaluate. */
 export const lackByReason: { readonly [reason: string]: Lack } = {
   no_expectation: 'expectation',
   no_tasks: 'expectation',
@@ -35,7 +35,7 @@ export const lackByReason: { readonly [reason: string]: Lack } = {
   no_times: 'times',
 };
 
-/** What a skipped verdict with this reason lacked. Undefined: nothing; the evaluator had nothing to look at in this run. */
+/** The missing data for a skip reason; `undefined` when the run has nothing to evaluate. */
 export function lackOf(reason: string): Lack | undefined {
   return Object.hasOwn(lackByReason, reason) ? lackByReason[reason] : undefined;
 }
@@ -44,17 +44,17 @@ export function isLack(text: string): text is Lack {
   return Object.hasOwn(lackTexts, text);
 }
 
-/** Of the collectors that read a run the first of their table, which lists specific dialects before generic ones; empty when none did. */
+/** The first collector, in table order, that read the run; the table lists specific dialects first. Empty when none did. */
 export function mainDialect(dialects: readonly string[]): string {
   return own(dialects)[0]?.id ?? '';
 }
 
-/** Attributes, events and log records that would carry it, of all dialects that read the run, the most direct first. */
+/** Attributes, events and log records that carry the data, in all dialects of the run, the most direct first. */
 export function placesOf(lack: Lack, dialects: readonly string[]): readonly string[] {
   return isCarried(lack) ? [...new Set(own(dialects).flatMap(({ carriedBy }) => carriedBy?.[lack] ?? []))] : [];
 }
 
-/** One sentence that says what to do. The specific dialect knows what its SDK calls the setting; the generic one would name another's. */
+/** The remedy as one sentence. The most specific dialect names the setting of its SDK. */
 export function missingDataOf(lack: Lack, dialects: readonly string[]): string | undefined {
   if (!isCarried(lack)) return otherRemedies[lack];
   if (lack === 'tokens') return tokensRemedy;
@@ -73,7 +73,7 @@ const otherRemedies: { readonly [lack in Exclude<Lack, Carried>]: string | undef
   times: undefined,
 };
 
-/** Something that spans can carry, if the instrumentation is told to. */
+/** Whether instrumentation can supply the data. */
 export function isCarried(lack: Lack): lack is Carried {
   return !Object.hasOwn(otherRemedies, lack);
 }

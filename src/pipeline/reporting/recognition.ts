@@ -1,6 +1,6 @@
 /**
- * From which services spans come of which no run can come: no collector reads an agent, a model call or a tool call in any of them. Told once a
- * service and scope, with what its spans are called and carry.
+ * Detects services whose spans cannot become runs, because no collector reads an agent, model call or tool call in them. Reports each service and scope once, with
+ * the names and attributes of its spans.
  */
 import { collectorsInForce, type Collector } from '../../../collectors/collector.ts';
 import { wire } from '../../model/attributes.ts';
@@ -13,11 +13,11 @@ export interface Unrecognised {
   readonly tenant: Tenant;
   readonly service: string;
   readonly scope: string;
-  /** That were looked at. */
+  /** Number of spans read. */
   readonly spans: number;
   readonly names: readonly string[];
   readonly keys: readonly string[];
-  /** Collectors that know such spans, and found no agent, model call or tool call in them. */
+  /** Collectors that recognise the spans but find no agent, model call or tool call. */
   readonly dialects: readonly string[];
 }
 
@@ -33,22 +33,22 @@ export interface Recognised {
 }
 
 export interface Recognition {
-  /** Gives the services that are recognised from now on. */
+  /** Returns the services that are recognised for the first time. */
   spans(tenant: Tenant, spans: readonly Span[]): readonly Recognised[];
-  /** Messages may come as log records alone. */
+  /** Records may be the only carriers of messages. */
   records(tenant: Tenant, records: readonly LogRecord[]): void;
-  /** What has turned out to be unrecognised since this was last asked. */
+  /** Unrecognised scopes that are new since the last call. */
   due(): readonly Unrecognised[];
-  /** All that is unrecognised and has been told. */
+  /** All reported unrecognised scopes. */
   standing(): readonly Unrecognised[];
 }
 
-/** An agent's own span ends last, and comes in a later batch than its calls: exporters send every five seconds. */
+/** An agent's span ends last, in a later batch than its calls: exporters send every five seconds. */
 export const waitMs = 8_000;
-/** Services that are told apart; of those beyond it nothing is told. */
+/** Limit of services; later ones get no report. */
 const servicesMax = 1_000;
 const scopesMax = 20;
-/** Of a service that is not recognised; what comes later is not looked at. */
+/** Limit of spans per unrecognised service. */
 const spansReadMax = 2_000;
 const namesMax = 5;
 const keysMax = 20;
@@ -76,7 +76,7 @@ const noDialects: readonly Collector[] = [];
 
 export interface RecognitionOptions {
   readonly collectors: readonly Collector[];
-  /** Collectors of the configuration that is in force; absent: none. */
+  /** Collectors from the configuration. Default: none. */
   readonly dialects?: () => readonly Collector[];
   readonly clock: Clock;
 }
@@ -87,7 +87,7 @@ export function recognition(options: RecognitionOptions): Recognition {
   const services = new Map<string, Service | 'recognised'>();
   const none = new Map<never, never>();
 
-  /** A span that no collector can read is counted where its trace is closed; its request has been taken. */
+  /** Ignores a span that fails in a collector: its trace counts it at the close. */
   function told(span: Span): Pick<SpanReading, 'facts' | 'dialects'> {
     try {
       return spanReadingOf({ collectors: collectors(), records: none }, span);
@@ -136,7 +136,7 @@ export function recognition(options: RecognitionOptions): Recognition {
     );
   }
 
-  /** Undefined: it is recognised, or one too many. */
+  /** `undefined` when the service is recognised or beyond the limit. */
   function serviceOf(tenant: Tenant, resource: Resource): { readonly key: string; readonly service: Service } | undefined {
     const name = textAttribute(resource, wire.serviceName) ?? '';
     const key = JSON.stringify([tenant, name]);
@@ -150,7 +150,7 @@ export function recognition(options: RecognitionOptions): Recognition {
   return {
     spans(tenant, spans) {
       const found: Recognised[] = [];
-      // Spans of one request share their resource: it is asked for once.
+      // Spans of one request share their resource, so the service is looked up once.
       let last: Resource | undefined;
       let at: ReturnType<typeof serviceOf>;
       for (const span of spans) {
@@ -185,12 +185,12 @@ export function recognition(options: RecognitionOptions): Recognition {
   };
 }
 
-/** Foreign names go to a terminal and to a page: without what moves a cursor or turns the direction of text. */
+/** Replaces control characters and directional marks, as names go to terminals and pages. */
 function plain(text: string): string {
   return text.slice(0, charsMax).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�');
 }
 
-/** In words. */
+/** The notice in words. */
 export function noticeOf(one: Unrecognised): UnrecognisedNotice {
   const missing =
     one.dialects.length === 0

@@ -1,4 +1,4 @@
-/** The last runs of each agent and task, and how near they come to the shortest way: a window that moves with the traffic. */
+/** A moving window of runs per agent and task, and how close they come to the shortest path. */
 import { convergence, type GroupRun, groupRun, type GroupRunOptions } from '../../../evaluators/evidence/convergence.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
@@ -11,26 +11,26 @@ import { taskKeys, type TaskKeyOptions, type TaskPath } from './task-keys.ts';
 
 export interface TaskGroupSettings extends Comparing {
   readonly taskKey: TaskPath;
-  /** Runs of one agent and task that are compared: the last ones by their start. */
+  /** Limit of compared runs per agent and task; the latest by start count. */
   readonly runsMax: number;
-  /** Pairs of agent and task; the one that had no run for longest is forgotten first. */
+  /** Limit of pairs of agent and task; the one without a run for longest goes first. */
   readonly tasksMax: number;
-  /** Tasks with labels of their own; the others are told together as `other`. */
+  /** Limit of tasks with labels of their own; the others share `other`. */
   readonly labelledMax?: number;
 }
 
-/** All values of a gauge at once. */
+/** Replaces all values of a gauge. */
 interface Gauges {
   replace(metric: MetricName, points: readonly { readonly labels: Labels; readonly value: number }[]): void;
 }
 
 export interface TaskGroups {
   spans(tenant: Tenant, spans: readonly Span[]): void;
-  /** A revision of a run has closed; `evaluations` are those of rules. */
+  /** A revision of a run has closed. `evaluations`: those of rules. */
   closed(run: Run, evaluations: readonly Evaluation[]): void;
-  /** A judge has reached its verdict. */
+  /** Verdicts of a judge. */
   judged(run: Run, evaluations: readonly Evaluation[]): void;
-  /** Sets the gauges. Left to whoever reads them, for this costs more than adding a run. */
+  /** Sets the gauges. Called on scrape, as it costs more than adding a run. */
   tell(gauges: Gauges): void;
 }
 
@@ -43,11 +43,11 @@ interface Entry {
 
 interface Group {
   readonly labels: Labels;
-  /** In order of start. */
+  /** By start. */
   entries: readonly Entry[];
-  /** It has had two runs to compare while there was room for its labels. */
+  /** True: it has labels of its own. */
   labelled: boolean;
-  /** Undefined since its runs changed. */
+  /** `undefined` after a change of its runs. */
   measured: Measured | undefined;
 }
 
@@ -63,9 +63,9 @@ const other: Labels = { [wire.tenant]: 'other', [wire.agentName]: 'other', [wire
 export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, keyOptions: TaskKeyOptions = {}): TaskGroups {
   const { taskKey, runsMax, tasksMax, labelledMax = labelledMaxDefault, success } = settings;
   const keys = taskKeys(taskKey, keyOptions);
-  /** The one that had a run last stands last. */
+  /** Ordered by their latest run. */
   const groups = new Map<string, Group>();
-  /** Which group a run is in. Runs leave it with their group. */
+  /** Group of each run. */
   const places = new Map<string, string>();
   let labelled = 0;
 
@@ -116,13 +116,13 @@ export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, ke
     telemetry.add('tracejury.tasks.forgotten', 1);
   }
 
-  /** Later revisions take the place of earlier ones, and an earlier one that comes late changes nothing. */
+  /** A later revision replaces an earlier one; an earlier one that comes late is ignored. */
   function take(run: Run, evaluations: readonly Evaluation[]): void {
     const runId = runIdOf(run);
     const before = groups.get(places.get(runId) ?? '')?.entries.find(({ id }) => id === runId);
     if (before !== undefined && before.revision > run.revision) return;
     remove(runId);
-    // The run that it is part of is compared.
+    // The enclosing run counts instead.
     if (run.partOf !== undefined) return;
     const task = keys.of(run);
     const compared = comparedRun(run, settings, (name) => evaluations.find(({ key }) => key.name === name)?.verdict);
@@ -139,7 +139,7 @@ export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, ke
       if (success !== undefined && evaluations.some(({ key }) => key.name === success)) take(run, evaluations);
     },
     tell(gauges) {
-      // One run alone is its own shortest way, which tells nothing.
+      // A single run is its own shortest path, so it does not count.
       const told = [...groups.values()]
         .filter(({ entries }) => entries.length > 1)
         .map((group) => ({ ...(group.measured ??= measured(group)), group }));
@@ -175,9 +175,9 @@ function runIdOf({ tenant, traceId, spanId }: Run): string {
   return JSON.stringify([tenant, traceId, spanId]);
 }
 
-/** What makes a run one of several that are compared: it is whole, its steps are known, and so is whether it arrived. */
+/** The conditions for comparing a run: it is complete, its steps are known, and so is its success. */
 export interface Comparing extends GroupRunOptions {
-  /** Name of a configured evaluator whose pass is success; left out: a run succeeds unless it ends in an error. */
+  /** Name of a configured evaluator whose pass means success. Absent: a run without an error succeeds. */
   readonly success?: string;
 }
 
@@ -185,7 +185,7 @@ type Compared =
   | { readonly kind: 'compared'; readonly run: GroupRun }
   | { readonly kind: 'left_out'; readonly reason: 'not_complete' | 'tool_calls_not_carried' | 'no_verdict' };
 
-/** A run of which a part is missing would look shorter than it was, and might set the least number of steps for all others. */
+/** An incomplete run would look shorter than it was, and might set the minimum for all others. */
 export function comparedRun(run: Run, { success, ...options }: Comparing, verdictOf: (name: string) => Verdict | undefined): Compared {
   if (run.completeness !== 'complete') return { kind: 'left_out', reason: 'not_complete' };
   const found = groupRun(run.trace, options);

@@ -1,4 +1,4 @@
-/** Which task a run worked on, by the place that the configuration names: runs with the same text there are runs of the same task. */
+/** The task of a run, from the configured place. Runs with the same text have the same task. */
 import { hash } from 'node:crypto';
 import type { Run } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant } from '../../model/ids.ts';
@@ -6,42 +6,42 @@ import { jsonText, member, type JsonValue } from '../../model/json.ts';
 import type { AttributeValue, Span } from '../../model/span.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 
-/** `attributes.KEY`: an attribute; everything behind the first dot is its key. `input`: what the agent was asked. */
+/** `attributes.KEY`: an attribute; the key is everything after the first dot. `input`: the input of the run. */
 export type TaskPath = { readonly kind: 'attribute'; readonly key: string } | { readonly kind: 'input' };
 
 export const defaultTaskKey: TaskPath = { kind: 'attribute', key: 'task' };
 
 export const TASK_PATH = '^(?:input|attributes\\..{1,900})$';
 
-/** Undefined: it is no path. */
+/** `undefined` when the text is no path. */
 export function taskPath(text: string): TaskPath | undefined {
   if (!new RegExp(TASK_PATH, 's').test(text)) return undefined;
   return text === 'input' ? { kind: 'input' } : { kind: 'attribute', key: text.slice(text.indexOf('.') + 1) };
 }
 
 export interface TaskKeys {
-  /** Looks at spans as they come: a run no longer has them. */
+  /** Reads spans on arrival, as a run no longer has them. */
   spans(tenant: Tenant, spans: readonly Span[]): void;
-  /** The agent's own span counts before the other spans of its trace, and these before the resource. Undefined: none says it. */
+  /** The task of a run: from the agent's span, else another span of its trace, else the resource. `undefined` without one. */
   of(run: Run): string | undefined;
 }
 
 export interface TaskKeyOptions {
-  /** Traces whose spans name a task; the oldest are forgotten. */
+  /** Limit of traces with a task; the oldest go first. */
   readonly tracesMax?: number;
-  /** What may leave of a text: the name of a task becomes a label. */
+  /** Redacts a text, as the task becomes a label. */
   readonly redacted?: (text: string) => string;
 }
 
 const tracesMaxDefault = 50_000;
-/** Spans of one trace that name another task than the first of them. */
+/** Limit of spans per trace with another task than the first one. */
 const otherSpansMax = 1_000;
 const taskCharsMax = 100;
 
 interface Told {
-  /** What the first span said that came. */
+  /** Task of the first span. */
   readonly first: string;
-  /** Spans that said something else. */
+  /** Spans with other tasks. */
   readonly others: Map<SpanId, string>;
 }
 
@@ -78,16 +78,16 @@ export function taskKeys(path: TaskPath, { tracesMax = tracesMaxDefault, redacte
   };
 }
 
-/** Short enough for a label, and still another one for another task. */
+/** A label of limited length that still differs for different tasks. */
 function taskText(value: AttributeValue | JsonValue | undefined, redacted: (text: string) => string): string | undefined {
   if (value === undefined || value === null || value instanceof Uint8Array) return undefined;
-  // Before it is cut: what is cut short is no longer recognised.
+  // Redacts before the cut, as a rule may not match a shortened text.
   const text = redacted(typeof value === 'string' ? value : jsonText(value as JsonValue, { sortKeys: true })).trim();
   if (text === '') return undefined;
   return text.length <= taskCharsMax ? text : `${text.slice(0, taskCharsMax - 15).toWellFormed()}… ${hashOf(text)}`;
 }
 
-/** Tells texts apart without repeating them: what an agent was asked has no place in a label. */
+/** Identifies a text without repeating it, as inputs must not become labels. */
 function hashOf(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 12);
 }
