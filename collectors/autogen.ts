@@ -72,10 +72,13 @@ function saidBy(message: JsonObject): SpanFacts {
     case 'ToolCallRequestEvent':
       return {
         ...model,
-        outputMessages: [{ role: 'assistant', asked: partsOf(content, 'tool_call').flatMap((one) => one.asked), told: [] }],
+        outputMessages: [{ role: 'assistant', requested: partsOf(content, 'tool_call').flatMap((one) => one.requested), results: [] }],
       };
     case 'ToolCallExecutionEvent':
-      return { ...model, inputMessages: [{ role: 'tool', asked: [], told: partsOf(content, 'tool_result').flatMap((one) => one.told) }] };
+      return {
+        ...model,
+        inputMessages: [{ role: 'tool', requested: [], results: partsOf(content, 'tool_result').flatMap((one) => one.results) }],
+      };
     case 'TextMessage':
     case 'ToolCallSummaryMessage':
       return member(message, 'source') === 'user'

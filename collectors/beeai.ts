@@ -52,7 +52,7 @@ function eventFacts(span: Span, kind: string | undefined, name: SpanEventName, r
   const { tool, ...read } = openInference.read(span, repeats);
   const told: SpanFacts =
     kind === 'TOOL' ? { role: 'tool', tool: toolOfEvent(span, name, tool ?? {}) } : { ...read, ...ownInstructions(read), role: 'model' };
-  return { event: { of: name.of, phase: name.phase, told } };
+  return { event: { of: name.of, phase: name.phase, facts: told } };
 }
 
 /** The instructions stand inside a longer text of the framework's. */

@@ -95,8 +95,8 @@ function toolFacts(span: Span): SpanFacts {
 }
 
 function readRecords(records: readonly LogRecord[]): SpanFacts {
-  const asked: RequestedCall[] = [];
-  const told: ReportedResult[] = [];
+  const requested: RequestedCall[] = [];
+  const results: ReportedResult[] = [];
   let input: string | undefined;
   let output: string | undefined;
   for (const record of records) {
@@ -105,21 +105,21 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
     else {
       const id = textAttribute(record, 'tool_use_id');
       const error = textAttribute(record, 'error');
-      asked.push({
+      requested.push({
         name: toolName(record),
         ...(id === undefined ? {} : { id }),
         ...wholeArguments(readArguments(record.attribute('tool_input'))),
       });
       const success = record.attribute('success');
       const failed = error !== undefined || success === false || success === 'false';
-      told.push({
+      results.push({
         ...(id === undefined ? {} : { id }),
         ...(error === undefined ? {} : { result: error }),
         ...(failed ? { isError: true } : {}),
       });
     }
   }
-  const outputMessages = asked.length === 0 ? [] : [{ role: 'assistant' as const, asked, told }];
+  const outputMessages = requested.length === 0 ? [] : [{ role: 'assistant' as const, requested, results }];
   return {
     ...(input === undefined ? {} : { input }),
     ...(output === undefined ? {} : { output }),

@@ -39,8 +39,8 @@ export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly text?: string;
   readonly reasoning?: string;
-  readonly asked: readonly RequestedCall[];
-  readonly told: readonly ReportedResult[];
+  readonly requested: readonly RequestedCall[];
+  readonly results: readonly ReportedResult[];
 }
 
 export interface ToolFacts extends Partial<RequestedCall> {
@@ -95,7 +95,7 @@ export interface SpanFacts {
     /** What the event happened to. */
     readonly of: string;
     readonly phase: 'begin' | 'between' | 'end';
-    readonly told: SpanFacts;
+    readonly facts: SpanFacts;
   };
   /** The content of this span travels in log records, which may come later. */
   readonly contentInLogs?: boolean;

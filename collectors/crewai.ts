@@ -84,5 +84,5 @@ function dialogue(text: string): readonly Message[] {
     if (isJsonArray(list)) found.push(...readMessages(list, 'user'));
     from = Math.max(end, start + 1);
   }
-  return found.filter((message) => message.asked.length > 0 || message.told.length > 0);
+  return found.filter((message) => message.requested.length > 0 || message.results.length > 0);
 }

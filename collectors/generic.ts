@@ -119,7 +119,7 @@ function eventOf(span: Span, evidence: KeyEvidence): SpanFacts['event'] {
   if (name === undefined || (role !== 'model' && role !== 'tool')) return undefined;
   const { tool, ...facts } = factsOf(span, evidence, role, {});
   const told = role === 'tool' ? { role, tool: toolOfEvent(span, name, tool ?? {}) } : facts;
-  return { of: name.of, phase: name.phase, told };
+  return { of: name.of, phase: name.phase, facts: told };
 }
 
 /**
@@ -340,8 +340,9 @@ function withOwnInstructions(message: Message): Message {
 
 /** Messages of which at least one says something; undefined: nobody told any. */
 function saying(messages: readonly Message[] | undefined): readonly Message[] | undefined {
-  return messages?.some(({ text, reasoning, asked, told }) => (text ?? reasoning) !== undefined || asked.length > 0 || told.length > 0) ===
-    true
+  return messages?.some(
+    ({ text, reasoning, requested, results }) => (text ?? reasoning) !== undefined || requested.length > 0 || results.length > 0,
+  ) === true
     ? messages
     : undefined;
 }
@@ -423,7 +424,7 @@ function longest(lists: readonly (readonly Message[] | undefined)[]): readonly M
 function mostTelling(lists: readonly (readonly Message[] | undefined)[]): readonly Message[] {
   const known = lists.filter((list) => list !== undefined && list.length > 0) as readonly (readonly Message[])[];
   return (
-    known.find((list) => list.some(({ asked }) => asked.length > 0)) ??
+    known.find((list) => list.some(({ requested }) => requested.length > 0)) ??
     known.find((list) => list.some(({ text }) => text !== undefined && text !== '')) ??
     known[0] ??
     []

@@ -274,17 +274,17 @@ function instructionsOf(span: Span, messages: readonly Message[]): string | unde
 }
 
 function lacksIds(messages: readonly Message[]): boolean {
-  return messages.some(({ asked }) => asked.some(({ id }) => id === undefined));
+  return messages.some(({ requested }) => requested.some(({ id }) => id === undefined));
 }
 
-function isEmpty({ text, asked, told }: Message): boolean {
-  return (text ?? '') === '' && asked.length === 0 && told.length === 0;
+function isEmpty({ text, requested, results }: Message): boolean {
+  return (text ?? '') === '' && requested.length === 0 && results.length === 0;
 }
 
 /** The same calls with their ids, or something where there was nothing. */
 function tellsMore(raw: readonly Message[] | undefined, flattened: readonly Message[]): boolean {
   if (raw === undefined || lacksIds(raw)) return false;
-  const names = (messages: readonly Message[]): string => messages.flatMap(({ asked }) => asked.map(({ name }) => name)).join(' ');
+  const names = (messages: readonly Message[]): string => messages.flatMap(({ requested }) => requested.map(({ name }) => name)).join(' ');
   return flattened.every(isEmpty) ? !raw.every(isEmpty) : names(raw) === names(flattened);
 }
 
@@ -292,7 +292,7 @@ function tellsMore(raw: readonly Message[] | undefined, flattened: readonly Mess
 const losing = /anthropic|bedrock|haystack|mistral/;
 
 function loses(span: Span, told: readonly Message[]): boolean {
-  return losing.test(span.scope.name) && told.some((message) => message.role === 'tool' || message.told.length > 0);
+  return losing.test(span.scope.name) && told.some((message) => message.role === 'tool' || message.results.length > 0);
 }
 
 /** The messages of the request itself, behind the instructions. */
@@ -318,7 +318,7 @@ function answered(span: Span): readonly Message[] {
   const raw = value.includes('automatic_function_calling_history') ? parseContainer(value) : undefined;
   const history = isJsonObject(raw) ? member(raw, 'automatic_function_calling_history') : undefined;
   if (isJsonArray(history))
-    return [...readMessages(history).filter((message) => message.asked.length > 0 || message.told.length > 0), ...messages];
+    return [...readMessages(history).filter((message) => message.requested.length > 0 || message.results.length > 0), ...messages];
   return calls.length > 0 ? [...calls, ...messages] : messages;
 }
 
@@ -384,11 +384,15 @@ function answersByTool(span: Span): boolean {
 
 /** The answer as what it is. */
 function withoutFinalAnswer(message: Message): Message {
-  const final = message.asked.find((call) => isAnswerTool(call.name));
+  const final = message.requested.find((call) => isAnswerTool(call.name));
   const answer = final?.arguments?.['answer'] ?? final?.arguments?.['response'];
   return final === undefined
     ? message
-    : { ...message, ...(typeof answer === 'string' ? { text: answer } : {}), asked: message.asked.filter((call) => call !== final) };
+    : {
+        ...message,
+        ...(typeof answer === 'string' ? { text: answer } : {}),
+        requested: message.requested.filter((call) => call !== final),
+      };
 }
 
 function definitions(span: Span, repeats: Repeats): readonly ToolDefinition[] {

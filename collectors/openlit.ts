@@ -54,7 +54,9 @@ function read(span: Span): SpanFacts {
 function answerFacts(span: Span): SpanFacts {
   const id = textAttribute(span, 'gen_ai.tool.call.id');
   const messages = id === undefined ? [] : (readContent(span).outputMessages ?? []);
-  const [call, ...others] = messages.flatMap(({ asked }) => asked);
+  const [call, ...others] = messages.flatMap(({ requested }) => requested);
   if (id === undefined || call === undefined || others.length > 0) return {};
-  return { outputMessages: messages.map((message) => (message.asked.length === 0 ? message : { ...message, asked: [{ ...call, id }] })) };
+  return {
+    outputMessages: messages.map((message) => (message.requested.length === 0 ? message : { ...message, requested: [{ ...call, id }] })),
+  };
 }

@@ -113,10 +113,16 @@ function outputMessage(span: Span): Message | undefined {
   const calls = parseContainer(textAttribute(span, 'ai.response.toolCalls') ?? '');
   const reasoning = textAttribute(span, 'ai.response.reasoning');
   if (text === undefined && calls === undefined) return undefined;
-  const asked = readMessages([{ role: 'assistant', content: '', tool_calls: (calls ?? []) as JsonValue }], 'assistant').flatMap(
-    (message) => message.asked,
+  const requested = readMessages([{ role: 'assistant', content: '', tool_calls: (calls ?? []) as JsonValue }], 'assistant').flatMap(
+    (message) => message.requested,
   );
-  return { role: 'assistant', ...(text === undefined ? {} : { text }), ...(reasoning === undefined ? {} : { reasoning }), asked, told: [] };
+  return {
+    role: 'assistant',
+    ...(text === undefined ? {} : { text }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    requested,
+    results: [],
+  };
 }
 
 function tool(span: Span): ToolFacts {

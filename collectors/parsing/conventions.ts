@@ -111,7 +111,7 @@ function withItsCalls(message: Message): Message {
   const calls = message.text === undefined ? undefined : readPythonCalls(message.text);
   if (calls === undefined) return message;
   const { text: _calls, ...rest } = message;
-  return { ...rest, asked: [...message.asked, ...calls] };
+  return { ...rest, requested: [...message.requested, ...calls] };
 }
 
 const beginning = 'ResponseFunctionToolCall(';

@@ -22,8 +22,8 @@ interface Draft {
   hasText: boolean;
   text: string | undefined;
   reasoning: string | undefined;
-  asked: RequestedCall[] | undefined;
-  told: ReportedResult[] | undefined;
+  requested: RequestedCall[] | undefined;
+  results: ReportedResult[] | undefined;
 }
 
 const noCalls: readonly RequestedCall[] = [];
@@ -36,7 +36,9 @@ export function readMessages(raw: AttributeValue | undefined, role: Message['rol
   let value = jsonOf(raw);
   if (typeof value === 'string') value = parseText(value);
   if (typeof value === 'string')
-    return value === '' || isPlaceholder(value) || isCutContainer(value) ? [] : [{ role, text: value, asked: noCalls, told: noResults }];
+    return value === '' || isPlaceholder(value) || isCutContainer(value)
+      ? []
+      : [{ role, text: value, requested: noCalls, results: noResults }];
   if (isJsonObject(value)) {
     const inner = member(value, 'messages') ?? member(value, 'contents');
     if (isJsonArray(inner)) value = inner;
@@ -90,8 +92,8 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role']): Me
     hasText: false,
     text: undefined,
     reasoning: undefined,
-    asked: undefined,
-    told: undefined,
+    requested: undefined,
+    results: undefined,
   };
   // Anthropic and Bedrock want results in a message of the user's; whoever flattens one keeps its role.
   if (draft.role === 'user' && typeof member(message, 'tool_call_id') === 'string') draft.role = 'tool';
@@ -99,7 +101,7 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role']): Me
   const written = member(message, 'tool_calls') ?? member(message, 'toolCalls') ?? besideBlocks(message);
   const toolCalls = typeof written === 'string' ? parseText(written) : written;
   if (isJsonArray(toolCalls)) for (const call of toolCalls) pushCall(call, draft);
-  if (draft.told !== undefined && !draft.hasText && draft.role !== 'assistant') draft.role = 'tool';
+  if (draft.results !== undefined && !draft.hasText && draft.role !== 'assistant') draft.role = 'tool';
   return finished(draft);
 }
 
@@ -110,7 +112,7 @@ function besideBlocks(message: JsonObject): JsonValue | undefined {
 }
 
 function said(role: Message['role'], text: string): Message {
-  return { role, text, asked: noCalls, told: noResults };
+  return { role, text, requested: noCalls, results: noResults };
 }
 
 /** LangChain's constructor and dictionary forms, and the frames of choices and candidates around a message. */
@@ -248,9 +250,9 @@ function pushCall(item: JsonValue, draft: Draft): void {
   const given = firstMember(from, argumentNames);
   const call: Drafted<RequestedCall> = id === undefined ? { name } : { name, id };
   if (given !== undefined) addArguments(readArguments(given), call);
-  if (draft.asked === undefined) draft.asked = [call];
+  if (draft.requested === undefined) draft.requested = [call];
   // Some write a call as a part of the content and again in a list of calls.
-  else if (id === undefined || !draft.asked.some((other) => other.id === id)) draft.asked.push(call);
+  else if (id === undefined || !draft.requested.some((other) => other.id === id)) draft.requested.push(call);
 }
 
 const functionFrame = ['function'] as const;
@@ -276,14 +278,14 @@ function pushResult(item: JsonObject, draft: Draft): void {
     layered(from, 'isError') === true ||
     layered(from, 'status') === 'error' ||
     member(inner, 'error') === true;
-  const told: Drafted<ReportedResult> = {};
-  if (read?.result !== undefined) told.result = read.result;
-  if (read?.resultPart !== undefined) told.resultPart = read.resultPart;
-  if (id !== undefined) told.id = id;
-  if (name !== undefined) told.name = name;
-  if (isError) told.isError = true;
-  if (draft.told === undefined) draft.told = [told];
-  else draft.told.push(told);
+  const result: Drafted<ReportedResult> = {};
+  if (read?.result !== undefined) result.result = read.result;
+  if (read?.resultPart !== undefined) result.resultPart = read.resultPart;
+  if (id !== undefined) result.id = id;
+  if (name !== undefined) result.name = name;
+  if (isError) result.isError = true;
+  if (draft.results === undefined) draft.results = [result];
+  else draft.results.push(result);
 }
 
 /** The conventions' text parts of a message that is a result: `{type: 'text', content}`. */
@@ -336,9 +338,10 @@ function firstMember(from: Layers, keys: readonly string[]): JsonValue | undefin
   return undefined;
 }
 
-function finished({ role, text, reasoning, asked: calls, told: results }: Draft): Message {
-  const asked = calls ?? noCalls;
-  const told = results ?? noResults;
-  if (text === undefined) return reasoning === undefined ? { role, asked, told } : { role, reasoning, asked, told };
-  return reasoning === undefined ? { role, text, asked, told } : { role, text, reasoning, asked, told };
+function finished(draft: Draft): Message {
+  const { role, text, reasoning } = draft;
+  const requested: Message['requested'] = draft.requested ?? noCalls;
+  const results: Message['results'] = draft.results ?? noResults;
+  if (text === undefined) return reasoning === undefined ? { role, requested, results } : { role, reasoning, requested, results };
+  return reasoning === undefined ? { role, text, requested, results } : { role, text, reasoning, requested, results };
 }

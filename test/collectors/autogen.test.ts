@@ -54,7 +54,10 @@ const cases: readonly Case[] = [
     attributes: sent({
       message: { type: 'ToolCallRequestEvent', models_usage: usage, content: [{ id: 'c1', name: 't', arguments: '{"x": 1}' }] },
     }),
-    facts: { role: 'model', outputMessages: [{ role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }], told: [] }] },
+    facts: {
+      role: 'model',
+      outputMessages: [{ role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }], results: [] }],
+    },
   },
   {
     name: 'tools have answered',
@@ -72,7 +75,7 @@ const cases: readonly Case[] = [
       inputMessages: [
         {
           role: 'tool',
-          told: [
+          results: [
             { id: 'c1', result: { r: 1 } },
             { id: 'c2', result: 'boom', isError: true },
           ],

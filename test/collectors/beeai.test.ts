@@ -55,7 +55,7 @@ const cases: readonly Case[] = [
     attributes: { [kind]: 'TOOL', name: 'start', 'tool.parameters': '{"x":1}' },
     facts: {
       role: 'step',
-      event: { phase: 'begin', told: { role: 'tool', tool: { name: 'findOrder', nameIsGuess: true, arguments: { x: 1 } } } },
+      event: { phase: 'begin', facts: { role: 'tool', tool: { name: 'findOrder', nameIsGuess: true, arguments: { x: 1 } } } },
     },
   },
   {
@@ -69,7 +69,7 @@ const cases: readonly Case[] = [
       'llm.input_messages.0.message.content':
         'Assume the role of X.\n\nYour instructions are:\nBe kind.\nAlways.\n\nWhen the user sends a message, figure out a solution.',
     },
-    facts: { role: 'step', event: { phase: 'begin', told: { role: 'model', systemPrompt: 'Be kind.\nAlways.' } } },
+    facts: { role: 'step', event: { phase: 'begin', facts: { role: 'model', systemPrompt: 'Be kind.\nAlways.' } } },
   },
   { name: 'its end is left to OpenInference', attributes: { [kind]: 'LLM', name: 'success' }, facts: {}, absent: ['role'] },
 ];

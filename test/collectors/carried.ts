@@ -27,15 +27,15 @@ const valuesOf: { readonly [field in Carried]: (facts: SpanFacts) => readonly un
     ...inputMessages.map(({ role, text }) => (role === 'user' ? text : undefined)),
   ],
   final_response: ({ output, outputDump, outputMessages = [] }) => [output, outputDump, ...outputMessages.map(({ text }) => text)],
-  tool_calls: (facts) => [facts.tool?.name, ...messages(facts).flatMap(({ asked }) => asked.map(({ name }) => name))],
+  tool_calls: (facts) => [facts.tool?.name, ...messages(facts).flatMap(({ requested }) => requested.map(({ name }) => name))],
   tool_arguments: (facts) => [
     facts.tool?.arguments ?? facts.tool?.argumentsText,
-    ...messages(facts).flatMap(({ asked }) => asked.map((call) => call.arguments ?? call.argumentsText)),
+    ...messages(facts).flatMap(({ requested }) => requested.map((call) => call.arguments ?? call.argumentsText)),
   ],
   tool_results: (facts) => [
     facts.tool?.result,
     facts.tool?.failed,
-    ...messages(facts).flatMap((message) => message.told.map(({ result }) => result)),
+    ...messages(facts).flatMap((message) => message.results.map(({ result }) => result)),
   ],
   tool_definitions: ({ toolDefinitions, tool }) => [toolDefinitions, tool?.inputSchema],
   tokens: ({ inputTokens, outputTokens }) => [inputTokens, outputTokens],

@@ -104,37 +104,37 @@ const logs: readonly { readonly name: string; readonly records: readonly LogReco
         success: 'true',
       }),
     ],
-    facts: { outputMessages: [{ role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }], told: [{ id: 'c1' }] }] },
+    facts: { outputMessages: [{ role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }], results: [{ id: 'c1' }] }] },
   },
   {
     name: 'a tool of the SDK’s own',
     records: [toolResult({ tool_name: 'Bash', tool_use_id: 'c1', success: true })],
-    facts: { outputMessages: [{ role: 'assistant', asked: [{ id: 'c1', name: 'Bash' }], told: [{ id: 'c1' }] }] },
+    facts: { outputMessages: [{ role: 'assistant', requested: [{ id: 'c1', name: 'Bash' }], results: [{ id: 'c1' }] }] },
   },
   {
     name: 'a call that failed',
     records: [toolResult({ tool_name: 't', tool_use_id: 'c1', tool_input: '{}', success: 'false', error: 'boom' })],
     facts: {
       outputMessages: [
-        { role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: {} }], told: [{ id: 'c1', result: 'boom', isError: true }] },
+        { role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: {} }], results: [{ id: 'c1', result: 'boom', isError: true }] },
       ],
     },
   },
   {
     name: 'a call that failed without words',
     records: [toolResult({ tool_name: 't', tool_use_id: 'c1', success: 'false' })],
-    facts: { outputMessages: [{ role: 'assistant', asked: [{ id: 'c1', name: 't' }], told: [{ id: 'c1', isError: true }] }] },
+    facts: { outputMessages: [{ role: 'assistant', requested: [{ id: 'c1', name: 't' }], results: [{ id: 'c1', isError: true }] }] },
   },
   {
     name: 'several calls in one list',
     records: [toolResult({ tool_name: 'a' }), toolResult({ tool_name: 'b' })],
-    facts: { outputMessages: [{ role: 'assistant', asked: [{ name: 'a' }, { name: 'b' }], told: [{}, {}] }] },
+    facts: { outputMessages: [{ role: 'assistant', requested: [{ name: 'a' }, { name: 'b' }], results: [{}, {}] }] },
   },
   {
     name: 'arguments of which values were cut are unknown',
     records: [toolResult({ tool_name: 't', tool_input: '{"text":"abc…[900 chars]","x":1}' })],
     facts: {
-      outputMessages: [{ role: 'assistant', asked: [{ name: 't', argumentsPart: '{"text":"abc…[900 chars]","x":1}' }], told: [{}] }],
+      outputMessages: [{ role: 'assistant', requested: [{ name: 't', argumentsPart: '{"text":"abc…[900 chars]","x":1}' }], results: [{}] }],
     },
   },
   {
@@ -153,7 +153,7 @@ const logs: readonly { readonly name: string; readonly records: readonly LogReco
   {
     name: 'parameters that are none',
     records: [toolResult({ tool_name: 't', tool_parameters: '[1', tool_input: 'cut sh' })],
-    facts: { outputMessages: [{ role: 'assistant', asked: [{ name: 't', arguments: null, argumentsText: 'cut sh' }], told: [{}] }] },
+    facts: { outputMessages: [{ role: 'assistant', requested: [{ name: 't', arguments: null, argumentsText: 'cut sh' }], results: [{}] }] },
   },
 ];
 

@@ -43,8 +43,8 @@ const cases: readonly Case[] = [
     },
     facts: {
       outputMessages: [
-        { role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { city: "Val d'Isère [73]" } }] },
-        { role: 'tool', told: [{ id: 'c1', name: 't', result: { r: 1 } }] },
+        { role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { city: "Val d'Isère [73]" } }] },
+        { role: 'tool', results: [{ id: 'c1', name: 't', result: { r: 1 } }] },
       ],
     },
     absent: ['input', 'output'],
@@ -52,12 +52,12 @@ const cases: readonly Case[] = [
   {
     name: 'the dialogues of several tasks follow each other',
     attributes: { 'crewai.crew.tasks_output': outputs(asks, tells) },
-    facts: { outputMessages: [{ asked: [{ name: 't' }] }, { told: [{ id: 'c1' }] }] },
+    facts: { outputMessages: [{ requested: [{ name: 't' }] }, { results: [{ id: 'c1' }] }] },
   },
   {
     name: 'a dialogue that is cut short is left out',
     attributes: { 'crewai.crew.tasks_output': outputs(asks, tells).slice(0, -20) },
-    facts: { outputMessages: [{ asked: [{ name: 't' }] }] },
+    facts: { outputMessages: [{ requested: [{ name: 't' }] }] },
   },
   {
     name: 'no dialogue at all',

@@ -198,7 +198,7 @@ const cases: readonly {
       inputMessages: [
         {
           role: 'tool',
-          told: [
+          results: [
             { id: 'c1', result: 'r1' },
             { id: 'c2', result: 'r2' },
           ],
@@ -260,7 +260,7 @@ const cases: readonly {
         },
       ]),
     },
-    facts: { outputMessages: [{ role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { city: "Val d'Isère (73)" } }] }] },
+    facts: { outputMessages: [{ role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { city: "Val d'Isère (73)" } }] }] },
   },
   {
     name: 'a model whose content comes in log records says so',
@@ -299,8 +299,8 @@ const logs: readonly { readonly name: string; readonly records: readonly LogReco
       inputMessages: [
         { role: 'system', text: 'be kind' },
         { role: 'user', text: 'q' },
-        { role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },
-        { role: 'tool', told: [{ id: 'c1', result: { r: 1 } }] },
+        { role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },
+        { role: 'tool', results: [{ id: 'c1', result: { r: 1 } }] },
       ],
       outputMessages: [{ role: 'assistant', text: 'a' }],
     },
@@ -319,12 +319,12 @@ const logs: readonly { readonly name: string; readonly records: readonly LogReco
         body: { message: { role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 't' } }] } },
       }),
     ],
-    facts: { outputMessages: [{ asked: [{ id: 'c1', name: 't' }] }] },
+    facts: { outputMessages: [{ requested: [{ id: 'c1', name: 't' }] }] },
   },
   {
     name: 'a tool’s message without content still says that it was answered',
     records: [message('tool', { id: 'c1' })],
-    facts: { inputMessages: [{ role: 'tool', told: [{ id: 'c1' }] }] },
+    facts: { inputMessages: [{ role: 'tool', results: [{ id: 'c1' }] }] },
   },
   {
     name: 'input and output in two detail records of one call',
@@ -336,17 +336,20 @@ const logs: readonly { readonly name: string; readonly records: readonly LogReco
         ],
       }),
     ],
-    facts: { inputMessages: [{ role: 'user', text: 'q' }], outputMessages: [{ asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }] },
+    facts: {
+      inputMessages: [{ role: 'user', text: 'q' }],
+      outputMessages: [{ requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
+    },
   },
   {
     name: 'results in the role of the user',
     records: [details({ 'gen_ai.input.messages': [{ role: 'user', parts: [{ type: 'tool_call_response', id: 'c1', response: 'r' }] }] })],
-    facts: { inputMessages: [{ role: 'tool', told: [{ id: 'c1', result: 'r' }] }] },
+    facts: { inputMessages: [{ role: 'tool', results: [{ id: 'c1', result: 'r' }] }] },
   },
   {
     name: 'a record without a body tells an empty message',
     records: [record({ span: 1, event: 'gen_ai.user.message' })],
-    facts: { inputMessages: [{ role: 'user', asked: [], told: [] }] },
+    facts: { inputMessages: [{ role: 'user', requested: [], results: [] }] },
   },
 ];
 

@@ -110,7 +110,7 @@ describe('generic, restraint', () => {
       id: 1,
       attributes: { 'acme.span.kind': 'llm', 'acme.output': '{"choices":[{"message":{"role":"assistant","content":"a"}}]}' },
     });
-    const empty = [{ role: 'assistant', asked: [], told: [] }] as const;
+    const empty = [{ role: 'assistant', requested: [], results: [] }] as const;
     expect(generic.read(one, undefined, { role: 'model', outputMessages: empty }).outputMessages).toMatchObject([{ text: 'a' }]);
     expect(generic.read(one, undefined, { role: 'model', outputMessages: [{ ...empty[0], text: 'b' }] }).outputMessages).toBeUndefined();
   });

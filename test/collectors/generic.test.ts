@@ -346,7 +346,7 @@ const models: readonly Case[] = [
       'acme.output.messages.0.message.role': 'assistant',
       'output.value': '{"choices":[{"message":{"role":"assistant","tool_calls":[{"id":"c1","function":{"name":"t","arguments":"{}"}}]}}]}',
     },
-    facts: { outputMessages: [{ asked: [{ id: 'c1', name: 't' }] }] },
+    facts: { outputMessages: [{ requested: [{ id: 'c1', name: 't' }] }] },
   },
   {
     name: 'tools in many keys, whose schema is called arguments',
@@ -382,7 +382,7 @@ const models: readonly Case[] = [
     facts: {
       role: 'model',
       inputMessages: [{ role: 'user', text: 'q' }],
-      outputMessages: [{ asked: [{ id: 'c1', name: 't' }] }],
+      outputMessages: [{ requested: [{ id: 'c1', name: 't' }] }],
       model: 'm',
       inputTokens: 3,
       outputTokens: 4,
@@ -512,7 +512,7 @@ describe('generic', () => {
     });
     const { inputMessages = [] } = generic.read(one);
     expect(inputMessages.map(({ text }) => text)).toEqual(inputMessages.map(() => undefined));
-    expect(inputMessages.flatMap(({ told }) => told).filter(({ result }) => result !== undefined)).toEqual([]);
+    expect(inputMessages.flatMap(({ results }) => results).filter(({ result }) => result !== undefined)).toEqual([]);
   });
 
   test('generic: it reads nothing again that an earlier collector read', () => {

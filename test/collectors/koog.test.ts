@@ -53,7 +53,7 @@ const cases: readonly Case[] = [
     attributes: { 'gen_ai.operation.name': 'chat' },
     facts: {
       inputMessages: [{ role: 'system' }, { role: 'user', text: 'q' }],
-      outputMessages: [{ asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
+      outputMessages: [{ requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
     },
   },
   {
@@ -61,8 +61,8 @@ const cases: readonly Case[] = [
     span: { events: [system, user, asks, told, answer] },
     attributes: { 'gen_ai.operation.name': 'chat' },
     facts: {
-      inputMessages: [{}, {}, { asked: [{ id: 'c1' }] }, { told: [{ id: 'c1', result: { r: 1 } }] }],
-      outputMessages: [{ text: 'a', asked: [] }],
+      inputMessages: [{}, {}, { requested: [{ id: 'c1' }] }, { results: [{ id: 'c1', result: { r: 1 } }] }],
+      outputMessages: [{ text: 'a', requested: [] }],
     },
   },
   {

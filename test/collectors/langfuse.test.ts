@@ -165,7 +165,7 @@ const generations: readonly Case[] = [
       role: 'model',
       model: 'm',
       inputMessages: [{ role: 'user', text: 'q' }],
-      outputMessages: [{ asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
+      outputMessages: [{ requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
       toolDefinitions: [{ name: 't', description: 'd', inputSchema: { type: 'object' } }],
     },
   },
@@ -179,7 +179,7 @@ const generations: readonly Case[] = [
       ]),
     }),
     facts: {
-      inputMessages: [{ role: 'user' }, { role: 'tool', told: [{ id: 'c1', result: { r: 1 } }] }],
+      inputMessages: [{ role: 'user' }, { role: 'tool', results: [{ id: 'c1', result: { r: 1 } }] }],
       toolDefinitions: [{ name: 't' }],
     },
     absent: ['outputMessages'],

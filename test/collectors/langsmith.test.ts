@@ -121,7 +121,7 @@ const cases: readonly Case[] = [
     facts: {
       role: 'model',
       inputMessages: [{ role: 'user', text: 'q' }],
-      outputMessages: [{ asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
+      outputMessages: [{ requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
       toolDefinitions: [{ name: 't' }],
     },
   },

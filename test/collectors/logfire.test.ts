@@ -47,7 +47,7 @@ const cases: readonly Case[] = [
     },
     facts: {
       inputMessages: [{ role: 'system', text: 's' }, { role: 'user' }],
-      outputMessages: [{ text: 'a', asked: [{ id: 'c1', name: 't' }] }],
+      outputMessages: [{ text: 'a', requested: [{ id: 'c1', name: 't' }] }],
       toolDefinitions: [{ name: 't', inputSchema: { type: 'object' } }],
     },
   },

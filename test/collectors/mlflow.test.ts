@@ -131,7 +131,7 @@ const cases: readonly Case[] = [
         { role: 'system', text: 'be kind' },
         { role: 'user', text: 'q' },
       ],
-      outputMessages: [{ role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
+      outputMessages: [{ role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
     },
   },
   {

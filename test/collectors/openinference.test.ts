@@ -143,7 +143,7 @@ const cases: readonly Case[] = [
       [`${in0}tool_call_id`]: 'c1',
       'input.value': '[{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"text":"boom"}],"status":"error"}}]}]',
     },
-    facts: { inputMessages: [{ told: [{ id: 'c1', result: 'boom', isError: true }] }] },
+    facts: { inputMessages: [{ results: [{ id: 'c1', result: 'boom', isError: true }] }] },
   },
   {
     name: 'Haystack’s messages are read from the text form of its objects',
@@ -154,7 +154,7 @@ const cases: readonly Case[] = [
       'input.value':
         "{\"messages\":[\"ChatMessage(_role=<ChatRole.TOOL: 'tool'>, _content=[ToolCallResult(result='r', origin=ToolCall(tool_name='t', arguments={}, id='c1'), error=False)])\"]}",
     },
-    facts: { inputMessages: [{ told: [{ id: 'c1', result: 'r' }] }] },
+    facts: { inputMessages: [{ results: [{ id: 'c1', result: 'r' }] }] },
   },
   {
     name: 'BeeAI’s final answer is no tool call, but the answer',
@@ -165,7 +165,7 @@ const cases: readonly Case[] = [
       [`${out0}tool_calls.0.tool_call.function.name`]: 'final_answer',
       [`${out0}tool_calls.0.tool_call.function.arguments`]: '{"response":"a"}',
     },
-    facts: { outputMessages: [{ text: 'a', asked: [] }] },
+    facts: { outputMessages: [{ text: 'a', requested: [] }] },
   },
   {
     name: 'the span of an event of a call is no call',
@@ -196,7 +196,7 @@ const cases: readonly Case[] = [
     facts: {
       role: 'model',
       inputMessages: [{ role: 'user', text: 'q' }],
-      outputMessages: [{ role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
+      outputMessages: [{ role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
     },
   },
   ...(
@@ -214,7 +214,7 @@ const cases: readonly Case[] = [
       ...Object.fromEntries(Object.entries(flattened).map(([key, value]) => [`llm.output_messages.0.message.${key}`, value])),
       'output.value': '[{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c1","toolName":"t","args":{"x":1}}]}]',
     },
-    facts: { outputMessages: [{ asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }] },
+    facts: { outputMessages: [{ requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }] },
   })),
   {
     name: 'a whole answer with other calls is another answer',
@@ -226,7 +226,7 @@ const cases: readonly Case[] = [
       'llm.output_messages.0.message.tool_calls.0.tool_call.function.name': 't',
       'output.value': '[{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c1","toolName":"u","args":{"x":1}}]}]',
     },
-    facts: { outputMessages: [{ asked: [{ name: 't' }] }] },
+    facts: { outputMessages: [{ requested: [{ name: 't' }] }] },
   },
   {
     name: 'arguments may be JSON in a JSON text',
@@ -236,7 +236,7 @@ const cases: readonly Case[] = [
       [`${out0}tool_calls.0.tool_call.function.name`]: 't',
       [`${out0}tool_calls.0.tool_call.function.arguments`]: '"{\\"x\\":1}"',
     },
-    facts: { outputMessages: [{ asked: [{ arguments: { x: 1 } }] }] },
+    facts: { outputMessages: [{ requested: [{ arguments: { x: 1 } }] }] },
   },
   {
     name: 'content may be flattened into parts',
@@ -252,7 +252,7 @@ const cases: readonly Case[] = [
     name: 'a tool’s message is a result',
     kind: 'LLM',
     attributes: { [`${in0}role`]: 'tool', [`${in0}tool_call_id`]: 'c1', [`${in0}content`]: '{"r":1}' },
-    facts: { inputMessages: [{ role: 'tool', told: [{ id: 'c1', result: { r: 1 } }] }] },
+    facts: { inputMessages: [{ role: 'tool', results: [{ id: 'c1', result: { r: 1 } }] }] },
   },
   {
     name: 'Gemini’s calls stand beside the messages',
@@ -263,7 +263,7 @@ const cases: readonly Case[] = [
       [`${out0}role`]: 'assistant',
       [`${out0}content`]: 'a',
     },
-    facts: { outputMessages: [{ asked: [{ name: 't' }] }, { text: 'a' }] },
+    facts: { outputMessages: [{ requested: [{ name: 't' }] }, { text: 'a' }] },
   },
   {
     name: 'tokens and model',

@@ -71,8 +71,8 @@ const cases: readonly Case[] = [
     facts: {
       inputMessages: [
         { role: 'user', text: 'q' },
-        { role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },
-        { role: 'tool', told: [{ id: 'c1', result: { r: 1 } }] },
+        { role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },
+        { role: 'tool', results: [{ id: 'c1', result: { r: 1 } }] },
       ],
       outputMessages: [{ role: 'assistant', text: 'a' }],
     },
@@ -82,13 +82,16 @@ const cases: readonly Case[] = [
     name: 'a result that failed',
     attributes: { 'gen_ai.operation.name': 'chat' },
     span: { events: [said('tool', [{ toolResult: { toolUseId: 'c1', status: 'error', content: [{ text: 'boom' }] } }])] },
-    facts: { inputMessages: [{ told: [{ id: 'c1', result: 'boom', isError: true }] }] },
+    facts: { inputMessages: [{ results: [{ id: 'c1', result: 'boom', isError: true }] }] },
   },
   {
     name: 'one event for all messages',
     attributes: { 'gen_ai.operation.name': 'chat' },
     span: { events: [details] },
-    facts: { inputMessages: [{ role: 'user', text: 'q' }], outputMessages: [{ asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }] },
+    facts: {
+      inputMessages: [{ role: 'user', text: 'q' }],
+      outputMessages: [{ requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }],
+    },
   },
   {
     name: 'other events are no messages',

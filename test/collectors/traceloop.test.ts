@@ -222,8 +222,8 @@ const models: readonly Case[] = [
       inputMessages: [
         { role: 'system', text: 'be kind' },
         { role: 'user', text: 'q' },
-        { role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },
-        { role: 'tool', told: [{ id: 'c1', result: { r: 1 } }] },
+        { role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },
+        { role: 'tool', results: [{ id: 'c1', result: { r: 1 } }] },
       ],
       outputMessages: [{ role: 'assistant', text: 'a' }],
     },

@@ -72,7 +72,7 @@ const cases: readonly { readonly name: string; readonly operation: string; reado
     name: 'calls of version 4',
     operation: 'ai.generateText.doGenerate',
     attributes: { 'ai.response.toolCalls': '[{"toolCallType":"function","toolCallId":"c1","toolName":"t","args":"{\\"x\\":1}"}]' },
-    facts: { outputMessages: [{ asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }] },
+    facts: { outputMessages: [{ requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }] },
   },
   {
     name: 'calls of version 5',
@@ -82,7 +82,7 @@ const cases: readonly { readonly name: string; readonly operation: string; reado
       'ai.response.reasoning': 'why',
       'ai.response.toolCalls': '[{"toolCallId":"c1","toolName":"t","input":"{\\"x\\":1}"}]',
     },
-    facts: { outputMessages: [{ text: 'hm', reasoning: 'why', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }] },
+    facts: { outputMessages: [{ text: 'hm', reasoning: 'why', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }] },
   },
   {
     name: 'results in messages',
@@ -91,7 +91,7 @@ const cases: readonly { readonly name: string; readonly operation: string; reado
       'ai.prompt.messages':
         '[{"role":"tool","content":[{"type":"tool-result","toolCallId":"c1","toolName":"t","output":{"type":"error-text","value":"boom"}}]}]',
     },
-    facts: { inputMessages: [{ role: 'tool', told: [{ id: 'c1', name: 't', result: 'boom', isError: true }] }] },
+    facts: { inputMessages: [{ role: 'tool', results: [{ id: 'c1', name: 't', result: 'boom', isError: true }] }] },
   },
   {
     name: 'definitions of version 4: texts with parameters',

@@ -308,14 +308,14 @@ function ownNodes(node: Node, agents: ReadonlySet<Node>): Node[] {
 
 /** A span around agents without work or a name of its own is their frame; any other span is an agent. */
 function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Draft {
-  const own = inner.some((one) => one.impliedName !== undefined) ? withoutAskedFor(all, inner) : all;
+  const own = inner.some((one) => one.impliedName !== undefined) ? withoutRequestedTools(all, inner) : all;
   const first = inner.sort(byScopeStart)[0];
   const facts = node.reading.facts;
   const named = marks.implied.has(node) || (facts.role === 'agent' && givenAgentName(facts) !== undefined);
   const sameName = first?.node?.reading.facts.agentName !== undefined && first.node.reading.facts.agentName === facts.agentName;
   if (first === undefined || own.some(isWork) || (named && !sameName)) {
     const impliedName = marks.implied.get(node) ?? (marks.implied.has(node) ? ownName(node.span) : undefined);
-    for (const sub of inner) passOn(sub, node, marks);
+    for (const sub of inner) setVia(sub, node, marks);
     return {
       node,
       traceId: node.span.traceId,
@@ -332,7 +332,7 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   for (const other of inner.slice(1)) {
     const before =
       other.impliedName === undefined ? undefined : [first, ...first.subAgents].find((one) => one.impliedName === other.impliedName);
-    if (before !== undefined) goOn(before, other);
+    if (before !== undefined) addVisit(before, other);
     else {
       other.via = 'handoff';
       first.subAgents.push(other);
@@ -342,28 +342,28 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
 }
 
 /** Workflow steps may run tools beside the steps of agents. Such a call belongs to the agent whose model requested its id. */
-function withoutAskedFor(all: readonly Node[], inner: readonly Draft[]): Node[] {
-  const asking = new Map<string, Draft>();
+function withoutRequestedTools(all: readonly Node[], inner: readonly Draft[]): Node[] {
+  const requesters = new Map<string, Draft>();
   for (const agent of inner)
     for (const { reading } of agent.own)
       for (const message of reading.facts.outputMessages ?? [])
-        for (const { id } of message.asked) if (id !== undefined) asking.set(id, agent);
+        for (const { id } of message.requested) if (id !== undefined) requesters.set(id, agent);
   return all.filter((node) => {
     const { role, tool } = node.reading.facts;
-    const agent = role === 'tool' && tool?.id !== undefined ? asking.get(tool.id) : undefined;
+    const agent = role === 'tool' && tool?.id !== undefined ? requesters.get(tool.id) : undefined;
     if (agent !== undefined) agent.own = [...agent.own, node];
     return agent === undefined;
   });
 }
 
 /** Adds a repeated visit of a graph to the agent, as each visit is a step of its own. */
-function goOn(agent: Draft, visit: Draft): void {
+function addVisit(agent: Draft, visit: Draft): void {
   agent.own = [...agent.own, ...(visit.node === undefined ? [] : [visit.node]), ...visit.own];
   agent.subAgents.push(...visit.subAgents);
 }
 
 /** Sets how a sub-agent got its work: as a tool, or as a nested span. */
-function passOn(sub: Draft, under: Node, { toolAbove }: Marks): void {
+function setVia(sub: Draft, under: Node, { toolAbove }: Marks): void {
   const outer = sub.frames.at(-1) ?? sub.node;
   const tool = outer === undefined ? undefined : toolAbove.get(outer);
   sub.via = tool === undefined || tool === under ? 'child_span' : 'tool';

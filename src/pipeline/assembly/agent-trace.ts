@@ -107,9 +107,9 @@ export function agentTrace(
  * An agent's span may tell a part of its instructions, such as its backstory; a model is told them whole: `You are NAME. PART`. What frameworks
  * write around whole instructions does not begin with the agent's name.
  */
-function wholePrompt(name: string | undefined, told: string | undefined, asked: string | undefined): string | undefined {
-  if (told === undefined || asked === undefined || name === undefined) return told ?? asked;
-  return asked.slice(0, Math.max(0, asked.indexOf(told))).includes(name) ? asked : told;
+function wholePrompt(name: string | undefined, reported: string | undefined, sent: string | undefined): string | undefined {
+  if (reported === undefined || sent === undefined || name === undefined) return reported ?? sent;
+  return sent.slice(0, Math.max(0, sent.indexOf(reported))).includes(name) ? sent : reported;
 }
 
 /** The value of the first node that has one. */
@@ -174,12 +174,12 @@ function lastUserText(messages: readonly Message[] | undefined): string | undefi
 
 /** The agent's own name, else one from a frame, else the name of a span. */
 function agentName(scope: AgentScope): string | undefined {
-  const told = [scope.node, ...scope.frames].map((node) => node?.reading.facts).filter((facts) => facts?.agentName !== undefined);
+  const named = [scope.node, ...scope.frames].map((node) => node?.reading.facts).filter((facts) => facts?.agentName !== undefined);
   return (
     scope.impliedName ??
-    firstGiven(told) ??
+    firstGiven(named) ??
     firstGiven(scope.own.map((node) => node.reading.facts)) ??
-    told.find((facts) => facts?.agentNameIsGuess !== true || !isFrameworkName(facts.agentName ?? ''))?.agentName ??
+    named.find((facts) => facts?.agentNameIsGuess !== true || !isFrameworkName(facts.agentName ?? ''))?.agentName ??
     (scope.implicit && scope.node?.reading.facts.role === undefined ? ownName(scope.node?.span) : undefined)
   );
 }
@@ -199,15 +199,15 @@ function finalResponse(outer: readonly Node[], lastModel: Node | undefined): Jso
   } of outer) {
     if (facts.output !== undefined) return facts.output;
     const text = lastText(facts.outputMessages ?? [], 'assistant');
-    if (text !== undefined && !asksForTools(facts.outputMessages)) return text;
+    if (text !== undefined && !requestsTools(facts.outputMessages)) return text;
   }
   const last = lastModel?.reading.facts;
-  if (last === undefined || (outer.some(isInError) && asksForTools(last.outputMessages))) return undefined;
+  if (last === undefined || (outer.some(isInError) && requestsTools(last.outputMessages))) return undefined;
   return lastText(last.outputMessages ?? [], 'assistant');
 }
 
-function asksForTools(messages: readonly Message[] | undefined): boolean {
-  return (messages?.at(-1)?.asked.length ?? 0) > 0 && (messages?.at(-1)?.text ?? '') === '';
+function requestsTools(messages: readonly Message[] | undefined): boolean {
+  return (messages?.at(-1)?.requested.length ?? 0) > 0 && (messages?.at(-1)?.text ?? '') === '';
 }
 
 /** Tool definitions of all spans, tool spans included. */
@@ -276,13 +276,13 @@ function handoverTo(agent: string, tools: readonly { readonly name: string; read
 /** Parts of the run that an SDK or a length limit truncated. `sources`: the agent's span, its frames and its requests. */
 function truncatedParts(
   { input, finalResponse, systemPrompt }: Pick<AgentTrace, 'input' | 'finalResponse' | 'systemPrompt'>,
-  ...telling: readonly (readonly Node[])[]
+  ...sources: readonly (readonly Node[])[]
 ): readonly TruncatedPart[] {
   const parts: TruncatedPart[] = [];
   if (isCut(input)) parts.push('input');
   if (isCut(finalResponse)) parts.push('final_response');
   if (isCut(systemPrompt)) parts.push('system_prompt');
-  if (telling.some((nodes) => nodes.some(isTruncated))) parts.push('spans');
+  if (sources.some((nodes) => nodes.some(isTruncated))) parts.push('spans');
   return parts;
 }
 

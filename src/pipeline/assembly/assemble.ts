@@ -4,11 +4,11 @@ import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
 import { agentTrace, type AgentSpans, keyPlace } from './agent-trace.ts';
 import { agentScopes, type AgentScope } from './agent-scopes.ts';
-import { tracedReadings, type TracedReadings } from './requested-calls.ts';
+import { traceResults, type TraceResults } from './requested-calls.ts';
 import { spanReadingOf, type Reading } from './span-facts.ts';
 import { withJoinedEvents } from './event-spans.ts';
 import type { Fragment } from './fragments.ts';
-import { modelSpans, withoutNestedModels, withoutRetoldRequests } from './model-calls.ts';
+import { modelSpans, withoutNestedModels, withoutRepeatedRequests } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import { spansPerStep, byStart, looseNode, tree, type Node } from './span-tree.ts';
@@ -62,11 +62,11 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
     addNodes(input, nodes);
     if (isLong) yield;
   }
-  const built = yield* tree([...withoutRetoldRequests(withJoinedEvents(nodes))]);
+  const built = yield* tree([...withoutRepeatedRequests(withJoinedEvents(nodes))]);
   if (isLong) yield;
   const context: Context = {
     tenant: input.tenant,
-    readings: tracedReadings(built.nodes),
+    readings: traceResults(built.nodes),
     waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano),
     records: input.records,
   };
@@ -100,7 +100,7 @@ function addNodes(input: AssembleInput, nodes: Node[]): void {
 
 interface Context {
   readonly tenant: Tenant;
-  readonly readings: TracedReadings;
+  readonly readings: TraceResults;
   /** Start times, sorted, of the spans whose parent has not arrived. */
   readonly waitsForParents: readonly bigint[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;

@@ -10,8 +10,8 @@ export function withJoinedEvents(nodes: readonly Node[]): readonly Node[] {
   const events = nodes.filter(({ reading }) => reading.facts.event !== undefined);
   if (events.length === 0) return nodes;
   const better = new Map<Node, Node>();
-  const isTold = toldElsewhere(nodes);
-  for (const group of Map.groupBy(events, placeOf).values()) joinGroup(group, isTold, better);
+  const isReported = reportedElsewhere(nodes);
+  for (const group of Map.groupBy(events, placeOf).values()) joinGroup(group, isReported, better);
   return nodes.map((node) => better.get(node) ?? node);
 }
 
@@ -20,14 +20,14 @@ function placeOf({ span, reading }: Node): string {
 }
 
 /** Matches tools whose calls also have ordinary spans. */
-function toldElsewhere(nodes: readonly Node[]): (told: SpanFacts) => boolean {
+function reportedElsewhere(nodes: readonly Node[]): (facts: SpanFacts) => boolean {
   const names = new Set<string>();
   for (const { reading } of nodes)
     if (reading.facts.role === 'tool' && reading.facts.tool?.name !== undefined) names.add(lettersOf(reading.facts.tool.name));
   return ({ tool }) => tool?.name !== undefined && names.has(lettersOf(tool.name));
 }
 
-function joinGroup(group: readonly Node[], isTold: (told: SpanFacts) => boolean, better: Map<Node, Node>): void {
+function joinGroup(group: readonly Node[], isReported: (facts: SpanFacts) => boolean, better: Map<Node, Node>): void {
   const inOrder = group.toSorted((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano));
   const of = (phase: 'begin' | 'end'): Node[] => inOrder.filter(({ reading }) => reading.facts.event?.phase === phase);
   const ends = of('end');
@@ -35,20 +35,20 @@ function joinGroup(group: readonly Node[], isTold: (told: SpanFacts) => boolean,
     // Concurrent calls end in any order; the end event repeats the arguments.
     const same = ends.findIndex((end) => argumentsOf(end) === argumentsOf(begin));
     const [end] = ends.splice(Math.max(same, 0), 1);
-    const told = joined(end?.reading.facts.event?.told ?? {}, begin.reading.facts.event?.told ?? {});
-    if (told.role === undefined || isTold(told)) continue;
-    better.set(begin, replaced(begin, told, end));
+    const facts = joined(end?.reading.facts.event?.facts ?? {}, begin.reading.facts.event?.facts ?? {});
+    if (facts.role === undefined || isReported(facts)) continue;
+    better.set(begin, replaced(begin, facts, end));
     if (end !== undefined) better.set(end, replaced(end, { role: 'step' }));
   }
   // Ends without a begin event: the call began before the instrumentation.
   for (const end of ends) {
-    const told = end.reading.facts.event?.told;
-    if (told?.role !== undefined && !isTold(told)) better.set(end, replaced(end, told));
+    const facts = end.reading.facts.event?.facts;
+    if (facts?.role !== undefined && !isReported(facts)) better.set(end, replaced(end, facts));
   }
 }
 
 function argumentsOf({ reading }: Node): string {
-  const tool = reading.facts.event?.told.tool;
+  const tool = reading.facts.event?.facts.tool;
   return tool === undefined ? '' : canonical(tool);
 }
 

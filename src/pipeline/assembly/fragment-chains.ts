@@ -5,7 +5,7 @@
 import { wire } from '../../model/attributes.ts';
 import type { TraceId } from '../../model/ids.ts';
 import { textAttribute } from '../../model/span.ts';
-import { isAskingKey, isHistoryKey, tiesOf, tiesOfWhole, type Ties } from './fragments.ts';
+import { isRequestKey, isHistoryKey, tiesOf, tiesOfWhole, type Ties } from './fragments.ts';
 import { modelSpans } from './model-calls.ts';
 import { below, byStart, type Node } from './span-tree.ts';
 
@@ -68,8 +68,8 @@ function goesOn(piece: Piece, chain: readonly Piece[], key: string): boolean {
   if (from === undefined || !mayBeOne(piece.sessionId, chain.find((other) => other.sessionId !== undefined)?.sessionId)) return false;
   // A call runs once, so a second tool span of an id belongs to another run.
   if (piece.isTool) return !chain.some((other) => other.isTool && other.ties.seeks.includes(key));
-  const asker = chain.find((other) => other.ties.turn !== undefined);
-  if (!mayBeOne(piece.ties.turn, asker?.ties.turn)) return false;
+  const first = chain.find((other) => other.ties.turn !== undefined);
+  if (!mayBeOne(piece.ties.turn, first?.ties.turn)) return false;
   // Joins only the last open request: a run that already continued cannot continue twice from the same point.
   const last = chain.findLast((other) => !other.isTool && (other.ties.offers.length > 0 || hasAnswered(other)));
   if (last !== undefined && last !== from && !last.ties.offers.some((offer) => piece.ties.seeks.includes(offer))) return false;
@@ -77,7 +77,7 @@ function goesOn(piece: Piece, chain: readonly Piece[], key: string): boolean {
     !isHistoryKey(key) ||
     (from === last &&
       // The span of a streamed answer may end after its tools have run.
-      (isAskingKey(key) || from.endUnixNano <= piece.first.span.startUnixNano + slackNano) &&
+      (isRequestKey(key) || from.endUnixNano <= piece.first.span.startUnixNano + slackNano) &&
       piece.first.span.startUnixNano - from.endUnixNano <= pauseMaxNano)
   );
 }

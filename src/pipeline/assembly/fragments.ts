@@ -46,14 +46,14 @@ export function tiesOf(own: readonly Node[], sessionId: string | undefined): Tie
     const { inputMessages = [], outputMessages = [] } = facts;
     const after = messagesAfterUser(inputMessages);
     turn ??= turnOf(inputMessages);
-    const asked = outputMessages.flatMap((message) => message.asked);
-    for (const call of asked) {
+    const requested = outputMessages.flatMap((message) => message.requested);
+    for (const call of requested) {
       if (call.id !== undefined) offers.add(idKey(call.id));
       else if (sessionId !== undefined) offers.add(sessionKey(sessionId, call.name, canonical(call)));
     }
-    const ids = after.flatMap((message) => message.told.flatMap(({ id }) => id ?? []));
+    const ids = after.flatMap((message) => message.results.flatMap(({ id }) => id ?? []));
     for (const id of ids) needs.add(idKey(id));
-    const isTied = asked.some((call) => call.id !== undefined);
+    const isTied = requested.some((call) => call.id !== undefined);
     // An answer without call ids, as in some streams, is identified by the history that a later request repeats.
     if (ids.length > 0 || !isTied) for (const key of answersIn(turnOf(inputMessages), after)) seeks.add(key);
     if (!isTied && outputMessages.length > 0)
@@ -84,7 +84,7 @@ export function tiesOfWhole({
   },
 }: Node): Ties {
   const turn = turnOf(inputMessages);
-  const ids = outputMessages.flatMap((message) => message.asked.flatMap(({ id }) => id ?? []));
+  const ids = outputMessages.flatMap((message) => message.requested.flatMap(({ id }) => id ?? []));
   return { offers: [...new Set(ids.map(idKey))].slice(0, fragmentKeysMax), seeks: [], needs: [], ...(turn === undefined ? {} : { turn }) };
 }
 
@@ -99,21 +99,21 @@ export function fragmentOf(parts: readonly Ties[], whole: boolean): Fragment {
     seeks: [...new Set([...seeks, ...(whole ? [] : turns)])].slice(0, fragmentKeysMax),
     lacksEarlier:
       !whole &&
-      parts.some((ties) => ties.needs.some((key) => !offers.has(key)) && !ties.seeks.some((key) => isAskingKey(key) && offers.has(key))),
+      parts.some((ties) => ties.needs.some((key) => !offers.has(key)) && !ties.seeks.some((key) => isRequestKey(key) && offers.has(key))),
   };
 }
 
 export function isHistoryKey(key: string): boolean {
-  return key.startsWith(`${ending} `) || isAskingKey(key);
+  return key.startsWith(`${ending} `) || isRequestKey(key);
 }
 
 /** The history up to an answer that requests tools. */
-export function isAskingKey(key: string): boolean {
-  return key.startsWith(`${asking} `);
+export function isRequestKey(key: string): boolean {
+  return key.startsWith(`${requesting} `);
 }
 
 const ending = 'end';
-const asking = 'ask';
+const requesting = 'ask';
 
 function idKey(id: string): string {
   return `id ${id}`;
@@ -130,10 +130,10 @@ function sessionKey(sessionId: string, tool: string, written: string): string {
 /** Leaves out instructions and tools, which frameworks report inconsistently. */
 function turnOf(messages: readonly Message[]): string | undefined {
   const question = messages.slice(0, messages.length - messagesAfterUser(messages).length);
-  const said = question.flatMap(({ role, text = '' }) =>
+  const texts = question.flatMap(({ role, text = '' }) =>
     (role === 'user' || role === 'assistant') && text.trim() !== '' ? [role, text.trim()] : [],
   );
-  return said.length === 0 ? undefined : hashed(said);
+  return texts.length === 0 ? undefined : hashed(texts);
 }
 
 /** A key for the history up to each answer of the agent, the latest last. */
@@ -141,11 +141,16 @@ function answersIn(turn: string | undefined, messages: readonly Message[]): read
   if (turn === undefined) return [];
   const found: string[] = [];
   let history = turn;
-  for (const { role, text = '', asked, told } of messages) {
-    history += jsonText([role, text.trim(), asked.map((call) => [call.name, canonical(call)]), told.map(({ result = null }) => result)]);
+  for (const { role, text = '', requested, results } of messages) {
+    history += jsonText([
+      role,
+      text.trim(),
+      requested.map((call) => [call.name, canonical(call)]),
+      results.map(({ result = null }) => result),
+    ]);
     if (role !== 'assistant') continue;
     history = hash('sha256', history, 'base64');
-    found.push(`${asked.length > 0 ? asking : ending} ${history}`);
+    found.push(`${requested.length > 0 ? requesting : ending} ${history}`);
   }
   return found.slice(-answersBackMax);
 }

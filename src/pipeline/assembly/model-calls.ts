@@ -18,7 +18,7 @@ interface Enclosed {
  * inside one are the requests of a loop. `all` has parents before their children.
  */
 export function withoutNestedModels(all: readonly Node[]): readonly Node[] {
-  return withoutGuesses(unnested(withLaterMessages(withoutTwins(all))));
+  return withoutGuesses(unnested(withLaterMessages(withoutDuplicates(all))));
 }
 
 function unnested(own: readonly Node[]): readonly Node[] {
@@ -59,9 +59,9 @@ function withLaterMessages(own: readonly Node[]): readonly Node[] {
   const [only, ...others] = own.filter(isModel);
   if (only === undefined || others.length > 0) return own;
   const { inputMessages = [], outputMessages = [] } = only.reading.facts;
-  const ids = new Set(outputMessages.flatMap(({ asked }) => asked.flatMap(({ id }) => id ?? [])));
+  const ids = new Set(outputMessages.flatMap(({ requested }) => requested.flatMap(({ id }) => id ?? [])));
   if (ids.size === 0) return own;
-  const from = inputMessages.findIndex(({ asked }) => asked.some(({ id }) => id !== undefined && ids.has(id)));
+  const from = inputMessages.findIndex(({ requested }) => requested.some(({ id }) => id !== undefined && ids.has(id)));
   if (from === -1) return own;
   const facts = { ...only.reading.facts, inputMessages: inputMessages.slice(0, from), outputMessages: inputMessages.slice(from) };
   return own.map((node) => (node === only ? { ...node, reading: { ...node.reading, facts } } : node));
@@ -77,27 +77,27 @@ function withoutGuesses(own: readonly Node[]): readonly Node[] {
 }
 
 /** Merges sibling spans of one request by two instrumentations: the later one completes the first. */
-function withoutTwins(own: readonly Node[]): readonly Node[] {
+function withoutDuplicates(own: readonly Node[]): readonly Node[] {
   const models = modelSpans(own);
-  const twins = new Map<Node, Node>();
+  const duplicates = new Map<Node, Node>();
   for (const [at, node] of models.entries()) {
     const before = models[at - 1];
-    if (before !== undefined && !twins.has(before) && areTwins(before, node)) twins.set(before, node);
+    if (before !== undefined && !duplicates.has(before) && areDuplicates(before, node)) duplicates.set(before, node);
   }
-  if (twins.size === 0) return own;
-  const dropped = new Set(twins.values());
+  if (duplicates.size === 0) return own;
+  const dropped = new Set(duplicates.values());
   return own
     .filter((node) => !dropped.has(node))
     .map((node) => {
-      const twin = twins.get(node);
-      return twin === undefined ? node : { ...node, reading: { ...node.reading, facts: joinedTwins(node, twin) } };
+      const duplicate = duplicates.get(node);
+      return duplicate === undefined ? node : { ...node, reading: { ...node.reading, facts: joinedDuplicates(node, duplicate) } };
     });
 }
 
 /** Siblings at the same time, of which only one has messages, with the same tokens or the same response id. */
-function areTwins(a: Node, b: Node): boolean {
+function areDuplicates(a: Node, b: Node): boolean {
   const [left, right] = [a.reading.facts, b.reading.facts];
-  if (isOutset(a, b)) return true;
+  if (isStreamBegin(a, b)) return true;
   return (
     a.parent === b.parent &&
     a.span.scope.name !== b.span.scope.name &&
@@ -113,7 +113,7 @@ function isOneResponse(a: Node, b: Node): boolean {
 }
 
 /** The span that began later is nearer to the API, so its token counts win. */
-function joinedTwins({ reading: { facts } }: Node, { reading: { facts: inner } }: Node): SpanFacts {
+function joinedDuplicates({ reading: { facts } }: Node, { reading: { facts: inner } }: Node): SpanFacts {
   const { inputTokens = facts.inputTokens, outputTokens = facts.outputTokens } = inner;
   return {
     ...joined(facts, inner),
@@ -123,16 +123,16 @@ function joinedTwins({ reading: { facts } }: Node, { reading: { facts: inner } }
 }
 
 /** Turns repeated requests on a message bus into steps when the requests have spans of their own. */
-export function withoutRetoldRequests(nodes: readonly Node[]): readonly Node[] {
-  const isRetelling = (node: Node): boolean => isModel(node) && node.reading.facts.followsLinks === true;
-  if (!nodes.some(isRetelling) || !nodes.some((node) => isModel(node) && !isRetelling(node))) return nodes;
+export function withoutRepeatedRequests(nodes: readonly Node[]): readonly Node[] {
+  const isRepeated = (node: Node): boolean => isModel(node) && node.reading.facts.followsLinks === true;
+  if (!nodes.some(isRepeated) || !nodes.some((node) => isModel(node) && !isRepeated(node))) return nodes;
   return nodes.map((node) =>
-    isRetelling(node) ? { ...node, reading: { ...node.reading, facts: { role: 'step', followsLinks: true } } } : node,
+    isRepeated(node) ? { ...node, reading: { ...node.reading, facts: { role: 'step', followsLinks: true } } } : node,
   );
 }
 
 /** A streamed request may have one span for its begin and another, with the answer, for its end. */
-function isOutset(a: Node, b: Node): boolean {
+function isStreamBegin(a: Node, b: Node): boolean {
   const [left, right] = [a.reading.facts, b.reading.facts];
   return (
     a.parent === b.parent &&

@@ -11,7 +11,7 @@ export interface Requested {
   readonly turn: number;
   /** Position among all requested calls. */
   readonly order: number;
-  readonly askedAtUnixNano: bigint;
+  readonly requestedAtUnixNano: bigint;
   readonly answeredAtUnixNano: bigint | undefined;
   readonly fromLogs: boolean;
 }
@@ -24,8 +24,8 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
   const latest = new Map<string, RequestedCall>();
   const history = models[0]?.reading.facts.inputMessages ?? none;
   const present = afterUser(history);
-  history.forEach(({ asked }, at) => {
-    for (const call of asked) {
+  history.forEach(({ requested }, at) => {
+    for (const call of requested) {
       if (at >= present) countCall(known, call);
       else if (call.id !== undefined) count(past, call.id);
       if (call.id !== undefined) latest.set(call.id, call);
@@ -34,18 +34,18 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
   models.forEach((node, index) => {
     if (index > 0) addRepeated(node, index, known, past, found);
     const answeredAtUnixNano = nextAfter(models, index, starts)?.span.startUnixNano;
-    const isAskedAgain = asksAgain(node, latest);
+    const isRequestedAgain = requestsAgain(node, latest);
     for (const message of node.reading.facts.outputMessages ?? none) {
-      for (const call of message.asked) {
+      for (const call of message.requested) {
         const key = identity(call);
-        if (call.id !== undefined && (known.has(key) || past.has(key)) && !isAskedAgain(call, call.id)) continue;
+        if (call.id !== undefined && (known.has(key) || past.has(key)) && !isRequestedAgain(call, call.id)) continue;
         countCall(known, call);
         if (call.id !== undefined) latest.set(call.id, call);
         found.push({
           call,
           turn: index,
           order: found.length,
-          askedAtUnixNano: node.span.endUnixNano,
+          requestedAtUnixNano: node.span.endUnixNano,
           answeredAtUnixNano,
           fromLogs: node.reading.fromLogs.has('outputMessages'),
         });
@@ -61,13 +61,16 @@ const none: readonly never[] = [];
  * Some providers number call ids from one in each turn. A known id is a new call if the request already has its result; unless the answer repeats the history,
  * which then includes that result.
  */
-function asksAgain({ reading: { facts } }: Node, latest: ReadonlyMap<string, RequestedCall>): (call: RequestedCall, id: string) => boolean {
+function requestsAgain(
+  { reading: { facts } }: Node,
+  latest: ReadonlyMap<string, RequestedCall>,
+): (call: RequestedCall, id: string) => boolean {
   const taken = new Set<string>();
   let before: ReadonlySet<string> | undefined;
   let beside: ReadonlySet<string> | undefined;
   return (call, id) => {
-    before ??= toldIds(facts.inputMessages);
-    beside ??= toldIds(facts.outputMessages);
+    before ??= resultIds(facts.inputMessages);
+    beside ??= resultIds(facts.outputMessages);
     const last = latest.get(id);
     if (taken.has(id) || !before.has(id) || (beside.has(id) && last !== undefined && isSameCall(last, call))) return false;
     taken.add(id);
@@ -75,8 +78,8 @@ function asksAgain({ reading: { facts } }: Node, latest: ReadonlyMap<string, Req
   };
 }
 
-function toldIds(messages: readonly Message[] = none): ReadonlySet<string> {
-  return new Set(messages.flatMap(({ told }) => told.flatMap(({ id }) => id ?? [])));
+function resultIds(messages: readonly Message[] = none): ReadonlySet<string> {
+  return new Set(messages.flatMap(({ results }) => results.flatMap(({ id }) => id ?? [])));
 }
 
 function isSameCall(one: RequestedCall, other: RequestedCall): boolean {
@@ -95,9 +98,9 @@ function addRepeated(
   const from = afterUser(messages);
   const [before, seen] = [new Map<string, number>(), new Map<string, number>()];
   if (past.size > 0)
-    for (let at = 0; at < from; at++) for (const { id } of messages[at]?.asked ?? none) if (id !== undefined) count(before, id);
+    for (let at = 0; at < from; at++) for (const { id } of messages[at]?.requested ?? none) if (id !== undefined) count(before, id);
   for (let at = from; at < messages.length; at++) {
-    for (const call of messages[at]?.asked ?? none) {
+    for (const call of messages[at]?.requested ?? none) {
       const key = identity(call);
       // Without a user message, earlier turns look like the current one.
       const pastHere = Math.max(0, (past.get(key) ?? 0) - (before.get(key) ?? 0));
@@ -105,17 +108,17 @@ function addRepeated(
       countCall(known, call);
       const withoutId =
         call.id === undefined ? -1 : found.findIndex((one) => one.call.id === undefined && one.turn < index && isSameCall(one.call, call));
-      const asked = found[withoutId];
+      const earlier = found[withoutId];
       // A streamed answer may lack the call ids that the next request has.
-      if (asked !== undefined) {
-        found[withoutId] = { ...asked, call: { ...asked.call, ...call } };
+      if (earlier !== undefined) {
+        found[withoutId] = { ...earlier, call: { ...earlier.call, ...call } };
         continue;
       }
       found.push({
         call,
         turn: index - 1,
         order: found.length,
-        askedAtUnixNano: startUnixNano,
+        requestedAtUnixNano: startUnixNano,
         answeredAtUnixNano: startUnixNano,
         fromLogs: fromLogs.has('inputMessages'),
       });
@@ -161,11 +164,11 @@ export function messagesAfterUser(messages: readonly Message[]): readonly Messag
 
 /** Index of the first message after the last one of the user. */
 function afterUser(messages: readonly Message[]): number {
-  return messages.findLastIndex((message) => message.role === 'user' && message.told.length === 0) + 1;
+  return messages.findLastIndex((message) => message.role === 'user' && message.results.length === 0) + 1;
 }
 
 /** Results of calls that a run's models received. */
-export interface OwnReadings {
+export interface RunResults {
   /** The result under an id; one of the current turn wins over one of the history. */
   of(id: string): ReportedResult | undefined;
   /** The result under an id that several calls share: the last one that the first request after this turn has. */
@@ -173,30 +176,30 @@ export interface OwnReadings {
 }
 
 /** Results of one run. Providers that number ids from one reuse them in each turn and run. */
-export function ownReadings(models: readonly Node[]): OwnReadings {
+export function runResults(models: readonly Node[]): RunResults {
   const [present, past] = [new Map<string, ReportedResult>(), new Map<string, ReportedResult>()];
   for (const node of models) {
     const { inputMessages = none, outputMessages = none } = node.reading.facts;
     const from = afterUser(inputMessages);
-    inputMessages.forEach(({ told }, at) => addFirst(told, at < from ? past : present));
+    inputMessages.forEach(({ results }, at) => addFirst(results, at < from ? past : present));
     // An SDK that runs tools itself reports the results beside the calls.
-    for (const { told } of outputMessages) addFirst(told, present);
+    for (const { results } of outputMessages) addFirst(results, present);
   }
   return {
     of: (id) => present.get(id) ?? past.get(id),
     after(turn, id) {
       for (let at = turn + 1; at < models.length; at++) {
         const messages = models[at]?.reading.facts.inputMessages ?? none;
-        const told = messages.slice(afterUser(messages)).findLast((message) => message.told.some((one) => one.id === id))?.told;
-        if (told !== undefined) return told.findLast((one) => one.id === id);
+        const results = messages.slice(afterUser(messages)).findLast((message) => message.results.some((one) => one.id === id))?.results;
+        if (results !== undefined) return results.findLast((one) => one.id === id);
       }
       return undefined;
     },
   };
 }
 
-function addFirst(told: readonly ReportedResult[], found: Map<string, ReportedResult>): void {
-  for (const one of told) {
+function addFirst(results: readonly ReportedResult[], found: Map<string, ReportedResult>): void {
+  for (const one of results) {
     if (one.id === undefined) continue;
     const known = found.get(one.id);
     if (known === undefined) found.set(one.id, one);
@@ -206,13 +209,13 @@ function addFirst(told: readonly ReportedResult[], found: Map<string, ReportedRe
 }
 
 /** Results that any model of a trace received, for runs whose own models did not. */
-export interface TracedReadings {
+export interface TraceResults {
   /** `undefined` also when the results under an id differ, as their runs are then unknown. */
   only(id: string): ReportedResult | undefined;
 }
 
 /** Computed lazily, as most runs have their own results. */
-export function tracedReadings(nodes: readonly Node[]): TracedReadings {
+export function traceResults(nodes: readonly Node[]): TraceResults {
   let found: ReadonlyMap<string, ReportedResult | undefined> | undefined;
   return {
     only(id) {
@@ -226,8 +229,8 @@ function onlyResults(nodes: readonly Node[]): ReadonlyMap<string, ReportedResult
   const found = new Map<string, ReportedResult | undefined>();
   for (const node of nodes) {
     const { inputMessages = none, outputMessages = none } = node.reading.facts;
-    for (const { told } of [...inputMessages, ...outputMessages]) {
-      for (const one of told) {
+    for (const { results } of [...inputMessages, ...outputMessages]) {
+      for (const one of results) {
         if (one.id === undefined) continue;
         const known = found.get(one.id);
         if (known === undefined && !found.has(one.id)) found.set(one.id, one);
@@ -259,6 +262,6 @@ export function reportedWithoutId(models: readonly Node[]): readonly ReportedRes
 function anonymous(messages: readonly Message[], from: number): readonly ReportedResult[] {
   let found: ReportedResult[] | undefined;
   for (let at = from; at < messages.length; at++)
-    for (const one of messages[at]?.told ?? none) if (one.id === undefined) (found ??= []).push(one);
+    for (const one of messages[at]?.results ?? none) if (one.id === undefined) (found ??= []).push(one);
   return found ?? none;
 }

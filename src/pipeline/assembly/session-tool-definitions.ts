@@ -56,7 +56,7 @@ export function sessionTools<Trace>(): SessionTools<Trace> {
 
   return {
     learn(trace, drafts) {
-      const told = new Set<Trace>();
+      const affected = new Set<Trace>();
       for (const draft of drafts) {
         const key = sessionKey(draft);
         const { toolDefinitions } = draft.trace;
@@ -64,10 +64,10 @@ export function sessionTools<Trace>(): SessionTools<Trace> {
         const session = sessionOf(key);
         let isNew = false;
         for (const definition of toolDefinitions) if (learned(session.tools, definition)) isNew = true;
-        if (isNew) for (const other of session.wanting) if (other !== trace) told.add(other);
+        if (isNew) for (const other of session.wanting) if (other !== trace) affected.add(other);
         if (toolDefinitions.some(isBare)) wants(trace, session);
       }
-      return [...told];
+      return [...affected];
     },
     filled: (drafts) =>
       drafts.map((draft) => {
@@ -131,7 +131,10 @@ function completed(definition: ToolDefinition, known: KnownTool | undefined): To
  * The tools of a run. If its spans name tools, the configuration only completes their definitions and adds none, as a call of a tool that was not offered must
  * show. If they name none, the configured list counts.
  */
-export function offeredTools(told: readonly ToolDefinition[], configured: ReadonlyMap<string, ToolDefinition>): readonly ToolDefinition[] {
-  if (told.length === 0) return [...configured.values()];
-  return told.map((definition) => ({ ...configured.get(definition.name), ...definition }));
+export function offeredTools(
+  reported: readonly ToolDefinition[],
+  configured: ReadonlyMap<string, ToolDefinition>,
+): readonly ToolDefinition[] {
+  if (reported.length === 0) return [...configured.values()];
+  return reported.map((definition) => ({ ...configured.get(definition.name), ...definition }));
 }

@@ -62,23 +62,23 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
   let facts: SpanFacts | undefined;
   let dialects = readers.ids;
   for (const collector of readers.collectors) {
-    const told = collector.read(span, repeats, facts);
-    const all = facts === undefined ? told : joined(facts, told);
+    const own = collector.read(span, repeats, facts);
+    const all = facts === undefined ? own : joined(facts, own);
     // The reader by evidence is listed only if it adds a fact.
-    if (collector.recognisedBy.evidence !== undefined && !adds(told, facts ?? silent.facts))
+    if (collector.recognisedBy.evidence !== undefined && !adds(own, facts ?? silent.facts))
       dialects = dialects.filter((id) => id !== collector.id);
     facts = all;
   }
-  const said: SpanReading = { facts: facts ?? silent.facts, dialects, fromLogs: none };
-  const told = records.length === 0 ? said : withRecords(collectors, said, records);
-  const spoken = readers.takes.length === 0 ? told : { ...told, facts: readers.takes.reduce((left, take) => take(left), told.facts) };
-  return isTruncated(span, spoken.facts, readers, repeats) ? { ...spoken, facts: { ...spoken.facts, truncated: true } } : spoken;
+  const fromSpan: SpanReading = { facts: facts ?? silent.facts, dialects, fromLogs: none };
+  const joint = records.length === 0 ? fromSpan : withRecords(collectors, fromSpan, records);
+  const filtered = readers.takes.length === 0 ? joint : { ...joint, facts: readers.takes.reduce((left, take) => take(left), joint.facts) };
+  return isTruncated(span, filtered.facts, readers, repeats) ? { ...filtered, facts: { ...filtered.facts, truncated: true } } : filtered;
 }
 
 /** Whether `facts` has a member that `before` lacks. */
-function adds(told: SpanFacts, before: SpanFacts): boolean {
-  for (const key in told) if (key !== 'tool' && before[key as keyof SpanFacts] === undefined) return true;
-  for (const key in told.tool) if (before.tool?.[key as keyof ToolFacts] === undefined) return true;
+function adds(own: SpanFacts, before: SpanFacts): boolean {
+  for (const key in own) if (key !== 'tool' && before[key as keyof SpanFacts] === undefined) return true;
+  for (const key in own.tool) if (before.tool?.[key as keyof ToolFacts] === undefined) return true;
   return false;
 }
 
@@ -87,12 +87,12 @@ function withRecords(collectors: readonly Collector[], before: SpanReading, reco
   const dialects = [...before.dialects];
   const fromLogs = new Set<keyof SpanFacts>();
   for (const collector of collectors) {
-    const own = records.filter((record) => collector.logs?.events.includes(record.eventName) ?? false);
-    if (own.length === 0 || collector.logs === undefined) continue;
+    const events = records.filter((record) => collector.logs?.events.includes(record.eventName) ?? false);
+    if (events.length === 0 || collector.logs === undefined) continue;
     if (!dialects.includes(collector.id)) dialects.push(collector.id);
-    const told = collector.logs.read(own);
-    for (const key of Object.keys(told) as (keyof SpanFacts)[]) if (facts[key] === undefined) fromLogs.add(key);
-    facts = joined(facts, told);
+    const own = collector.logs.read(events);
+    for (const key of Object.keys(own) as (keyof SpanFacts)[]) if (facts[key] === undefined) fromLogs.add(key);
+    facts = joined(facts, own);
   }
   return { facts, dialects, fromLogs };
 }
@@ -103,9 +103,9 @@ function isTruncated(span: Span, facts: SpanFacts, { read, lists, others }: Read
   if ((span.droppedAttributes ?? 0) > 0) return true;
   if (role === undefined || role === 'tool' || role === 'step' || role === 'noise') return false;
   // When all parts are present, only a list with an attribute per item can have lost one.
-  const isTold = role === 'model' && hasItems(facts.inputMessages) && hasItems(facts.outputMessages) && hasItems(facts.toolDefinitions);
-  for (const key of isTold ? others : read) if (!isWhole(span, key)) return true;
-  if (isTold) for (const list of lists) if (!repeats.every(span, list, isWhole)) return true;
+  const hasAll = role === 'model' && hasItems(facts.inputMessages) && hasItems(facts.outputMessages) && hasItems(facts.toolDefinitions);
+  for (const key of hasAll ? others : read) if (!isWhole(span, key)) return true;
+  if (hasAll) for (const list of lists) if (!repeats.every(span, list, isWhole)) return true;
   return false;
 }
 
@@ -143,16 +143,18 @@ function betterRole(first: SpanFacts, second: SpanFacts): SpanFacts {
 
 /** Prefers messages with content over empty ones. */
 function betterMessages(first: SpanFacts, second: SpanFacts): Pick<SpanFacts, 'inputMessages' | 'outputMessages'> {
-  const input = second.inputMessages !== undefined && saysNothing(first.inputMessages) ? second.inputMessages : undefined;
-  const output = second.outputMessages !== undefined && saysNothing(first.outputMessages) ? second.outputMessages : undefined;
+  const input = second.inputMessages !== undefined && areEmpty(first.inputMessages) ? second.inputMessages : undefined;
+  const output = second.outputMessages !== undefined && areEmpty(first.outputMessages) ? second.outputMessages : undefined;
   // In most cases only one of them has messages.
   if (input === undefined && output === undefined) return silent.facts;
   return { ...(input === undefined ? {} : { inputMessages: input }), ...(output === undefined ? {} : { outputMessages: output }) };
 }
 
-function saysNothing(messages: readonly Message[] | undefined): boolean {
+function areEmpty(messages: readonly Message[] | undefined): boolean {
   return (
-    messages?.every(({ text, reasoning, asked, told }) => (text ?? reasoning) === undefined && asked.length + told.length === 0) === true
+    messages?.every(
+      ({ text, reasoning, requested, results }) => (text ?? reasoning) === undefined && requested.length + results.length === 0,
+    ) === true
   );
 }
 

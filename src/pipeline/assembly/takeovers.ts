@@ -90,7 +90,7 @@ function partyAfter(current: Party, node: Node, own: readonly Node[], parties: P
 }
 
 function askedBy({ reading: { facts } }: Node): readonly RequestedCall[] {
-  return (facts.outputMessages ?? []).flatMap((message: Message) => message.asked);
+  return (facts.outputMessages ?? []).flatMap((message: Message) => message.requested);
 }
 
 function toolsBetween(before: Node, after: Node, own: readonly Node[]): readonly Partial<RequestedCall>[] {

@@ -3,7 +3,7 @@ import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collecto
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
 import type { Drafted } from '../../model/mutable.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
-import { requestedCalls, canonical, ownReadings, reportedWithoutId, type Requested, type TracedReadings } from './requested-calls.ts';
+import { requestedCalls, canonical, runResults, reportedWithoutId, type Requested, type TraceResults } from './requested-calls.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
 import { lettersOf } from './event-spans.ts';
 import { errorOf, isPhrase } from './span-facts.ts';
@@ -22,46 +22,50 @@ export interface ToolCallsOf {
  * The tool calls of an agent. `traced`: results from other models of the trace, by call id. `enclosing`: the agent's span and its frames, which may report calls
  * when no model span does.
  */
-export function* toolCalls(own: readonly Node[], traced: TracedReadings, enclosing: readonly Node[]): Steps<ToolCallsOf> {
+export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing: readonly Node[]): Steps<ToolCallsOf> {
   const isLong = own.length > spansPerStep;
   const requests = sortedBy(own.filter(isModel), byStart);
-  const models = requests.some(asks) ? requests : [...requests, ...enclosing.filter(asks)];
-  const asked = requestedCalls(models);
+  const models = requests.some(requestsCalls) ? requests : [...requests, ...enclosing.filter(requestsCalls)];
+  const requested = requestedCalls(models);
   if (isLong) yield;
-  const repeated = idsAskedAgain(asked);
+  const repeated = sharedIds(requested);
   const executions = executionsOf(own.filter(isTool), repeated);
   if (isLong) yield;
-  const { pairs, taken } = pair(asked, executions);
-  const tellings = ownReadings(models);
-  const toldById = (id: string): ReportedResult | undefined => tellings.of(id) ?? traced.only(id);
-  const answers = answersOf(asked, ({ call: { id = '' }, turn }) => (repeated.has(id) ? tellings.after(turn, id) : toldById(id)), models);
+  const { pairs, taken } = pair(requested, executions);
+  const results = runResults(models);
+  const resultById = (id: string): ReportedResult | undefined => results.of(id) ?? traced.only(id);
+  const answers = answersOf(
+    requested,
+    ({ call: { id = '' }, turn }) => (repeated.has(id) ? results.after(turn, id) : resultById(id)),
+    models,
+  );
   const drafts: Placed[] = [];
   let unanswered = 0;
   for (const [at, execution] of executions.entries()) {
     if (at > 0 && at % spansPerStep === 0) yield;
     const partner = pairs.get(execution);
     const answer = partner === undefined ? undefined : answers[partner.order];
-    const told = answer ?? (execution.id === undefined ? undefined : toldById(execution.id));
+    const result = answer ?? (execution.id === undefined ? undefined : resultById(execution.id));
     drafts.push({
-      call: executed(execution, partner, told),
+      call: executed(execution, partner, result),
       order: partner?.order ?? Number.MAX_SAFE_INTEGER,
       arrival: execution.nodes[0]?.arrival ?? 0,
     });
   }
   const failures = failuresAmong(own);
-  for (const one of asked) {
+  for (const one of requested) {
     if (taken.has(one)) continue;
-    if (GIVEN_BACK.test(one.call.name)) continue;
+    if (WAY_BACK.test(one.call.name)) continue;
     const answer = answers[one.order];
     if (answer === undefined) unanswered++;
-    drafts.push({ call: onlyAsked(one, answer, failures(one)), order: one.order, arrival: 0 });
+    drafts.push({ call: requestedOnly(one, answer, failures(one)), order: one.order, arrival: 0 });
   }
   if (isLong) yield;
   return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered };
 }
 
 /** LangGraph's supervisor records the way back as a call that no model requested and no tool ran. */
-const GIVEN_BACK = /^transfer_back_to_/;
+const WAY_BACK = /^transfer_back_to_/;
 
 function isModel(node: Node): boolean {
   return node.reading.facts.role === 'model';
@@ -71,14 +75,14 @@ function isTool(node: Node): boolean {
   return node.reading.facts.role === 'tool';
 }
 
-function asks(node: Node): boolean {
-  return node.reading.facts.outputMessages?.some((message) => message.asked.length > 0) ?? false;
+function requestsCalls(node: Node): boolean {
+  return node.reading.facts.outputMessages?.some((message) => message.requested.length > 0) ?? false;
 }
 
 /** The result of each requested call: by its id, else the next unclaimed result with its name or without a name. */
 function answersOf(
-  asked: readonly Requested[],
-  toldById: (one: Requested) => ReportedResult | undefined,
+  requested: readonly Requested[],
+  resultById: (one: Requested) => ReportedResult | undefined,
   models: readonly Node[],
 ): readonly (ReportedResult | undefined)[] {
   const withoutId = reportedWithoutId(models);
@@ -86,21 +90,22 @@ function answersOf(
     withoutId.length === 0
       ? undefined
       : queuesOf(
-          withoutId.map((told, place) => ({ told, place })),
-          ({ told }) => told.name,
+          withoutId.map((result, place) => ({ result, place })),
+          ({ result }) => result.name,
         );
-  return asked.map(
+  return requested.map(
     (one) =>
-      (one.call.id === undefined ? undefined : toldById(one)) ?? earlier(unclaimed?.get(one.call.name), unclaimed?.get(undefined))?.told,
+      (one.call.id === undefined ? undefined : resultById(one)) ??
+      earlier(unclaimed?.get(one.call.name), unclaimed?.get(undefined))?.result,
   );
 }
 
 /** Ids that several calls of the run share. */
-function idsAskedAgain(asked: readonly Requested[]): ReadonlySet<string> {
+function sharedIds(requested: readonly Requested[]): ReadonlySet<string> {
   const [once, again] = [new Set<string>(), new Set<string>()];
   for (const {
     call: { id },
-  } of asked)
+  } of requested)
     if (id !== undefined) (once.has(id) ? again : once).add(id);
   return again;
 }
@@ -170,12 +175,12 @@ interface Pairs {
   readonly taken: ReadonlySet<Requested>;
 }
 
-function pair(asked: readonly Requested[], executions: readonly Execution[]): Pairs {
+function pair(requested: readonly Requested[], executions: readonly Execution[]): Pairs {
   const pairs = new Map<Execution, Requested>();
   const taken = new Set<Requested>();
   for (const { byId, left, right } of rules) {
     if (pairs.size === executions.length) break;
-    const free = taken.size === 0 ? asked : asked.filter((one) => !taken.has(one));
+    const free = taken.size === 0 ? requested : requested.filter((one) => !taken.has(one));
     if (free.length === 0) break;
     if (!executions.some((execution) => !pairs.has(execution) && left(execution) !== undefined)) continue;
     const all = queuesOf(free, right);
@@ -202,7 +207,7 @@ function pair(asked: readonly Requested[], executions: readonly Execution[]): Pa
 }
 
 function argumentsOf(execution: Execution): string {
-  const tool = telling(execution.nodes, 'arguments');
+  const tool = firstWith(execution.nodes, 'arguments');
   return tool === undefined ? '' : canonical(tool);
 }
 
@@ -211,20 +216,21 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
   if (first === undefined) throw new Error('an execution has at least one span');
   const { nodes } = execution;
   // Frameworks also write the single argument as plain text; the model's own object is better.
-  const given = objectGiven(nodes) ?? (isJsonObject(partner?.call.arguments) ? undefined : telling(nodes, 'arguments'));
+  const given = objectGiven(nodes) ?? (isJsonObject(partner?.call.arguments) ? undefined : firstWith(nodes, 'arguments'));
   const source = given ?? (partner?.call.arguments === undefined ? undefined : partner.call);
-  const returned = telling(nodes, 'result');
+  const returned = firstWith(nodes, 'result');
   const result = returned === undefined ? answer?.result : (returned.result ?? null);
-  const spanError = errorTold(nodes);
-  const toldText = typeof answer?.result === 'string' && spanError !== undefined && isPhrase(spanError.message) ? answer.result : undefined;
+  const spanError = firstError(nodes);
+  const resultText =
+    typeof answer?.result === 'string' && spanError !== undefined && isPhrase(spanError.message) ? answer.result : undefined;
   const error =
     spanError === undefined
       ? answer?.isError === true
-        ? toldError(answer)
+        ? resultError(answer)
         : undefined
-      : toldText === undefined
+      : resultText === undefined
         ? spanError
-        : { ...spanError, message: toldText };
+        : { ...spanError, message: resultText };
   const model: Provenance = partner?.fromLogs === true ? 'log_record' : 'model_message';
   const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: 'tool_span' };
   const call: Drafted<Partial<ToolCall>> = { name: (execution.nameIsGuess ? partner?.call.name : undefined) ?? execution.name };
@@ -233,7 +239,7 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
     call.id = id;
     provenance.id = execution.id === undefined ? model : 'tool_span';
   }
-  const toolId = telling(nodes, 'toolId')?.toolId;
+  const toolId = firstWith(nodes, 'toolId')?.toolId;
   if (toolId !== undefined) call.toolId = toolId;
   if (source !== undefined) {
     addArguments(source, call);
@@ -244,8 +250,8 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
     provenance.result = returned === undefined ? model : 'tool_span';
   }
   addTruncated(
-    source === undefined ? (telling(nodes, 'argumentsPart') ?? partner?.call)?.argumentsPart : undefined,
-    result === undefined ? (telling(nodes, 'resultPart') ?? answer)?.resultPart : undefined,
+    source === undefined ? (firstWith(nodes, 'argumentsPart') ?? partner?.call)?.argumentsPart : undefined,
+    result === undefined ? (firstWith(nodes, 'resultPart') ?? answer)?.resultPart : undefined,
     call,
   );
   if (error !== undefined) {
@@ -262,7 +268,7 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
 }
 
 /** The tool facts of the first span that has the member. */
-function telling(nodes: readonly Node[], key: 'arguments' | 'argumentsPart' | 'result' | 'resultPart' | 'toolId'): ToolFacts | undefined {
+function firstWith(nodes: readonly Node[], key: 'arguments' | 'argumentsPart' | 'result' | 'resultPart' | 'toolId'): ToolFacts | undefined {
   for (const {
     reading: {
       facts: { tool },
@@ -283,7 +289,7 @@ function objectGiven(nodes: readonly Node[]): ToolFacts | undefined {
 }
 
 /** The first error with a message, else the first. */
-function errorTold(nodes: readonly Node[]): ToolError | undefined {
+function firstError(nodes: readonly Node[]): ToolError | undefined {
   let found: ToolError | undefined;
   for (const {
     span,
@@ -304,13 +310,13 @@ function errorTold(nodes: readonly Node[]): ToolError | undefined {
  */
 function failuresAmong(own: readonly Node[]): (one: Requested) => ToolError | undefined {
   let failed: Node[] | undefined;
-  return ({ call: { name }, askedAtUnixNano, answeredAtUnixNano }) => {
+  return ({ call: { name }, requestedAtUnixNano, answeredAtUnixNano }) => {
     // Computed lazily, as most calls have a tool span.
     failed ??= own.filter(isFailedStep);
     const at = failed.findIndex(
       ({ span }) =>
         isNamedAfter(span.name, name) &&
-        span.startUnixNano >= askedAtUnixNano &&
+        span.startUnixNano >= requestedAtUnixNano &&
         (answeredAtUnixNano === undefined || span.endUnixNano <= answeredAtUnixNano),
     );
     const [node] = at === -1 ? [] : failed.splice(at, 1);
@@ -328,38 +334,38 @@ function isNamedAfter(span: string, tool: string): boolean {
   return span.endsWith(tool) && !/\w/.test(span.charAt(span.length - tool.length - 1));
 }
 
-function onlyAsked(
-  { call: asked, fromLogs, askedAtUnixNano, answeredAtUnixNano, turn }: Requested,
+function requestedOnly(
+  { call: requested, fromLogs, requestedAtUnixNano, answeredAtUnixNano, turn }: Requested,
   answer: ReportedResult | undefined,
   failure: ToolError | undefined,
 ): ToolCall {
   const source: Provenance = fromLogs ? 'log_record' : 'model_message';
   const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: source };
-  const call: Drafted<Partial<ToolCall>> = { name: asked.name };
-  if (asked.id !== undefined) {
-    call.id = asked.id;
+  const call: Drafted<Partial<ToolCall>> = { name: requested.name };
+  if (requested.id !== undefined) {
+    call.id = requested.id;
     provenance.id = source;
   }
-  addArguments(asked, call);
-  if (asked.arguments !== undefined) provenance.arguments = source;
+  addArguments(requested, call);
+  if (requested.arguments !== undefined) provenance.arguments = source;
   if (answer?.result !== undefined) {
     call.result = answer.result;
     provenance.result = source;
   }
-  addTruncated(asked.argumentsPart, answer?.resultPart, call);
+  addTruncated(requested.argumentsPart, answer?.resultPart, call);
   if (failure !== undefined) {
     call.error = failure;
     provenance.error = 'tool_span';
-  } else if (answer?.isError === true) call.error = toldError(answer);
+  } else if (answer?.isError === true) call.error = resultError(answer);
   call.executed = answer !== undefined;
-  call.startUnixNano = askedAtUnixNano;
-  call.endUnixNano = answeredAtUnixNano ?? askedAtUnixNano;
+  call.startUnixNano = requestedAtUnixNano;
+  call.endUnixNano = answeredAtUnixNano ?? requestedAtUnixNano;
   call.turn = turn;
   call.provenance = provenance;
   return call as ToolCall;
 }
 
-function toldError(answer: ReportedResult): ToolError {
+function resultError(answer: ReportedResult): ToolError {
   return { message: plainText(answer.result ?? answer.resultPart ?? ''), sign: 'is_error' };
 }
 

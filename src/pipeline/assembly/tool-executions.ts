@@ -22,10 +22,10 @@ export function executionsOf(tools: readonly Node[], repeated: ReadonlySet<strin
   for (const node of tools) {
     const id = node.reading.facts.tool?.id;
     const beside = byPlace.get(node.parent);
-    const twin = beside === undefined ? undefined : twinAmong(beside, node);
+    const sibling = beside === undefined ? undefined : siblingOfOne(beside, node);
     const sameId = id === undefined ? undefined : byId.get(id);
     const isApart = id !== undefined && repeated.has(id) && sameId !== undefined && !sameId.some((other) => overlap(other, node));
-    const group = (isApart ? undefined : sameId) ?? outerGroup(node, groupOf) ?? (twin === undefined ? undefined : groupOf.get(twin));
+    const group = (isApart ? undefined : sameId) ?? outerGroup(node, groupOf) ?? (sibling === undefined ? undefined : groupOf.get(sibling));
     const members = group ?? [node];
     if (group === undefined) groups.push(members);
     else group.push(node);
@@ -54,10 +54,10 @@ function executionOf(nodes: readonly Node[]): Execution {
 }
 
 /** Searches the nearest siblings in time. */
-function twinAmong(beside: readonly Node[], node: Node): Node | undefined {
+function siblingOfOne(beside: readonly Node[], node: Node): Node | undefined {
   for (let at = beside.length - 1; at >= Math.max(0, beside.length - 1 - outerSpansMax); at--) {
     const other = beside[at];
-    if (other !== undefined && isTwin(other, node)) return other;
+    if (other !== undefined && isSameExecution(other, node)) return other;
   }
   return undefined;
 }
@@ -72,7 +72,7 @@ function outerGroup(node: Node, groupOf: ReadonlyMap<Node, Node[]>): Node[] | un
 }
 
 /** Whether two instrumentations report the same execution at the same time. */
-function isTwin(a: Node, b: Node): boolean {
+function isSameExecution(a: Node, b: Node): boolean {
   return overlap(a, b) && a.span.scope.name !== b.span.scope.name && canBeOne(a, b);
 }
 

@@ -151,7 +151,7 @@ testCases(
         role: 'model',
         inputMessages: [
           { role: 'user', text: 'q' },
-          { role: 'assistant', asked: [{ id: 'c1', name: 'search', arguments: { x: 1 } }] },
+          { role: 'assistant', requested: [{ id: 'c1', name: 'search', arguments: { x: 1 } }] },
         ],
         outputMessages: [{ role: 'assistant', text: 'a' }],
         toolDefinitions: [{ name: 'search', description: 'finds' }],

@@ -32,7 +32,7 @@ describe('graph run', () => {
       role: 'agent',
       agentName: 'travel',
       inputMessages: [{ role: 'user', text: 'q' }],
-      outputMessages: [{ asked: [{ id: 'c1', name: 't' }] }, { told: [{ id: 'c1', result: 'r' }] }, { text: 'a' }],
+      outputMessages: [{ requested: [{ id: 'c1', name: 't' }] }, { results: [{ id: 'c1', result: 'r' }] }, { text: 'a' }],
     });
   });
 

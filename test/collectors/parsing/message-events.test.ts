@@ -53,8 +53,8 @@ describe('message-events', () => {
       expect(eventMessages(span({ id: 1, events: [{ name: 'exception' }, ...events] }))).toMatchObject({
         input: [
           { role: 'user', text: 'q' },
-          { role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },
-          { role: 'tool', told: [{ id: 'c1', result: 'r' }] },
+          { role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },
+          { role: 'tool', results: [{ id: 'c1', result: 'r' }] },
         ],
         output: [{ role: 'assistant', text: 'a' }],
       });
@@ -78,6 +78,6 @@ describe('message-events', () => {
         { name: 'gen_ai.choice', attributes: { message: 7 } },
       ],
     });
-    expect(eventMessages(empty)).toMatchObject({ input: [{ role: 'user', asked: [], told: [] }], output: [{ role: 'assistant' }] });
+    expect(eventMessages(empty)).toMatchObject({ input: [{ role: 'user', requested: [], results: [] }], output: [{ role: 'assistant' }] });
   });
 });

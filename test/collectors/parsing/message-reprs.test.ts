@@ -9,27 +9,27 @@ const messages: readonly { readonly name: string; readonly text: string; readonl
   {
     name: 'Haystack’s message of the user',
     text: "ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[TextContent(text='q')], _name=None, _meta={})",
-    message: { role: 'user', text: 'q', asked: [], told: [] },
+    message: { role: 'user', text: 'q', requested: [], results: [] },
   },
   {
     name: 'Haystack’s call',
     text: `ChatMessage(_role=<ChatRole.ASSISTANT: 'assistant'>, _content=[${call}], _name=None, _meta={'model': 'm'})`,
-    message: { role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1, _y: true } }], told: [] },
+    message: { role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1, _y: true } }], results: [] },
   },
   {
     name: 'Haystack’s result of a call that failed',
     text: `ChatMessage(_role=<ChatRole.TOOL: 'tool'>, _content=[ToolCallResult(result='boom', origin=${call}, error=True)], _meta={})`,
-    message: { role: 'tool', asked: [], told: [{ id: 'c1', name: 't', result: 'boom', isError: true }] },
+    message: { role: 'tool', requested: [], results: [{ id: 'c1', name: 't', result: 'boom', isError: true }] },
   },
   {
     name: 'LlamaIndex’s message',
     text: "ChatMessage(role=<MessageRole.ASSISTANT: 'assistant'>, additional_kwargs={}, blocks=[], content=[TextBlock(block_type='text', text='a')])",
-    message: { role: 'assistant', text: 'a', asked: [], told: [] },
+    message: { role: 'assistant', text: 'a', requested: [], results: [] },
   },
   {
     name: 'LangChain’s message',
     text: "HumanMessage(content='q', additional_kwargs={}, response_metadata={})",
-    message: { role: 'user', text: 'q', asked: [], told: [] },
+    message: { role: 'user', text: 'q', requested: [], results: [] },
   },
 ];
 
@@ -39,6 +39,6 @@ describe('message reprs', () => {
 
   test.each(['Paris(capital)', "Answer(text='a')", 'ChatMessage(_role=', 'plain words'])('message reprs: %s is no message', (text) => {
     expect(messageInRepr(text)).toBeUndefined();
-    expect(readMessages([text], 'user')).toEqual([{ role: 'user', text, asked: [], told: [] }]);
+    expect(readMessages([text], 'user')).toEqual([{ role: 'user', text, requested: [], results: [] }]);
   });
 });

@@ -5,11 +5,11 @@ import type { AttributeValue } from '../../../src/model/span.ts';
 
 /** The same exchange, as every family writes it: a question, two calls, their results, the answer. */
 const exchange = [
-  { role: 'system', text: 'be kind', asked: [], told: [] },
-  { role: 'user', text: 'q', asked: [], told: [] },
-  { role: 'assistant', asked: [{ id: 'c1', name: 'f', arguments: { x: 1 } }], told: [] },
-  { role: 'tool', asked: [], told: [{ id: 'c1', result: { r: 1 } }] },
-  { role: 'assistant', text: 'a', asked: [], told: [] },
+  { role: 'system', text: 'be kind', requested: [], results: [] },
+  { role: 'user', text: 'q', requested: [], results: [] },
+  { role: 'assistant', requested: [{ id: 'c1', name: 'f', arguments: { x: 1 } }], results: [] },
+  { role: 'tool', requested: [], results: [{ id: 'c1', result: { r: 1 } }] },
+  { role: 'assistant', text: 'a', requested: [], results: [] },
 ];
 
 const families: readonly { readonly name: string; readonly messages: AttributeValue }[] = [
@@ -220,17 +220,17 @@ const single: readonly { readonly name: string; readonly raw: AttributeValue | u
   {
     name: 'a failed result of the AI SDK',
     raw: [{ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', output: { type: 'error-text', value: 'boom' } }] }],
-    messages: [{ told: [{ id: 'c1', result: 'boom', isError: true }] }],
+    messages: [{ results: [{ id: 'c1', result: 'boom', isError: true }] }],
   },
   {
     name: 'a failed result of Anthropic',
     raw: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'boom', is_error: true }] }],
-    messages: [{ role: 'tool', told: [{ result: 'boom', isError: true }] }],
+    messages: [{ role: 'tool', results: [{ result: 'boom', isError: true }] }],
   },
   {
     name: 'a failed tool message of LangChain',
     raw: [{ lc: 1, id: ['ToolMessage'], kwargs: { content: 'boom', tool_call_id: 'c1', status: 'error' } }],
-    messages: [{ told: [{ id: 'c1', result: 'boom', isError: true }] }],
+    messages: [{ results: [{ id: 'c1', result: 'boom', isError: true }] }],
   },
   {
     name: 'results beside a question',
@@ -243,17 +243,17 @@ const single: readonly { readonly name: string; readonly raw: AttributeValue | u
         ],
       },
     ],
-    messages: [{ role: 'user', text: 'and now?', told: [{ id: 'c1', result: 'r' }] }],
+    messages: [{ role: 'user', text: 'and now?', results: [{ id: 'c1', result: 'r' }] }],
   },
   {
     name: 'a call without a name is none',
     raw: [{ role: 'assistant', tool_calls: [{ id: 'c1', function: { arguments: '{}' } }, null, 'x'] }],
-    messages: [{ asked: [] }],
+    messages: [{ requested: [] }],
   },
   {
     name: 'a call whose arguments are no object',
     raw: [{ role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'f', arguments: '{"x":' } }] }],
-    messages: [{ asked: [{ name: 'f', arguments: null, argumentsText: '{"x":' }] }],
+    messages: [{ requested: [{ name: 'f', arguments: null, argumentsText: '{"x":' }] }],
   },
   {
     name: 'roles that are named like members of every object',

@@ -5,9 +5,9 @@ import type { AttributeValue } from '../../../src/model/span.ts';
 
 const chat = [{ role: 'user', content: 'q' }];
 const definition = { type: 'function', function: { name: 't', description: 'd', parameters: { type: 'object' } } };
-const question = { role: 'user', text: 'q', asked: [], told: [] };
-const asks = { role: 'assistant', asked: [{ id: 'c1', name: 't', arguments: { x: 1 } }], told: [] };
-const says = { role: 'assistant', text: 'a', asked: [], told: [] };
+const question = { role: 'user', text: 'q', requested: [], results: [] };
+const asks = { role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }], results: [] };
+const says = { role: 'assistant', text: 'a', requested: [], results: [] };
 
 const requests: readonly {
   readonly name: string;
@@ -33,12 +33,12 @@ const requests: readonly {
   {
     name: 'the Responses API’s input as a text, with instructions',
     input: { instructions: 'be kind', input: 'q' },
-    messages: [{ role: 'system', text: 'be kind', asked: [], told: [] }, question],
+    messages: [{ role: 'system', text: 'be kind', requested: [], results: [] }, question],
   },
   {
     name: 'a system text apart, as Anthropic takes it',
     input: { system: 'be kind', messages: chat },
-    messages: [{ role: 'system', text: 'be kind', asked: [], told: [] }, question],
+    messages: [{ role: 'system', text: 'be kind', requested: [], results: [] }, question],
   },
   { name: 'LangChain’s prompts', input: { prompts: ['q'] }, messages: [question] },
   { name: 'a member that is null is passed over', input: { messages: null, input: 'q' }, messages: [question] },

@@ -49,8 +49,8 @@ test.each([
 });
 
 test('span-facts: messages that say something win over empty ones, and only over these', () => {
-  const empty: SpanFacts = { outputMessages: [{ role: 'assistant', asked: [], told: [] }] };
-  const answer = (text: string): SpanFacts => ({ outputMessages: [{ role: 'assistant', text, asked: [], told: [] }] });
+  const empty: SpanFacts = { outputMessages: [{ role: 'assistant', requested: [], results: [] }] };
+  const answer = (text: string): SpanFacts => ({ outputMessages: [{ role: 'assistant', text, requested: [], results: [] }] });
   expect(joined(empty, answer('a')).outputMessages).toEqual(answer('a').outputMessages);
   expect(joined(answer('a'), answer('b')).outputMessages).toEqual(answer('a').outputMessages);
   expect(joined(answer('a'), empty).outputMessages).toEqual(answer('a').outputMessages);
