@@ -27,6 +27,9 @@ const knowsFlags = process.versions.v8.startsWith('13.');
 /** More than V8 accepts outside its heap between two collections. */
 const pressingBytes = 80 * 1024 * 1024;
 
+/** Growth of the heap between two collections while memory is scarce. 0: as V8 decides. */
+const growthPercentOften = 40;
+
 export function machineMemory(): Memory {
   // The flag takes effect in every context that is made after it is set.
   setFlagsFromString('--expose-gc');
@@ -54,7 +57,10 @@ export function machineMemory(): Memory {
       isOften = often;
       // Bodies and packed spans lie outside the heap. By default V8 collects the whole heap for every 64 MiB of them: every second under load.
       // With this flag it collects when both together have grown by a share.
-      if (knowsFlags) setFlagsFromString(`--${often ? 'no-' : ''}external-memory-accounted-in-global-limit`);
+      if (!knowsFlags) return;
+      setFlagsFromString(`--${often ? 'no-' : ''}external-memory-accounted-in-global-limit`);
+      // By default a small heap grows to several times what is alive in it. V8 reads the flag after each collection.
+      setFlagsFromString(`--heap-growing-percent=${often ? growthPercentOften : 0}`);
     },
   };
 }
