@@ -2,6 +2,7 @@
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { circuitBreaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
+import { unexpectedFailure } from './export-outcome.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import type { Entry, PerRunQueue } from './per-run-queue.ts';
 
@@ -118,6 +119,6 @@ async function sent(exporter: Exporter, item: ExportItem): Promise<ExportOutcome
   try {
     return await exporter.send(item);
   } catch (error) {
-    return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+    return unexpectedFailure(error);
   }
 }

@@ -31,6 +31,30 @@ export function refusalNamed<Outcome extends ExportOutcome>(outcome: Outcome, na
   return { ...outcome, error: `${outcome.error}: ${names.join(' or ')} is refused` };
 }
 
+/** The outcome when an exporter throws. The name of the error is safe, its message may quote the item. */
+export function unexpectedFailure(error: unknown): ExportFailure {
+  return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+}
+
+/** The backend does not have the span or trace of the item. `what`: the sentence about it. */
+export function missing(what: string): ExportFailure & { readonly isMissing: true } {
+  return { kind: 'failed', retryable: true, isMissing: true, error: what };
+}
+
+/** A 404 whose body matches `says` means that the target has not arrived. Any other 404 concerns the address. */
+export function missingOr(answer: Answer, says: RegExp, what: string): ExportOutcome {
+  return hasStatus(answer, 404) && says.test(answer.body.toString()) ? missing(what) : exportOutcome(answer);
+}
+
+/** The outcome of a deletion; what does not exist counts as deleted. */
+export function deletionOutcome(answer: Answer): ExportOutcome {
+  return hasStatus(answer, 404) ? { kind: 'sent' } : exportOutcome(answer);
+}
+
+export function hasStatus(answer: Answer, status: number): answer is Extract<Answer, { readonly kind: 'answered' }> {
+  return answer.kind === 'answered' && answer.status === status;
+}
+
 /** Sends the requests of one item in order and stops at the first failure. A retry of the item sends all of them again. */
 export async function oneByOne<Part>(parts: readonly Part[], send: (part: Part) => Promise<ExportOutcome>): Promise<ExportOutcome> {
   for (const part of parts) {

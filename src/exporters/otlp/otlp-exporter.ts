@@ -2,7 +2,7 @@
 import type { OtlpSignal } from '../../otlp/write/responses.ts';
 import type { Exporter, ExportOutcome } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
-import { exportOutcome, refusalNamed, rejectedFault } from '../delivery/export-outcome.ts';
+import { exportOutcome, refusalNamed, rejectedFault, unexpectedFailure } from '../delivery/export-outcome.ts';
 import type { ExporterSettings } from '../settings.ts';
 import { otlpTransport, rejectedIn } from './otlp-transport.ts';
 import {
@@ -59,7 +59,7 @@ export function otlpExporter<Item>(
         const items = of(item);
         return items.length === 0 ? { kind: 'sent' } : await sendTogether(writer.write(...items));
       } catch (error) {
-        return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+        return unexpectedFailure(error);
       }
     },
     probe: () => send([]),

@@ -4,7 +4,7 @@
  */
 import { chunks } from '../../model/chunks.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
+import { exportOutcome, missing, oneByOne } from '../delivery/export-outcome.ts';
 import {
   type ScoreApiAccount,
   type ScoreApiBackend,
@@ -13,7 +13,7 @@ import {
   type ScoreApiRequest,
   projectId,
 } from './score-api-backend.ts';
-import { type ScoreApiScore, worstPerName } from './score-api-score.ts';
+import { type ScoreApiScore, type SpanScore, spanScores, worstPerName } from './score-api-score.ts';
 import { type Answer, answerObject, objectsIn } from '../delivery/http-client.ts';
 
 /** Spans per query, which keeps it at some kilobytes. */
@@ -48,16 +48,8 @@ export const braintrust = {
   supposed: supposedAnswer,
 } as const satisfies ScoreApiBackend;
 
-interface Placed {
-  readonly spanId: string;
-  readonly score: ScoreApiScore;
-}
-
 async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, account: ScoreApiAccount): Promise<ScoreApiOutcome> {
-  const placed = worstPerName(
-    scores.flatMap((score): readonly Placed[] => (score.place.kind === 'session' ? [] : [{ spanId: score.place.spanId, score }])),
-    ({ spanId }) => spanId,
-  );
+  const placed = worstPerName(spanScores(scores), ({ place }) => place.spanId);
   if (placed.length === 0) return { kind: 'sent' };
   const project = await projectId({
     call,
@@ -67,8 +59,8 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, accou
   });
   if (typeof project === 'object') return project;
   const rows = new Map<string, string>();
-  const since = new Date(Math.min(...placed.map(({ score }) => score.timeMs)) - beforeMs).toISOString();
-  const looked = await oneByOne(chunks([...new Set(placed.map(({ spanId }) => spanId))], spansMax), async (spans) => {
+  const since = new Date(Math.min(...placed.map(({ timeMs }) => timeMs)) - beforeMs).toISOString();
+  const lookup = await oneByOne(chunks([...new Set(placed.map(({ place }) => place.spanId))], spansMax), async (spans) => {
     const answer = await call({
       method: 'POST',
       path: '/btql',
@@ -77,19 +69,14 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, accou
     for (const [spanId, id] of rowsIn(answer)) rows.set(spanId, id);
     return exportOutcome(answer);
   });
-  if (looked.kind === 'failed') return looked;
-  const there = placed.filter(({ spanId }) => rows.has(spanId));
+  if (lookup.kind === 'failed') return lookup;
+  const there = placed.filter(({ place }) => rows.has(place.spanId));
   const outcome = await oneByOne(chunks(there, scoresMax), async (some) =>
     exportOutcome(await call({ method: 'POST', path: `/v1/project_logs/${project}/insert`, body: { events: merges(some, rows) } })),
   );
   if (outcome.kind === 'failed' || there.length === placed.length) return outcome;
-  return {
-    kind: 'failed',
-    retryable: true,
-    isMissing: true,
-    error: 'its span is not there',
-    only: new Set(placed.filter(({ spanId }) => !rows.has(spanId)).map(({ score }) => score.id)),
-  };
+  const only = new Set(placed.filter(({ place }) => !rows.has(place.spanId)).map(({ id }) => id));
+  return { ...missing('its span is not there'), only };
 }
 
 /** Ids are hexadecimal, so the query needs no escaping. */
@@ -105,12 +92,12 @@ function rowsIn(answer: Answer): readonly (readonly [string, string])[] {
 }
 
 /** One event per row. A null removes the score. */
-function merges(placed: readonly Placed[], rows: ReadonlyMap<string, string>): readonly JsonObject[] {
-  return [...Map.groupBy(placed, ({ spanId }) => rows.get(spanId) ?? '')].map(([id, own]) => ({
+function merges(placed: readonly SpanScore[], rows: ReadonlyMap<string, string>): readonly JsonObject[] {
+  return [...Map.groupBy(placed, ({ place }) => rows.get(place.spanId) ?? '')].map(([id, own]) => ({
     id,
     _is_merge: true,
-    scores: Object.fromEntries(own.map(({ score: { name, value } }) => [name, value.kind === 'scored' ? value.score : null])),
-    metadata: { tracejury: Object.fromEntries(own.map(({ score }) => [score.name, metadataOf(score)])) },
+    scores: Object.fromEntries(own.map(({ name, value }) => [name, value.kind === 'scored' ? value.score : null])),
+    metadata: { tracejury: Object.fromEntries(own.map((score) => [score.name, metadataOf(score)])) },
   }));
 }
 
@@ -121,6 +108,6 @@ function metadataOf({ value, explanation, metadata }: ScoreApiScore): JsonValue 
 
 function supposedAnswer({ path, body }: ScoreApiRequest): JsonValue {
   if (path.startsWith('/v1/project?')) return { objects: [{ id: '00000000-0000-0000-0000-000000000000' }] };
-  const asked = body !== undefined && isJsonObject(body) ? String(member(body, 'query')) : '';
-  return { data: [...asked.matchAll(/span_id = '(\w+)'/g)].map(([, id = '']) => ({ id: `row of span ${id}`, span_id: id })) };
+  const text = body !== undefined && isJsonObject(body) ? String(member(body, 'query')) : '';
+  return { data: [...text.matchAll(/span_id = '(\w+)'/g)].map(([, id = '']) => ({ id: `row of span ${id}`, span_id: id })) };
 }

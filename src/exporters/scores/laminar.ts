@@ -5,10 +5,9 @@
 import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
+import { missingOr, oneByOne } from '../delivery/export-outcome.ts';
 import type { ScoreApiBackend, ScoreApiCall } from './score-api-backend.ts';
 import { type ScoreApiScore, uuidText } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-client.ts';
 
 /** Scores per request: with explanations of some kilobytes far below the limit. */
 const scoresMax = 100;
@@ -39,7 +38,9 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall): Prom
   const requests = [...traces].flatMap(([traceId, own]) =>
     chunks(own, scoresMax).map((some) => ({ traceId: uuidText(traceId), metadata: Object.assign({}, ...some.map(entries)) as JsonObject })),
   );
-  return oneByOne(requests, async (body) => outcomeOf(await call({ method: 'POST', path: '/v1/traces/metadata', body })));
+  return oneByOne(requests, async (body) =>
+    missingOr(await call({ method: 'POST', path: '/v1/traces/metadata', body }), /Trace not found/, 'its trace is not there'),
+  );
 }
 
 function entries({ name, value, explanation }: ScoreApiScore): JsonObject {
@@ -50,10 +51,4 @@ function entries({ name, value, explanation }: ScoreApiScore): JsonObject {
     [`${key}.label`]: value.kind === 'failed' ? `error: ${value.error}` : value.label === '' ? null : value.label,
     [`${key}.explanation`]: explanation,
   };
-}
-
-/** `Trace not found`: the trace has not arrived yet. Any other 404 concerns the address. */
-function outcomeOf(answer: Answer): ExportOutcome {
-  const isMissing = answer.kind === 'answered' && answer.status === 404 && answer.body.includes('Trace not found');
-  return isMissing ? { kind: 'failed', retryable: true, isMissing, error: 'its trace is not there' } : exportOutcome(answer);
 }

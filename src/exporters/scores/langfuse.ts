@@ -6,9 +6,9 @@ import { hash } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
+import { deletionOutcome, exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall } from './score-api-backend.ts';
-import { type ScoreApiScore, uuidText } from './score-api-score.ts';
+import { isEnded, type ScoreApiScore, uuidText } from './score-api-score.ts';
 import { type Answer, answerObject } from '../delivery/http-client.ts';
 
 /** As many as Langfuse's own clients send; with explanations of some kilobytes far below the limit of 4.5 MB. */
@@ -47,10 +47,9 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { key
     async (batch) => outcomeOf(await call({ method: 'POST', path: '/api/public/ingestion', body: { batch } })),
   );
   if (outcome.kind === 'failed') return outcome;
-  const ended = scores.filter(({ value, revision }) => value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1));
   return oneByOne(
-    ended.flatMap(({ id }) => suffixes.map((suffix) => `${id}${suffix}`)),
-    async (id) => deletion(await call({ method: 'DELETE', path: `/api/public/scores/${id}` })),
+    scores.filter(isEnded).flatMap(({ id }) => suffixes.map((suffix) => `${id}${suffix}`)),
+    async (id) => deletionOutcome(await call({ method: 'DELETE', path: `/api/public/scores/${id}` })),
   );
 }
 
@@ -100,9 +99,4 @@ function outcomeOf(answer: Answer): ExportOutcome {
 function statusOf(error: JsonValue): number {
   const status = isJsonObject(error) ? member(error, 'status') : undefined;
   return typeof status === 'number' ? status : 500;
-}
-
-/** A score that does not exist counts as deleted. */
-function deletion(answer: Answer): ExportOutcome {
-  return answer.kind === 'answered' && answer.status === 404 ? { kind: 'sent' } : exportOutcome(answer);
 }

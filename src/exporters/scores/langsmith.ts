@@ -4,9 +4,9 @@
  */
 import { member, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
+import { deletionOutcome, exportOutcome, hasStatus, missing, oneByOne } from '../delivery/export-outcome.ts';
 import { type ScoreApiAccount, type ScoreApiBackend, type ScoreApiCall, projectId } from './score-api-backend.ts';
-import { type ScoreApiScore, uuidText } from './score-api-score.ts';
+import { type ScoreApiScore, type SpanScore, spanScores, uuidText } from './score-api-score.ts';
 import { type Answer, answerObject } from '../delivery/http-client.ts';
 
 /** The API refuses scores with more digits. */
@@ -41,9 +41,7 @@ export const langsmith = {
 } as const satisfies ScoreApiBackend;
 
 async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, account: ScoreApiAccount): Promise<ExportOutcome> {
-  const placed = scores.flatMap((score) =>
-    score.place.kind === 'session' ? [] : [{ score, runId: uuidText(score.place.spanId.padStart(32, '0')) }],
-  );
+  const placed = spanScores(scores);
   if (placed.length === 0) return { kind: 'sent' };
   const project = await projectId({
     call,
@@ -52,27 +50,19 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, accou
     listIn: (body) => body,
   });
   if (typeof project === 'object') return project;
-  return oneByOne(placed, ({ score, runId }) =>
-    written({ score, call, feedback: feedback(score), place: { run_id: runId, ...(project === '' ? {} : { session_id: project }) } }),
-  );
+  return oneByOne(placed, (score) => written(score, call, project));
 }
 
-interface Writing {
-  readonly score: ScoreApiScore;
-  readonly call: ScoreApiCall;
-  /** The fields that a revision changes. */
-  readonly feedback: JsonObject;
-  readonly place: JsonObject;
-}
-
-async function written({ score, call, feedback: changeable, place }: Writing): Promise<ExportOutcome> {
+async function written(score: SpanScore, call: ScoreApiCall, project: string): Promise<ExportOutcome> {
+  const changeable = feedback(score);
+  const place = { run_id: uuidText(score.place.spanId.padStart(32, '0')), ...(project === '' ? {} : { session_id: project }) };
   const id = uuidText(score.id);
   const path = `/feedback/${id}`;
-  if (score.value.kind === 'withdrawn') return gone(await call({ method: 'DELETE', path }));
+  if (score.value.kind === 'withdrawn') return deletionOutcome(await call({ method: 'DELETE', path }));
   const change = (): Promise<Answer> => call({ method: 'PATCH', path, body: changeable });
   if (score.revision > 1) {
     const answer = await change();
-    if (!has(answer, 404)) return exportOutcome(answer);
+    if (!hasStatus(answer, 404)) return exportOutcome(answer);
   }
   const source = { type: score.evaluatorKind === 'judge' ? 'model' : 'api', metadata: score.metadata };
   const answer = await call({
@@ -80,9 +70,10 @@ async function written({ score, call, feedback: changeable, place }: Writing): P
     path: '/feedback',
     body: { id, ...place, key: score.name, ...changeable, feedback_source: source },
   });
-  return has(answer, 409) ? exportOutcome(await change()) : creation(answer);
+  return hasStatus(answer, 409) ? exportOutcome(await change()) : creation(answer);
 }
 
+/** The fields that a revision changes. */
 function feedback({ value, explanation }: ScoreApiScore): JsonObject {
   if (value.kind !== 'scored')
     return { score: null, value: value.kind === 'failed' ? `error: ${value.error}` : null, comment: explanation };
@@ -91,15 +82,6 @@ function feedback({ value, explanation }: ScoreApiScore): JsonObject {
 
 /** A run that may still arrive has a `detail` that names it; for a wrong address `detail` is `Not Found`. */
 function creation(answer: Answer): ExportOutcome {
-  const detail = has(answer, 404) ? member(answerObject(answer) ?? {}, 'detail') : undefined;
-  const isMissing = typeof detail === 'string' && detail !== 'Not Found';
-  return isMissing ? { kind: 'failed', retryable: true, isMissing, error: 'its run is not there' } : exportOutcome(answer);
-}
-
-function gone(answer: Answer): ExportOutcome {
-  return has(answer, 404) ? { kind: 'sent' } : exportOutcome(answer);
-}
-
-function has(answer: Answer, status: number): boolean {
-  return answer.kind === 'answered' && answer.status === status;
+  const detail = hasStatus(answer, 404) ? member(answerObject(answer) ?? {}, 'detail') : undefined;
+  return typeof detail === 'string' && detail !== 'Not Found' ? missing('its run is not there') : exportOutcome(answer);
 }

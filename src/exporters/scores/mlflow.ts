@@ -4,9 +4,9 @@
  */
 import { isJsonObject, member, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
+import { missingOr, oneByOne } from '../delivery/export-outcome.ts';
 import type { ScoreApiBackend, ScoreApiCall, ScoreApiRequest } from './score-api-backend.ts';
-import type { ScoreApiScore } from './score-api-score.ts';
+import { type ScoreApiScore, type SpanScore, spanScores } from './score-api-score.ts';
 import { type Answer, answerObject, objectsIn } from '../delivery/http-client.ts';
 
 /** A trace comes with all its assessments, up to the number of scores of a run. */
@@ -43,10 +43,7 @@ export const mlflow = {
 } as const satisfies ScoreApiBackend;
 
 async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall): Promise<ExportOutcome> {
-  const traces = Map.groupBy(
-    scores.flatMap((score) => (score.place.kind === 'session' ? [] : [{ ...score, place: score.place }])),
-    ({ place }) => `tr-${place.traceId}`,
-  );
+  const traces = Map.groupBy(spanScores(scores), ({ place }) => `tr-${place.traceId}`);
   return oneByOne([...traces], async ([trace, own]) => {
     const path = `/api/3.0/mlflow/traces/${trace}`;
     const answer = await call({ method: 'GET', path, answerBytesMax: traceBytesMax });
@@ -59,15 +56,13 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall): Prom
   });
 }
 
-type Placed = ScoreApiScore & { readonly place: Exclude<ScoreApiScore['place'], { readonly kind: 'session' }> };
-
 function requestsFor({
   score,
   trace,
   path,
   known,
 }: {
-  readonly score: Placed;
+  readonly score: SpanScore;
   readonly trace: string;
   readonly path: string;
   readonly known: string | undefined;
@@ -128,8 +123,6 @@ function below(from: JsonObject | undefined, key: string): JsonObject | undefine
   return value !== undefined && isJsonObject(value) ? value : undefined;
 }
 
-/** `RESOURCE_DOES_NOT_EXIST`: the trace has not arrived yet. Any other 404 concerns the address. */
 function outcomeOf(answer: Answer): ExportOutcome {
-  const isMissing = answer.kind === 'answered' && answer.status === 404 && answer.body.includes('"RESOURCE_DOES_NOT_EXIST"');
-  return isMissing ? { kind: 'failed', retryable: true, isMissing, error: 'its trace is not there' } : exportOutcome(answer);
+  return missingOr(answer, /"RESOURCE_DOES_NOT_EXIST"/, 'its trace is not there');
 }

@@ -5,12 +5,12 @@
  */
 import { hash } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';
-import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { member, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
+import { exportOutcome, hasStatus, missing, oneByOne } from '../delivery/export-outcome.ts';
 import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall, ScoreApiOutcome, ScoreApiRequest } from './score-api-backend.ts';
-import { type ScoreApiScore, worstPerName } from './score-api-score.ts';
-import type { Answer } from '../delivery/http-client.ts';
+import { isEnded, type ScoreApiScore, spanScores, worstPerName } from './score-api-score.ts';
+import { type Answer, answerObject, objectsIn } from '../delivery/http-client.ts';
 
 /** Opik accepts 1000. */
 const scoresMax = 500;
@@ -60,10 +60,9 @@ const kinds = [
   { kind: 'traces/threads', idKey: 'thread_id' },
 ] as const;
 
-interface Placed {
+interface Placed extends ScoreApiScore {
   readonly kind: (typeof kinds)[number]['kind'];
-  readonly id: string;
-  readonly score: ScoreApiScore;
+  readonly targetId: string;
 }
 
 async function write(
@@ -72,47 +71,40 @@ async function write(
   { keys: { project = 'Default Project' } }: ScoreApiAccount,
 ): Promise<ScoreApiOutcome> {
   const placed: Placed[] = scores.flatMap((score) =>
-    score.place.kind === 'session' ? [{ kind: 'traces/threads' as const, id: score.place.sessionId, score }] : [],
+    score.place.kind === 'session' ? [{ ...score, kind: 'traces/threads' as const, targetId: score.place.sessionId }] : [],
   );
-  const traces = Map.groupBy(
-    scores.flatMap(({ place, ...score }) => (place.kind === 'session' ? [] : [{ ...score, place }])),
-    ({ place }) => place.traceId,
-  );
-  const missing = new Set<string>();
+  const traces = Map.groupBy(spanScores(scores), ({ place }) => place.traceId);
+  const only = new Set<string>();
   for (const [traceId, own] of traces) {
     const found = await traceIn(call, project, { traceId, timeMs: Math.min(...own.map(({ timeMs }) => timeMs)) });
     if (typeof found === 'object') return found;
     if (found === '') {
-      for (const { id } of own) missing.add(id);
+      for (const { id } of own) only.add(id);
       continue;
     }
     const time = found.slice(0, timeChars);
     placed.push(
       ...own.map((score): Placed =>
         score.place.kind === 'run' && score.place.isOutermost
-          ? { kind: 'traces', id: found, score }
-          : { kind: 'spans', id: `${time}${latterPart(score.place.spanId)}`, score },
+          ? { ...score, kind: 'traces', targetId: found }
+          : { ...score, kind: 'spans', targetId: `${time}${latterPart(score.place.spanId)}` },
       ),
     );
   }
-  const each = worstPerName(placed, ({ kind, id }) => `${kind} ${id}`);
+  const each = worstPerName(placed, ({ kind, targetId }) => `${kind} ${targetId}`);
   const writings = kinds.flatMap(({ kind, idKey }) =>
     chunks(
-      each.filter((one) => one.kind === kind && one.score.value.kind === 'scored'),
+      each.filter((one) => one.kind === kind && one.value.kind === 'scored'),
       scoresMax,
     ).map((some): ScoreApiRequest => ({
       method: 'PUT',
       path: `/v1/private/${kind}/feedback-scores`,
-      body: { scores: some.map(({ id, score }) => ({ [idKey]: id, project_name: project, ...scoreOf(score) })) },
+      body: { scores: some.map((score) => ({ [idKey]: score.targetId, project_name: project, ...scoreOf(score) })) },
     })),
   );
-  const ended = each
-    .filter(({ score: { value, revision } }) => value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1))
-    .map((one) => ending(one, project));
+  const ended = each.filter(isEnded).map((one) => ending(one, project));
   const outcome = await oneByOne([...writings, ...ended], async (request) => outcomeOf(await call(request)));
-  return outcome.kind === 'failed' || missing.size === 0
-    ? outcome
-    : { kind: 'failed', retryable: true, isMissing: true, error: 'its trace is not there', only: missing };
+  return outcome.kind === 'failed' || only.size === 0 ? outcome : { ...missing('its trace is not there'), only };
 }
 
 function scoreOf({ name, value, explanation }: ScoreApiScore): JsonObject {
@@ -126,7 +118,7 @@ function scoreOf({ name, value, explanation }: ScoreApiScore): JsonObject {
   };
 }
 
-function ending({ kind, id, score: { name } }: Placed, project: string): ScoreApiRequest {
+function ending({ kind, targetId: id, name }: Placed, project: string): ScoreApiRequest {
   if (kind === 'traces/threads')
     return {
       method: 'POST',
@@ -158,15 +150,9 @@ async function traceIn(
   const answer = await call({ method: 'GET', path: `/v1/private/traces?${query.toString()}`, answerBytesMax: traceBytesMax });
   const outcome = exportOutcome(answer);
   if (outcome.kind === 'failed' || answer.kind === 'unanswered') return outcome;
-  const id = firstId(parseJson(answer.body.toString()));
-  return id?.endsWith(ending) === true ? id : '';
-}
-
-function firstId(page: JsonValue | undefined): string | undefined {
-  const content = page !== undefined && isJsonObject(page) ? member(page, 'content') : undefined;
-  const first = content !== undefined && isJsonArray(content) ? content[0] : undefined;
-  const id = first !== undefined && isJsonObject(first) ? member(first, 'id') : undefined;
-  return typeof id === 'string' ? id : undefined;
+  const [first = {}] = objectsIn(member(answerObject(answer) ?? {}, 'content'));
+  const id = member(first, 'id');
+  return typeof id === 'string' && id.endsWith(ending) ? id : '';
 }
 
 /** The last 80 bits of the UUID: the first ones of a hash of the id, except version and variant. */
@@ -178,7 +164,5 @@ function latterPart(hex: string): string {
 
 /** 409: the thread is closed for scores, or has not arrived yet. */
 function outcomeOf(answer: Answer): ExportOutcome {
-  if (answer.kind === 'answered' && answer.status === 409)
-    return { kind: 'failed', retryable: true, isMissing: true, error: 'its thread is not ready' };
-  return exportOutcome(answer);
+  return hasStatus(answer, 409) ? missing('its thread is not ready') : exportOutcome(answer);
 }

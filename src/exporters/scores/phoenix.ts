@@ -5,7 +5,7 @@
 import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
+import { missingOr, oneByOne } from '../delivery/export-outcome.ts';
 import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall } from './score-api-backend.ts';
 import type { ScoreApiScore } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-client.ts';
@@ -104,8 +104,7 @@ function resultOf({ value, explanation }: ScoreApiScore): JsonObject {
   return { label: value.kind === 'failed' ? `error: ${value.error}` : 'withdrawn', ...explained };
 }
 
-/** `Spans with IDs … do not exist.`: the spans have not arrived yet. Any other 404 concerns the address. */
+/** Phoenix answers `Spans with IDs … do not exist.`. */
 function outcomeOf(answer: Answer): ExportOutcome {
-  const isMissing = answer.kind === 'answered' && answer.status === 404 && /\bdo(?:es)? not exist\b/.test(answer.body.toString());
-  return isMissing ? { kind: 'failed', retryable: true, isMissing, error: 'its span is not there' } : exportOutcome(answer);
+  return missingOr(answer, /\bdo(?:es)? not exist\b/, 'its span is not there');
 }

@@ -3,7 +3,7 @@ import { type JsonValue, member, parseJson } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { type ScoreApiScore, isUuid } from './score-api-score.ts';
 import { type Answer, objectsIn } from '../delivery/http-client.ts';
-import { exportOutcome } from '../delivery/export-outcome.ts';
+import { exportOutcome, missing } from '../delivery/export-outcome.ts';
 
 /** A setting: the value of the configuration entry, or else the first of these environment variables that is set. */
 export interface ScoreApiKey {
@@ -99,7 +99,7 @@ export async function projectId({
   const [first = {}] = objectsIn(body === undefined ? undefined : listIn(body));
   const id = member(first, 'id');
   // A project is created with its first span. Paths and queries contain the id, so it must be a UUID.
-  if (typeof id !== 'string' || !isUuid(id)) return { kind: 'failed', retryable: true, isMissing: true, error: 'its project is not there' };
+  if (typeof id !== 'string' || !isUuid(id)) return missing('its project is not there');
   known.set(project, id);
   return id;
 }

@@ -4,7 +4,7 @@ import type { Sleep } from '../../model/clock.ts';
 import { chunks } from '../../model/chunks.ts';
 import { JuryError } from '../../model/errors.ts';
 import { jsonText } from '../../model/json.ts';
-import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
+import { exportOutcome, refusalNamed, unexpectedFailure } from '../delivery/export-outcome.ts';
 import type { Exporter, ExportOutcome, PlannedRequest } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import { httpClient } from '../delivery/http-client.ts';
@@ -31,8 +31,7 @@ export function scoreApiExporter(backend: ScoreApiBackend): MakeExporter {
     const requestOf = requestsOf(backend, own, settings);
     const { call, stop } = caller(requestOf, settings);
     const account: ScoreApiAccount = { ...own, known: new Map() };
-    const { itemsPerRequest: itemsMax } = backend;
-    const { gatherMs } = backend;
+    const { itemsPerRequest: itemsMax, gatherMs } = backend;
     const sendTogether = microBatcher<readonly ScoreApiScore[]>({
       itemsMax,
       requestsMax,
@@ -47,7 +46,7 @@ export function scoreApiExporter(backend: ScoreApiBackend): MakeExporter {
           const scores = scoreApiScores(item);
           return scores.length === 0 ? { kind: 'sent' } : await sendTogether(scores);
         } catch (error) {
-          return unwritable(error);
+          return unexpectedFailure(error);
         }
       },
       probe: async () => refusalNamed(exportOutcome(await call(backend.probe)), credentialsOf(backend)),
@@ -120,7 +119,7 @@ async function written(
     if (outcome.kind === 'failed') account.known.clear();
     return refusalNamed(outcome, credentialsOf(backend));
   } catch (error) {
-    return unwritable(error);
+    return unexpectedFailure(error);
   }
 }
 
@@ -128,10 +127,6 @@ const credentials = ['public_key', 'user', 'api_key'] as const;
 
 function credentialsOf({ keys }: ScoreApiBackend): readonly string[] {
   return credentials.filter((name) => keys[name] !== undefined);
-}
-
-function unwritable(error: unknown): ExportOutcome {
-  return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
 }
 
 interface Planning {

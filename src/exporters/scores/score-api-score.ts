@@ -56,18 +56,26 @@ function verdictScore(evaluation: Evaluation, run: ExportedRun): readonly ScoreA
   const value = valueOf(evaluation, run);
   const place = placeOf(evaluation, run);
   if (value === undefined || place === undefined) return [];
-  return [
-    {
-      id: evaluationId(key),
-      place,
-      name: key.name,
-      evaluatorKind: evaluation.evaluatorKind,
-      value,
-      explanation: cutText(verdict.explanation, explanationCharsMax),
-      metadata: metadataOf(evaluation, run),
-      ...ofRun(run),
-    },
-  ];
+  return [scoreOf(evaluation, run, { id: evaluationId(key), place, value, explanation: verdict.explanation })];
+}
+
+function scoreOf(
+  evaluation: Evaluation,
+  run: ExportedRun,
+  {
+    explanation,
+    metadata = {},
+    ...own
+  }: Pick<ScoreApiScore, 'id' | 'place' | 'value' | 'explanation'> & Partial<Pick<ScoreApiScore, 'metadata'>>,
+): ScoreApiScore {
+  return {
+    ...own,
+    name: evaluation.key.name,
+    evaluatorKind: evaluation.evaluatorKind,
+    explanation: cutText(explanation, explanationCharsMax),
+    metadata: { ...metadataOf(evaluation, run), ...metadata },
+    ...ofRun(run),
+  };
 }
 
 /** A skipped verdict is no result. In a later revision, or of a withdrawn run, it removes the earlier score. */
@@ -106,16 +114,13 @@ function partScores(evaluation: Evaluation, run: ExportedRun): readonly ScoreApi
       name: key.name,
     });
     return [
-      {
+      scoreOf(evaluation, run, {
         id,
         place: { kind: 'span', traceId: spanTraceId, spanId: part.spanId },
-        name: key.name,
-        evaluatorKind: evaluation.evaluatorKind,
         value: { kind: 'scored', score: part.score, label: part.passed ? 'pass' : 'fail', passed: part.passed },
-        explanation: cutText(part.explanation, explanationCharsMax),
-        metadata: { ...metadataOf(evaluation, run), ...toolOf(part) },
-        ...ofRun(run),
-      },
+        explanation: part.explanation,
+        metadata: toolOf(part),
+      }),
     ];
   });
 }
@@ -165,16 +170,25 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
+/** A score whose target is a span. */
+export type SpanScore = ScoreApiScore & { readonly place: Exclude<ScorePlace, { readonly kind: 'session' }> };
+
+export function spanScores(scores: readonly ScoreApiScore[]): readonly SpanScore[] {
+  return scores.flatMap(({ place, ...score }) => (place.kind === 'session' ? [] : [{ ...score, place }]));
+}
+
+/** Whether the score of an earlier revision must be deleted: scores with a value replace it, a failed evaluation has none. */
+export function isEnded({ value, revision }: ScoreApiScore): boolean {
+  return value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1);
+}
+
 /** Keeps one score per place and name: the lowest. */
-export function worstPerName<Placed extends { readonly score: ScoreApiScore }>(
-  all: readonly Placed[],
-  placeOf: (placed: Placed) => string,
-): readonly Placed[] {
-  const kept = new Map<string, Placed>();
-  for (const placed of all) {
-    const key = `${placeOf(placed)} ${placed.score.name}`;
+export function worstPerName<Score extends ScoreApiScore>(all: readonly Score[], placeOf: (score: Score) => string): readonly Score[] {
+  const kept = new Map<string, Score>();
+  for (const score of all) {
+    const key = `${placeOf(score)} ${score.name}`;
     const before = kept.get(key);
-    if (before === undefined || numberOf(placed.score) < numberOf(before.score)) kept.set(key, placed);
+    if (before === undefined || numberOf(score) < numberOf(before)) kept.set(key, score);
   }
   return [...kept.values()];
 }

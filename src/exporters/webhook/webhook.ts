@@ -7,13 +7,13 @@ import { JuryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { recentMap } from '../../model/recent-map.ts';
 import { type Evaluation, evaluationId } from '../../model/verdict.ts';
-import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
+import { exportOutcome, refusalNamed, unexpectedFailure } from '../delivery/export-outcome.ts';
 import type { Exporter, ExportOutcome, PlannedRequest } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import { httpClient, type Answer } from '../delivery/http-client.ts';
 import { isPublicAddress, notPublic, publicLookup } from '../delivery/ssrf-guard.ts';
 import type { ExporterDeps, ExporterSettings, WebhookFilter, WebhookSettings } from '../settings.ts';
-import { messageOf, type Notice } from './webhook-message.ts';
+import { messageOf, type Message, type Notice } from './webhook-message.ts';
 
 /** Messages that may go at once after a quiet period. */
 const messagesAtOnce = 3;
@@ -39,10 +39,7 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
 
   async function sendMessage(notices: readonly Notice[]): Promise<ExportOutcome> {
     const message = messageOf(notices, webhook as WebhookSettings);
-    const answer = await call(
-      message.body,
-      signatureHeaders({ id: message.id, atSeconds: Math.floor(clock.nowMs() / 1_000), body: message.body }, webhook?.secret),
-    );
+    const answer = await call(message.body, signatureOf(message, webhook as WebhookSettings, clock));
     // Slack answers `ok` as HTML.
     const outcome = refusalNamed(exportOutcome(answer, { takesPages: true }), ['the address or a key in headers']);
     if (outcome.kind !== 'sent') return outcome;
@@ -65,7 +62,7 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
         );
         return wanted.length === 0 ? { kind: 'sent' } : await queue.send({ run, evaluations: wanted });
       } catch (error) {
-        return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+        return unexpectedFailure(error);
       }
     },
     plan: async (items) => planned(items, webhook, settings, clock),
@@ -88,14 +85,17 @@ function planned(
     .filter(({ evaluations }) => evaluations.length > 0);
   return chunks(notices, runsPerMessage).map((some) => {
     const { id, body } = messageOf(some, webhook);
-    const signature = signatureHeaders({ id, atSeconds: Math.floor(clock.nowMs() / 1_000), body }, webhook.secret);
     return {
       method: 'POST',
       url: `${new URL(webhook.url).origin}/***`,
-      headers: headersOf(settings, signature),
+      headers: headersOf(settings, signatureOf({ id, body }, webhook, clock)),
       body: parseJson(body) ?? body,
     };
   });
+}
+
+function signatureOf({ id, body }: Pick<Message, 'id' | 'body'>, { secret }: WebhookSettings, clock: Clock): Record<string, string> {
+  return signatureHeaders({ id, atSeconds: Math.floor(clock.nowMs() / 1_000), body }, secret);
 }
 
 function headersOf(settings: ExporterSettings, signature: { readonly [name: string]: string }): { readonly [name: string]: string } {
@@ -156,7 +156,7 @@ export function secretBytes(secret: string): Buffer {
 }
 
 /** Without a secret: only the id and the time. */
-export function signatureHeaders({ id, atSeconds, body }: SignedMessage, secret: string | undefined): { readonly [name: string]: string } {
+export function signatureHeaders({ id, atSeconds, body }: SignedMessage, secret: string | undefined): Record<string, string> {
   const unsigned = { 'webhook-id': id, 'webhook-timestamp': String(atSeconds) };
   if (secret === undefined) return unsigned;
   return {
