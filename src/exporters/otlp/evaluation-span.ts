@@ -68,7 +68,7 @@ function attributesOf(
   reported: readonly Evaluation[],
   { detail, replaces, leftOut }: Pick<EvaluationSpan, 'replaces'> & { readonly detail: SpanDetail; readonly leftOut: number },
 ): EvaluationAttributes {
-  const attributes = runAttributes(run);
+  const attributes = runAttributes(run, { [wire.openInferenceKind]: 'EVALUATOR' });
   addVerdict(attributes, reported);
   const probabilities = new Set(reported.map(({ sampleProbability }) => sampleProbability));
   const [probability] = probabilities;
@@ -118,10 +118,11 @@ export function evaluationSpanId(keys: readonly EvaluationKey[], revision: numbe
   throw new Error('a SHA-256 of nothing but zeros');
 }
 
-function runAttributes(run: ExportedRun): NewAttributes {
+/** Attributes about the run, after those in `head`. */
+export function runAttributes(run: ExportedRun, head: NewAttributes = {}): NewAttributes {
   const attributes: NewAttributes = {
     [wire.generated]: true,
-    [wire.openInferenceKind]: 'EVALUATOR',
+    ...head,
     [wire.revision]: itemRevision({ run }),
     [wire.completeness]: run.completeness,
   };
@@ -141,21 +142,10 @@ function addVerdict(to: NewAttributes, reported: readonly Evaluation[]): void {
 }
 
 /** Attributes of one result, as the GenAI conventions name them. */
-export function resultEvent({
-  key,
-  evaluator,
-  evaluatorKind,
-  evaluatorVersion,
-  verdict,
-  sampleProbability,
-}: Evaluation): EvaluationAttributes {
-  const event: NewAttributes = {
-    [wire.evaluationName]: key.name,
-    [wire.evaluatorId]: evaluator,
-    [wire.evaluatorKind]: evaluatorKind,
-    [wire.evaluatorVersion]: evaluatorVersion,
-    [wire.sampleProbability]: sampleProbability,
-  };
+export function resultEvent(evaluation: Evaluation): EvaluationAttributes {
+  const { verdict } = evaluation;
+  const event = evaluatorAttributes(evaluation);
+  event[wire.sampleProbability] = evaluation.sampleProbability;
   addExplanation(event, verdict.explanation);
   if (verdict.kind === 'failed') event[wire.errorType] = errorType(verdict.error);
   if (verdict.kind !== 'scored') return event;
@@ -164,6 +154,15 @@ export function resultEvent({
   if (verdict.threshold !== null) event[wire.threshold] = verdict.threshold;
   if (verdict.passed !== null) event[wire.passed] = verdict.passed;
   return event;
+}
+
+function evaluatorAttributes({ key, evaluator, evaluatorKind, evaluatorVersion }: Evaluation): NewAttributes {
+  return {
+    [wire.evaluationName]: key.name,
+    [wire.evaluatorId]: evaluator,
+    [wire.evaluatorKind]: evaluatorKind,
+    [wire.evaluatorVersion]: evaluatorVersion,
+  };
 }
 
 /** In `lean`, leaves out a call that passes and is no evidence: such events would be most of the span. */
@@ -177,16 +176,11 @@ function partEvents(evaluation: Evaluation, detail: SpanDetail): readonly Evalua
 }
 
 /** Attributes of one tool call's part of a verdict. */
-export function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: Evaluation, part: PartVerdict): EvaluationAttributes {
-  const event: NewAttributes = {
-    [wire.evaluationName]: key.name,
-    [wire.evaluatorId]: evaluator,
-    [wire.evaluatorKind]: evaluatorKind,
-    [wire.evaluatorVersion]: evaluatorVersion,
-    [wire.scoreValue]: part.score,
-    [wire.scoreLabel]: part.passed ? 'pass' : 'fail',
-    [wire.passed]: part.passed,
-  };
+export function partEvent(evaluation: Evaluation, part: PartVerdict): EvaluationAttributes {
+  const event = evaluatorAttributes(evaluation);
+  event[wire.scoreValue] = part.score;
+  event[wire.scoreLabel] = part.passed ? 'pass' : 'fail';
+  event[wire.passed] = part.passed;
   addExplanation(event, part.explanation);
   event[wire.targetTool] = part.tool;
   if (part.callId !== undefined) event[wire.targetCallId] = part.callId;

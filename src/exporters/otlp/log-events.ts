@@ -5,8 +5,8 @@ import { otlpExporter, recordWriters } from './otlp-exporter.ts';
 import type { ExporterSettings } from '../settings.ts';
 import { wire } from '../../model/attributes.ts';
 import { parseSpanId } from '../../model/ids.ts';
-import { type Evaluation, type PartVerdict, runTargetId, evaluationId } from '../../model/verdict.ts';
-import { evaluationEventsMax, partEvent, resultEvent, type EvaluationAttributes } from './evaluation-span.ts';
+import { type Evaluation, type PartVerdict, evaluationId } from '../../model/verdict.ts';
+import { evaluationEventsMax, partEvent, resultEvent, runAttributes } from './evaluation-span.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 import type { OutgoingLog } from '../../otlp/write/outgoing-items.ts';
 
@@ -70,17 +70,4 @@ function placeOf({
   endUnixNano,
 }: ExportedRun): Pick<OutgoingLog, 'resource' | 'traceId' | 'spanId' | 'timeUnixNano' | 'eventName'> {
   return { resource: resourceAttributes, traceId: spanTraceId, spanId, timeUnixNano: endUnixNano, eventName: wire.evaluationEvent };
-}
-
-function runAttributes(run: ExportedRun): EvaluationAttributes {
-  const { trace, tenant, completeness, partOf } = run;
-  return {
-    [wire.generated]: true,
-    [wire.revision]: itemRevision({ run }),
-    [wire.completeness]: completeness,
-    ...(trace.agent === undefined ? {} : { [wire.agentName]: trace.agent }),
-    ...(trace.sessionId === undefined ? {} : { [wire.sessionId]: trace.sessionId }),
-    ...(tenant === '' ? {} : { [wire.tenant]: tenant }),
-    ...(partOf === undefined ? {} : { [wire.partOf]: runTargetId(partOf) }),
-  };
 }
