@@ -6,12 +6,12 @@
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import type { Drafted } from '../src/model/mutable.ts';
 import { textAttribute, type Attributed, type AttributeValue, type Span } from '../src/model/span.ts';
-import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import type { Collector, Message, Repeats, SpanFacts, SpanRole, ToolFacts } from './collector.ts';
 import { eventNameOf, toolOfEvent } from './parsing/event-spans.ts';
 import { onlyContent, unwrapped } from './parsing/framed-value.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { readSystemPrompt } from './parsing/conventions.ts';
+import { definitionsOf, isBare } from './parsing/definition-evidence.ts';
 import { readDefinitions, unitedDefinitions } from './parsing/definitions.ts';
 import { unflattened } from './parsing/flattened.ts';
 import { keyEvidenceOf, type KeyEvidence, type ScalarField } from './parsing/key-evidence.ts';
@@ -19,7 +19,7 @@ import { withoutFramework } from './parsing/instructions.ts';
 import { kindIn } from './parsing/kind-words.ts';
 import { listedMessages, eventMessages } from './parsing/message-events.ts';
 import { messagesIn, readMessages } from './parsing/messages.ts';
-import { observedModel, observedRetrieval, observedRun } from './parsing/observation.ts';
+import { describesAgent, observedModel, observedRetrieval, observedRun } from './parsing/observation.ts';
 import { isPlaceholder, parseContainer, unquotedText } from './parsing/parsing.ts';
 import { isAnswerTool, isToolName } from './parsing/tool-classes.ts';
 import { isNoSchema, schemaOf } from './parsing/schema-evidence.ts';
@@ -155,7 +155,13 @@ function saidRole(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefine
   if (asksModel) return hasMessages && isRequest ? 'model' : undefined;
   // A span that says what it is, in a word that nobody knows, is something else.
   const isSilent = own.length === 0 && (keys.nearKind ?? keys.operation ?? keys.model) === undefined;
+  if (isSilent && isDescribed(span, { keys, lists })) return 'agent';
   return isSilent && offersTools({ keys, lists }) && !SETUP.test(span.name) ? 'agent' : undefined;
+}
+
+/** The input is what the agent is made of. */
+function isDescribed(span: Span, { keys }: KeyEvidence): boolean {
+  return (keys.input ?? []).some((key) => describesAgent(span.name, span.attribute(key)));
 }
 
 /** What is done once before agents work. */
@@ -174,9 +180,9 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
       return agentFacts(span, evidence, role, known);
     case 'tool': {
       const tool = toolFacts(span, evidence, known.tool ?? {});
-      if (known.tool === undefined && isNoCall(tool.name ?? '')) return { role: 'step' };
-      const target = known.tool === undefined ? HANDOFF.exec(tool.name ?? '')?.[1] : undefined;
-      return target === undefined ? { role, tool } : { role: 'step', handoffTo: target };
+      const target = known.tool === undefined ? (firstText(span, evidence, 'handoffTo') ?? HANDOFF.exec(tool.name ?? '')?.[1]) : undefined;
+      if (target !== undefined) return { role: 'step', handoffTo: target };
+      return known.tool === undefined && isNoCall(tool.name ?? '') ? { role: 'step' } : { role, tool };
     }
     case 'model':
       return modelFacts(span, evidence, known);
@@ -184,9 +190,24 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
       return known.documents === undefined ? observedRetrieval(first(span, evidence, ['output', 'toolResult'])) : { role };
     default: {
       const agentName = known.agentName ?? agentNameOf(span, evidence);
-      return { ...(role === undefined ? {} : { role }), ...(agentName === undefined ? {} : { agentName }) };
+      const outputMessages = role === 'step' && known.outputMessages === undefined ? passedOnCalls(span, evidence) : [];
+      return {
+        ...(role === undefined ? {} : { role }),
+        ...(agentName === undefined ? {} : { agentName }),
+        ...(outputMessages.length === 0 ? {} : { outputMessages }),
+      };
     }
   }
+}
+
+/** The node of a graph that runs tools is given the calls as the model asked for them: `[{name, args, id, type: "tool_call"}]`. */
+function passedOnCalls(span: Span, evidence: KeyEvidence): readonly Message[] {
+  const input = first(span, evidence, ['input']);
+  if (typeof input !== 'string' || !input.includes('"tool_call"')) return [];
+  const calls = unwrapped(input);
+  const list = typeof calls === 'string' ? parseContainer(calls) : calls;
+  const isCalls = isJsonArray(list) && list.every((one) => isJsonObject(one) && member(one, 'type') === 'tool_call');
+  return isCalls ? readMessages([{ role: 'assistant', content: '', tool_calls: list }]) : [];
 }
 
 function agentFacts(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow', known: SpanFacts): SpanFacts {
@@ -240,7 +261,7 @@ function offered(span: Span, evidence: KeyEvidence, known: SpanFacts): Pick<Span
   const dump = agentDump(span, evidence);
   const systemPrompt = known.systemPrompt === undefined ? systemPromptOf(span, evidence, dump) : undefined;
   const toolDefinitions =
-    known.toolDefinitions === undefined
+    known.toolDefinitions === undefined || known.toolDefinitions.some(isBare)
       ? unitedDefinitions([definitionsOf(span, evidence), dump === undefined ? [] : readDefinitions(member(dump, 'tools'))])
       : [];
   return {
@@ -294,7 +315,9 @@ function inEvents(span: Span, fields: readonly ScalarField[]): AttributeValue | 
 function resultOf(span: Span, evidence: KeyEvidence): ReadResult | undefined {
   const whole = first(span, evidence, ['toolResult', 'output', 'outputMessages']) ?? inEvents(span, ['toolResult', 'output']);
   const parts = whole ?? evidence.lists.resultParts?.map((list) => unflattened(span, list)).find((list) => list.length > 0);
-  return parts === undefined ? undefined : readResult(unwrapped(onlyContent(parts)) ?? null);
+  if (parts === undefined) return undefined;
+  const inner = unwrapped(onlyContent(parts)) ?? null;
+  return readResult(typeof inner === 'string' ? inner : onlyContent(inner));
 }
 
 function isNoCall(name: string): boolean {
@@ -431,51 +454,6 @@ function mostTelling(lists: readonly (readonly Message[] | undefined)[]): readon
   );
 }
 
-function definitionsOf(span: Span, { keys, lists }: KeyEvidence): readonly ToolDefinition[] {
-  for (const list of lists.definitions ?? []) {
-    const found = readDefinitions(unflattened(span, list).map(withSchema));
-    if (found.length > 0) return found;
-  }
-  for (const key of keys.definitions ?? []) {
-    const found = readDefinitions(span.attribute(key)).filter(isNamedTool);
-    if (found.length > 0) return found;
-  }
-  for (const key of [...(keys.parameters ?? []), ...(keys.toolParameters ?? [])]) {
-    const parameters = parseContainer(textAttribute(span, key) ?? '');
-    for (const name of isJsonObject(parameters) ? ['tools', 'function_tools', 'functions'] : []) {
-      const found = readDefinitions(member(parameters as JsonObject, name));
-      if (found.length > 0) return found;
-    }
-  }
-  // The request, or the answer of an API that repeats it.
-  for (const key of [...(keys.inputMessages ?? []), ...(keys.input ?? []), ...(keys.output ?? [])]) {
-    const text = textAttribute(span, key) ?? '';
-    const body = text.includes('"tools"') ? parseContainer(text) : undefined;
-    const found = isJsonObject(body) ? toolsIn(body) : [];
-    if (found.length > 0) return found;
-  }
-  return [];
-}
-
-/** Among the members of a request, or among the options beside its messages. */
-function toolsIn(body: JsonObject): readonly ToolDefinition[] {
-  const options = member(body, 'kwargs');
-  const found = readDefinitions(member(body, 'tools'));
-  return found.length > 0 || !isJsonObject(options) ? found : readDefinitions(member(options, 'tools'));
-}
-
-/** The text form of an object is no name: `<FunctionTool object>`. */
-function isNamedTool({ name }: ToolDefinition): boolean {
-  return isToolName(name) && !TEMPLATE.test(name);
-}
-
-/** What a definition calls arguments is the schema of them. */
-function withSchema(item: JsonValue): JsonValue {
-  const written = isJsonObject(item) ? member(item, 'arguments') : undefined;
-  const schema = typeof written === 'string' ? parseContainer(written) : written;
-  return isJsonObject(item) && isJsonObject(schema) && isJsonObject(member(schema, 'properties')) ? { ...item, parameters: schema } : item;
-}
-
 function systemPromptOf(span: Span, { keys }: KeyEvidence, dump: JsonObject | undefined): string | undefined {
   const own = dump === undefined ? undefined : ownInstructions(dump);
   for (const key of keys.systemPrompt ?? []) {
@@ -555,7 +533,7 @@ function firstText(span: Span, { keys }: KeyEvidence, field: ScalarField): strin
 }
 
 /** What languages write for a value that is not there. */
-const NOTHING = /^(?:|null|none|nil|undefined|unnamed|nan)$/i;
+const NOTHING = /^(?:|""|null|none|nil|undefined|unnamed|nan)$/i;
 
 /** The first value under a key of `fields`; an earlier field comes first. */
 function first(

@@ -4,8 +4,12 @@ import type { Collector, SpanFacts } from './collector.ts';
 import { contentKeys, readContent, readTokens, tokenKeys } from './parsing/conventions.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { objectIn, textIn } from './parsing/members.ts';
-import { observedModel, observedRun, observedTool, type Observation } from './parsing/observation.ts';
+import { describesAgent, observedModel, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { writtenValue } from './parsing/parsing.ts';
+
+/** Laminar writes what the OpenAI Agents SDK tells of a span under these names. */
+const GROUP_ID = 'lmnr.association.properties.metadata.openai.agents.group_id';
+const HANDOFF_TO = 'openai.agents.handoff.to';
 
 export const laminar: Collector = {
   id: 'laminar',
@@ -17,6 +21,8 @@ export const laminar: Collector = {
       'lmnr.span.input',
       'lmnr.span.output',
       'lmnr.association.properties.session_id',
+      GROUP_ID,
+      HANDOFF_TO,
       'gen_ai.tool.name',
       'langchain.metadata',
       'gen_ai.request.model',
@@ -44,7 +50,7 @@ export const laminar: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = textAttribute(span, 'lmnr.association.properties.session_id');
+  const sessionId = textAttribute(span, 'lmnr.association.properties.session_id') ?? textAttribute(span, GROUP_ID);
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span) };
 }
 
@@ -58,9 +64,12 @@ function byType(span: Span): SpanFacts {
     case 'LLM':
     case 'CACHED':
       return modelFacts(span, observed);
-    case 'TOOL':
-      return { role: 'tool', tool: observedTool(observed) };
+    case 'TOOL': {
+      const handoffTo = textAttribute(span, HANDOFF_TO);
+      return handoffTo === undefined ? { role: 'tool', tool: observedTool(observed) } : { role: 'step', handoffTo };
+    }
     case 'DEFAULT':
+      if (describesAgent(span.name, observed.input)) return { role: 'agent', agentName: span.name };
       return span.parentSpanId === undefined
         ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) }
         : { role: 'step', ...stepAgent(span) };

@@ -3,6 +3,7 @@ import { isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { readDefinitions } from './parsing/definitions.ts';
+import { objectIn, textIn } from './parsing/members.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { parseContainer, unquotedText, writtenValue } from './parsing/parsing.ts';
 
@@ -21,6 +22,9 @@ export const mlflow: Collector = {
       'mlflow.llm.provider',
       'name',
       'mlflow.openai.agent_run_root',
+      'instructions',
+      'usage',
+      'metadata',
     ],
     prefixes: [],
   },
@@ -41,6 +45,12 @@ export const mlflow: Collector = {
 };
 
 function read(span: Span): SpanFacts {
+  const metadata = objectIn(span, 'metadata');
+  const sessionId = textIn(metadata, 'session_id') ?? textIn(metadata, 'thread_id');
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span) };
+}
+
+function byType(span: Span): SpanFacts {
   const observed: Observation = {
     name: span.name,
     input: span.attribute('mlflow.spanInputs'),
@@ -50,6 +60,7 @@ function read(span: Span): SpanFacts {
     case 'AGENT':
       // The runner of an agent framework is no agent: the agents are inside it.
       if (span.attribute('mlflow.openai.agent_run_root') !== undefined) return { role: 'workflow', ...observedRun(observed) };
+      if (isSilentRoot(span)) return { role: 'workflow', agentName: span.name, agentNameIsGuess: true };
       return { role: 'agent', agentName: span.name, ...observedRun(observed), ...usageOf(span) };
     case 'TOOL':
       return { role: 'tool', tool: observedTool({ ...observed, name: unquotedText(textAttribute(span, 'name')) ?? span.name }) };
@@ -72,12 +83,20 @@ function read(span: Span): SpanFacts {
   }
 }
 
+/** What encloses several runs of agents is written as an agent that nobody asked and that answered nothing. */
+function isSilentRoot(span: Span): boolean {
+  return span.parentSpanId === undefined && ['mlflow.spanInputs', 'mlflow.spanOutputs'].every((key) => textAttribute(span, key) === '""');
+}
+
 function modelFacts(span: Span): SpanFacts {
   const model = modelOf(span);
+  // The parameters of a request through the Responses API, an attribute each.
+  const systemPrompt = unquotedText(textAttribute(span, 'instructions'));
   const toolDefinitions = readDefinitions(span.attribute('mlflow.chat.tools'));
   return {
     ...(model === undefined ? {} : { model }),
     ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+    ...(systemPrompt === undefined || systemPrompt === 'null' ? {} : { systemPrompt }),
     ...usageOf(span),
   };
 }
@@ -90,7 +109,7 @@ function modelOf(span: Span): string | undefined {
 }
 
 function usageOf(span: Span): Pick<SpanFacts, 'inputTokens' | 'outputTokens' | 'cachedInputTokens'> {
-  const usage = parseContainer(textAttribute(span, 'mlflow.chat.tokenUsage') ?? '');
+  const usage = parseContainer(textAttribute(span, 'mlflow.chat.tokenUsage') ?? textAttribute(span, 'usage') ?? '');
   const [input, output, cached] = ['input_tokens', 'output_tokens', 'cache_read_input_tokens'].map((key) =>
     isJsonObject(usage) ? member(usage, key) : undefined,
   );

@@ -25,7 +25,7 @@ export function unwrapped(raw: AttributeValue | undefined): AttributeValue | und
 
 /** The content of the one message that stands for a tool's arguments or its result. */
 export function onlyContent(raw: AttributeValue): AttributeValue {
-  const value = typeof raw === 'string' ? parseContainer(raw) : undefined;
+  const value = typeof raw === 'string' ? parseContainer(raw) : raw;
   const [only, ...others] = isJsonArray(value) ? value : [];
   return isJsonObject(only) && others.length === 0 && typeof member(only, 'role') === 'string' && Object.hasOwn(only, 'content')
     ? (member(only, 'content') ?? null)

@@ -30,6 +30,16 @@ export function observedRun({ input, output }: Observation): SpanFacts {
   };
 }
 
+/** True: an object with the span's own name and the tools or hand-overs that it may use. Source: `AgentSpanData` of the OpenAI Agents SDK. */
+export function describesAgent(name: string, input: AttributeValue | undefined): boolean {
+  const described = typeof input === 'string' && input.includes('"name"') ? parseText(input) : input;
+  return (
+    isJsonObject(described) &&
+    member(described, 'name') === name &&
+    ['tools', 'handoffs'].some((key) => isJsonArray(member(described, key)))
+  );
+}
+
 /** One execution of a tool. */
 export function observedTool({ name, input, output }: Observation): ToolFacts {
   const read = output === undefined ? undefined : readResult(output);

@@ -9,6 +9,23 @@ const cut = `${'{"text":"'.padEnd(1_000, 'x')}...[Laminar: truncated]`;
 
 const cases: readonly Case[] = [
   {
+    name: 'a span whose input describes an agent of its name',
+    span: { name: 'clerk', parent: 2 },
+    attributes: { [type]: 'DEFAULT', 'lmnr.span.input': '{"name":"clerk","handoffs":["planner"],"tools":[]}' },
+    facts: { role: 'agent', agentName: 'clerk' },
+  },
+  {
+    name: 'a handoff is no call',
+    span: { name: 'agents.handoff', parent: 2 },
+    attributes: { [type]: 'TOOL', 'openai.agents.handoff.to': 'planner' },
+    facts: { role: 'step', handoffTo: 'planner' },
+  },
+  {
+    name: 'the group of the OpenAI Agents SDK is the session',
+    attributes: { [type]: 'DEFAULT', 'lmnr.association.properties.metadata.openai.agents.group_id': 's' },
+    facts: { sessionId: 's' },
+  },
+  {
     name: 'the outermost function encloses the run',
     span: { name: 'plan' },
     attributes: { [type]: 'DEFAULT', 'lmnr.span.input': '{"question":"q"}', 'lmnr.span.output': '"a"' },

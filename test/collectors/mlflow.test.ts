@@ -19,6 +19,22 @@ const definition = { type: 'function', function: { name: 't', description: 'd', 
 
 const cases: readonly Case[] = [
   {
+    name: 'an outermost agent that nobody asked encloses the agents',
+    span: { name: 'chat' },
+    attributes: traced('AGENT', '', ''),
+    facts: { role: 'workflow', agentName: 'chat', agentNameIsGuess: true },
+  },
+  {
+    name: 'parameters of a request through the Responses API',
+    attributes: { ...traced('CHAT_MODEL'), instructions: '"You help."', usage: '{"input_tokens":3,"output_tokens":2}' },
+    facts: { systemPrompt: 'You help.', inputTokens: 3, outputTokens: 2 },
+  },
+  {
+    name: 'the thread of a graph is the session',
+    attributes: { ...traced('CHAIN'), metadata: '{"thread_id":"t"}' },
+    facts: { sessionId: 't' },
+  },
+  {
     name: 'an agent is named by its span',
     span: { name: 'travel', parent: 9 },
     attributes: traced('AGENT', { question: 'q' }, 'a'),

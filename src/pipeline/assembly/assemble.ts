@@ -8,7 +8,7 @@ import { traceResults, type TraceResults } from './requested-calls.ts';
 import { spanReadingOf, type Reading } from './span-facts.ts';
 import { withJoinedEvents } from './event-spans.ts';
 import type { Fragment } from './fragments.ts';
-import { modelSpans, withoutNestedModels, withoutRepeatedRequests } from './model-calls.ts';
+import { modelSpans, withCallSpansInRequests, withoutNestedModels, withoutRepeatedRequests } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import { spansPerStep, byStart, looseNode, tree, type Node } from './span-tree.ts';
@@ -62,7 +62,7 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
     addNodes(input, nodes);
     if (isLong) yield;
   }
-  const built = yield* tree([...withoutRepeatedRequests(withJoinedEvents(nodes))]);
+  const built = yield* tree([...withoutRepeatedRequests(withCallSpansInRequests(withJoinedEvents(nodes)))]);
   if (isLong) yield;
   const context: Context = {
     tenant: input.tenant,

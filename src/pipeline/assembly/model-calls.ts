@@ -1,5 +1,5 @@
 /** The requests to models among an agent's spans, without duplicates. */
-import type { SpanFacts } from '../../../collectors/collector.ts';
+import type { RequestedCall, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
 import type { AgentTrace, ModelCall } from '../../model/agent-trace.ts';
 import { joined } from './span-facts.ts';
 import { sortedBy } from '../../model/nano-time.ts';
@@ -129,6 +129,56 @@ export function withoutRepeatedRequests(nodes: readonly Node[]): readonly Node[]
   return nodes.map((node) =>
     isRepeated(node) ? { ...node, reading: { ...node.reading, facts: { role: 'step', followsLinks: true } } } : node,
   );
+}
+
+/** Some SDKs write each requested call as a span inside the request, which ends before the tool runs: the call is part of the answer. */
+export function withCallSpansInRequests(nodes: readonly Node[]): readonly Node[] {
+  const requested = nodes.filter(isRequestedCall);
+  if (requested.length === 0) return nodes;
+  const models = new Map(
+    nodes.filter((node) => isModel(node) && !requestsCalls(node)).map((node) => [placeOf(node.span.traceId, node.span.spanId), node]),
+  );
+  const better = new Map<Node, SpanFacts>();
+  for (const node of requested) {
+    const { traceId, parentSpanId } = node.span;
+    const request = parentSpanId === undefined ? undefined : models.get(placeOf(traceId, parentSpanId));
+    if (request === undefined) continue;
+    better.set(request, withRequested(better.get(request) ?? request.reading.facts, node.reading.facts.tool ?? {}));
+    better.set(node, { role: 'step' });
+  }
+  return nodes.map((node) => {
+    const facts = better.get(node);
+    return facts === undefined ? node : { ...node, reading: { ...node.reading, facts } };
+  });
+}
+
+function placeOf(traceId: string, spanId: string): string {
+  return `${traceId}/${spanId}`;
+}
+
+/** The span has the id, name and arguments of a call, and neither a result nor an error. */
+function isRequestedCall({ span, reading: { facts } }: Node): boolean {
+  const { role, tool } = facts;
+  return (
+    role === 'tool' &&
+    span.parentSpanId !== undefined &&
+    tool?.id !== undefined &&
+    tool.name !== undefined &&
+    tool.arguments !== undefined &&
+    (tool.result ?? tool.resultPart ?? tool.failed) === undefined &&
+    span.status.code !== 'error' &&
+    span.events.length === 0
+  );
+}
+
+export function requestsCalls({ reading: { facts } }: Node): boolean {
+  return facts.outputMessages?.some(({ requested }) => requested.length > 0) ?? false;
+}
+
+function withRequested(facts: SpanFacts, { id, name = '', arguments: given }: ToolFacts): SpanFacts {
+  const call: RequestedCall = { name, ...(id === undefined ? {} : { id }), ...(given === undefined ? {} : { arguments: given }) };
+  const [last = { role: 'assistant', requested: [], results: [] }, ...others] = (facts.outputMessages ?? []).toReversed();
+  return { ...facts, outputMessages: [...others.toReversed(), { ...last, requested: [...last.requested, call] }] };
 }
 
 /** A streamed request may have one span for its begin and another, with the answer, for its end. */

@@ -3,6 +3,7 @@ import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collecto
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
 import type { Drafted } from '../../model/mutable.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
+import { requestsCalls } from './model-calls.ts';
 import { requestedCalls, canonical, runResults, reportedWithoutId, type Requested, type TraceResults } from './requested-calls.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
 import { lettersOf } from './event-spans.ts';
@@ -25,7 +26,9 @@ export interface ToolCallsOf {
 export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing: readonly Node[]): Steps<ToolCallsOf> {
   const isLong = own.length > spansPerStep;
   const requests = sortedBy(own.filter(isModel), byStart);
-  const models = requests.some(requestsCalls) ? requests : [...requests, ...enclosing.filter(requestsCalls)];
+  const models = requests.some(requestsCalls)
+    ? requests
+    : [...requests, ...enclosing.filter(requestsCalls), ...own.filter(isRequestingStep)];
   const requested = requestedCalls(models);
   if (isLong) yield;
   const repeated = sharedIds(requested);
@@ -75,8 +78,9 @@ function isTool(node: Node): boolean {
   return node.reading.facts.role === 'tool';
 }
 
-function requestsCalls(node: Node): boolean {
-  return node.reading.facts.outputMessages?.some((message) => message.requested.length > 0) ?? false;
+/** A step that passes requested calls on. */
+function isRequestingStep(node: Node): boolean {
+  return node.reading.facts.role === 'step' && requestsCalls(node);
 }
 
 /** The result of each requested call: by its id, else the next unclaimed result with its name or without a name. */

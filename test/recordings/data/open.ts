@@ -33,6 +33,8 @@ const descriptions: readonly Absent[] = [
 const modelAlone: readonly Absent[] = [{ text: 'gpt-4o-mini', at: 'start' }];
 
 export const openRecordings: readonly OpenRecording[] = [
+  { recording: 'agentops-google-adk/parallel', fields: ['system_prompt'], because: "Google ADK adds a paragraph after the instructions; the reader leaves it out, and the recording has the prompt as it was sent" },
+  { recording: 'agentops-google-adk/sequential', fields: ['system_prompt'], because: "Google ADK adds a paragraph after the instructions; the reader leaves it out, and the recording has the prompt as it was sent" },
   { recording: 'autogen-swarm/multiturn', fields: ['input'], because: "the dialogue stands in bus messages, spread over many traces that are joined by links" },
   { recording: 'autogen-swarm/toolerror', fields: ['input'], because: "the dialogue stands in bus messages, spread over many traces that are joined by links" },
   { recording: 'genai-smolagents/handoff', fields: ['tool_calls', 'sub_agents'], because: "absent in the bytes: two invoke_agent spans hold the question, the answer and definitions; no attribute, event or record tells a call", absent: [...callIds, { text: 'book_pickup', besides: 'gen_ai.tool.definitions' }] },
@@ -45,6 +47,10 @@ export const openRecordings: readonly OpenRecording[] = [
   { recording: 'langsmith-openai-agents/sequential', fields: ['agent_name', 'system_prompt', 'model', 'tokens.input', 'tokens.output'], because: "the root is sent twice, once as a trace of its own; response spans hold OpenAI's items" },
   { recording: 'langsmith-openai-agents/toolerror', fields: ['agent_name', 'system_prompt', 'model', 'tokens.input', 'tokens.output'], because: "the root is sent twice, once as a trace of its own; response spans hold OpenAI's items" },
   { recording: 'langtrace-openai/stream', fields: ['tool_calls'], because: "absent in the bytes: a streamed completion is one text of the arguments, {role: assistant, content: '{\"sku\": …}'}; no member names the tool or the call", absent: namesOfStock('gen_ai.request.tools') },
+  { recording: 'langwatch-langchain/handoff', fields: ['model'], because: "requests to models have gen_ai.request.model openai/gpt-4o-mini alone; the bare name stands in messages that a chain returns" },
+  { recording: 'langwatch-langchain/multiturn', fields: ['model'], because: "requests to models have gen_ai.request.model openai/gpt-4o-mini alone; the bare name stands in messages that a chain returns" },
+  { recording: 'langwatch-langchain/sequential', fields: ['model'], because: "requests to models have gen_ai.request.model openai/gpt-4o-mini alone; the bare name stands in messages that a chain returns" },
+  { recording: 'langwatch-langchain/toolerror', fields: ['model'], because: "requests to models have gen_ai.request.model openai/gpt-4o-mini alone; the bare name stands in messages that a chain returns" },
   { recording: 'langwatch-openai/multiturn', fields: ['model'], because: "absent in the bytes: gen_ai.request.model is openai/gpt-4o-mini on every span, and a router's model has such a name too", absent: modelAlone },
   { recording: 'langwatch-openai/nonascii', fields: ['model'], because: "absent in the bytes: gen_ai.request.model is openai/gpt-4o-mini on every span, and a router's model has such a name too", absent: modelAlone },
   { recording: 'langwatch-openai/sequential', fields: ['model'], because: "absent in the bytes: gen_ai.request.model is openai/gpt-4o-mini on every span, and a router's model has such a name too", absent: modelAlone },
@@ -61,6 +67,7 @@ export const openRecordings: readonly OpenRecording[] = [
   { recording: 'openlit-llama-index/handoff', fields: ['agent_name', 'tool_calls', 'tools', 'sub_agents'], because: "model calls only, each a trace of its own: the handoff is a call among their messages" },
   { recording: 'openlit-llama-index/stream', fields: ['tools'], because: "tool definitions stand in log records without a trace id only" },
   { recording: 'openlit-openai-agents/stream', fields: ['system_prompt', 'model'], because: "input, prompt and calls stand in response spans as OpenAI's items; tool spans hold a name without arguments" },
+  { recording: 'openlit-pydantic-ai/handoff', fields: ['final_response', 'tokens.input', 'tokens.output', 'tool_calls', 'sub_agents'], because: "absent in the bytes: requests to models are traces of their own, and nothing names an agent", absent: [{ text: 'pickup_planner' }, { text: 'stock_clerk' }] },
   { recording: 'traceloop-agno/handoff', fields: ['tool_calls'], because: "absent in the bytes: the tool's span ends with its generator, whose address traceloop.entity.output holds instead of the result", absent: [{ text: 'Slot PU-77 on Friday.', span: 'delegate_task_to_member.tool' }] },
   { recording: 'traceloop-agno/multiturn', fields: ['tools'], because: "absent in the bytes: a tool is described only by tool.description on the span of its call, and each turn calls one of the two", absent: descriptions },
   { recording: 'traceloop-haystack/sequential', fields: ['tool_calls'], because: "absent in the bytes: a request has gen_ai.completion.0.content = 'replies' and nothing else; haystack.agent.tools names the tools, but nothing tells of a call", absent: [...callIds, ...namesOfStock('haystack.agent.tools')] },

@@ -323,6 +323,59 @@ def respan():
     return package.flush
 
 
+def agentops():
+    """AgentOps finds the framework by itself when it is imported."""
+    import agentops as package
+    from opentelemetry import trace
+
+    package.init(api_key="00000000-0000-4000-8000-000000000000", endpoint=ENDPOINT, exporter_endpoint=f"{ENDPOINT}/v1/traces", auto_start_session=False, log_session_replay_url=False)
+    return lambda: trace.get_tracer_provider().force_flush()
+
+
+def langwatch_langchain():
+    import langwatch as package
+    from opentelemetry import trace
+
+    package.setup(api_key="none", endpoint_url=ENDPOINT)
+
+    def config():
+        return {"callbacks": [package.get_current_trace().get_langchain_callback()]}
+
+    hooks.config = config
+    hooks.turn = lambda function: package.trace(name="answer_customer")(function)
+    return lambda: trace.get_tracer_provider().shutdown()
+
+
+def logfire_langchain():
+    os.environ.update({"LANGSMITH_OTEL_ENABLED": "true", "LANGSMITH_OTEL_ONLY": "true", "LANGSMITH_TRACING": "true"})
+    import logfire as package
+
+    package.configure(send_to_logfire=False, console=False, metrics=False, service_name="warehouse")
+    from langsmith.run_trees import get_cached_client
+
+    return lambda: (get_cached_client().flush(), package.shutdown())
+
+
+def traceai_pydantic_ai():
+    flush = telemetry()
+    from opentelemetry import trace
+    from traceai_pydantic_ai import PydanticAIInstrumentor
+
+    PydanticAIInstrumentor().instrument(tracer_provider=trace.get_tracer_provider())
+    return flush
+
+
+def respan_agno():
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from respan_instrumentation_agno import AgnoInstrumentor
+    from respan_tracing import RespanTelemetry
+
+    package = RespanTelemetry(app_name="warehouse", api_key="none", instruments=set())
+    package.add_processor(exporter=OTLPSpanExporter(endpoint=f"{ENDPOINT}/v1/traces"))
+    AgnoInstrumentor().activate()
+    return package.flush
+
+
 def plain():
     """For SDKs that trace by themselves into the global provider."""
     return telemetry(with_logs=True)
@@ -330,6 +383,25 @@ def plain():
 
 SWITCHES = {
     "plain": plain,
+    "agentops": agentops,
+    "mlflow-openai-agents": lambda: mlflow("openai"),
+    "mlflow-langchain": lambda: mlflow("langchain"),
+    "mlflow-pydantic-ai": lambda: mlflow("pydantic_ai"),
+    "mlflow-agno": lambda: mlflow("agno"),
+    "mlflow-strands": lambda: mlflow("strands"),
+    "mlflow-smolagents": lambda: mlflow("smolagents"),
+    "langwatch-langchain": langwatch_langchain,
+    "logfire-langchain": logfire_langchain,
+    "logfire-litellm": lambda: logfire("instrument_litellm"),
+    "genai-langchain": lambda: genai("opentelemetry.instrumentation.genai.langchain", "LangChainInstrumentor"),
+    "llm-tracekit-langchain": lambda: llm_tracekit("langchain", "LangChainInstrumentor"),
+    "loongsuite-google-adk": lambda: genai("opentelemetry.instrumentation.google_adk", "GoogleAdkInstrumentor"),
+    "respan-agno": respan_agno,
+    "traceai-pydantic-ai": traceai_pydantic_ai,
+    "traceai-google-adk": lambda: traceai("google_adk", "GoogleADKInstrumentor"),
+    "traceai-smolagents": lambda: traceai("smolagents", "SmolagentsInstrumentor"),
+    "traceai-llamaindex": lambda: traceai("llamaindex", "LlamaIndexInstrumentor"),
+    "traceai-crewai": lambda: traceai("crewai", "CrewAIInstrumentor"),
     "openinference-mcp": lambda: several(openinference("mcp", "MCPInstrumentor"), ("openinference.instrumentation.openai", "OpenAIInstrumentor")),
     "traceloop-mcp": lambda: several(traceloop("mcp", "McpInstrumentor"), ("opentelemetry.instrumentation.openai", "OpenAIInstrumentor")),
     "traceloop-google-genai": lambda: traceloop("google_generativeai", "GoogleGenerativeAiInstrumentor"),

@@ -1,0 +1,61 @@
+/** What the keys of a span say of the tools that a model or an agent may use. */
+import { isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { textAttribute, type Span } from '../../src/model/span.ts';
+import type { ToolDefinition } from '../../src/model/agent-trace.ts';
+import { readDefinitions } from './definitions.ts';
+import { unflattened } from './flattened.ts';
+import type { KeyEvidence } from './key-evidence.ts';
+import { parseContainer } from './parsing.ts';
+import { isToolName } from './tool-classes.ts';
+
+/** The first list that tells what its tools take, else the first of all. */
+export function definitionsOf(span: Span, evidence: KeyEvidence): readonly ToolDefinition[] {
+  let best: readonly ToolDefinition[] = [];
+  for (const found of definitionLists(span, evidence)) {
+    if (found.length > 0 && !found.some(isBare)) return found;
+    if (best.length === 0) best = found;
+  }
+  return best;
+}
+
+function* definitionLists(span: Span, { keys, lists }: KeyEvidence): Iterable<readonly ToolDefinition[]> {
+  for (const list of lists.definitions ?? []) yield readDefinitions(unflattened(span, list).map(withSchema));
+  for (const key of keys.definitions ?? []) yield readDefinitions(span.attribute(key)).filter(isNamedTool);
+  for (const key of [...(keys.parameters ?? []), ...(keys.toolParameters ?? [])]) {
+    const parameters = parseContainer(textAttribute(span, key) ?? '');
+    for (const name of isJsonObject(parameters) ? ['tools', 'function_tools', 'functions'] : [])
+      yield readDefinitions(member(parameters as JsonObject, name));
+  }
+  // The request, or the answer of an API that repeats it.
+  for (const key of [...(keys.inputMessages ?? []), ...(keys.input ?? []), ...(keys.output ?? [])]) {
+    const text = textAttribute(span, key) ?? '';
+    const body = text.includes('"tools"') ? parseContainer(text) : undefined;
+    if (isJsonObject(body)) yield toolsIn(body);
+  }
+}
+
+/** Among the members of a request, or among the options beside its messages. */
+function toolsIn(body: JsonObject): readonly ToolDefinition[] {
+  const options = member(body, 'kwargs');
+  const found = readDefinitions(member(body, 'tools'));
+  return found.length > 0 || !isJsonObject(options) ? found : readDefinitions(member(options, 'tools'));
+}
+
+/** A tool takes something: where one list leaves the schemas out, another may have them. */
+export function isBare({ inputSchema }: ToolDefinition): boolean {
+  return inputSchema === undefined;
+}
+
+/** The text form of an object is no name: `<FunctionTool object>`. */
+const OBJECT_TEXT = /\{[^{}]*\}|<[^<>]*>|%s/;
+
+function isNamedTool({ name }: ToolDefinition): boolean {
+  return isToolName(name) && !OBJECT_TEXT.test(name);
+}
+
+/** What a definition calls arguments is the schema of them. */
+function withSchema(item: JsonValue): JsonValue {
+  const written = isJsonObject(item) ? member(item, 'arguments') : undefined;
+  const schema = typeof written === 'string' ? parseContainer(written) : written;
+  return isJsonObject(item) && isJsonObject(schema) && isJsonObject(member(schema, 'properties')) ? { ...item, parameters: schema } : item;
+}
