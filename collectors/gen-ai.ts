@@ -2,7 +2,7 @@
  * The OpenTelemetry GenAI conventions. Message content stands in span attributes (versions 1.37 and later), in span events or log records
  * of one message each (1.28 to 1.36) or of one model call each, or in the attributes `gen_ai.prompt` and `gen_ai.completion` (before).
  */
-import type { Drafted } from '../src/model/mutable.ts';
+import type { Mutable } from '../src/model/mutable.ts';
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
 import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
@@ -109,7 +109,7 @@ function isAgents(span: Span): boolean | undefined {
   return operation === undefined ? undefined : (operation === 'invoke_agent' && !isNode(span)) || operation === 'invoke_workflow';
 }
 
-function byOperation(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts> {
+function byOperation(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts> {
   switch (textAttribute(span, 'gen_ai.operation.name')) {
     case 'invoke_agent':
       return isNode(span) ? { role: 'step' } : agentFacts(span, repeats);
@@ -141,7 +141,7 @@ function isNode(span: Span): boolean {
 }
 
 /** Some instrumentations write an agent span without a name around the one that has it. */
-function agentFacts(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts> {
+function agentFacts(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts> {
   const facts = contentOf(span, repeats);
   const name = textAttribute(span, 'gen_ai.agent.name');
   const workflow = textAttribute(span, 'gen_ai.workflow.name');
@@ -163,7 +163,7 @@ function modelOf(span: Span): string | undefined {
   return textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
 }
 
-function modelFacts(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts> {
+function modelFacts(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts> {
   const facts = contentOf(span, repeats);
   const model = modelOf(span);
   facts.role = 'model';
@@ -179,7 +179,7 @@ function retrievalFacts(span: Span): SpanFacts {
 }
 
 /** Attributes of version 1.37 and later; else span events, as those before; else the two attributes of the first versions. */
-function contentOf(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts> {
+function contentOf(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts> {
   const content = readContent(span, repeats);
   if (content.inputMessages !== undefined || content.outputMessages !== undefined) return content;
   const details = span.events.find((event) => event.name === detailsEvent);
@@ -206,7 +206,7 @@ function promptMessages(span: Span): readonly Message[] {
 function tool(span: Span): ToolFacts {
   const id = textAttribute(span, 'gen_ai.tool.call.id');
   const description = textAttribute(span, 'gen_ai.tool.description');
-  const facts: Drafted<ToolFacts> = { name: textAttribute(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, '') };
+  const facts: Mutable<ToolFacts> = { name: textAttribute(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, '') };
   if (id !== undefined) facts.id = id;
   addArguments(readArguments(span.attribute('gen_ai.tool.call.arguments')), facts);
   const result = span.attribute('gen_ai.tool.call.result');

@@ -4,7 +4,7 @@
  * neither a kind nor a name says what a span is, it has no role.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
-import type { Drafted } from '../src/model/mutable.ts';
+import type { Mutable } from '../src/model/mutable.ts';
 import { textAttribute, type Attributed, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { Collector, Message, Repeats, SpanFacts, SpanRole, ToolFacts } from './collector.ts';
 import { eventNameOf, toolOfEvent } from './parsing/event-spans.ts';
@@ -91,7 +91,7 @@ function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts 
   const isOpen = known.role === undefined || (known.roleIsGuess === true && !isNamedCall(known));
   const own = isOpen ? roleOf(span, evidence) : undefined;
   const role = own ?? known.role;
-  const facts: Drafted<SpanFacts> = factsOf(span, evidence, role, known);
+  const facts: Mutable<SpanFacts> = factsOf(span, evidence, role, known);
   if (known.sessionId === undefined) {
     const sessionId = firstText(span, evidence, 'sessionId') ?? metadataText(span, evidence, ['session_id', 'sessionId', 'thread_id']);
     if (sessionId !== undefined) facts.sessionId = sessionId;
@@ -271,7 +271,7 @@ function offered(span: Span, evidence: KeyEvidence, known: SpanFacts): Pick<Span
 }
 
 function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFacts {
-  const facts: Drafted<ToolFacts> = {};
+  const facts: Mutable<ToolFacts> = {};
   const read = known.result === undefined && known.resultPart === undefined ? resultOf(span, evidence) : undefined;
   if (read !== undefined) addOutcome(read, facts);
   const given = [firstText(span, evidence, 'toolName'), known.name, firstText(span, evidence, 'ownName'), spanName(span)].find(
@@ -337,7 +337,7 @@ function failureOf(span: Span, evidence: KeyEvidence): ToolFacts['failed'] {
 }
 
 function modelFacts(span: Span, evidence: KeyEvidence, known: SpanFacts): SpanFacts {
-  const facts: Drafted<SpanFacts> = { role: 'model', ...offered(span, evidence, known), ...tokensOf(span, evidence) };
+  const facts: Mutable<SpanFacts> = { role: 'model', ...offered(span, evidence, known), ...tokensOf(span, evidence) };
   if (saying(known.inputMessages) === undefined || saying(known.outputMessages) === undefined) addMessages(span, evidence, known, facts);
   const told = [known.model, known.inputTokens ?? facts.inputTokens, known.outputTokens ?? facts.outputTokens];
   const answer = told.includes(undefined) ? answerFacts(textOf(first(span, evidence, ['output', 'outputMessages'])) ?? '') : {};
@@ -381,7 +381,7 @@ function countsOf({ inputTokens, outputTokens }: SpanFacts): SpanFacts {
   return { ...(inputTokens === undefined ? {} : { inputTokens }), ...(outputTokens === undefined ? {} : { outputTokens }) };
 }
 
-function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts: Drafted<SpanFacts>): void {
+function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts: Mutable<SpanFacts>): void {
   // A request in words may hold several messages run together: where a convention reads the span, it says what it is.
   const isSaid = (raw: AttributeValue | undefined): boolean =>
     known.role === undefined || typeof raw !== 'string' || parseContainer(raw) !== undefined;

@@ -1,6 +1,6 @@
 /** OpenInference: `openinference.span.kind` on every span, messages and documents flattened into attribute keys. */
 import type { RetrievedDocument, ToolDefinition } from '../src/model/agent-trace.ts';
-import type { Drafted } from '../src/model/mutable.ts';
+import type { Mutable } from '../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Flattened, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
@@ -90,7 +90,7 @@ function kindOf(span: Span): string | undefined {
   return textAttribute(span, 'openinference.span.kind')?.toUpperCase();
 }
 
-function byKind(span: Span, metadata: JsonObject, repeats: Repeats): Drafted<SpanFacts> {
+function byKind(span: Span, metadata: JsonObject, repeats: Repeats): Mutable<SpanFacts> {
   switch (kindOf(span)) {
     case 'AGENT':
       return span.parentSpanId !== undefined && isGraphNode(span, metadata)
@@ -192,7 +192,7 @@ function tool(span: Span, name: string): ToolFacts {
   const schema = schemaOf(parameters);
   const given = readArguments(span.attribute('input.value'));
   const description = plainDescription(textAttribute(span, 'tool.description'));
-  const facts: Drafted<ToolFacts> = { name };
+  const facts: Mutable<ToolFacts> = { name };
   if (id !== undefined) facts.id = id;
   addArguments(given.arguments === undefined && schema === undefined ? readArguments(span.attribute('tool.parameters')) : given, facts);
   if (read !== undefined) addOutcome(read, facts);
@@ -215,7 +215,7 @@ function plainDescription(text: string | undefined): string | undefined {
   return text?.startsWith('Tool Name:') === true ? (/Tool Description:\s*([^]*)$/.exec(text)?.[1] ?? text) : text;
 }
 
-function modelFacts(span: Span, repeats: Repeats): Drafted<SpanFacts> {
+function modelFacts(span: Span, repeats: Repeats): Mutable<SpanFacts> {
   const told = repeats.items(span, inputs, toldMessages);
   const inputMessages = told.length === 0 ? rawMessages(span) : loses(span, told) ? requested(span, told) : told;
   const answers = answered(span);
@@ -223,7 +223,7 @@ function modelFacts(span: Span, repeats: Repeats): Drafted<SpanFacts> {
     answers.length > 0 || told.length > 0 || inputMessages.length === 0
       ? answers
       : readMessages(span.attribute('output.value'), 'assistant');
-  const facts: Drafted<SpanFacts> = { role: 'model' };
+  const facts: Mutable<SpanFacts> = { role: 'model' };
   // Flattened answers lose calls, or their ids. The answer in `output.value` holds them.
   const isLost = outputMessages.length > 0 && (lacksIds(outputMessages) || outputMessages.every(isEmpty));
   const whole = isLost
@@ -254,7 +254,7 @@ const tokenNames = [
 ] as const;
 
 /** Sets the numbers that the span tells; false: none. */
-function addTokens(span: Span, facts: Drafted<SpanFacts>): boolean {
+function addTokens(span: Span, facts: Mutable<SpanFacts>): boolean {
   let tells = false;
   for (const [name, key] of tokenNames) {
     const value = span.attribute(key);

@@ -1,5 +1,5 @@
 /** What the GenAI conventions call the content and the tokens of a request to a model, for the collectors whose spans use these names too. */
-import type { Drafted } from '../../src/model/mutable.ts';
+import type { Mutable } from '../../src/model/mutable.ts';
 import { isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, Span } from '../../src/model/span.ts';
 import type { Message, Repeats, SpanFacts, RequestedCall } from '../collector.ts';
@@ -40,7 +40,7 @@ export function readTokens(span: Span): Pick<SpanFacts, keyof typeof tokenNames>
   return addTokens(span, {});
 }
 
-type Tokens = Drafted<Pick<SpanFacts, keyof typeof tokenNames>>;
+type Tokens = Mutable<Pick<SpanFacts, keyof typeof tokenNames>>;
 
 /** Sets the numbers that a span tells. `texts`: numbers written as texts count too, as spans of the JVM have them. */
 export function addTokens<Facts extends Tokens>(span: Span, facts: Facts, texts = false): Facts {
@@ -63,8 +63,8 @@ function firstNumber(span: Span, keys: readonly string[], texts: boolean): numbe
 }
 
 /** What spans, their events and log records carry under the same names. */
-export function readContent(from: Attributed, repeats: Repeats = noRepeats): Drafted<SpanFacts> {
-  const facts: Drafted<SpanFacts> = {};
+export function readContent(from: Attributed, repeats: Repeats = noRepeats): Mutable<SpanFacts> {
+  const facts: Mutable<SpanFacts> = {};
   if (isCarried(from, 'gen_ai.input.messages')) facts.inputMessages = repeats.conversation(from, 'gen_ai.input.messages', 'user');
   const output = from.attribute('gen_ai.output.messages');
   if (output !== undefined && !isPlaceholder(output)) facts.outputMessages = withPythonCalls(readMessages(output, 'assistant'));

@@ -2,7 +2,7 @@
  * Conversations as SDKs write them, in one shape. Understood: OpenAI chat and Responses items, the GenAI conventions' parts, Anthropic
  * blocks, Gemini contents, Genkit's and the AI SDK's content parts, LangChain messages and `[role, text]` pairs.
  */
-import type { Drafted } from '../../src/model/mutable.ts';
+import type { Mutable } from '../../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { RequestedCall, Message, ReportedResult } from '../collector.ts';
@@ -248,7 +248,7 @@ function pushCall(item: JsonValue, draft: Draft): void {
   if (name === undefined) return;
   const id = firstText({ item, inner: nothing, origin: nothing }, outerCallIds) ?? firstText(from, innerCallIds);
   const given = firstMember(from, argumentNames);
-  const call: Drafted<RequestedCall> = id === undefined ? { name } : { name, id };
+  const call: Mutable<RequestedCall> = id === undefined ? { name } : { name, id };
   if (given !== undefined) addArguments(readArguments(given), call);
   if (draft.requested === undefined) draft.requested = [call];
   // Some write a call as a part of the content and again in a list of calls.
@@ -278,7 +278,7 @@ function pushResult(item: JsonObject, draft: Draft): void {
     layered(from, 'isError') === true ||
     layered(from, 'status') === 'error' ||
     member(inner, 'error') === true;
-  const result: Drafted<ReportedResult> = {};
+  const result: Mutable<ReportedResult> = {};
   if (read?.result !== undefined) result.result = read.result;
   if (read?.resultPart !== undefined) result.resultPart = read.resultPart;
   if (id !== undefined) result.id = id;

@@ -1,5 +1,5 @@
 /** Counts of tokens under whatever prefix: on the span, in its events, or in one JSON text of them all. */
-import type { Drafted } from '../../src/model/mutable.ts';
+import type { Mutable } from '../../src/model/mutable.ts';
 import { isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import { textAttribute, type Attributed, type AttributeValue, type Span } from '../../src/model/span.ts';
 import type { SpanFacts } from '../collector.ts';
@@ -23,7 +23,7 @@ export function tokensOf(span: Span, evidence: KeyEvidence): SpanFacts {
 /** What a model's answer in one JSON text says that it used, and which model gave it. */
 export function answerFacts(text: string): Pick<SpanFacts, 'inputTokens' | 'outputTokens' | 'model'> {
   const answer = ANSWER.test(text) ? parseContainer(text) : undefined;
-  const facts: Drafted<SpanFacts> = {};
+  const facts: Mutable<SpanFacts> = {};
   if (!isJsonObject(answer)) return facts;
   const around = frameNames.map((name) => member(answer, name)).filter(isJsonObject);
   for (const from of [answer, ...around]) for (const name of answerUsageNames) addUsage(member(from, name), facts);
@@ -38,7 +38,7 @@ const answerUsageNames = ['usage', 'usageMetadata', 'usage_metadata', 'tokenUsag
 /** What stands around a usage in the answers of LangChain. */
 const frameNames = ['llmOutput', 'llm_output', 'response_metadata'] as const;
 
-function addUsage(usage: JsonValue | undefined, facts: Drafted<SpanFacts>): void {
+function addUsage(usage: JsonValue | undefined, facts: Mutable<SpanFacts>): void {
   if (!isJsonObject(usage)) return;
   for (const [field, names] of usageNames) {
     const value =
@@ -48,8 +48,8 @@ function addUsage(usage: JsonValue | undefined, facts: Drafted<SpanFacts>): void
   }
 }
 
-function countsIn(from: Attributed, { keys }: KeyEvidence): Drafted<SpanFacts> {
-  const facts: Drafted<SpanFacts> = {};
+function countsIn(from: Attributed, { keys }: KeyEvidence): Mutable<SpanFacts> {
+  const facts: Mutable<SpanFacts> = {};
   for (const field of tokenFields) {
     const value = keys[field]?.map((key) => numberOf(from.attribute(key))).find((one) => one !== undefined);
     if (value !== undefined) facts[field] = value;

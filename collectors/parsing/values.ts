@@ -1,5 +1,5 @@
 /** Arguments and results as SDKs write them: JSON text, Python notation, texts in texts, and the frameworks' wrappers around them. */
-import type { Drafted } from '../../src/model/mutable.ts';
+import type { Mutable } from '../../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { ToolFacts } from '../collector.ts';
@@ -60,7 +60,7 @@ export function callIdBeside(raw: AttributeValue | undefined): string | undefine
 }
 
 /** Sets what was read of the arguments of a call. */
-export function addArguments(read: ReadArguments, call: Drafted<ReadArguments>): void {
+export function addArguments(read: ReadArguments, call: Mutable<ReadArguments>): void {
   if (read.arguments !== undefined) call.arguments = read.arguments;
   if (read.argumentsText !== undefined) call.argumentsText = read.argumentsText;
   if (read.argumentsPart !== undefined) call.argumentsPart = read.argumentsPart;
@@ -162,13 +162,13 @@ export function readOutcome(raw: AttributeValue | undefined): Outcome {
 type Outcome = Pick<ToolFacts, 'result' | 'resultPart' | 'failed'>;
 
 export function outcomeOf(read: ReadResult): Outcome {
-  const outcome: Drafted<Outcome> = {};
+  const outcome: Mutable<Outcome> = {};
   addOutcome(read, outcome);
   return outcome;
 }
 
 /** Sets what was read of a call's outcome. */
-export function addOutcome({ result, resultPart, failed }: ReadResult, outcome: Drafted<Outcome>): void {
+export function addOutcome({ result, resultPart, failed }: ReadResult, outcome: Mutable<Outcome>): void {
   if (result !== undefined) outcome.result = result;
   if (resultPart !== undefined) outcome.resultPart = resultPart;
   if (failed === true) outcome.failed = { message: typeof result === 'string' ? result : (resultPart ?? '') };

@@ -1,6 +1,6 @@
 /** What evaluators of tool calls share: why a run cannot be scored, and what a verdict names of its calls. */
 import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
-import type { Drafted } from '../../src/model/mutable.ts';
+import type { Mutable } from '../../src/model/mutable.ts';
 import type { SpanId } from '../../src/model/ids.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../../src/model/verdict.ts';
@@ -230,7 +230,7 @@ export function callDetails({ index, call }: PlacedCall): JsonObject {
 
 /** The verdict on one call below the verdict on the run. */
 export function partOf({ index, call }: PlacedCall, passed: boolean, explanation: string): PartVerdict {
-  const part: Drafted<Partial<PartVerdict>> = { index, tool: call.name };
+  const part: Mutable<Partial<PartVerdict>> = { index, tool: call.name };
   if (call.id !== undefined) part.callId = call.id;
   if (call.spanId !== undefined) part.spanId = call.spanId;
   part.score = passed ? 1 : 0;

@@ -93,7 +93,7 @@ export function runKeyText(run: RunKey): string {
 /** Labels required per kind of verdict; with fewer, chance dominates the correction. */
 export const labelsMin = 20;
 
-export interface HonestRate {
+export interface TrafficRate {
   /** `mean_score` for an evaluator without a threshold. */
   readonly measure: 'pass_rate' | 'mean_score';
   /** The corrected rate if there are enough labels, else the judged one. */
@@ -130,7 +130,7 @@ interface Judged {
   readonly label: boolean | undefined;
 }
 
-export function honestRate({ rows, labels, decided }: RateInput): HonestRate {
+export function trafficRate({ rows, labels, decided }: RateInput): TrafficRate {
   const measure = rows.some(({ word }) => word === 'pass' || word === 'fail') ? 'pass_rate' : 'mean_score';
   const judged = rows.flatMap((row): readonly Judged[] => {
     const value =
@@ -158,7 +158,7 @@ export function honestRate({ rows, labels, decided }: RateInput): HonestRate {
     corrected: enough,
     judged: plain,
     predictionPowered: powered,
-    roganGladen: reckoned(judged, plain),
+    roganGladen: byErrorRates(judged, plain),
     labels: labelled,
     coverage: covered(rows, judged, decided),
     weights: { ...capped, kishN: kishEffectiveN(sums) },
@@ -211,7 +211,7 @@ function corrected(judged: readonly Judged[], observed: Observe): PredictionPowe
   );
 }
 
-function reckoned(judged: readonly Judged[], plain: Estimate): CorrectedRate | NotEstimable {
+function byErrorRates(judged: readonly Judged[], plain: Estimate): CorrectedRate | NotEstimable {
   if (plain.kind === 'not_estimable') return plain;
   const labelled = judged.flatMap(({ value, label }) => (label === undefined ? [] : [{ label, verdict: value === 1 }]));
   if (labelled.length === 0) return notEstimable('no_labels');

@@ -1,7 +1,7 @@
 /** Compares a drift measurement with the baseline. */
 import type { DriftAnswer, DriftCounts, DriftWord } from '../model/store/drift-store.ts';
 import type { NotEstimable } from '../statistics/estimate.ts';
-import { verdictDrift, type AskedAgain, type VerdictDrift } from '../statistics/comparison.ts';
+import { verdictDrift, type RepeatedVerdict, type VerdictDrift } from '../statistics/comparison.ts';
 
 /** Counts runs that passed or failed in both measurements. */
 export function driftCounts(before: readonly DriftAnswer[], now: readonly DriftAnswer[]): DriftCounts {
@@ -24,7 +24,7 @@ export function driftWordOf(counts: DriftCounts, schedule: { readonly look: numb
   return figures.kind === 'estimated' ? figures.word : 'no_change_shown';
 }
 
-function* pairsOf({ stayedPass, stayedFail, toPass, toFail }: DriftCounts): Iterable<AskedAgain> {
+function* pairsOf({ stayedPass, stayedFail, toPass, toFail }: DriftCounts): Iterable<RepeatedVerdict> {
   for (const [pairs, before, after] of [
     [stayedPass, true, true],
     [stayedFail, false, false],

@@ -4,7 +4,7 @@ import type { Tenant } from '../model/ids.ts';
 import type { RowPlace, RunPeriod, VerdictRow } from '../model/store/verdict-rows.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
-import { honestRate, type HonestRate, labelledRuns, weightMaxOf } from './corrected-rate.ts';
+import { trafficRate, type TrafficRate, labelledRuns, weightMaxOf } from './corrected-rate.ts';
 
 export type RateSource = Pick<Store, 'verdicts' | 'annotations'>;
 
@@ -20,7 +20,7 @@ export interface RatesQuery extends RunPeriod {
   readonly tenantsMax?: number;
 }
 
-export interface EvaluatorRate extends HonestRate {
+export interface EvaluatorRate extends TrafficRate {
   readonly name: string;
   readonly kind: string;
   /** `undefined` for all agents. */
@@ -59,18 +59,18 @@ export async function rates(
       ),
     );
     const of = { agent: period.agent, tenant: period.tenant };
-    found.push({ ...evaluator, ...of, ...honestRate({ rows, labels, decided }) });
+    found.push({ ...evaluator, ...of, ...trafficRate({ rows, labels, decided }) });
     for (const tenant of most(rows, (row) => row.tenant, tenantsMax)) {
       const own = rows.filter((row) => row.tenant === tenant);
       const ofTenant = await store.verdicts.decided({ ...within, tenant, name: evaluator.name, weightMax: weightMaxOf(own) });
-      found.push({ ...evaluator, ...of, tenant, ...honestRate({ rows: own, labels, decided: ofTenant }) });
+      found.push({ ...evaluator, ...of, tenant, ...trafficRate({ rows: own, labels, decided: ofTenant }) });
     }
     for (const agent of most(rows, (row) => row.agent, agentsMax)) {
       found.push({
         ...evaluator,
         ...of,
         agent,
-        ...honestRate({ rows: rows.filter((row) => row.agent === agent), labels, decided: decided.filter((one) => one.agent === agent) }),
+        ...trafficRate({ rows: rows.filter((row) => row.agent === agent), labels, decided: decided.filter((one) => one.agent === agent) }),
       });
     }
   }

@@ -37,14 +37,14 @@ export interface QuestionChain {
 
 export function questionChain({ cache, breaker, client, ...options }: QuestionChainDeps): QuestionChain {
   const askAnew = (question: Question, { note, budget, lend = lendNothing }: Asker): Promise<Answer> =>
-    breaker.through(() => client((judge) => judge.ask(question, note, budget?.direct(lend))));
+    breaker.run(() => client((judge) => judge.ask(question, note, budget?.direct(lend))));
   const batches = batchQueue({ ...options, use: client, direct: askAnew });
   return {
     batches,
-    ask: (question, asker) => cache.through(options.settings(), question, () => batches.ask(question, asker)),
+    ask: (question, asker) => cache.answer(options.settings(), question, () => batches.ask(question, asker)),
     askAnew,
     embed: (request, { note, budget, lend = lendNothing }) =>
-      breaker.through(() => client((judge) => judge.embed(request, note, budget?.direct(lend)))),
+      breaker.run(() => client((judge) => judge.embed(request, note, budget?.direct(lend)))),
   };
 }
 
@@ -80,7 +80,7 @@ export type RequestChain = <Sent extends Reply & { readonly mayCost?: true }>(
 /** retry → budget of the evaluator → budget of the judge → HTTP. The judge's budget is the last, as its minute counts what is sent. */
 export function requestChain({ retry, reservation, onDisbelief }: RequestChainDeps): RequestChain {
   return async <Sent extends Reply & { readonly mayCost?: true }>({ record, what, budget, most, send }: ChainedRequest<Sent>) =>
-    await record.through(what, retry, (recorded, sent) =>
+    await record.record(what, retry, (recorded, sent) =>
       withRetry<Sent | Unsent>(
         () =>
           withReservation(
@@ -118,7 +118,7 @@ interface JudgeCircuitBreakerOptions {
 
 export interface JudgeCircuitBreaker {
   /** Asks, or answers at once that the judge is down. */
-  through(ask: () => Promise<Answer>): Promise<Answer>;
+  run(ask: () => Promise<Answer>): Promise<Answer>;
   /** The number of `all` slots that are usable in the current state. */
   places(all: number): number;
   /** Closes the breaker after the client has changed. */
@@ -158,7 +158,7 @@ export function judgeCircuitBreaker({ name, telemetry, signal, ...options }: Jud
   }
 
   return {
-    async through(ask) {
+    async run(ask) {
       const isProbe = state.circuit() === 'half_open';
       if (state.circuit() === 'open' || (isProbe && probing)) return circuitOpen;
       if (isProbe) probing = true;

@@ -4,7 +4,7 @@ import { httpClient } from '../http/http-client.ts';
 import { rateReservation } from './budget/rate-window.ts';
 import type { BudgetReservation, Tokens } from '../model/budget.ts';
 import type { JsonValue } from '../model/json.ts';
-import { batchSide, type BatchingJudge } from './batch/batch-client.ts';
+import { batchClient, type BatchingJudge } from './batch/batch-client.ts';
 import { callRecord, type CallRecord } from './client/call-record.ts';
 import { chatCompletions, type Completion, type Message } from './client/completion.ts';
 import { requestChain } from './judge-chain.ts';
@@ -30,7 +30,7 @@ interface Asking {
   readonly record: CallRecord;
 }
 
-interface Asked {
+interface Replied {
   readonly completion: Exclude<Completion, { kind: 'busy' | 'refused' }>;
   readonly tokens: Tokens | undefined;
 }
@@ -81,7 +81,7 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
   const request = requestChain({ retry, reservation: parts.reservation ?? rateOf(settings, parts), onDisbelief });
   const embed = embedder({ settings, http, telemetry: parts.telemetry, retry, request });
 
-  async function settled(
+  async function requested(
     { question, budget, record }: Asking,
     messages: readonly Message[],
     as: AnswerFormat,
@@ -102,10 +102,10 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
   }
 
   /** Tries laxer formats after a refusal. */
-  async function asked(asking: Asking, messages: readonly Message[]): Promise<Asked> {
+  async function reply(asking: Asking, messages: readonly Message[]): Promise<Replied> {
     let refusal = 'judge_refused_request';
     for (const as of settings.answerFormat === undefined ? answerFormats.slice(answerFormats.indexOf(format)) : [settings.answerFormat]) {
-      const completion = await settled(asking, messages, as);
+      const completion = await requested(asking, messages, as);
       if (completion.kind === 'refused') {
         refusal = completion.error;
         continue;
@@ -126,7 +126,7 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
     let usable: { readonly value: JsonValue } | undefined;
     let error = '';
     for (let attempt = 1; attempt <= answersMax; attempt++) {
-      const { completion, tokens: spent } = await asked(asking, messages);
+      const { completion, tokens: spent } = await reply(asking, messages);
       tokens = sum(tokens, spent);
       if (completion.kind === 'failed') {
         error = completion.error;
@@ -152,7 +152,7 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
   return {
     name: settings.name,
     model: settings.model,
-    batches: batchSide({ settings, http, nonce: parts.nonce, format: () => format, signal: stopping.signal }),
+    batches: batchClient({ settings, http, nonce: parts.nonce, format: () => format, signal: stopping.signal }),
     async ask(question, note, budget) {
       const record = callRecord(settings, parts.clock, note);
       const answer = stopping.signal.aborted ? overloaded : await resolved(() => answered({ question, budget, record }));

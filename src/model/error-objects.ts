@@ -23,7 +23,7 @@ const envelope: ReadonlySet<string> = new Set(
     'statusCode status_code statusText status_text httpStatus http_status headers body url text response args arguments input cause documentation_url help'
   ).split(' '),
 );
-const sayings = [
+const messageMembers = [
   'message',
   'msg',
   'error_message',
@@ -118,7 +118,7 @@ const shapes: readonly { readonly form: string; readonly keys: readonly string[]
     find: (object) =>
       member(object, 'isError') === true || member(object, 'is_error') === true
         ? Object.hasOwn(object, 'content') || isEnvelope(object)
-          ? said(object, ['content'])
+          ? messageOf(object, ['content'])
           : undefined
         : undefined,
   },
@@ -131,7 +131,7 @@ const shapes: readonly { readonly form: string; readonly keys: readonly string[]
   {
     form: 'type_error',
     keys: ['type'],
-    find: (object) => (member(object, 'type') === 'error' && isEnvelope(object) && says(object) ? said(object) : undefined),
+    find: (object) => (member(object, 'type') === 'error' && isEnvelope(object) && hasMessage(object) ? messageOf(object) : undefined),
   },
   {
     form: 'type_error_output',
@@ -139,7 +139,7 @@ const shapes: readonly { readonly form: string; readonly keys: readonly string[]
     find: (object) => {
       // Vercel AI SDK: ToolResultOutput.
       const isOutput = /^error-(?:text|json)$/.test(textOf(object, 'type') ?? '') && Object.hasOwn(object, 'value');
-      return isOutput ? (textOf(object, 'value') ?? said(object)) : undefined;
+      return isOutput ? (textOf(object, 'value') ?? messageOf(object)) : undefined;
     },
   },
   {
@@ -155,7 +155,7 @@ const shapes: readonly { readonly form: string; readonly keys: readonly string[]
     find: (object) =>
       /(?:Exception|Error)$/.test(textOf(object, '__type') ?? '') ||
       (isEnvelope(object) && textOf(object, 'errorMessage') !== undefined && textOf(object, 'errorType') !== undefined)
-        ? said(object)
+        ? messageOf(object)
         : undefined,
   },
   {
@@ -166,7 +166,7 @@ const shapes: readonly { readonly form: string; readonly keys: readonly string[]
       (textOf(object, 'exception') ?? textOf(object, 'traceback') ?? textOf(object, 'error_message') ?? textOf(object, 'errorMessage')) !==
         undefined &&
       !isGood(object)
-        ? said(object)
+        ? messageOf(object)
         : undefined,
   },
   {
@@ -178,8 +178,8 @@ const shapes: readonly { readonly form: string; readonly keys: readonly string[]
     form: 'error_code',
     keys: ['code'],
     find: (object) =>
-      /^(?:ERR_|ERROR_|E_)/.test(textOf(object, 'code') ?? '') && isEnvelope(object) && says(object) && !isGood(object)
-        ? said(object)
+      /^(?:ERR_|ERROR_|E_)/.test(textOf(object, 'code') ?? '') && isEnvelope(object) && hasMessage(object) && !isGood(object)
+        ? messageOf(object)
         : undefined,
   },
   {
@@ -187,7 +187,7 @@ const shapes: readonly { readonly form: string; readonly keys: readonly string[]
     keys: ['detail', 'message'],
     find: (object) =>
       Object.keys(object).length === 1 && REASONS.test(textOf(object, 'detail') ?? textOf(object, 'message') ?? '')
-        ? said(object)
+        ? messageOf(object)
         : undefined,
   },
 ];
@@ -205,13 +205,13 @@ function statusError(object: JsonObject): string | undefined {
   const status = member(object, 'status');
   if (typeof status !== 'string' || !/^(?:error|errored|fail|failed|failure)$/i.test(status)) return undefined;
   // The failure may be that of the job or order that the tool looked up.
-  return /^error/i.test(status) ? failedEnvelope(object, /^status$/) : isEnvelope(object) ? said(object) : undefined;
+  return /^error/i.test(status) ? failedEnvelope(object, /^status$/) : isEnvelope(object) ? messageOf(object) : undefined;
 }
 
 function failedEnvelope(object: JsonObject, first: RegExp): string | undefined {
   const keys = Object.keys(object);
-  const isFirst = first.test(keys[0] ?? '') && says(object);
-  return isEnvelope(object) || isFirst ? said(object) : undefined;
+  const isFirst = first.test(keys[0] ?? '') && hasMessage(object);
+  return isEnvelope(object) || isFirst ? messageOf(object) : undefined;
 }
 
 function isFailureStatus(value: JsonValue | undefined): boolean {
@@ -278,13 +278,13 @@ function isFalse(object: JsonObject, key: string): boolean {
   return member(object, key) === false;
 }
 
-function says(object: JsonObject): boolean {
-  return sayings.some((key) => !isEmpty(member(object, key)));
+function hasMessage(object: JsonObject): boolean {
+  return messageMembers.some((key) => !isEmpty(member(object, key)));
 }
 
 /** The message of the failure; empty when the object has none. */
-function said(object: JsonObject, more: readonly string[] = []): string {
-  for (const key of [...sayings, ...more]) {
+function messageOf(object: JsonObject, more: readonly string[] = []): string {
+  for (const key of [...messageMembers, ...more]) {
     const value = member(object, key);
     if (typeof value === 'string' && value !== '') return value;
     const text =

@@ -394,7 +394,7 @@ const WRITTEN =
 /** A text behind its announcement. */
 const ANNOUNCED = /^\s*(?:Observation|(?:Tool |Function )?(?:[Rr]esult|[Oo]utput|[Rr]esponse)):\s+(\S[^]*)/;
 /** MCP SDK of Python: a content list in the form of `str`. */
-const SHOWN_CONTENT = /^\s*\[?TextContent\(type='text', text=(['"])/;
+const CONTENT_REPR = /^\s*\[?TextContent\(type='text', text=(['"])/;
 
 /** The sign of a failure in a result; `undefined` when there is none, which does not prove success. */
 export function errorSign(result: JsonValue): ErrorSign | undefined {
@@ -440,14 +440,14 @@ function partOf(part: JsonValue | undefined): JsonValue | undefined {
 function insideText(text: string): JsonValue | undefined {
   if (text.length > quotedMax) return undefined;
   const isWritten = WRITTEN.test(text);
-  const held = isWritten ? undefined : (fenced(text.trim()) ?? shownContent(text) ?? ANNOUNCED.exec(text)?.[1]);
+  const held = isWritten ? undefined : (fenced(text.trim()) ?? contentOfRepr(text) ?? ANNOUNCED.exec(text)?.[1]);
   if ((!isWritten && held === undefined) || !HINT.test(text.slice(0, hintMax))) return undefined;
   return isWritten ? parseJson(text) : held;
 }
 
 /** The text of the first part. */
-function shownContent(text: string): string | undefined {
-  const [opening = '', quote = ''] = SHOWN_CONTENT.exec(text) ?? [];
+function contentOfRepr(text: string): string | undefined {
+  const [opening = '', quote = ''] = CONTENT_REPR.exec(text) ?? [];
   const rest = text.slice(opening.length);
   const end = quote === '' ? -1 : rest.search(quote === "'" ? /'(?:, |\))/ : /"(?:, |\))/);
   return end === -1 ? undefined : rest.slice(0, end).replaceAll(String.raw`\n`, '\n');

@@ -1,4 +1,4 @@
 /**
  * The mutable form of a type. Hot paths set optional members one by one, as a spread per member costs ten times as much.
  */
-export type Drafted<Value> = { -readonly [Key in keyof Value]: Value[Key] };
+export type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };

@@ -37,12 +37,12 @@ export function redaction(options: RedactionOptions): Redaction {
   return {
     run(run) {
       const found = originals();
-      const said = (): Search => search({ ...options, prepared: found.withoutBeginnings });
+      const verdictSearch = (): Search => search({ ...options, prepared: found.withoutBeginnings });
       return {
         run: changedRun(run, search({ ...options, onFound: found.add })),
-        verdict: (verdict) => changedVerdict(verdict, said()),
-        evaluation: (evaluation) => changedEvaluation(evaluation, said()),
-        decision: (decision) => changedDecision(decision, said()),
+        verdict: (verdict) => changedVerdict(verdict, verdictSearch()),
+        evaluation: (evaluation) => changedEvaluation(evaluation, verdictSearch()),
+        decision: (decision) => changedDecision(decision, verdictSearch()),
       };
     },
     text: (text) => search(options).text(text),

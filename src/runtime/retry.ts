@@ -84,8 +84,8 @@ export async function withRetry<Reply extends { readonly kind: string }>(
     if (!isBusy(reply)) return reply as Exclude<Reply, Busy>;
     if (attempt >= attemptsMax) return { kind: 'failed', error: reply.error };
     onRetry(reply);
-    const askedMs = Math.min(longestRetryAfterMs, retryAfterMs(reply.retryAfter, { nowMs: clock.nowMs(), parseDate }) ?? 0);
-    await sleep(Math.max(backoffMs(attempt, { ...bounds, random }), askedMs), signal);
+    const requestedMs = Math.min(longestRetryAfterMs, retryAfterMs(reply.retryAfter, { nowMs: clock.nowMs(), parseDate }) ?? 0);
+    await sleep(Math.max(backoffMs(attempt, { ...bounds, random }), requestedMs), signal);
   }
 }
 

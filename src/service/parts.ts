@@ -405,7 +405,7 @@ export function consoleServer(parts: ConsoleParts, { store, annotations }: Store
     budgets: () => parts.judges.budgets(settings.config().evaluators),
     judges: () => judgesInForce(settings.config()),
     upstream,
-    unrecognised: () => recognition.standing(),
+    unrecognised: () => recognition.reported(),
     fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder(),
     metricsPage: () => openMetricsPieces(metricsSnapshot(telemetry, settings)),
   });

@@ -94,7 +94,7 @@ export interface RecognitionWatch {
   /** Observes requests after `ingest` has accepted them. */
   watched(ingest: Ingest): Ingest;
   start(): PeriodicTask;
-  standing(): readonly UnrecognisedNotice[];
+  reported(): readonly UnrecognisedNotice[];
 }
 
 export function recognitionWatch({
@@ -134,11 +134,11 @@ export function recognitionWatch({
             const { service, scope, spans, names, keys, missing, todo } = noticeOf(one);
             logger.warn({ service, scope, spans, names, keys, missing, todo }, 'no agent is recognised in the spans of a service');
           }
-          telemetry.set('tracejury.services.unrecognised', known.standing().length);
+          telemetry.set('tracejury.services.unrecognised', known.reported().length);
         },
         onFault: () => undefined,
       }),
-    standing: () =>
-      known.standing().map((one) => noticeOf({ ...one, names: one.names.map(redactedText), keys: one.keys.map(redactedText) })),
+    reported: () =>
+      known.reported().map((one) => noticeOf({ ...one, names: one.names.map(redactedText), keys: one.keys.map(redactedText) })),
   };
 }

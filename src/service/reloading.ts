@@ -236,7 +236,7 @@ export function redactedLogger(logger: Logger, settings: SettingsInForce): Logge
 
 /** Metrics that depend on the time alone, such as those of task groups, are computed for each snapshot. */
 export function metricsSnapshot(telemetry: MetricRegistry, settings: SettingsInForce): readonly MetricFamily[] {
-  settings.rules().groups.tell(telemetry);
+  settings.rules().groups.report(telemetry);
   return telemetry.snapshot();
 }
 

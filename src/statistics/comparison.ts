@@ -118,7 +118,7 @@ export function compareJudges(
 }
 
 /** The verdicts on one item, then and now. */
-export interface AskedAgain {
+export interface RepeatedVerdict {
   readonly before: boolean;
   readonly after: boolean;
 }
@@ -141,7 +141,7 @@ export interface VerdictDrift {
  * Compared with one and the same earlier answer at each look; `sequentialLevel` says what is controlled over the looks. Verdicts that waver
  * with equal probability both ways are no drift. Not estimable of no items.
  */
-export function verdictDrift(items: Iterable<AskedAgain>, options: SequentialTestOptions = {}): VerdictDrift | NotEstimable {
+export function verdictDrift(items: Iterable<RepeatedVerdict>, options: SequentialTestOptions = {}): VerdictDrift | NotEstimable {
   const counts = { both: 0, onlyFirst: 0, onlySecond: 0, neither: 0 };
   for (const { before, after } of items) counts[before ? (after ? 'both' : 'onlyFirst') : after ? 'onlySecond' : 'neither']++;
   const change = pairedDifference(counts, options);

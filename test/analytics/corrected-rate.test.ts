@@ -1,6 +1,6 @@
 /** Rates over all traffic, from verdicts on a sample and a few labels. */
 import { expect, test } from 'vitest';
-import { honestRate, labelsMin, type RateInput, runKeyText } from '../../src/analytics/corrected-rate.ts';
+import { trafficRate, labelsMin, type RateInput, runKeyText } from '../../src/analytics/corrected-rate.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
 import type { VerdictRow } from '../../src/model/store/verdict-rows.ts';
 import { spanId } from '../builders/agent-trace.ts';
@@ -55,7 +55,7 @@ const hostile = 0.05 / 10_000;
 
 test('honest rate: one run that claims a tiny probability has a bounded part of the rate, and the answer says that it was cut', () => {
   const honest: Some = { count: 190, probability: 0.05 };
-  const { rate, weights, coverage } = honestRate(input([honest, { count: 1, word: 'fail', probability: hostile }], { scored: 191 }));
+  const { rate, weights, coverage } = trafficRate(input([honest, { count: 1, word: 'fail', probability: hostile }], { scored: 191 }));
   expect(rate).toMatchObject({ kind: 'estimated', point: expect.closeTo(0.95, 10) });
   expect(weights).toMatchObject({
     capped: 1,
@@ -64,7 +64,7 @@ test('honest rate: one run that claims a tiny probability has a bounded part of 
     kishN: expect.closeTo(4_000 ** 2 / (190 * 400 + 200 ** 2), 6),
   });
   expect(coverage).toMatchObject({ uncovered: expect.closeTo(0, 10) });
-  const waiting = honestRate(input([honest, { count: 1, word: 'error', probability: hostile }], { scored: 190, failed: 1 }));
+  const waiting = trafficRate(input([honest, { count: 1, word: 'error', probability: hostile }], { scored: 190, failed: 1 }));
   expect(waiting.coverage.kind === 'estimated' ? waiting.coverage.uncovered : 1).toBeLessThan(0.06);
 });
 
@@ -78,7 +78,7 @@ test('honest rate: weights that the design has are left as they are', () => {
     [{ count: 120, probability: 0.0001 }],
     [{ count: 1_000 }, { count: 100, probability: 0.0001 }],
   ]) {
-    expect(honestRate(input(some)).weights).toMatchObject({ capped: 0, weightMax: Infinity });
+    expect(trafficRate(input(some)).weights).toMatchObject({ capped: 0, weightMax: Infinity });
   }
 });
 
@@ -87,14 +87,14 @@ test('honest rate: sessions of two tenants with one id are two sessions', () => 
     { count: 20, session: 's' },
     { count: 20, word: 'fail', session: 's' },
   ]);
-  expect(honestRate({ rows, ...rest }).rate).toMatchObject({ kind: 'not_estimable', reason: 'one_session' });
+  expect(trafficRate({ rows, ...rest }).rate).toMatchObject({ kind: 'not_estimable', reason: 'one_session' });
   const two = rows.map((row, at): VerdictRow => (at < 20 ? row : { ...row, tenant: tenant('other') }));
-  expect(honestRate({ rows: two, ...rest }).rate).toMatchObject({ kind: 'estimated', point: 0.5 });
+  expect(trafficRate({ rows: two, ...rest }).rate).toMatchObject({ kind: 'estimated', point: 0.5 });
 });
 
 test('honest rate: a run that was chosen with a probability of 5 % stands for twenty', () => {
   // All 40 failing runs and one in twenty of 760 passing ones were judged.
-  const { rate, corrected, measure, labels } = honestRate(
+  const { rate, corrected, measure, labels } = trafficRate(
     input([
       { count: 40, word: 'fail' },
       { count: 38, probability: 0.05 },
@@ -106,10 +106,10 @@ test('honest rate: a run that was chosen with a probability of 5 % stands for tw
 });
 
 test('honest rate: nothing judged, or a single session, is no rate', () => {
-  expect(honestRate(input([])).rate).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
-  expect(honestRate(input([{ count: 9, session: 's' }])).rate).toMatchObject({ kind: 'not_estimable', reason: 'one_session' });
+  expect(trafficRate(input([])).rate).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
+  expect(trafficRate(input([{ count: 9, session: 's' }])).rate).toMatchObject({ kind: 'not_estimable', reason: 'one_session' });
   expect(
-    honestRate(
+    trafficRate(
       input([
         { count: 3, word: 'error' },
         { count: 3, word: 'skipped' },
@@ -120,7 +120,7 @@ test('honest rate: nothing judged, or a single session, is no rate', () => {
 
 test('honest rate: without a threshold it is the mean score', () => {
   expect(
-    honestRate(
+    trafficRate(
       input([
         { count: 2, word: 'raw', score: 0.25 },
         { count: 2, word: 'raw', score: 0.75 },
@@ -134,20 +134,20 @@ test('honest rate: enough labels of both verdicts correct it, too few do not', (
     { count: 800, passed: 90, failed: 10 },
     { count: 200, word: 'fail', passed: 10, failed: 30 },
   ] as const;
-  const { rate, corrected, judged, roganGladen, labels } = honestRate(input(enough));
+  const { rate, corrected, judged, roganGladen, labels } = trafficRate(input(enough));
   expect([corrected, labels]).toEqual([true, 140]);
   expect(judged).toMatchObject({ point: expect.closeTo(0.8, 10) });
   // 90 % of what the judge passed and 25 % of what it failed: 0.8 · 0.9 + 0.2 · 0.25. Labels were given by the verdict, which is allowed for.
   expect(rate).toMatchObject({ point: expect.closeTo(0.77, 6), n: 1_000 });
   expect(roganGladen.kind).toBe('estimated');
-  const few = honestRate(
+  const few = trafficRate(
     input([
       { count: 800, passed: labelsMin - 1 },
       { count: 200, word: 'fail', failed: 30 },
     ]),
   );
   expect([few.corrected, few.rate]).toEqual([false, few.judged]);
-  expect(honestRate(input([{ count: 800 }, { count: 200, word: 'fail', passed: 10, failed: 30 }]))).toMatchObject({
+  expect(trafficRate(input([{ count: 800 }, { count: 200, word: 'fail', passed: 10, failed: 30 }]))).toMatchObject({
     corrected: false,
     predictionPowered: { kind: 'not_estimable', reason: 'no_labels' },
   });
@@ -155,7 +155,7 @@ test('honest rate: enough labels of both verdicts correct it, too few do not', (
 
 test('honest rate: of a verdict that is rare all labels are enough', () => {
   expect(
-    honestRate(
+    trafficRate(
       input([
         { count: 500, passed: 50 },
         { count: 2, word: 'fail', failed: 2 },
@@ -232,4 +232,4 @@ const coverages: readonly (readonly [string, RateInput, object])[] = [
   ['nothing was seen', input([], { filtered: 3 }), { kind: 'not_estimable' }],
 ];
 for (const [name, given, want] of coverages)
-  test(`honest rate: coverage where ${name}`, () => expect(honestRate(given).coverage).toMatchObject(want));
+  test(`honest rate: coverage where ${name}`, () => expect(trafficRate(given).coverage).toMatchObject(want));

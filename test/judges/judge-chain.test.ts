@@ -38,9 +38,9 @@ function bench(answer: () => Answer) {
     cache: answerCache(parts),
     breaker: {
       ...breaker,
-      through: (ask) => {
+      run: (ask) => {
         passed.push('breaker');
-        return breaker.through(ask);
+        return breaker.run(ask);
       },
     },
     client: async (work) =>
@@ -108,7 +108,7 @@ test('judge chain: each sending is paid for anew, by the evaluator first and by 
   const request = requestChain({ retry, reservation: reservation('judge'), onDisbelief: () => undefined });
   let sendings = 0;
   await request({
-    record: { through: async (_what, policy, work) => await work(policy, () => void passed.push('sent')) },
+    record: { record: async (_what, policy, work) => await work(policy, () => void passed.push('sent')) },
     what: { operation: 'chat' },
     budget: reservation('evaluator'),
     most: { input: 100, output: 100 },

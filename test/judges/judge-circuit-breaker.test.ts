@@ -33,7 +33,7 @@ function bench() {
     circuit,
     asked: () => asked,
     through: (answer: Answer | Promise<Answer>) =>
-      own.through(async () => {
+      own.run(async () => {
         asked++;
         return await answer;
       }),

@@ -77,33 +77,33 @@ export function spanForwarder({
 }: SpanForwarderOptions): SpanForwarder {
   const { telemetry, clock, sleep, awaits } = options;
   const held = heldSpans({ ...options, partitions });
-  const ended = new AbortController();
+  const shutdown = new AbortController();
   let settings = options.settings;
-  let place: Destination | undefined = settings === undefined ? undefined : destination(settings);
+  let current: Destination | undefined = settings === undefined ? undefined : destination(settings);
   /** Name of the entry that held requests came for. */
   let name = settings?.name ?? 'forward';
-  const news = outageLog({ name: () => name, what: 'spans', telemetry, clock, logger: options.logger });
-  const out = sender({ ...options, held, partitions, outages: news, destination: () => place });
+  const outages = outageLog({ name: () => name, what: 'spans', telemetry, clock, logger: options.logger });
+  const out = sender({ ...options, held, partitions, outages, destination: () => current });
   let settledKeys: string[] = [];
   let isDue = false;
   /** A part of the requests is forwarded unchanged. */
-  let hurries = false;
+  let isUrgent = false;
   let isGathering = false;
   let ticking: PeriodicTask | undefined;
   let stopped: Promise<number> | undefined;
 
   /** Runs after the turn: runs that close together go together, and the pipeline reports a settled trace before its verdicts. */
-  function soon(isHurried: boolean): void {
-    hurries ||= isHurried;
+  function soon(isUrgentNow: boolean): void {
+    isUrgent ||= isUrgentNow;
     if (isDue) return;
     isDue = true;
     setImmediate(() => {
       isDue = false;
       held.settled(settledKeys);
       settledKeys = [];
-      if (hurries) out.pump();
+      if (isUrgent) out.pump();
       else void gathered();
-      hurries = false;
+      isUrgent = false;
     });
   }
 
@@ -111,7 +111,7 @@ export function spanForwarder({
   async function gathered(): Promise<void> {
     if (isGathering || held.readySize() === 0) return;
     isGathering = true;
-    await sleep(gatherMs, ended.signal);
+    await sleep(gatherMs, shutdown.signal);
     isGathering = false;
     out.pump();
   }
@@ -130,7 +130,7 @@ export function spanForwarder({
   }
 
   async function stop(deadlineMs: number): Promise<number> {
-    ended.abort();
+    shutdown.abort();
     await ticking?.stop();
     held.settled(settledKeys);
     settledKeys = [];
@@ -139,7 +139,7 @@ export function spanForwarder({
     for (let waitedMs = 0; held.readySize() > 0 && out.circuit() === 'closed' && waitedMs < deadlineMs; waitedMs += stepMs)
       await sleep(stepMs);
     out.stop();
-    place?.stop();
+    current?.stop();
     return held.size();
   }
 
@@ -174,17 +174,17 @@ export function spanForwarder({
           name,
           kind: 'forward',
           isConfigured,
-          status: { sends: 'spans', ...news.past(), ...out.status(), toSend: held.size(), oldestAtMs: held.oldestMs() },
+          status: { sends: 'spans', ...outages.past(), ...out.status(), toSend: held.size(), oldestAtMs: held.oldestMs() },
         },
       ];
     },
     exchange(next) {
-      const isSamePlace = next === undefined || placeText(next) === placeText(settings);
+      const isSameDestination = next === undefined || destinationText(next) === destinationText(settings);
       settings = next;
       name = next === undefined ? name : (next.name ?? 'forward');
-      if (isSamePlace || next === undefined) return;
-      place?.stop();
-      place = destination(next);
+      if (isSameDestination || next === undefined) return;
+      current?.stop();
+      current = destination(next);
       out.wake();
     },
     start() {
@@ -196,6 +196,6 @@ export function spanForwarder({
 
 const stepMs = 10;
 
-function placeText(settings: ForwardSettings | undefined): string {
+function destinationText(settings: ForwardSettings | undefined): string {
   return JSON.stringify([settings?.tracesEndpoint, settings?.headers, settings?.protocol, settings?.compression, settings?.tls]);
 }

@@ -97,7 +97,7 @@ interface Partition {
   slicesMax: number;
 }
 
-interface Made {
+interface OutgoingRequest {
   readonly slices: readonly TraceSlice[];
   readonly encoding: PlainBody['encoding'];
   readonly body: Buffer;
@@ -113,7 +113,7 @@ export function sender(options: SenderOptions): Sender {
     slicesMax: slicesPerRequest,
   }));
   /** Slices that are being sent. */
-  const underWay = new Set<readonly TraceSlice[]>();
+  const inProgress = new Set<readonly TraceSlice[]>();
   let isStopped = false;
   let fault: string | undefined;
   /** Ends the backoff of all partitions. */
@@ -152,26 +152,26 @@ export function sender(options: SenderOptions): Sender {
 
   async function work(from: readonly Partition[], slices: readonly TraceSlice[], destination: Destination): Promise<void> {
     for (const partition of from) partition.isBusy = true;
-    underWay.add(slices);
+    inProgress.add(slices);
     held.markSending(slices);
-    const made = await madeOf(slices);
+    const request = await requestOf(slices);
     const signal = slices[0]?.request.signal ?? 'traces';
-    if (made !== undefined) await noteOutcome(from, made, await destination.send(signal, made.encoding, made.body));
-    underWay.delete(slices);
+    if (request !== undefined) await noteOutcome(from, request, await destination.send(signal, request.encoding, request.body));
+    inProgress.delete(slices);
     for (const partition of from) partition.isBusy = false;
     pump();
   }
 
-  async function noteOutcome(from: readonly Partition[], { slices }: Made, outcome: ForwardOutcome): Promise<void> {
+  async function noteOutcome(from: readonly Partition[], { slices }: OutgoingRequest, outcome: ForwardOutcome): Promise<void> {
     if (isStopped && outcome.kind === 'failed') return;
     const isTaken = outcome.kind === 'sent';
     telemetry.add('tracejury.forward.requests', 1, { 'tracejury.outcome': isTaken ? 'sent' : outcome.retryable ? 'retried' : 'refused' });
     // Many backends refuse every request with log records.
-    const isOfNews = outcome.kind === 'sent' || outcome.retryable || !slices.some(isOfLogs);
+    const isReported = outcome.kind === 'sent' || outcome.retryable || !slices.some(isOfLogs);
     if (isTaken) outages.sent();
-    else if (isOfNews) outages.failed(outcome);
+    else if (isReported) outages.failed(outcome);
     fault = isTaken || !outcome.retryable ? undefined : outcome.error;
-    if (!isTaken && outcome.retryable) return await rested(from, outcome.retryAfterMs);
+    if (!isTaken && outcome.retryable) return await backOff(from, outcome.retryAfterMs);
     backend.succeeded();
     outages.circuit('closed');
     const isHalved = !isTaken && slices.length > 1;
@@ -183,7 +183,7 @@ export function sender(options: SenderOptions): Sender {
     if (isHalved) return;
     const items = slices.reduce((sum, slice) => sum + slice.items, 0);
     const refused = isTaken ? Math.min(outcome.rejected, items) : items;
-    if (refused > 0 && isOfNews) outages.givenUp(isTaken ? { error: rejectedFault } : outcome, refused);
+    if (refused > 0 && isReported) outages.givenUp(isTaken ? { error: rejectedFault } : outcome, refused);
     done(slices, items - refused, 'forwarded');
     if (refused > 0) telemetry.add('tracejury.forward.spans', refused, { 'tracejury.outcome': 'refused' });
   }
@@ -195,7 +195,7 @@ export function sender(options: SenderOptions): Sender {
     for (const slice of slices) held.gone(slice);
   }
 
-  async function rested(from: readonly Partition[], retryAfterMs: number | undefined): Promise<void> {
+  async function backOff(from: readonly Partition[], retryAfterMs: number | undefined): Promise<void> {
     const hasOpened = backend.failed(retryAfterMs);
     const { signal } = rest;
     if (hasOpened) outages.circuit('open');
@@ -205,8 +205,8 @@ export function sender(options: SenderOptions): Sender {
   }
 
   /** `undefined` when no body can be read. */
-  async function madeOf(slices: readonly TraceSlice[]): Promise<Made | undefined> {
-    const parts: Made[] = [];
+  async function requestOf(slices: readonly TraceSlice[]): Promise<OutgoingRequest | undefined> {
+    const parts: OutgoingRequest[] = [];
     const byRequest = [...Map.groupBy(slices, ({ request }) => request)].sort(([one], [other]) => one.position - other.position);
     for (const [request, own] of byRequest) {
       const part = await partOf(request, own);
@@ -227,7 +227,7 @@ export function sender(options: SenderOptions): Sender {
     };
   }
 
-  async function partOf(request: HeldRequest, own: readonly TraceSlice[]): Promise<Omit<Made, 'slices'> | undefined> {
+  async function partOf(request: HeldRequest, own: readonly TraceSlice[]): Promise<Omit<OutgoingRequest, 'slices'> | undefined> {
     try {
       const plain = request.body ?? (await options.read(request.position));
       if (plain === undefined) return undefined;
@@ -247,7 +247,7 @@ export function sender(options: SenderOptions): Sender {
     circuit: backend.circuit,
     status() {
       const circuit = backend.circuit();
-      const requests = new Set([...underWay].flatMap((slices) => slices.map(({ request }) => request)));
+      const requests = new Set([...inProgress].flatMap((slices) => slices.map(({ request }) => request)));
       return { circuit, fault, retryAtMs: backend.retryAtMs(), sending: requests.size };
     },
     wake() {

@@ -19,11 +19,11 @@ export function spansOf(
   { detail = 'lean', judgeCalls = true }: Pick<ExporterSettings, 'detail' | 'judgeCalls'> = {},
 ): readonly OutgoingSpan[] {
   const carrier = evaluationSpanOf(item, detail);
-  const asked = judgeCalls ? judgeTraceOf(item) : undefined;
-  const carriers = carrier === undefined ? [] : [carrierSpan(carrier, item, asked)];
+  const trace = judgeCalls ? judgeTraceOf(item) : undefined;
+  const carriers = carrier === undefined ? [] : [carrierSpan(carrier, item, trace)];
   return [
     ...carriers,
-    ...(asked === undefined
+    ...(trace === undefined
       ? []
       : judgeSpans(
           item,
@@ -36,7 +36,7 @@ export function spansOf(
 function carrierSpan(
   carrier: EvaluationSpan,
   { run }: ExportItem,
-  asked: Pick<OutgoingLink, 'traceId' | 'spanId'> | undefined,
+  judgeSpan: Pick<OutgoingLink, 'traceId' | 'spanId'> | undefined,
 ): OutgoingSpan {
   const { traceId, spanTraceId = traceId, spanId, traceState, endUnixNano } = run;
   return {
@@ -50,9 +50,9 @@ function carrierSpan(
     startUnixNano: endUnixNano,
     endUnixNano,
     attributes:
-      asked === undefined
+      judgeSpan === undefined
         ? carrier.attributes
-        : { ...carrier.attributes, [wire.judgeTraceId]: asked.traceId, [wire.judgeSpanId]: asked.spanId },
+        : { ...carrier.attributes, [wire.judgeTraceId]: judgeSpan.traceId, [wire.judgeSpanId]: judgeSpan.spanId },
     events: carrier.events.map((attributes) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes })),
     // Readers of OpenInference annotations take the only link as the annotated span (decision 40).
     links: [{ traceId: spanTraceId, spanId, traceState }],

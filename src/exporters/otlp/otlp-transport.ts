@@ -41,18 +41,18 @@ export function otlpTransport(settings: OtlpTransportSettings): OtlpTransport {
   return { send: async (signal, contentType, body) => await send({ signal, contentType, isGzip: true }, await zipped(body)), url, stop };
 }
 
-interface Sent {
+interface ConnectionRequest {
   readonly signal: OtlpSignal;
   readonly contentType: string;
   readonly isGzip: boolean;
 }
 
-interface Carried {
-  send(request: Sent, body: Buffer): Promise<Answer>;
+interface Connection {
+  send(request: ConnectionRequest, body: Buffer): Promise<Answer>;
   stop(): void;
 }
 
-function overHttp({ urls, headers, tls, timeoutMs }: OtlpTransportSettings): Carried {
+function overHttp({ urls, headers, tls, timeoutMs }: OtlpTransportSettings): Connection {
   const client = httpClient({ tls, timeoutMs });
   return {
     send: ({ signal, contentType, isGzip }, body) =>
@@ -69,7 +69,7 @@ const methods: { readonly [signal in OtlpSignal]: string } = {
   logs: '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
 };
 
-function overGrpc({ urls, headers = {}, tls, timeoutMs = timeoutMsDefault }: OtlpTransportSettings): Carried {
+function overGrpc({ urls, headers = {}, tls, timeoutMs = timeoutMsDefault }: OtlpTransportSettings): Connection {
   const client = grpcClient({ origin: new URL(urls.traces).origin, headers, timeoutMs, ...(tls === undefined ? {} : { tls }) });
   return { send: ({ signal, isGzip }, body) => client.call({ method: methods[signal], isGzip }, body), stop: client.stop };
 }
@@ -151,7 +151,7 @@ function grpcClient({ origin, headers, timeoutMs, tls }: GrpcClientOptions): Grp
       const at = connected();
       try {
         const stream = at.request({ ...common, ':path': method, ...(isGzip ? { 'grpc-encoding': 'gzip' } : {}) });
-        const answer = await answered(stream, timeoutMs, () => {
+        const answer = await replyOf(stream, timeoutMs, () => {
           stream.cork();
           stream.write(prefix(message.length, isGzip));
           stream.end(message);
@@ -159,7 +159,7 @@ function grpcClient({ origin, headers, timeoutMs, tls }: GrpcClientOptions): Grp
         });
         // A silent peer may be gone, so the next call opens a new connection.
         if (answer === 'late') at.destroy();
-        return answer === 'late' ? { kind: 'unanswered', fault: `no answer within ${timeoutMs} ms` } : heard(answer, message.length);
+        return answer === 'late' ? { kind: 'unanswered', fault: `no answer within ${timeoutMs} ms` } : answerOf(answer, message.length);
       } catch (error) {
         // The call fails before the connection emits its error.
         await turn();
@@ -170,7 +170,7 @@ function grpcClient({ origin, headers, timeoutMs, tls }: GrpcClientOptions): Grp
   };
 }
 
-interface Heard {
+interface GrpcReply {
   readonly httpStatus: number;
   readonly grpcStatus: number | undefined;
   readonly message: string;
@@ -179,7 +179,7 @@ interface Heard {
 }
 
 /** Rejects when the connection breaks. */
-function answered(stream: ClientHttp2Stream, timeoutMs: number, send: () => void): Promise<Heard | 'late'> {
+function replyOf(stream: ClientHttp2Stream, timeoutMs: number, send: () => void): Promise<GrpcReply | 'late'> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -200,14 +200,14 @@ function answered(stream: ClientHttp2Stream, timeoutMs: number, send: () => void
     });
     stream.on('close', () => {
       clearTimeout(timer);
-      const said = tail['grpc-status'] === undefined ? head : tail;
+      const status = tail['grpc-status'] === undefined ? head : tail;
       if (head[':status'] === undefined) reject(new Error('no answer'));
       else
         resolve({
           httpStatus: Number(head[':status']),
-          grpcStatus: numberOf(said['grpc-status']),
-          message: textOf(said['grpc-message']) ?? '',
-          details: textOf(said['grpc-status-details-bin']),
+          grpcStatus: numberOf(status['grpc-status']),
+          message: textOf(status['grpc-message']) ?? '',
+          details: textOf(status['grpc-status-details-bin']),
           body: Buffer.concat(chunks).subarray(prefixBytes, answerBytesMax),
         });
     });
@@ -222,7 +222,7 @@ function prefix(length: number, isGzip: boolean): Buffer {
   return bytes;
 }
 
-function heard({ httpStatus, grpcStatus, message, details, body }: Heard, sentBytes: number): Answer {
+function answerOf({ httpStatus, grpcStatus, message, details, body }: GrpcReply, sentBytes: number): Answer {
   if (grpcStatus === 0) return { kind: 'answered', status: 200, body };
   if (grpcStatus === undefined)
     return httpStatus === 200 ? { kind: 'unanswered', fault: noGrpcFault } : { kind: 'answered', status: httpStatus, body };

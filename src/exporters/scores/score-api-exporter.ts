@@ -27,7 +27,7 @@ const requestsMax = 4;
 
 export function scoreApiExporter(backend: ScoreApiBackend): MakeExporter {
   return (settings, { sleep } = { sleep: sleepFor }) => {
-    const own = nativeSettings(backend, settings);
+    const own = scoreApiSettings(backend, settings);
     const requestOf = requestsOf(backend, own, settings);
     const { call, stop } = caller(requestOf, settings);
     const account: ScoreApiAccount = { ...own, known: new Map() };
@@ -58,7 +58,7 @@ export function scoreApiExporter(backend: ScoreApiBackend): MakeExporter {
   };
 }
 
-function nativeSettings(backend: ScoreApiBackend, { endpoint = backend.endpoint.preset, keys = {} }: ExporterSettings): ScoreApiSettings {
+function scoreApiSettings(backend: ScoreApiBackend, { endpoint = backend.endpoint.preset, keys = {} }: ExporterSettings): ScoreApiSettings {
   if (endpoint === undefined) throw new JuryError('CONFIG_INVALID', `The exporter ${backend.id} has no endpoint.`);
   return { endpoint: endpoint.replace(/\/+$/, ''), keys };
 }

@@ -200,14 +200,14 @@ export function rateLimitedBatcher<Item>({
   const over = new AbortController();
   const restMs = 60_000 / perMinute;
   let turns = atOnce;
-  let reckonedMs = clock.nowMs();
+  let updatedMs = clock.nowMs();
   let isRunning = false;
 
   async function turn(): Promise<void> {
     for (;;) {
       const nowMs = clock.nowMs();
-      turns = Math.min(atOnce, turns + Math.max(0, nowMs - reckonedMs) / restMs);
-      reckonedMs = nowMs;
+      turns = Math.min(atOnce, turns + Math.max(0, nowMs - updatedMs) / restMs);
+      updatedMs = nowMs;
       if (turns >= 1 || over.signal.aborted) break;
       await sleep((1 - turns) * restMs, over.signal);
     }

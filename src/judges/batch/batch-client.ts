@@ -7,9 +7,9 @@ import { type JsonObject, type JsonValue, isJsonObject, jsonText, member, parseJ
 import { chatBody, completionOf, type Completion } from '../client/completion.ts';
 import type { Judge, AnswerFormat, JudgeSettings } from '../judge.ts';
 import { mostOf, openingOf, ownAnswer, schemaNameOf } from '../client/prompt.ts';
-import { field, openAiClient, troubleOf, type Trouble } from '../client/openai-client.ts';
+import { field, openAiClient, failureOf, type Trouble } from '../client/openai-client.ts';
 
-export interface BatchSide {
+export interface BatchClient {
   readonly api: BatchApi;
   line(question: Question, custom: string): { readonly text: string; readonly most: Tokens };
   /** An upper bound of the tokens that a question uses. */
@@ -20,10 +20,10 @@ export interface BatchSide {
 
 /** A judge whose endpoint takes batches of questions and answers them later. */
 export interface BatchingJudge extends Judge {
-  readonly batches: BatchSide;
+  readonly batches: BatchClient;
 }
 
-interface BatchSideOptions {
+interface BatchClientOptions {
   readonly settings: JudgeSettings;
   readonly http: HttpClient;
   readonly nonce: () => string;
@@ -32,7 +32,7 @@ interface BatchSideOptions {
   readonly signal: AbortSignal;
 }
 
-export function batchSide({ settings, http, nonce, format, signal }: BatchSideOptions): BatchSide {
+export function batchClient({ settings, http, nonce, format, signal }: BatchClientOptions): BatchClient {
   return {
     api: batchApi(settings, http, signal),
     line(question, custom) {
@@ -97,9 +97,9 @@ export function batchApi(settings: JudgeSettings, http: HttpClient, signal: Abor
       input = textOf(await client.files.create({ file, purpose: 'batch' }, { signal }), 'id');
     } catch (error) {
       // A file alone costs nothing and does nothing.
-      return withoutCost(await troubleOf(error));
+      return withoutCost(await failureOf(error));
     }
-    if (input === undefined) return strange;
+    if (input === undefined) return unnamed;
     const made = textOf(
       await client.batches.create(
         { input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h', metadata: { [idKey]: id } },
@@ -107,7 +107,7 @@ export function batchApi(settings: JudgeSettings, http: HttpClient, signal: Abor
       ),
       'id',
     );
-    return made === undefined ? { ...strange, mayCost: true } : { kind: 'submitted', remoteId: made };
+    return made === undefined ? { ...unnamed, mayCost: true } : { kind: 'submitted', remoteId: made };
   }
 
   async function found(id: string): Promise<{ readonly kind: 'found'; readonly remoteId: string } | { readonly kind: 'absent' }> {
@@ -124,17 +124,17 @@ export function batchApi(settings: JudgeSettings, http: HttpClient, signal: Abor
   }
 
   return {
-    submit: (id, lines) => settled(() => submitted(id, lines)),
-    find: (id) => settled(() => found(id)),
+    submit: (id, lines) => orTrouble(() => submitted(id, lines)),
+    find: (id) => orTrouble(() => found(id)),
     async status(remoteId) {
       try {
         return statusOf(await (await opened).batches.retrieve(remoteId, { signal }));
       } catch (error) {
-        return field(error, 'status') === 404 ? { kind: 'gone' } : await troubleOf(error);
+        return field(error, 'status') === 404 ? { kind: 'gone' } : await failureOf(error);
       }
     },
     read: (fileId) =>
-      settled(async () => {
+      orTrouble(async () => {
         const response = await (await opened).files.content(fileId, { signal });
         return { kind: 'read', text: await response.text() };
       }),
@@ -147,7 +147,7 @@ export function batchApi(settings: JudgeSettings, http: HttpClient, signal: Abor
   };
 }
 
-const strange = { kind: 'failed', error: 'judge_answer_invalid: the endpoint did not name what it made' } as const;
+const unnamed = { kind: 'failed', error: 'judge_answer_invalid: the endpoint did not name what it made' } as const;
 
 function withoutCost(trouble: Trouble): Trouble {
   if (trouble.kind === 'refused') return trouble;
@@ -156,11 +156,11 @@ function withoutCost(trouble: Trouble): Trouble {
     : { kind: 'failed', error: trouble.error };
 }
 
-async function settled<Result>(work: () => Promise<Result>): Promise<Result | Trouble> {
+async function orTrouble<Result>(work: () => Promise<Result>): Promise<Result | Trouble> {
   try {
     return await work();
   } catch (error) {
-    return await troubleOf(error);
+    return await failureOf(error);
   }
 }
 
@@ -211,24 +211,24 @@ export interface ReadLines {
 }
 
 /** Parses files of answers. The first of two answers to one question counts. */
-export function readLines(texts: readonly string[], asked: ReadonlySet<string>): ReadLines {
+export function readLines(texts: readonly string[], ids: ReadonlySet<string>): ReadLines {
   const results = new Map<string, LineResult>();
   const faults = new Map<LineFault, number>();
-  const passOver = (fault: LineFault): void => void faults.set(fault, (faults.get(fault) ?? 0) + 1);
-  let left = asked.size * 2 + moreLines;
+  const skip = (fault: LineFault): void => void faults.set(fault, (faults.get(fault) ?? 0) + 1);
+  let left = ids.size * 2 + moreLines;
   for (const line of texts.flatMap((text) => [...linesOf(text, left)])) {
     if (left-- <= 0) {
-      passOver('malformed');
+      skip('malformed');
       break;
     }
     const value = line.length > lineCharsMax ? undefined : parseJson(line);
     const custom = isJsonObject(value) ? member(value, 'custom_id') : undefined;
-    if (!isJsonObject(value) || typeof custom !== 'string') passOver('malformed');
-    else if (!asked.has(custom)) passOver('unknown');
-    else if (results.has(custom)) passOver('duplicated');
+    if (!isJsonObject(value) || typeof custom !== 'string') skip('malformed');
+    else if (!ids.has(custom)) skip('unknown');
+    else if (results.has(custom)) skip('duplicated');
     else {
       const result = resultOf(value);
-      if (result === undefined) passOver('malformed');
+      if (result === undefined) skip('malformed');
       else results.set(custom, result);
     }
   }

@@ -73,7 +73,7 @@ export interface BatchJobDeps {
   readonly settings: () => JudgeSettings;
   readonly use: <Result>(work: (judge: BatchingJudge) => Promise<Result>) => Promise<Result>;
   readonly store: JudgeBatchStore;
-  readonly mayLie: (text: string) => boolean;
+  readonly mayStore: (text: string) => boolean;
   /** The judge's budget for batched requests. */
   readonly reservation: () => BudgetReservation | undefined;
   readonly jobs: Set<BatchJob>;
@@ -106,7 +106,7 @@ export function batchJobs({
   settings,
   use,
   store,
-  mayLie,
+  mayStore: mayLie,
   reservation,
   jobs,
   newId,

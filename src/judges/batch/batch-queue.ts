@@ -47,21 +47,21 @@ export interface BatchAsker {
 
 export interface BatchQueue {
   /** Starts batching, and continues the batches of an earlier process. Rejects when the store cannot be read. */
-  open(store: JudgeBatchStore, mayLie: (text: string) => boolean): Promise<void>;
+  open(store: JudgeBatchStore, mayStore: (text: string) => boolean): Promise<void>;
   /** Asks directly before `open`. */
   ask(question: Question, asker: BatchAsker): Promise<Answer>;
   /** Releases the waiting askers. Their batches continue, and the next process gets the answers. May be called twice. */
   stop(): Promise<void>;
 }
 
-const putOff: Extract<Answer, { readonly kind: 'failed' }> = {
+const deferred: Extract<Answer, { readonly kind: 'failed' }> = {
   kind: 'failed',
   error: 'judge_put_off: its batch is not back, and the service stops',
 };
 
 /** Whether the pair of run and evaluator keeps waiting. */
-export function isPutOff(answer: Answer): boolean {
-  return answer.kind === 'failed' && answer.error === putOff.error;
+export function isDeferred(answer: Answer): boolean {
+  return answer.kind === 'failed' && answer.error === deferred.error;
 }
 
 /** Number of runs that may wait with a question each. */
@@ -83,12 +83,12 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   const endpoint = createHash('sha256')
     .update(JSON.stringify([baseUrl, model]))
     .digest('hex');
-  const ended = new AbortController();
+  const shutdown = new AbortController();
   let wake = new AbortController();
   let store: JudgeBatchStore | undefined;
   let own: BatchJobs | undefined;
   let working: Promise<void> | undefined;
-  let lookedMs = -Infinity;
+  let polledMs = -Infinity;
   let forgottenMs = -Infinity;
 
   function report(): void {
@@ -108,7 +108,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   function finish(end: BatchEnd): void {
     if (end.kind === 'again') return void pending.set(end.waiting.key, end.waiting);
     pending.delete(end.waiting.key);
-    if (end.kind === 'direct') return byItself(end);
+    if (end.kind === 'direct') return askDirectly(end);
     if (end.answer.kind === 'answered') {
       count('answered');
       telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': settings().name, 'tracejury.outcome': 'answered' });
@@ -117,15 +117,15 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   }
 
   /** Of several waiting callers the first asks, and the others share its answer. */
-  function byItself({ waiting, reason, tokens }: Extract<BatchEnd, { readonly kind: 'direct' }>): void {
+  function askDirectly({ waiting, reason, tokens }: Extract<BatchEnd, { readonly kind: 'direct' }>): void {
     count(reason);
-    let asked: Promise<Answer> | undefined;
+    let answer: Promise<Answer> | undefined;
     const ask = async (directly: () => Promise<Answer>): Promise<Answer> => {
-      if (ended.signal.aborted) return putOff;
+      if (shutdown.signal.aborted) return deferred;
       const answer = await directly();
       return tokens === undefined ? answer : { ...answer, tokens: sumOfTokens(tokens, answer.tokens) };
     };
-    resolve(waiting, { kind: 'direct', ask: (directly) => (asked ??= ask(directly)) });
+    resolve(waiting, { kind: 'direct', ask: (directly) => (answer ??= ask(directly)) });
   }
 
   function isDue(): boolean {
@@ -137,7 +137,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   }
 
   async function send(to: BatchJobs): Promise<void> {
-    while (isDue() && jobs.size < (settings().batch?.inFlight ?? 0) && !ended.signal.aborted) {
+    while (isDue() && jobs.size < (settings().batch?.inFlight ?? 0) && !shutdown.signal.aborted) {
       const ends = await to.launch([...pending.values()]);
       for (const { keys } of jobs) for (const key of keys) pending.delete(key);
       for (const end of ends) finish(end);
@@ -148,10 +148,10 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
 
   async function turn(to: BatchJobs): Promise<void> {
     if (settings().batch === undefined) for (const waiting of pending.values()) finish({ kind: 'direct', waiting, reason: 'switched_off' });
-    if (clock.nowMs() - lookedMs >= (settings().batch?.pollMs ?? pollDefaultMs)) {
-      lookedMs = clock.nowMs();
+    if (clock.nowMs() - polledMs >= (settings().batch?.pollMs ?? pollDefaultMs)) {
+      polledMs = clock.nowMs();
       for (const job of jobs) {
-        if (ended.signal.aborted) return;
+        if (shutdown.signal.aborted) return;
         for (const end of await to.tend(job)) finish(end);
       }
     }
@@ -164,15 +164,15 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   /** Sleeps until the next poll or until a batch is due; a full batch wakes it. */
   async function rest(): Promise<void> {
     const { pollMs = pollDefaultMs, gatherMs = pollDefaultMs } = settings().batch ?? {};
-    const signal = AbortSignal.any([ended.signal, wake.signal]);
+    const signal = AbortSignal.any([shutdown.signal, wake.signal]);
     await sleep(pending.size === 0 ? pollMs : Math.min(pollMs, gatherMs), signal);
     wake = new AbortController();
   }
 
   async function work(to: BatchJobs): Promise<void> {
-    while (!ended.signal.aborted) {
+    while (!shutdown.signal.aborted) {
       // After `stop`, a closed store is no fault.
-      await turn(to).catch((error: unknown) => (ended.signal.aborted ? undefined : onFault(error)));
+      await turn(to).catch((error: unknown) => (shutdown.signal.aborted ? undefined : onFault(error)));
       report();
       await rest();
     }
@@ -206,13 +206,13 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   }
 
   return {
-    async open(given, mayLie) {
+    async open(given, mayStore) {
       const found = await given.unfinished(settings().name);
       store = given;
       own = batchJobs({
         ...options,
         store,
-        mayLie: (text) => mayLie(text) && textsOf(parseJson(text) ?? '').every(mayLie),
+        mayStore: (text) => mayStore(text) && textsOf(parseJson(text) ?? '').every(mayStore),
         jobs,
         endpoint,
       });
@@ -234,23 +234,23 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     },
     async ask(question, asker) {
       const { id, note, budget, lend = lendNothing } = asker;
-      if (ended.signal.aborted) return putOff;
+      if (shutdown.signal.aborted) return deferred;
       if (settings().batch === undefined || own === undefined) return await direct(question, asker);
       working ??= work(own);
       const key = createHash('sha256')
         .update(JSON.stringify([id, questionKey(baseUrl, model, question)]))
         .digest('hex');
-      const isUnderWay = [...jobs].some(({ keys }) => keys.has(key));
-      const answer = isUnderWay ? undefined : await known(key, question);
+      const isInProgress = [...jobs].some(({ keys }) => keys.has(key));
+      const answer = isInProgress ? undefined : await known(key, question);
       if (answer !== undefined) return answer;
-      if (ended.signal.aborted) return putOff;
+      if (shutdown.signal.aborted) return deferred;
       const reply = await lend(() => wait({ key, question, note, budget }));
       return reply.kind === 'answer' ? reply.answer : await reply.ask(() => direct(question, asker));
     },
     async stop() {
-      ended.abort();
+      shutdown.abort();
       for (const waiting of [...pending.values(), ...[...jobs].flatMap((job) => [...job.waiting.values()])])
-        resolve(waiting, { kind: 'answer', answer: putOff });
+        resolve(waiting, { kind: 'answer', answer: deferred });
       await working;
     },
   };

@@ -114,7 +114,7 @@ interface Costing {
   readonly unsent?: true;
 }
 
-interface Unpaid {
+interface Unsent {
   readonly kind: 'failed';
   readonly error: string;
   readonly unsent: true;
@@ -126,7 +126,7 @@ export async function withReservation<Reply extends { readonly kind: string } & 
   most: Tokens,
   send: () => Promise<Reply>,
   signal?: AbortSignal,
-): Promise<Reply | Unpaid> {
+): Promise<Reply | Unsent> {
   if (reservation === undefined) return await send();
   const settle = await reservation.take(most, signal);
   if (typeof settle !== 'function') return { kind: 'failed', error: settle.refused, unsent: true };

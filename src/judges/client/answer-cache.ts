@@ -23,14 +23,14 @@ export interface AnswerCacheOptions {
 }
 
 /** The settings that decide how a model answers. */
-type AskedWith = Pick<JudgeSettings, 'model' | 'temperature' | 'reasoningEffort' | 'extraBody' | 'answerFormat'>;
+type AnswerSettings = Pick<JudgeSettings, 'model' | 'temperature' | 'reasoningEffort' | 'extraBody' | 'answerFormat'>;
 
 export interface AnswerCache {
   /** Stores answers from now on, if `mayLie` allows each text of theirs. */
-  open(store: JudgeAnswerStore, mayLie?: (text: string) => boolean): void;
+  open(store: JudgeAnswerStore, mayStore?: (text: string) => boolean): void;
   /** Answers from the cache or by `ask`. Rejects only when `ask` does. */
-  through(
-    judge: Pick<JudgeSettings, 'name' | 'baseUrl' | 'cacheMs'> & AskedWith,
+  answer(
+    judge: Pick<JudgeSettings, 'name' | 'baseUrl' | 'cacheMs'> & AnswerSettings,
     question: Question,
     ask: () => Promise<Answer>,
   ): Promise<Answer>;
@@ -52,10 +52,10 @@ export function answerCache({
   charsMax = 16 * 1024 * 1024,
 }: AnswerCacheOptions): AnswerCache {
   const held = weightedLru<KeptAnswer>({ weightOf: ({ value }) => value.length, weightMax: charsMax, entriesMax });
-  const underWay = new Map<string, Promise<Answer>>();
+  const inProgress = new Map<string, Promise<Answer>>();
   let store: JudgeAnswerStore | undefined;
   let prunedMs = -Infinity;
-  let mayBeStored: (text: string) => boolean = () => true;
+  let isStorable: (text: string) => boolean = () => true;
 
   async function known(key: string, since: number): Promise<KeptAnswer | undefined> {
     const here = held.take(key);
@@ -78,7 +78,7 @@ export function answerCache({
     if (text.length > valueCharsMax) return;
     const one: KeptAnswer = { key, value: text, answeredAt: Math.floor(clock.nowMs() * 1_000) };
     held.put(key, one);
-    if (store === undefined || !textsOf(value).every(mayBeStored)) return;
+    if (store === undefined || !textsOf(value).every(isStorable)) return;
     try {
       await store.keep([one]);
       if (clock.nowMs() - prunedMs < pruneEveryMs) return;
@@ -89,7 +89,7 @@ export function answerCache({
     }
   }
 
-  async function asked(key: string, question: Question, ask: () => Promise<Answer>): Promise<Answer> {
+  async function askAndKeep(key: string, question: Question, ask: () => Promise<Answer>): Promise<Answer> {
     const answer = await ask();
     // A faulty answer was the best one available; another request may bring a better one.
     if (answer.kind === 'answered' && question.check?.(answer.value) === undefined) await keep(key, answer);
@@ -99,20 +99,20 @@ export function answerCache({
   return {
     open(next, mayLie = () => true) {
       store = next;
-      mayBeStored = mayLie;
+      isStorable = mayLie;
     },
-    async through(settings, question, ask) {
+    async answer(settings, question, ask) {
       const { name, baseUrl, cacheMs = 0 } = settings;
       if (cacheMs <= 0) return await ask();
       const count = (outcome: 'cached' | 'asked'): void =>
         telemetry.add('tracejury.judge.answers', 1, { 'tracejury.judge': name, 'tracejury.outcome': outcome });
-      const key = questionKey(baseUrl, askedAs(settings), question);
+      const key = questionKey(baseUrl, modelKey(settings), question);
       const found = cachedAnswer(await known(key, Math.floor((clock.nowMs() - cacheMs) * 1_000)), question);
       if (found !== undefined) {
         count('cached');
         return found;
       }
-      const other = underWay.get(key);
+      const other = inProgress.get(key);
       if (other !== undefined) {
         const answer = await other;
         // A failure concerns the first asker alone, for example its budget.
@@ -128,12 +128,12 @@ export function answerCache({
         }
       }
       count('asked');
-      const own = asked(key, question, ask);
-      underWay.set(key, own);
+      const own = askAndKeep(key, question, ask);
+      inProgress.set(key, own);
       try {
         return await own;
       } finally {
-        if (underWay.get(key) === own) underWay.delete(key);
+        if (inProgress.get(key) === own) inProgress.delete(key);
       }
     },
   };
@@ -162,7 +162,7 @@ function cachedAnswer(kept: KeptAnswer | undefined, question: Question): Answere
 }
 
 /** Identifies the model and the settings of its requests. */
-function askedAs({ model, temperature, reasoningEffort, extraBody, answerFormat }: AskedWith): string {
+function modelKey({ model, temperature, reasoningEffort, extraBody, answerFormat }: AnswerSettings): string {
   const given = [temperature, reasoningEffort, extraBody, answerFormat];
   if (given.every((one) => one === undefined)) return model;
   const kept = [model, temperature ?? null, reasoningEffort ?? null, extraBody ?? null];
@@ -171,7 +171,7 @@ function askedAs({ model, temperature, reasoningEffort, extraBody, answerFormat 
 
 /** Hash of the texts as the judge sees them; the order of the schema's members has no influence. */
 export function questionKey(baseUrl: string, model: string, { id, instruction, data, answerSchema, vote }: Question): string {
-  const asked = [
+  const parts = [
     baseUrl,
     model,
     id,
@@ -180,5 +180,5 @@ export function questionKey(baseUrl: string, model: string, { id, instruction, d
     ...(vote === undefined ? [] : [vote]),
     ...data.flatMap(({ title, text }) => [title, text]),
   ];
-  return createHash('sha256').update(jsonText(asked)).digest('base64');
+  return createHash('sha256').update(jsonText(parts)).digest('base64');
 }

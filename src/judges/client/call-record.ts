@@ -18,7 +18,7 @@ export interface Reply {
 
 export interface CallRecord {
   /** Records one request. `work` gets the retry policy, and calls `sent` before each sending. A request that is never sent is not recorded. */
-  through<Result extends Reply>(
+  record<Result extends Reply>(
     what: Pick<JudgeCall, 'operation' | 'question'>,
     policy: RetryPolicy,
     work: (policy: RetryPolicy, sent: () => void) => Promise<Result>,
@@ -32,7 +32,7 @@ export function callRecord(
 ): CallRecord {
   const place = endpointOf(settings.baseUrl);
   return {
-    async through(what, policy, work) {
+    async record(what, policy, work) {
       let startMs: number | undefined;
       const retries: { readonly atMs: number; readonly error: string }[] = [];
       const recording: RetryPolicy = {

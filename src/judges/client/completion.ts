@@ -1,5 +1,5 @@
 /** Sends one request to a chat completions endpoint and reads the reply. Does not retry. */
-import { field, codeOf, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
+import { field, codeOf, openAiClient, failureOf, type Failed, type Refused } from './openai-client.ts';
 import type OpenAI from 'openai';
 import type { JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
@@ -51,7 +51,7 @@ export function chatCompletions(settings: JudgeSettings, http: HttpClient, onNoC
     } catch (error) {
       const code = codeOf(error);
       if (code !== undefined) onNoConnection?.(settings.name, code);
-      const trouble = await troubleOf(error);
+      const trouble = await failureOf(error);
       return request.format === 'tool_call' && isUnknownThere(error)
         ? { kind: 'refused', error: 'judge_refused_request: status 404' }
         : trouble;

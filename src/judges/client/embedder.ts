@@ -12,7 +12,7 @@ import type { JudgeDeps, JudgeSettings } from '../judge.ts';
 import { tokensMost } from '../budget/budgets.ts';
 import { weightedLru } from '../../runtime/lru.ts';
 import type { JsonValue } from '../../model/json.ts';
-import { field, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
+import { field, openAiClient, failureOf, type Failed, type Refused } from './openai-client.ts';
 
 export type Embedded =
   | { readonly kind: 'vectors'; readonly vectors: readonly Vector[]; readonly tokens: Tokens | undefined }
@@ -35,7 +35,7 @@ export function embeddings(settings: JudgeSettings, http: HttpClient): Embed {
         texts.length,
       );
     } catch (error) {
-      return await troubleOf(error);
+      return await failureOf(error);
     }
   };
 }
@@ -93,7 +93,11 @@ export function embedder({
     telemetry.add('tracejury.judge.embeddings', texts, { 'tracejury.judge': settings.name, 'tracejury.outcome': outcome });
   }
 
-  async function asked({ texts, note, budget }: Wanted, known: ReadonlyMap<string, Vector>, missing: readonly string[]): Promise<Answer> {
+  async function embedMissing(
+    { texts, note, budget }: Wanted,
+    known: ReadonlyMap<string, Vector>,
+    missing: readonly string[],
+  ): Promise<Answer> {
     const vectors = new Map(known);
     let tokens: Tokens | undefined;
     const record = callRecord(settings, retry.clock, note);
@@ -110,13 +114,13 @@ export function embedder({
       for (const [nth, text] of batch.entries()) vectors.set(text, reply.vectors[nth] ?? []);
       if (reply.tokens !== undefined) tokens = { input: (tokens?.input ?? 0) + reply.tokens.input, output: 0 };
     }
-    const answer = answered(texts, vectors, tokens);
+    const answer = answerOf(texts, vectors, tokens);
     // Vectors of different lengths come from different models, so none is kept.
     if (answer.kind === 'answered') for (const text of missing) cache.keep(text, vectors.get(text) ?? []);
     return answer;
   }
 
-  function answered(texts: readonly string[], vectors: ReadonlyMap<string, Vector>, tokens: Tokens | undefined): Answer {
+  function answerOf(texts: readonly string[], vectors: ReadonlyMap<string, Vector>, tokens: Tokens | undefined): Answer {
     const read = readVectors(
       texts.map((text) => vectors.get(text) ?? []),
       texts.length,
@@ -136,9 +140,9 @@ export function embedder({
     );
     const missing = distinct.filter((text) => !known.has(text));
     if (known.size > 0) count('cached', known.size);
-    if (missing.length === 0) return answered(texts, known, undefined);
+    if (missing.length === 0) return answerOf(texts, known, undefined);
     count('asked', missing.length);
-    return await asked({ texts, note, budget }, known, missing);
+    return await embedMissing({ texts, note, budget }, known, missing);
   };
 }
 

@@ -141,7 +141,7 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /** Leaves the endpoint's message out, as it may quote the run or the key. */
-export async function troubleOf(error: unknown): Promise<Trouble> {
+export async function failureOf(error: unknown): Promise<Trouble> {
   const { APIConnectionError, APIConnectionTimeoutError, APIError } = await import('openai');
   const fault = httpFault(error);
   if (fault?.reason === 'too_large')

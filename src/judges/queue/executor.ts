@@ -10,7 +10,7 @@ import type { Outcome, Verdict } from '../../model/verdict.ts';
 import { runJudge, type Ask } from '../../pipeline/jury/judge-driver.ts';
 import { concurrencyLimiter, type ConcurrencyLimiter, type Lend } from '../../runtime/concurrency-limiter.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { isPutOff } from '../batch/batch-queue.ts';
+import { isDeferred } from '../batch/batch-queue.ts';
 import { isCircuitOpen } from '../judge-chain.ts';
 import { costOf, usdOf, type TokenPrice, overLimit } from '../budget/budgets.ts';
 
@@ -139,28 +139,28 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
 
   async function endOf(job: JudgeJob, lend: Lend): Promise<JudgeEnd> {
     /** The answer of a question that was not sent. Further questions are not asked, and the evaluator's result does not count. */
-    let unasked: Answer | undefined;
+    let unsent: Answer | undefined;
     let cached = 0;
     const made: JudgeCall[] = [];
     const failures = new Set<string>();
     let tokens: Tokens | undefined;
     const answerer = job.answer?.(lend) ?? job.key.answer;
     const ask: Ask = async (request) => {
-      if (unasked !== undefined) return unasked;
+      if (unsent !== undefined) return unsent;
       const answer = await answerer(request, (call) => void made.push(call));
       countTokens(telemetry, job, answer);
       if (answer.tokens !== undefined)
         tokens = { input: (tokens?.input ?? 0) + answer.tokens.input, output: (tokens?.output ?? 0) + answer.tokens.output };
-      if (overLimit(answer) !== undefined || isCircuitOpen(answer) || isPutOff(answer)) unasked = answer;
+      if (overLimit(answer) !== undefined || isCircuitOpen(answer) || isDeferred(answer)) unsent = answer;
       if (answer.kind === 'answered' && answer.cached === true) cached++;
       if (answer.kind === 'failed') failures.add(answer.error);
       return answer;
     };
     const verdict = await runJudge(begun(job), ask, { questionsMax, threshold: job.threshold });
     const calls = made.length === 0 ? {} : { calls: made.slice(0, judgeCallsMax) };
-    const limit = unasked === undefined ? undefined : overLimit(unasked);
+    const limit = unsent === undefined ? undefined : overLimit(unsent);
     if (limit !== undefined) return { kind: 'over_budget', reason: limit, ...calls };
-    if (unasked !== undefined) return { kind: 'overload', reason: isPutOff(unasked) ? 'stopping' : 'judge_down', ...calls };
+    if (unsent !== undefined) return { kind: 'overload', reason: isDeferred(unsent) ? 'stopping' : 'judge_down', ...calls };
     const used = {
       ...(cached === 0 ? {} : { cached }),
       ...(tokens === undefined ? {} : { judge_tokens: { ...tokens } }),

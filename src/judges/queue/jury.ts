@@ -46,7 +46,7 @@ interface Concluded {
 /** Resolves, never rejects. */
 export async function juryEnd(jury: Jury): Promise<AskEnd> {
   const account = accountOf(jury);
-  const vote = voter(jury, account.heard);
+  const vote = voter(jury, account.onAnswer);
   const ballots = await Promise.all(slotsOf(jury.panel).map(vote));
   // The evaluation ended without a question.
   if (!account.isBegun() && ballots[0]?.end.kind === 'judged') return ballots[0].end;
@@ -63,23 +63,23 @@ export async function juryEnd(jury: Jury): Promise<AskEnd> {
   return ended((escalated === undefined ? undefined : verdictOfEscalation(escalated)) ?? count.verdict, escalated);
 }
 
-type Vote = (seat: Slot) => Promise<Ballot>;
+type Vote = (slot: Slot) => Promise<Ballot>;
 
 /** Numbers the votes of each identity, whatever the names of the judges. */
 function voter({ panel, questions, ask, identity }: Jury, heard: (judge: string, answer: Answer) => void): Vote {
   const given = new Map<string, number>();
   const asksConfidence = panel.escalate?.below !== undefined;
-  return async (seat) => {
-    const same = identity(seat.judge);
+  return async (slot) => {
+    const same = identity(slot.judge);
     const vote = (given.get(same) ?? 0) + 1;
     given.set(same, vote);
     let lowest: number | undefined;
-    const hear = (answer: Answer, confidence: number | undefined): void => {
-      heard(seat.judge, answer);
+    const note = (answer: Answer, confidence: number | undefined): void => {
+      heard(slot.judge, answer);
       if (confidence !== undefined) lowest = Math.min(lowest ?? 1, confidence);
     };
-    const end = await ask(seat.judge, () => voting(questions(), { vote, asksConfidence, heard: hear }));
-    return { ...seat, end, ...(lowest === undefined ? {} : { confidence: lowest }) };
+    const end = await ask(slot.judge, () => voting(questions(), { vote, asksConfidence, heard: note }));
+    return { ...slot, end, ...(lowest === undefined ? {} : { confidence: lowest }) };
   };
 }
 
@@ -99,14 +99,14 @@ async function escalatedOf(
 
 /** Sums the usage of all answers. */
 function accountOf({ price }: Jury): {
-  readonly heard: (judge: string, answer: Answer) => void;
+  readonly onAnswer: (judge: string, answer: Answer) => void;
   readonly isBegun: () => boolean;
   readonly costs: () => JuryCosts;
 } {
   const used = new Map<string, Tokens>();
   let cached = 0;
   return {
-    heard(judge, answer) {
+    onAnswer(judge, answer) {
       if (answer.kind === 'answered' && answer.cached === true) cached++;
       const { input, output } = used.get(judge) ?? { input: 0, output: 0 };
       used.set(judge, { input: input + (answer.tokens?.input ?? 0), output: output + (answer.tokens?.output ?? 0) });

@@ -81,7 +81,7 @@ export function adopted({ nanoUsd, requests, tokens }: Amount): Spending {
   return { nanoUsd, requests, inputTokens: tokens, outputTokens: 0 };
 }
 
-interface Standing {
+interface Reservations {
   /** Including the entry's spending. */
   readonly spent: Spending;
   readonly own: Amount;
@@ -91,7 +91,7 @@ interface Standing {
 
 /** Reservations of an owner after an entry. Every store applies this rule. */
 export function reservedAfter(
-  { spent, own, others }: Standing,
+  { spent, own, others }: Reservations,
   { released, wanted, limits }: Pick<SpendEntry, 'released' | 'wanted' | 'limits'>,
 ): { readonly over: Measure | undefined; readonly own: Amount; readonly spend: DaySpend } {
   const kept = leftOf(own, released);

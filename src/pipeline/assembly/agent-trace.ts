@@ -12,7 +12,7 @@ import type {
   TruncatedPart,
   RunKey,
 } from '../../model/agent-trace.ts';
-import type { Drafted } from '../../model/mutable.ts';
+import type { Mutable } from '../../model/mutable.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { AgentScope } from './agent-scopes.ts';
 import { lettersOf } from './event-spans.ts';
@@ -48,7 +48,7 @@ export function agentTrace(
   { startUnixNano, endUnixNano }: Times,
 ): AgentTrace {
   const firstModel = models[0]?.reading.facts;
-  const trace: Drafted<Partial<AgentTrace>> = {};
+  const trace: Mutable<Partial<AgentTrace>> = {};
   const agent = agentName(scope);
   if (agent !== undefined) trace.agent = agent;
   // When agents hand over inside a frame, the input and output of the first are only a part.
@@ -239,7 +239,7 @@ function ownDefinition(tool: ToolFacts | undefined): readonly ToolDefinition[] |
 
 function modelCall(node: Node): ModelCall {
   const { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = node.reading.facts;
-  const call: Drafted<ModelCall> = {
+  const call: Mutable<ModelCall> = {
     spanId: node.span.spanId,
     startUnixNano: node.span.startUnixNano,
     endUnixNano: node.endedAtUnixNano ?? node.span.endUnixNano,

@@ -18,7 +18,7 @@ export interface Takeover {
   readonly own: readonly Node[];
 }
 
-interface Party {
+interface Participant {
   readonly prompt: string;
   readonly via: SubAgent['via'];
   readonly name: string | undefined;
@@ -27,27 +27,27 @@ interface Party {
 }
 
 /** More agents than these do not take part in one conversation. */
-const partiesMax = 32;
+const participantsMax = 32;
 
 /** The agents that take over among `own`. What no takeover holds stays with the agent itself. */
 export function takeovers(own: readonly Node[]): readonly Takeover[] {
   if (!hasOtherPrompts(own)) return [];
   const models = modelSpans(own);
-  const parties: Party[] = [];
-  let current: Party | undefined;
+  const participants: Participant[] = [];
+  let current: Participant | undefined;
   for (const node of models) {
     const prompt = promptOf(node);
     if (current === undefined) {
-      if (prompt !== undefined) parties.push((current = { prompt, via: 'child_span', name: undefined, requests: [node], tools: [] }));
+      if (prompt !== undefined) participants.push((current = { prompt, via: 'child_span', name: undefined, requests: [node], tools: [] }));
       continue;
     }
     if (prompt !== undefined && prompt !== current.prompt)
-      current = parties.find((party) => party.prompt === prompt) ?? partyAfter(current, node, own, parties) ?? current;
+      current = participants.find((party) => party.prompt === prompt) ?? participantAfter(current, node, own, participants) ?? current;
     current.requests.push(node);
   }
-  if (parties.length < 2) return [];
-  for (const node of own) if (node.reading.facts.role === 'tool') callerOf(node, parties)?.tools.push(node);
-  return parties.slice(1).flatMap(({ via, name, requests, tools }) => {
+  if (participants.length < 2) return [];
+  for (const node of own) if (node.reading.facts.role === 'tool') callerOf(node, participants)?.tools.push(node);
+  return participants.slice(1).flatMap(({ via, name, requests, tools }) => {
     const [node] = requests;
     // A tool may ask a model without being an agent.
     const isAgent = via === 'handoff' || tools.length > 0;
@@ -74,8 +74,8 @@ export function promptOf({ reading: { facts } }: Node): string | undefined {
   return facts.systemPrompt ?? systemText(facts.inputMessages ?? []);
 }
 
-function partyAfter(current: Party, node: Node, own: readonly Node[], parties: Party[]): Party | undefined {
-  if (parties.length >= partiesMax) return undefined;
+function participantAfter(current: Participant, node: Node, own: readonly Node[], parties: Participant[]): Participant | undefined {
+  if (parties.length >= participantsMax) return undefined;
   const before = current.requests.at(-1);
   if (before === undefined) return undefined;
   const calls = [...askedBy(before), ...toolsBetween(before, node, own)];
@@ -84,7 +84,7 @@ function partyAfter(current: Party, node: Node, own: readonly Node[], parties: P
   const isTold = target === undefined && question !== undefined && calls.some((call) => holds(call.arguments, question));
   if (target === undefined && !isTold) return undefined;
   const prompt = promptOf(node) ?? '';
-  const party: Party = { prompt, via: isTold ? 'tool' : 'handoff', name: target, requests: [], tools: [] };
+  const party: Participant = { prompt, via: isTold ? 'tool' : 'handoff', name: target, requests: [], tools: [] };
   parties.push(party);
   return party;
 }
@@ -110,7 +110,7 @@ function isBetween({ span: before }: Node, { span }: Node, { span: after }: Node
 }
 
 /** The party that asked for a call: by its id, else the last that asked for a tool of the name. Where no answer tells of calls, who asked last. */
-function callerOf({ span, reading }: Node, parties: readonly Party[]): Party | undefined {
+function callerOf({ span, reading }: Node, parties: readonly Participant[]): Participant | undefined {
   const { tool } = reading.facts;
   let asking: Latest | undefined;
   let last: Latest | undefined;
@@ -127,7 +127,7 @@ function callerOf({ span, reading }: Node, parties: readonly Party[]): Party | u
 }
 
 interface Latest {
-  readonly party: Party;
+  readonly party: Participant;
   readonly at: bigint;
   readonly isSilent: boolean;
 }

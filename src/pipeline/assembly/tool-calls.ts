@@ -1,7 +1,7 @@
 /** The tool calls of one agent: tool spans joined with the requests and results of its models, each call once. */
 import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collectors/collector.ts';
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
-import type { Drafted } from '../../model/mutable.ts';
+import type { Mutable } from '../../model/mutable.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
 import { requestsCalls } from './model-calls.ts';
 import { requestedCalls, canonical, runResults, reportedWithoutId, type Requested, type TraceResults } from './requested-calls.ts';
@@ -236,8 +236,8 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
         ? spanError
         : { ...spanError, message: resultText };
   const model: Provenance = partner?.fromLogs === true ? 'log_record' : 'model_message';
-  const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: 'tool_span' };
-  const call: Drafted<Partial<ToolCall>> = { name: (execution.nameIsGuess ? partner?.call.name : undefined) ?? execution.name };
+  const provenance: Mutable<NonNullable<ToolCall['provenance']>> = { name: 'tool_span' };
+  const call: Mutable<Partial<ToolCall>> = { name: (execution.nameIsGuess ? partner?.call.name : undefined) ?? execution.name };
   const id = execution.id ?? partner?.call.id;
   if (id !== undefined) {
     call.id = id;
@@ -344,8 +344,8 @@ function requestedOnly(
   failure: ToolError | undefined,
 ): ToolCall {
   const source: Provenance = fromLogs ? 'log_record' : 'model_message';
-  const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: source };
-  const call: Drafted<Partial<ToolCall>> = { name: requested.name };
+  const provenance: Mutable<NonNullable<ToolCall['provenance']>> = { name: source };
+  const call: Mutable<Partial<ToolCall>> = { name: requested.name };
   if (requested.id !== undefined) {
     call.id = requested.id;
     provenance.id = source;
@@ -373,7 +373,7 @@ function resultError(answer: ReportedResult): ToolError {
   return { message: plainText(answer.result ?? answer.resultPart ?? ''), sign: 'is_error' };
 }
 
-function addTruncated(argumentsPart: string | undefined, resultPart: string | undefined, call: Drafted<Pick<ToolCall, 'truncated'>>): void {
+function addTruncated(argumentsPart: string | undefined, resultPart: string | undefined, call: Mutable<Pick<ToolCall, 'truncated'>>): void {
   if (argumentsPart === undefined && resultPart === undefined) return;
   call.truncated = {
     ...(argumentsPart === undefined ? {} : { arguments: argumentsPart }),
@@ -383,7 +383,7 @@ function addTruncated(argumentsPart: string | undefined, resultPart: string | un
 
 function addArguments(
   from: Pick<RequestedCall, 'arguments' | 'argumentsText'>,
-  call: Drafted<Pick<ToolCall, 'arguments' | 'argumentsText'>>,
+  call: Mutable<Pick<ToolCall, 'arguments' | 'argumentsText'>>,
 ): void {
   if (from.arguments !== undefined) call.arguments = from.arguments;
   if (from.argumentsText !== undefined) call.argumentsText = from.argumentsText;

@@ -5,7 +5,7 @@ import { readExpectation } from '../../../evaluators/expectation/expectation.ts'
 import type { RunDecision } from '../../model/scored-run.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { BudgetLimits } from '../../model/budget.ts';
-import type { Drafted } from '../../model/mutable.ts';
+import type { Mutable } from '../../model/mutable.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import { wire } from '../../model/attributes.ts';
 import { targetKey, runTargetId, type Decision, type Evaluation, type Verdict } from '../../model/verdict.ts';
@@ -215,7 +215,7 @@ export function decisionOf(configured: ConfiguredEvaluator, verdict: Verdict): R
 
 /** `probability`: with which it was chosen to be asked about, where nothing came of that. */
 export function decision(configured: ConfiguredEvaluator, ended: Decision, reason?: string, probability?: number): RunDecision {
-  const made: Drafted<RunDecision> = {
+  const made: Mutable<RunDecision> = {
     name: configured.name,
     evaluator: configured.evaluator.id,
     evaluatorKind: configured.kind,

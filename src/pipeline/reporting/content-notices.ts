@@ -20,7 +20,7 @@ export const runsBeforeNotice = 3;
 /** Limit of pairs of agent and dialect. Later ones get no notice, but metrics count them. */
 export const agentsWatchedMax = 500;
 const agentCharsMax = 200;
-const placesToldMax = 5;
+const placesMax = 5;
 
 /** Number of runs that lacked the data; `settled` once the data was there or the notice was given. */
 type Watched = Map<Carried, number | 'settled'>;
@@ -61,12 +61,12 @@ export function contentNotices(): (item: ScoredRun) => readonly ContentNotice[] 
 
 function notice(
   missing: Carried,
-  { run, ...told }: Pick<ContentNotice, 'agent' | 'dialect' | 'evaluators'> & { readonly run: Run },
+  { run, ...about }: Pick<ContentNotice, 'agent' | 'dialect' | 'evaluators'> & { readonly run: Run },
 ): ContentNotice {
   return {
-    ...told,
+    ...about,
     missing,
-    lookedForIn: placesOf(missing, run.dialects).slice(0, placesToldMax),
+    lookedForIn: placesOf(missing, run.dialects).slice(0, placesMax),
     todo: missingDataOf(missing, run.dialects) ?? 'docs/reference/dialects.md says which attributes are read.',
     message: `the first runs of an agent could not be scored: their spans carry no ${lackTexts[missing].replace(/^the /, '')}`,
   };

@@ -40,7 +40,7 @@ export interface Recognition {
   /** Unrecognised scopes that are new since the last call. */
   due(): readonly Unrecognised[];
   /** All reported unrecognised scopes. */
-  standing(): readonly Unrecognised[];
+  reported(): readonly Unrecognised[];
 }
 
 /** An agent's span ends last, in a later batch than its calls: exporters send every five seconds. */
@@ -56,19 +56,19 @@ const charsMax = 100;
 
 const roles: ReadonlySet<string | undefined> = new Set(['agent', 'workflow', 'model', 'tool', 'retriever']);
 
-interface ScopeSeen {
+interface ScopeRead {
   readonly firstMs: number;
   readonly names: Set<string>;
   readonly keys: Set<string>;
   readonly dialects: Set<string>;
   spans: number;
-  isTold: boolean;
+  isReported: boolean;
 }
 
 interface Service {
   readonly tenant: Tenant;
   readonly name: string;
-  readonly scopes: Map<string, ScopeSeen>;
+  readonly scopes: Map<string, ScopeRead>;
   spansRead: number;
 }
 
@@ -88,7 +88,7 @@ export function recognition(options: RecognitionOptions): Recognition {
   const none = new Map<never, never>();
 
   /** Ignores a span that fails in a collector: its trace counts it at the close. */
-  function told(span: Span): Pick<SpanReading, 'facts' | 'dialects'> {
+  function readingOf(span: Span): Pick<SpanReading, 'facts' | 'dialects'> {
     try {
       return spanReadingOf({ collectors: collectors(), records: none }, span);
     } catch {
@@ -96,9 +96,9 @@ export function recognition(options: RecognitionOptions): Recognition {
     }
   }
 
-  function look(service: Service, span: Span): Recognised | undefined {
+  function readInto(service: Service, span: Span): Recognised | undefined {
     service.spansRead++;
-    const { facts, dialects } = told(span);
+    const { facts, dialects } = readingOf(span);
     if (roles.has(facts.role)) return { service: service.name, scope: plain(span.scope.name), dialects };
     const name = plain(span.scope.name);
     const seen = service.scopes.get(name) ?? {
@@ -107,7 +107,7 @@ export function recognition(options: RecognitionOptions): Recognition {
       keys: new Set(),
       dialects: new Set(),
       spans: 0,
-      isTold: false,
+      isReported: false,
     };
     if (!service.scopes.has(name) && service.scopes.size >= scopesMax) return undefined;
     service.scopes.set(name, seen);
@@ -118,7 +118,7 @@ export function recognition(options: RecognitionOptions): Recognition {
     return undefined;
   }
 
-  function rows(wanted: (seen: ScopeSeen) => boolean): readonly Unrecognised[] {
+  function rows(wanted: (seen: ScopeRead) => boolean): readonly Unrecognised[] {
     return [...services.values()].flatMap((service) =>
       service === 'recognised'
         ? []
@@ -156,7 +156,7 @@ export function recognition(options: RecognitionOptions): Recognition {
       for (const span of spans) {
         if (span.resource !== last) at = serviceOf(tenant, (last = span.resource));
         if (at === undefined) continue;
-        const own = look(at.service, span);
+        const own = readInto(at.service, span);
         if (own === undefined) {
           if (at.service.spansRead >= spansReadMax) at = undefined;
           continue;
@@ -176,12 +176,12 @@ export function recognition(options: RecognitionOptions): Recognition {
     },
     due() {
       const before = clock.nowMs() - waitMs;
-      const fresh = rows((seen) => !seen.isTold && seen.firstMs <= before);
+      const fresh = rows((seen) => !seen.isReported && seen.firstMs <= before);
       for (const service of services.values())
-        if (service !== 'recognised') for (const seen of service.scopes.values()) if (seen.firstMs <= before) seen.isTold = true;
+        if (service !== 'recognised') for (const seen of service.scopes.values()) if (seen.firstMs <= before) seen.isReported = true;
       return fresh;
     },
-    standing: () => rows(({ isTold }) => isTold),
+    reported: () => rows(({ isReported: isTold }) => isTold),
   };
 }
 

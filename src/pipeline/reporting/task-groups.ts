@@ -31,7 +31,7 @@ export interface TaskGroups {
   /** Verdicts of a judge. */
   judged(run: Run, evaluations: readonly Evaluation[]): void;
   /** Sets the gauges. Called on scrape, as it costs more than adding a run. */
-  tell(gauges: Gauges): void;
+  report(gauges: Gauges): void;
 }
 
 interface Entry {
@@ -138,13 +138,13 @@ export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, ke
     judged(run, evaluations) {
       if (success !== undefined && evaluations.some(({ key }) => key.name === success)) take(run, evaluations);
     },
-    tell(gauges) {
+    report(gauges) {
       // A single run is its own shortest path, so it does not count.
-      const told = [...groups.values()]
+      const compared = [...groups.values()]
         .filter(({ entries }) => entries.length > 1)
         .map((group) => ({ ...(group.measured ??= measured(group)), group }));
-      const own = told.filter(({ group }) => group.labelled).map(({ group, ...rest }) => ({ labels: group.labels, ...rest }));
-      const rest = told.filter(({ group }) => !group.labelled);
+      const own = compared.filter(({ group }) => group.labelled).map(({ group, ...rest }) => ({ labels: group.labels, ...rest }));
+      const rest = compared.filter(({ group }) => !group.labelled);
       const runs = rest.reduce((sum, one) => sum + one.runs, 0);
       const mean = (of: 'score' | 'onPath'): number => rest.reduce((sum, one) => sum + one[of] * one.runs, 0) / runs;
       const points = runs === 0 ? own : [...own, { labels: other, runs, score: mean('score'), onPath: mean('onPath') }];

@@ -38,7 +38,7 @@ const tracesMaxDefault = 50_000;
 const otherSpansMax = 1_000;
 const taskCharsMax = 100;
 
-interface Told {
+interface TraceTasks {
   /** Task of the first span. */
   readonly first: string;
   /** Spans with other tasks. */
@@ -46,13 +46,13 @@ interface Told {
 }
 
 export function taskKeys(path: TaskPath, { tracesMax = tracesMaxDefault, redacted = (text) => text }: TaskKeyOptions = {}): TaskKeys {
-  const traces = new Map<string, Told>();
+  const traces = new Map<string, TraceTasks>();
 
-  function tell(tenant: Tenant, { traceId, spanId }: Span, task: string): void {
+  function add(tenant: Tenant, { traceId, spanId }: Span, task: string): void {
     const place = `${traceId} ${tenant}`;
-    const told = traces.get(place);
-    if (told !== undefined) {
-      if (told.first !== task && told.others.size < otherSpansMax) told.others.set(spanId, task);
+    const known = traces.get(place);
+    if (known !== undefined) {
+      if (known.first !== task && known.others.size < otherSpansMax) known.others.set(spanId, task);
       return;
     }
     traces.set(place, { first: task, others: new Map() });
@@ -64,7 +64,7 @@ export function taskKeys(path: TaskPath, { tracesMax = tracesMaxDefault, redacte
       if (path.kind === 'input') return;
       for (const span of spans) {
         const task = taskText(span.attribute(path.key), redacted);
-        if (task !== undefined) tell(tenant, span, task);
+        if (task !== undefined) add(tenant, span, task);
       }
     },
     of(run) {
@@ -72,8 +72,8 @@ export function taskKeys(path: TaskPath, { tracesMax = tracesMaxDefault, redacte
         return run.trace.input === undefined || run.trace.input.trim() === ''
           ? undefined
           : `input ${hashOf(redacted(run.trace.input.trim()))}`;
-      const told = traces.get(`${run.traceId} ${run.tenant}`);
-      return told?.others.get(run.spanId) ?? told?.first ?? taskText(member(run.resourceAttributes, path.key), redacted);
+      const tasks = traces.get(`${run.traceId} ${run.tenant}`);
+      return tasks?.others.get(run.spanId) ?? tasks?.first ?? taskText(member(run.resourceAttributes, path.key), redacted);
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Questions that go together, with a real client against an endpoint that speaks the Batch API. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Answer } from '../../../evaluators/evaluator.ts';
-import { isPutOff } from '../../../src/judges/batch/batch-queue.ts';
+import { isDeferred } from '../../../src/judges/batch/batch-queue.ts';
 import { overBudget, overLimit } from '../../../src/judges/budget/budgets.ts';
 import type { BudgetReservation, Tokens, Used } from '../../../src/model/budget.ts';
 import { runJudge } from '../../../src/pipeline/jury/judge-driver.ts';
@@ -438,8 +438,8 @@ test('batch: a stop lets go of all who wait, and takes nobody in any more', asyn
   const asked = asks(host, 'a', 'b');
   await batchOf(host, server);
   const stopped = host.room.stop();
-  expect((await Promise.all(asked.map((one) => one.answer))).map(isPutOff)).toEqual([true, true]);
-  expect(isPutOff(await host.room.ask(question, { id: 'c' }))).toBe(true);
+  expect((await Promise.all(asked.map((one) => one.answer))).map(isDeferred)).toEqual([true, true]);
+  expect(isDeferred(await host.room.ask(question, { id: 'c' }))).toBe(true);
   await stopped;
   expect((await host.store.unfinished('main')).length).toBe(1);
 });

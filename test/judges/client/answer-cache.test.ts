@@ -14,7 +14,7 @@ const question: Question = {
   data: [{ title: 'A', text: 'b' }],
   answerSchema: { type: 'object', required: ['yes'] },
 };
-type Who = Parameters<AnswerCache['through']>[0];
+type Who = Parameters<AnswerCache['answer']>[0];
 const judge: Who = { name: 'main', baseUrl: 'http://a/v1', model: 'm', cacheMs: 60_000 };
 const yes: Answer = { kind: 'answered', value: { yes: true }, truncated: false, tokens: { input: 7, output: 2 } };
 
@@ -41,8 +41,8 @@ function bench({
     faults,
     counts,
     asked: () => times,
-    ask: (of: Question = question, who: Parameters<typeof cache.through>[0] = judge, answer: Answer | Promise<Answer> = yes) =>
-      cache.through(who, of, async () => {
+    ask: (of: Question = question, who: Parameters<typeof cache.answer>[0] = judge, answer: Answer | Promise<Answer> = yes) =>
+      cache.answer(who, of, async () => {
         times++;
         return await answer;
       }),

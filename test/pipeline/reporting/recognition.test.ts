@@ -34,7 +34,7 @@ test('recognition: a service without an agent is told within ten seconds, once f
   const clock = manualClock(0);
   const known = recognition({ collectors, clock });
   expect(known.spans(noTenant, spansOf('shop', 'my.loop', ['step', 'call model'], { prompt: 'x', reply: 'y' }))).toEqual([]);
-  expect([known.due(), known.standing()]).toEqual([[], []]);
+  expect([known.due(), known.reported()]).toEqual([[], []]);
   clock.advance(waitMs);
   expect(waitMs).toBeLessThan(10_000);
   const told = [
@@ -55,7 +55,7 @@ test('recognition: a service without an agent is told within ten seconds, once f
   known.spans(noTenant, spansOf('shop', 'other', ['GET /']));
   clock.advance(waitMs);
   expect(known.due().map(({ scope }) => scope)).toEqual(['other']);
-  expect(known.standing().map(({ scope }) => scope)).toEqual(['my.loop', 'other']);
+  expect(known.reported().map(({ scope }) => scope)).toEqual(['my.loop', 'other']);
 });
 
 test('recognition: a service with one span of an agent is told as recognised, and its other scopes are never told', () => {
@@ -67,7 +67,7 @@ test('recognition: a service with one span of an agent is told as recognised, an
   expect(found[0]?.dialects.length).toBeGreaterThan(0);
   expect(known.spans(noTenant, spansOf('shop', 'my.loop', ['execute_tool book'], toolCall))).toEqual([]);
   clock.advance(waitMs);
-  expect([known.due(), known.standing()]).toEqual([[], []]);
+  expect([known.due(), known.reported()]).toEqual([[], []]);
 });
 
 test('recognition: an agent that is instrumented later takes its service off the list', () => {
@@ -77,7 +77,7 @@ test('recognition: an agent that is instrumented later takes its service off the
   clock.advance(waitMs);
   expect(known.due()).toHaveLength(1);
   known.spans(noTenant, spansOf('shop', 'my.loop', ['execute_tool book'], toolCall));
-  expect(known.standing()).toEqual([]);
+  expect(known.reported()).toEqual([]);
 });
 
 test('recognition: names and keys of strangers are cut, and cannot move a cursor', () => {

@@ -41,7 +41,7 @@ function watched(members: Partial<TaskGroupSettings> = {}): {
     registry,
     closed: (...runs) => runs.forEach((one) => groups.closed(runOf(one), [])),
     told() {
-      groups.tell(registry);
+      groups.report(registry);
       const counts = numbers(registry, 'tracejury.convergence.runs');
       return [...numbers(registry, 'tracejury.convergence')].map(
         ([labels, value]) => `${labels}: ${value.toFixed(3)} of ${counts.get(labels)}`,
@@ -246,7 +246,7 @@ test('task groups: runs of the pipeline are compared, and late spans change what
   const told = (): number | undefined => {
     clock.advance(10_000);
     flow.advance();
-    groups.tell(registry);
+    groups.report(registry);
     return numbers(registry, 'tracejury.convergence').get('a book');
   };
   send(1, 2);
