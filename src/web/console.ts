@@ -1,4 +1,4 @@
-/** The console listener: health, metrics, and a first page that says where things are. */
+/** The console listener: health, metrics, the API and a first page with the addresses. */
 import { createServer, type IncomingMessage, type RequestListener, type Server as HttpServer, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -22,18 +22,18 @@ import {
 export interface ConsoleOptions extends AccessOptions {
   readonly host: string;
   readonly port: number;
-  /** Undefined: HTTP in the clear. */
+  /** Plain HTTP when absent. */
   readonly tls?: TlsOptions;
-  /** Undefined: ready. Else why not. */
+  /** The reason why the service is not ready; `undefined` when it is. */
   readonly notReady: () => string | undefined;
-  /** Undefined: OTLP is not taken yet. */
+  /** `undefined` until the receivers listen. */
   readonly otlp: () => OtlpAddresses | undefined;
-  /** With the values of the moment in which it is called, however long it takes to send its pieces. */
+  /** Takes a snapshot at the call, however long the client reads its pieces. */
   readonly metricsPage: () => Iterable<string>;
-  /** Told of what broke while an answer was made. */
+  /** Receives errors of the console itself. */
   readonly onFault: (error: Error) => void;
   readonly metricsContentType: string;
-  /** Bounds its connections; told which of them belong to clients that may read. */
+  /** Bounds the connections; `admitted` marks those of clients that may read. */
   readonly connections?: {
     readonly watch: (server: HttpServer) => void;
     readonly admitted: (peer: Socket) => void;
@@ -41,24 +41,24 @@ export interface ConsoleOptions extends AccessOptions {
     readonly ended: (reason: string) => void;
   };
   readonly responses?: Partial<ResponseBounds>;
-  /** Called when a request is answered with 503 for want of room. */
+  /** Called when the console answers 503 for want of room. */
   readonly onBusy?: () => void;
-  /** Reads a body of at most so many bytes; what it rejects with has a `statusCode`. */
+  /** Rejects with an error that has a `statusCode`. */
   readonly readBody: (request: IncomingMessage, bytesMax: number) => Promise<Buffer>;
   readonly api: ApiDeps;
 }
 
 export interface ConsoleListener {
   listen(): Promise<{ readonly address: string }>;
-  /** Where it listens over TLS: for the next handshakes. */
+  /** Applies to the next handshakes of a listener with TLS. */
   renew(tls: SecureContextOptions): void;
   /** May be called twice. */
   stop(): Promise<void>;
 }
 
-/** Of what takes no body; a route that does says how large it may be. */
+/** For routes without a body; other routes have their own limit. */
 const bodyBytesMax = 1_024;
-/** Of one part of a path: session ids are as long as their SDK makes them. */
+/** Of one part of a path: an SDK may make long session ids. */
 const paramCharsMax = 1_000;
 
 const busy = failure('busy', 'Too many requests are in flight.', 'Try again soon, and read answers as they come.');
@@ -104,7 +104,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     return reply.code(denied.status).send(denied.body);
   });
   app.addHook('onSend', async (request, reply, payload) => {
-    // Pages in pieces hold one piece at a time.
+    // A page in pieces holds one piece at a time.
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
     if (isHealth(request.url) || gate.fits(reply.raw, Buffer.byteLength(payload))) return payload;
     options.onBusy?.();
@@ -127,7 +127,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   app.get('/metrics', async (_request, reply) => {
     const page = inPieces(options.metricsPage());
     page.once('error', (error) => {
-      // Before its first piece is sent it breaks as any other answer does.
+      // An error before the first piece takes the usual path.
       if (reply.raw.headersSent) options.onFault(error);
     });
     return reply.type(options.metricsContentType).send(page);
@@ -145,14 +145,14 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     if (isOtlpPath(request.url))
       return reply
         .code(404)
-        .send(failure('not_found', 'OTLP is not taken on the port of the console.', otlpText(reachable(options.otlp(), request.hostname))));
+        .send(failure('not_found', 'The console does not accept OTLP.', otlpText(reachable(options.otlp(), request.hostname))));
     return reply
       .code(404)
       .send(
         failure(
           'not_found',
-          `${request.method} ${request.url.slice(0, 200)} is not there.`,
-          `The page at / and ${apiPrefix}/openapi.json list what there is.`,
+          `${request.method} ${request.url.slice(0, 200)} does not exist.`,
+          `The page at / and ${apiPrefix}/openapi.json list all addresses.`,
         ),
       );
   });
@@ -191,18 +191,18 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
         .header('retry-after', '10')
         .type('application/json; charset=utf-8')
         .send(failure('disk_full', 'The disk is full.', 'Try again when there is room; the log of the service names the folder.'));
-    // A page whose first piece breaks has named its own type by now.
+    // A page whose first piece fails has set its own content type.
     return reply
       .code(500)
       .type('application/json; charset=utf-8')
-      .send(failure('internal', 'The answer could not be made.', 'Try again; the log of the service has the reason.'));
+      .send(failure('internal', 'The console failed to answer.', 'Try again; the log of the service has the reason.'));
   });
 
   let stopped: Promise<void> | undefined;
   return {
     async listen() {
       const address = await app.listen({ host: options.host, port: options.port });
-      // Fastify does not know what its server speaks.
+      // Fastify does not know that its server speaks TLS.
       return { address: options.tls === undefined ? address : address.replace(/^http:/, 'https:') };
     },
     renew(tls) {
@@ -219,14 +219,14 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
 function mediaTypeFault(given: string | undefined): string {
   return given === undefined || given.trim() === ''
     ? 'The request has a body and no header Content-Type.'
-    : `The header Content-Type is ${JSON.stringify(given.slice(0, 100))}, which is not taken here.`;
+    : `The header Content-Type is ${JSON.stringify(given.slice(0, 100))}, which this address does not accept.`;
 }
 
-/** What ajv found first, naming the parameter. */
+/** The first error of ajv with the name of the parameter. */
 function queryFault({ validation = [], message }: FastifyError): string {
   const [first] = validation;
   if (first?.keyword === 'additionalProperties')
-    return `The parameter ${String(first.params['additionalProperty']).slice(0, 100)} is not known here.`;
+    return `The parameter ${String(first.params['additionalProperty']).slice(0, 100)} is unknown.`;
   const name = first?.instancePath.slice(1) ?? '';
   return name === ''
     ? message
@@ -237,29 +237,25 @@ function isHealth(url: string): boolean {
   return url === '/livez' || url === '/readyz';
 }
 
-// A long text, made and sent between other work.
-
-/** A piece is made in a turn of the event loop of its own, when the client has taken those before. None is made for a client that is gone. */
+/** Makes each piece in its own turn of the event loop, after the client has read the ones before. Makes none for a client that is gone. */
 export function inPieces(pieces: Iterable<string>): Readable {
-  return Readable.from(eachInItsTurn(pieces));
+  return Readable.from(
+    (async function* () {
+      await turn();
+      for (const piece of pieces) {
+        yield piece;
+        await turn();
+      }
+    })(),
+  );
 }
-
-async function* eachInItsTurn(pieces: Iterable<string>): AsyncGenerator<string, void, undefined> {
-  await turn();
-  for (const piece of pieces) {
-    yield piece;
-    await turn();
-  }
-}
-
-// The socket side of the console listener: time limits and header limits.
 
 /** From the first byte of a request to its last. */
 const requestTimeoutMs = 10_000;
-/** For its headers; also what a connection has that says nothing at all. */
+/** For the headers of a request; a silent connection ends after it too. */
 const headersTimeoutMs = 5_000;
 const checkingMs = 1_000;
-/** No byte either way. */
+/** Without a byte in either direction. */
 const connectionTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 5_000;
 const headerBytesMax = 16 * 1024;
@@ -279,12 +275,10 @@ function consoleServer(handler: RequestListener, tls: TlsOptions | undefined): H
   return server;
 }
 
-// The page at `/`: where agents send to, and where everything else is.
-
-/** The API has them all. */
+/** On the first page; the API has all of them. */
 const noticesMax = 10;
 
-/** As the receivers gave them when they began to listen. */
+/** The addresses of the receivers. */
 export interface OtlpAddresses {
   /** A URL. */
   readonly http: string;
@@ -292,7 +286,7 @@ export interface OtlpAddresses {
   readonly grpc: string;
 }
 
-/** An address that stands for every interface says nothing to a client: the name by which the console was reached does. */
+/** Replaces an address of all interfaces by the host name with which the client reached the console. */
 function reachable(otlp: OtlpAddresses | undefined, hostname: string): OtlpAddresses | undefined {
   if (otlp === undefined) return undefined;
   const name = hostname.replace(/:\d+$/, '');
@@ -305,7 +299,6 @@ function isOtlpPath(url: string): boolean {
   return /^\/(?:v1\/(?:traces|logs|metrics)|opentelemetry\.proto\.)/.test(url);
 }
 
-/** One sentence: where to send instead. */
 function otlpText(otlp: OtlpAddresses | undefined): string {
   return otlp === undefined
     ? 'Send it to the addresses of listen.otlp_http or listen.otlp_grpc.'
@@ -321,7 +314,7 @@ function firstPage({
 }): string {
   const where =
     otlp === undefined
-      ? '<p>The service is starting and takes no spans yet.</p>'
+      ? '<p>The service is starting and does not accept spans yet.</p>'
       : `<p>Point your agents here: <code>OTEL_EXPORTER_OTLP_ENDPOINT=${escaped(otlp.http)}</code> (HTTP, protobuf or JSON; traces and logs), or <code>${escaped(otlp.grpc)}</code> (gRPC).</p>`;
   return `<!doctype html>
 <html lang="en">

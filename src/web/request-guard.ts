@@ -1,4 +1,4 @@
-/** Who may ask the console for what: pages of other sites may not, and programs with the tokens that are asked for. */
+/** Access control and response bounds of the console. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,13 +9,13 @@ import { failure, type OnlyTenant } from './api/serve-api.ts';
 
 export interface AccessOptions {
   readonly hosts: HostRule;
-  /** Values of the tokens that may read. Empty: everybody may. Health needs none. */
+  /** Values of tokens that may read; everybody may when empty. Health checks need no token. */
   readonly readTokens: readonly string[];
-  /** Of these, the ones that see the tenant of their name alone; absent: none. */
+  /** Read tokens that see only the tenant of their name. */
   readonly ownTokens?: readonly { readonly name: string; readonly value: string }[];
-  /** Values of the tokens that may change something. Where there are none, everybody may who needs no token to read. */
+  /** Values of tokens that may operate. When empty, everybody may if reading needs no token either. */
   readonly operateTokens: readonly string[];
-  /** Likewise, of those that may annotate. */
+  /** The same for tokens that may annotate. */
   readonly annotateTokens: readonly string[];
 }
 
@@ -24,10 +24,10 @@ interface Denied {
   readonly body: ReturnType<typeof failure>;
 }
 
-/** The value of a token that nobody has: header values hold no line breaks. */
+/** A token that no client can send: header values contain no line breaks. */
 const noToken = '\n';
 
-/** Why a request is not let in; undefined: it is. */
+/** Gives the refusal of a request; `undefined` when it is allowed. */
 export function accessControl(options: AccessOptions): (request: FastifyRequest) => Denied | undefined {
   const mayRead = bearers(options.readTokens);
   const onlyTenant = tenantsSeen(options);
@@ -40,7 +40,7 @@ export function accessControl(options: AccessOptions): (request: FastifyRequest)
       return denied(
         403,
         'host_not_allowed',
-        `Host ${JSON.stringify(host?.slice(0, 100))} is not served here.`,
+        `The console does not serve the host ${JSON.stringify(host?.slice(0, 100))}.`,
         'Use the address that the service printed, or add the name to listen.allowed_hosts.',
       );
     const isScoped = onlyTenant(request.headers.authorization) !== undefined;
@@ -57,12 +57,12 @@ export function accessControl(options: AccessOptions): (request: FastifyRequest)
         ? denied(
             403,
             'all_tenants',
-            'This tells of all tenants, and the token sees its own alone.',
+            'The address shows all tenants, and the token sees its own alone.',
             'Use a token of listen.tokens that sees all tenants.',
           )
         : undefined;
     }
-    // A page of another site must not press a button here; browsers say where a request comes from.
+    // Browsers name the site of the page that sends a request.
     if (!['same-origin', 'none', undefined].includes(request.headers['sec-fetch-site']))
       return denied(403, 'other_site', 'The request comes from a page of another site.', 'Send it from the console, or from a program.');
     if (!options.hosts.allowsOrigin(origin, host))
@@ -88,19 +88,19 @@ function denied(status: Denied['status'], code: string, message: string, todo: s
   return { status, body: failure(code, message, todo) };
 }
 
-/** The tenant that a token sees alone: that of its name. */
+/** Finds the tenant of a token with `sees: own`. */
 export function tenantsSeen({ ownTokens = [] }: Pick<AccessOptions, 'ownTokens'>): OnlyTenant {
   const known = ownTokens.map(({ name, value }) => ({ name: tenant(name), isOf: bearers([value]) }));
   return (authorization) => known.filter(({ isOf }) => isOf(authorization)).at(0)?.name;
 }
 
-/** No tokens: everybody. */
+/** Accepts everybody when there are no tokens. */
 function bearers(tokens: readonly string[]): (authorization: string | undefined) => boolean {
   if (tokens.length === 0) return () => true;
   const hashes = tokens.map(hash);
   return (authorization) => {
     const given = hash(/^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '');
-    // Every token is compared, so that the time tells nothing.
+    // Compares every token, so that the duration reveals nothing.
     return hashes.map((known) => timingSafeEqual(known, given)).includes(true);
   };
 }
@@ -109,32 +109,28 @@ function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-// Bounds the answers in flight. The gate lets a connection have one answer at a time. Over all connections it bounds the number of answers and their bytes.
-// A client that does not read its answer loses its place to one that waits.
-
 interface ResponseGate {
-  /** Resolves when the requests before it on its connection are answered. False: nobody is there any more. */
+  /** Resolves when the earlier requests on the connection have their answers. `false` when the client is gone. */
   inTurn(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
-  /** Resolves when there is room for one more answer: `go`; `busy`: there will be none soon; `gone`: nobody is there any more. */
+  /** Resolves with `go` when there is room for one more answer, `busy` after a vain wait, `gone` when the client is gone. */
   room(request: IncomingMessage, response: ServerResponse): Promise<'go' | 'busy' | 'gone'>;
-  /** Whether an answer of this size may be sent: its bytes count until the client has read it. One answer always may, whatever its size. */
+  /** `false` when the answer exceeds the bytes in flight. A single answer always fits. Its bytes count until the client has read it. */
   fits(response: ServerResponse, bytes: number): boolean;
 }
 
 export interface ResponseBounds {
-  /** Requests on one connection that wait for those before them. Browsers and Prometheus send none. */
+  /** Requests on one connection that wait for earlier ones. Browsers and Prometheus send none. */
   readonly pipelinedMax: number;
-  /** Answers that are made or sent at a time. */
+  /** Concurrent answers. */
   readonly answersMax: number;
-  /** Bytes of answers that are made and not read. */
+  /** Bytes of answers that clients have not read. */
   readonly bytesMax: number;
   /** Requests that wait for room, over all connections. */
   readonly waitingMax: number;
-  /** How long one waits. */
   readonly waitMs: number;
-  /** While others wait, so long an answer may stand still. */
+  /** While others wait, the longest time without progress of an answer. */
   readonly stallMs: number;
-  /** From the beginning of an answer to its end. */
+  /** From the start of an answer to its end. */
   readonly answerMs: number;
 }
 
@@ -154,10 +150,14 @@ interface Answer {
   movedMs: number;
 }
 
+/**
+ * Bounds the answers in flight: one at a time on a connection, a number and a sum of bytes over all connections. A client that does not read
+ * its answer loses its place to one that waits.
+ */
 export function responseGate(bounds: ResponseBounds, now: () => number, ended: (reason: 'pipelined' | 'unread') => void): ResponseGate {
   const turns = new WeakMap<Socket, { waiting: number; last: Promise<void> }>();
   const answers = new Set<Answer>();
-  /** By the answers that hold them. */
+  /** Bytes by answer. */
   const unread = new Map<ServerResponse, number>();
   const waiting: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -168,17 +168,14 @@ export function responseGate(bounds: ResponseBounds, now: () => number, ended: (
     socket.destroy();
   }
 
-  /** Ends those that stand still while others wait. */
-  function look(): void {
+  /** Ends stalled answers while others wait. */
+  function checkProgress(): void {
     for (const answer of answers) {
       const taken = takenOf(answer.socket);
       if (taken !== answer.taken) [answer.taken, answer.movedMs] = [taken, now()];
       else if (now() - answer.movedMs >= bounds.stallMs) cutOff(answer.socket, 'unread');
     }
-    if (waiting.length === 0) stopLooking();
-  }
-
-  function stopLooking(): void {
+    if (waiting.length > 0) return;
     clearInterval(timer);
     timer = undefined;
   }
@@ -195,7 +192,7 @@ export function responseGate(bounds: ResponseBounds, now: () => number, ended: (
   }
 
   function wait(socket: Socket, response: ServerResponse): Promise<boolean> {
-    timer ??= setInterval(look, bounds.stallMs / 4);
+    timer ??= setInterval(checkProgress, bounds.stallMs / 4);
     return new Promise((resolve) => {
       const settle = (hasRoom: boolean): void => {
         clearTimeout(late);
@@ -204,7 +201,7 @@ export function responseGate(bounds: ResponseBounds, now: () => number, ended: (
         if (at >= 0) waiting.splice(at, 1);
         resolve(hasRoom);
       };
-      // At once, so that nobody who comes now takes the place.
+      // Synchronous, so that no later request takes the place.
       const go = (): void => {
         begin(socket, response);
         settle(true);
@@ -250,12 +247,12 @@ export function responseGate(bounds: ResponseBounds, now: () => number, ended: (
   };
 }
 
-/** Bytes that the system has taken of what was written. */
+/** Written bytes that the system has accepted. */
 function takenOf(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength;
 }
 
-/** An answer that waits for those before it is not told when its connection ends. */
+/** Watches the socket too: an answer that waits for earlier ones gets no event when its connection ends. */
 function closed(socket: Socket, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed || response.closed) return resolve();

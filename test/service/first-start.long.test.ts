@@ -27,7 +27,7 @@ test('OTLP that is sent to the console is told where it belongs', async () => {
   const response = await fetch(`${up.console}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
   expect(response.status).toBe(404);
   expect(await response.json()).toMatchObject({
-    error: { code: 'not_found', message: 'OTLP is not taken on the port of the console.', todo: expect.stringContaining(up.otlp) },
+    error: { code: 'not_found', message: 'The console does not accept OTLP.', todo: expect.stringContaining(up.otlp) },
   });
 });
 
@@ -35,7 +35,7 @@ test.each([
   [{}, 'The request has a body and no header Content-Type.'],
   [
     { 'content-type': 'application/x-www-form-urlencoded' },
-    'The header Content-Type is "application/x-www-form-urlencoded", which is not taken here.',
+    'The header Content-Type is "application/x-www-form-urlencoded", which this address does not accept.',
   ],
 ])('JSON without its content type is told the header to send', async (headers, message) => {
   // A Blob without a type, so that no header is added.

@@ -177,16 +177,16 @@ const refused: readonly (readonly [string, number, RegExp])[] = [
   ['/runs?limit=0', 400, /limit must be >= 1/],
   ['/runs?limit=many', 400, /limit must be integer/],
   ['/runs?verdict=good', 400, /verdict must be equal to one of the allowed values: pass, fail, raw, skipped, error/],
-  ['/runs?agnet=x', 400, /agnet is not known/],
-  ['/runs?from=yesterday', 400, /from is "yesterday", which is no time/],
-  ['/runs?cursor=nonsense', 400, /cursor is none of ours/],
+  ['/runs?agnet=x', 400, /agnet is unknown/],
+  ['/runs?from=yesterday', 400, /from is "yesterday", which is not a time/],
+  ['/runs?cursor=nonsense', 400, /cursor is not from this API/],
   ['/runs?trace=xyz', 400, /trace must match pattern/],
   ['/runs/abc/def', 400, /trace must match pattern/],
-  [`/runs/${'a'.repeat(32)}/${'b'.repeat(16)}`, 404, /holds no such run/],
-  [`/runs/${'a'.repeat(32)}/${'b'.repeat(16)}/otlp`, 404, /holds no such run/],
+  [`/runs/${'a'.repeat(32)}/${'b'.repeat(16)}`, 404, /has no such run/],
+  [`/runs/${'a'.repeat(32)}/${'b'.repeat(16)}/otlp`, 404, /has no such run/],
   ['/summary?from=2026-01-02&to=2026-01-01', 400, /from is not before to/],
   ['/summary?from=2020-01-01&bucket=minute', 400, /more than 1500 steps apart/],
-  ['/nothing', 404, /is not there/],
+  ['/nothing', 404, /does not exist/],
 ];
 for (const [path, status, message] of refused) {
   test(`api: ${path.slice(0, 60)} is answered ${status}`, async () => {

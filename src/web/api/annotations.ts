@@ -1,4 +1,4 @@
-/** Annotations as the API takes them: each is read by itself, so that a faulty one does not cost the others. */
+/** The annotation routes. The API reads each annotation by itself, so that a faulty one does not cost the others. */
 import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
 import {
@@ -13,11 +13,11 @@ import { parsedTime, type Route } from './route.ts';
 
 /** Of one request. */
 export const annotationsAtOnceMax = 1_000;
-/** Of one request: as many as there may be, each with an explanation of half its size. */
+/** Room for the most annotations with explanations of half the allowed length. */
 const annotationsBytesMax = 4 * 1024 * 1024;
 const nameCharsMax = 200;
 const explanationCharsMax = 4_000;
-/** Clocks differ; what is further ahead would outlast every later word. */
+/** Allows for clock skew; an annotation from the far future would outlast every later one. */
 const aheadMicrosMax = 3_600_000_000;
 
 const text = (description: string): JsonObject => ({ type: 'string', minLength: 1, maxLength: nameCharsMax, description });
@@ -28,27 +28,24 @@ const properties: JsonObject = {
   span_id: {
     type: ['string', 'null'],
     pattern: '^[0-9a-fA-F]{16}$',
-    description: 'Of the run, where the trace holds several; left out: the outermost run, which is the one that started first.',
+    description: 'Of the run, when the trace holds several; left out: the outermost run, which is the one that started first.',
   },
-  tool_call: orNull(
-    text('The one tool call of the run that it is about: the id of its span, or the model’s id of the call. Left out: the run as a whole.'),
-  ),
-  tenant: { type: ['string', 'null'], maxLength: nameCharsMax, description: 'Of the run; left out: whichever the trace belongs to.' },
-  name: text('What is judged: the name of an evaluator, to be compared with its verdicts, or any other.'),
-  by: text('Who says so: an opaque id. Of one annotator, run, tool call and name the newest annotation counts.'),
+  tool_call: orNull(text('The tool call that it is about: the id of its span, or the model’s id of the call. Left out: the whole run.')),
+  tenant: { type: ['string', 'null'], maxLength: nameCharsMax, description: 'Of the run; left out: the tenant of the trace.' },
+  name: text('Subject of the annotation: the name of an evaluator, for a comparison with its verdicts, or any other.'),
+  by: text('Annotator, as an opaque id. The newest annotation of one annotator, run, tool call and name counts.'),
   kind: {
     enum: [...annotatorKinds, null],
     default: 'human',
-    description: '`human`: somebody who judges runs; `user`: an end user of the agent; `evaluator`: another program.',
+    description: '`human`: a person who judges runs; `user`: an end user of the agent; `evaluator`: another program.',
   },
   label: orNull(text('`pass`, `fail`, or a label of the evaluator.')),
   score: { type: ['number', 'null'], minimum: 0, maximum: 1 },
-  passed: { type: ['boolean', 'null'], description: 'Of label, score and passed at least one is there.' },
+  passed: { type: ['boolean', 'null'], description: 'An annotation has at least one of label, score and passed.' },
   explanation: { type: ['string', 'null'], maxLength: explanationCharsMax },
-  at: { type: ['string', 'null'], format: 'date-time', description: 'When it was given; left out: now.' },
+  at: { type: ['string', 'null'], format: 'date-time', description: 'Time of the annotation; left out: now.' },
 };
 
-/** What one annotation may hold. */
 export const annotationSchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
@@ -56,7 +53,6 @@ export const annotationSchema: JsonObject = {
   properties,
 };
 
-/** Why it was not taken. */
 interface AnnotationFault {
   readonly message: string;
   readonly todo: string;
@@ -64,24 +60,24 @@ interface AnnotationFault {
 
 type ReadAnnotation = { readonly annotation: Annotation } | { readonly fault: AnnotationFault };
 
-/** The entries of the body; undefined: it has none. */
+/** `undefined` when the body has no entries. */
 function annotationEntries(body: JsonValue): readonly JsonValue[] | undefined {
   const entries = isJsonObject(body) ? member(body, 'annotations') : undefined;
   return isJsonArray(entries) ? entries : undefined;
 }
 
 export function readAnnotation(value: JsonValue, now: Micros): ReadAnnotation {
-  if (!isJsonObject(value)) return fault('It is no object.', 'Give trace_id, name, by, and label, score or passed.');
+  if (!isJsonObject(value)) return fault('The annotation is not an object.', 'Give trace_id, name, by, and label, score or passed.');
   const unknown = Object.keys(value).find((key) => !Object.hasOwn(properties, key));
   if (unknown !== undefined)
-    return fault(`${JSON.stringify(unknown.slice(0, 100))} is not known here.`, 'The OpenAPI document tells what is taken.');
-  // null says the same as nothing.
+    return fault(`The key ${JSON.stringify(unknown.slice(0, 100))} is unknown.`, 'The OpenAPI document lists the keys.');
+  // null counts as absent.
   const given = (key: string): JsonValue | undefined => member(value, key) ?? undefined;
   const traceId = parsed(given('trace_id'), parseTraceId);
-  if (traceId === undefined) return fault('trace_id is no trace id.', 'Give 32 hex digits, not all zero.');
+  if (traceId === undefined) return fault('trace_id is not a trace id.', 'Give 32 hex digits, not all zero.');
   const spanId = parsed(given('span_id'), parseSpanId);
   if (spanId === undefined && given('span_id') !== undefined)
-    return fault('span_id is no span id.', 'Give 16 hex digits, not all zero, or leave it out.');
+    return fault('span_id is not a span id.', 'Give 16 hex digits, not all zero, or leave it out.');
   const toolCall = given('tool_call');
   if (toolCall !== undefined && !isText(toolCall, nameCharsMax)) return notText('tool_call');
   const [of, name, by, label, score, passed, explanation = ''] = [
@@ -94,20 +90,21 @@ export function readAnnotation(value: JsonValue, now: Micros): ReadAnnotation {
     given('explanation'),
   ];
   if (of !== undefined && !isText(of, nameCharsMax, 0))
-    return fault('tenant is no name of a tenant.', `Give a text of at most ${nameCharsMax} characters, or leave it out.`);
+    return fault('tenant is not a name of a tenant.', `Give a text of at most ${nameCharsMax} characters, or leave it out.`);
   if (!isText(name, nameCharsMax)) return notText('name');
   if (!isText(by, nameCharsMax)) return notText('by');
   if (label !== undefined && !isText(label, nameCharsMax)) return notText('label');
   if (score !== undefined && !(typeof score === 'number' && score >= 0 && score <= 1))
-    return fault('score is no number from 0 to 1.', 'Divide it by the largest score that there is.');
+    return fault('score is not a number from 0 to 1.', 'Divide it by the largest possible score.');
   if (passed !== undefined && typeof passed !== 'boolean')
     return fault('passed is neither true nor false.', 'Give true, false, or leave it out.');
-  if (label === undefined && score === undefined && passed === undefined) return fault('It says nothing.', 'Give label, score or passed.');
+  if (label === undefined && score === undefined && passed === undefined)
+    return fault('The annotation has no label, score or passed.', 'Give at least one of them.');
   if (!isText(explanation, explanationCharsMax, 0))
-    return fault('explanation is no text, or too long.', `Give a text of at most ${explanationCharsMax} characters.`);
+    return fault('explanation is not a text, or it is too long.', `Give a text of at most ${explanationCharsMax} characters.`);
   const [kind, at] = [kindOf(given('kind')), timeOf(given('at'), now)];
-  if (kind === undefined) return fault('kind is not known.', `Give one of ${annotatorKinds.join(', ')}.`);
-  if (at === undefined) return fault('at is no time, or lies in the future.', 'Write it as RFC 3339 does: 2026-11-21T09:30:00Z.');
+  if (kind === undefined) return fault('kind is unknown.', `Give one of ${annotatorKinds.join(', ')}.`);
+  if (at === undefined) return fault('at is not a time, or it lies in the future.', 'Write it in RFC 3339: 2026-11-21T09:30:00Z.');
   return {
     annotation: {
       tenant: of === undefined ? undefined : tenant(of),
@@ -130,7 +127,7 @@ function parsed<Id>(value: JsonValue | undefined, parse: (text: string) => Id | 
   return typeof value === 'string' ? parse(value) : undefined;
 }
 
-/** Of a span in lower case, as spans are known; a model's ids are what they are. */
+/** A span id becomes lower case; a model's id of a call stays as it is. */
 function callId(toolCall: string): string {
   return parseSpanId(toolCall) ?? toolCall;
 }
@@ -150,25 +147,23 @@ function timeOf(value: JsonValue | undefined, now: Micros): Micros | undefined {
 }
 
 function notText(key: string): ReadAnnotation {
-  return fault(`${key} is no text of 1 to ${nameCharsMax} characters.`, `Give ${key} as a text.`);
+  return fault(`${key} is not a text of 1 to ${nameCharsMax} characters.`, `Give ${key} as a text.`);
 }
 
 function fault(message: string, todo: string): ReadAnnotation {
   return { fault: { message, todo } };
 }
 
-// People's verdicts come in here.
-
 const refusals: { readonly [fate in Extract<AnnotationFate, 'too_many' | 'full'>]: AnnotationFault & { readonly code: string } } = {
   too_many: {
     code: 'too_many',
-    message: 'The trace has as many annotations as it may have.',
-    todo: 'Give fewer names, or fewer annotators, for one trace.',
+    message: 'The trace has its maximum of annotations.',
+    todo: 'Use fewer names, or fewer annotators, for one trace.',
   },
   full: {
     code: 'full',
-    message: 'As many annotations wait for their run as may wait.',
-    todo: 'Send it again when their runs have come, or when store.keep.annotations has let older ones go.',
+    message: 'Too many annotations wait for their run.',
+    todo: 'Send it again when the runs have come, or when older annotations have expired (store.keep.annotations).',
   },
 };
 
@@ -176,7 +171,7 @@ export const annotationRoutes: readonly Route[] = [
   {
     method: 'post',
     path: '/annotations',
-    summary: `Verdicts of people and of other programs on runs, up to ${annotationsAtOnceMax} at once. What is said of a run that is not stored, or not yet, waits for it for \`store.keep.annotations\`. The same again changes nothing.`,
+    summary: `Takes verdicts of people and other programs on runs, up to ${annotationsAtOnceMax} at once. An annotation of a run that is not stored yet waits for it for \`store.keep.annotations\`. The same annotation again changes nothing.`,
     may: 'annotate',
     path_parameters: {},
     query_parameters: {},
@@ -211,9 +206,9 @@ export const annotationRoutes: readonly Route[] = [
     statuses: {
       of: statusOf,
       meanings: {
-        207: 'Some were taken, others refused: `annotations` tells which, and why.',
-        422: 'All were refused, each for a fault of its own.',
-        503: 'All were refused, for want of room.',
+        207: 'The API accepted some and refused others: `annotations` has the reasons.',
+        422: 'The API refused all, each for its own fault.',
+        503: 'The API refused all for want of room.',
       },
     },
     async handle({ annotate, clock }, _parameters, body) {
@@ -232,16 +227,16 @@ export const annotationRoutes: readonly Route[] = [
     method: 'delete',
     path: '/annotations/{id}',
     summary:
-      'Takes one annotation back, whoever gave it, attached or waiting. What is not there is no error, so it may be asked any number of times; the same word sent once more is there again.',
+      'Removes one annotation of any annotator, attached or waiting. A missing annotation is no error, so the request may be repeated. The same annotation can be sent again.',
     may: 'annotate',
     path_parameters: {
-      id: { type: 'string', pattern: '^[0-9a-f]{32}-[0-9a-f]{24}$', description: 'As the answer to its coming, or its run, tells it.' },
+      id: { type: 'string', pattern: '^[0-9a-f]{32}-[0-9a-f]{24}$', description: '`id` in the answer to the POST request, or in the run.' },
     },
     query_parameters: {},
     answer: {
       type: 'object',
       required: ['deleted'],
-      properties: { deleted: { type: 'boolean', description: 'False: it was not there.' } },
+      properties: { deleted: { type: 'boolean', description: 'False: there was no such annotation.' } },
     },
     handle: async ({ unannotate }, { id }) => ({ deleted: await unannotate(String(id)) }),
   },
@@ -257,7 +252,7 @@ function refused(value: JsonValue, { code, message, todo }: AnnotationFault & { 
   return { id: null, ...named(value), status: 'refused', error: { code, message, todo } };
 }
 
-/** As it came, so that whoever sent it finds it again. */
+/** Repeats the keys of the request, so that the client can match the result. */
 function named(value: JsonValue): JsonObject {
   const own = (key: string): JsonValue => {
     const found = isJsonObject(value) ? member(value, key) : undefined;

@@ -1,4 +1,4 @@
-/** What waits for backends, and what they have refused. */
+/** The routes of exporters: waiting scores and dead letters. */
 import type { EntryStatus, MetricsStatus, ReportedFailure, ScoresStatus, SpansStatus } from '../../model/exporter-status.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type ExportCount, type ExportRow, exportStates } from '../../model/store/export-store.ts';
@@ -6,7 +6,7 @@ import { type Micros, timeText } from '../../model/timestamp.ts';
 import { count, cursorText, limitDefault, list, named, object, pages, placeOf, type Route, text, textParameter, time } from './route.ts';
 
 const exporter = { ...textParameter, description: 'Name of an entry of `export`.' } as const;
-/** Dead letters of one request: a second of work at most. */
+/** Dead letters of one request: at most a second of work. */
 const retriedMax = 10_000;
 
 export const exportRoutes: readonly Route[] = [
@@ -14,13 +14,13 @@ export const exportRoutes: readonly Route[] = [
     method: 'get',
     path: '/exporters',
     summary:
-      'What each entry of `export` has still to send, and how its backend does; also of entries that are no longer in the configuration. One that sends spans on has two rows: of these, and of scores that came too late for them. Metrics have one where they are pushed.',
+      'The queue and the backend status of each entry of `export`, also of entries that are no longer in the configuration. An entry that forwards spans has two rows: one of spans, one of late scores. Pushed metrics have one.',
     path_parameters: {},
     query_parameters: {},
     answer: list('exporters', 'Exporter'),
     async handle({ store, clock, exporters }) {
       const counts = new Map((await store.exports.counts()).map((count) => [count.exporter, count]));
-      // After the store, so that what was written meanwhile is not told twice.
+      // After the store, so that rows written meanwhile do not count twice.
       const entries = exporters.statuses();
       const known = new Set(entries.flatMap(({ name, status }) => (status.sends === 'scores' ? [name] : [])));
       const strangers = [...counts.values()]
@@ -43,9 +43,9 @@ export const exportRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/exports',
-    summary: 'Scores that wait in the store for a backend, and dead letters, oldest first.',
+    summary: 'Lists scores that wait in the store for a backend, and dead letters, oldest first.',
     path_parameters: {},
-    query_parameters: { exporter, state: { enum: exportStates, description: '`waiting`, or `dead`: given up.' }, ...pages },
+    query_parameters: { exporter, state: { enum: exportStates, description: '`waiting`, or `dead`: a dead letter.' }, ...pages },
     answer: list('exports', 'Export'),
     async handle({ store }, query) {
       const { state, cursor, limit } = query;
@@ -87,74 +87,70 @@ function order(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-// What waits for backends, as the API writes it.
-
 const countOrNull: JsonObject = { ...count, type: ['integer', 'null'] };
 const timeOrNull = (description: string): JsonObject => ({ ...time, type: ['string', 'null'], description });
 
-/** Of the OpenAPI document. */
 export const exportSchemas: { readonly [name: string]: JsonObject } = {
   Exporter: object({
     name: { ...text, description: 'Of the entry of `export`. An entry of the kind `forward` has two rows.' },
     kind: {
       type: ['string', 'null'],
-      description: '`to` of the entry. Null: it is not in the configuration, and only its rows in the store are known.',
+      description: '`to` of the entry. Null: it is not in the configuration and only has rows in the store.',
     },
     sends: {
       enum: ['scores', 'spans', 'metrics'],
       description:
-        '`spans`: requests of agents that an entry of the kind `forward` sends on; its `scores` are those that came too late to go on them. `metrics`: what an entry of the kind `metrics` pushes.',
+        '`spans`: requests of agents that a `forward` entry sends; its `scores` came too late for their spans. `metrics`: the push of a `metrics` entry.',
     },
     configured: {
       type: 'boolean',
-      description: 'False: it is not in the configuration. Nobody sends scores that wait; spans that wait still go on.',
+      description: 'False: it is not in the configuration. The service does not send its scores; it still forwards its spans.',
     },
     circuit: {
       enum: ['closed', 'half_open', 'open', null],
       description:
-        'Open: the backend is left alone for a while. Half open: it is tried with one item. Null: not configured, or metrics, which are pushed at each interval whatever came of the last one.',
+        'Open: the exporter sends nothing for a while. Half open: it tries one item. Null: not configured, or metrics, which have no circuit breaker.',
     },
-    retry_at: timeOrNull('When it is tried again, while the circuit is open.'),
+    retry_at: timeOrNull('Time of the next attempt while the circuit is open.'),
     fault: {
       type: ['string', 'null'],
-      description:
-        'Why the backend took nothing the last time: a status with what it is about, or a code. Null: it takes what it gets, or was not tried.',
+      description: 'Error of the last attempt: a status with its subject, or a code. Null: the last attempt succeeded, or there was none.',
     },
     to_send: {
       ...countOrNull,
       description:
-        'What is still to be sent. Scores: all in memory and in the store, also those that were not read from there yet, as `tracejury_exporter_queue`. Spans: requests of which something has not gone on, as `tracejury_forward_waiting`. Null: metrics, of which nothing waits.',
+        'Queue length. Scores: all in memory and in the store, as `tracejury_exporter_queue`. Spans: requests with spans to forward, as `tracejury_forward_waiting`. Null: metrics, which do not wait.',
     },
     not_stored: {
       ...countOrNull,
-      description: 'Of these, scores that stand in memory alone: their run is not written yet. Null: not scores.',
+      description: 'Scores of `to_send` in memory only: their run is not written yet. Null: not scores.',
     },
-    sending: { ...countOrNull, description: 'Of what is to be sent, that which is on its way. Null: metrics.' },
+    sending: { ...countOrNull, description: 'Items of `to_send` in flight. Null: metrics.' },
     waiting: {
       ...countOrNull,
-      description: 'Rows of the store that wait. What was sent in the last second may be among them. Null: not scores.',
+      description: 'Waiting rows of the store, perhaps with rows sent in the last second. Null: not scores.',
     },
-    dead: { ...countOrNull, description: 'Rows that were given up: dead letters. They are not among those to be sent. Null: not scores.' },
-    oldest_at: timeOrNull('When the oldest that is to be sent was scored, or came. Null: nothing waits.'),
+    dead: { ...countOrNull, description: 'Dead letters in the store. `to_send` does not count them. Null: not scores.' },
+    oldest_at: timeOrNull('Time at which the oldest item of `to_send` was scored, or came. Null: nothing waits.'),
     oldest_age_seconds: {
       type: ['number', 'null'],
       minimum: 0,
-      description: 'How long ago that is. Spans wait for their verdicts, up to `hold`, also while the backend is well.',
+      description: 'Age of that item. Spans always wait for their verdicts, up to `hold`.',
     },
-    sent_at: timeOrNull('When the backend last took something. Null: not since the service began.'),
+    sent_at: timeOrNull('Time at which the backend last accepted an item. Null: not since the start of the service.'),
     last_failure: {
       anyOf: [{ $ref: '#/components/schemas/ExportFailure' }, { type: 'null' }],
-      description: 'The last attempt that failed since the service began, also where others went well since.',
+      description: 'The last failed attempt since the start of the service, also after later successes.',
     },
   }),
   ExportFailure: object({
     at: time,
-    error: { ...text, description: 'A status with what it is about, or a code.' },
+    error: { ...text, description: 'A status with its subject, or a code.' },
     reason: {
       ...text,
-      description: 'As `tracejury_reason` of `tracejury_exporter_failures_total`, or, of metrics, of `tracejury_metrics_pushes_total`.',
+      description: '`tracejury_reason` of `tracejury_exporter_failures_total`; for metrics, of `tracejury_metrics_pushes_total`.',
     },
-    todo: { ...text, description: 'What helps; empty where nobody knows.' },
+    todo: { ...text, description: 'Advice; empty when there is none.' },
   }),
   Export: object({
     id: count,
@@ -165,14 +161,14 @@ export const exportSchemas: { readonly [name: string]: JsonObject } = {
     part: { type: 'string', description: '`rules`, or the name of a judge evaluator.' },
     revision: count,
     state: { enum: exportStates },
-    attempts: { ...count, description: 'Failed ones, while the backend was not known to be down.' },
+    attempts: { ...count, description: 'Failed attempts, without those while the backend was down.' },
     scored_at: time,
-    not_before: timeOrNull('When it is tried again; null: as soon as may be.'),
-    reason: { type: ['string', 'null'], description: 'Why it was given up.' },
+    not_before: timeOrNull('Time of the next attempt; null: as soon as possible.'),
+    reason: { type: ['string', 'null'], description: 'Why it is a dead letter.' },
   }),
 };
 
-/** `rows`: of an entry's scores, what the store has of them; undefined: nothing. */
+/** `rows`: the rows of the entry in the store, if any. */
 function entryJson({ name, kind, isConfigured, status }: EntryStatus, rows: ExportCount | undefined, nowMs: number): JsonObject {
   return {
     ...nothing,

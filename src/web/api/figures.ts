@@ -1,4 +1,4 @@
-/** What the verdicts of evaluators say of all traffic, and what people say of these verdicts. */
+/** The routes of rates over all traffic, and of the agreement of evaluators with people. */
 import { driftFigures } from '../../analytics/drift.ts';
 import { agreementOf, type JudgeAgreement, type PeopleAgreement, withoutLabels } from '../../analytics/judge-agreement.ts';
 import { type EvaluatorRate, peopleKinds, rates } from '../../analytics/rates.ts';
@@ -22,7 +22,7 @@ import {
   time,
 } from './route.ts';
 
-/** Of one answer: some tenths of a second of work. */
+/** An answer takes some tenths of a second of work. */
 const runsMax = 50_000;
 const agentsMax = 20;
 const tenantsMax = 20;
@@ -32,7 +32,7 @@ const timeParameter = { type: 'string', maxLength: 40 } as const;
 const period = {
   from: {
     ...timeParameter,
-    description: 'Runs that started at this time or later, as RFC 3339 writes it; when left out, a day before `to`.',
+    description: 'Runs that started at this time or later, in RFC 3339; when left out, a day before `to`.',
   },
   to: { ...timeParameter, description: 'Runs that started before this time; now when left out.' },
 } as const;
@@ -40,10 +40,10 @@ const filters = {
   agent: { ...textParameter, description: 'Name of the agent.' },
   tenant: {
     ...textParameter,
-    description: 'Runs of this tenant alone: the name of the token that their spans came with, empty where none is asked for.',
+    description: 'Runs of this tenant alone: the name of the token of their spans, empty for spans without a token.',
   },
   evaluator: { ...textParameter, description: 'Name of the evaluator.' },
-  annotator: { enum: annotatorKinds, description: 'Words of annotators of this kind alone; when left out, of people: `human` and `user`.' },
+  annotator: { enum: annotatorKinds, description: 'Annotations of this kind alone; when left out, of people: `human` and `user`.' },
 } as const;
 const listOf = (schema: string, description: string): JsonObject => ({
   type: 'array',
@@ -55,13 +55,13 @@ export const figureRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/rates',
-    summary: `The rate of each evaluator over all traffic, with its interval. It is weighted by the probabilities with which runs were chosen, and corrected by people’s labels where there are enough. It names the share that it does not speak for. Of evaluators that ask somebody, unless one is named; of the newest ${runsMax} runs of the period.`,
+    summary: `The rate of each evaluator over all traffic, with its interval. Sample probabilities weight it, and enough labels of people correct it. It names the share that it does not cover. Without \`evaluator\` it lists evaluators with a judge or an endpoint. It reads the newest ${runsMax} runs of the period.`,
     path_parameters: {},
     query_parameters: {
       ...period,
       agent: filters.agent,
       tenant: filters.tenant,
-      evaluator: { ...filters.evaluator, description: 'Name of the evaluator; a rule is told only when it is named.' },
+      evaluator: { ...filters.evaluator, description: 'Name of the evaluator; rules are listed by name only.' },
       annotator: filters.annotator,
       by: {
         enum: ['agent', 'tenant'],
@@ -72,21 +72,21 @@ export const figureRoutes: readonly Route[] = [
       type: 'object',
       required: ['since', 'rates', 'upstream'],
       properties: {
-        since: { ...time, description: 'Runs count that started from here on: later than `from` where there are too many.' },
+        since: { ...time, description: 'Start of the oldest counted run: later than `from` when there are too many.' },
         rates: listOf('Rate', 'By evaluator.'),
         upstream: {
           ...object({
             probability_min: {
               type: 'number',
-              description: '`limits.upstream_probability`: the least share that a sampler before the service is believed to keep.',
+              description: '`limits.upstream_probability`: the least share that a sampler before the service may claim.',
             },
             raised: {
               type: 'integer',
               minimum: 0,
-              description: 'Runs since the service started, of all tenants, that claimed less and count as if that share were kept.',
+              description: 'Runs of all tenants since the start of the service that claimed less and count with that share.',
             },
           }),
-          description: 'What is believed of samplers before the service.',
+          description: 'The limit on shares that samplers before the service claim.',
         },
       },
     },
@@ -111,12 +111,12 @@ export const figureRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/judges',
-    summary: `How far evaluators agree with people who annotated the same runs under the evaluator’s name, by version and model; and people with one another. Of the newest ${annotationRowsMax} annotations of the period. Also, whatever the period and the tenant, how budgets stand, and whether judges still say the same of their fixed sets.`,
+    summary: `Agreement of evaluators with people on the same runs, by version and model, and of people with one another. It reads the newest ${annotationRowsMax} annotations of the period. Budgets and drift are those of now, for all tenants.`,
     path_parameters: {},
     query_parameters: {
       from: {
         ...period.from,
-        description: 'Runs that started at this time or later, as RFC 3339 writes it; when left out, thirty days before `to`.',
+        description: 'Runs that started at this time or later, in RFC 3339; when left out, thirty days before `to`.',
       },
       to: period.to,
       ...filters,
@@ -125,14 +125,11 @@ export const figureRoutes: readonly Route[] = [
       type: 'object',
       required: ['judges', 'people', 'budgets', 'whole', 'drift'],
       properties: {
-        judges: listOf(
-          'JudgeFigures',
-          'By evaluator, version and model. Those whose verdicts nobody has labelled yet stand behind, without figures.',
-        ),
+        judges: listOf('JudgeFigures', 'By evaluator, version and model. Evaluators without labels come last, without figures.'),
         people: listOf('PeopleFigures', 'By name.'),
-        budgets: listOf('BudgetFigures', 'Of judges and evaluators that have one, each limit of this day (UTC).'),
-        whole: { type: 'boolean', description: 'False: there were more annotations than were read.' },
-        drift: listOf('Drift', 'By evaluator, for those that have or had a fixed set.'),
+        budgets: listOf('BudgetFigures', 'Each limit of this day (UTC), of judges and evaluators.'),
+        whole: { type: 'boolean', description: 'False: the period has more annotations than the API reads.' },
+        drift: listOf('Drift', 'By evaluator that has or had a fixed set.'),
       },
     },
     ofAllTenants: ['budgets', 'drift'],
@@ -164,8 +161,6 @@ function kindsOf(query: Parameters): readonly AnnotatorKind[] {
   return kind === undefined ? peopleKinds : [kind];
 }
 
-// Rates and agreement, as the API writes them: a figure has an interval, or the reason why there is none.
-
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const numberOrNull = (description?: string): JsonObject => ({
   type: ['number', 'null'],
@@ -177,15 +172,15 @@ const reason: JsonObject = {
 };
 const estimate: JsonObject = { $ref: '#/components/schemas/Estimate' };
 
-/** Of the OpenAPI document. */
+/** A figure has an interval, or the reason why there is none. */
 export const figureSchemas: { readonly [name: string]: JsonObject } = {
   Estimate: object({
-    point: numberOrNull('The best guess; null: there is none.'),
+    point: numberOrNull('The best estimate; null: there is none.'),
     low: numberOrNull('End of the interval.'),
     high: numberOrNull('End of the interval.'),
     confidence: numberOrNull('Share of such intervals that hold the true value.'),
-    n: { type: ['integer', 'null'], description: 'What was counted.' },
-    effective_n: numberOrNull('Independent runs, drawn evenly, that would tell as much.'),
+    n: { type: ['integer', 'null'], description: 'Number of observations.' },
+    effective_n: numberOrNull('Effective sample size: independent, evenly drawn runs with the same information.'),
     not_estimable: reason,
   }),
   Rate: object({
@@ -197,54 +192,52 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     rate: estimate,
     corrected: {
       type: 'boolean',
-      description: 'True: `rate` is what people would find, by their labels. False: it is what the evaluator says.',
+      description: 'True: labels of people correct `rate`. False: it is the rate of the evaluator.',
     },
     judged: estimate,
     prediction_powered: estimate,
     rogan_gladen: estimate,
     labels: { ...count, description: 'Judged runs that people have labelled.' },
-    uncovered: numberOrNull('Share of the traffic that the rate does not speak for: `unreachable` and `unanswered` together.'),
-    unreachable: numberOrNull('Share that could not be chosen: nothing was left of the rate.'),
-    unanswered: numberOrNull(
-      'Share that was chosen and has no answer: the judge failed, was not asked for want of budget or room, or has not answered yet.',
-    ),
-    waiting: numberOrNull('Of that, the share that still waits.'),
-    balance: numberOrNull('Runs that the sample stands for over runs that there were: 1 but for chance.'),
+    uncovered: numberOrNull('Share of the traffic that the rate does not cover: `unreachable` and `unanswered` together.'),
+    unreachable: numberOrNull('Share that the sample could not choose: its rate was 0.'),
+    unanswered: numberOrNull('Chosen share without an answer: the judge failed, had no budget or room, or has not answered yet.'),
+    waiting: numberOrNull('Share of the traffic that still waits for an answer.'),
+    balance: numberOrNull('Runs that the sample represents over all runs: about 1.'),
     weights: {
       ...object({
         capped: {
           ...count,
-          description: `Judged runs whose weight, one over their probability, was more than ${percent(weightShareMax)} of the whole and was cut to that; of fewer than ${averageRunsMax / weightShareMax} runs each may have ${averageRunsMax} over their number.`,
+          description: `Judged runs whose weight (one over the probability) was cut to ${percent(weightShareMax)} of the whole. Of fewer than ${averageRunsMax / weightShareMax} runs each may have ${averageRunsMax} over their number.`,
         },
         largest_share: {
           type: 'number',
           minimum: 0,
           maximum: 1,
-          description: 'Part of the heaviest run in all weight, before weights were cut.',
+          description: 'Share of the heaviest run in all weight, before the cut.',
         },
         kish_n: {
           type: 'number',
           minimum: 0,
-          description: 'Kish’s effective number: runs of equal weight that would tell as much, after weights were cut.',
+          description: 'Kish’s effective sample size after the cut.',
         },
       }),
-      description: 'How evenly the judged runs bear the rate.',
+      description: 'Distribution of the weights of the judged runs.',
     },
   }),
   JudgeFigures: object({
     name: text,
-    about: { enum: ['run', 'tool_call'], description: 'What is compared: whole runs, or single tool calls.' },
+    about: { enum: ['run', 'tool_call'], description: 'Subject of the comparison: whole runs, or single tool calls.' },
     evaluator: text,
     kind: text,
     version: count,
     model: { type: ['string', 'null'] },
-    runs: { ...count, description: 'Runs, or calls, that both people and the evaluator have said passed or failed.' },
+    runs: { ...count, description: 'Runs, or calls, with a pass or fail of both people and the evaluator.' },
     both_pass: count,
     both_fail: count,
-    missed: { ...count, description: 'People failed it, the evaluator passed it.' },
-    false_alarms: { ...count, description: 'The evaluator failed it, people passed it.' },
-    precision: { ...estimate, description: 'Of what the evaluator failed, the share that people fail.' },
-    recall: { ...estimate, description: 'Of what people fail, the share that the evaluator failed.' },
+    missed: { ...count, description: 'Failed by people, passed by the evaluator.' },
+    false_alarms: { ...count, description: 'Failed by the evaluator, passed by people.' },
+    precision: { ...estimate, description: 'Share of the failures of the evaluator that people fail.' },
+    recall: { ...estimate, description: 'Share of the failures of people that the evaluator fails.' },
     accuracy: estimate,
     kappa: { ...estimate, description: 'Cohen’s kappa: agreement beyond chance, 1 at most.' },
   }),
@@ -252,20 +245,20 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     judge: { type: ['string', 'null'], description: 'Null: the budget of an evaluator.' },
     evaluator: { type: ['string', 'null'], description: 'Null: the budget of a judge.' },
     budget: { enum: ['usd_per_day', 'requests_per_day', 'tokens_per_day'] },
-    limit: { type: 'number', minimum: 0, description: 'In US dollars, requests or tokens, as its key says.' },
+    limit: { type: 'number', minimum: 0, description: 'In US dollars, requests or tokens, by its key.' },
     spent: { type: 'number', minimum: 0 },
-    reserved: { type: 'number', minimum: 0, description: 'For requests under way, and a little ahead of the next ones.' },
+    reserved: { type: 'number', minimum: 0, description: 'For requests in flight, and a little for the next ones.' },
     left: { type: 'number', minimum: 0 },
-    pace: { type: 'number', minimum: 0, maximum: 1, description: 'What it leaves of the sample rates now.' },
+    pace: { type: 'number', minimum: 0, maximum: 1, description: 'Factor on sample rates now.' },
   }),
   PeopleFigures: object({
     name: text,
     about: { enum: ['run', 'tool_call'] },
     people: count,
-    runs: { ...count, description: 'With a word of somebody.' },
-    disputed: { ...count, description: 'Of which as many say passed as failed; they are compared with nobody.' },
+    runs: { ...count, description: 'Annotated runs, or calls.' },
+    disputed: { ...count, description: 'Those with as many passes as fails; no comparison counts them.' },
     unreadable: { ...count, description: 'Annotations with a label that no verdict has.' },
-    mean_kappa: numberOrNull('Of the pairs of people, each counted by its runs; null: no two labelled the same runs.'),
+    mean_kappa: numberOrNull('Mean over pairs of people, weighted by runs; null: no two people labelled the same runs.'),
     pairs: {
       type: 'array',
       items: object({ people: { type: 'array', items: text, minItems: 2, maxItems: 2 }, runs: count, kappa: estimate }),
@@ -389,13 +382,10 @@ function peopleFiguresJson({ name, about, people, runs, disputed, unreadable, ag
   };
 }
 
-// Looks at fixed sets, as the API writes them.
-
-/** Of one evaluator, in one answer. */
+/** Of one evaluator in one answer. */
 const measurementsMax = 30;
 const orNull = (schema: JsonObject): JsonObject => ({ anyOf: [schema, { type: 'null' }] });
 
-/** Of the OpenAPI document. */
 export const driftSchemas: { readonly [name: string]: JsonObject } = {
   Drift: object({
     name: text,
@@ -404,21 +394,21 @@ export const driftSchemas: { readonly [name: string]: JsonObject } = {
     model: text,
     threshold: { type: ['number', 'null'] },
     baseline: object({
-      number: { ...count, description: 'From 1: how many baselines there were.' },
+      number: { ...count, description: 'Number of the baseline, from 1.' },
       began_at: time,
-      because: { type: 'array', items: text, description: 'What differs from the baseline before; empty: it is the first one.' },
+      because: { type: 'array', items: text, description: 'Differences from the previous baseline; empty for the first one.' },
     }),
-    shown: { enum: driftWords, description: 'Whether a change was shown since the baseline; once shown it stays until the next one.' },
+    shown: { enum: driftWords, description: 'Change since the baseline; once shown it stays until the next one.' },
     looks: {
       type: 'array',
       items: { $ref: '#/components/schemas/DriftLook' },
-      description: `Newest first, at most ${measurementsMax}, those of earlier baselines among them.`,
+      description: `Newest first, at most ${measurementsMax}, with those of earlier baselines.`,
     },
   }),
   DriftLook: object({
-    baseline: { ...count, description: 'With which baseline it is compared.' },
+    baseline: { ...count, description: 'Number of its baseline.' },
     look: { ...count, description: '0 is the baseline itself.' },
-    state: { enum: driftStates, description: '`open`: it is being asked. `kept`: it counts. `unfinished`: too few runs got a verdict.' },
+    state: { enum: driftStates, description: '`open`: in progress. `kept`: it counts. `unfinished`: too few runs got a verdict.' },
     began_at: time,
     ended_at: orNull(time),
     runs: { ...count, description: 'Of the set.' },
@@ -430,41 +420,41 @@ export const driftSchemas: { readonly [name: string]: JsonObject } = {
     stayed_fail: orNull(count),
     to_pass: orNull(count),
     to_fail: orNull(count),
-    flipped: { ...estimate, description: 'Share of the compared runs whose verdict is another one.' },
+    flipped: { ...estimate, description: 'Share of the compared runs with another verdict.' },
     change: { ...estimate, description: 'Pass rate now less pass rate at the baseline, within −1..1.' },
     p: { type: ['number', 'null'], description: 'Mid-p of McNemar’s test.' },
-    level: { type: ['number', 'null'], description: 'Below which p shows a change: this look’s part of 5 %.' },
+    level: { type: ['number', 'null'], description: 'A p below it shows a change: the part of 5 % for this measurement.' },
   }),
 };
 
 async function driftJson(store: DriftStore, name: string | undefined): Promise<readonly JsonObject[]> {
   const names = (await store.names()).filter((one) => name === undefined || one === name);
-  const told: JsonObject[] = [];
+  const rows: JsonObject[] = [];
   for (const one of names) {
     const looks = await store.looks({ name: one, limit: measurementsMax });
     const [newest] = looks;
     if (newest === undefined) continue;
     const { series } = newest;
     const kept = looks.find(({ state, series: { number } }) => state === 'kept' && number === series.number);
-    const asked = (key: string): JsonObject[string] => member(series.asked, key) ?? null;
-    told.push({
+    const setting = (key: string): JsonObject[string] => member(series.asked, key) ?? null;
+    rows.push({
       name: one,
-      evaluator: asked('evaluator'),
-      version: asked('version'),
-      model: asked('model'),
-      threshold: asked('threshold'),
+      evaluator: setting('evaluator'),
+      version: setting('version'),
+      model: setting('model'),
+      threshold: setting('threshold'),
       baseline: { number: series.number, began_at: timeOf(series.beganAt), because: [...series.because] },
       shown: kept?.result?.shown ?? 'no_change_shown',
       looks: looks.map(measurementJson),
     });
   }
-  return told;
+  return rows;
 }
 
 function measurementJson({ series, look, state, beganAt, endedAt, runs, answers, result }: DriftMeasurement): JsonObject {
   const words = (...wanted: readonly string[]): number => answers.filter(({ word }) => wanted.includes(word)).length;
   const figures = result === undefined ? undefined : driftFigures(result.counts, { look, planned: result.planned });
-  const told = figures?.kind === 'estimated' ? figures : undefined;
+  const estimated = figures?.kind === 'estimated' ? figures : undefined;
   const none = estimateJson(figures?.kind === 'not_estimable' ? figures : notEstimable('no_observations'));
   return {
     baseline: series.number,
@@ -481,10 +471,10 @@ function measurementJson({ series, look, state, beganAt, endedAt, runs, answers,
     stayed_fail: result?.counts.stayedFail ?? null,
     to_pass: result?.counts.toPass ?? null,
     to_fail: result?.counts.toFail ?? null,
-    flipped: told === undefined ? none : estimateJson(told.flipped),
-    change: told === undefined ? none : estimateJson(told.change),
-    p: told?.p ?? null,
-    level: told?.level ?? null,
+    flipped: estimated === undefined ? none : estimateJson(estimated.flipped),
+    change: estimated === undefined ? none : estimateJson(estimated.change),
+    p: estimated?.p ?? null,
+    level: estimated?.level ?? null,
   };
 }
 

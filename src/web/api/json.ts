@@ -1,4 +1,4 @@
-/** What the store tells, as the API writes it: snake_case, times in RFC 3339 with microseconds, what is not known null. */
+/** Writes rows of the store as JSON of the API: snake_case, times in RFC 3339 with microseconds, unknown values as null. */
 import { worstTurns } from '../../analytics/worst-turns.ts';
 import { wire } from '../../model/attributes.ts';
 import type { SpanId } from '../../model/ids.ts';
@@ -32,7 +32,7 @@ export function runRowJson(row: RunRow): JsonObject {
   };
 }
 
-/** A run whose content is not kept says why instead: an empty field would look like an empty answer. */
+/** A run without content has the reason instead: an empty field would look like an empty answer. */
 export function runJson(run: StoredRun): JsonObject {
   const { verdicts: _short, ...row } = runRowJson(run);
   return {
@@ -56,7 +56,7 @@ export function runJson(run: StoredRun): JsonObject {
   };
 }
 
-/** Where what judges were asked for it is told, by exporters that tell it. */
+/** The trace to which exporters send the judge calls of a verdict. */
 function judgeTraceJson(run: StoredRun, { name, revision, details }: StoredVerdict): JsonObject | null {
   if (details['judge_requests'] === undefined) return null;
   const session = details['session'] === undefined ? undefined : run.sessionId;
@@ -86,19 +86,19 @@ function annotationJson({ id, toolCall, name, by, kind, label, score, passed, ex
 const goneSentences: { readonly [reason in ContentGone]: string } = {
   switched_off: 'The configuration keeps no content (store.content is none).',
   sampled_out: 'Nothing failed in this run, and it is not in the sample (store.content, store.content_sample).',
-  overload: 'The service had too much to do when the run was scored, and wrote no content (tracejury_stress_shed_total).',
-  too_large: 'It is larger than what is kept of a run.',
-  expired: 'It was older than store.keep.content.',
-  unknown: 'An earlier release let it go.',
+  overload: 'The service was overloaded when it scored the run, and stored no content (tracejury_stress_shed_total).',
+  too_large: 'The content exceeds the size limit of a run.',
+  expired: 'The content was older than store.keep.content.',
+  unknown: 'An earlier release deleted the content.',
 };
 
-/** Why no spans of its trace are kept. */
+/** Why the store has no spans of the trace. */
 export function spansGoneJson({ contentGone }: StoredRun): { readonly reason: string; readonly explanation: string } {
   if (contentGone !== undefined) return { reason: contentGone, explanation: goneSentences[contentGone] };
   return {
     reason: 'not_stored',
     explanation:
-      'They are stored when all runs of the trace have closed; a trace that is too large, or that came before the store could keep up, is left out.',
+      'The service stores spans when all runs of the trace have closed. It leaves out traces that are too large, or that came while the store could not keep up.',
   };
 }
 
@@ -120,7 +120,7 @@ function statusOf(verdict: StoredVerdict['verdict']): 'scored' | 'skipped' | 'fa
   return verdict === 'skipped' ? 'skipped' : verdict === 'error' ? 'failed' : 'scored';
 }
 
-/** A verdict on the whole session, which stands with its last turn, is none on that turn. */
+/** Ignores verdicts on the whole session, which are stored with its last turn. */
 export function worstTurnsJson(turns: readonly RunRow[]): readonly JsonObject[] {
   const scores = turns.map(({ verdicts }) => verdicts.filter(({ details }) => details['session'] === undefined));
   return worstTurns(scores).map(({ name, scored, worst, score }) => {
@@ -165,7 +165,7 @@ function timeOf(micros: Micros): string {
   return timeText(BigInt(Math.max(0, micros)) * 1_000n);
 }
 
-/** The counter of evaluability, a row for each set of labels. */
+/** A row for each label set of the evaluability counter. */
 export function evaluabilityRows(families: readonly MetricFamily[]): readonly JsonObject[] {
   const points = families.find(({ name }) => name === 'tracejury.evaluability')?.points ?? [];
   return points.flatMap((point) => {
@@ -185,9 +185,7 @@ export function evaluabilityRows(families: readonly MetricFamily[]): readonly Js
   });
 }
 
-// The spans that are kept of a run's trace, as pages of JSON and as a file that can be scored again.
-
-/** One OTLP/JSON request a line, as the Collector's file exporter writes them: traces, then logs where there are any. */
+/** One OTLP/JSON request a line, as the Collector's file exporter writes them: traces, then logs. */
 export function otlpLines({ spans, records }: Unbundled): string {
   return [
     ...(spans.length === 0 ? [] : [writeTraces(spans, 'json').toString()]),
@@ -197,19 +195,19 @@ export function otlpLines({ spans, records }: Unbundled): string {
     .join('');
 }
 
-/** Of one text; the rest is left out and the attribute is named in `cut`. */
+/** Of one text; `cut` names longer attributes. */
 const textCharsMax = 20_000;
 const eventsMax = 100;
-/** Of one page, as JSON: what is beyond comes on the next one. At least one span is told. */
+/** Of one page as JSON. A page has at least one span. */
 const pageCharsMax = 4_000_000;
 
 interface SpanPage {
   readonly spans: readonly JsonObject[];
-  /** Undefined: there are no more. */
+  /** `undefined` on the last page. */
   readonly next: number | undefined;
 }
 
-/** The run's own spans first, in order of their starts, then the others of its trace. Spans with one start stay as they are kept: as they arrived. */
+/** The run's own spans by start, then the other spans of its trace. Spans with the same start keep the order of their arrival. */
 export function spanPage(
   spans: readonly Span[],
   root: SpanId,
@@ -231,7 +229,7 @@ export function spanPage(
   return { spans: page, next: page.length > 0 && next < ordered.length ? next : undefined };
 }
 
-/** The run's span and all that hangs on it, sub-agents included. */
+/** The run's span and its descendants, sub-agents included. */
 function ownSpans(spans: readonly Span[], root: SpanId): ReadonlySet<Span> {
   const children = Map.groupBy(spans, ({ parentSpanId }) => parentSpanId);
   const own = new Set(spans.filter(({ spanId }) => spanId === root));
@@ -246,7 +244,7 @@ function ownSpans(spans: readonly Span[], root: SpanId): ReadonlySet<Span> {
   return own;
 }
 
-const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
+export const spanKinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 
 function spanJson(span: Span, isOwn: boolean): JsonObject {
   const cut: string[] = [];
@@ -257,7 +255,7 @@ function spanJson(span: Span, isOwn: boolean): JsonObject {
     parent_span_id: span.parentSpanId ?? null,
     of_run: isOwn,
     name: textJson(span.name),
-    kind: kinds[span.kind],
+    kind: spanKinds[span.kind],
     started_at: timeText(span.startUnixNano),
     ended_at: timeText(span.endUnixNano),
     status: { code: span.status.code, message: textJson(span.status.message) },
@@ -272,7 +270,7 @@ function spanJson(span: Span, isOwn: boolean): JsonObject {
   };
 }
 
-/** Names of attributes that were cut short are added to `cut`. */
+/** Adds the names of shortened attributes to `cut`. */
 function attributesJson(from: Attributed, cut: string[]): JsonObject {
   const entries = from.attributeKeys().map((key) => {
     const value = plainJson(from.attribute(key) ?? null);

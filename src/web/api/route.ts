@@ -1,4 +1,4 @@
-/** The contract of a route of the API, and what routes are given to answer from. */
+/** The contract of an API route, and helpers for its parameters and schemas. */
 import type { JudgeInForce } from '../../analytics/judge-agreement.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
@@ -11,78 +11,75 @@ import type { Micros } from '../../model/timestamp.ts';
 import type { VerdictWord } from '../../model/verdict.ts';
 import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts';
 
-/** The queues of exporters, as far as they are told of. */
 export interface ExporterQueues {
   statuses(): readonly EntryStatus[];
-  /** The rows of the store have changed. */
+  /** Counts again after the rows of the store have changed. */
   recount(): Promise<void>;
 }
 
 export interface ApiDeps {
   readonly store: Store;
-  /** Undefined: none are kept of the run's trace. */
+  /** Resolves with `undefined` when the store has no spans of the run's trace. */
   readonly spans: (key: RunKey) => Promise<KeptSpans | undefined>;
   readonly exporters: ExporterQueues;
-  /** Keeps what was said of runs, and gives the fate of each. */
+  /** Stores annotations and resolves with the outcome of each. */
   readonly annotate: (annotations: readonly Annotation[]) => Promise<readonly TakenAnnotation[]>;
-  /** Takes one back; whether it was there. */
+  /** Removes one annotation; resolves with `false` when there is none. */
   readonly unannotate: (id: string) => Promise<boolean>;
-  /** How the limits of budgets stand, of judges and of evaluators. */
   readonly budgets: () => readonly BudgetRow[];
-  /** Evaluators that ask a judge. */
+  /** Evaluators with a judge. */
   readonly judges: () => readonly JudgeInForce[];
   readonly clock: Clock;
-  /** What is believed of samplers before the service, and how many runs have claimed more weight than that since the start. */
+  /** The least probability that `tracestate` may claim, and the number of runs below it since the start. */
   readonly upstream: { readonly probabilityMin: number; readonly raised: () => number };
-  /** Attempts of evaluators since the start of the process, by what came of them. */
+  /** Outcomes of evaluators since the start of the process. */
   readonly evaluability: () => readonly JsonObject[];
-  /** Services and scopes in whose spans no agent is recognised. */
+  /** Services and scopes without a recognised agent. */
   readonly unrecognised: () => readonly UnrecognisedNotice[];
 }
+
 export interface Route {
-  /** Other than `get`: it changes something, and asks for a token that may do it. */
+  /** Methods other than `get` change something and need a token for it. */
   readonly method: 'get' | 'post' | 'delete';
   /** Parameters in braces. */
   readonly path: string;
   readonly summary: string;
   readonly path_parameters: { readonly [name: string]: JsonObject };
   readonly query_parameters: { readonly [name: string]: JsonObject };
-  /** What the token must be allowed where something changes; left out: to operate. */
+  /** Permission of the token for a change. Default: operate. */
   readonly may?: 'annotate';
-  /** Absent: it takes none. `taken` is checked before the route is asked, which looks at the rest of `schema` by itself. */
+  /** Fastify checks the body against `taken`; the route itself checks the rest of `schema`. */
   readonly body?: { readonly bytesMax: number; readonly taken: JsonObject; readonly schema: JsonObject };
-  /** How an answer is marked that was not what one hopes for, and what that means; left out: 200. */
+  /** Statuses of answers beside 200. */
   readonly statuses?: { readonly of: (answer: JsonObject) => number; readonly meanings: { readonly [status: number]: string } };
-  /** What the answer is, as JSON Schema. */
+  /** JSON Schema of the answer. */
   readonly answer: JsonObject;
-  /** Absent: the answer is JSON. Else a text of this type, to be saved as a file that ends so. */
+  /** For an answer that is a file instead of JSON: its content type and file name extension. */
   readonly file?: { readonly type: string; readonly ending: string };
-  /** Lists of the answer that tell of all tenants: empty for whoever sees one alone. */
+  /** Lists of the answer about all tenants; they are empty for a token that sees one tenant. */
   readonly ofAllTenants?: readonly string[];
-  /** Undefined: there is no such thing. */
+  /** Resolves with `undefined` for 404. */
   readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue) => Promise<JsonValue | undefined>;
 }
 
-/** A limit of the day, in its unit: US dollars, requests or tokens. */
+/** A limit per day in US dollars, requests or tokens. */
 export interface BudgetRow {
-  /** Undefined: an evaluator's. */
+  /** `undefined` for the limit of an evaluator. */
   readonly judge: string | undefined;
-  /** Undefined: a judge's. */
+  /** `undefined` for the limit of a judge. */
   readonly evaluator: string | undefined;
   /** The key of the configuration. */
   readonly limit: string;
   readonly most: number;
   readonly spent: number;
   readonly reserved: number;
-  /** Of sample rates, what it leaves, 0..1. */
+  /** Factor on sample rates, 0..1. */
   readonly share: number;
 }
 
-// From the texts of a query to what the store is asked. What no schema can say is said here.
-
 const dayMicros = 86_400_000_000;
 
-/** A query that cannot be answered: which parameter, what is wrong, what would be right. */
+/** A wrong query: the message names the parameter and the fault, `todo` the remedy. */
 export class QueryFault extends Error {
   readonly todo: string;
 
@@ -93,7 +90,7 @@ export class QueryFault extends Error {
   }
 }
 
-/** It was there once, or might be: why it is not. */
+/** The store has the run, but not the requested part of it. */
 export class NotKept extends Error {
   constructor(message: string) {
     super(message);
@@ -101,7 +98,7 @@ export class NotKept extends Error {
   }
 }
 
-/** Parameters after their schema: texts, and whole numbers where it says so. */
+/** Checked parameters. */
 export interface Parameters {
   readonly [name: string]: string | number | undefined;
 }
@@ -132,20 +129,20 @@ export function tenantOf({ tenant }: Parameters): { readonly tenant?: Tenant } {
   return typeof tenant === 'string' ? { tenant: tenant as Tenant } : {};
 }
 
-/** RFC 3339; undefined when it is not there. */
+/** `undefined` when the parameter is absent. Throws for a text that is not RFC 3339. */
 function timeAt(query: Parameters, name: string): Micros | undefined {
   const text = query[name];
   if (typeof text !== 'string') return undefined;
   const micros = parsedTime(text);
   if (micros === undefined)
     throw new QueryFault(
-      `${name} is ${JSON.stringify(text)}, which is no time.`,
-      'Write a date or a time as RFC 3339 does: 2026-11-21, or 2026-11-21T09:30:00Z.',
+      `${name} is ${JSON.stringify(text)}, which is not a time.`,
+      'Write a date or a time in RFC 3339: 2026-11-21, or 2026-11-21T09:30:00Z.',
     );
   return micros;
 }
 
-/** From `from` on, before `to`: a day up to now where nothing is said. */
+/** From `from` on, before `to`. Default: the last day. */
 export function periodOf(query: Parameters, clock: Clock, usualMicros: Micros = dayMicros): { readonly from: Micros; readonly to: Micros } {
   const to = timeAt(query, 'to') ?? clock.nowMs() * 1_000;
   const from = timeAt(query, 'from') ?? to - usualMicros;
@@ -153,45 +150,48 @@ export function periodOf(query: Parameters, clock: Clock, usualMicros: Micros = 
   return { from: Math.floor(from), to: Math.ceil(to) };
 }
 
-/** Undefined: it is no time as RFC 3339 writes it. To the millisecond. */
+/** Reads RFC 3339 to the millisecond; `undefined` for any other text. */
 export function parsedTime(text: string): Micros | undefined {
   const ms = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms * 1_000;
 }
 
-/** Opaque to clients: where the page before it ended. */
+/** The end of the previous page, opaque to clients. */
 export function cursorText({ startedAt, id }: RunPlace): string {
-  return Buffer.from(JSON.stringify([startedAt, id])).toString('base64url');
+  return opaque([startedAt, id]);
 }
 
 export function placeOf(cursor: string): RunPlace {
-  const value = parseJson(Buffer.from(cursor, 'base64url').toString());
-  const [startedAt, id, ...more] = isJsonArray(value ?? null) ? (value as readonly unknown[]) : [];
-  if (
-    typeof startedAt !== 'number' ||
-    typeof id !== 'number' ||
-    more.length > 0 ||
-    !Number.isSafeInteger(startedAt) ||
-    !Number.isSafeInteger(id)
-  )
-    throw new QueryFault('cursor is none of ours.', 'Give the value of "next" of the page before it, and the same filters.');
+  const [startedAt, id, ...more] = cursorNumbers(cursor);
+  if (startedAt === undefined || id === undefined || more.length > 0) throw unknownCursor();
   return { startedAt, id };
 }
 
-/** Opaque to clients: how many entries the pages before it had. */
+/** The number of entries on previous pages, opaque to clients. */
 export function offsetText(offset: number): string {
-  return Buffer.from(JSON.stringify([offset])).toString('base64url');
+  return opaque([offset]);
 }
 
 export function offsetOf(cursor: string): number {
-  const value = parseJson(Buffer.from(cursor, 'base64url').toString());
-  const [offset, ...more] = isJsonArray(value ?? null) ? (value as readonly unknown[]) : [];
-  if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0 || more.length > 0)
-    throw new QueryFault('cursor is none of ours.', 'Give the value of "next" of the page before it.');
+  const [offset = -1, ...more] = cursorNumbers(cursor);
+  if (offset < 0 || more.length > 0) throw unknownCursor();
   return offset;
 }
 
-// Pieces of the JSON Schemas of parameters and answers.
+function opaque(numbers: readonly number[]): string {
+  return Buffer.from(JSON.stringify(numbers)).toString('base64url');
+}
+
+function cursorNumbers(cursor: string): readonly number[] {
+  const value = parseJson(Buffer.from(cursor, 'base64url').toString());
+  if (!isJsonArray(value ?? null)) return [];
+  const numbers = (value as readonly unknown[]).filter((one) => typeof one === 'number' && Number.isSafeInteger(one)) as readonly number[];
+  return numbers.length === (value as readonly unknown[]).length ? numbers : [];
+}
+
+function unknownCursor(): QueryFault {
+  return new QueryFault('cursor is not from this API.', 'Give the value of "next" of the previous page, and the same filters.');
+}
 
 export const text: JsonObject = { type: 'string' };
 export const count: JsonObject = { type: 'integer', minimum: 0 };
@@ -205,7 +205,7 @@ export const textParameter = { type: 'string', maxLength: 1_000 } as const;
 export const limitDefault = 50;
 export const pages = {
   limit: { type: 'integer', minimum: 1, maximum: 200, default: limitDefault, description: 'Entries of one page.' },
-  cursor: { ...textParameter, description: '`next` of the page before it.' },
+  cursor: { ...textParameter, description: '`next` of the previous page.' },
 } as const;
 
 export function list(key: string, schema: string): JsonObject {
@@ -214,7 +214,7 @@ export function list(key: string, schema: string): JsonObject {
     required: [key, 'next'],
     properties: {
       [key]: { type: 'array', items: { $ref: `#/components/schemas/${schema}` } },
-      next: { type: ['string', 'null'], description: 'Cursor of the next page; null: this is the last.' },
+      next: { type: ['string', 'null'], description: 'Cursor of the next page; null on the last page.' },
     },
   };
 }

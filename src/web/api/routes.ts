@@ -1,4 +1,4 @@
-/** The routes of the API. A new one is a row here: the listener serves it, and the OpenAPI document tells it. */
+/** The routes of the API. The listener serves each row, and the OpenAPI document describes it. */
 import {
   cursorText,
   filterOf,
@@ -26,12 +26,12 @@ import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
 import { decisionJson, otlpLines, runJson, runRowJson, spanPage, spansGoneJson, summaryJson, toolJson, worstTurnsJson } from './json.ts';
 
-const time = { type: 'string', maxLength: 40, description: 'A time as RFC 3339 writes it.' } as const;
+const time = { type: 'string', maxLength: 40, description: 'A time in RFC 3339.' } as const;
 const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace id, lower-case hex.' } as const;
 const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
-const tenant = { ...textParameter, description: 'Name of the token that the spans came with; empty where none is asked for.' } as const;
+const tenant = { ...textParameter, description: 'Name of the token of the spans; empty for spans without a token.' } as const;
 const spansLimitDefault = 200;
-/** Runs of a session among which the worst one is looked for. */
+/** The worst turn is one of the newest runs of a session. */
 const turnsMax = 1_000;
 const period = {
   from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' },
@@ -45,8 +45,8 @@ const filters = {
   trace: traceId,
   tenant,
   evaluator: { ...textParameter, description: 'Runs with a verdict of this name.' },
-  verdict: { enum: verdictWords, description: 'Runs with such a verdict, of `evaluator` where it is named, else of any.' },
-  annotated: { enum: ['true', 'false'], description: '`true`: runs that somebody has annotated; `false`: the others.' },
+  verdict: { enum: verdictWords, description: 'Runs with such a verdict, of `evaluator` or of any.' },
+  annotated: { enum: ['true', 'false'], description: '`true`: runs with an annotation; `false`: the others.' },
   from: { ...time, description: 'Runs that started at this time or later.' },
   to: { ...time, description: 'Runs that started before this time.' },
 } as const;
@@ -82,7 +82,7 @@ export const routes: readonly Route[] = [
     method: 'get',
     path: '/runs/{trace}/{span}/spans',
     summary:
-      'The spans that are kept of the run’s trace: first those of the run and its sub-agents in order of their starts, then the others. Long texts are cut short, and `cut` names them.',
+      'The stored spans of the run’s trace: first those of the run and its sub-agents by start, then the others. `cut` names shortened texts.',
     path_parameters: { trace: traceId, span: spanId },
     query_parameters: { tenant, limit: { ...pages.limit, maximum: 500, default: spansLimitDefault }, cursor: pages.cursor },
     answer: {
@@ -91,8 +91,8 @@ export const routes: readonly Route[] = [
       properties: {
         spans: { type: 'array', items: { $ref: '#/components/schemas/Span' } },
         next: { type: ['string', 'null'] },
-        whole: { type: ['boolean', 'null'], description: 'False: some spans of the trace are not kept.' },
-        spans_gone: { anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }], description: 'Why there are none.' },
+        whole: { type: ['boolean', 'null'], description: 'False: some spans of the trace are not stored.' },
+        spans_gone: { anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }], description: 'Why the store has none.' },
       },
     },
     async handle({ store, spans }, query) {
@@ -111,7 +111,7 @@ export const routes: readonly Route[] = [
   {
     method: 'get',
     path: '/runs/{trace}/{span}/otlp',
-    summary: 'All kept spans and log records of the run’s trace as lines of OTLP/JSON, for `tracejury eval` and `tracejury inspect`.',
+    summary: 'All stored spans and log records of the run’s trace as lines of OTLP/JSON, for `tracejury eval` and `tracejury inspect`.',
     path_parameters: { trace: traceId, span: spanId },
     query_parameters: { tenant },
     answer: { type: 'string' },
@@ -121,14 +121,14 @@ export const routes: readonly Route[] = [
       if (run === undefined) return undefined;
       const kept = await spans(run);
       const gone = spansGoneJson(run);
-      if (kept === undefined) throw new NotKept(`No spans of this run are kept. ${gone.explanation}`);
+      if (kept === undefined) throw new NotKept(`The store has no spans of this run. ${gone.explanation}`);
       return otlpLines(kept);
     },
   },
   {
     method: 'get',
     path: '/decisions/{trace}',
-    summary: 'How each pair of a run of this trace and an evaluator ended.',
+    summary: 'The decision on each pair of run and evaluator of this trace.',
     path_parameters: { trace: traceId },
     query_parameters: { tenant },
     answer: list('decisions', 'Decision'),
@@ -149,7 +149,7 @@ export const routes: readonly Route[] = [
   {
     method: 'get',
     path: '/sessions/{id}/worst-turns',
-    summary: 'The run of a session with the lowest score, by evaluator. Its runs are its turns, in order of their starts.',
+    summary: 'The run of a session with the lowest score, by evaluator. The runs are the turns, by start.',
     path_parameters: { id: { ...textParameter, minLength: 1, description: 'Session id.' } },
     query_parameters: { tenant },
     answer: {
@@ -210,7 +210,7 @@ export const routes: readonly Route[] = [
   {
     method: 'get',
     path: '/evaluability',
-    summary: 'What each evaluator could score since the service started, by agent and dialect, and what it lacked.',
+    summary: 'Outcomes of each evaluator since the start of the service, by agent and dialect, with the missing data.',
     path_parameters: {},
     query_parameters: {},
     answer: {
@@ -221,24 +221,14 @@ export const routes: readonly Route[] = [
         unrecognised: {
           type: 'array',
           items: { $ref: '#/components/schemas/UnrecognisedService' },
-          description:
-            'Services and scopes from which spans came, for eight seconds or longer, and no agent, model call or tool call among them.',
+          description: 'Services and scopes whose spans hold no agent, model call or tool call for eight seconds or longer.',
         },
         next: { type: 'null' },
       },
     },
     handle: async ({ evaluability, unrecognised }) => ({
       evaluability: evaluability(),
-      unrecognised: unrecognised().map(({ service, scope, spans, names, keys, dialects, missing, todo }) => ({
-        service,
-        scope,
-        spans,
-        names,
-        keys,
-        dialects,
-        missing,
-        todo,
-      })),
+      unrecognised: unrecognised().map((notice) => ({ ...notice })),
       next: null,
     }),
   },
@@ -251,7 +241,7 @@ function storedRun(store: Store, { trace, span, tenant: of = '' }: Parameters): 
   return store.run({ tenant: of as Tenant, traceId: trace as TraceId, spanId: span as SpanId });
 }
 
-/** Runs of a session by their starts: the newest `turnsMax`. */
+/** The newest `turnsMax` runs of a session, by start. */
 async function turnsOf(store: Store, filter: RunFilter): Promise<{ readonly runs: readonly RunRow[]; readonly isWhole: boolean }> {
   const newest: RunRow[] = [];
   let next: RunPlace | undefined;

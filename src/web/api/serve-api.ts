@@ -1,4 +1,4 @@
-/** The read API under /api/v1 of the console listener. */
+/** Serves the API under /api/v1 of the console listener, and its OpenAPI document. */
 import type { FastifyInstance } from 'fastify';
 import type { Tenant } from '../../model/ids.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
@@ -7,12 +7,13 @@ import { contentGoneWords } from '../../model/store/store.ts';
 import { verdictWords } from '../../model/verdict.ts';
 import { exportSchemas } from './exports.ts';
 import { driftSchemas, figureSchemas } from './figures.ts';
+import { spanKinds } from './json.ts';
 import { type ApiDeps, count, NotKept, object, type Parameters, QueryFault, type Route, text, time } from './route.ts';
 import { routes } from './routes.ts';
 
 export const apiPrefix = '/api/v1';
 
-/** The one tenant that the bearer of an Authorization header sees; undefined: all of them. */
+/** The tenant that an Authorization header is limited to; `undefined` when it sees all tenants. */
 export type OnlyTenant = (authorization: string | undefined) => Tenant | undefined;
 
 export function serveApi(app: FastifyInstance, parts: ApiDeps, onlyTenant: OnlyTenant): void {
@@ -65,10 +66,10 @@ function serveRoute(
         if (found === undefined)
           return await reply
             .code(404)
-            .send(failure('not_found', 'The store holds no such run.', 'It may be too old for store.keep, or not scored yet.'));
+            .send(failure('not_found', 'The store has no such run.', 'It may be too old for store.keep, or not scored yet.'));
         if (file !== undefined)
           return await reply.type(file.type).header('content-disposition', `attachment; filename="run.${file.ending}"`).send(found);
-        // Whole numbers beyond 2^53 are written as they came.
+        // `jsonText` writes whole numbers beyond 2^53 exactly.
         if (statuses !== undefined && isJsonObject(found)) reply.code(statuses.of(found));
         return await reply
           .type('application/json; charset=utf-8')
@@ -77,7 +78,9 @@ function serveRoute(
       } catch (error) {
         if (error instanceof QueryFault) return await reply.code(400).send(failure('bad_request', error.message, error.todo));
         if (error instanceof NotKept)
-          return await reply.code(404).send(failure('not_kept', error.message, 'store.content and store.keep say what is kept.'));
+          return await reply
+            .code(404)
+            .send(failure('not_kept', error.message, 'store.content and store.keep decide what the store keeps.'));
         throw error;
       }
     },
@@ -92,8 +95,6 @@ export function failure(
 ): { readonly error: { readonly code: string; readonly message: string; readonly todo: string } } {
   return { error: { code, message, todo } };
 }
-
-// The OpenAPI document, made from the routes that are served.
 
 const orNull = (type: string, description?: string): JsonObject => ({
   type: [type, 'null'],
@@ -124,20 +125,23 @@ const schemas: { readonly [name: string]: JsonObject } = {
       tool_calls: { type: ['array', 'null'], items: { type: 'object' }, description: 'Of one run only.' },
       content_kept: {
         type: 'boolean',
-        description: 'False: texts, arguments and results are not kept, and their fields are left out. Of one run only.',
+        description: 'False: the store has no texts, arguments and results, and their fields are absent. Of one run only.',
       },
       content_gone: {
         anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }],
-        description: 'Why the content is not kept. Of one run only.',
+        description: 'Why the store has no content. Of one run only.',
       },
-      spans_kept: { ...count, description: 'Spans of its trace that are kept. Of one run only.' },
-      spans_gone: { anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }], description: 'Why none are. Of one run only.' },
-      part_of: orNull('string', 'The run, as trace/span, that this one turned out to be a part of. Of one run only.'),
+      spans_kept: { ...count, description: 'Stored spans of its trace. Of one run only.' },
+      spans_gone: {
+        anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }],
+        description: 'Why the store has no spans. Of one run only.',
+      },
+      part_of: orNull('string', 'The run, as trace/span, that this one is a part of. Of one run only.'),
       decisions: { type: 'array', items: { $ref: '#/components/schemas/Decision' }, description: 'Of one run only.' },
       annotations: {
         type: 'array',
         items: { $ref: '#/components/schemas/Annotation' },
-        description: 'What people and other programs say of it. Of one run only.',
+        description: 'Verdicts of people and other programs. Of one run only.',
       },
     },
   ),
@@ -151,7 +155,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
       score: { type: ['number', 'null'], minimum: 0, maximum: 1 },
       label: text,
       passed: orNull('boolean', 'Null: there is no threshold, or no score.'),
-      reason: orNull('string', 'Why it was skipped, or which error it ended in.'),
+      reason: orNull('string', 'Why the evaluator skipped the run, or its error.'),
     },
     {
       explanation: { type: 'string', description: 'Of one run only.' },
@@ -161,7 +165,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
       judge_trace: {
         anyOf: [object({ trace_id: text, span_id: text }), { type: 'null' }],
         description:
-          'The trace, and its first span, in which a backend is told what judges were asked for it (`judge_calls` of the exporter). Null: nobody was asked. Of one run only.',
+          'The trace of the judge calls in a backend, and its first span (`judge_calls` of the exporter). Null: no judge was asked. Of one run only.',
       },
     },
   ),
@@ -171,7 +175,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
     worst_turn: {
       type: ['integer', 'null'],
       minimum: 1,
-      description: 'Number of the turn with the lowest score, the earliest of equal ones. Null: the evaluator scored none.',
+      description: 'Number of the turn with the lowest score; the first one of equal scores. Null: the evaluator scored none.',
     },
     score: { type: ['number', 'null'], minimum: 0, maximum: 1 },
     passed: orNull('boolean', 'Null: there is no threshold, or no score.'),
@@ -190,7 +194,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   ),
   Annotation: object({
     id: text,
-    tool_call: orNull('string', 'The tool call that it is about; null: the run as a whole.'),
+    tool_call: orNull('string', 'The tool call that it is about; null: the whole run.'),
     name: text,
     by: text,
     kind: { enum: annotatorKinds },
@@ -201,14 +205,14 @@ const schemas: { readonly [name: string]: JsonObject } = {
     at: time,
   }),
   AnnotationResult: object({
-    id: orNull('string', 'By which it can be taken back; null: it is not kept.'),
+    id: orNull('string', 'For a DELETE request; null: it is not stored.'),
     trace_id: orNull('string'),
     span_id: orNull('string'),
     name: orNull('string'),
     by: orNull('string'),
     status: {
       enum: ['attached', 'waiting', 'outdated', 'refused'],
-      description: '`attached`: its run is stored. `waiting`: not yet. `outdated`: a newer one of the same annotator is there, and stays.',
+      description: '`attached`: its run is stored. `waiting`: not yet. `outdated`: the store has a newer one of the same annotator.',
     },
     error: { anyOf: [object({ code: { enum: ['bad_annotation', 'too_many', 'full'] }, message: text, todo: text }), { type: 'null' }] },
   }),
@@ -216,9 +220,9 @@ const schemas: { readonly [name: string]: JsonObject } = {
     trace_id: text,
     span_id: text,
     parent_span_id: orNull('string'),
-    of_run: { type: 'boolean', description: 'True: it is the run’s span, or hangs on it.' },
+    of_run: { type: 'boolean', description: 'True: it is the run’s span or a descendant.' },
     name: text,
-    kind: { enum: ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] },
+    kind: { enum: spanKinds },
     started_at: time,
     ended_at: time,
     status: object({ code: { enum: ['unset', 'ok', 'error'] }, message: text }),
@@ -227,7 +231,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
     attributes: { type: 'object' },
     events: { type: 'array', items: object({ name: text, at: time, attributes: { type: 'object' } }) },
     links: { type: 'array', items: object({ trace_id: text, span_id: text }) },
-    cut: { type: 'array', items: text, description: 'Attributes that are cut short here; `otlp` has them whole.' },
+    cut: { type: 'array', items: text, description: 'Shortened attributes; `otlp` has their full text.' },
   }),
   Gone: object({ reason: { enum: [...contentGoneWords, 'not_stored'] }, explanation: text }),
   SummaryRow: object({
@@ -242,15 +246,15 @@ const schemas: { readonly [name: string]: JsonObject } = {
     name: text,
     calls: count,
     errors: count,
-    not_executed: { ...count, description: 'Asked for by a model, with no sign that it ran.' },
+    not_executed: { ...count, description: 'Requested by a model without a sign that it ran.' },
     mean_seconds: orNull('number'),
   }),
   UnrecognisedService: object({
     service: text,
     scope: text,
-    spans: { ...count, description: 'That were looked at.' },
-    names: { type: 'array', items: text, description: 'Of spans, some.' },
-    keys: { type: 'array', items: text, description: 'Of attributes, some.' },
+    spans: { ...count, description: 'Number of read spans.' },
+    names: { type: 'array', items: text, description: 'Some names of spans.' },
+    keys: { type: 'array', items: text, description: 'Some keys of attributes.' },
     dialects: { type: 'array', items: text },
     missing: text,
     todo: text,
@@ -273,7 +277,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
 export function openApiDocument(routes: readonly Route[]): JsonObject {
   return {
     openapi: '3.1.0',
-    info: { title: 'tracejury', version: '1', description: 'Runs of agents, the verdicts on them, and where these go.' },
+    info: { title: 'tracejury', version: '1', description: 'Runs of agents, their verdicts, and the exports.' },
     servers: [{ url: '/api/v1' }],
     security: [{}, { token: [] }],
     paths: Object.fromEntries(routes.map((route) => [route.path, { [route.method]: operation(route) }])),
@@ -283,8 +287,7 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
         token: {
           type: 'http',
           scheme: 'bearer',
-          description:
-            'A token of listen.tokens that may read; for a POST or DELETE, one that may do what it is for: `operate`, or `annotate`.',
+          description: 'A token of listen.tokens that may `read`; for POST and DELETE, one that may `operate` or `annotate`.',
         },
       },
     },
@@ -311,7 +314,7 @@ function operation({
     ],
     ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body.schema } } } }),
     responses: {
-      200: { description: 'What was asked for.', content: { [file?.type ?? 'application/json']: { schema: answer } } },
+      200: { description: 'The answer.', content: { [file?.type ?? 'application/json']: { schema: answer } } },
       400: error('The query cannot be read.'),
       401: error(`The token is missing or may not ${method === 'get' ? 'read' : (may ?? 'operate')}.`),
       ...(method === 'get' ? {} : { 403: error('The request comes from a page of another site.') }),
@@ -322,7 +325,7 @@ function operation({
           { description, content: { 'application/json': { schema: answer } } },
         ]),
       ),
-      ...(hasPath ? { 404: error('There is no such thing.') } : {}),
+      ...(hasPath ? { 404: error('The store has no such entry.') } : {}),
     },
   };
 }
