@@ -1,15 +1,15 @@
-/** The contract of a command: its place in the usage text, and what it does. Only `main.ts` ends the process. */
+/** The contract of a command. Only `main.ts` ends the process. */
 import { writeFileSync } from 'node:fs';
 import type { Environment } from '../config/document.ts';
 
-/** 0 all is well, 1 the thing that was checked has faults, 2 bad usage or input. */
+/** 0 success, 1 a check failed, 2 wrong usage or input. */
 export type ExitCode = 0 | 1 | 2;
 
 interface CommandOption {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   readonly multiple?: boolean;
-  /** What stands for its value in the usage text. */
+  /** Placeholder of the value in the usage text. */
   readonly value?: string;
   readonly summary: string;
 }
@@ -18,7 +18,7 @@ export interface CommandInput {
   readonly options: { readonly [name: string]: string | boolean | readonly (string | boolean)[] | undefined };
   readonly positionals: readonly string[];
   readonly env: Environment;
-  /** What a person types to run the program, for hints that name a command: `npm run tracejury --` in a checkout. */
+  /** The command to type in hints, such as `npm run tracejury --` in a checkout. */
   readonly program: string;
   /** Writes the result to standard output. */
   readonly say: (text: string) => void;
@@ -26,25 +26,25 @@ export interface CommandInput {
   readonly complain: (text: string) => void;
 }
 
-/** A line to copy, and what it does. */
+/** A command line with its description. */
 export interface CommandExample {
   readonly line: string;
   readonly does: string;
 }
 
-/** The first argument of a command that has several; `--help` behind it shows it alone. */
+/** The first argument of a command with several actions. */
 export interface Subcommand {
   readonly name: string;
   readonly usage: string;
   readonly summary: string;
-  /** Names of the command's options that are for it. */
+  /** Names of the options that apply to it. */
   readonly options: readonly string[];
   readonly examples: readonly CommandExample[];
 }
 
 export interface Command {
   readonly name: string;
-  /** What follows the name in the usage text; together they fit a line of 80 columns. */
+  /** Arguments in the usage text; with the name they fit 80 columns. */
   readonly usage: string;
   /** Whole sentences that begin with a verb. */
   readonly summary: string;
@@ -53,11 +53,11 @@ export interface Command {
   readonly examples: readonly CommandExample[];
   /** Most arguments that are not options. */
   readonly positionalsMax: number;
-  /** Gives the exit code; a command that runs another one exits as that one. */
+  /** Gives the exit code: an ExitCode, or that of the program that the command runs. */
   readonly run: (input: CommandInput) => number | Promise<number>;
 }
 
-/** Thrown for a mistyped command line: the message goes out with the way to the command's help, and the exit code is 2. */
+/** A wrong command line: the exit code is 2, and the message points to the help of the command. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -65,13 +65,13 @@ export class UsageError extends Error {
   }
 }
 
-/** What stands behind an option of the type `string`; the last one when it is repeated. */
+/** The value of an option of the type `string`; the last one when it is repeated. */
 export function textOption({ options }: Pick<CommandInput, 'options'>, name: string): string | undefined {
   const given = options[name];
   return typeof given === 'string' ? given : undefined;
 }
 
-/** What stands behind each place of an option that may be repeated. */
+/** The values of an option that may be repeated. */
 export function textOptions({ options }: Pick<CommandInput, 'options'>, name: string): readonly string[] {
   const given = options[name] ?? [];
   return Array.isArray(given) ? given.map(String) : [];
@@ -79,7 +79,7 @@ export function textOptions({ options }: Pick<CommandInput, 'options'>, name: st
 
 export function reportFormat(input: Pick<CommandInput, 'options'>): 'text' | 'json' {
   const format = textOption(input, 'format') ?? 'text';
-  if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
+  if (format !== 'text' && format !== 'json') throw new UsageError('--format takes text or json.');
   return format;
 }
 

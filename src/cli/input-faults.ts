@@ -1,4 +1,4 @@
-/** All faults of an input file at their places, in the form of configuration faults. */
+/** Faults of an input file, in the form of configuration faults, and their text. */
 import type { ConfigFault } from '../config/diagnostic.ts';
 import { JuryError } from '../model/errors.ts';
 
@@ -14,11 +14,10 @@ export class InputFaults extends JuryError {
   }
 }
 
-/** In the message of the error; the list has all. */
+/** In the message of the error; `faults` has all. */
 const faultsNamed = 20;
 
-// Faults of a configuration or an input as text: the place, the line itself, the problem and the remedy.
-
+/** Writes for each fault its place, its line, the problem and the remedy. */
 export function faultsText(faults: readonly ConfigFault[]): string {
   return [...faultBlocks(faults), faults.length === 1 ? '1 fault' : `${faults.length} faults`].join('\n\n');
 }

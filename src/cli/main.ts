@@ -7,7 +7,7 @@ import { runCommandLine } from './run.ts';
 /** Beside package.json both as source (src/cli) and as built (dist/src/cli). */
 const packageFiles = ['../../package.json', '../../../package.json'] as const;
 
-// A reader that has seen enough (`| head`) is no fault.
+// A reader that closes the pipe (`| head`) is no fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);
@@ -23,7 +23,7 @@ process.exitCode = await runCommandLine({
   complain: (text) => process.stderr.write(`${text}\n`),
 });
 
-/** npm names the script that it runs, and the project: this checkout, or one that has the package. */
+/** npm sets the name of its script and of the project: this checkout, or a project with the package. */
 function program({ npm_lifecycle_event: script, npm_package_name: project }: NodeJS.ProcessEnv): string {
   if (script === undefined) return 'tracejury';
   return project === 'tracejury' && script !== 'npx' ? 'npm run tracejury --' : 'npx tracejury';

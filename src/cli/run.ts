@@ -1,4 +1,4 @@
-/** From the words of a command line to an exit code. */
+/** Runs a command line and gives its exit code. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { type Command, type CommandExample, type CommandInput, type Subcommand, UsageError } from './command.ts';
 import { faultsText, InputFaults } from './input-faults.ts';
@@ -8,7 +8,7 @@ import { didYouMean } from '../model/did-you-mean.ts';
 import { JuryError } from '../model/errors.ts';
 
 interface CommandLine {
-  /** After the program's name. */
+  /** Arguments after the name of the program. */
   readonly words: readonly string[];
   readonly commands: readonly Command[];
   readonly version: string;
@@ -37,7 +37,7 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     const names = commands.map(({ name }) => name);
     const guess = didYouMean(first, names);
     const hint = guess === undefined ? `Commands: ${names.join(', ')}.` : `Did you mean ${guess}?`;
-    complain(`tracejury: ${first} is not a command. ${hint} Run ${program} --help for what each does.`);
+    complain(`tracejury: ${first} is not a command. ${hint} ${program} --help describes each of them.`);
     return 2;
   }
   return runCommand(line, command, rest);
@@ -52,7 +52,7 @@ async function runCommand(line: CommandLine, command: Command, words: readonly s
       return 0;
     }
     if (positionals.length > command.positionalsMax)
-      throw new UsageError(`${JSON.stringify(positionals[command.positionalsMax])} is an argument too many.`);
+      throw new UsageError(`There are too many arguments, from ${JSON.stringify(positionals[command.positionalsMax])} on.`);
     return await command.run({ options: values, positionals, env, program, say, complain });
   } catch (error) {
     if (error instanceof UsageError) complain(usageFaultText(error, command, words, program));
@@ -63,7 +63,7 @@ async function runCommand(line: CommandLine, command: Command, words: readonly s
   }
 }
 
-/** A sentence and the way to the help; the whole help for a person who has typed nothing yet. */
+/** The message and a pointer to the help; the whole help when the command has no arguments. */
 function usageFaultText({ message }: UsageError, command: Command, words: readonly string[], program: string): string {
   const fault = `tracejury ${command.name}: ${message}`;
   if (words.length === 0) return `${fault}\n\n${withProgram(commandUsageText(command), program)}`;
@@ -71,7 +71,7 @@ function usageFaultText({ message }: UsageError, command: Command, words: readon
   return `${fault} Run ${program} ${page} --help for its options.`;
 }
 
-/** The help writes `tracejury`; a last line names what to type instead where npm runs the program. */
+/** The help writes `tracejury`; where npm runs the program, a last line names the command to type. */
 function withProgram(text: string, program: string): string {
   return program === plainProgram ? text : `${text}\n\nHere, type ${program} in place of tracejury.`;
 }
@@ -95,7 +95,7 @@ function parsed(
   }
 }
 
-/** Node's message in one sentence, and the nearest option for one that is unknown. */
+/** Node's message in one sentence; for an unknown option with the nearest known one. */
 function optionFault(error: unknown, known: readonly string[]): string {
   const message = error instanceof Error ? error.message : String(error);
   const unknown = /^Unknown option '(-{1,2}[^']*)'/.exec(message)?.[1];
@@ -104,10 +104,9 @@ function optionFault(error: unknown, known: readonly string[]): string {
   return `${unknown} is not an option.${guess === undefined ? '' : ` Did you mean --${guess}?`}`;
 }
 
-// The usage text, from the table of commands. No line is wider than a terminal of 80 columns.
-
+/** Columns of the usage text. */
 const width = 80;
-/** A longer left cell stands on a line of its own. */
+/** A longer left cell has its own line. */
 const leftMax = 28;
 
 function usageText(commands: readonly Command[]): string {
@@ -120,11 +119,11 @@ function usageText(commands: readonly Command[]): string {
     '  --version',
     ...wrapped('Shows the version.', 6),
     '',
-    'Exit codes: 0 all is well, 1 what was checked has faults, 2 bad usage or input.',
+    'Exit codes: 0 success, 1 a check failed, 2 wrong usage or input.',
   ].join('\n');
 }
 
-/** The page of a command, or of one of its subcommands. */
+/** The help of a command, or of one of its subcommands. */
 function commandUsageText(command: Command, subcommand?: Subcommand): string {
   const page =
     subcommand === undefined
@@ -169,7 +168,7 @@ function wrappedColumns(rows: readonly (readonly [string, string])[]): readonly 
   });
 }
 
-/** A word that is longer than a line stays whole. */
+/** Keeps words that are longer than a line. */
 function wrapped(text: string, indent: number): readonly string[] {
   const lines: string[] = [];
   let line = '';

@@ -1,10 +1,11 @@
-/** Foreign text for a terminal: on one line, cut, and without anything that a terminal would obey. */
+/** Output for a terminal: foreign text on one line, and a progress bar. */
 
-/** Control characters, and marks that turn the direction of text around. */
+/** Control characters and marks of text direction. */
 const OBEYED = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
+/** Cuts foreign text to one line and escapes control characters. */
 export function oneLine(text: string, charsMax: number): string {
-  // The rest is cut off anyway; a huge text is not worth walking through.
+  // Does not scan the part of a huge text that is cut anyway.
   const folded = text
     .slice(0, charsMax * 4)
     .replaceAll(/\s+/g, ' ')
@@ -15,7 +16,6 @@ export function oneLine(text: string, charsMax: number): string {
   return signs.length > charsMax || text.length > charsMax * 4 ? `${signs.slice(0, charsMax - 1).join('')}…` : harmless;
 }
 
-/** A bar on a terminal while runs are scored; anywhere else nothing. */
 interface ProgressStream {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -23,12 +23,13 @@ interface ProgressStream {
 
 interface Progress {
   readonly show: (done: number) => void;
-  /** Takes the bar away. */
+  /** Removes the bar. */
   readonly end: () => void;
 }
 
 const width = 30;
 
+/** Shows a bar on a terminal, and nothing elsewhere. */
 export function progressBar(stream: ProgressStream, total: number): Progress {
   if (stream.isTTY !== true || total === 0) return { show() {}, end() {} };
   let drawn = '';

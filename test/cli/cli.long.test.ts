@@ -149,7 +149,7 @@ test('cli: evaluators NAME tells options with their defaults, what it needs and 
 const wrong: readonly (readonly [words: readonly string[], said: RegExp])[] = [
   [[], /^Usage: tracejury COMMAND/],
   [['confg'], /^tracejury: confg is not a command\. Did you mean config\? Run tracejury --help for what each does\.$/m],
-  [['config'], /Say check, print or schema\.[^]*Usage: tracejury config/],
+  [['config'], /Name an action: check, print or schema\.[^]*Usage: tracejury config/],
   [['config', 'chek'], /"chek" is not check, print or schema/],
   [['config', 'check', 'a', 'b'], /"b" is an argument too many/],
   [['config', '--frobnicate'], /^tracejury config: --frobnicate is not an option\. Run tracejury config --help for its options\.\n$/],
@@ -239,7 +239,7 @@ test.each([
     ['init', '--help'],
   ].map((words) => tracejury(words, env));
   const [written, mistyped, help] = await Promise.all(said);
-  expect(written?.out).toBe(`${path} is written.\nCheck it:  ${program} config check ${path}\nStart:     ${program} serve -c ${path}\n`);
+  expect(written?.out).toBe(`Wrote ${path}.\nCheck it:  ${program} config check ${path}\nStart:     ${program} serve -c ${path}\n`);
   expect(mistyped?.err).toContain(`Did you mean --force? Run ${program} init --help`);
   expect(help?.out.includes(`Here, type ${program} in place of tracejury.`)).toBe(program !== 'tracejury');
 });
@@ -259,7 +259,7 @@ const untakable = [
   },
   {
     listen: { console: '192.0.2.1:0', insecure: true },
-    said: /^192\.0\.2\.1 \(listen\.console\) is no address of this machine\. Name one that it has/,
+    said: /^192\.0\.2\.1 \(listen\.console\) is not an address of this machine\. Choose an address of this machine/,
   },
 ];
 for (const { listen, said } of untakable)

@@ -26,7 +26,7 @@ test('the first lines of a start say where the service listens, and only then ho
     expect(await up.end('SIGTERM')).toBe(0);
     const lines = up.said().split('\n');
     expect(lines.slice(0, 4).map((line) => line.split(' ', 1)[0])).toEqual(['OTLP', 'Console', 'Data', 'Evaluators']);
-    expect(lines[4]).toContain('"msg":"connections are bounded by the descriptor limit"');
+    expect(lines[4]).toContain('"msg":"the descriptor limit bounds connections"');
   } finally {
     await folder.remove();
   }

@@ -29,11 +29,11 @@ export const config: Command = {
     {
       name: 'check',
       usage: '[FILE] [--try]',
-      summary: 'Names all faults of a configuration at once, each with line and column; exits with 1 when there is one.',
+      summary: 'Lists all faults of a configuration with line and column, and exits with 1 when there is one.',
       options: ['try'],
       examples: [
-        { does: 'Checks a file before it is deployed:', line: 'tracejury config check tracejury.yaml' },
-        { does: 'Asks the backends too whether they take the credentials:', line: 'tracejury config check tracejury.yaml --try' },
+        { does: 'Checks a file before deployment:', line: 'tracejury config check tracejury.yaml' },
+        { does: 'Also asks the backends whether they accept the credentials:', line: 'tracejury config check tracejury.yaml --try' },
       ],
     },
     {
@@ -41,19 +41,22 @@ export const config: Command = {
       usage: '[FILE]',
       summary: 'Prints the effective configuration, with defaults filled in and secrets masked.',
       options: [],
-      examples: [{ does: 'Shows what holds without a file:', line: 'tracejury config print' }],
+      examples: [{ does: 'Shows the defaults:', line: 'tracejury config print' }],
     },
     {
       name: 'schema',
       usage: '',
       summary: 'Prints the JSON Schema of the configuration, for editors.',
       options: [],
-      examples: [{ does: 'Gives the schema to an editor:', line: 'tracejury config schema > tracejury.schema.json' }],
+      examples: [{ does: 'Writes the schema for an editor:', line: 'tracejury config schema > tracejury.schema.json' }],
     },
   ],
-  examples: [{ does: 'Names all faults of a file:', line: 'tracejury config check tracejury.yaml' }],
+  examples: [{ does: 'Lists all faults of a file:', line: 'tracejury config check tracejury.yaml' }],
   options: {
-    try: { type: 'boolean', summary: 'asks every backend of `export` whether it takes the credentials; exit 1 when one does not' },
+    try: {
+      type: 'boolean',
+      summary: 'asks each backend of `export` whether it accepts the credentials, and exits with 1 when one does not',
+    },
   },
   positionalsMax: 2,
   async run(input) {
@@ -61,7 +64,9 @@ export const config: Command = {
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (input.options['try'] === true && action !== 'check') throw new UsageError('--try goes with check.');
     if (run === undefined)
-      throw new UsageError(action === '' ? 'Say check, print or schema.' : `${JSON.stringify(action)} is not check, print or schema.`);
+      throw new UsageError(
+        action === '' ? 'Name an action: check, print or schema.' : `${JSON.stringify(action)} is not check, print or schema.`,
+      );
     return await run(input, file);
   },
 };
@@ -100,22 +105,20 @@ async function loaded(input: CommandInput, file: string | undefined): Promise<Lo
   return await readConfig({ file, env: input.env, evaluators });
 }
 
-// Whether the backends of a configuration take its credentials: one request each, which changes nothing.
-
 interface Tried {
   readonly isRight: boolean;
   /** One line. */
   readonly text: string;
 }
 
-/** Asks one backend after the other, so that the answers stand in the order of the entries. */
+/** Sends one harmless request to each backend, in the order of the entries. */
 async function tryCredentials({ exporters }: Config): Promise<readonly Tried[]> {
   const tried: Tried[] = [];
   for (const entry of exporters) tried.push(triedOf(entry, await outcomeOf(entry)));
   return tried;
 }
 
-/** Undefined: there is nothing to try. */
+/** `undefined` when the entry has no credentials to try. */
 async function outcomeOf(entry: ExporterConfig): Promise<ExportOutcome | undefined> {
   if (entry.to === 'metrics') return entry.push === undefined ? undefined : await probeMetrics(entry.push);
   const exporter = configuredExporter(entry, { telemetry: noTelemetry, clock, sleep });
@@ -131,7 +134,7 @@ function triedOf(entry: ExporterConfig, outcome: ExportOutcome | undefined): Tri
   const address = addressOf(entry);
   const where = address === undefined ? entry.name : `${entry.name}: ${maskedUrl(address)}`;
   return outcome.kind === 'sent'
-    ? { isRight: true, text: `${where} takes the credentials` }
+    ? { isRight: true, text: `${where} accepts the credentials` }
     : { isRight: false, text: `${where} ${answerText(outcome.error)}` };
 }
 

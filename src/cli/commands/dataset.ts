@@ -1,4 +1,4 @@
-/** `tracejury dataset`: test sets of other libraries become datasets for `tracejury eval`. */
+/** `tracejury dataset`: converts test sets of other libraries into datasets for `tracejury eval`. */
 import { stringify } from 'yaml';
 import { evaluators } from '../../../evaluators/index.ts';
 import { type Command, type CommandInput, type ExitCode, UsageError, writeOutput } from '../command.ts';
@@ -18,16 +18,16 @@ const formatNames = setFormats.map(({ name }) => name).join('|');
 export const dataset: Command = {
   name: 'dataset',
   usage: 'import FILE --from NAME [options]',
-  summary: 'Turns a test set of another library into a dataset for tracejury eval.',
+  summary: 'Converts a test set of another library into a dataset for tracejury eval.',
   subcommands: [
     {
       name: 'import',
       usage: 'FILE --from NAME [options]',
-      summary: 'Reads a test set of another library and writes it as a dataset, with the runs that are recorded in it.',
+      summary: 'Reads a test set of another library and writes it as a dataset, with its recorded runs.',
       options: ['from', 'output', 'runs'],
       examples: [
         { does: 'Imports goldens as YAML:', line: 'tracejury dataset import goldens.json --from deepeval --output dataset.yaml' },
-        { does: 'Writes the recorded runs as well:', line: 'tracejury dataset import cases.json --from deepeval --runs runs.jsonl' },
+        { does: 'Also writes the recorded runs:', line: 'tracejury dataset import cases.json --from deepeval --runs runs.jsonl' },
       ],
     },
   ],
@@ -37,18 +37,18 @@ export const dataset: Command = {
     output: {
       type: 'string',
       value: 'FILE',
-      summary: 'where the dataset is written: .yaml, .json, else JSON lines; standard output without it',
+      summary: 'writes the dataset to this file: .yaml, .json, or else JSON lines (default: standard output)',
     },
     runs: {
       type: 'string',
       value: 'FILE',
-      summary: 'writes the runs of the test set there, for tracejury eval',
+      summary: 'writes the runs of the test set to this file, for tracejury eval',
     },
   },
   positionalsMax: 2,
   async run(input) {
     const [action = '', file] = input.positionals;
-    if (action !== 'import') throw new UsageError(action === '' ? 'Say import.' : `${JSON.stringify(action)} is not import.`);
+    if (action !== 'import') throw new UsageError(action === '' ? 'Name the action: import.' : `${JSON.stringify(action)} is not import.`);
     if (file === undefined) throw new UsageError('Name the file of the test set, or - for standard input.');
     return await imported(input, file);
   },
@@ -56,7 +56,7 @@ export const dataset: Command = {
 
 async function imported({ options, say, complain }: CommandInput, file: string): Promise<ExitCode> {
   const format = setFormats.find(({ name }) => name === options['from']);
-  if (format === undefined) throw new UsageError(`--from is one of ${formatNames.replaceAll('|', ', ')}.`);
+  if (format === undefined) throw new UsageError(`--from takes one of ${formatNames.replaceAll('|', ', ')}.`);
   const [body] = await readBodies([file], process.stdin);
   const where = body?.name ?? file;
   const { examples: read, faults, leftOut } = format.read(valueOf(where, body?.bytes.toString('utf8') ?? ''));
@@ -66,9 +66,9 @@ async function imported({ options, say, complain }: CommandInput, file: string):
       `${faults.slice(0, faultsMax).join('; ')}${faults.length > faultsMax ? `; and ${faults.length - faultsMax} more` : ''}.`,
     );
   for (const reason of leftOut) complain(`${where}: left out: ${reason}`);
-  if (read.length === 0) throw unreadable(where, 'it holds no example.');
+  if (read.length === 0) throw unreadable(where, 'it has no example.');
   const { examples, runs } = importedFiles(read);
-  // `eval` must read the output: this finds the faults that a format lets through.
+  // Checks that `eval` can read the output.
   datasetOf(where, examples, { members: evaluators, plan: [], judges: [] });
   const output = options['output'] === undefined ? undefined : String(options['output']);
   if (output === undefined) say(datasetText(examples, output));
@@ -88,17 +88,15 @@ function valueOf(where: string, given: string): JsonValue {
   return text.split('\n').flatMap((line, at) => {
     if (line.trim() === '') return [];
     const value = parseJson(line);
-    if (value === undefined) throw unreadable(where, `line ${at + 1} is not JSON, nor is the whole.`);
+    if (value === undefined) throw unreadable(where, `line ${at + 1} is not JSON, and neither is the whole file.`);
     return [value];
   });
 }
 
-/** Recorded runs are read line by line from every file but a .json file. */
+/** `eval` reads runs line by line from every file but a .json file, so no runs are written as YAML. */
 function written(option: string, file: string, values: readonly JsonObject[]): void {
   writeOutput(option, file, datasetText(values, option === 'runs' ? file.replace(/\.ya?ml$/i, '') : file));
 }
-
-// Imported examples as a dataset file: YAML, JSON or JSON lines by the ending of the file's name.
 
 interface ImportedFiles {
   readonly examples: readonly JsonObject[];
@@ -106,7 +104,7 @@ interface ImportedFiles {
   readonly runs: readonly JsonObject[];
 }
 
-/** Ids are made unique: runs are matched to examples by them. */
+/** Makes ids unique: `eval` matches runs to examples by them. */
 function importedFiles(imported: readonly ImportedExample[]): ImportedFiles {
   const ids = uniqueIds(imported);
   const examples = imported.map(({ run: _run, id: _id, ...example }, at) => filled({ id: ids[at], ...example }) ?? {});
@@ -114,7 +112,7 @@ function importedFiles(imported: readonly ImportedExample[]): ImportedFiles {
   return { examples, runs };
 }
 
-/** JSON lines unless the name of the file asks for another form. */
+/** Writes YAML, JSON or JSON lines by the extension of the file. */
 function datasetText(values: readonly JsonObject[], file: string | undefined): string {
   if (file !== undefined && /\.ya?ml$/i.test(file)) return stringify(values, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
   const lines = values.map((value) => jsonText(value));

@@ -1,4 +1,4 @@
-/** `tracejury demo`: a mixed day of simulated agent runs for a running service, so that a person without an agent at hand sees scores. */
+/** `tracejury demo`: sends a mixed day of simulated agent runs to a running service, so that a person without an agent sees scores. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
@@ -26,7 +26,7 @@ import { evaluability, replayed } from '../inspect/inspection.ts';
 
 const defaults = { endpoint: 'http://127.0.0.1:4318', console: 'http://127.0.0.1:4380', runs: 120, seed: 1 } as const;
 const runsMax = 100_000;
-/** The default `closing.quiet` is five seconds; a larger day takes longer to score. */
+/** Allows for `closing.quiet` (5 s by default) and for large days. */
 const scoredWithinMs = 60_000;
 const pollEveryMs = 500;
 
@@ -35,14 +35,14 @@ export const demo: Command = {
   usage: '[options]',
   summary: 'Sends a mixed day of simulated agent runs to a running service and shows their verdicts.',
   examples: [
-    { does: 'Fills a service that runs on this machine:', line: 'tracejury demo' },
+    { does: 'Sends runs to a service on this machine:', line: 'tracejury demo' },
     { does: 'Sends fewer runs, of another day:', line: 'tracejury demo --runs 50 --seed 7' },
   ],
   options: {
-    endpoint: { type: 'string', value: 'URL', summary: `where the service takes OTLP over HTTP; default ${defaults.endpoint}` },
-    console: { type: 'string', value: 'URL', summary: `where its console is; default ${defaults.console}` },
-    runs: { type: 'string', value: 'N', summary: `agent runs; default ${defaults.runs}` },
-    seed: { type: 'string', value: 'N', summary: `another number gives another day; default ${defaults.seed}` },
+    endpoint: { type: 'string', value: 'URL', summary: `sends OTLP over HTTP to this URL (default: ${defaults.endpoint})` },
+    console: { type: 'string', value: 'URL', summary: `reads the verdicts from the console at this URL (default: ${defaults.console})` },
+    runs: { type: 'string', value: 'N', summary: `sends this number of agent runs (default: ${defaults.runs})` },
+    seed: { type: 'string', value: 'N', summary: `chooses another day by another number (default: ${defaults.seed})` },
   },
   positionalsMax: 0,
   async run({ options, env, program, say, complain }: CommandInput): Promise<ExitCode> {
@@ -61,16 +61,16 @@ export const demo: Command = {
       complain(
         sent.kind === 'not_listening'
           ? `Nothing listens at ${endpoint}. Start the service first, in another terminal: ${program} serve.`
-          : `${endpoint} did not take the spans: ${sent.why}`,
+          : `${endpoint} refused the spans: ${sent.why}`,
       );
       return 1;
     }
     const subAgents = runs - day.runs.length;
     say(
-      `Sent ${spans.length} spans in ${sent.requests} requests to ${endpoint}/v1/traces: ${day.runs.length} agent runs with ${subAgents} of sub-agents, and ${day.webRequests.length} web requests that are no run.`,
+      `Sent ${spans.length} spans in ${sent.requests} requests to ${endpoint}/v1/traces: ${day.runs.length} agent runs with ${subAgents} of sub-agents, and ${day.webRequests.length} web requests without an agent.`,
     );
     if (before.kind === 'unreadable') {
-      say(`Their verdicts are not known here: ${page}/metrics cannot be read (${before.why}).`);
+      say(`The demo cannot show the verdicts: ${page}/metrics cannot be read (${before.why}).`);
       return 0;
     }
     return reportScores({ page, before: before.counts, runs, failed, program, say, complain });
@@ -105,9 +105,9 @@ async function reportScores({ page, before, runs, failed, program, say, complain
       ...(failed === undefined ? [] : ['', ...failedRunLines(failed)]),
       '',
       'Where to look next',
-      `  ${page}/metrics   the scores as metrics; a failed run's trace id stands beside its bucket`,
+      `  ${page}/metrics   the scores as metrics, with the trace id of a failed run as an exemplar`,
       `  ${page}/api/v1/runs?verdict=fail   the runs with a failed verdict, as JSON`,
-      `  ${program} inspect FILE   what tracejury reads out of spans of your own, and what is missing`,
+      `  ${program} inspect FILE   the runs that tracejury reads from your own spans, and the missing data`,
     ].join('\n'),
   );
   if (counted.runs >= runs) return 0;
@@ -126,7 +126,7 @@ function spansOf(day: Day): readonly Span[] {
   ];
 }
 
-/** What the service will find with its default configuration, by the same parts. */
+/** Computes the runs and verdicts of a service with the default configuration. */
 function foreseen(spans: readonly Span[], env: Environment): { readonly runs: number; readonly failed: FailedRun | undefined } {
   const { config } = loadConfig({ file: 'defaults', text: '', env, evaluators });
   const { runs } = replayed({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, config);
@@ -139,7 +139,7 @@ function foreseen(spans: readonly Span[], env: Environment): { readonly runs: nu
   return { runs: runs.length, failed: undefined };
 }
 
-/** Real ids, or a second demonstration would be taken for a repeat of the first. */
+/** Random ids: a service treats a second day with the same ids as a repetition. */
 const chanceIds: Ids = {
   traceId: () => drawn(16, parseTraceId),
   spanId: () => drawn(8, parseSpanId),
@@ -147,7 +147,7 @@ const chanceIds: Ids = {
 
 function drawn<Id>(bytes: number, parse: (text: string) => Id | undefined): Id {
   const id = parse(randomBytes(bytes).toString('hex'));
-  // All zero is no id; it comes up once in an eternity.
+  // An id of all zeros is invalid.
   return id ?? drawn(bytes, parse);
 }
 

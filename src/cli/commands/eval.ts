@@ -1,4 +1,4 @@
-/** `tracejury eval`: recorded runs scored offline, with gates for a pull request. */
+/** `tracejury eval`: scores recorded runs offline, with gates for a pull request. */
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
@@ -59,7 +59,7 @@ export const evaluate: Command = {
     'Scores recorded runs offline and exits with 1 when a verdict or a gate fails, or when nothing was scored. Files hold OTLP spans, agent traces or OpenAI-format messages.',
   examples: [
     { does: 'Scores every run of a file with the default rules:', line: 'tracejury eval runs.jsonl' },
-    { does: 'Compares runs with what a dataset expects:', line: 'tracejury eval runs.jsonl --dataset dataset.yaml' },
+    { does: 'Compares runs with the expectations of a dataset:', line: 'tracejury eval runs.jsonl --dataset dataset.yaml' },
     {
       does: 'Gates a pull request, with a report for the CI system:',
       line: 'tracejury eval runs.jsonl --fail-under tool_error=0.95 --format junit',
@@ -71,22 +71,22 @@ export const evaluate: Command = {
       type: 'string',
       short: 'c',
       value: 'FILE',
-      summary: 'configuration whose evaluators and judges are used; without it the default ones',
+      summary: 'uses the evaluators and judges of this configuration (default: the rules that are on by default)',
     },
-    dataset: { type: 'string', value: 'FILE', summary: 'examples in YAML, JSON or JSON lines: what is expected of which run' },
-    format: { type: 'string', value: 'NAME', summary: 'table (default), json, markdown or junit' },
-    output: { type: 'string', value: 'FILE', summary: 'where the report is written; standard output without it' },
+    dataset: { type: 'string', value: 'FILE', summary: 'reads examples with expectations from this file in YAML, JSON or JSON lines' },
+    format: { type: 'string', value: 'NAME', summary: 'writes the report as table (default), json, markdown or junit' },
+    output: { type: 'string', value: 'FILE', summary: 'writes the report to this file (default: standard output)' },
     'fail-under': {
       type: 'string',
       multiple: true,
       value: 'NAME=SHARE',
-      summary: 'the share of an evaluator that has to pass, as in tool_error=0.95; may be repeated',
+      summary: 'fails when a smaller share of an evaluator passes, as in tool_error=0.95; may be repeated',
     },
-    sample: { type: 'string', value: 'PERCENT', summary: 'scores this share of the traces, the same ones each time' },
-    'fail-fast': { type: 'boolean', summary: 'begins no further run after the first failed verdict' },
-    timeout: { type: 'string', value: 'SECONDS', summary: 'longest wait for one verdict of a judge' },
-    'allow-unscored': { type: 'boolean', summary: 'passes although nothing was scored, or an expectation or an evaluator has no score' },
-    verbose: { type: 'boolean', summary: 'table: lists every run with all its verdicts, not the failing ones alone' },
+    sample: { type: 'string', value: 'PERCENT', summary: 'scores this share of the traces, always the same ones' },
+    'fail-fast': { type: 'boolean', summary: 'stops after the run with the first failed verdict' },
+    timeout: { type: 'string', value: 'SECONDS', summary: 'waits at most this long for one verdict of a judge' },
+    'allow-unscored': { type: 'boolean', summary: 'passes even when nothing was scored, or an expectation or an evaluator has no score' },
+    verbose: { type: 'boolean', summary: 'lists every run with all its verdicts in the table, not only failing runs' },
   },
   positionalsMax: inputsMax,
   run: async (input) => await evaluated(input, settingsOf(input)),
@@ -110,7 +110,7 @@ function settingsOf(input: CommandInput): Settings {
   if (positionals.length === 0) throw new UsageError('Name files or folders of recorded runs, or - for standard input.');
   const format = textOption(input, 'format') ?? 'table';
   const write = Object.hasOwn(formats, format) ? formats[format] : undefined;
-  if (write === undefined) throw new UsageError(`--format is ${Object.keys(formats).join(', ')}.`);
+  if (write === undefined) throw new UsageError(`--format takes one of ${Object.keys(formats).join(', ')}.`);
   const timeout = numberOption(input, 'timeout', timeoutSecondsMax);
   return {
     configFile: textOption(input, 'config'),
@@ -140,7 +140,7 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   );
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   if (items.length === 0) {
-    complain(`No agent run was found. ${program} inspect ${positionals.length === 1 ? positionals[0] : 'FILE'} shows what was read.`);
+    complain(`No agent run was found. ${program} inspect ${positionals.length === 1 ? positionals[0] : 'FILE'} shows the spans.`);
     return 2;
   }
   refuseFaultyExpectations(items);
@@ -174,7 +174,7 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   const chosen = settings.percent === 100 ? planned : sampledItems(planned, settings.percent);
   const bar = progressBar(process.stderr, chosen.length);
   const connectionCodes = new Map<string, string>();
-  // Without a cache, so that several runs of one input show how much a judge wavers.
+  // Without a cache, so that several runs of one input show the variance of a judge.
   const pool = judgePool(
     config.judges.map((judge) => ({ ...judge, cacheMs: 0 })),
     noTelemetry,
@@ -230,13 +230,13 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   return passed ? 0 : 1;
 }
 
-/** Why the report is no pass although no verdict failed, for the log of a job with any format of the report. */
+/** Why the report fails without a failed verdict. The log of a CI job shows it with any report format. */
 function complaintOf(
   { nothing, isLacking }: Unscored,
   { passed, unasked, program }: { readonly passed: boolean; readonly unasked: readonly string[]; readonly program: string },
 ): string | undefined {
   if (nothing !== undefined)
-    return `⚠ ${nothing}${isLacking ? ` ${program} inspect FILE says what is missing.` : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`;
+    return `⚠ ${nothing}${isLacking ? ` ${program} inspect FILE shows the missing data.` : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`;
   if (unasked.length === 0 || passed) return undefined;
   return `⚠ No run has a score of ${unasked.join(', ')}: its judge cannot be asked. --allow-unscored lets such runs pass.`;
 }
@@ -246,7 +246,7 @@ const uncheckedMax = 20;
 function uncheckedText(unchecked: readonly ConfigFault[]): string {
   const more = unchecked.length > uncheckedMax ? [`… and ${unchecked.length - uncheckedMax} more`] : [];
   return [
-    unchecked.length === 1 ? '1 expectation is checked by no evaluator:' : `${unchecked.length} expectations are checked by no evaluator:`,
+    unchecked.length === 1 ? 'No evaluator checks 1 expectation:' : `No evaluator checks ${unchecked.length} expectations:`,
     ...faultBlocks(unchecked.slice(0, uncheckedMax)),
     ...more,
   ].join('\n\n');

@@ -12,7 +12,7 @@ import { columns } from '../run.ts';
 export const evaluators: Command = {
   name: 'evaluators',
   usage: '[NAME]',
-  summary: 'Lists the evaluators; with a name shows what it checks and needs, its options and its threshold.',
+  summary: 'Lists the evaluators, or shows one with its needs, options and threshold.',
   examples: [
     { does: 'Lists all:', line: 'tracejury evaluators' },
     { does: 'Shows the options of one:', line: 'tracejury evaluators tool_trajectory' },
@@ -48,11 +48,11 @@ function listText(all: readonly AnyEvaluator[], program: string): string {
       all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'rule'),
     ),
     ...group(
-      'Asking a judge:',
+      'With a judge:',
       all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'judge'),
     ),
     ...group(
-      'Asking an HTTP endpoint:',
+      'With an HTTP endpoint:',
       all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'http'),
     ),
     '',
@@ -67,7 +67,7 @@ function pageText(evaluator: AnyEvaluator): string {
   const facts: readonly (readonly [string, string])[] = [
     ['kind', kindText(evaluator)],
     ['version', String(version)],
-    ['needs', needs.length === 0 ? 'what the endpoint asks for' : needs.map((need) => needTexts[need]).join(', ')],
+    ['needs', needs.length === 0 ? 'the fields that its endpoint requires' : needs.map((need) => needTexts[need]).join(', ')],
     ['on by default', onByDefault ? 'yes' : 'no'],
     ['threshold', defaultThreshold === null ? 'none: a raw metric' : `passes from ${defaultThreshold}`],
     ['source', source],
@@ -86,7 +86,7 @@ function pageText(evaluator: AnyEvaluator): string {
 function kindText(evaluator: AnyEvaluator): string {
   switch (evaluator.kind) {
     case 'rule':
-      return evaluator.evaluateWithJudge === undefined ? 'rule' : 'rule; asks more of a judge where one is named';
+      return evaluator.evaluateWithJudge === undefined ? 'rule' : 'rule; asks a judge too when one is configured';
     case 'judge':
       return evaluator.target === 'session' ? 'asks a judge about a session as a whole' : 'asks a judge';
     case 'http':

@@ -1,4 +1,4 @@
-/** `tracejury export`: the scores of recorded or stored runs, sent to the backends of a configuration, or printed as the requests that would carry them. */
+/** `tracejury export`: sends scores of recorded or stored runs to the backends of a configuration, or prints the requests. */
 import { existsSync } from 'node:fs';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
@@ -28,7 +28,7 @@ import { keptSpans } from '../../stores/span-archiver.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 
 const inputsMax = 1_000;
-/** Of exporters that do not say how many they are given at one time. */
+/** For exporters without `itemsAtOnce`. */
 const itemsAtOnceDefault = 4;
 
 export const exportScores: Command = {
@@ -36,38 +36,37 @@ export const exportScores: Command = {
   usage: '-c FILE FILE…|--run TRACE_ID[/SPAN_ID] [options]',
   summary: 'Sends scores of recorded or stored runs to the backends of a configuration.',
   examples: [
-    { does: 'Shows the requests without keys, and sends nothing:', line: 'tracejury export spans.jsonl -c tracejury.yaml --dry-run' },
+    { does: 'Shows the requests without keys and sends nothing:', line: 'tracejury export spans.jsonl -c tracejury.yaml --dry-run' },
     { does: 'Sends the scores of a stored trace:', line: 'tracejury export --run 4bf92f3577b34da6a3ce929d0e0e4736 -c tracejury.yaml' },
   ],
   options: {
-    config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators and exporters are used' },
+    config: { type: 'string', short: 'c', value: 'FILE', summary: 'uses the evaluators and exporters of this configuration' },
     run: {
       type: 'string',
       value: 'TRACE_ID[/SPAN_ID]',
-      summary: 'runs of a trace in the store of the configuration, or one of them, instead of files',
+      summary: 'reads the runs of a trace, or one run, from the store instead of files',
     },
-    tenant: { type: 'string', value: 'NAME', summary: 'whose trace it is, where tokens have names' },
+    tenant: { type: 'string', value: 'NAME', summary: 'names the tenant of the trace' },
     to: {
       type: 'string',
       value: 'NAME',
-      summary: 'this entry of `export` alone; of `forward` spans of tracejury with the verdicts go, and the agents’ own do not',
+      summary: 'sends to this entry of `export` only; `forward` gets evaluation spans, without the agents’ own spans',
     },
-    'dry-run': { type: 'boolean', summary: 'shows what would be sent, without keys, and sends nothing' },
-    format: { type: 'string', value: 'text|json', summary: 'of a dry run: text (default) or json' },
+    'dry-run': { type: 'boolean', summary: 'shows the requests without keys and sends nothing' },
+    format: { type: 'string', value: 'text|json', summary: 'writes a dry run as text (default) or json' },
   },
   positionalsMax: inputsMax,
   async run(input) {
     const format = reportFormat(input);
     const file = textOption(input, 'config');
-    if (file === undefined) throw new UsageError('-c names the configuration.');
+    if (file === undefined) throw new UsageError('Name the configuration with -c.');
     const { config } = await readConfig({ file, env: input.env, evaluators });
     const entries = entriesOf(config, textOption(input, 'to'));
     const scored = await itemsOf(input, config);
     if (scored === undefined) return 1;
-    if (scored.notAsked > 0) input.complain(`Verdicts left out, because export asks no judge: ${scored.notAsked}.`);
+    if (scored.notAsked > 0) input.complain(`Omitted verdicts, for export asks no judge: ${scored.notAsked}.`);
     for (const { to, name } of entries)
-      if (to === 'forward')
-        input.complain(`${name}: the verdicts go on spans of tracejury; the agents’ own spans go on from a service alone.`);
+      if (to === 'forward') input.complain(`${name}: export sends evaluation spans; only a service forwards the agents’ own spans.`);
     const all = entries.map((entry) => ({
       name: entry.name,
       exporter: configuredExporter(entry, { telemetry: noTelemetry, clock, sleep }),
@@ -96,7 +95,7 @@ function entriesOf({ exporters }: Config, name: string | undefined): readonly Ex
   );
 }
 
-/** Undefined when there is none, after a message that says so. */
+/** `undefined` when there is none, after a message. */
 async function itemsOf(input: CommandInput, config: Config): Promise<ScoredRuns | undefined> {
   const run = textOption(input, 'run');
   if ((run === undefined) === (input.positionals.length === 0))
@@ -108,8 +107,7 @@ async function recorded({ positionals, complain }: CommandInput, config: Config)
   const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config, config.groups.taskKey);
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   const runs = items.filter(({ ordered }) => !ordered).map((item) => item.run);
-  if (runs.length < items.length)
-    complain(`Agent traces left out, for scores stand on spans and these have none: ${items.length - runs.length}.`);
+  if (runs.length < items.length) complain(`Omitted agent traces, for scores need spans: ${items.length - runs.length}.`);
   if (runs.length > 0) return scoredRuns(runs, config);
   complain('No agent run was found.');
   return undefined;
@@ -119,7 +117,7 @@ async function stored(input: CommandInput, config: Config, named: string): Promi
   const [trace = '', span, ...more] = named.split('/');
   const [traceId, spanId] = [parseTraceId(trace), parseSpanId(span ?? '')];
   if (traceId === undefined || (span !== undefined && spanId === undefined) || more.length > 0)
-    throw new UsageError('--run takes a trace id of 32 hexadecimal digits, and behind a slash a span id of 16.');
+    throw new UsageError('--run takes a trace id of 32 hexadecimal digits, or TRACE_ID/SPAN_ID with a span id of 16.');
   const { address } = config.store;
   if (address.scheme === 'memory') throw new UsageError('store.url is memory, which only its own process can read.');
   if (!existsSync(address.rest))
@@ -127,7 +125,7 @@ async function stored(input: CommandInput, config: Config, named: string): Promi
   const store = await openStore(address);
   try {
     const found = await storedRuns(store, { tenant: tenant(textOption(input, 'tenant') ?? ''), traceId, spanId }, config);
-    if (found === undefined) input.complain('The store has no such run, or does not keep its spans.');
+    if (found === undefined) input.complain('The store has no such run, or no spans of it.');
     return found;
   } finally {
     await store.stop();
@@ -155,21 +153,19 @@ async function sent(all: readonly Named[], items: readonly ScoredRun[], { say, c
     const failures = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome] : []));
     const faults = new Set(failures.map(({ error }) => error));
     const taken = outcomes.filter(({ kind }) => kind === 'sent').length;
-    say(`${name}: ${taken} of ${outcomes.length} taken${faults.size === 0 ? '' : ` (${[...faults].join('; ')})`}`);
+    say(`${name}: ${taken} of ${outcomes.length} sent${faults.size === 0 ? '' : ` (${[...faults].join('; ')})`}`);
     for (const todo of new Set(failures.map((failure) => failureReason(failure).todo))) if (todo !== '') complain(`${name}: ${todo}`);
     isWhole &&= taken === outcomes.length;
   }
   return isWhole ? 0 : 1;
 }
 
-// Requests as a person may see them: who is allowed to send them is hidden.
-
-/** Headers that say nothing of an account. Any other may be a key, or be named by the configuration, whose headers are secret. */
+/** Headers without credentials. The output masks all others. */
 const plainHeaders: ReadonlySet<string> = new Set(['accept', 'content-type', 'user-agent']);
 
 interface ExporterRequests {
   readonly exporter: string;
-  /** Undefined when the exporter cannot list its requests. */
+  /** `undefined` when the exporter cannot list its requests. */
   readonly requests: readonly PlannedRequest[] | undefined;
 }
 
@@ -216,15 +212,13 @@ function indented(value: Parameters<typeof jsonText>[0]): string {
   return JSON.stringify(JSON.parse(jsonText(value)), undefined, 2);
 }
 
-// Scored runs for exporters, from recordings or from a store, as the service makes them, but without asking a judge.
-
 interface ScoredRuns {
   readonly items: readonly ScoredRun[];
-  /** Verdicts that would have needed a judge. */
+  /** Verdicts that need a judge. */
   readonly notAsked: number;
 }
 
-/** The verdicts of all rules go together, each judge's by itself. */
+/** Scores runs as the service does, without questions to judges. Verdicts of rules share an item; each judge has its own. */
 function scoredRuns(runs: readonly Run[], config: Config, stored: (run: RunKey) => readonly Evaluation[] = () => []): ScoredRuns {
   const redaction = configuredRedaction(config.redact, noTelemetry);
   const context = evaluationContext();
@@ -241,7 +235,7 @@ function scoredRuns(runs: readonly Run[], config: Config, stored: (run: RunKey) 
   return { items, notAsked };
 }
 
-/** A verdict on a session comes with the run that stands for it. */
+/** The run of a session verdict represents the session. */
 function itemOf(item: ScoredRun, { key, revision }: Evaluation): ScoredRun {
   return key.targetKind === 'session' ? { ...item, run: { ...item.run, session: asStored({ revision }) } } : item;
 }
@@ -249,11 +243,11 @@ function itemOf(item: ScoredRun, { key, revision }: Evaluation): ScoredRun {
 interface StoredPlace {
   readonly tenant: Tenant;
   readonly traceId: TraceId;
-  /** Undefined: all runs of the trace. */
+  /** All runs of the trace when `undefined`. */
   readonly spanId: SpanId | undefined;
 }
 
-/** Undefined: the spans of the trace are not kept, or no such run is in them. */
+/** `undefined` when the store has no spans of the trace, or no such run in them. */
 async function storedRuns(store: Store, place: StoredPlace, config: Config): Promise<ScoredRuns | undefined> {
   const { tenant, traceId, spanId } = place;
   const [kept, [known]] = await Promise.all([keptSpans(await store.spans(tenant, traceId)), store.known([{ tenant, traceId }])]);
@@ -269,8 +263,7 @@ async function storedRuns(store: Store, place: StoredPlace, config: Config): Pro
   return scoredRuns(wanted, config, (run) => judged.get(run) ?? []);
 }
 
-// Stored verdicts of judges stay as they were; rules score again.
-
+/** Stored verdicts of judges and endpoints; rules score again. */
 function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: readonly EvaluatorConfig[]): readonly Evaluation[] {
   return verdicts.flatMap((stored) => {
     const planned = plan.find(({ configured }) => configured.name === stored.name);
@@ -293,7 +286,7 @@ function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: r
   });
 }
 
-/** A judged session as the store has it: without its number of turns. */
+/** The store does not have the number of turns of a judged session. */
 function asStored({ revision }: Pick<StoredVerdict, 'revision'>): SessionSoFar {
   return { revision, turns: 0, leftOut: 0 };
 }
@@ -303,7 +296,7 @@ function verdictOf(
   threshold: number | null,
 ): Verdict {
   if (verdict === 'error') return { kind: 'failed', error: reason, explanation, details };
-  // The word comes out of a store that wrote it.
+  // The store holds only reasons that it was given.
   if (verdict === 'skipped')
     return { kind: 'skipped', reason: reason as Extract<Verdict, { kind: 'skipped' }>['reason'], explanation, details };
   const parts = member(details, 'parts');

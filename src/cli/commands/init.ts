@@ -14,28 +14,28 @@ const modelDefault = 'gpt-5-mini';
 export const init: Command = {
   name: 'init',
   usage: '[--agent A] [--judge URL] [--backend NAME] [options]',
-  summary: 'Writes a commented configuration; asks on a terminal, takes flags elsewhere.',
+  summary: 'Writes a commented configuration from three questions, or from options.',
   examples: [
     { does: 'Asks three questions on a terminal:', line: 'tracejury init' },
     {
-      does: 'Writes scores into Phoenix, with a model on this machine as the judge:',
+      does: 'Sends scores to Phoenix, with a local model as the judge:',
       line: 'tracejury init --judge http://127.0.0.1:11434/v1 --model m --backend phoenix',
     },
   ],
   options: {
-    agent: { type: 'string', value: 'A', summary: 'agent whose runs the judge is asked about; default every agent' },
+    agent: { type: 'string', value: 'A', summary: 'asks the judge about runs of this agent (default: every agent)' },
     judge: {
       type: 'string',
       value: 'URL',
-      summary: `model endpoint that speaks OpenAI chat completions, such as ${openAiUrl}; default no judge`,
+      summary: `uses this endpoint of OpenAI chat completions as a judge, such as ${openAiUrl} (default: no judge)`,
     },
-    model: { type: 'string', value: 'M', summary: `model of that endpoint; default ${modelDefault} for ${openAiUrl}` },
+    model: { type: 'string', value: 'M', summary: `uses this model of the endpoint (default for ${openAiUrl}: ${modelDefault})` },
     backend: {
       type: 'string',
       value: 'NAME',
-      summary: `where scores go: ${scoreApis.map(({ id }) => id).join(', ')}; default the metrics page and the API alone`,
+      summary: `sends scores to ${scoreApis.map(({ id }) => id).join(', ')} (default: to the metrics page and the API only)`,
     },
-    output: { type: 'string', value: 'FILE', summary: `default ${fileDefault}` },
+    output: { type: 'string', value: 'FILE', summary: `writes this file (default: ${fileDefault})` },
     force: { type: 'boolean', summary: 'replaces an existing file' },
   },
   positionalsMax: 0,
@@ -43,7 +43,7 @@ export const init: Command = {
     const [agent, judge, model, backend] = (['agent', 'judge', 'model', 'backend'] as const).map((name) => textOption(input, name));
     const file = textOption(input, 'output') ?? fileDefault;
     const isAsking = process.stdin.isTTY && process.stdout.isTTY && agent === undefined && judge === undefined && backend === undefined;
-    const answers = isAsking ? await asked() : answersOf({ agent, judge, model, backend });
+    const answers = isAsking ? await questions() : answersOf({ agent, judge, model, backend });
     try {
       writeFileSync(file, initialConfig(answers), { flag: input.options['force'] === true ? 'w' : 'wx' });
     } catch (error) {
@@ -55,7 +55,7 @@ export const init: Command = {
       );
     }
     const needed = neededVariables(answers);
-    input.say(`${file} is written.`);
+    input.say(`Wrote ${file}.`);
     if (needed.length > 0) input.say(`Set ${needed.join(', ')} in the environment of the service.`);
     input.say(`Check it:  ${input.program} config check ${file}\nStart:     ${input.program} serve -c ${file}`);
     return 0;
@@ -69,7 +69,7 @@ interface Given {
   readonly backend: string | undefined;
 }
 
-/** Empty answers count as none. Throws a UsageError that names the flag. */
+/** Empty answers count as absent. Throws a UsageError with the name of the option. */
 function answersOf({ agent, judge, model, backend }: Given): InitAnswers {
   if (judge !== undefined && judge !== '' && !/^https?:\/\/[^/\s]/.test(judge))
     throw new UsageError(`--judge takes a URL such as ${openAiUrl}, not ${JSON.stringify(judge)}.`);
@@ -77,7 +77,7 @@ function answersOf({ agent, judge, model, backend }: Given): InitAnswers {
   const named = model === undefined || model === '' ? undefined : model;
   if (baseUrl === undefined && named !== undefined) throw new UsageError('--model goes with --judge.');
   if (baseUrl !== undefined && baseUrl !== openAiUrl && named === undefined)
-    throw new UsageError('--judge of another endpoint needs --model: the name of a model that it serves.');
+    throw new UsageError('--judge with another endpoint needs --model: the name of a model that it serves.');
   return {
     agent: agent === '' ? undefined : agent,
     judge: baseUrl === undefined ? undefined : { baseUrl, model: named ?? modelDefault },
@@ -93,11 +93,11 @@ function backendOf(name: string): ScoreApiBackend {
     scoreApis.map(({ id }) => id),
   );
   throw new UsageError(
-    `--backend ${JSON.stringify(name)} is not known. ${guess === undefined ? `Name one of ${scoreApis.map(({ id }) => id).join(', ')}.` : `Did you mean ${guess}?`}`,
+    `--backend ${JSON.stringify(name)} is unknown. ${guess === undefined ? `Name one of ${scoreApis.map(({ id }) => id).join(', ')}.` : `Did you mean ${guess}?`}`,
   );
 }
 
-async function asked(): Promise<InitAnswers> {
+async function questions(): Promise<InitAnswers> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const backend = await terminal.question(`Backend for scores (${scoreApis.map(({ id }) => id).join(', ')}; Enter for none): `);
@@ -110,10 +110,8 @@ async function asked(): Promise<InitAnswers> {
   }
 }
 
-// A first configuration with comments, from the answers to three questions.
-
 interface InitAnswers {
-  /** Whose runs the judge is asked about; undefined: those of every agent. */
+  /** The judge reads runs of every agent when `undefined`. */
   readonly agent: string | undefined;
   readonly judge: { readonly baseUrl: string; readonly model: string } | undefined;
   readonly backend: ScoreApiBackend | undefined;
@@ -121,28 +119,28 @@ interface InitAnswers {
 
 function initialConfig({ agent, judge, backend }: InitAnswers): string {
   const sections = [
-    `# Configuration of tracejury. Each key that is left out has its default.
-# tracejury config check FILE names every fault; tracejury serve -c FILE starts the service.`,
+    `# Configuration of tracejury. Absent keys have their defaults.
+# tracejury config check FILE lists all faults; tracejury serve -c FILE starts the service.`,
     evaluatorsText(agent, judge !== undefined),
     judge === undefined
-      ? disabled('A model that judge evaluators ask.', {
+      ? disabled('The model of judge evaluators.', {
           judges: { main: { base_url: openAiUrl, model: 'gpt-5-mini', api_key: '${env:OPENAI_API_KEY}' } },
         })
       : judgesText(judge),
     backend === undefined
-      ? disabled('Where scores go, besides the metrics page and the API.', {
+      ? disabled('Sends scores to a backend too, beside the metrics page and the API.', {
           export: [{ to: 'span_events', endpoint: 'http://127.0.0.1:6006' }],
         })
       : exportText(backend),
-    disabled('Texts that are removed before runs are stored, judged or exported.', {
+    disabled('Removes texts before runs are stored, judged or exported.', {
       redact: [{ match: 'email' }, { match: 'credit_card' }],
     }),
-    disabled('How long runs and their content are kept.', { store: { keep: { runs: '30d', content: '7d' } } }),
+    disabled('Deletes runs and their content after these ages.', { store: { keep: { runs: '30d', content: '7d' } } }),
   ];
   return `${sections.join('\n\n')}\n`;
 }
 
-/** Variables that the configuration reads and the environment must have. */
+/** Environment variables that the configuration needs. */
 function neededVariables({ judge, backend }: InitAnswers): readonly string[] {
   const ofBackend =
     backend === undefined ? [] : requiredKeys(backend).flatMap(({ variable, local }) => (local === undefined ? [variable] : []));
@@ -150,7 +148,7 @@ function neededVariables({ judge, backend }: InitAnswers): readonly string[] {
 }
 
 function evaluatorsText(agent: string | undefined, hasJudge: boolean): string {
-  const rules = `# What each run is scored by. \`tracejury evaluators\` lists all of them.
+  const rules = `# The evaluators of each run. \`tracejury evaluators\` lists all of them.
 evaluators:
   - defaults                     # every rule that needs no expectation, on all runs`;
   if (!hasJudge) return rules;
@@ -172,8 +170,8 @@ function judgesText({ baseUrl, model }: NonNullable<InitAnswers['judge']>): stri
       budget: { requests_per_day: 1000 },
     },
   };
-  const key = baseUrl === openAiUrl ? '' : '\n# api_key: "${env:NAME}" names a key, where the endpoint asks for one.';
-  return `# The model that judge evaluators ask; the budget is never exceeded.${key}\n${stringify({ judges }).trimEnd()}`;
+  const key = baseUrl === openAiUrl ? '' : '\n# api_key: "${env:NAME}" names a key, if the endpoint needs one.';
+  return `# The model of judge evaluators. The service never exceeds the budget.${key}\n${stringify({ judges }).trimEnd()}`;
 }
 
 function exportText(backend: ScoreApiBackend): string {
@@ -194,7 +192,7 @@ function requiredKeys(
   });
 }
 
-/** A section that waits to be switched on. */
+/** A commented section to switch on. */
 function disabled(what: string, section: object): string {
   const lines = stringify(section)
     .trimEnd()

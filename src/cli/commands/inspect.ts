@@ -1,4 +1,4 @@
-/** `tracejury inspect`: what the collectors make of recorded spans, and what each evaluator could make of that. */
+/** `tracejury inspect`: shows the runs that the collectors read from recorded spans, and what each evaluator could score. */
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
@@ -18,28 +18,35 @@ const differenceCharsMax = 1_000;
 export const inspect: Command = {
   name: 'inspect',
   usage: 'FILE… [options]',
-  summary:
-    'Shows what is read out of recorded spans: runs, tool calls and where they come from, and for every evaluator whether it could score.',
+  summary: 'Shows the runs and tool calls in recorded spans, the source of each field, and whether each evaluator could score them.',
   examples: [
-    { does: 'Shows what the collectors read from the spans of a file:', line: 'tracejury inspect spans.jsonl' },
+    { does: 'Shows the runs in the spans of a file:', line: 'tracejury inspect spans.jsonl' },
     {
-      does: 'Prints an entry of dialects for spans of an SDK that no collector knows:',
+      does: 'Prints an entry of dialects for spans of an unknown SDK:',
       line: 'tracejury inspect spans.jsonl --propose-dialect',
     },
     {
-      does: 'Compares what is read with what the agent did:',
+      does: 'Compares the runs with the known behaviour of the agent:',
       line: 'tracejury inspect spans.jsonl -c tracejury.yaml --expect expected.json',
     },
-    { does: 'Shows whether the evaluators of a configuration could score them:', line: 'tracejury inspect spans.jsonl -c tracejury.yaml' },
+    {
+      does: 'Shows whether the evaluators of a configuration could score the runs:',
+      line: 'tracejury inspect spans.jsonl -c tracejury.yaml',
+    },
   ],
   options: {
-    config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators are used; without it the default ones' },
-    format: { type: 'string', value: 'text|json', summary: 'text (default) or json' },
+    config: {
+      type: 'string',
+      short: 'c',
+      value: 'FILE',
+      summary: 'uses the evaluators of this configuration (default: the built-in ones)',
+    },
+    format: { type: 'string', value: 'text|json', summary: 'writes text (default) or json' },
     'propose-dialect': {
       type: 'boolean',
-      summary: 'print an entry of dialects for the spans that no collector of an SDK reads',
+      summary: 'prints an entry of dialects for spans of an unknown SDK',
     },
-    expect: { type: 'string', value: 'FILE', summary: 'compare the runs with what the agent did, as JSON; exit 1 on a difference' },
+    expect: { type: 'string', value: 'FILE', summary: 'compares the runs with expected runs in JSON, and exits with 1 on a difference' },
   },
   positionalsMax: inputsMax,
   async run(input: CommandInput): Promise<ExitCode> {
@@ -49,7 +56,7 @@ export const inspect: Command = {
       throw new UsageError('Name a file of recorded spans, a folder of recorded requests, or - for standard input.');
     const format = reportFormat(input);
     if (expect !== undefined && options['propose-dialect'] === true)
-      throw new UsageError('--propose-dialect and --expect do different things: give one of them.');
+      throw new UsageError('--propose-dialect and --expect exclude each other.');
     const { config } = await readConfig({ file, env, evaluators });
     const recorded = readRecorded(await readBodies(positionals, process.stdin));
     if (options['propose-dialect'] === true) return propose(recorded, say, complain);
@@ -69,11 +76,11 @@ export const inspect: Command = {
 function propose({ spans }: Recorded, say: CommandInput['say'], complain: CommandInput['complain']): ExitCode {
   const proposed = proposedDialects(spans, collectors);
   if (proposed !== undefined) say(proposed);
-  else complain('Collectors of SDKs read every span: there is nothing to propose.');
+  else complain('The collectors know the SDK of every span: there is nothing to propose.');
   return proposed === undefined ? 1 : 0;
 }
 
 function compared(found: readonly string[], say: CommandInput['say']): ExitCode {
-  say(found.length === 0 ? 'The runs are what was expected.' : found.map((line) => oneLine(line, differenceCharsMax)).join('\n'));
+  say(found.length === 0 ? 'The runs are as expected.' : found.map((line) => oneLine(line, differenceCharsMax)).join('\n'));
   return found.length === 0 ? 0 : 1;
 }

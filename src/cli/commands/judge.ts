@@ -1,4 +1,4 @@
-/** `tracejury judge`: is a judge worth its answers, and what would it cost? */
+/** `tracejury judge`: compares judges with people, and forecasts their costs. */
 import { UsageError, type Command, textOption, textOptions, reportFormat, numberOption } from '../command.ts';
 import { checkJudges } from '../judge/check.ts';
 import { forecastCost } from '../judge/forecast.ts';
@@ -10,13 +10,13 @@ const tokensMax = 10_000_000;
 export const judge: Command = {
   name: 'judge',
   usage: 'check|forecast -c FILE [options]',
-  summary: 'Compares a judge with labels of people, or forecasts what judges would cost a day.',
+  summary: 'Compares judges with labels of people, or forecasts their daily cost.',
   subcommands: [
     {
       name: 'check',
       usage: 'FILE… -c FILE [options]',
       summary:
-        'Puts labelled runs before the judges of a configuration and says how far they agree with people. With --against it says which of two configurations is better.',
+        'Asks the judges of a configuration about labelled runs and reports their agreement with people. With --against it compares two configurations.',
       options: ['config', 'against', 'labels', 'evaluator', 'timeout', 'format'],
       examples: [
         { does: 'Compares the judges of a configuration with labels:', line: 'tracejury judge check labelled.jsonl -c tracejury.yaml' },
@@ -31,43 +31,47 @@ export const judge: Command = {
       usage: '-c FILE [options]',
       summary: 'Forecasts the daily cost of the judges of a configuration on the stored traffic.',
       options: ['config', 'input-tokens', 'output-tokens', 'format'],
-      examples: [
-        { does: 'Forecasts the cost of a sampling rate before it is deployed:', line: 'tracejury judge forecast -c tracejury.yaml' },
-      ],
+      examples: [{ does: 'Forecasts the cost of a configuration before deployment:', line: 'tracejury judge forecast -c tracejury.yaml' }],
     },
   ],
   examples: [
     { does: 'Compares the judges of a configuration with labels:', line: 'tracejury judge check labelled.jsonl -c tracejury.yaml' },
   ],
   options: {
-    config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose judges are asked, or whose cost is reckoned' },
-    against: { type: 'string', value: 'FILE', summary: 'another configuration, to compare with; exit 1 when that of -c is worse' },
+    config: { type: 'string', short: 'c', value: 'FILE', summary: 'uses the judges of this configuration' },
+    against: { type: 'string', value: 'FILE', summary: 'compares with this configuration, and exits with 1 when that of -c is worse' },
     labels: {
       type: 'string',
       multiple: true,
       value: 'FILE',
-      summary: 'labels that do not stand with their runs, as the API takes annotations; may be repeated',
+      summary: 'reads labels from this file, in the form of annotations of the API; may be repeated',
     },
-    evaluator: { type: 'string', value: 'NAME', summary: 'this evaluator alone' },
-    timeout: { type: 'string', value: 'SECONDS', summary: 'longest wait for one verdict' },
+    evaluator: { type: 'string', value: 'NAME', summary: 'checks this evaluator only' },
+    timeout: { type: 'string', value: 'SECONDS', summary: 'waits at most this long for one verdict' },
     'input-tokens': {
       type: 'string',
       value: 'NUMBER',
-      summary: 'tokens that a verdict, or each vote on one, takes in, instead of an estimate from the stored runs',
+      summary: 'sets the input tokens of each vote (default: an estimate from the stored runs)',
     },
-    'output-tokens': { type: 'string', value: 'NUMBER', summary: 'tokens that it gives out; 200 when left out' },
-    format: { type: 'string', value: 'text|json', summary: 'text (default) or json' },
+    'output-tokens': {
+      type: 'string',
+      value: 'NUMBER',
+      summary: 'sets the output tokens of each vote (default: 200, or those of stored verdicts)',
+    },
+    format: { type: 'string', value: 'text|json', summary: 'writes text (default) or json' },
   },
   positionalsMax: filesMax,
   async run(input) {
     const [action, ...files] = input.positionals;
     const config = textOption(input, 'config');
     if (action !== 'check' && action !== 'forecast')
-      throw new UsageError(action === undefined ? 'Say check or forecast.' : `${JSON.stringify(action)} is neither check nor forecast.`);
-    if (config === undefined) throw new UsageError('-c names the configuration.');
+      throw new UsageError(
+        action === undefined ? 'Name an action: check or forecast.' : `${JSON.stringify(action)} is neither check nor forecast.`,
+      );
+    if (config === undefined) throw new UsageError('Name the configuration with -c.');
     const format = reportFormat(input);
     if (action === 'forecast') {
-      if (files.length > 0) throw new UsageError('forecast reads the store that the configuration names, and no files.');
+      if (files.length > 0) throw new UsageError('forecast reads the store of the configuration and takes no files.');
       return await forecastCost(
         {
           config,

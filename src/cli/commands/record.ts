@@ -1,4 +1,4 @@
-/** `tracejury record`: an OTLP receiver for the length of a command. */
+/** `tracejury record`: runs a command with an OTLP receiver and records its spans. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -27,15 +27,19 @@ export const record: Command = {
   summary: 'Runs a command with an OTLP receiver beside it and writes its spans to a file.',
   examples: [
     { does: 'Records one run of an agent:', line: 'tracejury record -- python agent.py' },
-    { does: 'Records the agents that a test suite runs:', line: 'tracejury record --output spans.jsonl -- pytest' },
+    { does: 'Records the agents of a test suite:', line: 'tracejury record --output spans.jsonl -- pytest' },
   ],
   options: {
     output: {
       type: 'string',
       value: 'FILE',
-      summary: `where the spans go, one OTLP request in JSON a line; default ${outputDefault}. An existing file is replaced`,
+      summary: `writes one OTLP request in JSON a line to this file and replaces an existing one (default: ${outputDefault})`,
     },
-    port: { type: 'string', value: 'N', summary: 'port of OTLP over HTTP, for agents that read no variable; default any free one' },
+    port: {
+      type: 'string',
+      value: 'N',
+      summary: 'listens on this port for OTLP over HTTP, for agents that read no variable (default: a free port)',
+    },
   },
   positionalsMax: wordsMax,
   async run(input: CommandInput): Promise<number> {
@@ -71,11 +75,11 @@ async function opened(file: string, port: number): Promise<RecordingServer> {
   }
 }
 
-/** What was recorded, and what to do next. */
+/** Describes the recording and the next command. */
 async function summary(file: string, { spans, records, rejected, isCut }: Recording, program: string): Promise<readonly string[]> {
   const lost = [
-    ...(rejected === 0 ? [] : [`${rejected} spans or log records broke the protocol and were left out.`]),
-    ...(isCut ? ['The file reached its bound, so later spans were refused: record fewer runs at a time.'] : []),
+    ...(rejected === 0 ? [] : [`The receiver rejected ${rejected} spans or log records that break the protocol.`]),
+    ...(isCut ? ['The file reached its size limit, so the receiver refused later spans: record fewer runs at a time.'] : []),
   ];
   if (spans === 0)
     return [
@@ -84,23 +88,21 @@ async function summary(file: string, { spans, records, rejected, isCut }: Record
     ];
   const { runs } = replayed(readRecorded(await readBodies([file], process.stdin)), { closing: defaultClosing });
   const found = runs.length === 0 ? '⚠ no agent run among them' : runs.length === 1 ? '1 agent run' : `${runs.length} agent runs`;
-  const next = runs.length === 0 ? `${program} inspect ${file} shows what they carry` : `${program} eval ${file} scores them`;
+  const next = runs.length === 0 ? `${program} inspect ${file} shows their content` : `${program} eval ${file} scores them`;
   return [`${file}: ${spans} spans${records === 0 ? '' : ` and ${records} log records`}, ${found}; ${next}.`, ...lost];
 }
 
-// A command that runs with an OTLP endpoint in its environment.
-
-/** The standard variables that would lead an exporter elsewhere, or to a receiver with a certificate. */
+/** Standard variables with which an exporter would send to another endpoint or expect a certificate. */
 const misleading =
   /^OTEL_EXPORTER_OTLP_(?:(?:TRACES|LOGS|METRICS)_)?(?:ENDPOINT|PROTOCOL|HEADERS|CERTIFICATE|CLIENT_KEY|CLIENT_CERTIFICATE|INSECURE)$/;
-/** Batches leave early: some SDKs send nothing when their process exits. */
+/** Short, because some SDKs send nothing at the exit of their process. */
 const batchDelayMs = 200;
-/** As a shell reports a command that a signal has ended. */
+/** The shell convention for a command that a signal has ended. */
 const signalExitBase = 128;
 
 /**
- * The environment with the endpoint as the standard variables name it. A command that asks for gRPC by `OTEL_EXPORTER_OTLP_PROTOCOL` gets
- * gRPC, any other one HTTP with protobuf. Metrics are not sent, because the receiver takes none.
+ * Sets the standard variables to the endpoint. A command with `OTEL_EXPORTER_OTLP_PROTOCOL=grpc` gets gRPC, any other one HTTP with protobuf.
+ * It switches metrics off, for the receiver does not accept them.
  */
 export function agentEnvironment(env: Environment, { http, grpc }: { readonly http: string; readonly grpc: string }): Environment {
   const isGrpc = (env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? env['OTEL_EXPORTER_OTLP_PROTOCOL']) === 'grpc';
@@ -115,7 +117,7 @@ export function agentEnvironment(env: Environment, { http, grpc }: { readonly ht
   };
 }
 
-/** Resolves with the exit code of the command; signals to this process reach it. Rejects where it cannot be started. */
+/** Resolves with the exit code of the command and passes signals to it. Rejects when it cannot start. */
 async function runAgent([command = '', ...args]: readonly string[], env: Environment): Promise<number> {
   const child = spawn(command, args, { stdio: 'inherit', env: { ...env } });
   // A terminal sends Ctrl-C to the command as well.
@@ -132,12 +134,10 @@ async function runAgent([command = '', ...args]: readonly string[], env: Environ
   }
 }
 
-// OTLP receivers that write every request they take to a file, one JSON request a line, as the Collector's file exporter does.
-
 interface RecordingServer {
   readonly http: string;
   readonly grpc: string;
-  /** Stops both receivers after the requests under way, and closes the file. */
+  /** Stops both receivers after the requests in flight, and closes the file. */
   stop(): Promise<Recording>;
 }
 
@@ -146,25 +146,28 @@ interface Recording {
   readonly records: number;
   /** Spans and log records that broke the protocol. */
   readonly rejected: number;
-  /** The file reached its bound, and later requests were refused. */
+  /** `true` when the file reached its size limit. */
   readonly isCut: boolean;
 }
 
 interface RecordingOptions {
   readonly file: string;
-  /** Of OTLP over HTTP; 0: any free port. */
+  /** Of OTLP over HTTP; 0 for any free port. */
   readonly port: number;
   readonly logger: ReceiverLogger;
-  /** Default: as much as the commands that read recordings take. */
+  /** Default: the limit of the commands that read recordings. */
   readonly fileBytesMax?: number;
 }
 
-/** Of one request, as the service has them by default. */
+/** Of one request: the defaults of the service. */
 const limits = { bodyBytes: 16 * 1024 * 1024, inflatedBytes: 64 * 1024 * 1024 } as const;
 const inFlightBytesMax = 4 * limits.inflatedBytes;
 const retryAfterSeconds = 1;
 
-/** Rejects where the file cannot be written or the port is taken. */
+/**
+ * Starts OTLP receivers that write every request to a file, one in JSON a line, as the Collector's file exporter does. Rejects when the file
+ * cannot be written or the port is in use.
+ */
 export async function recordingServer({
   file,
   port,
@@ -209,7 +212,7 @@ export async function recordingServer({
     const [http, grpc] = [await receivers[0].listen(), await receivers[1].listen()];
     return {
       http: http.address,
-      // Exporters read a scheme-less address as one behind TLS.
+      // Exporters use TLS for an address without a scheme.
       grpc: grpc.address.includes('://') ? grpc.address : `http://${grpc.address}`,
       async stop() {
         await stop();

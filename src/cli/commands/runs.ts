@@ -1,4 +1,4 @@
-/** `tracejury runs`: stored runs as lines. */
+/** `tracejury runs`: prints stored runs, one a line. */
 import { existsSync } from 'node:fs';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
@@ -14,7 +14,7 @@ import { oneLine } from '../terminal.ts';
 const limitDefault = 20;
 const limitMax = 10_000;
 const pageMax = 200;
-/** Pages that `--follow` reads each time. It misses a run that closes while more runs than these began after it. */
+/** Pages of one read of `--follow`. It misses a run that closes after more runs than these began. */
 const followPagesMax = 10;
 const readEveryMs = 1_000;
 
@@ -27,16 +27,16 @@ export const runs: Command = {
     { does: 'Shows the runs of one agent as they close:', line: 'tracejury runs --agent travel-agent --follow' },
   ],
   options: {
-    fail: { type: 'boolean', summary: 'only runs that failed a verdict' },
-    agent: { type: 'string', value: 'A', summary: 'only runs of this agent' },
+    fail: { type: 'boolean', summary: 'shows only runs that failed a verdict' },
+    agent: { type: 'string', value: 'A', summary: 'shows only runs of this agent' },
     follow: { type: 'boolean', short: 'f', summary: 'shows the newest runs, oldest first, then each run as it closes, until Ctrl-C' },
-    limit: { type: 'string', value: 'N', summary: `most runs; default ${limitDefault}` },
-    format: { type: 'string', value: 'text|json', summary: 'text (default), or one JSON object a line as /api/v1/runs has it' },
+    limit: { type: 'string', value: 'N', summary: `shows at most this number of runs (default: ${limitDefault})` },
+    format: { type: 'string', value: 'text|json', summary: 'writes text (default), or one JSON object of /api/v1/runs a line' },
     config: {
       type: 'string',
       short: 'c',
       value: 'FILE',
-      summary: 'configuration that names the store; default sqlite:./tracejury-data/tracejury.db',
+      summary: 'reads the store of this configuration (default: sqlite:./tracejury-data/tracejury.db)',
     },
   },
   positionalsMax: 0,
@@ -86,14 +86,14 @@ function settingsOf(input: CommandInput): Settings {
 async function list(store: Store, settings: Settings, { say, complain }: CommandInput): Promise<ExitCode> {
   const found = await newest(store, settings, settings.limit);
   for (const run of found) say(settings.write(run));
-  if (found.length === 0) complain(settings.fail || settings.agent !== undefined ? 'No stored run fits.' : 'No run is stored yet.');
+  if (found.length === 0) complain(settings.fail || settings.agent !== undefined ? 'No stored run matches.' : 'The store has no run yet.');
   return 0;
 }
 
-/** Until a signal. Prints a run again when late spans or a judge give it another revision. */
+/** Prints runs until a signal, and a run again when late spans or a judge give it another revision. */
 async function follow(store: Store, settings: Settings, { say }: CommandInput): Promise<ExitCode> {
-  const ended = Promise.withResolvers<void>();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.resolve());
+  const shutdown = Promise.withResolvers<void>();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => shutdown.resolve());
   let printed = new Set<string>();
   let first = true;
   const following = periodicTask({
@@ -109,10 +109,10 @@ async function follow(store: Store, settings: Settings, { say }: CommandInput): 
       for (const run of (first ? found.slice(0, settings.limit) : found).toReversed()) say(settings.write(run));
       [printed, first] = [read, false];
     },
-    onFault: ended.reject,
+    onFault: shutdown.reject,
   });
   try {
-    await ended.promise;
+    await shutdown.promise;
   } finally {
     await following.stop();
   }
@@ -135,11 +135,10 @@ async function newest(store: Store, { fail, agent }: Settings, limit: number): P
   return found;
 }
 
-// A stored run on one line: its end in local time, the outcome, the agent, what failed and why, and its trace.
-
 const agentChars = 28;
 const reasonChars = 160;
 
+/** The end in local time, the outcome, the agent, the failed verdicts with their reasons, the trace. */
 function runLine(run: RunRow): string {
   const ended = new Date(run.endedAt / 1_000);
   const time = [ended.getHours(), ended.getMinutes(), ended.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':');
@@ -154,7 +153,7 @@ function mark(verdicts: readonly StoredVerdict[]): string {
   return verdicts.some(({ verdict }) => verdict === 'pass' || verdict === 'raw') ? '✓' : '·';
 }
 
-/** Failed verdicts come first; a run without a score says so. */
+/** Lists failed verdicts, otherwise counts. */
 function outcome({ verdicts, status, completeness }: RunRow): string {
   const of = (word: StoredVerdict['verdict']): readonly StoredVerdict[] => verdicts.filter(({ verdict }) => verdict === word);
   const [failed, errors] = [of('fail'), of('error')];

@@ -1,4 +1,4 @@
-/** `tracejury serve`: the service, until a signal ends it. */
+/** `tracejury serve`: runs the service until a signal. */
 import { once } from 'node:events';
 import { pino, type Logger } from 'pino';
 import { evaluators } from '../../../evaluators/index.ts';
@@ -18,11 +18,11 @@ import { JuryError } from '../../model/errors.ts';
 function flagsOf(input: CommandInput): ConfigFlags {
   const [port, logLevel] = [textOption(input, 'port'), textOption(input, 'log-level')];
   if (port !== undefined && (!/^\d{1,5}$/.test(port) || Number(port) > 65_535))
-    throw new UsageError(`--port ${JSON.stringify(port)} is no port. Write a whole number from 0 to 65535.`);
+    throw new UsageError(`--port ${JSON.stringify(port)} is not a port. Write a whole number from 0 to 65535.`);
   return { ...(port === undefined ? {} : { port: Number(port) }), ...(logLevel === undefined ? {} : { logLevel }) };
 }
 
-/** JSON lines go out as the logger writes them. */
+/** Writes JSON lines, or readable lines for people. */
 function loggerOf({ log: { level } }: Config, isReadable: boolean, env: Environment): Logger {
   if (!isReadable) return pino({ level });
   const colours = hasColours(process.stdout.isTTY, env);
@@ -32,30 +32,30 @@ function loggerOf({ log: { level } }: Config, isReadable: boolean, env: Environm
 export const serve: Command = {
   name: 'serve',
   usage: '[-c FILE] [--port N] [--log-level LEVEL]',
-  summary: 'Runs the service: takes spans in, scores runs, sends scores out.',
+  summary: 'Runs the service: receives spans, scores runs, sends scores.',
   examples: [
-    { does: 'Listens on loopback, with every default:', line: 'tracejury serve' },
+    { does: 'Listens on loopback with the defaults:', line: 'tracejury serve' },
     { does: 'Uses a configuration:', line: 'tracejury serve -c tracejury.yaml' },
-    { does: 'Takes OTLP over HTTP on another port, and says more:', line: 'tracejury serve --port 14318 --log-level debug' },
+    { does: 'Listens for OTLP over HTTP on another port, with a verbose log:', line: 'tracejury serve --port 14318 --log-level debug' },
   ],
   options: {
-    config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration; without it every default holds' },
-    port: { type: 'string', value: 'N', summary: 'port of OTLP over HTTP, in place of that of listen.otlp_http; 0: any free one' },
-    'log-level': { type: 'string', value: 'LEVEL', summary: 'in place of log.level: trace, debug, info, warn, error, fatal or silent' },
+    config: { type: 'string', short: 'c', value: 'FILE', summary: 'reads this configuration (default: all defaults)' },
+    port: { type: 'string', value: 'N', summary: 'replaces the port of listen.otlp_http; 0 chooses a free port' },
+    'log-level': { type: 'string', value: 'LEVEL', summary: 'replaces log.level: trace, debug, info, warn, error, fatal or silent' },
   },
   positionalsMax: 0,
   async run(input: CommandInput): Promise<ExitCode> {
     const { env, say, complain } = input;
     const file = textOption(input, 'config');
     const flags = flagsOf(input);
-    // From the beginning until the process ends: without a listener the signal would end the process.
+    // Without a listener the signal would end the process during the start.
     const hangups = { early: false, reload: (): void => void (hangups.early = true) };
     process.on('SIGHUP', () => hangups.reload());
     const source = file === undefined ? undefined : watchedFile({ file, env, evaluators, flags });
     const { config, fingerprints, warnings } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators, flags }));
     if (warnings.length > 0) complain(warningsText(warnings));
     const isReadable = config.log.format === 'pretty' || (config.log.format === 'auto' && process.stdout.isTTY);
-    // Sentences of verdicts may quote a run: they go to a person's terminal, never to a file of logs.
+    // Explanations of verdicts may quote a run: they go to a terminal, never to a log file.
     const terminal = { colours: hasColours(process.stdout.isTTY, env), say, clock, sleep };
     const logger = loggerOf(config, isReadable, env);
     const running = service({
@@ -84,7 +84,7 @@ export const serve: Command = {
       say(`Data         ${dataText(config)}`);
       say(`Evaluators   ${config.evaluators.map(({ configured }) => configured.name).join(', ')}`);
       if (isReadable) for (const line of whatIsOn(config)) say(line);
-      logger.info(connections, 'connections are bounded by the descriptor limit');
+      logger.info(connections, 'the descriptor limit bounds connections');
       await stopSignal;
     } finally {
       await running.stop();
@@ -93,15 +93,13 @@ export const serve: Command = {
   },
 };
 
-// An address that cannot be listened on, in words: the most common reason why a first start fails.
-
 const listeners = [
   ['otlpHttp', 'listen.otlp_http', '--port or '],
   ['otlpGrpc', 'listen.otlp_grpc', ''],
   ['console', 'listen.console', ''],
 ] as const;
 
-/** LISTEN_FAILED with what to do about this address. */
+/** LISTEN_FAILED with advice on the address. */
 class ListenFault extends JuryError {
   readonly #todo: string;
 
@@ -122,11 +120,11 @@ interface ListenError extends Error {
   readonly hostname?: string;
 }
 
-/** The error itself when it is about something else. */
+/** Explains a failed listen: the most common reason why a first start fails. Gives any other error back. */
 function listenFault(error: unknown, listen: Config['listen']): unknown {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
   if (error.syscall !== 'listen' && error.syscall !== 'getaddrinfo') return error;
-  // The system names the address and the port, of which 0 is left out; a lookup of a name that fails has the name alone.
+  // The error has the address and the port, unless that is 0; a failed lookup has the name only.
   const { port, address: host, hostname = host } = error as ListenError;
   const [name, key, flag] =
     listeners.find(([one]) => (port === undefined ? listen[one].host === hostname : listen[one].port === port)) ?? [];
@@ -148,8 +146,8 @@ function listenFault(error: unknown, listen: Config['listen']): unknown {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new ListenFault(
-        `${address.host} (${key}) is no address of this machine.`,
-        `Name one that it has, such as 127.0.0.1, with ${key} in the configuration.`,
+        `${address.host} (${key}) is not an address of this machine.`,
+        `Choose an address of this machine, such as 127.0.0.1, with ${key} in the configuration.`,
         error,
       );
     default:

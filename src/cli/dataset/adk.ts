@@ -1,6 +1,6 @@
 /**
- * Eval sets of the Agent Development Kit: an object with `eval_cases`, each a conversation of invocations; an invocation is one run. The
- * older test files, lists of `query`, `expected_tool_use` and `reference`, are read too.
+ * Reads eval sets of the Agent Development Kit: an object with `eval_cases`, each a conversation of invocations. An invocation is one run. Also
+ * reads the older test files: lists of `query`, `expected_tool_use` and `reference`.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import {
@@ -47,7 +47,7 @@ function evalCase(entry: JsonObject, where: string, { faults, leftOut }: Problem
   const turns = presentMember(entry, 'conversation');
   if (!isJsonArray(turns)) {
     if (presentMember(entry, 'conversation_scenario') === undefined) faults.push(`${where}.conversation is missing`);
-    else leftOut.push(`${where} has a scenario that a simulated user plays, and expects nothing of one run`);
+    else leftOut.push(`${where} has a scenario for a simulated user and no expectation of a single run`);
     return [];
   }
   return turns.flatMap((turn, at): readonly ImportedExample[] => {
@@ -90,7 +90,7 @@ function invocation(
   };
 }
 
-/** Calls in a list of their own, or among the events of the invocation. */
+/** Reads calls from their own list, or from the events of the invocation. */
 function toolUses(data: JsonObject): JsonValue | undefined {
   const events = presentMember(data, 'invocation_events');
   if (!isJsonArray(events)) return presentMember(data, 'tool_uses');

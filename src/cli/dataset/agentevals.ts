@@ -1,6 +1,6 @@
 /**
- * Reference trajectories of agentevals: lists of messages in the OpenAI form, alone or as `reference_outputs` beside `outputs` and
- * `inputs`. Examples of a LangSmith data set, whose `outputs` are the reference, are read too, and messages in LangChain's short form.
+ * Reads reference trajectories of agentevals: lists of OpenAI-format messages, alone or as `reference_outputs` beside `outputs` and `inputs`.
+ * Also reads examples of a LangSmith dataset, whose `outputs` are the reference, and LangChain's short form of messages.
  */
 import { readMessages } from '../../../evaluators/expectation/messages.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
@@ -47,7 +47,7 @@ function example(entry: JsonObject, where: string, faults: string[]): readonly I
   ];
 }
 
-/** The last message of the user is the input where the entry has none: it identifies the run. */
+/** Without an input of the entry, the last message of the user identifies the run. */
 function inputOf(entry: JsonObject, messages: readonly JsonObject[]): JsonValue | undefined {
   const given = presentMember(entry, 'inputs');
   const texts = isJsonObject(given) ? Object.values(given).filter((one) => typeof one === 'string') : [];

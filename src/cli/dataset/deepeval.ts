@@ -1,4 +1,4 @@
-/** Goldens and test cases of DeepEval as JSON: a list, or an object with `goldens` or `test_cases`. */
+/** Reads goldens and test cases of DeepEval: a list, or an object with `goldens` or `test_cases`. */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
 import {
   type CallNames,
@@ -63,7 +63,7 @@ function example(entry: JsonObject, where: string, faults: string[]): ImportedEx
   };
 }
 
-/** What the answer may rest on, in one text or several. What was retrieved in fact is `retrieval_context`, and no expectation. */
+/** Reads `context`, the expected facts. `retrieval_context` has the retrieved texts and is no expectation. */
 function contextIn(entry: JsonObject, where: string, faults: string[]): readonly string[] | undefined {
   const context = presentMember(entry, 'context') ?? [];
   const given: readonly JsonValue[] = isJsonArray(context) ? context : [context];

@@ -1,4 +1,4 @@
-/** Datasets of Dokimos as JSON: an object with `examples`, each with one input and output or with maps of them, and metadata. */
+/** Reads datasets of Dokimos: an object with `examples`, each with an input and an output or with maps of them, and metadata. */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
 import {
   type CallNames,
@@ -81,7 +81,7 @@ function mapOf(
   return single === undefined ? undefined : { [one === 'input' ? 'input' : 'output']: single };
 }
 
-/** Under the name `output`, else what else is expected: the only value, or all of them by name. */
+/** The value `output`, else the only other value, else all other values by name. */
 function outputOf(outputs: JsonObject): JsonValue | undefined {
   const named = presentMember(outputs, 'output');
   const left = others(outputs, ['output', 'tool_calls']);

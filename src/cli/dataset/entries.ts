@@ -1,8 +1,8 @@
-/** The contract of a format of other libraries' test sets: its examples, and the recorded runs beside them, in our own form. */
+/** The contract of a reader for test sets of other libraries, and helpers for their members. */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
 
 export interface SetFormat {
-  /** As `--from` names it. */
+  /** The value of `--from`. */
   readonly name: string;
   readonly summary: string;
   readonly read: (value: JsonValue) => ImportedSet;
@@ -10,14 +10,14 @@ export interface SetFormat {
 
 export interface ImportedSet {
   readonly examples: readonly ImportedExample[];
-  /** What cannot be taken over, with its place: nothing is written. */
+  /** Faults with their place; with one, the command writes nothing. */
   readonly faults: readonly string[];
-  /** Entries that have no counterpart here, with the reason: the others are written. */
+  /** Entries without a counterpart, with the reason; the command writes the others. */
   readonly leftOut: readonly string[];
 }
 
 export interface ImportedExample {
-  /** Absent: its number in the file. */
+  /** Default: its number in the file. */
   readonly id?: string;
   readonly input?: JsonValue;
   readonly expect?: JsonObject;
@@ -27,13 +27,11 @@ export interface ImportedExample {
   readonly tags?: JsonValue;
   /** The other members of the entry. */
   readonly metadata?: JsonObject;
-  /** The run of the entry, as an agent trace that `tracejury eval` reads; undefined when the entry has none. */
+  /** The recorded run as an agent trace for `tracejury eval`. */
   readonly run?: JsonObject;
 }
 
-// Members of foreign entries: names in snake_case or camelCase, null as if it were not there.
-
-/** A member under its snake_case name or the same in camelCase. */
+/** Reads a member by its snake_case name or the same in camelCase; null counts as absent. */
 export function presentMember(object: JsonObject, name: string): JsonValue | undefined {
   const value = member(object, name) ?? member(object, camelCase(name));
   return value === null ? undefined : value;
@@ -45,34 +43,34 @@ export function presentText(object: JsonObject, name: string): string | undefine
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** The members that no name of the list takes, those that are null left out; undefined when none is left. */
+/** The other members without empty values; `undefined` when there are none. */
 export function others(object: JsonObject, names: readonly string[]): JsonObject | undefined {
   const taken = new Set(names.flatMap((name) => [name, camelCase(name)]));
   const left = Object.entries(object).filter(([key, value]) => !taken.has(key) && !isEmpty(value));
   return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
-/** The object without undefined members; undefined when none is left. */
+/** The object without `undefined` members; `undefined` when it is empty. */
 export function filled(members: { readonly [key: string]: JsonValue | undefined }): JsonObject | undefined {
   const entries = Object.entries(members).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** The list of a file: the value itself, or the first of these members that is one. Undefined when there is none. */
+/** The value itself when it is a list, or the first member that is one. */
 export function listIn(value: JsonValue, names: readonly string[]): readonly JsonValue[] | undefined {
   if (isJsonArray(value)) return value;
   if (!isJsonObject(value)) return undefined;
   return names.map((name) => presentMember(value, name)).find(isJsonArray);
 }
 
-/** Where its own calls name members otherwise. */
+/** Names of the members of a call in the format. */
 export interface CallNames {
   readonly name: string;
   readonly arguments: string;
   readonly result?: string;
 }
 
-/** A list of tool calls in our form; a bare text is a name. Undefined: there is no list. */
+/** Reads a list of tool calls; a text is the name of a tool. */
 export function callsIn(
   value: JsonValue | undefined,
   where: string,

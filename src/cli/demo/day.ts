@@ -1,4 +1,4 @@
-/** A day of simulated runs: which scenarios, with which words, when. Pure: the same seed gives the same day. */
+/** Simulates a day of runs. The same seed gives the same day. */
 import {
   agents,
   type CallOutcome,
@@ -13,9 +13,9 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../.
 
 interface DayOptions {
   readonly seed: number;
-  /** Runs of agents that no other agent called; sub-agents come on top. */
+  /** Runs without those of sub-agents. */
   readonly runs: number;
-  /** The last run ends then. */
+  /** End of the last run. */
   readonly endUnixMs: number;
 }
 
@@ -26,7 +26,7 @@ interface Placed<Item> {
 
 export interface Day {
   readonly runs: readonly Placed<SimulatedRun>[];
-  /** Requests to a web server that have nothing to do with agents: when each began. */
+  /** Starts of web requests without agents. */
   readonly webRequests: readonly number[];
 }
 
@@ -38,7 +38,7 @@ const runsPerWebRequest = 12;
 export function simulatedDay({ seed, runs, endUnixMs }: DayOptions): Day {
   const random = seeded(seed);
   const conversations: (readonly SimulatedRun[])[] = [];
-  // Each scenario comes once before chance decides, so that even a short day has them all.
+  // Each scenario comes once before the random choice, so that even a short day has them all.
   const openers = scenarios.filter(({ weight }) => weight > 0);
   for (let made = 0, at = 0; made < runs; at++) {
     const conversation = conversationOf(openers[at] ?? weighted(openers, random), random).slice(0, runs - made);
@@ -53,7 +53,7 @@ export function simulatedDay({ seed, runs, endUnixMs }: DayOptions): Day {
   return { runs: placed.sort((a, b) => a.startUnixMs - b.startUnixMs), webRequests };
 }
 
-/** A conversation ends at a given moment; its earlier turns come before it. */
+/** Places the turns of a conversation backwards from its end. */
 function placedBefore(conversation: readonly SimulatedRun[], endUnixMs: number): readonly Placed<SimulatedRun>[] {
   const placed: Placed<SimulatedRun>[] = [];
   let end = endUnixMs;
@@ -135,8 +135,7 @@ function shuffled<Item>(items: readonly Item[], random: Random): readonly Item[]
   return mixed;
 }
 
-// Words that make the runs of one scenario different from each other.
-
+/** Words that distinguish the runs of one scenario. */
 interface Words {
   readonly [name: string]: string | number;
 }
@@ -186,17 +185,15 @@ function filled(value: JsonValue, words: Words): JsonValue {
   return whole === undefined ? filledText(value, words) : (words[whole] ?? value);
 }
 
-// Chance that can be repeated: the same seed gives the same choices.
-
 export interface Random {
-  /** At least 0, below 1. */
+  /** From 0 to below 1. */
   next(): number;
   /** A whole number, both ends included. */
   between(least: number, most: number): number;
   pick<Item>(items: readonly Item[]): Item;
 }
 
-/** Mulberry32: small, and even enough for a demonstration. */
+/** Mulberry32: the same seed gives the same numbers. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

@@ -1,14 +1,14 @@
-/** A simulated run of an agent: what it was asked, what it did, how each call ended. Spans are written from it, in the form of its SDK. */
+/** Simulated runs as data: agents, scenarios and calls. `spans.ts` writes them in the form of an SDK. */
 import type { ToolDefinition } from '../../model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 
-/** How the agent is instrumented; the forms of spans stand in `sdks.ts`. */
+/** The instrumentation of the agent, see `sdks.ts`. */
 export type SdkName = 'plain' | 'flattened' | 'conventions' | 'ai_sdk';
 
 export type CallOutcome =
   | { readonly kind: 'returned'; readonly result: JsonValue }
   | { readonly kind: 'failed'; readonly message: string }
-  /** The model asked for it, and then the process died. */
+  /** A requested call before the process died. */
   | { readonly kind: 'lost' };
 
 export interface SimulatedCall {
@@ -36,33 +36,31 @@ interface SimulatedAgent {
 
 export interface SimulatedRun {
   readonly agent: SimulatedAgent;
-  /** Which scenario it was made from. */
+  /** Name of the scenario. */
   readonly scenario: string;
   readonly input: string;
   readonly sessionId?: string;
-  /** Each is one model call that asked for tools, with the calls that followed. */
+  /** Each is one model call with its tool calls. */
   readonly turns: readonly SimulatedTurn[];
-  /** The last model call: the answer. */
+  /** Duration of the last model call. */
   readonly answerMs: number;
-  /** Absent: it broke off before it answered. */
+  /** Absent when the run broke off. */
   readonly answer?: string;
 }
 
-/** How long a run takes from its first to its last moment. */
+/** The duration of a run. */
 export function tookMs(run: SimulatedRun): number {
   const turns = run.turns.reduce((sum, turn) => sum + turn.thoughtMs + turn.calls.reduce((calls, call) => calls + callMs(call), 0), 0);
   return edgeMs + turns + (run.answer === undefined ? 0 : run.answerMs) + edgeMs;
 }
 
-/** Before its first and after its last step an agent does this and that. */
+/** Time of an agent before its first and after its last step. */
 export const edgeMs = 2;
 
 export function callMs({ by, tookMs: own, outcome }: SimulatedCall): number {
   if (outcome.kind === 'lost') return 0;
   return by === undefined ? own : tookMs(by) + edgeMs;
 }
-
-// The agents of the demonstration and their tools.
 
 const text = { type: 'string' } as const;
 
@@ -141,35 +139,33 @@ export const agents = {
 
 type AgentName = keyof typeof agents;
 
-// What the agents of the demonstration do, good and bad, as data. `{word}` in a text is replaced by a word of `words.ts`; a value that is
-// nothing but `{word}` takes the word's own type.
-
+/** `{word}` in a text stands for a word of the run; a value of only `{word}` takes the type of the word. A call without an outcome is lost. */
 export interface ScenarioCall {
   readonly tool: string;
   readonly arguments: JsonObject;
-  /** What it returns. */
+  /** The result. */
   readonly gives?: JsonValue;
-  /** Why it fails. */
+  /** The error message. */
   readonly fails?: string;
-  /** The scenario of the agent that does the work; what that one answers is the result. Neither this nor the others: the process died. */
+  /** The scenario of a sub-agent whose answer is the result. */
   readonly by?: string;
 }
 
 export interface Scenario {
   readonly name: string;
   readonly agent: AgentName;
-  /** How often it occurs, relative to the others; 0: only as part of another one. */
+  /** Relative frequency; 0 for a scenario that is only part of others. */
   readonly weight: number;
   readonly input: string;
-  /** One list of calls for each time the model asks for tools. */
+  /** One list of calls for each model call with tools. */
   readonly turns: readonly (readonly ScenarioCall[])[];
-  /** Absent: the run breaks off. */
+  /** Absent when the run breaks off. */
   readonly answer?: string;
   /** The next turn of the same user in the same session. */
   readonly next?: string;
-  /** Milliseconds of its first model call, where that is what it is about. */
+  /** Duration of a slow first model call. */
   readonly slowMs?: number;
-  /** Evaluators that find a fault; all others that can score pass. */
+  /** Evaluators that find a fault; all others pass or skip. */
   readonly faults: readonly ('tool_call_validity' | 'tool_error' | 'tool_efficiency')[];
 }
 

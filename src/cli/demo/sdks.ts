@@ -1,4 +1,4 @@
-/** The contract of a simulated SDK: the spans that it makes of a run. */
+/** The simulated SDKs of the demo, one for each kind of instrumentation. */
 import type { CallOutcome, SdkName, SimulatedCall, SimulatedRun } from './scenarios.ts';
 import { type JsonObject, jsonText, parseJson, plainText } from '../../model/json.ts';
 import type { AttributeValue, SpanKind } from '../../model/span.ts';
@@ -14,7 +14,7 @@ export interface Sdk {
   /** Its spans carry tool definitions. */
   readonly carriesTools: boolean;
   agent(run: SimulatedRun): SpanData;
-  /** The model call that asked for the tools of a turn, or that answered, for the number after the last turn. Absent when its spans carry no model calls. */
+  /** The model call of a turn; the number after the last turn is that of the answer. Absent when the SDK records no model calls. */
   readonly model?: (run: SimulatedRun, turn: number, callId: CallId) => SpanData;
   tool(run: SimulatedRun, call: SimulatedCall, callId: string): SpanData;
 }
@@ -25,8 +25,6 @@ export interface Attributes {
 
 /** The model's id of a call, by the number of the turn and of the call in it. */
 type CallId = (turn: number, call: number) => string;
-
-// The conversation between an agent and its model, as far as it has come before a model call.
 
 type SimulatedMessage =
   | { readonly role: 'system' | 'user' | 'assistant'; readonly text: string }
@@ -39,7 +37,7 @@ interface RequestedTool {
   readonly argumentsText: string;
 }
 
-/** What the model is sent in a turn: instructions, question, and everything since. */
+/** The messages to the model in a turn: instructions, question and everything since. */
 function historyBefore(run: SimulatedRun, turn: number, callId: CallId): readonly SimulatedMessage[] {
   return [
     { role: 'system', text: run.agent.system },
@@ -47,7 +45,7 @@ function historyBefore(run: SimulatedRun, turn: number, callId: CallId): readonl
     ...run.turns
       .slice(0, turn)
       .flatMap((one, index): readonly SimulatedMessage[] => [
-        { role: 'asks', calls: askedIn(one.calls, index, callId) },
+        { role: 'asks', calls: requestedIn(one.calls, index, callId) },
         ...one.calls.map(
           (call, at) => ({ role: 'tool', id: callId(index, at), tool: call.tool, text: outcomeText(call.outcome) }) as const,
         ),
@@ -60,14 +58,14 @@ function replyIn(run: SimulatedRun, turn: number, callId: CallId): SimulatedMess
   const asking = run.turns[turn];
   return asking === undefined
     ? { role: 'assistant', text: run.answer ?? '' }
-    : { role: 'asks', calls: askedIn(asking.calls, turn, callId) };
+    : { role: 'asks', calls: requestedIn(asking.calls, turn, callId) };
 }
 
-function askedIn(calls: readonly SimulatedCall[], turn: number, callId: CallId): readonly RequestedTool[] {
+function requestedIn(calls: readonly SimulatedCall[], turn: number, callId: CallId): readonly RequestedTool[] {
   return calls.map((call, at) => ({ id: callId(turn, at), tool: call.tool, argumentsText: jsonText(call.arguments) }));
 }
 
-/** A result as the model receives it. */
+/** A result in the form for the model. */
 function outcomeText(outcome: CallOutcome): string {
   if (outcome.kind === 'returned') return plainText(outcome.result);
   return outcome.kind === 'failed' ? `error: ${outcome.message}` : '';
@@ -86,8 +84,7 @@ function tokensIn(messages: readonly SimulatedMessage[]): number {
   return Math.max(1, Math.ceil(letters / 4));
 }
 
-// The Vercel AI SDK, version 5.
-
+/** The Vercel AI SDK, version 5. */
 const aiSdk: Sdk = {
   scope: 'ai',
   carriesTools: true,
@@ -165,8 +162,7 @@ function aiSdkMessage(one: SimulatedMessage): JsonObject {
   return { role: one.role, content: one.role === 'user' ? [{ type: 'text', text: one.text }] : one.text };
 }
 
-// The OpenTelemetry GenAI conventions, with content on the spans.
-
+/** The OpenTelemetry GenAI conventions, with content on the spans. */
 const conventions: Sdk = {
   scope: 'demo.agents',
   carriesTools: true,
@@ -238,8 +234,7 @@ function genAiMessage(one: SimulatedMessage): JsonObject {
   };
 }
 
-// OpenInference: messages flattened into attribute keys.
-
+/** OpenInference: messages flattened into attribute keys. */
 const flattened: Sdk = {
   scope: 'openinference.instrumentation.openai_agents',
   carriesTools: true,
@@ -311,8 +306,7 @@ function members(message: SimulatedMessage): JsonObject {
   return Object.assign({ role: 'assistant' }, ...calls) as JsonObject;
 }
 
-// Spans made by hand: a name, what went in, what came out. They carry neither model calls nor tool schemas.
-
+/** Manual instrumentation: a name, an input, an output, without model calls and tool schemas. */
 const plain: Sdk = {
   scope: 'demo.handmade',
   carriesTools: false,
@@ -334,7 +328,5 @@ const plain: Sdk = {
     },
   }),
 };
-
-// The simulated SDKs of the demonstration, one for each kind of instrumentation.
 
 export const sdks: { readonly [name in SdkName]: Sdk } = { plain, flattened, conventions, ai_sdk: aiSdk };

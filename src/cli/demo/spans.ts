@@ -1,4 +1,4 @@
-/** Spans of a simulated run, as the SDK of its agent would send them. Ids come from outside: real ones by chance, in tests by count. */
+/** Makes the spans of a simulated run in the form of the SDK of its agent. The caller gives the ids. */
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { Attributed, AttributeValue, Resource, Span, SpanEvent, SpanKind, SpanStatus } from '../../model/span.ts';
 import { type Attributes, type Sdk, sdks, type SpanData } from './sdks.ts';
@@ -17,7 +17,7 @@ interface Place {
   readonly startUnixMs: number;
 }
 
-/** The spans of one run and of the agents that it calls, in the order in which they end, as exporters send them. */
+/** The spans of one run and its sub-agents, in the order of their ends, as exporters send them. */
 export function spansOfRun(run: SimulatedRun, startUnixMs: number, ids: Ids): readonly Span[] {
   const resource = attributed({
     'service.name': `${run.agent.name}-service`,
@@ -27,7 +27,7 @@ export function spansOfRun(run: SimulatedRun, startUnixMs: number, ids: Ids): re
   return agentSpans(run, { ids, resource, traceId: ids.traceId(), startUnixMs });
 }
 
-/** A request to a web server and the database call in it: no agent is at work. */
+/** A web request with a database call, without an agent. */
 export function spansOfWebRequest(startUnixMs: number, ids: Ids): readonly Span[] {
   const resource = attributed({ 'service.name': 'web-shop' });
   const scope = '@opentelemetry/instrumentation-http';
@@ -79,7 +79,7 @@ function toolSpans(sdk: Sdk, run: SimulatedRun, call: SimulatedCall, id: string,
   return [...agentSpans(call.by, { ...place, parentSpanId: tool.spanId, startUnixMs: place.startUnixMs + edgeMs / 2 }), tool];
 }
 
-/** The model's id of a call. It differs between the traces of a day, as real ones do. */
+/** The model's id of a call; it differs between traces, as real ids do. */
 function callId(turn: number, call: number, traceId: TraceId): string {
   return `call_${traceId.slice(0, 12)}_${turn}${call}`;
 }

@@ -1,4 +1,4 @@
-/** Posts spans in batches, as an exporter does: it retries when the service asks for it, within bounds. */
+/** Sends the spans of the demo, and writes the summary of their verdicts. */
 import type { Evaluability } from '../inspect/inspection.ts';
 import { oneLine } from '../terminal.ts';
 import { columns } from '../run.ts';
@@ -31,6 +31,7 @@ const firstPauseMs = 500;
 const whyCharsMax = 300;
 const answerBytesMax = 64 * 1024;
 
+/** Posts spans in batches and retries within bounds when the service asks for it. */
 export async function sendSpans(spans: readonly Span[], options: SendOptions): Promise<Sent> {
   const http = httpClient();
   let bytes = 0;
@@ -72,20 +73,18 @@ async function post(body: Buffer, http: HttpClient, { url, headers, sleep }: Sen
   return { kind: 'refused', why: `${why} (after ${triesMax} tries)` };
 }
 
-/** What the service asks for in seconds; without a word from it, twice as long each time. */
+/** The Retry-After of the service, otherwise exponential backoff. */
 function pauseMs(retryAfter: string | undefined, tried: number): number {
   const seconds = retryAfter === undefined ? Number.NaN : Number(retryAfter);
   return Math.min(retryAfterMsMax, Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : firstPauseMs * 2 ** tried);
 }
 
-/** Why no answer came. */
 function failureText(answer: Extract<HttpAnswer, { readonly kind: 'unanswered' }>): string {
   if (answer.reason === 'timed_out') return `no answer within ${answer.afterMs / 1_000} s`;
   return answer.reason === 'failed' ? answer.code : 'stopped';
 }
 
-// What a service has counted, read from its metrics page.
-
+/** Counters of a service, from its metrics page. */
 export interface Counts {
   readonly runs: number;
   readonly verdicts: readonly VerdictCount[];
@@ -112,11 +111,11 @@ export async function readCounts(consoleUrl: string): Promise<ReadCounts> {
   http.stop();
   if (answer.kind === 'unanswered') return { kind: 'unreadable', why: failureText(answer) };
   const { status, body, isCut } = answer;
-  if (status >= 300) return { kind: 'unreadable', why: status === 401 ? 'it wants a token' : `it answers ${status}` };
+  if (status >= 300) return { kind: 'unreadable', why: status === 401 ? 'it needs a token' : `it answers ${status}` };
   return isCut ? { kind: 'unreadable', why: 'it is too large' } : { kind: 'read', counts: countsIn(body.toString()) };
 }
 
-/** Of the whole page only the counters of runs and verdicts. */
+/** Reads the counters of runs and verdicts from the page. */
 export function countsIn(page: string): Counts {
   const results = nameOf('tracejury.evaluation.results');
   const runs = nameOf('tracejury.runs');
@@ -137,7 +136,7 @@ export function countsIn(page: string): Counts {
   return { runs: runCount, verdicts };
 }
 
-/** What was counted between two looks. */
+/** The difference of two readings. */
 export function countsBetween(before: Counts, after: Counts): Counts {
   const key = ({ evaluator, agent, label }: VerdictCount): string => JSON.stringify([evaluator, agent, label]);
   const known = new Map<string, number>();
@@ -176,8 +175,6 @@ function sample(line: string): { readonly labels: ReadonlyMap<string, string>; r
   };
 }
 
-// What came of the demonstration, in a few lines: verdicts, worst agents, one failed run explained, where to look next.
-
 export interface FailedRun {
   readonly run: Run;
   readonly evaluability: readonly Evaluability[];
@@ -209,7 +206,7 @@ export function verdictLines(verdicts: readonly VerdictCount[]): readonly string
   ];
 }
 
-/** By the share of failed verdicts among those that passed or failed. */
+/** Ranks agents by their share of failed verdicts among those that pass or fail. */
 export function worstAgentLines(verdicts: readonly VerdictCount[]): readonly string[] {
   const agents = [...new Set(verdicts.map(({ agent }) => agent))].map((agent) => {
     const failed = sum(verdicts, (one) => one.agent === agent && one.label === 'fail');

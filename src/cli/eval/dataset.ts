@@ -1,4 +1,4 @@
-/** The text of a dataset → its value, whose every part knows its line and column. YAML, JSON, or JSON lines. */
+/** Reads datasets from YAML, JSON or JSON lines: a list of examples, or an object with one. Faults have their line and column. */
 import { readFileSync, statSync } from 'node:fs';
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
@@ -19,7 +19,7 @@ import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, parseJson } from '../../model/json.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 
-/** Line and column from 1, and the line itself. */
+/** Line and column count from 1; `source` is the line. */
 type TextPlace = Pick<ConfigFault, 'line' | 'column' | 'source'>;
 
 /** The place of a value or of its key; for an absent one, the place of the nearest value around it. */
@@ -30,10 +30,10 @@ interface LocatedText {
   readonly locate: Locate;
 }
 
-/** A few aliases of aliases can stand for billions of values. */
+/** Nested aliases can expand to billions of values. */
 const aliasesMax = 100;
 const syntaxFaultsMax = 20;
-/** Larger JSON texts get no places: finding them takes seconds a megabyte. */
+/** Larger JSON texts get no places: the search takes seconds a megabyte. */
 const locatedCharsMax = 16 * 1024 * 1024;
 /** Characters of a line that a fault quotes. */
 const sourceCharsMax = 200;
@@ -46,14 +46,14 @@ function datasetText(file: string, text: string): LocatedText {
   return json === undefined ? yamlText(file, text) : { value: json, locate: locatorOf(text) };
 }
 
-/** Undefined: the text is one document. */
+/** `undefined` when the text is one document. */
 function jsonLines(file: string, text: string): LocatedText | undefined {
   const lines = text.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [{ line, number: at + 1 }]));
   if (!lines.every(({ line }) => /^\s*\{.*\}\s*$/.test(line)) && (lines.length < 2 || !lines.every(({ line }) => /^\s*\{/.test(line))))
     return undefined;
   const read = lines.map(({ line, number }) => ({ line, number, value: parseJson(line) }));
   const [only] = read;
-  // One line may be a whole document, in JSON or in the flow style of YAML.
+  // A single line may be a whole document in JSON or in the flow style of YAML.
   if (read.length === 1 && (only?.value === undefined || (isJsonObject(only.value) && Object.hasOwn(only.value, 'examples'))))
     return undefined;
   const faults = read.flatMap(({ line, number, value }) => (value === undefined ? [notJson(file, line, number)] : []));
@@ -97,7 +97,7 @@ function yamlText(file: string, text: string): LocatedText {
     throw new InputFaults(
       file,
       faults,
-      faults.map(({ line, column, problem }) => `it is no YAML: line ${line}, column ${column}: ${problem}`),
+      faults.map(({ line, column, problem }) => `it is not YAML: line ${line}, column ${column}: ${problem}`),
     );
   const locate: Locate = (path, at) => placeAt(text, lineCounter, offsetOf(document, path, at));
   try {
@@ -112,7 +112,7 @@ function yamlText(file: string, text: string): LocatedText {
           column: 1,
           key: '',
           problem: 'it has too many aliases',
-          todo: `Write values out; an alias counts as what it stands for, at most ${aliasesMax} times.`,
+          todo: `Use at most ${aliasesMax} aliases, nested ones included.`,
           source: '',
         },
       ],
@@ -121,7 +121,7 @@ function yamlText(file: string, text: string): LocatedText {
   }
 }
 
-/** JSON is YAML, so the same parser finds the places; it runs when the first place is needed. */
+/** JSON is YAML, so the YAML parser finds the places. It runs at the first request. */
 export function locatorOf(text: string): Locate {
   let parsed: { readonly document: Document.Parsed; readonly lines: LineCounter } | undefined;
   return (path, at) => {
@@ -172,7 +172,7 @@ function startOf(node: unknown): number | undefined {
   return range === undefined || range === null || range[0] === range[1] ? undefined : range[0];
 }
 
-/** Whole numbers that a double holds exactly are numbers, the others stay bigint. */
+/** Converts bigints that a double holds exactly to numbers. */
 function plainNumbers(value: JsonValue): JsonValue {
   if (typeof value === 'bigint')
     return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
@@ -180,11 +180,9 @@ function plainNumbers(value: JsonValue): JsonValue {
   return isJsonObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainNumbers(item)])) : value;
 }
 
-// A dataset: YAML, JSON or JSON lines; a list of examples, or an object with one. All faults come at once.
-
 const fileBytesMax = 64 * 1024 * 1024;
 const examplesMax = 100_000;
-/** More faults than a person mends in one go. */
+/** In one report. */
 const faultsMax = 200;
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -206,7 +204,7 @@ const exampleSchema = {
 
 interface DatasetWith {
   readonly members: readonly AnyEvaluator[];
-  /** Sections of the configuration that evaluators take options from. */
+  /** Sections of the configuration with options of evaluators. */
   readonly shared?: JsonObject;
   /** The configured evaluators, which an example may name. */
   readonly plan: readonly EvaluatorConfig[];
@@ -220,7 +218,7 @@ export function readDataset(file: string, options: DatasetWith): readonly Datase
   return datasetOf(file, value, options, locate);
 }
 
-/** Without `locate` faults have their keys for a place. */
+/** Without `locate` the place of a fault is its key. */
 export function datasetOf(file: string, value: JsonValue, options: DatasetWith, locate?: Locate): readonly DatasetExample[] {
   const list = isJsonObject(value) ? member(value, 'examples') : value;
   if (!isJsonArray(list)) throw unreadable(file, 'it is neither a list of examples nor an object with `examples`.');
@@ -251,7 +249,7 @@ export function datasetOf(file: string, value: JsonValue, options: DatasetWith, 
                 ...locate([...inList, at, ...path], worded.at),
                 key: pathText(['examples', at, ...path]),
                 problem: worded.problem,
-                todo: problem.endsWith('already') ? 'Give each example an id of its own.' : worded.todo,
+                todo: problem.endsWith('already') ? 'Give each example its own id.' : worded.todo,
               };
             })
             .toSorted((a, b) => a.line - b.line || a.column - b.column);
@@ -319,14 +317,14 @@ function exampleOf(
   return { example, faults };
 }
 
-/** What the agent was asked: a text, or an object that holds it as its only text. */
+/** The input of the run: a text, or the only text of an object. */
 function inputText(input: JsonValue | undefined): string | undefined {
   if (typeof input === 'string') return input;
   const texts = isJsonObject(input) ? Object.values(input).filter((value) => typeof value === 'string') : [];
   return texts.length === 1 ? texts[0] : undefined;
 }
 
-/** An entry as in the configuration; the name of a configured evaluator stands for that one. */
+/** Reads an entry as in the configuration, or the name of a configured evaluator. */
 function planned(
   entry: JsonValue,
   { members, plan, judges, shared = {} }: DatasetWith,
@@ -341,7 +339,7 @@ function planned(
   return faults.length > 0 ? { faults } : { evaluator: { configured: made.evaluator, ...askedBy(written), sampleRate: 1 }, faults: [] };
 }
 
-/** Who is asked must be there, and be known by the configuration. */
+/** The entry must name judges of the configuration. */
 function whoIsAskedFaults(written: JsonObject, judges: readonly string[]): readonly Fault[] {
   const asked = Object.fromEntries(Object.entries(written).filter(([key]) => Object.hasOwn(whoIsAskedSchema, key)));
   const faults = schemaFaults({ type: 'object', properties: whoIsAskedSchema }, asked);

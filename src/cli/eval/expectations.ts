@@ -1,4 +1,4 @@
-/** What runs and datasets expect, beside what the evaluators check: matching evaluators are switched on, and what stays unchecked is named. */
+/** Matches expectations with evaluators: switches on those that check them, and reports unchecked expectations. */
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { coverageOf } from '../../../evaluators/configuration/coverage.ts';
 import type { AnyEvaluator, ExpectedPart, Fault } from '../../../evaluators/evaluator.ts';
@@ -15,15 +15,15 @@ export interface SwitchedOnEvaluator {
   readonly name: string;
   readonly evaluator: string;
   readonly parts: readonly ExpectedPart[];
-  /** The judge that it asks; undefined when it asks none. */
+  /** `undefined` for an evaluator without a judge. */
   readonly judge: string | undefined;
 }
 
 interface CoveredItems {
-  /** With the evaluators of each run, those that its expectation switches on among them. */
+  /** The plan of each run includes the evaluators that its expectation switches on. */
   readonly items: readonly (MatchedItem & { readonly plan: readonly PlannedEvaluator[] })[];
   readonly switchedOn: readonly SwitchedOnEvaluator[];
-  /** Expectations that no evaluator checks, each once, with its place and what to add. */
+  /** Expectations that no evaluator checks, each once. */
   readonly unchecked: readonly ConfigFault[];
   readonly warnings: readonly string[];
 }
@@ -31,11 +31,11 @@ interface CoveredItems {
 interface CoverageSettings {
   readonly plan: readonly PlannedEvaluator[];
   readonly members: readonly AnyEvaluator[];
-  /** Names of the configured judges; the first is asked by what an expectation switches on. */
+  /** Names of the configured judges; evaluators that an expectation switches on ask the first one. */
   readonly judges: readonly string[];
 }
 
-/** Examples without a run count as well: what they expect is checked by nothing either. */
+/** Examples without a run count as well: no evaluator checks their expectations either. */
 export function covered(
   items: readonly MatchedItem[],
   examplesWithoutRun: readonly DatasetExample[],
@@ -62,7 +62,7 @@ export function covered(
       const at = place(part);
       unchecked.set(`${at.file}\n${at.key}`, {
         ...at,
-        problem: 'is checked by no evaluator',
+        problem: 'has no evaluator that checks it',
         todo: `Add ${use.join(' or ')} to evaluators and a judge to judges, or leave the expectation out.`,
       });
     }
@@ -123,7 +123,7 @@ function placeOf(item: MatchedItem, part: ExpectedPart): Omit<ConfigFault, 'prob
   return ownPlace(item, [name], 'value');
 }
 
-/** The place of an expectation that a run carries. */
+/** The place of an expectation in the file of its run. */
 function ownPlace(
   { origin, label }: EvalItem,
   path: readonly (string | number)[],
@@ -140,7 +140,7 @@ function ownPlace(
   );
 }
 
-/** Throws InputFaults: what a run expects of itself has to be readable, or part of it would be checked by nothing. */
+/** Throws InputFaults for unreadable expectations in runs: no evaluator would check them. */
 export function refuseFaultyExpectations(items: readonly EvalItem[]): void {
   const faults = items.flatMap((item) => {
     const { expected } = item.run;
@@ -161,11 +161,11 @@ function located(item: EvalItem, fault: ReturnType<typeof readExpectation>['faul
   return { ...ownPlace(item, fault.path, at), problem, todo };
 }
 
-/** An expectation of a run on which every evaluator that checks it gave no score. */
+/** An expectation without a score of any evaluator that checks it. */
 export interface Unverified {
   readonly label: string;
   readonly part: ExpectedPart;
-  /** Evaluators that should have, and why they did not. */
+  /** Its evaluators, and why they gave no score. */
   readonly why: readonly { readonly name: string; readonly reason: string }[];
 }
 
@@ -193,8 +193,6 @@ export function unverified(results: readonly EvalResult[]): readonly Unverified[
   });
 }
 
-// A fault of a dataset or an expectation in the form of configuration faults: the problem and the remedy.
-
 interface WordedFault extends Pick<ConfigFault, 'problem' | 'todo'> {
   readonly at: 'key' | 'value';
 }
@@ -211,7 +209,7 @@ const forms: { readonly [problem: string]: string } = {
   'is missing': 'Add it.',
 };
 
-/** `value`: what the path of the fault begins at. */
+/** Writes a fault of a dataset or an expectation as problem and remedy. The path of the fault begins at `value`. */
 export function wordedFault({ path, problem }: Fault, value: JsonValue): WordedFault {
   const [, head = '', names = ''] = listed.exec(problem) ?? [];
   if (head === '') return { at: 'value', problem, todo: forms[problem] ?? 'docs/guides/ci.md shows the form of a dataset.' };
@@ -230,7 +228,7 @@ export function wordedFault({ path, problem }: Fault, value: JsonValue): WordedF
   const quoted = typeof written === 'string' && !isKey ? `${JSON.stringify(written.slice(0, 60))} ` : '';
   return {
     at: isKey ? 'key' : 'value',
-    problem: head === 'must be one of' ? `${quoted}is none of what it may be` : `${quoted}${head}`,
+    problem: head === 'must be one of' ? `${quoted}is not an allowed value` : `${quoted}${head}`,
     todo,
   };
 }

@@ -1,4 +1,4 @@
-/** Bodies of files → the runs in them: spans through the gathering of the service, agent traces and messages as they are. */
+/** Reads the runs of input files: from spans by the gathering of the service, from agent traces, or from messages. */
 import { createHash } from 'node:crypto';
 import { readDefinitions } from '../../../collectors/parsing/definitions.ts';
 import { type Locate, locatorOf } from './dataset.ts';
@@ -19,11 +19,11 @@ import { defaultTaskKey, type TaskKeyOptions, taskKeys, type TaskKeys, type Task
 
 interface ReadInputs {
   readonly items: readonly EvalItem[];
-  /** What of the spans could not be taken. */
+  /** Rejected spans. */
   readonly rejections: Recorded['rejections'];
 }
 
-/** Runs out of spans by start time, then those out of agent traces and messages in their order. Throws INPUT_UNREADABLE. */
+/** Gives runs from spans by start time, then runs from agent traces and messages in their order. Throws INPUT_UNREADABLE. */
 export function readInputs(
   bodies: readonly Body[],
   reading: Reading,
@@ -61,11 +61,11 @@ interface Document {
   readonly value: JsonValue;
   readonly file: string;
   readonly locate: Locate;
-  /** Of its first line, from 1. */
+  /** Number of its first line, from 1. */
   readonly line: number;
 }
 
-/** The JSON documents of a body: one, or one a line. Undefined when the body holds spans or is no JSON. */
+/** The JSON documents of a body: one, or one a line. `undefined` when the body holds spans or is not JSON. */
 function givenDocuments({ name, bytes }: Body): readonly Document[] | undefined {
   const text = givenText(bytes);
   if (text === undefined) return undefined;
@@ -83,7 +83,7 @@ function givenDocuments({ name, bytes }: Body): readonly Document[] | undefined 
 
 interface NamedExamples {
   readonly bySpan: ReadonlyMap<string, string>;
-  /** Where all spans of a trace that name an example name the same. */
+  /** `undefined` when spans of the trace name different examples. */
   readonly byTrace: ReadonlyMap<string, string | undefined>;
 }
 
@@ -126,7 +126,7 @@ function givenItem(
   };
 }
 
-/** An agent trace has no ids: a hash of its content stands in, so that sampling picks the same ones each time. */
+/** A hash of the content gives an agent trace its ids, so that sampling chooses the same ones each time. */
 export function runOfTrace(trace: AgentTrace, expected: JsonValue | undefined): Run {
   const hash = createHash('sha256')
     .update(jsonText(trace as unknown as JsonValue, { sortKeys: true }))
@@ -153,13 +153,11 @@ function idsIn(hash: string): { readonly traceId: TraceId; readonly spanId: Span
   return { traceId, spanId };
 }
 
-// Which bodies hold runs and labels as JSON of their own, and not spans.
-
-/** A key of an OTLP request near the beginning. */
+/** A key of an OTLP request near the beginning of a body. */
 const OTLP_KEY = /"resource_?(?:spans|logs|metrics)"/i;
 const otlpKeyBytes = 1_000;
 
-/** Undefined when the body holds spans or is no JSON. */
+/** The text of a body with runs or labels in JSON; `undefined` when it holds spans or is not JSON. */
 export function givenText(bytes: Buffer): string | undefined {
   if (OTLP_KEY.test(bytes.toString('utf8', 0, otlpKeyBytes))) return undefined;
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
@@ -177,28 +175,26 @@ interface GivenLine {
   readonly line: number;
 }
 
-/** Without the blank ones; places as messages name them. */
+/** The lines without blank ones, each with its place for messages. */
 export function givenLines(name: string, text: string): readonly GivenLine[] {
   return text
     .split('\n')
     .flatMap((line, at) => (line.trim() === '' ? [] : [{ where: `${name}: line ${at + 1}`, text: line, line: at + 1 }]));
 }
 
-// Agent traces and OpenAI-format messages as JSON → agent traces. Members are read in snake_case and in camelCase.
-
 interface GivenTrace {
   readonly trace: AgentTrace;
   readonly exampleId: string | undefined;
   /** The expectation in the object itself. */
   readonly expected: JsonValue | undefined;
-  /** Where that stands in the document. */
+  /** The place of `expected` in the document. */
   readonly expectedPath: Path;
 }
 
-/** Runs of one file; more are no test set. */
+/** Runs of one file. */
 const tracesMax = 100_000;
 
-/** One list of messages, one object, or a list of either. Throws INPUT_UNREADABLE with the place. */
+/** Reads a list of messages, an agent trace, or a list of either, with members in snake_case or camelCase. Throws INPUT_UNREADABLE with the place. */
 export function givenTraces(where: string, value: JsonValue): readonly GivenTrace[] {
   if (!isJsonArray(value) || isConversation(value)) return [givenTrace(where, value, [])];
   if (value.length > tracesMax) throw unreadable(where, `more than ${tracesMax} runs.`);
@@ -244,7 +240,7 @@ function conversation(where: string, messages: JsonValue, around: JsonObject): A
 
 function handmade(where: string, value: JsonObject): AgentTrace {
   const calls = either(value, 'tool_calls') ?? [];
-  if (!isJsonArray(calls)) throw unreadable(where, 'its tool_calls are no list.');
+  if (!isJsonArray(calls)) throw unreadable(where, 'its tool_calls are not a list.');
   const response = either(value, 'final_response') ?? either(value, 'output');
   const steps = either(value, 'reasoning_steps');
   return {
@@ -267,7 +263,7 @@ function truncatedParts(named: JsonValue | undefined): Pick<AgentTrace, 'truncat
   return parts.length === 0 ? {} : { truncated: parts };
 }
 
-/** What stands beside the calls or messages. */
+/** The members beside calls or messages. */
 function besides(value: JsonObject): Partial<AgentTrace> {
   const tasks = texts(either(value, 'tasks'));
   const error = either(value, 'error_message');
@@ -309,7 +305,7 @@ function givenCall(where: string, value: JsonValue): ToolCall {
   return withCutValues(stated, either(value, 'truncated'));
 }
 
-/** The rest of values that a limit cut short, as `inspect` writes them; the values themselves are unknown. */
+/** Reads truncated values as `inspect` writes them; the whole values are unknown. */
 function withCutValues(call: ToolCall, truncated: JsonValue | undefined): ToolCall {
   const [sent, result] = ['arguments', 'result']
     .map((key) => (isJsonObject(truncated) ? member(truncated, key) : undefined))
@@ -332,7 +328,7 @@ function texts(value: JsonValue | undefined): readonly string[] | undefined {
   return isJsonArray(value) ? value.filter((item) => typeof item === 'string') : undefined;
 }
 
-/** A member by its snake_case name, or by the same in camelCase. */
+/** Reads a member by its snake_case name, or by the same in camelCase. */
 function either(value: JsonObject, name: string): JsonValue | undefined {
   return (
     member(value, name) ??
@@ -347,11 +343,12 @@ function snake(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-// Tokens of a run that is given as JSON: of its model calls, else as a whole. Numbers that are none are left out.
-
-/** `model_calls`: a list of `model`, `input_tokens`, `output_tokens`, `cached_input_tokens`; `tokens`: `input` and `output`. In camelCase as well. */
+/**
+ * Reads tokens from `model_calls`, or from `tokens` of the run. A model call has `model`, `input_tokens`, `output_tokens` and
+ * `cached_input_tokens`; `tokens` has `input` and `output`.
+ */
 function givenTokens(value: JsonObject): Pick<AgentTrace, 'modelCalls' | 'tokens'> {
-  const calls = member(value, 'model_calls') ?? member(value, 'modelCalls');
+  const calls = either(value, 'model_calls');
   const modelCalls = isJsonArray(calls) ? calls.filter(isJsonObject).map(modelCall) : [];
   const whole = member(value, 'tokens');
   const tokens = tokensOf(
@@ -366,9 +363,9 @@ function modelCall(given: JsonObject): ModelCall {
   const model = member(given, 'model');
   return {
     ...(typeof model === 'string' ? { model } : {}),
-    ...count('inputTokens', member(given, 'input_tokens') ?? member(given, 'inputTokens')),
-    ...count('outputTokens', member(given, 'output_tokens') ?? member(given, 'outputTokens')),
-    ...count('cachedInputTokens', member(given, 'cached_input_tokens') ?? member(given, 'cachedInputTokens')),
+    ...count('inputTokens', either(given, 'input_tokens')),
+    ...count('outputTokens', either(given, 'output_tokens')),
+    ...count('cachedInputTokens', either(given, 'cached_input_tokens')),
   };
 }
 

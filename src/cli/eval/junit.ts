@@ -1,6 +1,6 @@
 /**
- * The report as JUnit XML: one suite an evaluator, one test case a run. The time of a case is how long the run took by its spans; of a run
- * without times, how long its verdict took.
+ * Writes the report as JUnit XML: one suite for each evaluator, one test case for each run. The time of a case is the duration of the run, or
+ * of its verdict for a run without times.
  */
 import { classOf, type NamedVerdict, partText } from '../../library/report.ts';
 import { unverifiedText, type EvalReport } from './report.ts';
@@ -19,7 +19,7 @@ export function junitXml({ outcome, tallies, gates, nothingScored, unverified = 
     untimed('dataset', id, element('failure', { type: 'no_run', message: 'No run belongs to this example.' }, [])),
   );
   if (missing.length > 0) suites.push(suite({ name: 'dataset', failures: missing.length, errors: 0, skipped: 0 }, missing));
-  // Readers count skipped cases as green: what has no score is an error of its own.
+  // CI systems count skipped cases as green, so an expectation without a score is an error.
   const open = unverified.map((one) =>
     untimed('expectations', `${one.label} expect.${one.part}`, element('error', { type: 'no_score', message: unverifiedText(one) }, [])),
   );
@@ -113,13 +113,13 @@ function contentOf(name: string, verdict: NamedVerdict['verdict']): readonly str
   }
 }
 
-/** Cases that are no verdict on a run. */
+/** A case that is not a verdict on a run. */
 function untimed(classname: string, name: string, ...content: readonly string[]): TestCase {
   return { seconds: 0, xml: element('testcase', { classname, name, time: timeText(0) }, content) };
 }
 
 const nanosPerSecond = 1e9;
-/** Clocks of several hosts may be years apart; no run takes longer than a week. */
+/** A longer duration comes from clocks of several hosts. */
 const secondsMax = 7 * 24 * 3_600;
 
 function secondsOf({ item: { run }, tookMs }: EvalResult, name: string): number {
@@ -127,7 +127,7 @@ function secondsOf({ item: { run }, tookMs }: EvalResult, name: string): number 
   return ofRun > 0 && ofRun <= secondsMax ? ofRun : Math.max(0, (tookMs?.get(name) ?? 0) / 1_000);
 }
 
-/** Readers take plain decimals, without an exponent. */
+/** CI systems read plain decimals without an exponent. */
 function timeText(seconds: number): string {
   return seconds.toFixed(6);
 }
@@ -139,7 +139,7 @@ function element(name: string, attributes: { readonly [name: string]: string }, 
   return content.length === 0 ? `<${head}/>` : `<${head}>\n${content.join('\n')}\n</${name}>`;
 }
 
-/** What XML 1.0 has no way to write is replaced; line ends in attributes are kept by reference. */
+/** Replaces characters that XML 1.0 cannot represent, and keeps line ends in attributes as references. */
 function escaped(text: string): string {
   return text
     .toWellFormed()

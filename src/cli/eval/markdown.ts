@@ -1,4 +1,4 @@
-/** The report as Markdown, fit for a comment on a pull request. */
+/** Writes the report as Markdown for a comment on a pull request. */
 import { scoredCount } from '../../library/report.ts';
 import { type EvalResult, severalRuns, taskCells, taskHeads, type TaskResult } from './scoring.ts';
 import {
@@ -14,7 +14,7 @@ import {
   warningsOf,
 } from './report.ts';
 
-/** GitHub takes comments of up to 65,536 characters. */
+/** GitHub accepts comments of up to 65,536 characters. */
 const findingsMax = 50;
 const cellChars = 300;
 const warningChars = 1_000;
@@ -102,7 +102,7 @@ function details(what: string, found: readonly Finding[]): readonly string[] {
   ];
 }
 
-/** Foreign text on one line, without characters that Markdown or HTML interprets, and without mentions of people. */
+/** Escapes foreign text to one line without markup and mentions of people. */
 function cell(text: string, charsMax = cellChars): string {
   const line = text
     .slice(0, charsMax * 4)

@@ -1,4 +1,4 @@
-/** The report as one JSON object, with every verdict whole. */
+/** Writes the report as one JSON object with all verdicts. */
 import { jsonText, type JsonObject } from '../../model/json.ts';
 import { type NamedVerdict, passedShare, scoredCount } from '../../library/report.ts';
 import { type EvalReport, sessionsOf } from './report.ts';

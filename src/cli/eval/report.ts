@@ -1,4 +1,4 @@
-/** Gates: the share of an evaluator's verdicts that has to pass. */
+/** A gate: the least share of an evaluator's verdicts that has to pass. */
 import { type WorstTurn, worstTurns } from '../../analytics/worst-turns.ts';
 import { UsageError } from '../command.ts';
 import type { SwitchedOnEvaluator, Unverified } from './expectations.ts';
@@ -17,7 +17,7 @@ export interface Gate {
 }
 
 interface GateResult extends Gate {
-  /** Undefined: nothing passed or failed, so the gate was not reached either. */
+  /** `undefined` when nothing passed or failed; then the gate does not hold. */
   readonly reached: number | undefined;
   readonly held: boolean;
 }
@@ -33,11 +33,11 @@ export function parseGate(text: string, names: readonly string[]): Gate {
   const match = /^(\d{1,3}(?:\.\d{1,15})?|\.\d{1,15})(%?)$/.exec(written);
   const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
   if (at < 1 || !(share >= 0 && share <= 1))
-    throw new UsageError(`--fail-under takes NAME=SHARE with a share from 0 to 1, as in tool_error=0.95; ${JSON.stringify(text)} is none.`);
+    throw new UsageError(`--fail-under takes NAME=SHARE with a share from 0 to 1, as in tool_error=0.95, not ${JSON.stringify(text)}.`);
   if (names.includes(name)) return { name, share };
   const guess = didYouMean(name, names);
   throw new UsageError(
-    `--fail-under: no evaluator here is called ${JSON.stringify(name)}. ${guess === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${guess}?`}`,
+    `--fail-under: no evaluator has the name ${JSON.stringify(name)}. ${guess === undefined ? `Evaluators: ${names.join(', ')}.` : `Did you mean ${guess}?`}`,
   );
 }
 
@@ -52,10 +52,7 @@ export function withoutVerdicts(tallies: readonly EvaluatorTally[], names: reado
   return [...tallies, ...[...new Set(names)].filter((name) => !counted.has(name)).map((name) => ({ name, ...tallyOf([]) }))];
 }
 
-/**
- * Evaluators without a score whose judge could not be asked at all, as with a wrong key or address: their checks never ran, even when all others passed.
- * A judge that answers outside its schema was asked.
- */
+/** Evaluators without a score whose judge never answered, for example because of a wrong key: their checks never ran. */
 export function unaskedEvaluators({ results }: EvalOutcome): readonly string[] {
   const groups = Map.groupBy(
     results.flatMap(({ verdicts }) => verdicts.filter(({ verdict }) => verdict.kind !== 'skipped')),
@@ -66,7 +63,7 @@ export function unaskedEvaluators({ results }: EvalOutcome): readonly string[] {
     .map(([name]) => name);
 }
 
-/** Errors of a verdict that say that no answer came, in `src/judges`. */
+/** Errors of `src/judges` for a question without an answer. */
 const unasked = /^(?:judge_unavailable|judge_timed_out|judge_out_of_quota|judge_down|timed_out)\b/;
 
 export function gateResults(gates: readonly Gate[], tallies: readonly EvaluatorTally[]): readonly GateResult[] {
@@ -77,24 +74,23 @@ export function gateResults(gates: readonly Gate[], tallies: readonly EvaluatorT
   });
 }
 
-// The content of a report, for every format.
-
+/** The content of a report for every format. */
 export interface EvalReport {
   readonly outcome: EvalOutcome;
   readonly tallies: readonly EvaluatorTally[];
   readonly gates: readonly GateResult[];
-  /** How directly the runs of one task went. */
+  /** Convergence of the runs of each task. */
   readonly tasks: readonly TaskResult[];
   readonly passed: boolean;
   /** Evaluators that expectations switched on. */
   readonly switchedOn?: readonly SwitchedOnEvaluator[];
   /** Expectations whose evaluators gave no score. */
   readonly unverified?: readonly Unverified[];
-  /** Why nothing was scored, in one sentence; absent: something was. */
+  /** Why nothing was scored, in one sentence; absent when something was. */
   readonly nothingScored?: string | undefined;
-  /** Sentences about what was not scored. */
+  /** Sentences about missing scores. */
   readonly warnings?: readonly string[];
-  /** The table lists each run, not the failing ones alone. */
+  /** `true`: the table lists each run, not only failing ones. */
   readonly verbose?: boolean;
 }
 
@@ -107,13 +103,13 @@ interface PassedWith {
   readonly unverified?: readonly Unverified[];
   /** Evaluators without a score whose judge could not be asked. */
   readonly unasked?: readonly string[];
-  /** Nothing scored, expectations without a score and evaluators without a judge may pass. */
+  /** Passes without scores. */
   readonly allowUnscored?: boolean;
 }
 
 /**
- * Nothing scored is no pass, and an example without a run is a failure in any case. Without gates every verdict has to pass, every
- * expectation needs a score of one of its evaluators, and every judge that is wanted could be asked.
+ * A report without any score does not pass, and neither does one with an example without a run. Without gates every verdict has to pass,
+ * every expectation needs a score, and every judge has to answer.
  */
 export function hasPassed(
   { missing, results }: EvalOutcome,
@@ -132,7 +128,7 @@ export function findings(results: readonly EvalResult[], which: VerdictClass): r
   );
 }
 
-/** The counts in words, without those that are 0; the number of runs always stands. */
+/** Omits counts of 0, except the number of runs. */
 export function countsText({ runs, results, sampledOut, notBegun, missing }: EvalOutcome): string {
   const scored = results.filter(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'scored')).length;
   const parts = [`${scored} of ${runs} ${runs === 1 ? 'run' : 'runs'} scored`];
@@ -154,26 +150,25 @@ export function unverifiedText({ label, part, why }: Unverified): string {
   return `${label}: expect.${part} has no score: ${why.map(({ name, reason }) => `${name} (${reason})`).join(', ')}`;
 }
 
-/** What a reader has to know before the result: why nothing was scored, and what else was not. */
+/** Why nothing was scored, and other missing scores. */
 export function warningsOf({ nothingScored, warnings = [] }: EvalReport): readonly string[] {
   return [...(nothingScored === undefined ? [] : [nothingScored]), ...warnings];
 }
 
-/** Rounds down, so that the text never names a share that was not reached. */
+/** Rounds down: the text never names a share that was not reached. */
 export function percent(share: number): string {
   return `${Math.floor(share * 1_000 + 1e-9) / 10} %`;
 }
 
-// Sessions of several runs in the inputs, with the worst turn of each by evaluator.
-
+/** A session with its worst turn by evaluator. */
 interface SessionResult {
   readonly id: string;
-  /** Its runs by their starts; where the inputs have no times, in the order of the inputs. */
+  /** Runs by start; without times in the order of the inputs. */
   readonly turns: readonly EvalResult[];
   readonly worst: readonly WorstTurn[];
 }
 
-/** Sessions of one run say no more than the run. */
+/** Sessions of several runs. */
 export function sessionsOf(results: readonly EvalResult[]): readonly SessionResult[] {
   const known = results.filter(({ session }) => session !== undefined && session !== '');
   return [...Map.groupBy(known, ({ session }) => session ?? '')]
@@ -186,8 +181,6 @@ export function sessionsOf(results: readonly EvalResult[]): readonly SessionResu
       return { id, turns, worst: worstTurns(scores) };
     });
 }
-
-// The report for a terminal.
 
 const findingsMax = 50;
 const labelChars = 80;
@@ -249,7 +242,7 @@ function warned(warnings: readonly string[]): readonly string[] {
   return warnings.length === 0 ? [] : ['', ...warnings.map((text) => `⚠ ${oneLine(text, warningChars)}`)];
 }
 
-/** One row a run; a failing run shows what failed, and with `verbose` everything. */
+/** One row for each run with its failed verdicts, or with all verdicts when `verbose`. */
 function byRun(results: readonly EvalResult[], verbose: boolean): readonly string[] {
   if (results.length === 0) return [];
   const listed = results.slice(0, verbose ? rowsVerbose : findingsMax);
@@ -264,7 +257,7 @@ function byRun(results: readonly EvalResult[], verbose: boolean): readonly strin
   );
 }
 
-/** One row a session and evaluator whose worst turn failed, and with `verbose` every other with a score. */
+/** One row for each session and evaluator whose worst turn failed, or for all with a score when `verbose`. */
 function bySession(results: readonly EvalResult[], verbose: boolean): readonly string[] {
   const rows = sessionsOf(results).flatMap(({ id, turns, worst }) =>
     worst.flatMap(({ name, worst: at, score }) => {
@@ -285,7 +278,7 @@ function bySession(results: readonly EvalResult[], verbose: boolean): readonly s
 
 const marks: { readonly [which in VerdictClass]: string } = { failed: '✗', errors: '⚠', passed: '✓', raw: '·', skipped: '–' };
 
-/** The worst first. */
+/** Worst verdicts first. */
 export function verdictCells(verdicts: readonly NamedVerdict[], verbose: boolean): readonly string[] {
   return (Object.keys(marks) as readonly VerdictClass[]).flatMap((which) =>
     verdicts
@@ -318,7 +311,7 @@ function list(title: string, found: readonly Finding[]): readonly string[] {
   return ['', title, ...lines, ...more(found.length)];
 }
 
-/** The first column to the left; the others, which are numbers, to the right. */
+/** Aligns the first column to the left and the others to the right. */
 function aligned(rows: readonly (readonly string[])[], others: 'left' | 'right' = 'right'): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>
@@ -328,12 +321,11 @@ function aligned(rows: readonly (readonly string[])[], others: 'left' | 'right' 
   );
 }
 
-// Why runs and evaluators have no score, in sentences: nothing scored is never a pass.
-
+/** Why runs and evaluators have no score. */
 export interface Unscored {
   /** Runs with a score. */
   readonly scoredRuns: number;
-  /** One sentence; undefined: something was scored. */
+  /** One sentence; `undefined` when something was scored. */
   readonly nothing: string | undefined;
   /** Some run lacks what an evaluator needs. */
   readonly isLacking: boolean;
@@ -345,7 +337,7 @@ interface UnscoredWith {
   readonly tallies: readonly EvaluatorTally[];
   readonly plan: readonly PlannedEvaluator[];
   readonly judges: readonly Pick<JudgeConfig, 'name' | 'baseUrl' | 'apiKey'>[];
-  /** By the name of a judge: the code with which its last connection failed. */
+  /** The code of the last failed connection, by the name of the judge. */
   readonly connectionCodes: ReadonlyMap<string, string>;
 }
 
@@ -396,7 +388,7 @@ function runsText(count: number): string {
   return `${count} ${count === 1 ? 'run' : 'runs'}`;
 }
 
-/** The commonest reasons first, each once, with the evaluators that gave it. */
+/** The reasons by frequency, each with its evaluators. */
 function reasonsOf(results: readonly EvalResult[], options: UnscoredWith, only: string | undefined): string {
   const groups = new Map<string, { readonly names: Set<string>; count: number }>();
   for (const { verdicts } of results) {
@@ -409,7 +401,7 @@ function reasonsOf(results: readonly EvalResult[], options: UnscoredWith, only: 
       group.count++;
     }
   }
-  if (groups.size === 0) return only === undefined ? 'no evaluator is for it (`when`)' : 'its condition (`when`) fits none';
+  if (groups.size === 0) return only === undefined ? 'no evaluator applies (`when`)' : 'its condition (`when`) matches none';
   const ranked = [...groups].sort(([, a], [, b]) => b.count - a.count);
   const texts = ranked.slice(0, reasonsMax).map(([why, { names, count }]) => {
     const who =
@@ -436,7 +428,7 @@ function judgesAsked(planned: PlannedEvaluator | undefined): readonly string[] {
   return planned?.judge === undefined ? [] : [planned.judge];
 }
 
-/** Without path, query and user: any of them may hold a key. */
+/** Path, query and user of a URL may hold a key. */
 function originOf(url: string): string {
   return URL.parse(url)?.origin ?? 'an address that is no URL';
 }
@@ -444,10 +436,10 @@ function originOf(url: string): string {
 const connectionWords: { readonly [code: string]: string } = {
   ECONNREFUSED: 'refused the connection',
   ECONNRESET: 'ended the connection',
-  ENOTFOUND: 'has a host name that is not known',
-  EAI_AGAIN: 'has a host name that could not be looked up',
-  ETIMEDOUT: 'did not take the connection in time',
-  UND_ERR_CONNECT_TIMEOUT: 'did not take the connection in time',
+  ENOTFOUND: 'has an unknown host name',
+  EAI_AGAIN: 'has a host name that cannot be resolved',
+  ETIMEDOUT: 'did not accept the connection in time',
+  UND_ERR_CONNECT_TIMEOUT: 'did not accept the connection in time',
 };
 
 const statusWords: { readonly [status: string]: string } = {
@@ -456,7 +448,7 @@ const statusWords: { readonly [status: string]: string } = {
   404: 'has no such path or model (status 404)',
 };
 
-/** What is wrong with a judge, as the predicate of a sentence. */
+/** The fault of a judge, as the predicate of a sentence. */
 function judgeFault(
   { error, explanation }: Extract<Verdict, { readonly kind: 'failed' }>,
   judge: Pick<JudgeConfig, 'name' | 'apiKey'> | undefined,
@@ -464,7 +456,7 @@ function judgeFault(
 ): string {
   const code = connectionCodes.get(judge?.name ?? '');
   const [, status = ''] = /^judge_unavailable: status (\d{3})$/.exec(error) ?? [];
-  if (status === '401' && judge?.apiKey === '') return 'wants a key (status 401): set api_key';
+  if (status === '401' && judge?.apiKey === '') return 'needs a key (status 401): set api_key';
   if (status !== '') return statusWords[status] ?? `answered with status ${status}`;
   const isConnection = /^(?:judge_unavailable: no connection|timed_out$|judge_down$)/.test(error);
   if (isConnection && code !== undefined) return connectionWords[code] ?? `gave no connection (${code})`;
@@ -474,7 +466,7 @@ function judgeFault(
   return `gave no usable answer (${error})`;
 }
 
-/** Runs that a reader wants to see: one that did not pass, or that a judge left without a verdict. */
+/** `true` for a run with a failed verdict, an evaluation error, or an expectation without a score. */
 export function isFailing({ item, verdicts }: EvalResult, unchecked: readonly Unverified[]): boolean {
   return (
     verdicts.some(({ verdict }) => classOf(verdict) === 'failed' || verdict.kind === 'failed') ||

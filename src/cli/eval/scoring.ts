@@ -1,4 +1,4 @@
-/** One run that `eval` scores, with its place in the inputs and its example of the dataset. */
+/** Scores runs offline: matches them with examples, evaluates them, and compares runs of one task. */
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { readDefinitions, unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
 import type { EvaluationContext, ExpectedPart } from '../../../evaluators/evaluator.ts';
@@ -23,15 +23,15 @@ type KeyPlace = Omit<ConfigFault, 'problem' | 'todo'>;
 
 export interface EvalItem {
   readonly run: Run;
-  /** As reports name it. */
+  /** Its name in reports. */
   readonly label: string;
-  /** The id of an example that the run itself names. */
+  /** The example that the run names. */
   readonly exampleId: string | undefined;
-  /** What the run names as its task. */
+  /** The task that the run names. */
   readonly task: string | undefined;
-  /** Out of agent traces or messages, whose order is that of the file; spans have none. */
+  /** `true` for agent traces and messages, which have the order of the file. */
   readonly ordered: boolean;
-  /** Where a part of what the run expects of itself stands in its file; absent: it comes with a span. */
+  /** The place of an expectation in the file of the run; absent for spans. */
   readonly origin?: (path: Path, at: 'key' | 'value') => KeyPlace;
 }
 
@@ -42,42 +42,41 @@ export interface DatasetExample {
   readonly expect: JsonObject | undefined;
   readonly tools: JsonValue | undefined;
   readonly tags: readonly string[];
-  /** Where a part of what it expects stands. */
+  /** The place of an expectation. */
   readonly placeOf: (part: ExpectedPart) => KeyPlace;
-  /** Instead of the configured ones. */
+  /** Replaces the configured evaluators. */
   readonly plan: readonly PlannedEvaluator[] | undefined;
 }
 
 export interface MatchedItem extends EvalItem {
   readonly example: DatasetExample | undefined;
-  /** The evaluators of this run; absent: those of its example, else of the configuration. */
+  /** The evaluators of this run. Default: those of its example, or of the configuration. */
   readonly plan?: readonly PlannedEvaluator[];
 }
 
 export interface EvalResult {
   readonly item: MatchedItem;
   readonly verdicts: readonly NamedVerdict[];
-  /** How long each verdict took by the name of its evaluator, in milliseconds; absent: it was not measured. */
+  /** Duration of each verdict in milliseconds, by the name of its evaluator. */
   readonly tookMs?: ReadonlyMap<string, number>;
-  /** Id of the session whose turn the run is; absent where it is redacted, because sessions cannot be distinguished then. */
+  /** Session of the run; absent when it is redacted, because redacted sessions cannot be distinguished. */
   readonly session?: string | undefined;
 }
 
 export interface EvalOutcome {
   /** In the order of the items. */
   readonly results: readonly EvalResult[];
-  /** Runs that were read. */
+  /** All runs of the inputs. */
   readonly runs: number;
-  /** Runs left out by --sample. */
+  /** Runs that --sample omits. */
   readonly sampledOut: number;
-  /** Runs that were not begun after the first failure. */
+  /** Runs that --fail-fast omits. */
   readonly notBegun: number;
-  /** Examples that no run belongs to. */
+  /** Examples without a run. */
   readonly missing: readonly string[];
 }
 
-// What reports name runs, examples and tasks by, without what the configuration redacts. Runs and verdicts have left it behind before.
-
+/** Redacts the names of runs, examples and tasks in reports. Runs and verdicts are redacted already. */
 export function redactedNames(outcome: EvalOutcome, redaction: Redaction | undefined): EvalOutcome {
   if (redaction === undefined) return outcome;
   const { text } = redaction;
@@ -90,25 +89,23 @@ export function redactedNames(outcome: EvalOutcome, redaction: Redaction | undef
   return { ...outcome, results: outcome.results.map(result), missing: outcome.missing.map(text) };
 }
 
-// Runs through their evaluators, as the service does it: rules at once, judges through the judge lane.
-
 interface ScoringOptions {
   readonly plan: readonly PlannedEvaluator[];
   readonly context: EvaluationContext;
   readonly clock: Clock;
   readonly ask: JudgePool['ask'];
-  /** Of one judge verdict; undefined: as long as the judge takes. */
+  /** Of one verdict of a judge; no limit when `undefined`. */
   readonly timeoutMs: number | undefined;
   readonly failFast: boolean;
-  /** What neither judges nor reports may see. */
+  /** Applies to judges and reports. */
   readonly redaction?: Redaction | undefined;
   readonly onDone: (done: number) => void;
 }
 
-/** Runs whose judges are asked at the same time; the judges' own concurrency holds below that. */
+/** Concurrent runs; the concurrency of each judge applies as well. */
 const runsAtOnce = 64;
 
-/** Results in the order of the items; fewer than items when the first failure ended it. */
+/** Gives results in the order of the items; with `failFast` only up to the first failure. */
 export async function scored(items: readonly MatchedItem[], options: ScoringOptions): Promise<readonly EvalResult[]> {
   const results = new Map<MatchedItem, EvalResult>();
   const queue = items.values();
@@ -127,7 +124,7 @@ export async function scored(items: readonly MatchedItem[], options: ScoringOpti
   return items.flatMap((item) => results.get(item) ?? []);
 }
 
-/** In the order of the plan. Offline every run is put before its judges: a sample is drawn with --sample. */
+/** Verdicts have the order of the plan. Offline the judges get every run; --sample draws a sample. */
 async function resultOn(item: MatchedItem, options: ScoringOptions): Promise<EvalResult> {
   const { context, clock } = options;
   const plan = (item.plan ?? item.example?.plan ?? options.plan).map((planned) => ({ ...planned, sampleRate: 1 }));
@@ -182,14 +179,15 @@ function broken(error: string, explanation: string): Verdict {
   return { kind: 'failed', error, explanation, details: {} };
 }
 
-// Which example a run belongs to: the one whose id it names, else one with the same input, else, for agent traces and messages, the
-// next one in order. Several runs may belong to one example. Sub-agents belong to none unless their own span names it.
-
 interface Matching {
   readonly items: readonly MatchedItem[];
   readonly missing: readonly string[];
 }
 
+/**
+ * Matches runs with examples: by the id that the run names, then by the input, then, for agent traces and messages, by their order. Several
+ * runs may match one example. A sub-agent matches only by id.
+ */
 export function matched(items: readonly EvalItem[], examples: readonly DatasetExample[]): Matching {
   const byId = new Map(examples.map((example) => [example.id, example]));
   const byInput = Map.groupBy(
@@ -207,7 +205,7 @@ export function matched(items: readonly EvalItem[], examples: readonly DatasetEx
   for (const item of items) {
     const input = item.run.trace.input;
     if (found.has(item) || item.exampleId !== undefined || item.run.parent !== undefined || input === undefined) continue;
-    // Of several with the same input, each gets its run before one gets a second.
+    // Among examples with the same input, each gets a run before one gets a second.
     const same = byInput.get(plain(input)) ?? [];
     take(item, same.find((example) => !taken.has(example)) ?? same[0]);
   }
@@ -219,12 +217,12 @@ export function matched(items: readonly EvalItem[], examples: readonly DatasetEx
   };
 }
 
-/** White space at the ends is what people and templates add. */
+/** People and templates add white space at the ends. */
 function plain(input: string): string {
   return input.trim();
 }
 
-/** The expectation of the dataset wins over that of the run; its tools add the definitions that the run does not carry. */
+/** The expectation of the dataset overrides that of the run; its tools add missing definitions. */
 function withExample(item: EvalItem, example: DatasetExample | undefined): MatchedItem {
   if (example === undefined) return { ...item, example };
   const { run } = item;
@@ -245,9 +243,10 @@ function withExample(item: EvalItem, example: DatasetExample | undefined): Match
   };
 }
 
-// A share of the runs by their trace ids: the same ones each time, and a larger share holds all of a smaller one.
-
-/** Never none of them: a gate over nothing would say nothing. */
+/**
+ * Samples by trace id: always the same runs, and a larger share includes a smaller one. The sample has at least one trace, for a gate needs
+ * runs.
+ */
 export function sampledItems<Item extends MatchedItem>(items: readonly Item[], percent: number): readonly Item[] {
   const kept = items.filter(({ run: { traceId } }) => sampleDecision({ traceId, traceState: '', rate: percent / 100 }).sampled);
   if (kept.length > 0) return kept;
@@ -262,20 +261,19 @@ function randomPart(traceId: string): string {
   return traceId.slice(-14);
 }
 
-// Runs of one task beside one another: of one example of a dataset, or of what the configuration names as the task.
-
+/** The comparison of runs of one task: of one example, or of one task key. */
 export interface TaskResult {
   readonly task: string;
   readonly agent: string;
-  /** Runs that were compared; one alone is its own shortest way. */
+  /** Compared runs. */
   readonly runs: number;
   readonly convergence: number;
   readonly shareOnOptimalPath: number;
-  /** Undefined: no run succeeded. */
+  /** `undefined` when no run succeeded. */
   readonly optimalSteps: number | undefined;
 }
 
-/** In the order of their first runs. Runs that name no task or cannot be compared are in none of them. */
+/** In the order of first runs. Omits runs that name no task or cannot be compared. */
 export function taskResults(results: readonly EvalResult[], comparing: Comparing): readonly TaskResult[] {
   const compared = results.flatMap(({ item, verdicts }) => {
     const task = item.example?.id ?? item.task;

@@ -1,4 +1,4 @@
-/** What an agent did, as a person wrote it down, against the runs that were read out of its spans. Only what is written down is compared. */
+/** Compares runs with expected runs. Only members of the expected runs count. */
 import { didYouMean } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { Run } from '../../model/agent-trace.ts';
@@ -8,11 +8,11 @@ import { type Body, unreadable } from './recording.ts';
 const runMembers = ['agent', 'input', 'final_response', 'tool_calls'] as const;
 const callMembers = ['name', 'arguments', 'result'] as const;
 
-/** Differences that are told; the rest are counted. */
+/** Further differences are counted. */
 const differencesMax = 200;
 const quotedMax = 200;
 
-/** Lists of runs in order of start: `{"runs": […]}`, a list, or one run. Throws INPUT_UNREADABLE. */
+/** Reads runs in order of start: `{"runs": […]}`, a list, or one run. Throws INPUT_UNREADABLE. */
 export function readExpected({ name, bytes }: Body): readonly JsonObject[] {
   const value = parseJson(bytes.toString('utf8').replace(/^\uFEFF/, ''));
   if (value === undefined) throw unreadable(name, 'it is not JSON.');
@@ -41,7 +41,7 @@ function knownMembers(file: string, place: string, value: JsonValue, names: read
   );
 }
 
-/** One line each; empty: the runs are what was expected. */
+/** One line for each difference. */
 export function differences(expected: readonly JsonObject[], runs: readonly Run[]): readonly string[] {
   const found: string[] = [];
   if (expected.length !== runs.length) found.push(`runs: expected ${expected.length}, read ${runs.length}`);
@@ -75,13 +75,13 @@ function compareCalls(place: string, wanted: readonly JsonValue[], read: JsonVal
       const value = member(want, key);
       if (value === undefined) continue;
       if (key === 'result' && member(call, 'result_carried') === false)
-        found.push(`${place}[${at}].result: expected ${shown(value)}, and the spans carry none`);
+        found.push(`${place}[${at}].result: expected ${shown(value)}, but the spans carry none`);
       else compare(`${place}[${at}].${key}`, value, member(call, key) ?? null, found);
     }
   }
 }
 
-/** Names the innermost place that differs. */
+/** Reports the innermost place of a difference. */
 function compare(place: string, want: JsonValue, read: JsonValue, found: string[]): void {
   if (isJsonObject(want) && isJsonObject(read)) {
     for (const key of new Set([...Object.keys(want), ...Object.keys(read)])) {

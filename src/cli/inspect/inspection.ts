@@ -1,4 +1,4 @@
-/** Runs with what every evaluator makes of them, sub-agents under the agent that they work for. */
+/** A run with the outcome of every evaluator; sub-agents are below their agent. */
 import type { Collector } from '../../../collectors/collector.ts';
 import { configuredCollector, type DialectSettings } from '../../../collectors/configured/dialect.ts';
 import { collectors } from '../../../collectors/index.ts';
@@ -24,7 +24,7 @@ import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts
 export interface InspectedRun {
   readonly run: Run;
   readonly evaluability: readonly Evaluability[];
-  /** How the agent above passed the work on; absent for an agent that works for no other here. */
+  /** How the agent above called it; absent for a root agent. */
   readonly via?: SubAgent;
   readonly subRuns: readonly InspectedRun[];
 }
@@ -55,15 +55,14 @@ function keyOf({ traceId, spanId }: Pick<Run, 'traceId' | 'spanId'>): string {
   return `${traceId}/${spanId}`;
 }
 
-// Recorded spans → runs, through the same gathering as in the service, under a clock that runs ahead.
-
+/** Runs from recorded spans, by the gathering of the service with a simulated clock. */
 export interface Replayed {
-  /** The last revision of each run, in order of start time, then as their spans are recorded. */
+  /** The last revision of each run, by start time, then by the order of spans. */
   readonly runs: readonly Run[];
   /** Spans by the collector that recognised them; a span may count for several. */
   readonly spansByDialect: ReadonlyMap<string, number>;
   readonly unrecognised: { readonly spans: number; readonly scopes: readonly ScopeCount[] };
-  /** What the gathering left out, as its metrics count it. */
+  /** Omissions of the gathering, from its metrics. */
   readonly leftOut: readonly LeftOut[];
 }
 
@@ -74,7 +73,7 @@ export interface LeftOut {
   readonly count: number;
 }
 
-/** What of a configuration decides how spans are read. */
+/** The settings that affect the reading of spans. */
 export type Reading = Required<Pick<GatheringOptions, 'closing'>> &
   Pick<GatheringOptions, 'tools'> & { readonly dialects?: readonly DialectSettings[] };
 
@@ -84,14 +83,14 @@ interface ScopeCount {
 }
 
 const scopesMax = 10;
-/** Each step closes or drops something, so it ends; a fault in the gathering must not make it endless. */
+/** Bounds the loop in case of a fault in the gathering. */
 const stepsMax = 1_000_000;
 
 export function replayed(recorded: Recorded, { closing, tools = [], dialects = [] }: Reading): Replayed {
   const own = dialects.map(configuredCollector);
   const clock = manualClock();
   const telemetry = metricRegistry();
-  // The inputs are bounded already; nothing may be closed early for want of memory.
+  // The inputs are bounded; no run may close early for want of memory.
   const gather = gathering({
     collectors,
     clock,
@@ -118,14 +117,14 @@ export function replayed(recorded: Recorded, { closing, tools = [], dialects = [
   };
 }
 
-/** What turned out to be part of another run is in that one. */
+/** A run that is part of another one is contained in that one. */
 function keepLast(last: Map<string, Run>, run: Run): void {
   const place = `${run.traceId}/${run.spanId}`;
   if (run.partOf === undefined) last.set(place, run);
   else last.delete(place);
 }
 
-/** Of equal starts the one comes first whose span is recorded first. */
+/** Equal starts keep the order of their spans. */
 function byStart(placeOf: (run: Run) => number): (a: Run, b: Run) => number {
   return (a, b) => (a.startUnixNano === b.startUnixNano ? placeOf(a) - placeOf(b) : a.startUnixNano < b.startUnixNano ? -1 : 1);
 }
@@ -159,23 +158,22 @@ function leftOut(telemetry: MetricRegistry): readonly LeftOut[] {
   );
 }
 
-// For every evaluator: whether it could score this run, and otherwise what is missing and which setting brings it.
-
+/** Whether an evaluator could score a run, otherwise the missing data and the setting that provides it. */
 export interface Evaluability {
   readonly name: string;
   readonly evaluator: AnyEvaluator;
-  /** It is part of the plan: on by default, or named in the configuration. */
+  /** `true` when it is on by default or configured. */
   readonly on: boolean;
   readonly outcome: Verdict | { readonly kind: 'would_ask' } | { readonly kind: 'filtered' } | Unconfigured;
-  /** What it needs and this run does not have. */
+  /** Needs that the run does not meet. */
   readonly missing: readonly Need[];
-  /** What kept it from scoring; absent where nothing is missing. */
+  /** The missing data that prevented a score. */
   readonly lack?: Lack | 'options';
-  /** What to switch on so that it could score; empty when nothing is missing that could be switched on. */
+  /** Settings that provide the missing data. */
   readonly hints: readonly string[];
 }
 
-/** It does not run without options or an expectation that only a configuration can give. */
+/** The evaluator needs options or an expectation of a configuration. */
 interface Unconfigured {
   readonly kind: 'needs_configuration';
   readonly explanation: string;
@@ -188,7 +186,7 @@ interface Catalogue {
 
 export function evaluability(run: Run, { plan, context }: Catalogue): readonly Evaluability[] {
   const expected = run.expected === undefined ? {} : readExpectation(run.expected).expectation;
-  // Behind those of the table come those of files.
+  // Evaluators of files come last.
   return [...new Set([...evaluators, ...plan.map(({ configured }) => configured.evaluator)])].flatMap((evaluator) => {
     const planned = plan.filter(({ configured }) => configured.evaluator.id === evaluator.id);
     if (planned.length > 0)
@@ -239,11 +237,11 @@ function missingOf(run: Run, { needs }: AnyEvaluator, expected: Expectation): re
 function unconfigured(faults: readonly Fault[]): Unconfigured {
   return {
     kind: 'needs_configuration',
-    explanation: `It runs only as a configuration says: ${faults.map(({ path, problem }) => [path.join('.'), problem].join(' ').trim()).join('; ')}.`,
+    explanation: `It needs a configuration: ${faults.map(({ path, problem }) => [path.join('.'), problem].join(' ').trim()).join('; ')}.`,
   };
 }
 
-/** A judge is not asked: where its evaluator gets as far as a question, it could score. */
+/** Asks no judge: an evaluator that comes to a question could score. */
 function outcomeOf(run: Run, configured: ConfiguredEvaluator, expected: Expectation, context: EvaluationContext): Evaluability['outcome'] {
   if (configured.kind === 'rule') return configured.evaluate(run.trace, expected, context);
   const questions = configured.judge(run.trace, expected, context, run);
@@ -287,18 +285,16 @@ function hintsFor(lack: Evaluability['lack'], run: Run): readonly string[] {
   return remedy === undefined ? [] : [remedy];
 }
 
-// The same question for all runs of an agent together: which share could each evaluator score, and what did the others lack.
-
-/** The runs of one agent in one dialect. */
+/** The share of runs of one agent and dialect that each evaluator could score. */
 export interface AgentShares {
   readonly agent: string;
-  /** Id of the main collector; empty when none read the run. */
+  /** The main collector; empty when none read the run. */
   readonly dialect: string;
   /** All collectors that read any of the runs. */
   readonly dialects: readonly string[];
   readonly runs: number;
   readonly shares: readonly Share[];
-  /** Every evaluator of every run, for what each lacked. */
+  /** Every evaluator of every run. */
   readonly evaluability: readonly Evaluability[];
 }
 
@@ -334,7 +330,7 @@ function attemptsOf({ run, evaluability }: InspectedRun): RunAttempts {
   return { run, evaluability, attempts: evaluability.flatMap((one) => attemptIn(run, one) ?? []) };
 }
 
-/** A judge that would be asked counts as scored: nothing is missing. */
+/** A question to a judge counts as scored: nothing is missing. */
 function attemptIn(run: Run, { name, outcome }: Evaluability): Attempt | undefined {
   if (outcome.kind === 'needs_configuration') return undefined;
   if (outcome.kind === 'skipped') return attemptOf(run, { name, decision: 'skipped', reason: outcome.reason });

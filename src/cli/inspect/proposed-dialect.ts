@@ -1,4 +1,4 @@
-/** An entry of `dialects` for spans that no collector of an SDK reads, from what their keys end in. A person corrects it, so it says where it is unsure. */
+/** Proposes an entry of `dialects` for spans of an unknown SDK from the endings of their keys. Comments mark the parts to check. */
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
 import type { Collector, SpanRole } from '../../../collectors/collector.ts';
@@ -13,7 +13,7 @@ import { readersAmong, spanReadingOf } from '../../pipeline/assembly/span-facts.
 import { dialectSettings } from '../../config/entries/dialect-entry.ts';
 import { oneLine } from '../terminal.ts';
 
-/** Which field the evidence of a key is for, and spans of which roles are asked; none: all spans. */
+/** The evidence for each field, and the roles of spans to read (default: all spans). */
 const fields: readonly (readonly [field: DialectField, from: readonly ScalarField[], roles?: readonly SpanRole[]])[] = [
   ['tool.name', ['toolName'], ['tool']],
   ['tool.arguments', ['arguments', 'toolParameters', 'input'], ['tool']],
@@ -34,14 +34,14 @@ const fields: readonly (readonly [field: DialectField, from: readonly ScalarFiel
 
 /** Scopes that get an entry, those with most spans first. */
 const scopesMax = 20;
-/** Values of a kind that are told, and keys that stand under no field. */
+/** Bounds of the listed kinds and unused keys. */
 const kindsMax = 50;
 const keysMax = 40;
 const noteCharsMax = 2_000;
 /** Spans of a scope over which an entry is compared with the reader by evidence. */
 const comparedMax = 300;
 
-/** YAML with one entry a scope; undefined: collectors of SDKs, among `collectors`, read every span. */
+/** YAML with one entry for each scope; `undefined` when `collectors` know the SDK of every span. */
 export function proposedDialects(spans: readonly Span[], collectors: readonly Collector[]): string | undefined {
   const unknown = spans.filter((span) =>
     readersAmong(collectors, span).every((reader) => reader.isConvention === true || reader === generic),
@@ -150,7 +150,7 @@ interface Conditions {
   readonly notes: readonly string[];
 }
 
-/** A kind tells one role for each of its values. Without one, a key that stands on all spans of a role and on no other does. */
+/** Uses an attribute whose values distinguish roles, or else keys that only spans of one role have. */
 function conditionsOf(spans: readonly Span[]): Conditions {
   const roles = new Map(spans.map((span) => [span, generic.read(span).role]));
   const key = mostFrequent(
@@ -165,7 +165,7 @@ function conditionsOf(spans: readonly Span[]): Conditions {
     const role = mostFrequent(own.flatMap((one) => roles.get(one) ?? []));
     const condition = `${key} = '${value.replaceAll("'", "''")}'`;
     if (role !== undefined && isDialectRole(role) && span[role] === undefined) span[role] = condition;
-    else notes.push(`Not used: ${condition} (${own.length} spans). Say under span what they are, or leave it.`);
+    else notes.push(`Not used: ${condition} (${own.length} spans). Add it to a role under span, or ignore it.`);
   }
   return { span: inOrder(span), keys: [`attributes.${key}`], notes };
 }
@@ -184,7 +184,7 @@ function byPresence(spans: readonly Span[], roles: ReadonlyMap<Span, SpanRole | 
     keys.push(`attributes.${key}`);
   }
   const notes =
-    Object.keys(span).length > 0 ? [] : ['No attribute says what a span is: add span, such as tool: "span.name = \'run_tool\'".'];
+    Object.keys(span).length > 0 ? [] : ['No attribute distinguishes roles of spans: add span, such as tool: "span.name = \'run_tool\'".'];
   return { span, keys, notes };
 }
 

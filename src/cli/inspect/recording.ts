@@ -1,4 +1,4 @@
-/** The bytes of recorded spans: files, folders of recorded requests, or standard input. Everything is bounded. */
+/** Reads recorded spans and log records from files, folders of recorded requests, or standard input, within bounds. */
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,15 +11,15 @@ import { defaultOtlpLimits } from '../../otlp/read/limits.ts';
 import { readLogs, type ReadLogs, readTraces, type ReadTraces, type Rejection } from '../../otlp/read/read.ts';
 
 export interface Body {
-  /** As messages name it: the path, or `standard input`. */
+  /** The path, or `standard input`. */
   readonly name: string;
   readonly bytes: Buffer;
 }
 
 export interface ByteLimits {
-  /** Of one file, as it lies on the disk. */
+  /** Of one file on disk. */
   readonly fileBytes: number;
-  /** Of all bodies together, inflated: they are held in memory. */
+  /** Of all inflated bodies in memory. */
   readonly totalBytes: number;
   /** Recorded requests of one folder. */
   readonly folderFiles: number;
@@ -27,9 +27,9 @@ export interface ByteLimits {
 
 export const defaultByteLimits: ByteLimits = { fileBytes: 256 * 1024 * 1024, totalBytes: 512 * 1024 * 1024, folderFiles: 10_000 };
 
-/** In a folder these are the recorded bodies: `request-001.pb`, `logs-002.json.gz`. */
+/** Recorded bodies in a folder: `request-001.pb`, `logs-002.json.gz`. */
 const recordedBody = /^(request|logs)-[\w.-]+$/;
-/** In a folder without such names these are. */
+/** Recorded bodies in a folder without such names. */
 const recordedEnding = /\.(json|jsonl|ndjson|pb|binpb)(\.gz)?$/;
 
 /** All bodies in the order given; those of a folder by name. Throws INPUT_UNREADABLE. */
@@ -64,8 +64,8 @@ async function filesAt(path: string, limits: ByteLimits): Promise<readonly strin
     const named = files.filter((file) => recordedBody.test(file));
     const found = named.length > 0 ? named : files.filter((file) => recordedEnding.test(file));
     if (found.length === 0)
-      throw unreadable(path, 'the folder holds no request-* or logs-* file, and none that ends in .json, .jsonl, .ndjson, .pb or .binpb.');
-    if (found.length > limits.folderFiles) throw unreadable(path, `the folder holds more than ${limits.folderFiles} recorded requests.`);
+      throw unreadable(path, 'the folder has no request-* or logs-* file, and no .json, .jsonl, .ndjson, .pb or .binpb file.');
+    if (found.length > limits.folderFiles) throw unreadable(path, `the folder has more than ${limits.folderFiles} recorded requests.`);
     return found.map((file) => join(path, file));
   } catch (error) {
     throw error instanceof JuryError ? error : unreadable(path, reasonOf(error));
@@ -104,18 +104,16 @@ function inflated(name: string, bytes: Buffer, limits: ByteLimits): Buffer {
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return 'there is no such file.';
-  if (code === 'EACCES') return 'it may not be read.';
+  if (code === 'EACCES') return 'this user may not read it.';
   return error instanceof Error ? error.message : 'it cannot be read.';
 }
-
-// Recorded bodies → spans and log records, whatever their form: protobuf, one JSON request, or one JSON request a line.
 
 export interface Recorded {
   readonly spans: readonly Span[];
   readonly records: readonly LogRecord[];
-  /** Log records that belong to no trace. */
+  /** Log records without a trace id. */
   readonly recordsWithoutTrace: number;
-  /** What could not be taken, with where and why. */
+  /** Rejected spans and log records. */
   readonly rejections: readonly (Rejection & { readonly where: string })[];
 }
 
@@ -128,10 +126,10 @@ interface Collected {
 
 type Signal = 'traces' | 'logs' | 'metrics';
 
-/** Each line holds at least a pair of braces; more lines than this are no recording. */
+/** Requests of one file. */
 const linesMax = 5_000_000;
 
-/** Throws INPUT_UNREADABLE with the file and, of JSON lines, the line. */
+/** Reads protobuf, one JSON request, or one JSON request a line. Throws INPUT_UNREADABLE with the file, and the line of JSON lines. */
 export function readRecorded(bodies: readonly Body[]): Recorded {
   const into: Collected = { spans: [], records: [], recordsWithoutTrace: 0, rejections: [] };
   for (const body of bodies) readBody(body, into);
@@ -140,7 +138,7 @@ export function readRecorded(bodies: readonly Body[]): Recorded {
 
 function readBody({ name, bytes }: Body, into: Collected): void {
   if (bytes.length === 0) throw unreadable(name, 'it is empty.');
-  // A protobuf request begins with a line feed; so may a JSON text, and the length behind it may look like a brace.
+  // A protobuf request begins with the byte of a line feed, and so may a JSON text. The next byte, a length, may equal a brace.
   if (bytes[0] === 0x0a && readProtobuf(name, bytes, into)) return;
   if (firstSign(bytes) !== 0x7b) throw unreadable(name, 'it is neither an OTLP request in protobuf nor JSON.');
   if (isOneDocument(bytes)) readJson(name, bytes, into);
@@ -157,7 +155,7 @@ function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }
 
-/** A document may span lines; of JSON lines the first one is whole, and more follows. */
+/** `false` for JSON lines: the first line is a whole object, and more follows. */
 function isOneDocument(bytes: Buffer): boolean {
   let start = 0;
   while (bytes[start] === 0xef || bytes[start] === 0xbb || bytes[start] === 0xbf || isBlank(bytes[start])) start++;
@@ -184,7 +182,7 @@ function readJson(where: string, bytes: Buffer, into: Collected): void {
   if (signal !== 'metrics') take(where, signal, bytes, into);
 }
 
-/** The first key, where it is enough. */
+/** The first key of most requests. */
 const FIRST_KEY = /^\uFEFF?\s*\{\s*"(?:resource_?(spans|logs|metrics))"\s*:/i;
 
 function signalOf(where: string, bytes: Buffer): Signal {
@@ -202,7 +200,7 @@ function signalOf(where: string, bytes: Buffer): Signal {
   throw unreadable(where, `it has neither resourceSpans nor resourceLogs${keys.length === 0 ? '' : `, but ${keys.join(', ')}`}.`);
 }
 
-/** The reader counts nesting before it parses deeply nested texts; here only the keys of the outermost object matter. */
+/** Parses only for the keys of the outermost object; the OTLP reader bounds the nesting. */
 function jsonIn(bytes: Buffer): object | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, ''));
@@ -212,7 +210,7 @@ function jsonIn(bytes: Buffer): object | undefined {
   }
 }
 
-/** Both requests have the same outer form: the one of which something can be taken is meant. False: neither. */
+/** Requests of traces and logs have the same outer form: chooses the one that gives items. `false` when neither does. */
 function readProtobuf(name: string, bytes: Buffer, into: Collected): boolean {
   const asTraces = tried(() => readTraces(bytes, 'protobuf', limits));
   if (asTraces !== undefined && asTraces.spans.length > 0) {
@@ -234,7 +232,7 @@ function tried<Read>(read: () => Read): Read | undefined {
   }
 }
 
-/** A file may hold more than a request: one file records many requests. */
+/** A file records many requests, so its limits exceed those of a request. */
 const limits = {
   ...defaultOtlpLimits,
   spansPerRequest: 5_000_000,

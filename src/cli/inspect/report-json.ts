@@ -1,4 +1,4 @@
-/** The whole answer of `inspect` as one JSON object. */
+/** Writes the report of `inspect` as one JSON object. */
 import { jsonText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { isLack, placesOf, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
 import { agentShares, type AgentShares, type Evaluability, type InspectedRun, type Report } from './inspection.ts';
@@ -18,7 +18,7 @@ export function reportJson({ recorded, replayed, runs }: Report): string {
     evaluability: agentShares(runs).map(agentObject),
     runs: [...runObjects(runs)],
   });
-  // These are legal in JSON texts, but a terminal may obey them.
+  // A terminal may interpret these control characters.
   return text.replaceAll(/[\u007f-\u009f]/g, (sign) => `\\u00${(sign.codePointAt(0) ?? 0).toString(16)}`);
 }
 
@@ -41,9 +41,7 @@ function agentObject({ agent, dialect, dialects, runs, shares }: AgentShares): J
   };
 }
 
-// Runs in the machine-readable form, with what every evaluator makes of them.
-
-/** All runs in one list, each before its sub-agents, which name it as their parent. */
+/** All runs in one list, each before its sub-agents, which name their parent. */
 function runObjects(inspected: readonly InspectedRun[]): readonly JsonObject[] {
   return inspected.flatMap((one) => [runObject(one), ...runObjects(one.subRuns)]);
 }

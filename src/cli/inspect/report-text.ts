@@ -1,4 +1,4 @@
-/** The whole answer of `inspect` as text. */
+/** Writes the report of `inspect` as text. */
 import type { Need } from '../../../evaluators/evaluator.ts';
 import {
   agentShares,
@@ -28,7 +28,7 @@ export function reportText({ recorded, replayed, runs }: Report): string {
   const agents = agentShares(runs);
   return [
     ...headLines(recorded, replayed, runs),
-    // An agent with one run needs no table: its run has the same content.
+    // The run of an agent with one run has the same content.
     ...(agents.some((one) => one.runs > 1) ? ['', ...sharesLines(agents)] : []),
     ...runs.slice(0, runsMax).flatMap((run) => ['', ...runLines(run)]),
     ...(left > 0 ? ['', `${left} more runs are not shown; --format json has all.`] : []),
@@ -48,7 +48,7 @@ function headLines(
     ...(unrecognised.spans === 0
       ? []
       : [
-          `${many(unrecognised.spans, 'span')} ${unrecognised.spans === 1 ? 'was' : 'were'} recognised by no collector, and read only for ${unrecognised.spans === 1 ? 'its place' : 'their places'} in the trace. Scopes:`,
+          `No collector recognises ${many(unrecognised.spans, 'span')}; ${unrecognised.spans === 1 ? 'it counts only as a place' : 'they count only as places'} in the trace. Scopes:`,
           ...columns(
             unrecognised.scopes.map(({ scope, spans: count }) => [oneLine(scope, scopeMax) || '(no name)', many(count, 'span')] as const),
           ),
@@ -59,7 +59,7 @@ function headLines(
     ...leftOut.map(leftOutLine),
     ...rejections
       .slice(0, rejectionsMax)
-      .map(({ where, reason, count, example }) => `${where}: ${count} could not be taken (${reason}): ${oneLine(example, scopeMax)}`),
+      .map(({ where, reason, count, example }) => `${where}: ${count} rejected (${reason}): ${oneLine(example, scopeMax)}`),
     ...(rejections.length > rejectionsMax ? [`… and ${rejections.length - rejectionsMax} more kinds of rejection.`] : []),
     ...(total > 0
       ? []
@@ -82,15 +82,13 @@ function many(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-// Which share of each agent's runs every evaluator could score, as lines.
-
 const agentsMax = 50;
 const nameMax = 80;
 
 function sharesLines(agents: readonly AgentShares[]): readonly string[] {
   const left = agents.length - agentsMax;
   return [
-    'Of how many runs could each evaluator score? Runs that gave it nothing to check are left out.',
+    'Runs that each evaluator could score, without those that gave it nothing to check:',
     ...agents.slice(0, agentsMax).flatMap((one) => ['', ...agentLines(one)]),
     ...(left > 0 ? ['', `${left} more agents are not shown; --format json has all.`] : []),
   ];
@@ -98,7 +96,7 @@ function sharesLines(agents: readonly AgentShares[]): readonly string[] {
 
 function agentLines({ agent, dialect, dialects, runs, shares, evaluability }: AgentShares): readonly string[] {
   const on = new Set(evaluability.filter((one) => one.on).map(({ name }) => name));
-  // An evaluator that is off and waits for an expectation or options says nothing about the spans.
+  // An evaluator that is off and needs an expectation or options says nothing about the spans.
   const listed = shares
     .filter((share) => on.has(share.name) || share.scored + share.failed > 0 || share.skipped.some(({ need }) => need !== 'expectation'))
     .sort((a, b) => Number(on.has(b.name)) - Number(on.has(a.name)));
@@ -130,8 +128,6 @@ function othersText({ skipped, failed }: Share): string {
   return parts.filter((part) => part !== '').join('; ');
 }
 
-// One run as text for a terminal: the reconstruction, the source of each piece, and which evaluators could score it.
-
 const textMax = 160;
 const listMax = 12;
 const nanosPerMs = 1_000_000n;
@@ -150,7 +146,7 @@ function runLines(inspected: InspectedRun): readonly string[] {
       : ['  Tool calls, in order', ...executed.flatMap((call, index) => callLines(call, index + 1))]),
     ...(neverRan.length === 0
       ? []
-      : ['', '  Asked for, but nothing shows that they ran', ...neverRan.flatMap((call, index) => callLines(call, index + 1))]),
+      : ['', '  Requested calls without a sign that they ran', ...neverRan.flatMap((call, index) => callLines(call, index + 1))]),
     '',
     ...definitionLines(trace.toolDefinitions),
     '',
@@ -185,8 +181,8 @@ function facts(run: Run): readonly (readonly [string, string])[] {
 
 const completenessTexts: { readonly [completeness in Completeness]: string } = {
   complete: 'complete',
-  partial: 'partial: something that the spans announce never came',
-  abandoned: 'abandoned: no agent span came',
+  partial: 'partial: some announced spans are missing',
+  abandoned: 'abandoned: the agent span is missing',
   evicted: 'evicted: closed early to stay within memory',
 };
 
@@ -221,7 +217,7 @@ function callLines(call: ToolCall, number: number): readonly string[] {
   ];
 }
 
-/** What is left of a value that was cut short. */
+/** The rest of a truncated value. */
 function left(part: string | undefined): string {
   return part === undefined ? '(not carried)' : `(cut short) ${quoted(part, textMax)}`;
 }
@@ -264,12 +260,10 @@ function quoted(text: string, charsMax: number): string {
   return oneLine(text, charsMax);
 }
 
-// What each evaluator makes of a run, as lines: its verdict, or why there is none and what to do about it.
-
 const explanationMax = 200;
 const errorMax = 40;
 
-/** Evaluators that are on, and those that are off and could score the run; a few lines name the rest. */
+/** Lists evaluators that are on or could score the run; a few lines name the rest. */
 function evaluabilityLines(all: readonly Evaluability[], dialects: readonly string[]): readonly string[] {
   const unconfigured = all.filter(isUnconfigured);
   const unexpecting = all.filter((one) => !unconfigured.includes(one) && lacksExpectation(one));
@@ -282,8 +276,8 @@ function evaluabilityLines(all: readonly Evaluability[], dialects: readonly stri
     ...listed.map((one) =>
       `    ${one.name.padEnd(width)}  ${one.on ? 'on ' : 'off'}  ${answer(one).padEnd(answerWidth)}  ${explanation(one)}`.trimEnd(),
     ),
-    ...namesLines('off; would score once `expect` or tracejury.expected says what is expected', unexpecting),
-    ...namesLines('off; run only with options (tracejury evaluators NAME lists them)', unconfigured),
+    ...namesLines('off; score with an expectation (`expect` or tracejury.expected)', unexpecting),
+    ...namesLines('off; need options (tracejury evaluators NAME lists them)', unconfigured),
     ...(more.length === 0 ? [] : ['', ...more]),
   ];
 }
@@ -320,16 +314,16 @@ function answer({ outcome }: Evaluability): string {
 }
 
 function explanation({ outcome, on, missing, lack, evaluator }: Evaluability): string {
-  if (outcome.kind === 'would_ask' && evaluator.kind === 'http') return 'Its endpoint is asked in the service; inspect asks none.';
+  if (outcome.kind === 'would_ask' && evaluator.kind === 'http') return 'The service asks its endpoint; inspect asks none.';
   if (outcome.kind === 'would_ask')
-    return on ? 'A judge is asked in the service; inspect asks none.' : 'It asks a judge: name one under judges in the configuration.';
-  if (outcome.kind === 'filtered') return 'Its condition `when` leaves this run out.';
+    return on ? 'The service asks a judge; inspect asks none.' : 'It needs a judge: configure one under judges.';
+  if (outcome.kind === 'filtered') return 'Its condition `when` excludes this run.';
   return [oneLine(outcome.explanation, explanationMax), ...(outcome.kind === 'skipped' ? [missingText(missing, lack)] : [])]
     .join(' ')
     .trimEnd();
 }
 
-/** What the evaluator would lack next, after what its explanation names. */
+/** Further missing data beyond the explanation. */
 function missingText(missing: readonly Need[], lack: Evaluability['lack']): string {
   const others = missing.filter((need) => need !== lack);
   return others.length === 0
@@ -337,15 +331,13 @@ function missingText(missing: readonly Need[], lack: Evaluability['lack']): stri
     : `${others.length === missing.length ? 'Missing' : 'Also missing'}: ${others.map((need) => needTexts[need]).join(', ')}.`;
 }
 
-// What to switch on, what it would bring for which evaluators, and where the spans would then carry it.
-
-/** An evaluator that lacked something in some run. */
+/** An evaluator with missing data. */
 type Lacking = Pick<Evaluability, 'name' | 'lack' | 'hints'>;
 
 const lineMax = 120;
 const placesMax = 6;
 
-/** A block for each remedy, with what it would bring; none when no remedy would help. */
+/** A block for each setting with the evaluators that it helps, and the attributes that then carry the data. */
 function moreLines(
   all: readonly Lacking[],
   { dialects, indent }: { readonly dialects: readonly string[]; readonly indent: string },
@@ -368,7 +360,7 @@ function brings(lack: Evaluability['lack'], names: ReadonlySet<string>, dialects
   return `${lackTexts[lack]}, ${who}${searched === '' ? '' : `; looked for in ${searched}`}`;
 }
 
-/** Words in as many lines as they need; those after the first stand deeper. */
+/** Wraps words; further lines have a deeper indent. */
 function wrapped(text: string, indent: string): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -378,8 +370,6 @@ function wrapped(text: string, indent: string): readonly string[] {
   }
   return lines;
 }
-
-// Texts for what evaluators need.
 
 export const needTexts: { readonly [need in Need]: string } = {
   tool_calls: lackTexts.tool_calls,
@@ -393,7 +383,7 @@ export const needTexts: { readonly [need in Need]: string } = {
   expected_tool_order: 'the expected order of tools (expect.tool_calls_order)',
   expected_messages: 'the reference messages (expect.messages)',
   expected_output: 'the expected output (expect.output)',
-  expected_context: 'a context that holds what is true (expect.context)',
+  expected_context: 'a context with the facts (expect.context)',
   documents: 'retrieved documents',
   search_text: 'the texts to search for (expect.search_text)',
   tokens: lackTexts.tokens,

@@ -1,4 +1,4 @@
-/** `tracejury judge check`: a labelled set of runs put before a judge, or before two. */
+/** `tracejury judge check`: compares judges with labels of people, or two configurations with each other. */
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { type LabelledRun, labelledRuns } from '../../analytics/corrected-rate.ts';
@@ -48,13 +48,13 @@ export async function checkJudges(settings: CheckSettings, { env, say, complain 
   if (labelled.length === 0) {
     complain(
       labels.length === 0
-        ? 'No run has a label: give passed, label or labels with it, or a file with --labels.'
-        : 'No label belongs to one of the runs: are the ids the same?',
+        ? 'No run has a label: add passed, label or labels to runs, or name a file with --labels.'
+        : 'No label matches a run: check the ids.',
     );
     return 2;
   }
   if (first.checked.length > 1 && labelled.some((one) => one.labels.some(({ name }) => name === undefined)))
-    throw new UsageError(`Some labels name no evaluator: say with --evaluator which of ${names(first)} they are about.`);
+    throw new UsageError(`Some labels name no evaluator: choose one of ${names(first)} with --evaluator.`);
   const own = await judged(first, labelled, settings);
   const other = second === undefined ? undefined : await judged(second, labelled, settings);
   const report: CheckReport = {
@@ -68,7 +68,7 @@ export async function checkJudges(settings: CheckSettings, { env, say, complain 
   };
   say(settings.format === 'json' ? checkJson(report) : checkText(report));
   if (report.results.every(({ result }) => result.agreement === undefined)) {
-    complain('Nothing could be compared: no judge gave a usable answer, or none passes or fails a run (it needs a threshold).');
+    complain('There is nothing to compare: no judge gave a usable answer, or no evaluator has a threshold.');
     return 1;
   }
   return report.results.some(({ comparison: result }) => result?.kind === 'estimated' && result.word === 'worse') ? 1 : 0;
@@ -80,7 +80,7 @@ interface Side {
   readonly checked: readonly Checked[];
 }
 
-/** The evaluators of a configuration that ask a judge, or the one that is named. */
+/** The evaluators of a configuration with a judge, or the named one. */
 async function side(file: string, { evaluator }: CheckSettings, env: Environment): Promise<Side> {
   const { config } = await readConfig({ file, env, evaluators });
   const plan = config.evaluators
@@ -97,8 +97,8 @@ async function side(file: string, { evaluator }: CheckSettings, env: Environment
   if (plan.length === 0)
     throw new UsageError(
       evaluator === undefined
-        ? `${file} has no evaluator that asks a judge.`
-        : `${file} has no evaluator ${JSON.stringify(evaluator)} that asks a judge.`,
+        ? `${file} has no evaluator with a judge.`
+        : `${file} has no evaluator ${JSON.stringify(evaluator)} with a judge.`,
     );
   return { config, plan, checked };
 }
@@ -111,7 +111,7 @@ function names({ checked }: Side): string {
   return checked.map(({ name }) => name).join(', ');
 }
 
-/** Puts the labelled runs before the judges of one configuration. */
+/** Asks the judges of one configuration about the labelled runs. */
 async function judged(
   { config, plan, checked }: Side,
   labelled: readonly { readonly item: EvalItem; readonly labels: readonly Label[] }[],
@@ -134,19 +134,18 @@ async function judged(
   bar.end();
   await pool.executor.stop(stopMs);
   await pool.stop();
-  // In the order of the items; a run that was redacted is another object.
+  // Results have the order of the items; a redacted run is another object.
   const byRun = new Map(results.map(({ item }, at) => [item.run, labelled[at]?.labels ?? []]));
   return checked.map((one) => checkResult(one, results, byRun));
 }
 
-// What people say of recorded runs: beside the run in its own object, or in a file of their own, in the form in which the API takes annotations.
-
+/** A label of a person on a recorded run, beside the run or in another file, in the form of annotations of the API. */
 interface Label {
-  /** Of the run: its id in the file, or its trace. */
+  /** The id of the run in the file. */
   readonly id: string | undefined;
   readonly traceId: string | undefined;
   readonly spanId: string | undefined;
-  /** Of the evaluator; undefined: of the one that is checked. */
+  /** The name of the evaluator; the checked one when `undefined`. */
   readonly name: string | undefined;
   readonly by: string;
   readonly passed: boolean | undefined;
@@ -156,16 +155,16 @@ interface Label {
 
 const labelsMax = 100_000;
 
-/** Beside runs, in files that hold other things as well. Throws INPUT_UNREADABLE with the place. */
+/** Reads labels beside runs. Throws INPUT_UNREADABLE with the place. */
 function readLabels(bodies: readonly Body[]): readonly Label[] {
   return labelsIn(bodies.flatMap(({ name, bytes }) => documents(name, bytes)));
 }
 
-/** Labels of a file that holds nothing else: any other line is a fault. Throws INPUT_UNREADABLE with the place. */
+/** Reads files of labels only: any other line is a fault. Throws INPUT_UNREADABLE with the place. */
 function readLabelFiles(bodies: readonly Body[]): readonly Label[] {
   return labelsIn(
     bodies.flatMap(({ name, bytes }) => {
-      if (givenText(bytes) === undefined) throw unreadable(name, `it holds no labels. ${wanted}`);
+      if (givenText(bytes) === undefined) throw unreadable(name, `it has no labels. ${wanted}`);
       const found = documents(name, bytes);
       const [first, ...more] = found.filter(
         ({ value }) => value === undefined || !isJsonObject(value) || !words.some((key) => Object.hasOwn(value, key)),
@@ -185,22 +184,22 @@ const wanted = 'Write one JSON object a line, as in {"id": "r1", "name": "task_c
 
 function faultOf(value: JsonValue | undefined): string {
   if (value === undefined) return 'it is not JSON';
-  return isJsonObject(value) ? 'it is no label, for passed, label, score and labels are all missing' : 'it is JSON, but no object';
+  return isJsonObject(value) ? 'it is not a label: passed, label, score and labels are missing' : 'it is JSON, but not an object';
 }
 
 function labelsIn(found: readonly Document[]): readonly Label[] {
   const labels = found.flatMap(({ where, value }) => (value !== undefined && isJsonObject(value) ? labelsOf(where, value) : []));
-  if (labels.length > labelsMax) throw unreadable('the labels', `more than ${labelsMax} of them.`);
+  if (labels.length > labelsMax) throw unreadable('the labels', `there are more than ${labelsMax}.`);
   return labels;
 }
 
 interface Document {
   readonly where: string;
-  /** Undefined: it is not JSON. */
+  /** `undefined` when it is not JSON. */
   readonly value: JsonValue | undefined;
 }
 
-/** One value, the entries of a list, or one a line. Bodies that hold spans, or no JSON, have none. */
+/** One value, the entries of a list, or one a line; empty for spans and for other formats. */
 function documents(name: string, bytes: Buffer): readonly Document[] {
   const text = givenText(bytes);
   if (text === undefined) return [];
@@ -224,7 +223,7 @@ function labelsOf(where: string, value: JsonObject): readonly Label[] {
     ? Object.entries(named).map(([name, word]) => ({ name, ...wordOf(`${where}: labels.${name}`, word) }))
     : plainWords(where, value);
   if (words.length > 0 && place.id === undefined && place.traceId === undefined)
-    throw unreadable(where, 'it has a label, and neither id nor trace_id to say whose.');
+    throw unreadable(where, 'it has a label but neither id nor trace_id of a run.');
   return words.map((word) => ({ ...place, ...word }));
 }
 
@@ -249,9 +248,7 @@ function textOf(value: JsonObject, key: string): string | undefined {
   return typeof found === 'string' && found !== '' ? found : undefined;
 }
 
-// A labelled set against a judge: verdicts of the judge beside those of people, or two judges beside one another.
-
-/** A judge evaluator that is checked. */
+/** A checked evaluator. */
 interface Checked {
   readonly name: string;
   readonly evaluator: string;
@@ -263,14 +260,14 @@ interface CheckResult {
   readonly name: string;
   /** Runs with a label. */
   readonly labelled: number;
-  /** Runs with a label on which the judge gave no verdict that passes or fails. */
+  /** Labelled runs without a pass or fail of the judge. */
   readonly unanswered: number;
-  /** Undefined: there is nothing to compare. */
+  /** `undefined` when there is nothing to compare. */
   readonly agreement: JudgeAgreement | undefined;
   readonly rows: readonly AnnotatedRun[];
 }
 
-/** Labels of this run. One of a trace is about its outermost run. */
+/** The labels of a run. A label of a trace belongs to its outermost run. */
 function labelsOn({ run, exampleId }: EvalItem, labels: readonly Label[]): readonly Label[] {
   return labels.filter(({ id, traceId, spanId }) =>
     traceId === undefined
@@ -311,7 +308,7 @@ function checkResult(checked: Checked, results: readonly EvalResult[], labels: R
   };
 }
 
-/** `better`: the first, which is the one that is checked. Runs on which one of them gave no verdict are left out. */
+/** `better` means that the checked configuration is better. Omits runs without a verdict of both. */
 function comparison(checked: readonly AnnotatedRun[], against: readonly AnnotatedRun[]): JudgeComparison | NotEstimable {
   const others = new Map(labelledRuns(against).runs.map((run) => [run.key, run]));
   const items = labelledRuns(checked).runs.flatMap((run) => {
@@ -325,8 +322,6 @@ function isRight(run: LabelledRun | undefined): boolean | undefined {
   const word = run?.verdict?.word;
   return run?.passed === undefined || (word !== 'pass' && word !== 'fail') ? undefined : run.passed === (word === 'pass');
 }
-
-// What `tracejury judge check` found, for a terminal and for programs.
 
 interface CheckReport {
   /** Runs with a label. */
@@ -384,7 +379,7 @@ function comparedLines({ other, comparison }: Compared, against: string | undefi
   ];
 }
 
-/** `of` names the whole of the share; an absent share has none. */
+/** `of` names the whole of the share. */
 export function estimateText(value: Estimate | NotEstimable, of = ''): string {
   if (value.kind === 'not_estimable') return `cannot be estimated: ${value.explanation}`;
   return `${value.point.toFixed(3)} (${value.low.toFixed(3)} to ${value.high.toFixed(3)})${of === '' ? '' : ` ${of}`}`;

@@ -1,4 +1,4 @@
-/** `tracejury judge forecast`: what a configuration's judges would cost a day on the traffic that is stored. */
+/** `tracejury judge forecast`: forecasts the daily cost of judges from the stored runs. */
 import { existsSync } from 'node:fs';
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
@@ -28,7 +28,7 @@ interface ForecastSettings {
 }
 
 const dayMicros = 86_400_000_000;
-/** Whole days before this one. */
+/** Days before today. */
 const daysMax = 7;
 
 export async function forecastCost(
@@ -37,13 +37,13 @@ export async function forecastCost(
 ): Promise<ExitCode> {
   const { config } = await readConfig({ file, env, evaluators });
   const asking = config.evaluators.filter(({ configured }) => configured.kind === 'judge');
-  if (asking.length === 0) throw new UsageError(`${file} has no evaluator that asks a judge.`);
+  if (asking.length === 0) throw new UsageError(`${file} has no evaluator with a judge.`);
   const store = await opened(config);
   try {
     const to = Date.now() * 1_000;
     const traffic = await storedTraffic(store, { from: to - daysMax * dayMicros, to });
     if (traffic.runs.length === 0) {
-      complain(`The store holds no run of the last ${daysMax} days.`);
+      complain(`The store has no run of the last ${daysMax} days.`);
       return 1;
     }
     const forecasts = asking.map((planned) => forecastOf(planned, traffic, { config, ...tokens }));
@@ -55,7 +55,7 @@ export async function forecastCost(
   }
 }
 
-/** A file that is not there is not made. */
+/** Never creates a store. */
 async function opened({ store: { address } }: Config): Promise<Store> {
   if (address.scheme === 'memory') throw new UsageError('store.url is memory, which only its own process can read.');
   if (!existsSync(address.rest))
@@ -73,7 +73,7 @@ function forecastText({ runs, days, sampled }: Traffic, forecasts: readonly Fore
     ...bills.flatMap(billLines),
     ...(forecasts.some(({ basis }) => basis === 'estimated')
       ? [
-          `Where no tokens of stored verdicts are named, those taken in are estimated from the first question on ${sampled} stored runs with content, four characters a token; an evaluator that asks several questions costs more.`,
+          `Without stored verdicts, input tokens are an estimate from the first question on ${sampled} stored runs with content, at four characters a token. An evaluator with several questions costs more.`,
         ]
       : []),
   ].join('\n');
@@ -86,24 +86,24 @@ function forecastLines(forecast: Forecast): readonly string[] {
     `  ${asked.toFixed(1)} verdicts a day, ${(share * 100).toFixed(1)} % of the runs${votes === 1 ? '' : `, ${votes} votes each`}`,
     `  ${Math.round(inputTokens)} input and ${Math.round(outputTokens)} output tokens a verdict${basis === 'stored' ? `, by ${verdicts} stored verdicts` : ''}`,
     `  ${costText(forecast)}`,
-    ...(limit === undefined ? [] : [`  ${limitText(limit)}, so its rate would sink to about ${Math.round(limit.left * 100)} % of itself`]),
+    ...(limit === undefined ? [] : [`  ${limitText(limit)}, so its rate would drop to about ${Math.round(limit.left * 100)} % of itself`]),
   ];
 }
 
 function costText({ model, votes, usd, usdEscalated }: Forecast): string {
   if (usd === undefined)
     return votes === 1
-      ? `no price: give the judge one, or name ${model} under prices`
-      : 'no price: give each of its judges one, or name their models under prices';
-  return `${usd.toFixed(2)} USD a day${usdEscalated === undefined ? '' : `, ${usdEscalated.toFixed(2)} if every verdict were passed on`}`;
+      ? `no price: add a price to the judge, or ${model} to prices`
+      : 'no price: add a price to each judge, or their models to prices';
+  return `${usd.toFixed(2)} USD a day${usdEscalated === undefined ? '' : `, ${usdEscalated.toFixed(2)} if every verdict escalates`}`;
 }
 
-/** Prints the booked costs beside the forecast, and for a budget that is too small the rates that it leaves. */
+/** Writes the real costs beside the forecast, and the rates that a too small budget allows. */
 function billLines({ judge, limit, spent, days }: JudgeBill): readonly string[] {
   return [
     ...(limit === undefined
       ? []
-      : [`${judge}: ${limitText(limit)}, so its rates would sink to about ${Math.round(limit.left * 100)} % of themselves`]),
+      : [`${judge}: ${limitText(limit)}, so its rates would drop to about ${Math.round(limit.left * 100)} % of themselves`]),
     ...(spent === undefined
       ? []
       : [
@@ -116,7 +116,7 @@ function limitText({ key, most }: ScarceLimit): string {
   return `its budget of ${key === 'usd_per_day' ? `${most.toFixed(2)} USD` : `${most} ${most === 1 ? key.replace('s_per_day', '') : key.replace('_per_day', '')}`} a day is less`;
 }
 
-/** Each within its own budget. */
+/** The sum of all evaluators within their budgets. */
 function totalText(forecasts: readonly Forecast[]): string {
   const unpriced = forecasts.filter(({ usd }) => usd === undefined).length;
   const sum = forecasts.reduce((all, { usd = 0, limit }) => all + usd * (limit?.left ?? 1), 0);
@@ -157,16 +157,15 @@ function forecastJson({ runs, days, sampled }: Traffic, forecasts: readonly Fore
   });
 }
 
-// What each judge would cost beside what it may cost, and what it has cost.
-
+/** The forecast, the budget and the real cost of a judge. */
 interface JudgeBill {
   readonly judge: string;
-  /** Of all its evaluators that have a price, each within its own budget, US dollars a day; undefined: none has. */
+  /** US dollars a day of its evaluators with a price, each within its own budget. */
   readonly usd: number | undefined;
   readonly budget: number | undefined;
-  /** Undefined: its budget leaves room for all of them. */
+  /** `undefined` when the budget suffices. */
   readonly limit: ScarceLimit | undefined;
-  /** US dollars a day, of the days with any; undefined: nothing is booked, as of a judge without a budget. */
+  /** US dollars a day with any cost; `undefined` for a judge without recorded costs. */
   readonly spent: number | undefined;
   readonly days: number;
 }
@@ -220,54 +219,52 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-// Runs × probability × tokens × price, from the runs of the last days in a store.
-
 interface Traffic {
   /** Newest first, at most `runsMax`. */
   readonly runs: readonly RunRow[];
-  /** That these are of. */
+  /** The period of `runs`. */
   readonly days: number;
   /** Runs with their content. */
   readonly whole: readonly Run[];
   readonly sampled: number;
 }
 
+/** Runs × probability × tokens × price. */
 interface Forecast {
   readonly name: string;
-  /** Of each vote, a day. */
+  /** Of each vote and day. */
   readonly bills: readonly ({ readonly judge: string } & Use)[];
   readonly model: string;
   /** Verdicts a day. */
   readonly asked: number;
   /** Of the runs. */
   readonly share: number;
-  /** That are asked for one verdict. */
+  /** Of one verdict. */
   readonly votes: number;
-  /** Of one verdict, all its votes together. */
+  /** Of all votes of one verdict. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Where the tokens come from: the command line, stored verdicts of the same evaluator, version and model, or the first question. */
+  /** Source of the tokens: the command line, stored verdicts of the same evaluator, version and model, or the first question. */
   readonly basis: 'given' | 'stored' | 'estimated';
-  /** Of stored verdicts, how many. */
+  /** Number of stored verdicts. */
   readonly verdicts: number;
-  /** A day; undefined: the model has no price. */
+  /** A day; `undefined` when the model has no price. */
   readonly usd: number | undefined;
-  /** Its own budget, where that is less than it would use: the scarcest limit. */
+  /** The scarcest limit of its own budget, if that is too small. */
   readonly limit: ScarceLimit | undefined;
-  /** If every verdict were passed on to another judge; undefined: none is, or that judge has no price. */
+  /** The cost with escalation of every verdict; `undefined` without escalation or price. */
   readonly usdEscalated: number | undefined;
 }
 
-/** A limit of a day that holds rates down. */
+/** A limit per day that reduces rates. */
 interface ScarceLimit {
-  /** Its key. */
   readonly key: string;
   readonly most: number;
-  /** Of the rates, 0..1. */
+  /** Factor on rates, 0..1. */
   readonly left: number;
 }
 
-/** What a day would use, of each limit that bounds it. */
+/** The use of a day. */
 interface Use {
   /** US dollars; undefined when a price is unknown. */
   readonly usd: number | undefined;
@@ -275,7 +272,7 @@ interface Use {
   readonly tokens: number;
 }
 
-/** Undefined: the budget leaves room for all of it. */
+/** `undefined` when the budget suffices. */
 export function scarcest(budget: BudgetLimits | undefined, { usd, requests, tokens }: Use): ScarceLimit | undefined {
   const limits = [
     ['usd_per_day', budget?.usdPerDay, usd],
@@ -297,15 +294,15 @@ interface ForecastWith {
 
 const runsMax = 20_000;
 const pageRuns = 200;
-/** Runs whose content is read for the estimate. */
+/** Runs with content for the estimate. */
 const wholeMax = 300;
-/** A new store says little about a day; less than an hour counts as one. */
+/** A shorter period counts as an hour. */
 const hourMicros = 3_600_000_000;
 const charsPerToken = 4;
 const outputTokensUsual = 200;
-/** Fewer stored verdicts say less than the questions themselves. */
+/** With fewer stored verdicts the questions give a better estimate. */
 const usedMin = 10;
-/** As long as that of a judge. */
+/** Has the length of a judge's nonce. */
 const nonce = 'x'.repeat(24);
 
 async function storedTraffic(
@@ -321,7 +318,7 @@ async function storedTraffic(
   }
   const oldest = runs.at(-1)?.startedAt ?? to;
   const whole: Run[] = [];
-  // Spread over all of them: traffic of the day is not that of the night.
+  // Spread over all runs: traffic differs by the time of day.
   const step = Math.max(1, Math.floor(runs.length / wholeMax));
   for (let at = 0; at < runs.length && whole.length < wholeMax; at += step) {
     const row = runs[at];
@@ -331,7 +328,7 @@ async function storedTraffic(
   return { runs, days: Math.max(hourMicros, to - oldest) / dayMicros, whole, sampled: whole.length };
 }
 
-/** Undefined: its content is not kept, or cannot be read. */
+/** `undefined` when the store has no readable content. */
 async function wholeRun(store: Pick<Store, 'run'>, row: RunRow): Promise<Run | undefined> {
   const content = (await store.run(row))?.content;
   if (content === undefined) return undefined;
@@ -373,12 +370,12 @@ function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config, inputT
   const judges = slotsOf(panel).map((slot) => slot.judge);
   const meant = when === undefined ? whole : whole.filter(when);
   const questions = meant.flatMap((run) => firstQuestion(configured, run) ?? []);
-  // Of the runs with content; where there are none, every run counts.
+  // Without runs with content, every run counts.
   const applies = whole.length === 0 ? 1 : questions.length / whole.length;
   const share = (applies * runs.reduce((sum, run) => sum + probability(run, sampleRate, raise), 0)) / traffic.runs.length;
   const asked = (share * traffic.runs.length) / days;
   const model = panelModel(panel, (name) => modelOf(config, name));
-  // Stored verdicts hold the cost of all votes, not of each.
+  // Stored verdicts have the tokens of all votes, not of each.
   const stored = planned.panel === undefined ? usedTokens(traffic.runs, { configured, model, sampleRate, raise }) : undefined;
   const measured = {
     input: questions.length === 0 ? 0 : questions.reduce((sum, chars) => sum + chars, 0) / questions.length / charsPerToken,
@@ -415,7 +412,7 @@ function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config, inputT
   };
 }
 
-/** One run for each session; `runs` are newest first. Only stored verdicts know the length of the other turns. */
+/** The first run of each session; `runs` are newest first. */
 function firstTurns(runs: readonly RunRow[]): readonly RunRow[] {
   const first = new Map(
     runs.flatMap((run) => (run.sessionId === undefined ? [] : [[JSON.stringify([run.tenant, run.sessionId]), run] as const])),
@@ -427,14 +424,14 @@ function modelOf({ judges }: Pick<Config, 'judges'>, judge: string): string {
   return judges.find(({ name }) => name === judge)?.model ?? judge;
 }
 
-/** Its own comes first. */
+/** The price of the judge, else that of its model. */
 function priceOfJudge(config: ForecastWith['config'], judge: string): TokenPrice | undefined {
   return config.judges.find(({ name }) => name === judge)?.price ?? priceOf(modelOf(config, judge), config.prices);
 }
 
 /**
- * What stored verdicts of the same evaluator, version and model have cost. A verdict stands for as many runs as it was chosen from, and counts by how likely such a run would be chosen now. Those
- * for which an answer from before was found cost less than others will.
+ * Mean tokens of stored verdicts of the same evaluator, version and model, without cached answers. The weight of a verdict is the probability
+ * of its run now over the probability then.
  */
 function usedTokens(
   runs: readonly RunRow[],
@@ -461,12 +458,12 @@ function usedTokens(
   return { tokens: { input: mean('input'), output: mean('output') }, verdicts: used.length };
 }
 
-/** With which a run would be chosen. */
+/** The probability with which the sample chooses a run. */
 function probability({ verdicts }: RunRow, rate: number, raise: EvaluatorConfig['raise']): number {
   return rateByScores(rate, raise, (evaluator) => verdicts.find(({ name }) => name === evaluator)?.score);
 }
 
-/** Characters of the first question; undefined when the evaluator asks nothing about this run. */
+/** Characters of the first question; `undefined` when the evaluator asks none. */
 function firstQuestion(configured: ConfiguredEvaluator, run: Run): number | undefined {
   if (configured.kind === 'rule') return undefined;
   const asking = configured.judge(run.trace, {}, evaluationContext(), run);

@@ -1,4 +1,4 @@
-/** A line of the log for people: local time, level, message and fields, on one line that holds nothing which a terminal would obey. */
+/** Terminal output of the service: log lines, the lines of the start, and a line for each scored run. */
 import { oneLine } from '../terminal.ts';
 import type { Config, EvaluatorConfig, JudgeConfig } from '../../config/config.ts';
 import type { Environment } from '../../config/document.ts';
@@ -10,7 +10,7 @@ import type { Evaluation } from '../../model/verdict.ts';
 const textChars = 200;
 const fieldsMax = 16;
 const itemsMax = 10;
-/** Fields of every line of pino, which the text leaves out or writes in its own way. */
+/** Fields of pino that the text omits or writes elsewhere. */
 const leftOut: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'todo']);
 
 const levels: { readonly [level: string]: { readonly word: string; readonly colour: number } } = {
@@ -22,12 +22,12 @@ const levels: { readonly [level: string]: { readonly word: string; readonly colo
   60: { word: 'FATAL', colour: 31 },
 };
 
-/** Colours are for terminals that have them and people who have not refused them (no-color.org). */
+/** See no-color.org. */
 export function hasColours(isTerminal: boolean, env: Environment): boolean {
   return isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }
 
-/** `json`: one line as the logger writes it; any other text goes out unchanged but for control characters. */
+/** Writes one JSON line of the logger as local time, level, message and fields. Keeps any other text, without control characters. */
 export function logLine(json: string, { colours }: { readonly colours: boolean }): string {
   const line = parsed(json);
   if (line === undefined) return oneLine(json, textChars);
@@ -70,17 +70,15 @@ function valueText(value: JsonValue): string {
   return /[\s",=]/.test(text) || text === '' ? `"${text}"` : text;
 }
 
-// The lines of a start: where the service listens, where data lies, and for people on a terminal what else is on.
-
 const chars = 200;
 
-/** Names what ends with the process, as the guide to operations does. */
+/** The places of the data, in the words of the operations guide. */
 export function dataText({ store, journal }: Config): string {
   const runs =
     store.address.scheme === 'memory'
-      ? 'runs and verdicts in memory, gone when the process ends'
+      ? 'runs and verdicts in memory, lost when the process ends'
       : `${store.address.rest} (runs and verdicts)`;
-  return `${runs}, ${journal.scheme === 'memory' ? 'what is open in memory' : `${journal.rest} (what is open)`}`;
+  return `${runs}, ${journal.scheme === 'memory' ? 'open runs in memory' : `${journal.rest} (open runs)`}`;
 }
 
 /** One line a judge, and one for all exporters. */
@@ -121,15 +119,14 @@ function budgetText(budget: JudgeConfig['budget']): string {
   return given.length === 0 ? 'no budget' : `at most ${given.join(', ')}`;
 }
 
-/** A URL may hold a secret in its user, its path and its query. */
+/** User, path and query of a URL may be secret. */
 function originOf(url: string): string {
   return URL.parse(url)?.origin ?? 'an address that is no URL';
 }
 
-// A line of the terminal for each scored run: its outcome, its agent, what failed and why. At most a few a second; the others are counted.
-
+/** Writes a line for each scored run, at most a few a second, and counts the others. */
 interface RunLines {
-  /** Never throws. Runs that turned out to be a part of another one have no line. */
+  /** Never throws. Runs that are part of another one have no line. */
   scored(item: ScoredRun): void;
 }
 
@@ -140,7 +137,7 @@ interface RunLinesOptions {
   readonly sleep: Sleep;
 }
 
-/** Lines of one second; a person reads no more. */
+/** A person reads no more. */
 export const linesPerSecond = 5;
 const windowMs = 1_000;
 const agentChars = 40;
@@ -211,7 +208,7 @@ function hasFailed({ verdict }: Evaluation): boolean {
   return verdict.kind === 'scored' && verdict.passed === false;
 }
 
-/** What failed comes first, each with its sentence. */
+/** Failed verdicts with their explanations, otherwise counts. */
 function verdictTexts(evaluations: readonly Evaluation[]): readonly string[] {
   const bad = [...evaluations.filter(hasFailed), ...evaluations.filter(({ verdict }) => verdict.kind === 'failed')];
   if (bad.length > 0)

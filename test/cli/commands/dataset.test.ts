@@ -269,7 +269,7 @@ for (const { name, from, given, want, says } of imports) {
 
 const broken: readonly { readonly name: string; readonly from: string; readonly given: unknown; readonly says: readonly RegExp[] }[] = [
   { name: 'no JSON', from: 'deepeval', given: '[1\n{"a":', says: [/line 1 is not JSON/] },
-  { name: 'nothing', from: 'dokimos', given: { examples: [] }, says: [/it holds no example/] },
+  { name: 'nothing', from: 'dokimos', given: { examples: [] }, says: [/it has no example/] },
   { name: 'another kind of file', from: 'deepeval', given: { resourceSpans: [] }, says: [/neither a list nor an object with goldens/] },
   {
     name: 'several faults at once',
@@ -344,13 +344,13 @@ for (const { name, from, given, says } of broken) {
 }
 
 for (const { name, words, says } of [
-  { name: 'no action', words: ['dataset'], says: /Say import/ },
+  { name: 'no action', words: ['dataset'], says: /Name the action: import/ },
   { name: 'another action', words: ['dataset', 'erase', 'x'], says: /"erase" is not import/ },
   { name: 'no file', words: ['dataset', 'import'], says: /Name the file/ },
   {
     name: 'an unknown format',
     words: ['dataset', 'import', 'x', '--from', 'csv'],
-    says: /--from is one of deepeval, agentevals, adk, dokimos/,
+    says: /--from takes one of deepeval, agentevals, adk, dokimos/,
   },
   { name: 'a file that is not there', words: ['dataset', 'import', 'nowhere.json', '--from', 'adk'], says: /there is no such file/ },
 ]) {

@@ -219,7 +219,7 @@ for (const { gate, code } of gates) {
 const misuses: readonly { readonly words: readonly string[]; readonly says: string }[] = [
   { words: [], says: 'Name files' },
   { words: ['no/such/file'], says: 'there is no such file' },
-  { words: [goodFile, '--format', 'xml'], says: '--format is table, json, markdown, junit' },
+  { words: [goodFile, '--format', 'xml'], says: '--format takes one of table, json, markdown, junit' },
   { words: [goodFile, '--fail-under', 'tool_error'], says: 'NAME=SHARE' },
   { words: [goodFile, '--fail-under', 'tool_error=1.1'], says: 'a share from 0 to 1' },
   { words: [goodFile, '--fail-under', 'tool_eror=1'], says: 'Did you mean tool_error?' },
@@ -307,6 +307,6 @@ test('eval: what could not be scored at all is said on standard error', async ()
   const { code, err } = await answer(file('empty-run.json', { input: 'hello' }));
   expect([code, err]).toEqual([
     1,
-    '⚠ 0 of 1 run scored: tool_call_validity, tool_error, tool_efficiency: skipped (no_tool_calls). tracejury inspect FILE says what is missing. --allow-unscored lets it pass.',
+    '⚠ 0 of 1 run scored: tool_call_validity, tool_error, tool_efficiency: skipped (no_tool_calls). tracejury inspect FILE shows the missing data. --allow-unscored lets it pass.',
   ]);
 });

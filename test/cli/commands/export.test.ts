@@ -90,7 +90,7 @@ test('export: what a dry run shows as JSON is what is sent afterwards', async ()
     readonly requests: readonly { readonly exporter: string; readonly method: string; readonly url: string; readonly body: unknown }[];
   };
   expect(requests.map(({ exporter }) => exporter)).toEqual(['second']);
-  expect(await tracejury('export', recorded(), '-c', file, '--to', 'second')).toEqual({ code: 0, out: 'second: 1 of 1 taken', err: '' });
+  expect(await tracejury('export', recorded(), '-c', file, '--to', 'second')).toEqual({ code: 0, out: 'second: 1 of 1 sent', err: '' });
   expect(requests.map(({ method, url, body }) => ({ method, path: url.slice(backend.url.length), body }))).toEqual(
     backend.requests.map(({ method, path, body }) => ({ method, path, body })),
   );
@@ -102,7 +102,7 @@ test('export: what a backend does not take is told with the reason, and is exit 
   const { code, out, err } = await tracejury('export', recorded(), '-c', config([langfuse(backend.url)]));
   expect([code, out, err]).toEqual([
     1,
-    'langfuse: 0 of 1 taken (status 401: public_key or api_key is refused)',
+    'langfuse: 0 of 1 sent (status 401: public_key or api_key is refused)',
     'langfuse: Look at the keys, and whether they are of this address.',
   ]);
 });
@@ -118,7 +118,7 @@ test('export: of forward the verdicts go, and that the spans do not is said', as
     'json',
   );
   const { requests } = JSON.parse(out) as { readonly requests: readonly { readonly body: unknown }[] };
-  expect([code, err]).toEqual([0, 'forward: the verdicts go on spans of tracejury; the agents’ own spans go on from a service alone.']);
+  expect([code, err]).toEqual([0, 'forward: export sends evaluation spans; only a service forwards the agents’ own spans.']);
   expect(
     requests.map(({ body }) => [...JSON.stringify(body).matchAll(/"tracejury\.generated","value":\{"boolValue":true/g)].length),
   ).toEqual([1]);
@@ -237,7 +237,7 @@ test('export: a stored run is scored again, with its revision, and what judges s
   ]);
   expect(await tracejury('export', '--run', traceId(2), '-c', judged, '--dry-run')).toMatchObject({
     code: 1,
-    err: 'The store has no such run, or does not keep its spans.',
+    err: 'The store has no such run, or no spans of it.',
   });
 });
 
@@ -248,25 +248,25 @@ test('export: verdicts of judges are left out of recorded runs, and agent traces
   );
   expect(await tracejury('export', recorded(), '-c', judged)).toEqual({
     code: 0,
-    out: 'langfuse: 1 of 1 taken',
-    err: 'Verdicts left out, because export asks no judge: 1.',
+    out: 'langfuse: 1 of 1 sent',
+    err: 'Omitted verdicts, for export asks no judge: 1.',
   });
   const given = file('given.json', JSON.stringify({ input: 'x', final_response: 'y' }));
   expect(await tracejury('export', given, '-c', judged)).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/scores stand on spans[^]*No agent run was found/) as string,
+    err: expect.stringMatching(/scores need spans[^]*No agent run was found/) as string,
   });
 });
 
 const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
-  ['no configuration', ['recorded.json'], /-c names/],
+  ['no configuration', ['recorded.json'], /with -c/],
   ['neither files nor a run', ['-c', 'tracejury.yaml'], /Name files/],
   ['files and a run', ['recorded.json', '--run', traceId(1), '-c', 'tracejury.yaml'], /Name files/],
   ['a run that is none', ['--run', 'abc', '-c', 'tracejury.yaml'], /trace id of 32/],
   ['a span that is none', ['--run', `${traceId(1)}/x`, '-c', 'tracejury.yaml'], /trace id of 32/],
   ['no entry of that name', ['recorded.json', '-c', 'tracejury.yaml', '--to', 'nobody'], /has the name "nobody"/],
   ['nothing that sends scores', ['recorded.json', '-c', 'metrics.yaml'], /no entry of `export` that sends/],
-  ['an unknown format', ['recorded.json', '-c', 'tracejury.yaml', '--format', 'xml'], /--format is/],
+  ['an unknown format', ['recorded.json', '-c', 'tracejury.yaml', '--format', 'xml'], /--format takes/],
   ['a store in memory', ['--run', traceId(1), '-c', 'memory.yaml'], /store\.url is memory/],
   ['a store that is not there', ['--run', traceId(1), '-c', 'elsewhere.yaml'], /There is no store/],
 ];
@@ -298,7 +298,7 @@ test('config check --try: each backend is asked once, and its answer is told in 
   expect(code).toBe(1);
   expect(out.split('\n')).toEqual([
     `${named}: no faults`,
-    `right: ${right.url} takes the credentials`,
+    `right: ${right.url} accepts the credentials`,
     `wrong: ${wrong.url} answers status 401: public_key or api_key is refused. Look at the keys, and whether they are of this address.`,
     `other: ${other.url} answers status 404. Look at the endpoint: there is no such interface at it.`,
     `down: ${down.url} does not answer: ECONNREFUSED. Nobody listens at the address: is the backend up, and its port right?`,
@@ -322,7 +322,7 @@ test('config check --try: OTLP is tried with a request that has nothing in it', 
   const { code, out } = await tracejury('config', 'check', config(entries), '--try');
   expect([code, out.split('\n').slice(1)]).toEqual([
     0,
-    [`span_events: ${backend.url}/v1/traces takes the credentials`, `log_events: ${backend.url}/v1/logs takes the credentials`],
+    [`span_events: ${backend.url}/v1/traces accepts the credentials`, `log_events: ${backend.url}/v1/logs accepts the credentials`],
   ]);
   expect(backend.requests.map(({ body }) => body)).toEqual([{ resourceSpans: [] }, { resourceLogs: [] }]);
   const wrong = await refusing(403);

@@ -116,7 +116,7 @@ for (const { recording, evaluator, says, hint } of lines) {
 
 test('inspect: evaluators that are off and only wait to be configured are named in a line, not one by one', async () => {
   const { out } = await answer([join(root, recordings, 'handmade-card/trip')]);
-  const [, waiting = ''] = /expected says what is expected:\n((?: {6,}.+\n)+)/.exec(out) ?? [];
+  const [, waiting = ''] = /expect` or tracejury\.expected\):\n((?: {6,}.+\n)+)/.exec(out) ?? [];
   const [, unconfigured = ''] = /run only with options.*:\n((?: {6,}.+\n)+)/.exec(out) ?? [];
   expect(waiting).toContain('tool_trajectory');
   expect(unconfigured).toContain('step_count');

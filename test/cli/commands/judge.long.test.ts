@@ -173,7 +173,7 @@ test('judge check: labels may stand in a file of their own, by trace, and name t
 
 test('judge check: a judge without usable answers is told of, and is exit 1', async () => {
   const { code, out, err } = await judge('check', file('broken.jsonl', lines(set.slice(0, 2))), '-c', configs.broken);
-  expect([code, err]).toEqual([1, expect.stringContaining('Nothing could be compared')]);
+  expect([code, err]).toEqual([1, expect.stringContaining('There is nothing to compare')]);
   expect(out).toContain('2 labelled, 2 without a verdict');
 });
 
@@ -201,12 +201,12 @@ const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
   [
     'a file of labels with a line that is no object',
     ['check', 'set.jsonl', '--labels', 'number.jsonl', '-c', 'sharp.yaml'],
-    /number\.jsonl: line 2: it is JSON, but no object\./,
+    /number\.jsonl: line 2: it is JSON, but not an object\./,
   ],
   [
     'a file of labels with a line that says nothing',
     ['check', 'set.jsonl', '--labels', 'silent.jsonl', '-c', 'sharp.yaml'],
-    /silent\.jsonl: line 2: it is no label, for passed, label, score and labels are all missing\./,
+    /silent\.jsonl: line 2: it is not a label: passed, label, score and labels are missing\./,
   ],
   [
     'a file of labels that holds none',
@@ -214,7 +214,7 @@ const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
     /sharp\.yaml: it holds no labels\./,
   ],
   ['labels of nobody knows which evaluator', ['check', 'set.jsonl', '-c', 'two.yaml'], /which of done, too/],
-  ['an unknown format', ['check', 'set.jsonl', '-c', 'sharp.yaml', '--format', 'xml'], /--format is/],
+  ['an unknown format', ['check', 'set.jsonl', '-c', 'sharp.yaml', '--format', 'xml'], /--format takes/],
   ['files for a forecast', ['forecast', 'set.jsonl', '-c', 'sharp.yaml'], /no files/],
   ['a store that is not there', ['forecast', '-c', 'elsewhere.yaml'], /There is no store at/],
   ['a store in memory', ['forecast', '-c', 'memory.yaml'], /store\.url is memory/],

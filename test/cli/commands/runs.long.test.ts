@@ -66,7 +66,7 @@ test('runs: shows the newest first, what failed with its sentence, and a run of 
 test('runs: --fail, --agent and --limit narrow the list down', async () => {
   expect((await runs('--fail')).out).toHaveLength(1);
   expect((await runs('--agent', 'order-agent')).out).toHaveLength(3);
-  expect(await runs('--agent', 'order-agent', '--fail')).toMatchObject({ code: 0, out: [], err: 'No stored run fits.' });
+  expect(await runs('--agent', 'order-agent', '--fail')).toMatchObject({ code: 0, out: [], err: 'No stored run matches.' });
   expect((await runs('--limit', '1')).out).toHaveLength(1);
 });
 

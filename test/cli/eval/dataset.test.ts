@@ -124,7 +124,7 @@ const faults: readonly { readonly name: string; readonly content: string; readon
     says: 'examples[0].evaluators[0].escalate.to "main" has a vote already. Name a judge that has none',
   },
   { name: 'one id twice', content: '[{"id": "a"}, {"id": "a"}]', says: 'two examples have the id "a"' },
-  { name: 'broken YAML', content: 'a: [', says: 'it is no YAML' },
+  { name: 'broken YAML', content: 'a: [', says: 'it is not YAML' },
   {
     name: 'aliases of aliases',
     content: `a: &a [x, x]\n${'bcdefghij'

@@ -269,7 +269,7 @@ describe('what only a judge could check', () => {
   test('without a judge it is refused, each with its place and what to add', async () => {
     const { code, out, err } = await tracejury('eval', file(run), '--dataset', dataset);
     expect([code, out]).toEqual([2, '']);
-    expect(err).toMatch(/^4 expectations are checked by no evaluator:/);
+    expect(err).toMatch(/^No evaluator checks 4 expectations:/);
     for (const place of [
       `${dataset}:2:10 examples[0].tasks`,
       `${dataset}:3:16 examples[0].constraints`,
@@ -279,7 +279,7 @@ describe('what only a judge could check', () => {
       expect(err).toContain(place);
     expect(err).toContain('= Add hallucination to evaluators and a judge to judges');
     const one = await tracejury('eval', file(run), '--dataset', file([{ id: 'a', tasks: ['x'] }]));
-    expect(one.err).toMatch(/^1 expectation is checked by no evaluator:/);
+    expect(one.err).toMatch(/^No evaluator checks 1 expectation:/);
   });
 
   test('with a judge the evaluator comes on and asks it', async () => {
@@ -432,7 +432,7 @@ describe('nothing scored is no pass', () => {
       `0 of 1 run scored: judge \`main\` at ${new URL(refusing.baseUrl).origin} refused the key (status 401).`,
     ]);
     const noKey = await report(file(run), '-c', judged(refusing.baseUrl, ''), '--timeout', '60');
-    expect(noKey.nothing_scored).toContain('wants a key (status 401): set api_key');
+    expect(noKey.nothing_scored).toContain('needs a key (status 401): set api_key');
     // Of a jury the judge that cannot be reached is the one to look at.
     const jury = file(
       `evaluators: [ { use: task_completion, judges: [ main, gone ] } ]\njudges: { main: { base_url: "${refusing.baseUrl}", model: m, api_key: k }, gone: { base_url: "http://127.0.0.1:${port}/v1", model: n, api_key: k } }\n`,

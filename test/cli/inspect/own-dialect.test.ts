@@ -56,7 +56,7 @@ const run = JSON.parse(block('json')) as JsonObject;
 
 test('inspect --expect: the entry of the guide reads what an unknown SDK did', async () => {
   const expected = file('expected.json', JSON.stringify({ runs: [run] }));
-  expect(await inspect([spans, '-c', config, '--expect', expected])).toEqual({ code: 0, out: 'The runs are what was expected.', err: '' });
+  expect(await inspect([spans, '-c', config, '--expect', expected])).toEqual({ code: 0, out: 'The runs are as expected.', err: '' });
 });
 
 test('inspect: runs name the dialect of the configuration', async () => {
@@ -94,7 +94,7 @@ for (const [name, expected, lines] of differing)
   test(`inspect --expect: ${name}`, async () => {
     const { code, out } = await inspect([spans, '-c', config, '--expect', file('other.json', JSON.stringify(expected))]);
     expect({ code, lines: out.split('\n') }).toEqual(
-      lines.length === 0 ? { code: 0, lines: ['The runs are what was expected.'] } : { code: 1, lines },
+      lines.length === 0 ? { code: 0, lines: ['The runs are as expected.'] } : { code: 1, lines },
     );
   });
 
@@ -134,7 +134,7 @@ test('inspect --propose-dialect: an entry that loads, reads the spans, and says 
   expect(out.split('\n')).toEqual([
     'dialects:',
     '  # 3 spans of the scope "acme.agents".',
-    "  # Not used: acme.span.kind = 'ritual' (1 spans). Say under span what they are, or leave it.",
+    "  # Not used: acme.span.kind = 'ritual' (1 spans). Add it to a role under span, or ignore it.",
     '  - name: acme-agents',
     '    match:',
     '      scope: acme.agents',

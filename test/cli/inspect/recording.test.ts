@@ -90,7 +90,7 @@ test('recorded: spans that cannot be taken are counted with where they are; the 
 
 test('recorded: a folder gives its recorded requests in order and nothing else; an empty one is refused', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-'));
-  expect(await faultOf(() => readBodies([folder], Readable.from([])))).toContain('holds no request-* or logs-* file');
+  expect(await faultOf(() => readBodies([folder], Readable.from([])))).toContain('has no request-* or logs-* file');
   for (const [file, text] of [
     ['request-02.json', '2'],
     ['request-01.json', '1'],
