@@ -5,19 +5,18 @@ import type { Run, AgentTrace } from '../model/agent-trace.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../model/json.ts';
 import type { ExportedRun, ExportItem } from '../model/scored-run.ts';
 import { runJson } from '../model/run-json.ts';
-import { brief, compressed } from './compression.ts';
+import { compressed } from './compression.ts';
+import { runRecord } from './run-record.ts';
 import type { RunContent, WithoutContent, StoreItem } from '../model/store/store.ts';
-import { callEnd } from '../model/error-signs.ts';
 
 /** A run whose JSON is longer is kept without its content: nobody reads it on a page. */
 const contentCharsMax = 8_000_000;
 
-/** Compressing is for where it is kept: on its way there it is as it is, unless it is large. */
 export function contentOf(run: Run, withoutContent: WithoutContent | undefined): RunContent {
   if (withoutContent !== undefined) return { content: undefined, contentGone: withoutContent };
   const text = textOf(run);
   if (text === undefined || text.length > contentCharsMax) return { content: undefined, contentGone: 'too_large' };
-  return { content: brief(text), contentGone: undefined };
+  return { content: text, contentGone: undefined };
 }
 
 /** Undefined: it is longer than any text can be. */
@@ -30,33 +29,27 @@ function textOf(run: Run): string | undefined {
   }
 }
 
-export function readContent(content: Uint8Array): JsonObject {
-  const value: JsonValue | undefined = parseJson(zstdDecompressSync(content).toString());
+export function readContent(content: string): JsonObject {
+  const value: JsonValue | undefined = parseJson(content);
   if (!isJsonObject(value)) throw new Error('the content of a run is not what was written');
   return value;
 }
 
-/** Encodes the content at once. An item with judge jobs stays whole, as judges need the run. */
+/** Encodes what is stored at once. An item with judge jobs stays whole, as judges need the run. */
 export function slimItem(item: StoreItem): StoreItem {
   const { run, jobs = [], turn, withoutContent } = item;
   if (jobs.length > 0 || turn !== undefined) return item;
-  return { ...item, content: contentOf(run, withoutContent), run: { ...run, trace: slimTrace(run.trace) } };
+  return { ...item, content: contentOf(run, withoutContent), record: runRecord(item), run: { ...run, trace: slimTrace(run.trace) } };
 }
 
-/** The fields that lists, filters and counts use. */
-function slimTrace({ agent, sessionId, model, status, toolCalls, toolCallsCarried }: AgentTrace): AgentTrace {
+/** The fields that lists use. */
+function slimTrace({ agent, sessionId, model, status, toolCallsCarried }: AgentTrace): AgentTrace {
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(model === undefined ? {} : { model }),
     status,
-    toolCalls: toolCalls.map((call) => ({
-      name: call.name,
-      executed: call.executed,
-      ...(callEnd(call) === 'failed' ? { error: { message: '', sign: call.error?.sign ?? 'result_status' } } : {}),
-      ...(call.startUnixNano === undefined ? {} : { startUnixNano: call.startUnixNano }),
-      ...(call.endUnixNano === undefined ? {} : { endUnixNano: call.endUnixNano }),
-    })),
+    toolCalls: [],
     toolDefinitions: [],
     modelCalls: [],
     documents: [],

@@ -44,11 +44,6 @@ export function briefText(kept: Uint8Array): string {
   return (isCompressed(bytes) ? zstdDecompressSync(bytes) : bytes).toString();
 }
 
-/** What `brief` gave, for longer than a second: compressed in any case. */
-export function lasting(kept: Uint8Array): Uint8Array {
-  return isCompressed(kept) ? kept : compressed(kept);
-}
-
 /** No JSON begins in this way. */
 function isCompressed(bytes: Uint8Array): boolean {
   return zstdMagic.every((byte, at) => bytes[at] === byte);

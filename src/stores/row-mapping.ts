@@ -1,10 +1,9 @@
 /** What stores keep of a scored run. */
-import type { ScoredRun } from '../model/scored-run.ts';
-import type { Run, RunKey, ToolCall } from '../model/agent-trace.ts';
+import type { Run, ToolCall } from '../model/agent-trace.ts';
 import { tookNano } from '../model/error-signs.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { runTargetId, type Evaluation, type Verdict, type VerdictWord } from '../model/verdict.ts';
-import type { StoredDecision, StoredVerdict } from '../model/store/store.ts';
+import type { StoredVerdict } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
 
 /** The last microsecond, in the year 2255, that a double holds exactly. SQLite stores a later one, and throws when it reads it back. */
@@ -44,23 +43,6 @@ type Part = Extract<Verdict, { readonly kind: 'scored' }>['parts'][number];
 
 function partJson({ index, tool, callId, spanId, score, passed, explanation }: Part): JsonObject {
   return { index, tool, call_id: callId ?? null, span_id: spanId ?? null, score, passed, explanation };
-}
-
-export function storedDecisions({
-  run,
-  decisions,
-}: Pick<ScoredRun, 'decisions'> & { readonly run: RunKey & Pick<Run, 'revision' | 'session'> }): readonly StoredDecision[] {
-  return decisions.map(({ name, evaluator, decision, reason, probability }) => ({
-    tenant: run.tenant,
-    traceId: run.traceId,
-    spanId: run.spanId,
-    name,
-    evaluator,
-    revision: run.session?.revision ?? run.revision,
-    decision,
-    reason,
-    probability,
-  }));
 }
 
 export function tookMicros(call: ToolCall): number | undefined {

@@ -2,8 +2,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
 import { pino } from 'pino';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands/index.ts';
@@ -133,6 +135,14 @@ async function post(otlp: string, trace: number): Promise<void> {
   expect(response.status).toBe(200);
 }
 
+function compressedTexts(file: string): readonly string[] {
+  const db = new DatabaseSync(file);
+  const blocks = db.prepare('select body from blocks').all();
+  db.close();
+  expect(blocks.length).toBeGreaterThan(0);
+  return blocks.map(({ body }) => zstdDecompressSync(body as Uint8Array).toString());
+}
+
 test('redaction: of what a run holds nothing leaves, whether by exporters, judges, endpoints, the store, the API, metrics or logs, and rules have seen all of it', async () => {
   const [sink, endpoint] = [await otlpSink(), await httpEvaluator()];
   const judge = await chatServer(says(JSON.stringify({ tasks: [{ number: 1, explanation: `Paid by ${hidden}.`, completed: true }] })));
@@ -162,9 +172,12 @@ test('redaction: of what a run holds nothing leaves, whether by exporters, judge
   ];
   const answers = await Promise.all(paths.map(async (path) => await (await fetch(`${jury.console}/api/v1${path}`)).text()));
   await jury.stop();
-  const files = readdirSync(folder)
-    .filter((name) => name.startsWith('runs.db'))
-    .map((name) => readFileSync(join(folder, name), 'latin1'));
+  const files = [
+    ...readdirSync(folder)
+      .filter((name) => name.startsWith('runs.db'))
+      .map((name) => readFileSync(join(folder, name), 'latin1')),
+    ...compressedTexts(stored),
+  ];
   const left = {
     carriers: carriers.map(({ body }) => body.toString()),
     judge: judge.requests.map(({ body }) => JSON.stringify(body)),

@@ -258,10 +258,9 @@ function telling(trace: number): readonly Span[] {
 /** Every byte that lies in the store's files, and what is compressed in them, as it is. */
 function storedTexts(at: string): readonly string[] {
   const db = new DatabaseSync(join(at, 'runs.db'));
-  const blobs = [
-    ...db.prepare('select body as bytes from spans').all(),
-    ...db.prepare('select content as bytes from runs where content is not null').all(),
-  ].map(({ bytes }) => zstdDecompressSync(bytes as Uint8Array).toString());
+  const blobs = [...db.prepare('select body as bytes from spans').all(), ...db.prepare('select body as bytes from blocks').all()].map(
+    ({ bytes }) => zstdDecompressSync(bytes as Uint8Array).toString(),
+  );
   db.close();
   expect(blobs.length).toBeGreaterThan(1);
   return [

@@ -92,16 +92,30 @@ export type WithoutContent = 'switched_off' | 'sampled_out' | 'overload';
 export const contentGoneWords = ['switched_off', 'sampled_out', 'overload', 'too_large', 'expired', 'unknown'] as const;
 export type ContentGone = (typeof contentGoneWords)[number];
 
-/** Input and output of the agent in the encoding of the content codec, or why they are missing. */
+/** The run as JSON, with input and output of the agent, or why it is missing. */
 export type RunContent =
-  | { readonly content: Buffer; readonly contentGone: undefined }
+  | { readonly content: string; readonly contentGone: undefined }
   | { readonly content: undefined; readonly contentGone: ContentGone };
+
+/** Verdicts, decisions and tool counts of a run, encoded. */
+export interface RunRecord {
+  /** One line per evaluator with what filters and counts need. */
+  readonly marks: string;
+  /** Numbers of the marks, in the order of the marks. */
+  readonly figures: readonly number[];
+  /** Verdicts and decisions as JSON. */
+  readonly verdicts: string;
+  /** Tool calls counted by tool, as JSON; null when the run has none. */
+  readonly tools: string | null;
+}
 
 export interface StoreItem extends ScoredRun {
   /** Why the content is not written; absent when it is. The first item of a revision decides. */
   readonly withoutContent?: WithoutContent;
-  /** The encoded content. When present, the rest of the run serves lists and counts alone. */
+  /** The encoded content. When present, the rest of the run serves lists alone. */
   readonly content?: RunContent;
+  /** Encoded verdicts and decisions. When present, the store reads no others. */
+  readonly record?: RunRecord;
 }
 
 /** Pieces per trace. The spans of a trace come together when it is done; late spans are a piece of their own. */

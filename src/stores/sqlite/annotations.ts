@@ -14,9 +14,12 @@ import {
   traceOfAnnotation,
 } from '../../model/store/annotation-store.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { parseJson, isJsonArray, isJsonObject, type JsonValue } from '../../model/json.ts';
+import { chunks as chunksOf } from '../../model/chunks.ts';
+import { isJsonArray, isJsonObject, type JsonValue } from '../../model/json.ts';
 import type { Micros } from '../../model/timestamp.ts';
+import type { EntryVerdict } from '../run-record.ts';
 import { chunks, oneOf } from './rows.ts';
+import { readEntries } from './run-entries.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -62,7 +65,6 @@ export function annotationStore(db: Db): AnnotationStore {
       const rows = await db
         .selectFrom('annotations as a')
         .innerJoin('runs as r', 'r.id', 'a.run_id')
-        .leftJoin('evaluations as e', (join) => join.onRef('e.run_id', '=', 'a.run_id').onRef('e.name', '=', 'a.name'))
         .select([
           'a.tool_call',
           'a.name',
@@ -76,16 +78,7 @@ export function annotationStore(db: Db): AnnotationStore {
           'r.tenant',
           'r.trace_id',
           'r.span_id',
-          'e.evaluator',
-          'e.kind as evaluator_kind',
-          'e.version',
-          'e.verdict',
-          'e.label as verdict_label',
-          'e.sample_probability',
-        ])
-        .select([
-          sql<string | null>`json_extract(e.details, '$.model')`.as('model'),
-          sql<string | null>`case when a.tool_call = '' then null else json_extract(e.details, '$.parts') end`.as('parts'),
+          'r.id as run',
         ])
         .where('r.started_us', '>=', from)
         .where('r.started_us', '<', to)
@@ -100,34 +93,45 @@ export function annotationStore(db: Db): AnnotationStore {
         .orderBy('a.tool_call')
         .limit(limit)
         .execute();
-      return rows.map(
-        ({
-          tenant,
-          trace_id: traceId,
-          span_id: spanId,
-          evaluator,
-          evaluator_kind: kind,
-          version,
-          verdict: word,
-          verdict_label: label,
-          sample_probability: sampleProbability,
-          model,
-          parts,
-          ...own
-        }): AnnotatedRun => {
-          const annotation = stored(own);
-          const verdict =
-            evaluator === null || kind === null || version === null || word === null || label === null || sampleProbability === null
-              ? undefined
-              : { evaluator, kind, version, model: model ?? undefined, word, label, sampleProbability };
-          const said =
-            annotation.toolCall === undefined
-              ? { verdict }
-              : onCall(verdict, parts === null ? undefined : parseJson(parts), annotation.toolCall);
-          return { tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId, annotation, ...said };
-        },
-      );
+      const verdicts = await verdictsFor(db, rows);
+      return rows.map(({ tenant, trace_id: traceId, span_id: spanId, run, ...own }): AnnotatedRun => {
+        const annotation = stored(own);
+        const { verdict, parts } = verdicts.get(`${run} ${own.name}`) ?? { verdict: undefined, parts: undefined };
+        const said = annotation.toolCall === undefined ? { verdict } : onCall(verdict, parts, annotation.toolCall);
+        return { tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId, annotation, ...said };
+      });
     },
+  };
+}
+
+/** Runs whose verdicts are read together. */
+const runsPerRead = 500;
+
+interface AnnotatedVerdict {
+  readonly verdict: AnnotatedRun['verdict'];
+  readonly parts: JsonValue | undefined;
+}
+
+/** What evaluators of the same names say of these runs. */
+async function verdictsFor(
+  db: Db,
+  rows: readonly { readonly run: number; readonly name: string }[],
+): Promise<ReadonlyMap<string, AnnotatedVerdict>> {
+  const names = Map.groupBy(rows, ({ run }) => run);
+  const found = new Map<string, AnnotatedVerdict>();
+  for (const runs of chunksOf([...names.keys()], runsPerRead))
+    for (const [run, entries] of await readEntries(db, runs))
+      for (const { name, verdict } of entries)
+        if (verdict !== undefined && names.get(run)?.some((row) => row.name === name) === true)
+          found.set(`${run} ${name}`, annotatedVerdict(verdict));
+  return found;
+}
+
+function annotatedVerdict({ evaluator, kind, version, verdict: word, label, sampleProbability, details }: EntryVerdict): AnnotatedVerdict {
+  const { model, parts } = details;
+  return {
+    verdict: { evaluator, kind, version, model: typeof model === 'string' ? model : undefined, word, label, sampleProbability },
+    parts,
   };
 }
 

@@ -1,45 +1,32 @@
-/** What one transaction writes, made where the runs are and small enough to be sent to the thread that has the file: contents and exports as bytes. */
+/** What one transaction writes, made where the runs are and cheap to send to the thread that has the file: texts, and few objects. */
 import { setImmediate } from 'node:timers/promises';
 import { itemRevision, type ScoredRun } from '../../model/scored-run.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
-import { jsonText } from '../../model/json.ts';
-import type { Evaluation } from '../../model/verdict.ts';
 import { brief } from '../compression.ts';
-import { callEnd } from '../../model/error-signs.ts';
-import { runColumns, storedVerdict, tookMicros } from '../row-mapping.ts';
+import { runColumns } from '../row-mapping.ts';
 import { contentOf, exportText, jobBody } from '../blob-codec.ts';
-import type { ContentGone, StoreItem } from '../../model/store/store.ts';
-import type { Micros } from '../../model/timestamp.ts';
-import type { EvaluationRow } from './rows.ts';
+import { runRecord } from '../run-record.ts';
+import type { RunContent, RunRecord, StoreItem } from '../../model/store/store.ts';
 
 export interface Batch {
   readonly items: readonly BatchItem[];
   readonly exports: readonly BatchExport[];
 }
 
-export interface BatchItem extends Pick<ScoredRun, 'decisions' | 'jobs' | 'turn' | 'answered'> {
+export interface BatchItem extends Pick<ScoredRun, 'jobs' | 'turn' | 'answered'> {
   readonly run: BatchRun;
-  readonly evaluations: readonly BatchEvaluation[];
+  readonly record: RunRecord;
 }
-
-/** A row but for what it has of its run. */
-export type BatchEvaluation = Omit<EvaluationRow, 'run_id' | 'agent' | 'started_us'>;
 
 export interface BatchRun extends RunKey {
   readonly revision: number;
   /** What is said of a whole session is of its revision. */
   readonly session?: NonNullable<Run['session']>;
   readonly columns: ReturnType<typeof runColumns>;
-  readonly content: BatchContent;
+  readonly content: RunContent;
   /** As it waits for judges; undefined unless it does. */
   readonly waiting: Uint8Array | undefined;
-  readonly calls: readonly { readonly name: string; readonly ended: string; readonly took: Micros | null }[];
-}
-
-export interface BatchContent {
-  readonly content: Uint8Array | undefined;
-  readonly contentGone: ContentGone | undefined;
 }
 
 export interface BatchExport extends Omit<NewExport, 'item'> {
@@ -69,49 +56,22 @@ function batchExport({ item, ...rest }: NewExport): BatchExport {
   return { ...rest, run: keyOf(item.run), revision: itemRevision(item), item: brief(exportText(item)) };
 }
 
-function batchItem({
-  run,
-  withoutContent,
-  content = contentOf(run, withoutContent),
-  evaluations,
-  decisions,
-  jobs = [],
-  turn,
-  answered,
-}: StoreItem): BatchItem {
+function batchItem(item: StoreItem): BatchItem {
+  const { run, withoutContent, content = contentOf(run, withoutContent), record = runRecord(item), jobs = [], turn, answered } = item;
   const waiting = jobs.length === 0 && turn?.choices.some(({ mayBeChosen }) => mayBeChosen) !== true ? undefined : jobBody(run);
   return {
-    run: { ...runOf(run), content, waiting },
-    evaluations: evaluations.map(batchEvaluation),
-    decisions,
+    run: {
+      ...keyOf(run),
+      revision: run.revision,
+      ...(run.session === undefined ? {} : { session: run.session }),
+      columns: runColumns(run),
+      content,
+      waiting,
+    },
+    record,
     ...(jobs.length === 0 ? {} : { jobs }),
     ...(turn === undefined ? {} : { turn }),
     ...(answered === undefined ? {} : { answered }),
-  };
-}
-
-function batchEvaluation(evaluation: Evaluation): BatchEvaluation {
-  const { verdict, evidence, details, score, reason, sampleProbability, ...rest } = storedVerdict(evaluation);
-  return {
-    ...rest,
-    kind: evaluation.evaluatorKind,
-    options_hash: evaluation.optionsHash,
-    verdict,
-    score: score ?? null,
-    reason: reason ?? null,
-    evidence: jsonText([...evidence]),
-    details: jsonText(details),
-    sample_probability: sampleProbability,
-  };
-}
-
-function runOf(run: Run): Omit<BatchRun, 'content' | 'waiting'> {
-  return {
-    ...keyOf(run),
-    revision: run.revision,
-    ...(run.session === undefined ? {} : { session: run.session }),
-    columns: runColumns(run),
-    calls: run.trace.toolCalls.map((call) => ({ name: call.name, ended: callEnd(call), took: tookMicros(call) ?? null })),
   };
 }
 

@@ -18,6 +18,7 @@ import type { SpanPiece } from '../../model/store/store.ts';
 import type { Batch } from './batch.ts';
 import { type NewClient } from './clients.ts';
 import { database, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
+import type { Scan, Scanned } from './scan.ts';
 import type { Tables } from './tables.ts';
 
 export interface Connection {
@@ -25,6 +26,7 @@ export interface Connection {
   /** Resolves with the fate of each export, in their order. */
   write(batch: Batch): Promise<readonly AddedExport[]>;
   writePieces(pieces: readonly SpanPiece[]): Promise<void>;
+  scan<Of extends Scan['of']>(scan: Extract<Scan, { readonly of: Of }>): Promise<Scanned[Of]>;
   /** For what has no rows and takes several steps. */
   exec(sql: string): Promise<void>;
   /** Copies the file while it is written. */
@@ -65,6 +67,11 @@ export async function connected(file: string, options: SqliteOptions = {}): Prom
       db,
       write: (batch) => written(db, thread, batch),
       writePieces: (pieces) => piecesWritten(db, thread, pieces),
+      async scan<Of extends Scan['of']>(scan: Extract<Scan, { readonly of: Of }>) {
+        const answer = await thread.ask({ kind: 'scan', scan });
+        if (answer.kind !== 'scanned') throw new Error('the thread of the store answered something else');
+        return answer.rows as Scanned[Of];
+      },
       exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })),
       backup: async (to) => void (await thread.ask({ kind: 'backup', to })),
       async port() {

@@ -5,7 +5,9 @@ import { backup, DatabaseSync, type SQLInputValue, type StatementSync, type SQLO
 import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
 import { isDiskFull, mayBeDiskFull } from '../../model/errors.ts';
 import type { Tables } from './tables.ts';
+import { blockReader } from './blocks.ts';
 import { rows, type Rows } from './rows.ts';
+import { scanned, type Scan, type Scanned } from './scan.ts';
 import { writePieces } from './spans.ts';
 import { writeBatch } from './write.ts';
 import { trimOldest } from '../../runtime/lru.ts';
@@ -22,6 +24,8 @@ export type Ask =
   | { readonly id: number; readonly kind: 'write'; readonly batch: Batch }
   /** Likewise. */
   | { readonly id: number; readonly kind: 'pieces'; readonly pieces: readonly SpanPiece[] }
+  /** Counts over many runs, of which only the sums leave the thread. */
+  | { readonly id: number; readonly kind: 'scan'; readonly scan: Scan }
   /** A copy of the file, page by page, while others write. */
   | { readonly id: number; readonly kind: 'backup'; readonly to: string }
   | { readonly id: number; readonly kind: 'close' };
@@ -36,6 +40,7 @@ export type Answer =
     }
   /** The fate of each export, in their order. */
   | { readonly id: number; readonly kind: 'written'; readonly exports: readonly AddedExport[] }
+  | { readonly id: number; readonly kind: 'scanned'; readonly rows: Scanned[Scan['of']] }
   | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly isDiskFull: boolean };
 
 /** Given to the thread when it starts. The answer with this id says whether the file could be opened. */
@@ -110,6 +115,7 @@ export interface Database {
 /** Throws what SQLite says when the file cannot be opened. */
 export function database(file: string): Database {
   const connection = opened(file);
+  connection.function('block_text', blockReader());
   const statement = statements(connection);
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => connection.close() } }),
@@ -129,7 +135,14 @@ export function database(file: string): Database {
         return { ...done, changes, lastRowId: lastInsertRowid };
       }
       case 'write':
-        return { kind: 'written', exports: await db.transaction().execute((tx) => writeBatch(tx, preparedRows(), ask.batch)) };
+        try {
+          return { kind: 'written', exports: await db.transaction().execute((tx) => writeBatch(tx, preparedRows(), ask.batch)) };
+        } catch (error) {
+          to?.forget();
+          throw error;
+        }
+      case 'scan':
+        return { kind: 'scanned', rows: scanned(connection, ask.scan) };
       case 'pieces': {
         const { pieces } = ask;
         await db.transaction().execute(async () => writePieces(preparedRows(), pieces));

@@ -16,15 +16,19 @@ type Tx = Transaction<Tables>;
 /** Rows of one statement: bodies are some kilobytes each. */
 const rowsPerStatement = 100;
 
-/** Gives the pairs that say how they ended; what was written before of the same or a newer revision stays. `idOf` gives the row of a run. */
-export async function writeChosen(
-  tx: Tx,
-  pairs: readonly ChosenPair<BatchRun>[],
-  idOf: (run: RunKey) => number,
-): Promise<readonly ChosenPair<BatchRun>[]> {
+export interface Choices {
+  readonly pairs: readonly ChosenPair<BatchRun>[];
+  /** The row of a run. */
+  idOf(run: RunKey): number;
+  /** The revision that a run was decided about; 0: it was not. */
+  decided(run: RunKey, name: string): number;
+}
+
+/** Gives the pairs that say how they ended; what was written before of the same or a newer revision stays. */
+export async function writeChosen(tx: Tx, { pairs, idOf, decided }: Choices): Promise<readonly ChosenPair<BatchRun>[]> {
   if (pairs.length === 0) return [];
-  const known = await knownRevisions(tx, [...new Set(pairs.map(({ run }) => idOf(run)))]);
-  const fresh = pairs.filter(({ run, name }) => (known.get(`${idOf(run)} ${name}`) ?? 0) < run.revision);
+  const waiting = await waitingRevisions(tx, [...new Set(pairs.map(({ run }) => idOf(run)))]);
+  const fresh = pairs.filter(({ run, name }) => Math.max(decided(run, name), waiting.get(`${idOf(run)} ${name}`) ?? 0) < run.revision);
   const rows = fresh.flatMap(({ run, name, what }) => {
     const { waiting: body } = run;
     if (what.kind !== 'job' || body === undefined) return [];
@@ -52,14 +56,10 @@ export async function writeChosen(
   return fresh.filter(({ what }) => what.kind === 'decision');
 }
 
-/** Of each run and evaluator, the highest revision that is decided or waits. */
-async function knownRevisions(tx: Tx, runIds: readonly number[]): Promise<ReadonlyMap<string, number>> {
-  const known = new Map<string, number>();
-  for (const table of ['decisions', 'judge_jobs'] as const) {
-    const rows = await tx.selectFrom(table).select(['run_id', 'name', 'revision']).where('run_id', 'in', runIds).execute();
-    for (const { run_id: id, name, revision } of rows) known.set(`${id} ${name}`, Math.max(revision, known.get(`${id} ${name}`) ?? 0));
-  }
-  return known;
+/** Of each run and evaluator that waits. */
+async function waitingRevisions(tx: Tx, runIds: readonly number[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx.selectFrom('judge_jobs').select(['run_id', 'name', 'revision']).where('run_id', 'in', runIds).execute();
+  return new Map(rows.map(({ run_id: id, name, revision }) => [`${id} ${name}`, revision]));
 }
 
 /** Jobs of these revisions and older ones. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
+import { oneRowARun } from './one-row-a-run.ts';
 import type { Tables } from './tables.ts';
 
 const annotationColumns =
@@ -212,6 +213,9 @@ const migrations: { readonly [name: string]: Migration } = {
       ['session_turns', 'started_us'],
     ].map(([table, column]) => `update ${table} set ${column} = ${Number.MAX_SAFE_INTEGER} where ${column} > ${Number.MAX_SAFE_INTEGER}`),
   ),
+
+  // One row a run, with marks to search by, and blocks of compressed texts; no row for a verdict, a decision or a tool call.
+  '017_one_row_a_run': { up: oneRowARun },
 };
 
 /** One migration: these statements, in this order. */

@@ -5,24 +5,33 @@
 import { type Insertable, sql, type RawBuilder } from 'kysely';
 import type { StatementSync, SQLInputValue } from 'node:sqlite';
 import { piecesPerTraceMax } from '../../model/store/store.ts';
+import { trimOldest } from '../../runtime/lru.ts';
+import { withoutLabel } from '../run-record.ts';
+import type { BlockRow } from './blocks.ts';
+import { addMark, linesOf, markChar } from './marks.ts';
 import type { Tables } from './tables.ts';
 import { chunks as chunksOf } from '../../model/chunks.ts';
 
 export type RunRow = Insertable<Tables['runs']>;
-export type EvaluationRow = Insertable<Tables['evaluations']>;
-export type DecisionRow = Insertable<Tables['decisions']>;
-export type ToolCallRow = Insertable<Tables['tool_calls']>;
 export type OutboxRow = Insertable<Tables['exports']>;
 export type PieceRow = Insertable<Tables['spans']>;
 export type JoinedTraceRow = Insertable<Tables['joined_traces']>;
 
-/** A row takes over from one with the same key, evaluations and decisions not from one of a newer revision. */
+/** What is said of a run: its columns. */
+export type SaidColumns = Pick<Insertable<Tables['runs']>, (typeof saidColumns)[number]>;
+
 export interface Rows {
   /** Gives its id. */
   run(row: RunRow): number;
-  evaluation(row: EvaluationRow): void;
-  decision(row: DecisionRow): void;
-  toolCall(row: ToolCallRow): void;
+  /** A newer revision; what was said of it stays. */
+  revision(id: number, row: RunRow): void;
+  said(id: number, columns: SaidColumns): void;
+  /** Gives its id. */
+  block(row: BlockRow): number;
+  /** The characters of these marks, a line each. */
+  marks(lines: string): string;
+  /** What was written may be gone: marks are looked up again. */
+  forget(): void;
   /** Gives its id. */
   exported(row: OutboxRow): number;
   /** A trace has so many pieces at most, and none of them twice: else nothing is written. */
@@ -47,52 +56,59 @@ export const listedColumns = [
   'revision',
   'part_of',
 ] as const;
-const runColumns = [...listedColumns, 'content', 'content_gone'] as const;
-const evaluationColumns = [
-  'run_id',
-  'name',
-  'evaluator',
-  'kind',
-  'version',
-  'options_hash',
-  'revision',
-  'verdict',
-  'score',
-  'label',
-  'explanation',
-  'reason',
-  'evidence',
-  'details',
-  'sample_probability',
-  'agent',
-  'started_us',
-] as const;
-const decisionColumns = ['run_id', 'name', 'evaluator', 'revision', 'decision', 'reason', 'probability'] as const;
-const toolCallColumns = ['run_id', 'position', 'agent', 'name', 'ended', 'took_us', 'started_us'] as const;
+const revisionColumns = [...listedColumns, 'content_gone', 'tools', 'content_block', 'content_at', 'content_length'] as const;
+const saidColumns = ['marks', 'figures', 'verdicts_block', 'verdicts_at', 'verdicts_length'] as const;
+const runColumns = [...revisionColumns, ...saidColumns] as const;
+const blockColumns = ['live', 'body'] as const;
 const pieceColumns = ['tenant', 'trace_id', 'digest', 'started_us', 'stored_us', 'spans', 'is_whole', 'is_redacted', 'body'] as const;
 const joinedTraceColumns = ['tenant', 'trace_id', 'whole_id'] as const;
 const exportColumns = ['run_id', 'exporter', 'part', 'revision', 'state', 'attempts', 'offered_us', 'due_us', 'reason', 'item'] as const;
 
+/** Texts of marks that are kept. */
+const knownMarksMax = 2_000;
+
 /** The tables must be there. */
 export function rows(prepare: (sql: string) => StatementSync): Rows {
-  const run = prepare(`${insert('runs', runColumns)} ${takeOver(runColumns, ['tenant', 'trace_id', 'span_id'])} returning id`);
-  const evaluation = prepare(
-    `${insert('evaluations', evaluationColumns)} ${takeOver(evaluationColumns, ['run_id', 'name'])} where excluded.revision >= evaluations.revision`,
-  );
-  const decision = prepare(
-    `${insert('decisions', decisionColumns)} ${takeOver(decisionColumns, ['run_id', 'name'])} where excluded.revision >= decisions.revision`,
-  );
-  const toolCall = prepare(insert('tool_calls', toolCallColumns));
+  const run = prepare(insert('runs', runColumns));
+  const revision = prepare(update(revisionColumns));
+  const said = prepare(update(saidColumns));
+  const block = prepare(insert('blocks', blockColumns));
+  const mark = prepare('select code from verdict_marks where mark = ?');
+  const newMark = prepare(addMark);
+  const newMarkInAnyCase = prepare('insert into verdict_marks (mark) values (?) on conflict (mark) do nothing');
   const exported = prepare(insert('exports', exportColumns));
   const piece = prepare(
     `insert into spans (${pieceColumns.join(', ')}) select ${places(pieceColumns)} where (select count(*) from spans where trace_id = ? and tenant = ?) < ${piecesPerTraceMax} on conflict (trace_id, tenant, digest) do nothing`,
   );
   const joinedTrace = prepare(`${insert('joined_traces', joinedTraceColumns)} ${takeOver(joinedTraceColumns, ['trace_id', 'tenant'])}`);
+  /** Of whole texts: what is said of runs is mostly one of a few. */
+  const known = new Map<string, string>();
+  const codeOf = (text: string): number | undefined => {
+    const code = mark.get(text)?.['code'];
+    return code === undefined ? undefined : Number(code);
+  };
+  const charOf = (text: string): string => {
+    let code = codeOf(text);
+    if (code === undefined) {
+      newMark.run(text);
+      code = codeOf(text);
+    }
+    if (code !== undefined) return markChar(code);
+    newMarkInAnyCase.run(withoutLabel(text));
+    return markChar(codeOf(withoutLabel(text)) ?? Number.NaN);
+  };
   return {
-    run: (row) => Number(run.get(...values(runColumns, row))?.['id']),
-    evaluation: (row) => void evaluation.run(...values(evaluationColumns, row)),
-    decision: (row) => void decision.run(...values(decisionColumns, row)),
-    toolCall: (row) => void toolCall.run(...values(toolCallColumns, row)),
+    run: (row) => Number(run.run(...values(runColumns, row)).lastInsertRowid),
+    revision: (id, row) => void revision.run(...values(revisionColumns, row), id),
+    said: (id, columns) => void said.run(...values(saidColumns, columns), id),
+    block: (row) => Number(block.run(...values(blockColumns, row)).lastInsertRowid),
+    marks(lines) {
+      const chars = known.get(lines) ?? linesOf(lines).map(charOf).join('');
+      known.set(lines, chars);
+      trimOldest(known, knownMarksMax);
+      return chars;
+    },
+    forget: () => known.clear(),
     exported: (row) => Number(exported.run(...values(exportColumns, row)).lastInsertRowid),
     piece: (row) => void piece.run(...values(pieceColumns, row), row.trace_id, row.tenant),
     joinedTrace: (row) => void joinedTrace.run(...values(joinedTraceColumns, row)),
@@ -110,6 +126,10 @@ function places(columns: readonly string[]): string {
 function takeOver<Column extends string>(columns: readonly Column[], key: readonly Column[]): string {
   const others = columns.filter((column) => !key.includes(column));
   return `on conflict (${key.join(', ')}) do update set ${others.map((column) => `${column} = excluded.${column}`).join(', ')}`;
+}
+
+function update(columns: readonly (keyof RunRow)[]): string {
+  return `update runs set ${columns.map((column) => `${column} = ?`).join(', ')} where id = ?`;
 }
 
 function values<Column extends string>(columns: readonly Column[], row: { readonly [column in Column]?: unknown }): SQLInputValue[] {

@@ -7,6 +7,7 @@ import type { RunDecision } from '../../model/scored-run.ts';
 import { jobBody, jobRun } from '../blob-codec.ts';
 import type { BatchItem, BatchRun } from './batch.ts';
 import { chunks } from './rows.ts';
+import { readEntries, writeEntries } from './run-entries.ts';
 import type { Tables } from './tables.ts';
 
 type Tx = Transaction<Tables>;
@@ -222,7 +223,7 @@ export function sessionStore(db: Kysely<Tables>): JudgeSessionStore {
         if (run === undefined || body === undefined) return true;
         const last = await tx
           .selectFrom('runs')
-          .select(['id', 'agent', 'started_us'])
+          .select('id')
           .where('tenant', '=', run.tenant)
           .where('trace_id', '=', run.traceId)
           .where('span_id', '=', run.spanId)
@@ -297,17 +298,19 @@ async function moved(
   }: {
     readonly name: string;
     readonly from: number | null;
-    readonly to: { readonly id: number; readonly agent: string | null; readonly started_us: number };
+    readonly to: { readonly id: number };
   },
 ): Promise<void> {
   if (from === null || from === to.id) return;
-  await tx.deleteFrom('evaluations').where('run_id', '=', to.id).where('name', '=', name).execute();
-  await tx.deleteFrom('decisions').where('run_id', '=', to.id).where('name', '=', name).execute();
-  await tx
-    .updateTable('evaluations')
-    .set({ run_id: to.id, agent: to.agent, started_us: to.started_us })
-    .where('run_id', '=', from)
-    .where('name', '=', name)
-    .execute();
-  await tx.updateTable('decisions').set({ run_id: to.id }).where('run_id', '=', from).where('name', '=', name).execute();
+  const entries = await readEntries(tx, [from, to.id]);
+  const [left, own] = [entries.get(from) ?? [], entries.get(to.id) ?? []];
+  const said = left.find((entry) => entry.name === name);
+  if (said !== undefined)
+    await writeEntries(
+      tx,
+      from,
+      left.filter((entry) => entry !== said),
+    );
+  if (said === undefined && !own.some((entry) => entry.name === name)) return;
+  await writeEntries(tx, to.id, [...own.filter((entry) => entry.name !== name), ...(said === undefined ? [] : [said])]);
 }

@@ -50,7 +50,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     known: (traces) => readKnown(db, traces),
     exports: exportStore(connection),
     annotations: annotationStore(db),
-    verdicts: verdictRows(db),
+    verdicts: verdictRows(connection),
     judgeSpend: spendStore(db),
     judgeJobs: jobStore(db),
     judgeSessions: sessionStore(db),
@@ -60,8 +60,8 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),
-    summary: (query) => readSummary(db, query),
-    tools: (query) => readTools(db, query),
+    summary: (query) => readSummary(connection, query),
+    tools: (query) => readTools(connection, query),
     prune: (limits) => pruned(connection, limits),
     async backup(to) {
       ownersOnly(to);
@@ -98,7 +98,7 @@ async function pruned({ db, exec }: Connection, retention: Retention): Promise<P
   const emptied = await db
     .selectFrom('runs')
     .select('id')
-    .where('content', 'is not', null)
+    .where('content_block', 'is not', null)
     .where('started_us', '<', contentBefore)
     .orderBy('started_us')
     .limit(stepRuns)
@@ -106,7 +106,7 @@ async function pruned({ db, exec }: Connection, retention: Retention): Promise<P
   if (emptied.length > 0)
     await db
       .updateTable('runs')
-      .set({ content: null, content_gone: 'expired' satisfies ContentGone })
+      .set({ content_block: null, content_at: null, content_length: null, content_gone: 'expired' satisfies ContentGone })
       .where(
         'id',
         'in',

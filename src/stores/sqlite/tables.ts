@@ -3,9 +3,8 @@ import type { Generated } from 'kysely';
 
 export interface Tables {
   readonly runs: RunsTable;
-  readonly evaluations: EvaluationsTable;
-  readonly decisions: DecisionsTable;
-  readonly tool_calls: ToolCallsTable;
+  readonly verdict_marks: VerdictMarksTable;
+  readonly blocks: BlocksTable;
   readonly spans: SpansTable;
   readonly joined_traces: JoinedTracesTable;
   readonly exports: ExportsTable;
@@ -38,54 +37,38 @@ interface RunsTable {
   readonly status: string;
   readonly revision: number;
   readonly part_of: string | null;
-  /** The run as JSON, compressed; null: no longer kept. */
-  readonly content: Uint8Array | null;
-  /** Why there is none. */
+  /** Why there is no content. */
   readonly content_gone: string | null;
+  /** A character for each evaluator that has said something. */
+  readonly marks: string;
+  /** Of the marks: doubles, little-endian. */
+  readonly figures: Uint8Array | null;
+  /** Calls by tool, as JSON. */
+  readonly tools: string | null;
+  /** Verdicts and decisions as JSON, in a block; null: there are none. */
+  readonly verdicts_block: number | null;
+  readonly verdicts_at: number | null;
+  readonly verdicts_length: number | null;
+  /** The run as JSON, in a block; null: not kept. */
+  readonly content_block: number | null;
+  readonly content_at: number | null;
+  /** Null: the whole block. */
+  readonly content_length: number | null;
 }
 
-/** Times, agents and services stand here again so that one index answers a filter. */
-interface EvaluationsTable {
-  readonly run_id: number;
-  readonly name: string;
-  readonly evaluator: string;
-  readonly kind: string;
-  readonly version: number;
-  readonly options_hash: string;
-  readonly revision: number;
-  readonly verdict: string;
-  readonly score: number | null;
-  readonly label: string;
-  readonly explanation: string;
-  readonly reason: string | null;
+/** Their characters follow from the codes. */
+interface VerdictMarksTable {
+  readonly code: Generated<number>;
   /** JSON. */
-  readonly evidence: string;
-  /** JSON. */
-  readonly details: string;
-  readonly sample_probability: number;
-  readonly agent: string | null;
-  readonly started_us: number;
+  readonly mark: string;
 }
 
-interface DecisionsTable {
-  readonly run_id: number;
-  readonly name: string;
-  readonly evaluator: string;
-  readonly revision: number;
-  readonly decision: string;
-  readonly reason: string | null;
-  /** Null: it was not chosen, or has a verdict. */
-  readonly probability: number | null;
-}
-
-interface ToolCallsTable {
-  readonly run_id: number;
-  readonly position: number;
-  readonly agent: string | null;
-  readonly name: string;
-  readonly ended: string;
-  readonly took_us: number | null;
-  readonly started_us: number;
+interface BlocksTable {
+  readonly id: Generated<number>;
+  /** Texts that runs refer to. */
+  readonly live: number;
+  /** Texts, compressed together. */
+  readonly body: Uint8Array;
 }
 
 interface SpansTable {

@@ -1,20 +1,32 @@
-/** Single verdicts for figures over many runs. Each question goes along an index, and takes a page or counts what an index holds. */
+/** Single verdicts for figures over many runs. Each question goes along the start of runs, and takes a page or counts what marks say. */
 import { sql, type Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { evaluatorsMax, type DecidedRuns, type VerdictRows } from '../../model/store/verdict-rows.ts';
-import type { VerdictWord } from '../../model/verdict.ts';
+import { evaluatorsMax, type DecidedRuns, type RunPeriod, type VerdictRows } from '../../model/store/verdict-rows.ts';
+import type { Connection } from './connection.ts';
+import { globOf, hasMark, markedOf, marksByChar, readMarks, type Marked } from './marks.ts';
+import { readEntries } from './run-entries.ts';
 import type { Tables } from './tables.ts';
 
-export function verdictRows(db: Kysely<Tables>): VerdictRows {
+export function verdictRows({ db, scan }: Pick<Connection, 'db' | 'scan'>): VerdictRows {
   return {
     async evaluators() {
-      // From name to name along the index, not over all verdicts.
-      const { rows } = await sql<{ readonly name: string; readonly kind: string }>`with recursive names (name) as (
-          select min(name) from evaluations union all select (select min(e.name) from evaluations e where e.name > names.name) from names where names.name is not null limit ${evaluatorsMax + 1})
-        select name, (select kind from evaluations e where e.name = names.name order by started_us desc, run_id desc limit 1) as kind from names where name is not null order by name`.execute(
-        db,
-      );
-      return rows;
+      const marks = (await readMarks(db)).filter(({ word }) => word !== null);
+      const byChar = marksByChar(marks);
+      const found: { readonly name: string; readonly kind: string }[] = [];
+      for (const [name, own] of Map.groupBy(marks, (mark) => mark.name)) {
+        const row = await db
+          .selectFrom('runs')
+          .select('marks')
+          .where((eb) => hasMark(eb, own))
+          .orderBy('started_us', 'desc')
+          .orderBy('id', 'desc')
+          .limit(1)
+          .executeTakeFirst();
+        const newest = [...(row?.marks ?? '')].map((char) => byChar.get(char)).find((mark) => mark?.name === name);
+        const kind = newest?.kind ?? undefined;
+        if (kind !== undefined) found.push({ name, kind });
+      }
+      return found.toSorted((one, other) => (one.name < other.name ? -1 : 1)).slice(0, evaluatorsMax + 1);
     },
     async since({ from, to, agent, tenant, runsMax }) {
       const row = await db
@@ -32,69 +44,107 @@ export function verdictRows(db: Kysely<Tables>): VerdictRows {
       return row === undefined ? from : row.started_us + 1;
     },
     async page({ name, from, to, agent, tenant, limit, after }) {
+      const marks = await readMarks(db);
       const rows = await db
-        .selectFrom('evaluations as e')
-        .innerJoin('runs as r', 'r.id', 'e.run_id')
-        .select([
-          'e.run_id',
-          'e.started_us',
-          'e.verdict',
-          'e.score',
-          'e.label',
-          'e.sample_probability',
-          'e.agent',
-          'r.session_id',
-          'r.tenant',
-          'r.trace_id',
-          'r.span_id',
-        ])
-        .where('e.name', '=', name)
-        .where('e.started_us', '>=', from)
-        .where('e.started_us', '<', to)
-        .$if(agent !== undefined, (select) => select.where('e.agent', '=', agent ?? ''))
-        .$if(tenant !== undefined, (select) => select.where('r.tenant', '=', tenant ?? ''))
-        .$if(after !== undefined, (select) =>
-          select.where(sql<boolean>`(e.started_us, e.run_id) < (${after?.startedAt ?? 0}, ${after?.id ?? 0})`),
+        .selectFrom('runs')
+        .select(['id', 'started_us', 'marks', 'figures', 'agent', 'session_id', 'tenant', 'trace_id', 'span_id'])
+        .where((eb) =>
+          hasMark(
+            eb,
+            marks.filter((mark) => mark.name === name && mark.word !== null),
+          ),
         )
-        .orderBy('e.started_us', 'desc')
-        .orderBy('e.run_id', 'desc')
+        .where('started_us', '>=', from)
+        .where('started_us', '<', to)
+        .$if(agent !== undefined, (select) => select.where('agent', '=', agent ?? ''))
+        .$if(tenant !== undefined, (select) => select.where('tenant', '=', tenant ?? ''))
+        .$if(after !== undefined, (select) => select.where(sql<boolean>`(started_us, id) < (${after?.startedAt ?? 0}, ${after?.id ?? 0})`))
+        .orderBy('started_us', 'desc')
+        .orderBy('id', 'desc')
         .limit(limit + 1)
         .execute();
       const page = rows.slice(0, limit);
       const last = page.at(-1);
+      const byChar = marksByChar(marks);
+      const marked = page.map((row) => ({ row, said: markedOf(row, byChar, name) }));
+      const labels = await longLabels(db, name, marked);
       return {
-        rows: page.map((row) => ({
+        rows: marked.map(({ row, said }) => ({
           tenant: row.tenant as Tenant,
           traceId: row.trace_id as TraceId,
           spanId: row.span_id as SpanId,
           agent: row.agent ?? undefined,
           sessionId: row.session_id ?? undefined,
-          word: row.verdict as VerdictWord,
-          score: row.score ?? undefined,
-          label: row.label,
-          sampleProbability: row.sample_probability,
+          word: said?.mark.word ?? 'error',
+          score: said?.score,
+          label: said?.mark.label ?? labels.get(row.id) ?? '',
+          sampleProbability: said?.sampleProbability ?? 1,
         })),
-        next: rows.length > limit && last !== undefined ? { startedAt: last.started_us, id: last.run_id } : undefined,
+        next: rows.length > limit && last !== undefined ? { startedAt: last.started_us, id: last.id } : undefined,
       };
     },
-    async decided({ name, from, to, agent, tenant, weightMax = Number.MAX_VALUE }) {
-      const within = sql`r.started_us >= ${from} and r.started_us < ${to} ${agent === undefined ? sql`` : sql`and r.agent = ${agent}`} ${tenant === undefined ? sql`` : sql`and r.tenant = ${tenant}`}`;
-      const { rows } =
-        await sql<DecidedRow>`select agent, decision, count(*) as runs, sum(p is not null and not judged) as chosen, total(case when judged then null else min(1.0 / p, ${Math.min(weightMax, Number.MAX_VALUE)}) end) as weight, sum(p is null and not judged) as unchosen from (
-          select r.agent, d.decision, d.probability as p, e.run_id is not null as judged
-            from runs r join decisions d on d.run_id = r.id and d.name = ${name} left join evaluations e on e.run_id = r.id and e.name = ${name} where ${within}
-          union all
-          select r.agent, 'waiting', j.probability, 0
-            from judge_jobs j join runs r on r.id = j.run_id left join decisions d on d.run_id = r.id and d.name = ${name} left join evaluations e on e.run_id = r.id and e.name = ${name}
-            where j.name = ${name} and d.run_id is null and e.run_id is null and ${within}
-          union all
-          select r.agent, 'waiting', s.probability, 0
-            from sessions s join runs r on r.id = (select t.run_id from session_turns t where t.session = s.id order by t.started_us desc, t.run_id desc limit 1)
-            where s.name = ${name} and s.probability is not null and s.run_id is null and ${within})
-        group by agent, decision order by agent, decision`.execute(db);
-      return rows.map(({ agent: of, ...row }) => ({ agent: of ?? undefined, ...row }));
+    async decided({ weightMax = Number.MAX_VALUE, ...query }) {
+      const ended = await scan({ of: 'decided', query: { ...query, weightMax } });
+      const groups = new Map(ended.map((row) => [groupKey(row), row]));
+      for (const row of await waitingRuns(db, { ...query, weightMax })) {
+        const before = groups.get(groupKey(row));
+        groups.set(groupKey(row), before === undefined ? row : sumOf(before, row));
+      }
+      return [...groups.values()].toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
     },
   };
+}
+
+/** Of runs whose mark has no label, by the ids of their rows. */
+async function longLabels(
+  db: Kysely<Tables>,
+  name: string,
+  marked: readonly { readonly row: { readonly id: number }; readonly said: Marked | undefined }[],
+): Promise<ReadonlyMap<number, string>> {
+  const entries = await readEntries(
+    db,
+    marked.flatMap(({ row, said }) => (said?.mark.label === null ? [row.id] : [])),
+  );
+  return new Map([...entries].map(([id, own]) => [id, own.find((entry) => entry.name === name)?.verdict?.label ?? '']));
+}
+
+/** Of runs that a judge is still to be asked about, and of sessions that are still to be judged. */
+async function waitingRuns(
+  db: Kysely<Tables>,
+  { name, from, to, agent, tenant, weightMax }: RunPeriod & { readonly name: string; readonly weightMax: number },
+): Promise<readonly DecidedRuns[]> {
+  const said = (await readMarks(db)).filter((mark) => mark.name === name);
+  const unsaid = said.length === 0 ? sql`true` : sql`r.marks not glob ${globOf(said)}`;
+  const within = sql`r.started_us >= ${from} and r.started_us < ${to} ${agent === undefined ? sql`` : sql`and r.agent = ${agent}`} ${tenant === undefined ? sql`` : sql`and r.tenant = ${tenant}`}`;
+  const { rows } =
+    await sql<DecidedRow>`select agent, 'waiting' as decision, count(*) as runs, sum(p is not null) as chosen, total(min(1.0 / p, ${Math.min(weightMax, Number.MAX_VALUE)})) as weight, sum(p is null) as unchosen from (
+      select r.agent, j.probability as p from judge_jobs j join runs r on r.id = j.run_id where j.name = ${name} and ${unsaid} and ${within}
+      union all
+      select r.agent, s.probability
+        from sessions s join runs r on r.id = (select t.run_id from session_turns t where t.session = s.id order by t.started_us desc, t.run_id desc limit 1)
+        where s.name = ${name} and s.probability is not null and s.run_id is null and ${within})
+    group by agent`.execute(db);
+  return rows.map(({ agent: of, ...row }) => ({ agent: of ?? undefined, ...row }));
+}
+
+function groupKey({ agent, decision }: DecidedRuns): string {
+  return JSON.stringify([agent, decision]);
+}
+
+function sumOf(one: DecidedRuns, other: DecidedRuns): DecidedRuns {
+  return {
+    ...one,
+    runs: one.runs + other.runs,
+    chosen: one.chosen + other.chosen,
+    weight: one.weight + other.weight,
+    unchosen: one.unchosen + other.unchosen,
+  };
+}
+
+/** Runs without an agent come first. */
+function isBefore(one: DecidedRuns, other: DecidedRuns): boolean {
+  if (one.agent !== other.agent) return one.agent === undefined || (other.agent !== undefined && one.agent < other.agent);
+  return one.decision < other.decision;
 }
 
 interface DecidedRow extends Omit<DecidedRuns, 'agent'> {

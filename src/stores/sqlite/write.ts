@@ -3,11 +3,13 @@ import type { Transaction } from 'kysely';
 import type { AddedExport } from '../../model/store/export-store.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
 import { endJobs, writeChosen, chosenPairs, spoken } from './judge-jobs.ts';
-import { lasting } from '../compression.ts';
-import { storedDecisions } from '../row-mapping.ts';
+import type { RunDecision } from '../../model/scored-run.ts';
+import { addEntry, encodedEntries, parsedEntries, type RunEntry } from '../run-record.ts';
 import { settleAnnotations } from './annotations.ts';
 import type { Batch, BatchItem, BatchRun } from './batch.ts';
+import { type TextPlace, writeBlocks } from './blocks.ts';
 import { type Rows, chunks, oneOf } from './rows.ts';
+import { readEntries, saidColumns } from './run-entries.ts';
 import { forgetTurns, writeTurns } from './sessions.ts';
 import type { Tables } from './tables.ts';
 import { writeExports } from './outbox.ts';
@@ -24,9 +26,9 @@ interface Known {
 
 /** Resolves with the fate of each export, in their order. A batch without items has exports of runs that are written already. */
 export async function writeBatch(tx: Tx, to: Rows, { items, exports }: Batch): Promise<readonly AddedExport[]> {
-  const runs = newestRuns(items);
-  const known = await knownRuns(tx, [...tracesOf(runs), ...(items.length === 0 ? exports.map(({ run }) => run.traceId) : [])]);
-  if (items.length > 0) await writeItems(tx, to, { items, runs, known });
+  const newest = newestItems(items);
+  const known = await knownRuns(tx, [...tracesOf(newest), ...(items.length === 0 ? exports.map(({ run }) => run.traceId) : [])]);
+  if (items.length > 0) await writeItems(tx, to, { items, newest, known });
   const placed = exports.map((one) => ({ ...one, runId: known.get(keyText(one.run))?.id }));
   return exports.length === 0 ? [] : await writeExports(tx, to, placed);
 }
@@ -34,21 +36,28 @@ export async function writeBatch(tx: Tx, to: Rows, { items, exports }: Batch): P
 async function writeItems(
   tx: Tx,
   to: Rows,
-  { items, runs, known }: { readonly runs: ReadonlyMap<string, BatchRun>; readonly known: Map<string, Known> } & Pick<Batch, 'items'>,
+  { items, newest, known }: { readonly newest: ReadonlyMap<string, BatchItem>; readonly known: Map<string, Known> } & Pick<Batch, 'items'>,
 ): Promise<void> {
-  const fresh = [...runs.values()].filter((run) => run.revision > (known.get(keyText(run))?.revision ?? 0));
-  writeRuns(to, fresh, known);
-  await writeToolCalls(tx, to, fresh, known);
-  writeEvaluations(to, items, known);
-  writeDecisions(
-    to,
-    items.map((item) => ({ ...item, decisions: spoken(item) })),
-    known,
-  );
-  await writeAsked(tx, to, items, known);
-  writeDecisions(to, await writeTurns(tx, items, (run) => idOf(known, run)), known);
+  const before = new Map([...newest.keys()].map((key) => [key, known.get(key)]));
+  const said = Map.groupBy(items, ({ run }) => keyText(run));
+  const isPlain = (key: string): boolean => before.get(key) === undefined && saysAll(said.get(key) ?? []);
+  writeRuns(to, newest, known, isPlain);
+  const others = items.filter(({ run }) => !isPlain(keyText(run)));
+  if (others.length > 0) await writeSaid(tx, to, { others, before, known });
   await forgetParts(tx, known);
-  await settleAnnotations(tx, tracesOf(runs));
+  await settleAnnotations(tx, tracesOf(newest));
+}
+
+/** One item, of a run that nobody is asked about and that is no part of another one: what it says is written as it is. */
+function saysAll([item, ...more]: readonly BatchItem[]): boolean {
+  return (
+    item !== undefined &&
+    more.length === 0 &&
+    item.jobs === undefined &&
+    item.turn === undefined &&
+    item.answered !== true &&
+    item.run.columns.part_of === null
+  );
 }
 
 /** Of a run, or of a row that was one. */
@@ -56,19 +65,19 @@ function keyText({ tenant, traceId, spanId }: { readonly [part in keyof RunKey]:
   return `${traceId}/${spanId}/${tenant}`;
 }
 
-/** Of each run the highest revision; of equal ones the first. */
-function newestRuns(items: readonly BatchItem[]): ReadonlyMap<string, BatchRun> {
-  const runs = new Map<string, BatchRun>();
-  for (const { run } of items) {
-    const key = keyText(run);
-    const before = runs.get(key);
-    if (before === undefined || run.revision > before.revision) runs.set(key, run);
+/** Of each run that of the highest revision; of equal ones the first. */
+function newestItems(items: readonly BatchItem[]): ReadonlyMap<string, BatchItem> {
+  const newest = new Map<string, BatchItem>();
+  for (const item of items) {
+    const key = keyText(item.run);
+    const before = newest.get(key);
+    if (before === undefined || item.run.revision > before.run.revision) newest.set(key, item);
   }
-  return runs;
+  return newest;
 }
 
-function tracesOf(runs: ReadonlyMap<string, BatchRun>): readonly string[] {
-  return [...new Set([...runs.values()].map(({ traceId }) => traceId))];
+function tracesOf(newest: ReadonlyMap<string, BatchItem>): readonly string[] {
+  return [...new Set([...newest.values()].map(({ run }) => run.traceId))];
 }
 
 async function knownRuns(tx: Tx, traces: readonly string[]): Promise<Map<string, Known>> {
@@ -85,71 +94,117 @@ async function knownRuns(tx: Tx, traces: readonly string[]): Promise<Map<string,
   );
 }
 
-function writeRuns(to: Rows, runs: readonly BatchRun[], known: Map<string, Known>): void {
-  for (const run of runs) {
-    const {
-      columns,
-      content: { content, contentGone = null },
-    } = run;
-    const id = to.run({ ...columns, content: content === undefined ? null : lasting(content), content_gone: contentGone });
-    known.set(keyText(run), { id, revision: known.get(keyText(run))?.revision ?? 0, isPart: columns.part_of !== null });
+/** Rows of new runs and of new revisions; of plain runs with all that is said of them. */
+function writeRuns(to: Rows, newest: ReadonlyMap<string, BatchItem>, known: Map<string, Known>, isPlain: (key: string) => boolean): void {
+  const fresh = [...newest].filter(([key, { run }]) => run.revision > (known.get(key)?.revision ?? 0));
+  const contents = placesOf(to, fresh, ({ run }) => run.content.content);
+  const verdicts = placesOf(to, fresh, ({ record }, key) => (isPlain(key) && record.marks !== '' ? record.verdicts : undefined));
+  for (const [key, { run, record }] of fresh) {
+    const { columns, content } = run;
+    const [before, place] = [known.get(key), contents.get(key)];
+    const row = {
+      ...columns,
+      content_gone: content.contentGone ?? null,
+      tools: columns.part_of === null ? record.tools : null,
+      content_block: place?.block ?? null,
+      content_at: place?.at ?? null,
+      content_length: place?.length ?? null,
+    };
+    const said = isPlain(key) ? saidColumns(to.marks(record.marks), record.figures, verdicts.get(key)) : saidColumns('', [], undefined);
+    const id = before?.id ?? to.run({ ...row, ...said });
+    if (before !== undefined) to.revision(id, { ...row, ...said });
+    known.set(key, { id, revision: before?.revision ?? 0, isPart: columns.part_of !== null });
   }
 }
 
-async function writeToolCalls(tx: Tx, to: Rows, runs: readonly BatchRun[], known: ReadonlyMap<string, Known>): Promise<void> {
-  const replaced = runs.flatMap((run) => (known.get(keyText(run))?.revision === 0 ? [] : [idOf(known, run)]));
-  for (const some of chunks(replaced)) await tx.deleteFrom('tool_calls').where('run_id', 'in', some).execute();
-  for (const run of runs) {
-    const {
-      columns: { agent, started_us: startedAt },
-    } = run;
-    const id = idOf(known, run);
-    for (const [position, { name, ended, took }] of run.calls.entries())
-      to.toolCall({ run_id: id, position, agent, name, ended, took_us: took, started_us: startedAt });
-  }
+/** By the keys of their runs. */
+function placesOf(
+  to: Rows,
+  items: readonly (readonly [string, BatchItem])[],
+  textOf: (item: BatchItem, key: string) => string | undefined,
+): ReadonlyMap<string, TextPlace> {
+  const texts = items.flatMap(([key, item]) => {
+    const text = textOf(item, key);
+    return text === undefined ? [] : [{ key, text }];
+  });
+  const places = writeBlocks(
+    texts.map(({ text }) => text),
+    to.block,
+  );
+  return new Map(places.map((place, at) => [texts[at]?.key ?? '', place]));
 }
 
-function writeEvaluations(to: Rows, items: readonly BatchItem[], known: ReadonlyMap<string, Known>): void {
-  for (const { run, evaluations } of items) {
-    const id = idOf(known, run);
-    for (const evaluation of evaluations)
-      to.evaluation({ ...evaluation, run_id: id, agent: run.columns.agent, started_us: run.columns.started_us });
-  }
+interface Said {
+  readonly others: readonly BatchItem[];
+  /** Runs as they were. */
+  readonly before: ReadonlyMap<string, Known | undefined>;
+  readonly known: ReadonlyMap<string, Known>;
 }
 
-/** After what is said for good, which decides over the same batch as over what was written before. */
-async function writeAsked(tx: Tx, to: Rows, items: readonly BatchItem[], known: ReadonlyMap<string, Known>): Promise<void> {
+/** What is said is joined to what was said before. */
+async function writeSaid(tx: Tx, to: Rows, { others, before, known }: Said): Promise<void> {
+  const keys = [...new Set(others.map(({ run }) => keyText(run)))];
+  const stored = await readEntries(
+    tx,
+    keys.flatMap((key) => before.get(key)?.id ?? []),
+  );
+  const entries = new Map(
+    keys.map((key) => [key, new Map((stored.get(before.get(key)?.id ?? Number.NaN) ?? []).map((entry) => [entry.name, entry]))]),
+  );
+  const add = (run: RunKey, entry: RunEntry): void => addEntry(entries.get(keyText(run)) ?? new Map<string, RunEntry>(), entry);
+  const decide = (run: BatchRun, decisions: readonly RunDecision[]): void => {
+    const revision = run.session?.revision ?? run.revision;
+    for (const { name, ...decision } of decisions) add(run, { name, decision: { ...decision, revision } });
+  };
+  const items = others.map((item) => ({ ...item, ...saidBy(item) }));
+  for (const { run, verdicts } of items) for (const entry of verdicts) add(run, entry);
+  for (const item of items) decide(item.run, spoken(item));
+
   const id = (run: RunKey): number => idOf(known, run);
-  const answered = items.filter((item) => item.answered === true);
+  // After what is said for good, which decides over the same batch as over what was written before.
   await endJobs(
     tx,
-    answered.flatMap(({ run, decisions }) =>
-      decisions.map(({ name }) => ({ runId: id(run), name, revision: run.session?.revision ?? run.revision })),
-    ),
+    items
+      .filter(({ answered }) => answered === true)
+      .flatMap(({ run, decisions }) =>
+        decisions.map(({ name }) => ({ runId: id(run), name, revision: run.session?.revision ?? run.revision })),
+      ),
   );
-  const chosen = await writeChosen(tx, chosenPairs(items, keyText), id);
-  writeDecisions(
-    to,
-    chosen.map(({ run, what }) => ({ run, decisions: what.kind === 'decision' ? [what.decision] : [] })),
-    known,
-  );
+  const decided = (run: RunKey, name: string): number => entries.get(keyText(run))?.get(name)?.decision?.revision ?? 0;
+  for (const { run, what } of await writeChosen(tx, { pairs: chosenPairs(items, keyText), idOf: id, decided }))
+    if (what.kind === 'decision') decide(run, [what.decision]);
+  for (const { run, decisions } of await writeTurns(tx, others, id)) decide(run, decisions);
+  saveEntries(to, entries, known);
 }
 
-function writeDecisions(to: Rows, items: readonly Pick<BatchItem, 'run' | 'decisions'>[], known: ReadonlyMap<string, Known>): void {
-  for (const item of items) {
-    const id = idOf(known, item.run);
-    for (const { name, evaluator, revision, decision, reason, probability } of storedDecisions(item))
-      to.decision({ run_id: id, name, evaluator, revision, decision, reason: reason ?? null, probability: probability ?? null });
-  }
+function saidBy({ record }: BatchItem): { readonly verdicts: readonly RunEntry[]; readonly decisions: readonly RunDecision[] } {
+  const entries = parsedEntries(record.verdicts);
+  return {
+    verdicts: entries.flatMap(({ name, verdict }) => (verdict === undefined ? [] : [{ name, verdict }])),
+    decisions: entries.flatMap(({ name, decision }) => (decision === undefined ? [] : [{ name, ...decision }])),
+  };
 }
 
-/** What was said of a run that turned out to be part of another one is said of that one now. */
+/** Of a run that turned out to be part of another one nothing is said: that is said of the other one now. */
+function saveEntries(to: Rows, all: ReadonlyMap<string, ReadonlyMap<string, RunEntry>>, known: ReadonlyMap<string, Known>): void {
+  const encoded = [...all].flatMap(([key, entries]) => {
+    const run = known.get(key);
+    return run === undefined ? [] : [{ id: run.id, ...encodedEntries(run.isPart ? [] : [...entries.values()]) }];
+  });
+  const said = encoded.filter(({ marks }) => marks !== '');
+  const places = writeBlocks(
+    said.map(({ verdicts }) => verdicts),
+    to.block,
+  );
+  const placeOf = new Map(said.map(({ id }, at) => [id, places[at]]));
+  for (const { id, marks, figures } of encoded) to.said(id, saidColumns(to.marks(marks), figures, placeOf.get(id)));
+}
+
+/** Nobody is asked about a run that turned out to be part of another one. */
 async function forgetParts(tx: Tx, known: ReadonlyMap<string, Known>): Promise<void> {
   const parts = [...known.values()].flatMap(({ id, isPart }) => (isPart ? [id] : []));
   await forgetTurns(tx, parts);
-  for (const some of chunks(parts))
-    for (const table of ['evaluations', 'decisions', 'tool_calls', 'judge_jobs'] as const)
-      await tx.deleteFrom(table).where('run_id', 'in', some).execute();
+  for (const some of chunks(parts)) await tx.deleteFrom('judge_jobs').where('run_id', 'in', some).execute();
 }
 
 function idOf(known: ReadonlyMap<string, Known>, run: RunKey): number {

@@ -1,6 +1,8 @@
 /** What a trial of a budget comes to: by the read API, by the store, and by the judge's own bill. */
 import { DatabaseSync } from 'node:sqlite';
 import type { Host } from '../../faults/host.ts';
+import { parsedEntries, type RunEntry } from '../../../src/stores/run-record.ts';
+import { blockReader } from '../../../src/stores/sqlite/blocks.ts';
 import type { Charge } from './charging-judge.ts';
 import { evaluators, type Order } from './orders.ts';
 
@@ -81,35 +83,44 @@ export function verdictsIn(file: string, all: readonly Order[]): ReadonlySet<str
     file,
     (db) =>
       new Set(
-        db
-          .prepare(
-            `select r.trace_id as trace, d.name as name from decisions d join runs r on r.id = d.run_id where d.decision = 'scored' and d.name in (${names})`,
-          )
-          .all()
-          .map(({ trace, name }) => `${numbers.get(String(trace)) ?? ''} ${String(name)}`),
+        entriesIn(db)
+          .filter(({ decision }) => decision?.decision === 'scored')
+          .map(({ trace, name }) => `${numbers.get(trace) ?? ''} ${name}`),
       ),
   );
 }
 
 export function decisionsIn(file: string): number {
-  return read(file, (db) => Number(db.prepare(`select count(*) as count from decisions where name in (${names})`).get()?.['count']));
+  return read(file, (db) => entriesIn(db).filter(({ decision }) => decision !== undefined).length);
 }
 
 export function stored(file: string, all: readonly Order[]): Stored {
   return read(file, (db) => {
     const one = (query: string): number => Number(Object.values(db.prepare(query).get() ?? {})[0] ?? 0);
-    const unreachable = one(`select count(*) from decisions where decision = 'over_budget' and name in (${names})`);
+    const entries = entriesIn(db);
+    const unreachable = entries.filter(({ decision }) => decision?.decision === 'over_budget').length;
+    const weight = entries.reduce((sum, { verdict }) => sum + (verdict === undefined ? 0 : 1 / verdict.sampleProbability), 0);
     return {
-      decisionRows: decisionsIn(file),
+      decisionRows: entries.filter(({ decision }) => decision !== undefined).length,
       countedUsd:
         (one("select sum(nano_usd) from judge_spend where account = 'main'") +
           one("select sum(nano_usd) from judge_reservations where account = 'main'")) /
         1e9,
-      balance:
-        one(`select sum(1 / sample_probability) from evaluations where name in (${names})`) /
-        Math.max(1, all.length * evaluators.length - unreachable),
+      balance: weight / Math.max(1, all.length * evaluators.length - unreachable),
     };
   });
+}
+
+/** What is said of runs under the names of the evaluators. */
+function entriesIn(db: DatabaseSync): readonly (RunEntry & { readonly trace: string })[] {
+  db.function('block_text', blockReader());
+  return db
+    .prepare(
+      'select r.trace_id as trace, block_text(b.body, r.verdicts_at, r.verdicts_length) as said from runs r join blocks b on b.id = r.verdicts_block order by b.id',
+    )
+    .all()
+    .flatMap(({ trace, said }) => parsedEntries(String(said)).map((entry) => ({ ...entry, trace: String(trace) })))
+    .filter(({ name }) => evaluators.some((one) => one === name));
 }
 
 export function billed(bill: readonly Charge[], kills: readonly Kill[]): Billed {
@@ -135,8 +146,6 @@ export function billed(bill: readonly Charge[], kills: readonly Kill[]): Billed 
     ),
   };
 }
-
-const names = evaluators.map((name) => `'${name}'`).join(', ');
 
 function read<Result>(file: string, ask: (db: DatabaseSync) => Result): Result {
   const db = new DatabaseSync(file, { readOnly: true });

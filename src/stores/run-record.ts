@@ -1,0 +1,246 @@
+/**
+ * Everything that is said of a run, by evaluator: as one text, and as marks, which are what filters and counts need. A mark tells what many verdicts
+ * share; the numbers that they do not share stand beside it.
+ */
+import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonValue } from '../model/json.ts';
+import type { RunDecision, ScoredRun } from '../model/scored-run.ts';
+import type { Run } from '../model/agent-trace.ts';
+import type { RunRecord, StoredVerdict } from '../model/store/store.ts';
+import type { Decision, EvaluatorKind, VerdictWord } from '../model/verdict.ts';
+import { callEnd } from '../model/error-signs.ts';
+import { storedVerdict, tookMicros } from './row-mapping.ts';
+
+/** What is said of a run under one name. */
+export interface RunEntry {
+  readonly name: string;
+  readonly verdict?: EntryVerdict;
+  readonly decision?: EntryDecision;
+}
+
+export interface EntryVerdict extends Omit<StoredVerdict, 'name'> {
+  readonly kind: EvaluatorKind;
+  readonly optionsHash: string;
+}
+
+export interface EntryDecision extends Omit<RunDecision, 'name'> {
+  /** Of the run, or of the session, that it is about. */
+  readonly revision: number;
+}
+
+/** By name. */
+export type RunEntries = ReadonlyMap<string, RunEntry>;
+
+/** Longer labels stand in the text alone. */
+const labelCharsMax = 64;
+
+export interface Mark {
+  readonly name: string;
+  readonly kind: EvaluatorKind | null;
+  /** Null: there is no verdict. */
+  readonly word: VerdictWord | null;
+  /** Null: there is none, or it stands in the text alone. */
+  readonly label: string | null;
+  /** `x`: the score is the next number. */
+  readonly score: 0 | 1 | 'x' | null;
+  readonly sampleProbability: 1 | 'x' | null;
+  readonly decision: Decision | null;
+  readonly probability: 'x' | null;
+}
+
+export function runRecord(item: Pick<ScoredRun, 'run' | 'evaluations' | 'decisions'>): RunRecord {
+  const entries = entriesOf(item);
+  return { ...encodedEntries([...entries.values()]), tools: toolsText(item.run) };
+}
+
+function entriesOf({ run, evaluations, decisions }: Pick<ScoredRun, 'run' | 'evaluations' | 'decisions'>): RunEntries {
+  const entries = new Map<string, RunEntry>();
+  for (const evaluation of evaluations) {
+    const { name, ...verdict } = storedVerdict(evaluation);
+    entries.set(name, { name, verdict: { ...verdict, kind: evaluation.evaluatorKind, optionsHash: evaluation.optionsHash } });
+  }
+  const revision = run.session?.revision ?? run.revision;
+  for (const { name, ...decision } of decisions) entries.set(name, { ...entries.get(name), name, decision: { ...decision, revision } });
+  return entries;
+}
+
+/** A verdict or a decision of an older revision changes nothing. */
+export function addEntry(entries: Map<string, RunEntry>, { name, verdict, decision }: RunEntry): void {
+  const before = entries.get(name);
+  const newest = <Said extends { readonly revision: number }>(own: Said | undefined, old: Said | undefined): Said | undefined =>
+    own !== undefined && own.revision >= (old?.revision ?? 0) ? own : old;
+  const said = { verdict: newest(verdict, before?.verdict), decision: newest(decision, before?.decision) };
+  entries.set(name, {
+    name,
+    ...(said.verdict === undefined ? {} : { verdict: said.verdict }),
+    ...(said.decision === undefined ? {} : { decision: said.decision }),
+  });
+}
+
+export function encodedEntries(entries: readonly RunEntry[]): Pick<RunRecord, 'marks' | 'figures' | 'verdicts'> {
+  const marks: string[] = [];
+  const figures: number[] = [];
+  for (const entry of entries) marks.push(markText(entry, figures));
+  return { marks: marks.join('\n'), figures, verdicts: jsonText(entries.map(entryJson)) };
+}
+
+function markText({ name, verdict, decision }: RunEntry, figures: number[]): string {
+  const { score, sampleProbability, label } = verdict ?? {};
+  const isPlain = score === undefined || score === 0 || score === 1;
+  if (!isPlain) figures.push(score);
+  if (verdict !== undefined && sampleProbability !== 1) figures.push(verdict.sampleProbability);
+  if (decision?.probability !== undefined) figures.push(decision.probability);
+  return JSON.stringify([
+    name,
+    verdict?.kind ?? null,
+    verdict?.verdict ?? null,
+    label === undefined || label.length > labelCharsMax ? null : label,
+    isPlain ? (score ?? null) : 'x',
+    verdict === undefined ? null : sampleProbability === 1 ? 1 : 'x',
+    decision?.decision ?? null,
+    decision?.probability === undefined ? null : 'x',
+  ]);
+}
+
+export function parsedMark(text: string): Mark {
+  const [name, kind, word, label, score, sampleProbability, decision, probability] = JSON.parse(text) as [
+    string,
+    Mark['kind'],
+    Mark['word'],
+    string | null,
+    Mark['score'],
+    Mark['sampleProbability'],
+    Mark['decision'],
+    Mark['probability'],
+  ];
+  return { name, kind, word, label, score, sampleProbability, decision, probability };
+}
+
+/** The mark of all labels. */
+export function withoutLabel(text: string): string {
+  return JSON.stringify((JSON.parse(text) as JsonValue[]).with(3, null));
+}
+
+function entryJson({ name, verdict, decision }: RunEntry): JsonValue {
+  const said =
+    verdict === undefined
+      ? null
+      : [
+          verdict.evaluator,
+          verdict.kind,
+          verdict.version,
+          verdict.optionsHash,
+          verdict.revision,
+          verdict.verdict,
+          verdict.score ?? null,
+          verdict.label,
+          verdict.explanation,
+          verdict.reason ?? null,
+          verdict.evidence,
+          verdict.details,
+          verdict.sampleProbability,
+        ];
+  if (decision === undefined) return [name, said, null];
+  // What a verdict leads to need not be said again.
+  if (verdict !== undefined && followsFrom(decision, verdict)) return [name, said, true];
+  return [
+    name,
+    said,
+    [
+      decision.evaluator,
+      decision.evaluatorKind,
+      decision.decision,
+      decision.revision,
+      decision.reason ?? null,
+      decision.probability ?? null,
+    ],
+  ];
+}
+
+function followsFrom(decision: EntryDecision, verdict: EntryVerdict): boolean {
+  return (
+    decision.decision === decisionAfter(verdict.verdict) &&
+    decision.reason === verdict.reason &&
+    decision.evaluator === verdict.evaluator &&
+    decision.evaluatorKind === verdict.kind &&
+    decision.revision === verdict.revision &&
+    decision.probability === undefined
+  );
+}
+
+function decisionAfter(word: VerdictWord): Decision {
+  return word === 'skipped' ? 'skipped' : word === 'error' ? 'failed' : 'scored';
+}
+
+/** Written by `encodedEntries`; what is not is passed over. */
+export function parsedEntries(text: string): readonly RunEntry[] {
+  // Details as deep as any may be lie deeper here.
+  const value = parseJson(text) ?? (JSON.parse(text) as JsonValue);
+  return isJsonArray(value) ? value.flatMap((one) => (isJsonArray(one) ? [entryOf(one)] : [])) : [];
+}
+
+function entryOf([name, said, ended]: readonly JsonValue[]): RunEntry {
+  const verdict = isJsonArray(said) ? verdictOf(said) : undefined;
+  const decision = isJsonArray(ended) ? decisionOf(ended) : ended === true && verdict !== undefined ? impliedBy(verdict) : undefined;
+  return { name: String(name), ...(verdict === undefined ? {} : { verdict }), ...(decision === undefined ? {} : { decision }) };
+}
+
+function verdictOf(said: readonly JsonValue[]): EntryVerdict {
+  const [evaluator, kind, version, optionsHash, revision, word, score, label, explanation, reason, evidence, details, probability] = said;
+  return {
+    evaluator: String(evaluator),
+    kind: kind as EvaluatorKind,
+    version: Number(version),
+    optionsHash: String(optionsHash),
+    revision: Number(revision),
+    verdict: word as VerdictWord,
+    score: score === null ? undefined : Number(score),
+    label: String(label),
+    explanation: String(explanation),
+    reason: reason === null ? undefined : String(reason),
+    evidence: isJsonArray(evidence) ? evidence.filter((one) => typeof one === 'string') : [],
+    details: isJsonObject(details) ? details : {},
+    sampleProbability: Number(probability),
+  };
+}
+
+function decisionOf([evaluator, kind, decision, revision, reason, probability]: readonly JsonValue[]): EntryDecision {
+  return {
+    evaluator: String(evaluator),
+    evaluatorKind: kind as EvaluatorKind,
+    decision: decision as Decision,
+    revision: Number(revision),
+    ...(reason === null ? {} : { reason: String(reason) }),
+    ...(probability === null ? {} : { probability: Number(probability) }),
+  };
+}
+
+function impliedBy({ evaluator, kind, verdict, revision, reason }: EntryVerdict): EntryDecision {
+  return {
+    evaluator,
+    evaluatorKind: kind,
+    decision: decisionAfter(verdict),
+    revision,
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+/** Of one tool of a run: its name, calls, errors, calls that nothing shows to have run, calls of known time, and their microseconds. */
+export type ToolCounts = readonly [name: string, calls: number, errors: number, notExecuted: number, timed: number, took: number];
+
+function toolsText({ trace: { toolCalls } }: Run): string | null {
+  if (toolCalls.length === 0) return null;
+  const tools = new Map<string, [string, number, number, number, number, number]>();
+  for (const call of toolCalls) {
+    const tool = tools.get(call.name) ?? [call.name, 0, 0, 0, 0, 0];
+    const [ended, took] = [callEnd(call), tookMicros(call)];
+    tool[1]++;
+    if (ended === 'failed') tool[2]++;
+    if (ended === 'not_executed') tool[3]++;
+    if (took !== undefined) {
+      tool[4]++;
+      tool[5] += took;
+    }
+    tools.set(call.name, tool);
+  }
+  return JSON.stringify([...tools.values()] satisfies ToolCounts[]);
+}

@@ -1,0 +1,63 @@
+/**
+ * Texts of several runs, compressed together: one call of the compressor for many runs, and what one run says like the others costs next to nothing. A block
+ * goes when no run refers to it any more, by the triggers of its table.
+ */
+import { zstdDecompressSync } from 'node:zlib';
+import { compressed } from '../compression.ts';
+
+/** Bytes of texts from which on a block is full. Reading one run decompresses its whole block. */
+const blockBytes = 64 * 1024;
+/** A character takes three bytes at most. */
+const scratchBytes = 4 * blockBytes;
+const bytesPerChar = 3;
+
+/** Where a text lies. */
+export interface TextPlace {
+  readonly block: number;
+  /** Of the decompressed block, in bytes; a text without a length is the whole. */
+  readonly at: number;
+  readonly length: number | null;
+}
+
+export interface BlockRow {
+  readonly live: number;
+  readonly body: Uint8Array;
+}
+
+/** `insert` gives the id of the row. The place of each text, in their order. */
+export function writeBlocks(texts: readonly string[], insert: (row: BlockRow) => number): readonly TextPlace[] {
+  const places: TextPlace[] = [];
+  let scratch: Buffer | undefined;
+  let open: { readonly at: number; readonly length: number }[] = [];
+  let used = 0;
+  const close = (): void => {
+    if (scratch === undefined || open.length === 0) return;
+    const block = insert({ live: open.length, body: compressed(scratch.subarray(0, used)) });
+    places.push(...open.map((place) => ({ block, ...place })));
+    open = [];
+    used = 0;
+  };
+  for (const text of texts) {
+    if (used >= blockBytes || used + text.length * bytesPerChar > scratchBytes) close();
+    if (text.length * bytesPerChar > scratchBytes) {
+      places.push({ block: insert({ live: 1, body: compressed(Buffer.from(text)) }), at: 0, length: null });
+      continue;
+    }
+    scratch ??= Buffer.allocUnsafeSlow(Math.min(scratchBytes, texts.reduce((sum, { length }) => sum + length, 0) * bytesPerChar));
+    const length = scratch.write(text, used);
+    open.push({ at: used, length });
+    used += length;
+  }
+  close();
+  return places;
+}
+
+/** Reads texts of blocks, as an SQL function; the block that was read last is not decompressed again. */
+export function blockReader(): (body: unknown, at: unknown, length: unknown) => string | null {
+  let last: { readonly body: Buffer; readonly text: Buffer } | undefined;
+  return (body, at, length) => {
+    if (!(body instanceof Uint8Array)) return null;
+    if (last?.body.equals(body) !== true) last = { body: Buffer.from(body), text: zstdDecompressSync(body) };
+    return length === null ? last.text.toString() : last.text.toString('utf8', Number(at), Number(at) + Number(length));
+  };
+}

@@ -1,0 +1,58 @@
+/** What is said of runs, read from blocks and written again where a batch does not. */
+import { sql, type Kysely } from 'kysely';
+import { encodedEntries, parsedEntries, type RunEntry } from '../run-record.ts';
+import { compressed } from '../compression.ts';
+import type { TextPlace } from './blocks.ts';
+import { figuresBytes, markChars } from './marks.ts';
+import { oneOf, type SaidColumns } from './rows.ts';
+import type { Tables } from './tables.ts';
+
+type Db = Kysely<Tables>;
+
+/** Of the runs of that name in the statement, and the block of their verdicts as `b`. */
+export const verdictsText = sql<string | null>`block_text(b.body, runs.verdicts_at, runs.verdicts_length)`;
+
+/** Ordered by name. A run of which nothing is said is not there. */
+export async function readEntries(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, readonly RunEntry[]>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('runs')
+    .innerJoin('blocks as b', 'b.id', 'runs.verdicts_block')
+    .select(['runs.id', verdictsText.as('verdicts')])
+    .where('runs.id', 'in', oneOf(ids))
+    // One block after the other is decompressed once.
+    .orderBy('b.id')
+    .execute();
+  return new Map(rows.map(({ id, verdicts }) => [id, sorted(parsedEntries(verdicts ?? '[]'))]));
+}
+
+function sorted(entries: readonly RunEntry[]): readonly RunEntry[] {
+  return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** Of a run that is there. */
+export async function writeEntries(tx: Db, id: number, entries: readonly RunEntry[]): Promise<void> {
+  const { marks, figures, verdicts } = encodedEntries(entries);
+  const chars = await markChars(tx, marks);
+  const place = entries.length === 0 ? undefined : { block: await blockOf(tx, compressed(Buffer.from(verdicts))), at: 0, length: null };
+  await tx
+    .updateTable('runs')
+    .set(saidColumns(chars, figures, place))
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Of one text that is compressed already: the id of its row. */
+export async function blockOf(tx: Db, body: Uint8Array): Promise<number> {
+  return (await tx.insertInto('blocks').values({ live: 1, body }).returning('id').executeTakeFirstOrThrow()).id;
+}
+
+export function saidColumns(marks: string, figures: readonly number[], place: TextPlace | undefined): SaidColumns {
+  return {
+    marks,
+    figures: figuresBytes(figures),
+    verdicts_block: place?.block ?? null,
+    verdicts_at: place?.at ?? null,
+    verdicts_length: place?.length ?? null,
+  };
+}
