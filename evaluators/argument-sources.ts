@@ -1,7 +1,4 @@
-/**
- * Where the values in the arguments of tool calls come from. A rule searches the texts; a judge also decides what the search does not
- * find.
- */
+/** Sources of the values in the arguments of tool calls. A rule searches the texts; a judge decides about values that the search does not find. */
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {
@@ -30,7 +27,7 @@ import { verdictListSchema, explanationOf, isYes, judgeFailed, listIn, verdictsF
 import type { Question } from './evaluator.ts';
 import { blocksOf, callsText, notAsked } from './judging/judge-input.ts';
 
-/** The values in the arguments of each call stand in the input, the system prompt or an earlier result. What does not may be made up, or derived. */
+/** The values in the arguments of each call occur in the input, the system prompt or an earlier result. Other values may be made up or derived. */
 export const argumentProvenance = rule({
   id: 'argument_provenance',
   version: 2,
@@ -103,7 +100,7 @@ function inWords({ placed, ungrounded }: Traced): string {
   return `${callName(placed)}: ${listed(ungrounded.map(({ path, value }) => `${path === '' ? '' : `${path} `}${quoted(value)}`))}`;
 }
 
-/** Values of one call that the details name. */
+/** Values per call that the details name. */
 const valuesMax = 20;
 
 function suspectDetails({ placed, values, ungrounded }: Traced): JsonObject {
@@ -111,8 +108,8 @@ function suspectDetails({ placed, values, ungrounded }: Traced): JsonObject {
 }
 
 /**
- * The arguments of the tool calls follow from the input or from the results of earlier calls, by the judgement of a model. Calls whose
- * values stand there literally need no judge; one question asks about the rest.
+ * A judge finds that the arguments of the tool calls follow from the input or from earlier results. Calls whose values occur there literally need no judge; one
+ * question covers the others.
  */
 export const toolArgumentHallucination = judge({
   id: 'tool_argument_hallucination',
@@ -177,7 +174,7 @@ interface Judged {
   readonly explanation: string;
 }
 
-/** None where the run is too large to be searched: then the judge is asked about every call. */
+/** Empty when the run is too large to search; the judge then decides about every call. */
 function literallyGrounded(trace: AgentTrace, calls: readonly PlacedCall[]): ReadonlySet<number> {
   return new Set(
     (tracedCalls(trace, calls) ?? [])

@@ -1,4 +1,4 @@
-/** A run kept within a budget: of time, steps, tokens or money. Within the budget the score is 1, beyond it budget / actual. */
+/** Budgets of a run: time, steps, tokens or money. The score is 1 within the budget, and budget / actual beyond it. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { budgetShare, hasTokens, callCosts, priceTableSchema, type CallCost, type PriceTable } from './pricing/prices.ts';
@@ -10,7 +10,7 @@ import type { SpanId } from '../src/model/ids.ts';
 import { listPrices } from './pricing/list-prices.ts';
 import { numberOf, rational, sum } from './matching/rational.ts';
 
-/** The run, or its slowest tool call, kept within a budget of time. */
+/** The run, or its slowest tool call, stays within a time budget. */
 export const latency = rule({
   id: 'latency',
   summary: 'The run, or its slowest tool call, kept within the budget of time.',
@@ -77,7 +77,7 @@ function rounded(seconds: number): number {
   return Math.round(seconds * 1_000) / 1_000;
 }
 
-/** The run kept to its budget of steps. Steps are the tool calls that ran and, where asked, the requests to models. */
+/** The run stays within a budget of steps. Steps are the tool calls that ran and, optionally, the requests to models. */
 export const stepCount = rule({
   id: 'step_count',
   summary: 'The run kept to its budget of steps.',
@@ -119,7 +119,7 @@ export const stepCount = rule({
 
 const budget = (description: string): JsonObject => ({ type: 'integer', minimum: 1, maximum: 1_000_000_000_000, description });
 
-/** The model calls of the run kept within their budgets of tokens. */
+/** The model calls of the run stay within token budgets. */
 export const tokenUsage = rule({
   id: 'token_usage',
   version: 2,
@@ -176,11 +176,11 @@ interface Spent {
   readonly budget: number;
   readonly tokens: number;
   readonly share: number;
-  /** Calls without a number: the tokens are at least these. */
+  /** Calls without a token count, so the sum is a lower bound. */
   readonly silent: number;
 }
 
-/** A failed request without numbers took no tokens. */
+/** A failed request without token counts used none. */
 function silentCalls({ modelCalls }: AgentTrace, what: Spent['what']): number {
   return modelCalls.filter((call) => {
     const { inputTokens: input, outputTokens: output } = call;
@@ -207,7 +207,7 @@ function verdict(
   };
 }
 
-/** The model call that took most of what is over its budget. */
+/** The model call with the largest share of the exceeded budget. */
 function largest({ modelCalls }: AgentTrace, over: readonly Spent[]): readonly SpanId[] {
   const counted = over.map(({ what }) => what);
   const tokensOf = ({ inputTokens = 0, outputTokens = 0 }: AgentTrace['modelCalls'][number]): number =>
@@ -230,7 +230,7 @@ function inWords(tokens: JsonObject): string {
   );
 }
 
-/** What the model calls of the run cost, by a table of prices, kept within a budget. */
+/** The cost of the run's model calls, by a price table, stays within a budget. */
 export const cost = rule({
   id: 'cost',
   version: 4,
@@ -286,12 +286,12 @@ export const cost = rule({
   },
 });
 
-/** Models that the details name, the dearest ones. */
+/** Limit of models in the details; the most expensive come first. */
 const modelsNamed = 100;
 
 type Priced = Extract<CallCost, { kind: 'priced' }>;
 
-/** The cost of some calls is unknown. The details have the cost of the others under a name of its own, because it is no cost of the run. */
+/** The cost of some calls is unknown. The details report the cost of the others under a separate name, as it is not the cost of the run. */
 function partly(calls: readonly CallCost[], priced: readonly Priced[], reported: JsonObject): Outcome {
   const known = numberOf(sum(priced.map(({ amount }) => amount)));
   const unpriced = [...new Set(calls.filter(({ kind }) => kind === 'no_price').map(({ model }) => model))];

@@ -1,4 +1,4 @@
-/** The fenced code blocks of the output are correct in syntax. They are read, never run. */
+/** The fenced code blocks of the output have correct syntax. The code is parsed, never run. */
 import { skipped, type Skipped } from './evidence/calls.ts';
 import { blocksMax, firstCodeBlocks, type CodeBlock } from './evidence/code-blocks.ts';
 import { searchedText } from './matching/texts.ts';
@@ -8,7 +8,7 @@ import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { count, listed } from './explain/explanation.ts';
 import { rule, option } from './configuration/define.ts';
 
-// Keys of a table come as texts.
+// `Object.keys` returns strings.
 const all = Object.keys(known) as readonly CodeLanguage[];
 const described = all.map((language) => `\`${language}\`: ${known[language].fences.join(', ')}.`).join(' ');
 
@@ -37,7 +37,7 @@ export const codeParseable = rule({
   },
 });
 
-/** Characters of one block, and of all blocks of one text. */
+/** Limits of UTF-16 units per block and per text. */
 const codeCharsMax = 50_000;
 const allCodeCharsMax = 200_000;
 
@@ -54,7 +54,7 @@ function finding(text: string, languages: readonly CodeLanguage[]): Finding | Sk
     .map(({ block, language }) => ({ block, language, problem: known[language].problem(block.code) }));
   const broken = read.filter(({ problem }) => problem !== undefined);
   const unread = chosen.length - read.length;
-  // What is broken is so, whatever the others hold.
+  // A broken block decides, whatever was not read.
   if (broken.length === 0 && !isWhole) return skipped('too_large', `There are more than the ${blocksMax} code blocks that are read.`);
   if (broken.length === 0 && unread > 0)
     return skipped(
@@ -80,7 +80,7 @@ function finding(text: string, languages: readonly CodeLanguage[]): Finding | Sk
   };
 }
 
-/** The short blocks first: a long one keeps no other from being read. */
+/** Selects short blocks first, so that a long one does not exclude others. */
 function withinLimits<One extends { readonly block: CodeBlock }>(chosen: readonly One[]): ReadonlySet<One> {
   let chars = 0;
   return new Set(

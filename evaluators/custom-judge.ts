@@ -1,6 +1,6 @@
 /**
- * A judge with a question of the user's own. A template names the parts of the run that the judge sees, and options say what its answer
- * is worth. The answer is a label with a score, a number in a range, or has a schema of its own.
+ * A judge with the user's own question. A template names the parts of the run that the judge gets, and options define the answer: a label with a score, a number
+ * in a range, or an own schema.
  */
 import { valueAtSteps } from './matching/arguments.ts';
 import { isJsonObject, type JsonValue } from '../src/model/json.ts';
@@ -16,20 +16,20 @@ import { judge, choice, required, optional, type OptionsOf, expecting, textList 
 interface CustomAnswerOptions {
   /** Scores by label. */
   readonly labels?: { readonly [label: string]: number };
-  /** Least and most of a score. */
+  /** Minimum and maximum of a score. */
   readonly range?: readonly number[];
-  /** Of an answer of the user's own. */
+  /** Schema of the answer. */
   readonly schema?: JsonSchema;
   readonly scorePath?: string;
   readonly labelPath?: string;
 }
 
 interface CustomAnswer {
-  /** 0..1 */
+  /** From 0 to 1. */
   readonly score: number;
   readonly label?: string;
   readonly explanation: string;
-  /** As the judge gave it, on the user's scale. */
+  /** The judge's value on the user's scale. */
   readonly given: JsonValue;
 }
 
@@ -40,7 +40,7 @@ function customAnswerSchema({ labels, range: [least = 0, most = 1] = [], schema 
     : labelSchema(Object.keys(labels));
 }
 
-/** The instruction about the form of the answer; a schema of the user's own needs none. */
+/** The instruction about the form of the answer; empty for an own schema. */
 function customAnswerText({ labels, range: [least = 0, most = 1] = [], schema }: CustomAnswerOptions): string {
   if (schema !== undefined) return '';
   return `\n\nFirst explain in one or two sentences, then give the ${labels === undefined ? `score, a number from ${least} to ${most}` : `label, one of ${Object.keys(labels).join(', ')}`}.`;
@@ -54,7 +54,7 @@ function readCustomAnswer(answer: JsonValue, options: CustomAnswerOptions, conte
   const problems = context.schema(options.schema)?.problems(answer);
   if (problems === undefined) return faulty('the answer could not be checked against its schema');
   const [problem] = problems;
-  // Names of members that are no part of the schema are the judge's words, and perhaps the run's: they are not repeated.
+  // Names of unknown members may come from the run, so the fault does not repeat them.
   if (problem !== undefined) return faulty(`the answer does not satisfy its schema (${problem.keyword})`);
   const explanation = explanationIn(answer) ?? 'The judge gave no explanation; its schema asks for none.';
   if (options.labelPath === undefined)
@@ -62,7 +62,7 @@ function readCustomAnswer(answer: JsonValue, options: CustomAnswerOptions, conte
   return labelled({ explanation, label: valueAtSteps(answer, options.labelPath.split('.')) ?? null }, options);
 }
 
-/** Everything that the schemas of the single options cannot say. */
+/** Faults that the schemas of single options cannot express. */
 function customAnswerFaults({ labels, range, schema, scorePath, labelPath }: CustomAnswerOptions): readonly Fault[] {
   const names = Object.keys(labels ?? {});
   const [hasLabels, hasRange, own] = [labels !== undefined, range !== undefined, schema !== undefined];
@@ -98,7 +98,7 @@ function labelled(answer: JsonValue, { labels = {} }: CustomAnswerOptions): Read
   return { kind: 'read', value: { score: labels[label] ?? 0, label, explanation, given: label } };
 }
 
-/** Out of range is no score: nothing is clamped. */
+/** A score out of range is a fault and is not clamped. */
 function scored(
   answer: JsonValue,
   given: JsonValue | undefined,
@@ -118,7 +118,7 @@ const path = {
   'x-words': 'Write names of members with dots between them.',
 };
 
-/** What the names of a template show of an expectation. */
+/** Expectation parts that the names of a template refer to. */
 const expectedPartOf: { readonly [name: string]: ExpectedPart } = {
   expected_output: 'output',
   reference: 'output',

@@ -1,7 +1,4 @@
-/**
- * Definitions of tools that a model can rely on: checks by rule on every definition, and more checks by a judge where one is named. The judge
- * gets one question a definition.
- */
+/** Reliability of tool definitions: rules check every definition, and an optional judge checks more, with one question per definition. */
 import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue, isJsonArray, jsonText } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
@@ -18,18 +15,18 @@ const onEmptyDefinitions = choice<OnEmpty>(
   'What a run without tool definitions gets: skip, or original for the full score that the original system gives an empty list.',
 );
 
-/** What the rules found of one definition. */
+/** Results of the rules for one definition. */
 interface RuleChecks {
   readonly passed: readonly string[];
   readonly failed: readonly string[];
-  /** For the details; they change no score. */
+  /** Notes for the details; they do not affect the score. */
   readonly notes?: readonly string[];
 }
 
 interface DefinitionChecks {
   readonly onEmpty: OnEmpty;
   readonly rules: (definition: ToolDefinition, all: readonly ToolDefinition[]) => RuleChecks;
-  /** What a judge decides, by the name of the check. A check that the rules have as well passes only if both pass it. */
+  /** Questions for the judge by check. A check that a rule also makes passes only if both pass. */
   readonly judged: { readonly [check: string]: string };
   readonly instruction: string;
   readonly data: (definition: ToolDefinition) => readonly DataBlock[];
@@ -44,13 +41,13 @@ interface Checked {
   readonly explanation: string | undefined;
 }
 
-/** Definitions that are scored in one run, and characters of one block of data that a judge sees. */
+/** Limits of scored definitions per run, and of UTF-16 units per data block. */
 const definitionsMax = 500;
 const blockMax = 20_000;
-/** Definitions that a judge is asked about in one run; the rest have their rules alone. */
+/** Limit of definitions per run that a judge checks; the rules alone decide about the others. */
 const questionsMax = 50;
 
-/** A rule about the definitions of tools, of which a judge finds more. */
+/** A rule about tool definitions that a judge can complement. */
 function definitionRule<Table extends OptionTable>(
   described: Described<Table>,
   checksOf: (options: OptionsOf<Table>) => DefinitionChecks,
@@ -73,7 +70,7 @@ function byRules(all: readonly ToolDefinition[], checks: DefinitionChecks): Outc
   );
 }
 
-/** A definition on which the judge fails has its rules alone, and the details say so. */
+/** When the judge fails on a definition, its rules alone count, and the details record it. */
 function* byRulesAndJudge(carried: readonly ToolDefinition[], checks: DefinitionChecks): Generator<Question, Outcome, Answer> {
   const definitions = whole(carried);
   const stop = stopped(definitions, carried, checks);
@@ -97,7 +94,7 @@ function* byRulesAndJudge(carried: readonly ToolDefinition[], checks: Definition
   });
 }
 
-/** A definition of which a limit cut a part is not judged by the rest. */
+/** Leaves out truncated definitions. */
 function whole(definitions: readonly ToolDefinition[]): readonly ToolDefinition[] {
   return definitions.filter(({ truncated }) => truncated !== true);
 }
@@ -137,7 +134,7 @@ function isCut(definitions: readonly ToolDefinition[], { data }: DefinitionCheck
   return definitions.slice(0, questionsMax).some((definition) => data(definition).some(({ text }) => text.length > blockMax));
 }
 
-/** Names the fault of an answer that lacks some; it is read all the same. */
+/** The fault of an answer with missing checks; the answer is read anyway. */
 function missingVerdict(answer: JsonValue, names: readonly string[]): string | undefined {
   const missing = names.find((name) => !isJsonObject(answer) || typeof member(answer, name) !== 'boolean');
   return missing === undefined ? undefined : `${missing} has no verdict`;
@@ -221,7 +218,7 @@ const toolNameReliabilityOptions = {
 
 type ToolNameReliabilityOptions = OptionsOf<typeof toolNameReliabilityOptions>;
 
-/** A model can rely on the names of the tools: they have one style, are short, and say what a tool does, not how. */
+/** Tool names are reliable: they share one style, are short, and say what a tool does rather than how. */
 export const toolNameReliability = definitionRule(
   {
     id: 'tool_name_reliability',
@@ -280,7 +277,7 @@ function hasStyle(name: string, style: NameStyle): boolean {
   }
 }
 
-/** Empty segments at the start and inside count, trailing ones do not. */
+/** Counts empty segments at the start and in the middle, but not at the end. */
 function segments(name: string, style: NameStyle): readonly string[] {
   const split = style === 'camel_case' ? name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2') : name;
   const words = split.toLowerCase().split(style === 'snake_case' ? '_' : /[_.-]/);
@@ -288,7 +285,7 @@ function segments(name: string, style: NameStyle): readonly string[] {
   return words.slice(0, last + 1);
 }
 
-/** As whole words, and not at the very beginning: a name that starts so is about that. */
+/** Whether the phrase occurs as whole words after the beginning: a name that starts with it is about that subject. */
 function standsIn(words: readonly string[], phrase: string): boolean {
   return `_${words.slice(1).join('_')}_`.includes(`_${phrase.toLowerCase()}_`);
 }
@@ -304,7 +301,7 @@ const toolDescriptionReliabilityOptions = {
 
 type ToolDescriptionReliabilityOptions = OptionsOf<typeof toolDescriptionReliabilityOptions>;
 
-/** The descriptions of the tools are ones that a model can rely on: parameters described and typed, and not too many. */
+/** Tool descriptions are reliable: parameters are described, typed and not too many. */
 export const toolDescriptionReliability = definitionRule(
   {
     id: 'tool_description_reliability',
@@ -319,9 +316,9 @@ export const toolDescriptionReliability = definitionRule(
   descriptionChecks,
 );
 
-/** Characters from which a description is so short that it is noted. */
+/** Shorter descriptions are noted. */
 const shortDescription = 20;
-/** Any of these says which values a parameter takes; only `const` may be null and still say it. */
+/** Keywords that define the values of a parameter; only `const` may be null. */
 const typeKeywords = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'const', 'enum'];
 
 function descriptionChecks(options: ToolDescriptionReliabilityOptions): DefinitionChecks {

@@ -1,6 +1,6 @@
 /**
- * The names, numbers, dates and ids in the final response are those of the tool results, the documents or the reference. A judge decides one
- * by one. What it lists must stand in the response.
+ * Names, numbers, dates and ids in the final response agree with tool results, documents or the reference. A judge decides about each one. An entity that it lists
+ * must occur in the response.
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
@@ -18,7 +18,7 @@ export const entityCorrectness = judge({
   needs: ['final_response', 'tool_results'],
   defaultThreshold: 1,
   expectationSchema: expecting({ output: { description: 'A reference that entities may stand in, besides what the tools returned.' } }),
-  // A reference only adds to what bears entities out: a response without any of them passes.
+  // A reference only adds support for entities: a response without entities passes.
   checks: () => [],
   source: 'entity checks of published agent tutorials, with a verdict on each entity',
   *evaluate({ trace, expected }, _options, context) {
@@ -70,7 +70,7 @@ const labels = ['correct', 'incorrect'] as const;
 const entitiesMax = 50;
 const instruction = `An AI agent has answered the user input. List the entities in its final response: names of persons, places, companies and products, numbers and amounts with their units, dates and times, ids and addresses; each once, word for word as it stands in the final response, numbered from 1, the ${entitiesMax} most important ones at most. Decide for each whether it is correct. correct: the steps taken, the documents, the reference or the user input bear it out, in what the response says about it. incorrect: they say something else, or nothing of the kind. First explain in one sentence, then give the label. If there is no entity, give an empty list.`;
 
-/** A reference or a document is enough; else results must be known. */
+/** Requires a reference, a document, or known results. */
 function lackingEvidence(trace: AgentTrace, expected: Expectation): Skipped | undefined {
   if (expected.output !== undefined || trace.documents.some(({ content }) => content !== undefined)) return undefined;
   const stop = notCarried(trace);
@@ -104,7 +104,7 @@ function readEntities(answer: JsonValue, response: string): Reading<readonly Ent
   return { kind: 'read', value: all };
 }
 
-/** Case, white space and quotation marks around it do not distinguish entities. */
+/** Ignores case, white space and enclosing quotation marks. */
 function folded(text: string): string {
   return text
     .normalize('NFKC')

@@ -1,13 +1,13 @@
 /**
- * The contract of an evaluator: data plus one function. A rule evaluator is a pure function. One that needs the world is a generator: it
- * yields requests, receives the parsed answers and returns its outcome. The host handles retry, cost, cache and concurrency.
+ * The contract of an evaluator: data plus one function. A rule is a pure function. Other evaluators are generators that yield requests, receive parsed answers and
+ * return an outcome. The host handles retry, cost, cache and concurrency.
  */
 import type { AgentTrace, Run } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 
-/** Where in what was read, and what is wrong there. */
+/** A fault with its path in the input. */
 export interface Fault {
   readonly path: readonly (string | number)[];
   readonly problem: string;
@@ -19,11 +19,11 @@ export type JsonSchema = JsonObject;
 export interface Subject {
   readonly trace: AgentTrace;
   readonly expected: Expectation;
-  /** The trace with its place in the stream of spans; absent where there is none. */
+  /** The run of the trace; absent outside a stream of spans. */
   readonly run?: Run;
 }
 
-/** What an evaluator reads. The catalogue prints it, and `inspect` names what is missing. */
+/** Data that an evaluator reads. The catalogue lists it, and `inspect` reports what is missing. */
 export type Need =
   | 'tool_calls'
   | 'tool_definitions'
@@ -44,8 +44,7 @@ export type Need =
   | 'tasks';
 
 /**
- * What an expectation may state, under the name that files use. `tool_calls.arguments` and `tool_calls.result` are what an expected call
- * may name besides its tool.
+ * Parts of an expectation under their names in files. `tool_calls.arguments` and `tool_calls.result` are optional members of an expected call.
  */
 export type ExpectedPart =
   | 'tool_calls'
@@ -63,25 +62,25 @@ export type ExpectedPart =
   | 'search_text'
   | 'by_turn';
 
-/** A validator of one JSON Schema. Problems name the place in the value by member names and indexes. */
+/** A validator of one JSON Schema. Problems name their place by member names and indices. */
 export interface CompiledSchema {
-  /** `undefined` when the check takes more steps than one value may take, or than are left of `work`. */
+  /** `undefined` when the check exceeds the steps per value or those left in `work`. */
   readonly problems: (value: JsonValue, work?: Work) => readonly SchemaProblem[] | undefined;
-  /** What is certainly wrong with the value, and which parts were not checked. Only a value with neither satisfies the schema. */
+  /** Certain problems, and parts without a check. A value satisfies the schema only if it has neither. */
   readonly check: (value: JsonValue, work?: Work) => CheckedValue;
-  /** Parts of the schema that the compiler dropped; empty for a valid schema. */
+  /** Parts of the schema that the compiler left out; empty for a valid schema. */
   readonly faults: readonly string[];
-  /** What compiling it costs, in the steps that checking is counted in. */
+  /** Steps of compiling, in the unit of checking. */
   readonly steps: number;
 }
 
 export interface CheckedValue {
   readonly problems: readonly SchemaProblem[];
-  /** In words: a part of the schema that concerns this value cannot be applied, or the check takes too much work. */
+  /** Parts of the schema for this value that cannot be applied or take too much work, in words. */
   readonly gaps: readonly string[];
 }
 
-/** Steps that the checks of one run share. They are counted, not timed, so that every host reaches the same result. */
+/** Steps that all checks of a run share. Counting steps instead of time gives every host the same result. */
 export interface Work {
   steps: number;
 }
@@ -93,21 +92,21 @@ export interface SchemaProblem {
   readonly message: string;
 }
 
-/** A linear-time regular expression, searched anywhere in the text. */
+/** A linear-time regular expression that matches anywhere in a text. */
 export interface Pattern {
   readonly source: string;
   readonly test: (text: string) => boolean;
 }
 
-/** Caches that outlive one evaluation. The host passes them in: no evaluator keeps state. */
+/** Caches across evaluations. The host passes them in, as evaluators have no state. */
 export interface EvaluationContext {
-  /** Compiles once per distinct schema. `undefined` when the schema is beyond the limits. */
+  /** Compiles each distinct schema once. `undefined` when the schema exceeds the limits. */
   readonly schema: (schema: JsonValue) => CompiledSchema | undefined;
-  /** Compiles once per distinct source. Throws when the source is not a valid pattern: options are checked when loaded. */
+  /** Compiles each distinct source once. Throws when the source is invalid; options are validated at load time. */
   readonly pattern: (source: string) => Pattern;
   /**
-   * What `make` returns for a value that many runs share, such as their tool definitions. It is made once while the value lives. `by` is
-   * the options that it depends on. The result is immutable.
+   * The result of `make` for a value that many runs share, such as tool definitions, cached as long as the value lives. `by`: the options that the result depends on.
+   * The result must be immutable.
    */
   readonly once: <Made extends object>(shared: object, by: object, make: () => Made) => Made;
   /**
@@ -119,34 +118,34 @@ export interface EvaluationContext {
 
 export interface EvaluatorData<Options> {
   readonly id: string;
-  /** Rises whenever the same trace could get another verdict. */
+  /** Increases whenever the verdict on any trace may change. */
   readonly version: number;
   readonly summary: string;
   readonly needs: readonly Need[];
-  /** What it gives verdicts on; each run when left out. A session is one run, with its turns one after the other. */
+  /** The target of verdicts. Absent: each run. A session is one run that contains its turns. */
   readonly target?: 'session';
-  /** It guards against harm: webhooks report a run that is too large for it like one that fails. */
+  /** True: the evaluator guards against harm, so webhooks report a run that is too large for it like a failure. */
   readonly guard?: true;
-  /** On without any configuration. */
+  /** True: on without configuration. */
   readonly onByDefault: boolean;
   readonly defaultThreshold: number | null;
-  /** The complete options; what a user leaves out is filled from here. */
+  /** The complete default options. */
   readonly defaults: Options;
-  /** Schema of what a user may write under `options`; checked when the configuration is loaded. */
+  /** Schema of `options` in an entry, validated at load time. */
   readonly optionsSchema: JsonSchema;
-  /** Options that are functions, which a program can give and no file: paths of names as the code has them, `*` for any name. */
+  /** Paths of options that take functions from a program, with names as in code and `*` for any name. */
   readonly functions?: readonly string[];
-  /** Schema of what a user may write under `expect`; absent: it takes no expectation. */
+  /** Schema of `expect` in an entry. Absent: the evaluator takes no expectation. */
   readonly expectationSchema?: JsonSchema;
-  /** The parts of an expectation that decide its verdict; absent: the members of `expectationSchema`. */
+  /** The parts of an expectation that decide the verdict. Absent: the members of `expectationSchema`. */
   checks?(options: Options, expected: Expectation): readonly ExpectedPart[];
-  /** Parts that no other evaluator checks switch it on where a dataset is scored, each with these options. A raw metric then has the threshold 1. */
+  /** Options by expectation part for which a dataset adds the evaluator when no other checks that part. A metric then has the threshold 1. */
   readonly switchedOnBy?: { readonly [part in ExpectedPart]?: JsonObject };
-  /** Where the rule comes from, for the reference page. */
+  /** Origin of the evaluator, for the reference page. */
   readonly source: string;
-  /** What no schema can say about the complete options: every fault, with its path among the options as a user writes them. */
+  /** Faults of the complete options beyond their schemas, with paths as in files. */
   optionFaults?(options: Options): readonly Fault[];
-  /** What no schema can say about the expectation of an entry under these options, with its path below `expect`. The expectation of one run is not refused: it is skipped. */
+  /** Faults of an entry's expectation beyond its schema, with paths below `expect`. A faulty expectation of a single run is skipped instead. */
   expectationFaults?(expected: Expectation, options: Options): readonly Fault[];
 }
 
@@ -154,54 +153,53 @@ export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {
   readonly kind: 'rule';
   evaluate(subject: Subject, options: Options, context: EvaluationContext): Outcome;
   /**
-   * For rules of which a judge finds more: replaces `evaluate` when the entry names a judge. Without a usable answer the findings of the
-   * rule remain when the score is a share of checks. The outcome is failed when the lower of two scores counts. The details hold
-   * `judge_error` in both cases.
+   * Replaces `evaluate` when the entry names a judge. When the judge fails, the rule's result remains if the score is a share of checks; the outcome is failed if the
+   * lower of two scores counts. The details hold `judge_error` in both cases.
    */
   evaluateWithJudge?(subject: Subject, options: Options, context: EvaluationContext): Asking<Outcome>;
 }
 
-/** One block of foreign data in a question. It is fenced when the prompt is written and never scanned for placeholders. */
+/** One block of untrusted data in a question. The prompt fences it, and it is never searched for placeholders. */
 export interface DataBlock {
   readonly title: string;
   readonly text: string;
 }
 
 export interface Question {
-  /** May be left out: a request without a kind is a question. */
+  /** A request without a kind is a question. */
   readonly kind?: 'ask';
-  /** Name of the question within its evaluator, and part of the verdict cache's key. */
+  /** Id of the question within its evaluator, and part of the cache key. */
   readonly id: string;
   readonly instruction: string;
   readonly data: readonly DataBlock[];
-  /** The answer must satisfy it; with fields in the order explanation, then label or score. */
+  /** Schema of the answer, with members in the order explanation, then label or score. */
   readonly answerSchema: JsonSchema;
   /** Checks beyond the schema, for example one verdict per task. Returns the fault in words; the retry names it. */
   readonly check?: (answer: JsonValue) => string | undefined;
-  /** The number of the vote among several on one question, from 2 on; evaluators leave it out. Each vote has an answer of its own. */
+  /** Number of the vote, from 2 on, when several votes answer one question. Evaluators leave it out. */
   readonly vote?: number;
 }
 
-/** Texts whose vectors in an embedding model are wanted. */
+/** A request for embeddings of texts. */
 export interface EmbeddingRequest {
   readonly kind: 'embed';
-  /** None is blank. */
+  /** Not blank. */
   readonly texts: readonly string[];
 }
 
-/** One document for an endpoint that evaluates elsewhere. */
+/** A document for an HTTP endpoint that evaluates. */
 export interface HttpCall {
   readonly kind: 'call';
   readonly url: string;
   /** Values are secret. */
   readonly headers: { readonly [name: string]: string };
-  /** Longest wait for one whole answer. */
+  /** Timeout of one whole answer. */
   readonly timeoutMs: number;
   /** A JSON text. */
   readonly body: string;
 }
 
-/** What a generator may yield. Judges answer questions and embed texts; HTTP calls are for evaluators of kind `http`. */
+/** Requests that a generator may yield. Judges answer questions and embed texts; HTTP calls are for evaluators of kind `http`. */
 export type EvaluatorRequest = Question | EmbeddingRequest | HttpCall;
 
 /** An evaluation that waits for answers. */
@@ -210,15 +208,15 @@ export type Asking<Result> = Generator<EvaluatorRequest, Result, Answer>;
 /** An evaluation that only asks a judge questions. */
 export type Judging = Generator<Question, Outcome, Answer>;
 
-/** `value` satisfies the schema of the question. For an embedding request it is a list of vectors, one per text, in order; for a call any JSON value. */
+/** `value`: satisfies the schema of a question; the vectors of the texts, in order; or any JSON value from an endpoint. */
 export type Answer =
   | {
       readonly kind: 'answered';
       readonly value: JsonValue;
       readonly truncated: boolean;
       readonly model?: string;
-      /** It was given before, to the same question. */ readonly cached?: true;
-      /** It came in a batch, which may have a price of its own. */ readonly batched?: true;
+      /** From the cache. */ readonly cached?: true;
+      /** From a batch, which may have its own price. */ readonly batched?: true;
       readonly tokens?: { readonly input: number; readonly output: number };
     }
   | { readonly kind: 'failed'; readonly error: string; readonly tokens?: { readonly input: number; readonly output: number } };
@@ -228,15 +226,15 @@ export interface JudgeEvaluator<Options = never> extends EvaluatorData<Options> 
   evaluate(subject: Subject, options: Options, context: EvaluationContext): Asking<Outcome>;
 }
 
-/** An evaluation that an HTTP endpoint makes. Each entry is another one, so each has a name of its own. */
+/** An evaluation by an HTTP endpoint. Each entry has a name of its own. */
 export interface HttpEvaluator<Options = never> extends EvaluatorData<Options> {
   readonly kind: 'http';
-  /** Runs of one entry that the endpoint is asked about at the same time. */
+  /** Limit of runs of one entry in progress at the endpoint. */
   concurrency(options: Options): number;
   evaluate(subject: Subject, options: Options, context: EvaluationContext): Asking<Outcome>;
 }
 
 export type Evaluator<Options = never> = RuleEvaluator<Options> | JudgeEvaluator<Options> | HttpEvaluator<Options>;
 
-/** Any evaluator of a table. Its options are what `configured.ts` has checked against its schema, so the table need not know them. */
+/** Any evaluator. `configured.ts` validates the options, so tables need not know their type. */
 export type AnyEvaluator = Evaluator<unknown>;

@@ -1,7 +1,6 @@
 /**
- * The expected calls were made, by name and, where asked, by arguments and output, with credit for arguments that agree in part. Further
- * calls are free unless the match has to be exact. With a judge and defined tools, the choice of tools is judged too, and the lower of
- * both scores counts. Every call that the model asked for counts, whether it ran or not.
+ * The expected calls were made: by name and, optionally, by arguments and output, with partial credit for arguments. Further calls are free unless the match must be
+ * exact. A judge, when configured, rates the choice among the defined tools, and the lower score counts. All requested calls count, whether they ran or not.
  */
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
@@ -64,7 +63,7 @@ export const expectedTools = ruleWithJudge({
     anyOf: [{ required: ['tool_calls'] }, { required: ['messages'] }],
     properties: { tool_calls: expectedToolCallsSchema, messages: expectedMessagesSchema },
   },
-  // Messages stand for the calls in them where no calls are expected.
+  // Messages supply the calls when no calls are expected.
   checks: (options, { toolCalls }) =>
     toolCalls === undefined
       ? ['messages']
@@ -81,7 +80,7 @@ export const expectedTools = ruleWithJudge({
   evaluateWithJudge,
 });
 
-/** Without defined tools there was nothing to choose from, and nobody is asked. */
+/** Without defined tools there was no choice, so the judge is not asked. */
 function* evaluateWithJudge(subject: Subject, options: Options, context: EvaluationContext): Judging {
   const named = normalizedNames(subject, normalises(options));
   const outcome = withChanges(byCalls(named.subject, options, context), named);

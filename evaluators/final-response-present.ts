@@ -31,7 +31,7 @@ export const finalResponsePresent = rule({
   },
 });
 
-/** Where other content is carried, or the run failed, a missing response is evidence. */
+/** A missing response is evidence if the spans carry other content, or the run failed. */
 function showsContent(trace: AgentTrace): boolean {
   return trace.input !== undefined || trace.status === 'error';
 }

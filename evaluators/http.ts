@@ -1,4 +1,4 @@
-/** An evaluation that runs elsewhere: the run goes to an HTTP endpoint as one JSON document, and an outcome comes back. */
+/** Evaluation by an HTTP endpoint, which gets the run as one JSON document and returns an outcome. */
 import { isJsonObject, jsonText, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { quantityOf } from '../src/model/quantities.ts';
 import { runJson } from '../src/model/run-json.ts';
@@ -26,9 +26,9 @@ export const httpHeadersSchema = {
 } as const satisfies JsonSchema;
 
 const timeoutDefault = '10s';
-/** Of one document; a run beyond it is skipped. */
+/** Limit of the document; larger runs are skipped. */
 const bodyCharsMax = 8 * 1024 * 1024;
-/** What the connection sets itself. */
+/** Headers that the connection sets itself. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -132,7 +132,7 @@ function parameterFaults(schema: JsonSchema, parameters: JsonValue): ReturnType<
   }
 }
 
-/** Labels and errors become labels of metrics, so they are short; the score and the reason are checked with every outcome. */
+/** Bounds labels and errors, which become metric labels. `validateOutcome` checks the rest. */
 const answerSchema: JsonSchema = {
   type: 'object',
   required: ['status'],
@@ -170,7 +170,7 @@ function remoteOutcome(answer: JsonValue, context: EvaluationContext): Outcome {
   }
 }
 
-/** Many languages write what is absent as null. */
+/** Removes nulls, by which many languages write absent members. */
 function withoutNulls(answer: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== null));
 }

@@ -1,4 +1,4 @@
-/** The evaluators. A new one is a file of its own and a line here. */
+/** The table of evaluators. A new evaluator is one file and one line here. */
 import type { AnyEvaluator } from './evaluator.ts';
 import {
   analysisClarity,

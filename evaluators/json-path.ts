@@ -1,4 +1,4 @@
-/** What stands at a path of the output is as wanted. A path that finds nothing fails every operator but not_exists. */
+/** The value at a path of the output satisfies a condition. A path without a match fails every operator except not_exists. */
 import { unreachable } from '../src/model/ids.ts';
 import {
   isJsonArray,
@@ -75,7 +75,7 @@ export const jsonPath = rule({
   },
 });
 
-/** Characters of what was found that the details show. */
+/** Limit of UTF-16 units of the value in the details. */
 const excerptMax = 500;
 
 function finding(path: JsonPath, output: JsonValue, options: Options, context: EvaluationContext): Finding | Skipped {
@@ -83,7 +83,7 @@ function finding(path: JsonPath, output: JsonValue, options: Options, context: E
   const root = typeof output === 'string' ? (parseJson(withoutFence(output)) ?? output) : output;
   if (typeof root === 'string' && /^[[{]/.test(withoutFence(root).trimStart()) && nestsTooDeep(withoutFence(root)))
     return skipped('too_large', `The output nests deeper than the ${jsonDepthMax} levels that are read.`);
-  // No output must not satisfy a check on a field.
+  // A missing output must not satisfy a check of a field.
   const found = output === null ? ({ kind: 'missing' } as const) : atPath(path, root);
   if (found.kind === 'too_much')
     return skipped('too_large', `The path ${quoted(options.path)} looks at more than ${pathStepsMax} values of the output.`);

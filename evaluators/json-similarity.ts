@@ -1,4 +1,4 @@
-/** The output is like the expected one, counted in leaves: the share of the expected leaves that it has, in part where they are near. */
+/** Similarity of the output to the expected value: the share of expected leaves that it has, with partial credit for similar ones. */
 import { isJsonArray, isJsonObject, type JsonValue } from '../src/model/json.ts';
 import { noExpectation, skipped, type Skipped } from './evidence/calls.ts';
 import { matchedLeaves, type SimilarityOptions, editTextMax } from './matching/similarity.ts';
@@ -37,7 +37,7 @@ export const jsonSimilarity = rule({
   },
 });
 
-/** Pairs of leaves, and pairs of characters, that are compared for one value. */
+/** Limits of compared pairs of leaves, and of characters, per value. */
 const leafPairsMax = 250_000;
 const editCellsMax = 10_000_000;
 

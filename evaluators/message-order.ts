@@ -76,7 +76,7 @@ export const messageOrder = rule({
   evaluate: underNormalizedNames(evaluate, (options) => options.sequence.flatMap(({ name }) => (typeof name === 'string' ? [name] : []))),
 });
 
-/** Events of one run for each call of the limit. */
+/** Limit of events, as a multiple of the limit of calls. */
 const eventsPerCallMax = 10;
 const stepsMax = 5_000;
 
@@ -85,7 +85,7 @@ type Event =
   | { readonly kind: 'text'; readonly role: string; readonly text: string };
 interface Step {
   readonly wanted: JsonObject;
-  /** Index among the expected calls; undefined: a text. */
+  /** Index of the expected call; `undefined` for a text. */
   readonly call: number | undefined;
 }
 
@@ -147,7 +147,7 @@ type Matches = (step: number, event: number) => boolean;
 
 function matcher(steps: readonly Step[], events: readonly Event[], matching: CallMatching, context: EvaluationContext): Matches {
   const places = callPlaces(events);
-  /** Each text once against each different expectation. */
+  /** Results by expectation, computed once per text. */
   const texts = new Map<JsonObject, readonly boolean[]>();
   for (const { wanted, call } of steps)
     if (call === undefined && !texts.has(wanted))
@@ -163,7 +163,7 @@ function matcher(steps: readonly Step[], events: readonly Event[], matching: Cal
   };
 }
 
-/** For every event its place among the calls; -1: it is a text. */
+/** Index of each event among the calls; -1 for a text. */
 function callPlaces(events: readonly Event[]): readonly number[] {
   let nth = 0;
   return events.map((event) => (event.kind === 'call' ? nth++ : -1));

@@ -1,4 +1,4 @@
-/** Judges of the plan of a run: the expected plan, else the one in the agent's reasoning and messages, which a judge lists. */
+/** Judges of a run's plan: the expected one, or the one that a judge extracts from reasoning and messages. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import { type JsonValue, isJsonArray, member } from '../src/model/json.ts';
@@ -41,7 +41,7 @@ const instruction =
 
 const answerSchema = objectSchema({ explanation: { type: 'string' }, plan: { type: 'array', items: { type: 'string' } } });
 
-/** Calls the judge only when reasoning or messages may hold a plan. */
+/** Asks the judge only if reasoning or messages may contain a plan. */
 function* planOf(trace: AgentTrace, expected: Expectation): Generator<Question, FoundPlan, Answer> {
   if (expected.plan !== undefined && expected.plan.length > 0)
     return {
@@ -69,7 +69,7 @@ function* planOf(trace: AgentTrace, expected: Expectation): Generator<Question, 
   return { kind: 'plan', plan: { items: judged.value, source: 'run', truncated: truncated || judged.truncated } };
 }
 
-/** What the agent said before its last word, each text once. */
+/** Distinct texts of the agent before its final response. */
 function thoughtsOf({ reasoningSteps, messages = [], finalResponse }: AgentTrace): readonly string[] {
   const spoken = messages.flatMap(({ role, text }) => (role === 'assistant' && text !== undefined && text !== finalResponse ? [text] : []));
   return [...new Set([...reasoningSteps, ...spoken].map((text) => text.trim()))].filter((text) => text !== '');
@@ -83,14 +83,14 @@ function readPlan(answer: JsonValue): Reading<readonly string[]> {
   return steps.length === entries.length ? { kind: 'read', value: steps } : faulty('a step has no text');
 }
 
-/** The plan of the agent is a good one for what the user asked, by the judgement of a model that names the faults. Without a plan nothing is judged. */
+/** A judge finds the plan good for the user's request, and names its faults. Skips without a plan. */
 export const planQuality = judge({
   id: 'plan_quality',
   summary: 'A judge finds the plan of the agent good for what the user asked.',
   needs: ['input'],
   defaultThreshold: 1,
   expectationSchema: expecting({ plan: planExpectation }),
-  // The expected plan itself is judged, not what the run did.
+  // Judges the expected plan itself, not the run.
   checks: () => [],
   source: 'DeepEval PlanQualityMetric, with labels, a list of faults and no score without a plan',
   *evaluate({ trace, expected }, _options, context) {
@@ -134,7 +134,7 @@ const planQualityInstruction =
 const planQualityAnswerSchema = labelSchema(labels, { faults: { type: 'array', items: { type: 'string' } } });
 const faultsMax = 50;
 
-/** A bad plan has a fault that can be named. */
+/** A bad plan requires a named fault. */
 function readQuality(
   answer: JsonValue,
 ): Reading<{ readonly label: string; readonly explanation: string; readonly faults: readonly string[] }> {
@@ -150,7 +150,7 @@ function readQuality(
     : { kind: 'read', value: { label, explanation, faults: named } };
 }
 
-/** The agent did what it planned, by the judgement of a model, step of the plan by step of the plan. Without a plan there is nothing to keep to. */
+/** A judge finds that the agent followed its plan, step by step. Skips without a plan. */
 export const planAdherence = judge({
   id: 'plan_adherence',
   summary: 'A judge finds the steps of the plan followed.',

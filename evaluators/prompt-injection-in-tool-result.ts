@@ -25,22 +25,22 @@ import { rule, option, texts } from './configuration/define.ts';
 
 interface FoundSign {
   readonly sign: string;
-  /** What stands there, in part, with hidden characters written out. */
+  /** An excerpt with hidden characters written out. */
   readonly excerpt: string;
 }
 
 interface Sign {
   readonly name: string;
   readonly meaning: string;
-  /** Where a search begins: words and no more, which is fast. No letter or digit stands before one. */
+  /** Words at which the search begins, not preceded by a letter or digit. */
   readonly words?: string;
-  /** Nor behind one. */
+  /** True: not followed by one either. */
   readonly wholeWords?: true;
-  /** Where a search begins besides, whatever stands around. */
+  /** Other places at which the search begins. */
   readonly marks?: string;
-  /** What stands in every piece that one of the patterns fits, and in few others. */
+  /** A cheap necessary condition for all patterns. */
   readonly needs?: RegExp;
-  /** What must stand there. */
+  /** Patterns of the sign. */
   readonly patterns: readonly string[];
 }
 
@@ -75,7 +75,7 @@ const signs: readonly Sign[] = [
     patterns: [
       '(?is)^(?:<\\|(?:im_start|im_end|system|start_header_id|end_header_id|eot_id|begin_of_text)\\|>|\\[/?INST\\]|<</?SYS>>|<(?:start|end)_of_turn>)',
       '(?is)^system(?:\\s+(?:message|prompt|notice|override|instructions?))?[\\])>*#\\s]{0,4}:[\\s*"]{0,4}(?:you\\b|your\\b|ignore\\b|disregard\\b|forget\\b|from\\s+now\\s+on|override\\b|the\\s+(?:assistant|agent|model|judge)\\s+(?:must|should|shall|is\\s+to))',
-      // An object with these members, text by text.
+      // The members of an object, text by text.
       '(?is)^system\\s+content\\s+(?:you\\s+(?:must|should|shall|are\\s+now)|ignore\\b|disregard\\b|forget\\b|from\\s+now\\s+on|override\\b)',
       '(?is)^"role"\\s*:\\s*"(?:system|developer)"\\s*,\\s*"content"\\s*:\\s*"(?:you\\s+(?:must|should|shall|are\\s+now)|ignore\\b|disregard\\b|forget\\b|from\\s+now\\s+on|override\\b)',
     ],
@@ -160,21 +160,21 @@ const signs: readonly Sign[] = [
 
 interface Sought {
   readonly sign: Sign;
-  /** All places where a search begins. */
+  /** Matches all places at which a search begins. */
   readonly places: RegExp;
   readonly marks: RegExp | undefined;
 }
 
-/** Every sign by its name: what the text asks for. */
+/** Meaning of each sign: what the text asks for. */
 const signMeanings: { readonly [sign: string]: string } = {
   ...Object.fromEntries(signs.map(({ name, meaning }) => [name, meaning])),
   hidden_text: 'by text that people do not see',
 };
 
-/** Characters from a word on in which its sign must stand. */
+/** UTF-16 units after a word that are searched. */
 const pieceMax = 240;
 const excerptMax = 80;
-/** Side by side: fewer are what mail programs and fonts leave behind. */
+/** Adjacent hidden characters; mail programs and fonts leave fewer. */
 const hiddenLeast = 8;
 const hiddenRunsMax = 1_000;
 
@@ -184,17 +184,17 @@ const sought: readonly Sought[] = signs.map((sign) => ({
   marks: sign.marks === undefined ? undefined : new RegExp(sign.marks, 'iu'),
 }));
 const soughtByWords = sought.filter(({ sign }) => sign.words !== undefined);
-/** The place before a word of any sign; the word is in the group of that sign. It may match before too many characters, which is fast; `places` are exact. */
+/** Matches before a word of any sign, with the word in the sign's group. May match too often, which is fast; `places` are exact. */
 const BEFORE_WORD = new RegExp(`(?:^|[^a-z\\d])(?=${soughtByWords.map(({ sign: { words = '' } }) => `(${words})`).join('|')})`, 'gi');
-/** From this number of words on a search for the places of every sign is faster. */
+/** From this number of words on, searching the places of every sign is faster. */
 const wordsMax = 100;
-/** Anything else may be hidden, or have another normal form. */
+/** Characters that may be hidden or have another normal form. */
 const UNUSUAL = /[^\t\n -~]/;
 
-/** The signs in a text, each once. `work` counts the places; when it is used up, the search ends. */
+/** The distinct signs in a text. `work` limits the number of places. */
 export function injectionSigns(text: string, context: EvaluationContext, work: Work): readonly FoundSign[] {
   const isUsual = !UNUSUAL.test(text);
-  // As a model reads it: letters of other widths are the letters, and what is hidden between letters does not part them.
+  // Normalises widths and removes hidden characters, as a model reads the text.
   const bare = isUsual ? text : withoutHidden(text);
   const plain = isUsual ? text : bare.normalize('NFKC');
   const found = mayHold(plain).flatMap(({ sign: { name, needs, patterns }, places }): readonly FoundSign[] => {
@@ -215,7 +215,7 @@ function placesOf({ words, wholeWords, marks }: Sign): RegExp {
   return new RegExp([...wordPlaces, ...(marks === undefined ? [] : [marks])].join('|'), 'giu');
 }
 
-/** The signs that have a place in the text, and perhaps some that have none. One search for the words of all is faster than one for each sign's. */
+/** Signs whose words occur in the text, possibly too many. One joint search is faster than one per sign. */
 function mayHold(plain: string): readonly Sought[] {
   const seen = new Set<Sought | undefined>();
   let words = 0;
@@ -226,7 +226,7 @@ function mayHold(plain: string): readonly Sought[] {
   return sought.filter((one) => seen.has(one) || one.marks?.test(plain) === true);
 }
 
-/** Tags and turned text have no use in a result; of other hidden characters it takes many, of more than one kind, to say something. */
+/** Tags and bidirectional overrides have no use in a result. Other hidden characters count if there are many of several kinds. */
 function hiddenText(text: string): readonly FoundSign[] {
   const run = hiddenRuns(text, hiddenRunsMax).find(({ kind, at, count, length }) => {
     const signsThere = text.slice(at, at + length);
@@ -237,8 +237,8 @@ function hiddenText(text: string): readonly FoundSign[] {
 }
 
 /**
- * No tool result gives orders to the agent that reads it. A rule: it knows phrases, marks and hidden characters, not meanings. What it
- * finds was in the result; whether the agent obeyed is another question.
+ * No tool result gives instructions to the agent. The rule recognises phrases, markup and hidden characters, not meaning. A finding concerns the result, not whether
+ * the agent obeyed.
  */
 export const promptInjectionInToolResult = rule({
   id: 'prompt_injection_in_tool_result',
@@ -286,9 +286,9 @@ export const promptInjectionInToolResult = rule({
   },
 });
 
-/** Characters of all results of one run that are searched. */
+/** Limit of searched UTF-16 units per run. */
 const searchedMax = 4_000_000;
-/** Places of one run at which a search for a sign begins. */
+/** Limit of places per run at which a search begins. */
 const placesMax = 200_000;
 
 interface Searched {
@@ -297,9 +297,9 @@ interface Searched {
 }
 
 interface Scan {
-  /** Results that were searched to their end, and those in which something was found. */
+  /** Results that were searched to the end, and those with a finding. */
   readonly searched: readonly Searched[];
-  /** Results of which at least a part was not searched, and in whose searched part nothing was found. */
+  /** Number of partly searched results without a finding. */
   readonly unsearched: number;
   readonly characters: number;
 }
@@ -376,7 +376,7 @@ function verdict(
   });
 }
 
-/** All that the model read of the call: the texts of its result, its error, and what is left of a result that was cut. */
+/** The text that the model read: result, error, and the rest of a truncated result. */
 function resultText({ result, error, truncated }: ToolCall): string {
   const parts: string[] = [];
   if (result !== undefined) collect(result, parts, 0);
@@ -385,7 +385,7 @@ function resultText({ result, error, truncated }: ToolCall): string {
   return parts.join('\n');
 }
 
-/** Texts inside of JSON as they read, not as JSON writes them. */
+/** Strings inside JSON without escapes. */
 function collect(value: JsonValue, parts: string[], depth: number): void {
   if (depth > jsonDepthMax) return;
   if (typeof value === 'string') {

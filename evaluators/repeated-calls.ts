@@ -38,14 +38,14 @@ import { rule, flag, type OptionsOf, option } from './configuration/define.ts';
 interface Cycle {
   readonly start: number;
   readonly period: number;
-  /** Calls from the start to the end of the loop; at least two periods. */
+  /** Number of calls in the loop, at least two periods. */
   readonly length: number;
 }
 
-/** Longer loops are not found. */
+/** Limit of a loop's period. */
 const periodMax = 10;
 
-/** The longest stretch that repeats itself with a period; of equal ones the shortest period, then the earliest. */
+/** The longest periodic stretch; of equal ones the shortest period, then the earliest. */
 function longestCycle(classes: readonly number[]): Cycle | undefined {
   let longest: Cycle | undefined;
   for (let period = 1; period <= Math.min(periodMax, classes.length / 2); period++) {
@@ -59,7 +59,7 @@ function longestCycle(classes: readonly number[]): Cycle | undefined {
   return longest;
 }
 
-/** Every stretch in which a period stands at least so many times in a row. One inside another, as that of twice the period, is left out. */
+/** Stretches with at least `minRepeats` periods, without those inside another one. */
 export function repeatedCycles(
   classes: readonly number[],
   limits: { readonly periodMax: number; readonly minRepeats: number },
@@ -67,7 +67,7 @@ export function repeatedCycles(
   const found: Cycle[] = [];
   for (let period = 1; period <= Math.min(limits.periodMax, classes.length / limits.minRepeats); period++)
     found.push(...ofPeriod(classes, period, limits.minRepeats));
-  // One that begins no later and ends no earlier comes first in this order; of equal ones that with the shortest period.
+  // Enclosing stretches come first; of equal ones the shortest period.
   found.sort((one, other) => one.start - other.start || other.length - one.length || one.period - other.period);
   let reach = 0;
   return found.filter(({ start, length }) => {
@@ -98,8 +98,8 @@ const toolEfficiencyOptions = {
 type ToolEfficiencyOptions = OptionsOf<typeof toolEfficiencyOptions>;
 
 /**
- * No tool call repeats an earlier one. Calls that never ran cost nothing and are left out. Results play no part in the score, but
- * the details distinguish retries (the earlier call failed) and polls (the results differ) from true repeats.
+ * No tool call repeats an earlier one. Calls that never ran are left out. Results do not affect the score, but details distinguish retries (the earlier call failed)
+ * and polls (the results differ) from true repeats.
  */
 export const toolEfficiency = rule({
   id: 'tool_efficiency',
@@ -115,19 +115,19 @@ export const toolEfficiency = rule({
 
 interface Prepared extends PlacedCall {
   readonly rule: ArgumentRule;
-  /** Undefined: not carried. */
+  /** `undefined` when not carried. */
   readonly sent: PreparedArguments | undefined;
-  /** Two calls of one tool are equal where their keys are; undefined: they have to be compared. */
+  /** Equal keys mean equal calls; `undefined` when the calls must be compared. */
   readonly key: string | undefined;
 }
 
 interface Repeat extends PlacedCall {
-  /** The equal call that came last before it. */
+  /** The last equal call before it. */
   readonly of: PlacedCall;
   readonly kind: 'repeat' | 'retry' | 'poll';
 }
 
-/** Calls that equal one another. */
+/** A group of equal calls. */
 interface Known {
   readonly first: number;
   readonly call: Prepared;
@@ -136,7 +136,7 @@ interface Known {
 
 interface Walked {
   readonly repeats: readonly Repeat[];
-  /** For every call the number of the first call equal to it. */
+  /** For each call, the index of the first equal call. */
   readonly classes: readonly number[];
   readonly consecutive: readonly PlacedCall[];
 }
@@ -156,7 +156,7 @@ function evaluate({ trace }: Subject, options: ToolEfficiencyOptions, context: E
   return stopped ?? verdict(calls, walked(prepared), options);
 }
 
-/** Equal arguments have equal keys, and one pass finds them. With `subset`, `superset` or a matcher each call of a tool is compared with those before it. */
+/** One pass suffices for exact equality. With `subset`, `superset` or a matcher, each call is compared with all earlier ones of its tool. */
 function tooManyComparisons(calls: readonly Prepared[], { toolCallsMax }: EvaluationContext): Outcome | undefined {
   const times = new Map<string, number>();
   for (const { call, key } of calls) if (key === undefined) times.set(call.name, (times.get(call.name) ?? 0) + 1);
@@ -181,11 +181,11 @@ function keyOf(sent: PreparedArguments | undefined, rule: ArgumentRule): string 
   if (rule.matcher !== undefined) return undefined;
   if (rule.mode === 'ignore' && rule.fields === undefined) return '';
   if (rule.fields === undefined && rule.mode !== 'exact') return undefined;
-  // What was not carried equals nothing; such a call is the only one of its tool.
+  // Missing arguments occur here only for the single call of a tool.
   return sent?.members === undefined ? '' : JSON.stringify([...sent.members].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Arguments are needed only where one tool was called twice. */
+/** Arguments are required only if a tool was called twice. */
 function lacksArguments(calls: readonly Prepared[]): boolean {
   const times = new Map<string, number>();
   for (const { call } of calls) times.set(call.name, (times.get(call.name) ?? 0) + 1);
@@ -232,7 +232,7 @@ function walked(calls: readonly Prepared[]): Walked {
   return { repeats, classes, consecutive };
 }
 
-/** The earlier call stands where an expectation would: with `subset` a richer repeat is redundant, a poorer one is not. */
+/** The earlier call takes the place of the expectation: with `subset`, a call with more arguments repeats it. */
 function repeatsCall(earlier: Prepared, later: Prepared): boolean {
   if (earlier.call.name !== later.call.name) return false;
   if (earlier.rule.matcher !== undefined)
@@ -322,8 +322,8 @@ const loopDetectionOptions = {
 type LoopDetectionOptions = OptionsOf<typeof loopDetectionOptions>;
 
 /**
- * The agent did not run in circles. A loop is a stretch in which the same one or more calls come at least `min_repeats` times in a row.
- * The score is the share of calls outside of loops, so a run that is one loop scores 0. Calls that never ran are left out.
+ * The agent did not loop. A loop is a stretch in which the same calls occur at least `min_repeats` times in a row. The score is the share of calls outside loops. Calls
+ * that never ran are left out.
  */
 export const loopDetection = rule({
   id: 'loop_detection',
@@ -336,7 +336,7 @@ export const loopDetection = rule({
   evaluate: underNormalizedNames(loopDetectionEvaluate),
 });
 
-/** Loops that the details list; the details count all. */
+/** Limit of loops in the details, which count all. */
 const loopsListed = 100;
 
 function loopDetectionEvaluate({ trace }: Subject, options: LoopDetectionOptions): Outcome {
@@ -360,7 +360,7 @@ function loopDetectionEvaluate({ trace }: Subject, options: LoopDetectionOptions
   return loopDetectionVerdict(calls, repeatedCycles(classesOf(calls, options), options));
 }
 
-/** For every call the number of the first call that is the same. */
+/** For each call, the index of the first equal call. */
 function classesOf(calls: readonly PlacedCall[], options: LoopDetectionOptions): readonly number[] {
   const first = new Map<string, number>();
   return calls.map(({ call }, at) => {

@@ -1,4 +1,4 @@
-/** Judges of a run as a whole: its goal, its steps and how the agent went about its work. */
+/** Judges of a whole run: its goal, its steps and its approach. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { conversationOf } from './evidence/conversation.ts';
 import { expectedText, lackingParts, judgeInput, blocksOf, truncatedDetail, finalText, notAsked } from './judging/judge-input.ts';
@@ -21,7 +21,7 @@ import { callDetails, evidenceOf, executedCalls, partOf, skipped, type PlacedCal
 import { callName, count, someOf } from './explain/explanation.ts';
 import { isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 
-/** By the end of a session the user has got what they came for, by the judgement of a model that sees the whole conversation. */
+/** A judge of the whole conversation finds that the user reached their goal by the end of the session. */
 export const goalReached = questionJudge({
   id: 'goal_reached',
   summary: 'A judge finds that by the end of a session the user has got what they came for.',
@@ -61,7 +61,7 @@ const instruction = `A user and an AI agent have talked with one another; the co
 What they came for is what the user asks in the course of the conversation, the later wish where they change their mind; where goals are given, it is those. It counts as reached only when the conversation or the results of the calls show it: a claim of the agent that the results contradict does not count, nor does a promise. Questions that the agent asks on the way, detours and corrected errors are no fault when the end is right. When the user gives up, or the agent rightly refuses, the goal is missed. A goal that breaks a constraint is missed.
 First explain in one or two sentences, then name under unmet each thing that the user did not get, then give the label reached or missed.`;
 
-/** The messages of the run when they hold every call; otherwise messages composed of its other parts. */
+/** Uses the run's messages if they contain all calls; otherwise composes them. */
 function withMessages(trace: AgentTrace): AgentTrace & Required<Pick<AgentTrace, 'messages'>> {
   const { messages = [], ...rest } = trace;
   const messageCalls = messages.flatMap(({ calls }) => calls);
@@ -72,10 +72,7 @@ function withMessages(trace: AgentTrace): AgentTrace & Required<Pick<AgentTrace,
   return { ...trace, messages: holdsAllCalls ? messages : conversationOf(rest) };
 }
 
-/**
- * Every step of the run was needed, by the judgement of a model, step by step. A run that one question cannot show whole is asked about
- * in parts, each with an outline of all.
- */
+/** A judge finds each step of the run needed. A run that does not fit into one question is judged in parts, each with an outline of all steps. */
 export const stepEfficiency = judge({
   id: 'step_efficiency',
   summary: 'A judge finds the steps of the run needed.',
@@ -123,9 +120,9 @@ const labels = ['needed', 'needless'] as const;
 const stepEfficiencyInstruction =
   'An AI agent has worked on the user input with tool calls. Decide for each step whether it was needed. needed: its result serves the response, decides on a later step, or a careful agent would have taken it with what was known then; a step that failed and was tried again in another way counts as needed. needless: it repeats what was known, looks for what nobody asked, or leads nowhere that could be foreseen. Judge the steps with these numbers and no others, each in exactly one entry, first with one sentence of explanation:';
 
-/** Questions about one run. */
+/** Limit of questions per run. */
 const questionsMax = 8;
-/** Characters of the outline of all steps, where a question shows only some. */
+/** Limit of the outline in UTF-16 units. */
 const outlineMax = 8_000;
 
 interface PartOfRun {
@@ -133,7 +130,7 @@ interface PartOfRun {
   readonly view: RunView;
 }
 
-/** As few parts as show every step; undefined when there would be too many. */
+/** The fewest parts that show every step; `undefined` when they exceed the limit. */
 function partsOf(trace: AgentTrace, steps: readonly PlacedCall[]): readonly PartOfRun[] | undefined {
   const whole = runView(trace);
   if (whole.leftOut.length === 0) return [{ steps, view: whole }];
@@ -182,7 +179,7 @@ function verdict(
   };
 }
 
-/** How well the agent went about its work as a whole. A judge sees all steps and rates them on a scale of five. */
+/** A judge of all steps rates the agent's approach on a scale of five. */
 export const trajectoryQuality = judge({
   id: 'trajectory_quality',
   summary: 'A judge finds that the agent went about its work well.',
@@ -232,7 +229,7 @@ const trajectoryQualityInstruction = `An AI agent has worked on the user input i
 Where expected behaviour is given, measure by it. A failed step that the agent recovers from is no fault. First explain in one or two sentences, naming steps by their numbers, then give the score.`;
 const answerSchema = objectSchema({ explanation: { type: 'string' }, score: { type: 'number', minimum: 0, maximum: 1 } });
 
-/** Exactly one of the five; nothing is rounded to one. */
+/** Accepts exactly the five scores, without rounding. */
 function readScore(answer: JsonValue): Reading<{ readonly score: number; readonly explanation: string }> {
   const explanation = explanationIn(answer);
   const score = isJsonObject(answer) ? member(answer, 'score') : undefined;

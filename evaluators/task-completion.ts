@@ -25,7 +25,7 @@ export const taskCompletion = judge({
     ),
   },
   expectationSchema: expecting({ tasks: textList('What the agent has to get done, one text a task.'), constraints }),
-  // Without tasks it judges constraints only where it derives the tasks.
+  // Without tasks, constraints count only if tasks are derived.
   checks: ({ deriveTasks }, { tasks }) => (tasks !== undefined || deriveTasks ? ['tasks', 'constraints'] : []),
   switchedOnBy: { tasks: {}, constraints: { derive_tasks: true } },
   source: 'Dokimos TaskCompletionEvaluator, with verdicts by task, and tool results in the question',
@@ -92,7 +92,7 @@ const derivedSchema = verdictListSchema('tasks', {
   completed: { type: 'boolean' },
 });
 
-/** Exactly one verdict a task; undefined when that holds. */
+/** `undefined` when each task has exactly one verdict. */
 function faultOf(answer: JsonValue, total: number | undefined): string | undefined {
   const entries = listIn(answer, 'tasks');
   if (entries === undefined) return 'tasks is not a list';

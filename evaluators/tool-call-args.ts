@@ -61,7 +61,7 @@ export const toolCallArgs = rule({
   evaluate: underNormalizedNames(evaluate),
 });
 
-/** A pair, and how much of an expected call it is. */
+/** A pair and its share of agreement. */
 interface Credited extends Pair {
   readonly credit: Rational;
 }
@@ -119,7 +119,7 @@ function partialPairs(
   options: ArgumentOptions,
 ): { readonly pairs: readonly Credited[]; readonly method: 'exact' | 'greedy' } {
   const wanted = expected.map((call) => preparedOf(call.name, call.arguments ?? {}, options));
-  /** Each call once for every name by which it is expected. */
+  /** Prepared calls by expected name. */
   const made = new Map<string, PreparedValue>();
   const credit = <Value>(
     e: number,
@@ -169,7 +169,7 @@ function inPartOnly(pair: Credited, calls: readonly PlacedCall[], matching: Call
   return placed === undefined ? '' : `${callName(placed)}: ${matching.difference(pair.expected, pair.actual) ?? 'its arguments differ'}`;
 }
 
-/** The calls that come nearest to an expected call without being it. */
+/** The most similar calls that do not match. */
 function nearestCalls(
   expected: readonly ExpectedToolCall[],
   calls: readonly PlacedCall[],

@@ -26,7 +26,7 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { flag } from './configuration/define.ts';
 import { selectionInput, selectionInstruction, selectionSteps } from './judging/selection-question.ts';
 
-/** The arguments of every tool call are right for what the user wants. A judge sees what was known before each call. */
+/** A judge finds the arguments of every call right, by what was known before the call. */
 export const argumentCorrectness = questionJudge({
   id: 'argument_correctness',
   summary: 'A judge finds the arguments of the tool calls right for what the user wants.',
@@ -57,7 +57,7 @@ export const argumentCorrectness = questionJudge({
 const instruction =
   'An AI agent has worked on the user input with the tool calls, which stand in their order, each with its result. Decide for each call whether its arguments are correct: yes when they serve what the user wants and agree with the user input, the earlier messages, the system prompt and the results of earlier calls; no when a value is wrong, contradicts them or was made up, or when something that the call needed is missing. Sensible defaults are correct. Judge by what was known before the call (calls that were asked for together did not know each other’s results), not by its own result or by what came later, and do not judge whether the tool was the right one. First explain in one sentence, then give the label yes or no.';
 
-/** The arguments of each tool call are what the conversation says, in the form of the tool's schema. A judge names the wrong ones. */
+/** A judge finds the arguments of each call extracted as the tool's schema requires, and names the wrong ones. */
 export const parameterExtraction = questionJudge({
   id: 'parameter_extraction',
   summary: 'A judge finds the arguments of each tool call extracted as its schema asks for, and names the wrong ones.',
@@ -104,7 +104,7 @@ function schemasUnknown({ toolDefinitions, truncated }: AgentTrace, called: Read
   return skipped('no_tool_definitions', 'The spans carry no schema of a tool that was called.', notAsked);
 }
 
-/** Each tool call was the right one to make: the right function among the defined ones, with known values. A judge decides. */
+/** A judge finds each call right: the right tool among the defined ones, with known values. */
 export const router = questionJudge({
   id: 'router',
   summary: 'A judge finds each tool call the right one to make.',
@@ -164,7 +164,7 @@ function conversation(trace: AgentTrace): readonly JudgeInput[] {
   ];
 }
 
-/** The agent called the right tools among those that it had. A judge rates the choice on a scale of five steps. */
+/** A judge rates the choice among the defined tools on a scale of five. */
 export const toolSelection = questionJudge({
   id: 'tool_selection',
   summary: 'A judge finds the tools that were called well chosen among those that are defined.',

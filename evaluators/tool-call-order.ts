@@ -48,7 +48,7 @@ export const toolCallOrder = rule({
 interface Step {
   readonly index: number;
   readonly tool: string;
-  /** The call of the tool that came at the wrong time; undefined: it was not called. */
+  /** The call at the wrong position; `undefined` when the tool was not called. */
   readonly call: PlacedCall | undefined;
 }
 
@@ -74,7 +74,7 @@ function matchTable(expected: readonly string[], calls: readonly PlacedCall[]): 
   return (e, a) => rows[e]?.[a] ?? false;
 }
 
-/** Steps that are not in the common order, each with a call of its tool while there are any left. */
+/** Steps outside the common order, each with an unused call of its tool if there is one. */
 function openSteps(
   expected: readonly string[],
   calls: readonly PlacedCall[],

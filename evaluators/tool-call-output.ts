@@ -64,18 +64,18 @@ export const toolCallOutput = rule({
   evaluate: underNormalizedNames(evaluate),
 });
 
-/** An expected output beside the call that was compared with it. */
+/** An expected output and the call compared with it. */
 interface Compared {
   readonly index: number;
   readonly output: ExpectedToolOutput;
-  /** Undefined: no call of the tool is left. */
+  /** `undefined` when no call of the tool is left. */
   readonly placed: PlacedCall | undefined;
-  /** How much of the output the call returned, 0..1. */
+  /** Share of the output that the call returned, from 0 to 1. */
   readonly score: number;
 }
 
 interface Matched {
-  /** In the order of the expectation; with `strict` up to the first breach. */
+  /** In order of the expectation; with `strict`, up to the first mismatch. */
   readonly compared: readonly Compared[];
   readonly score: number;
   readonly details: JsonObject;
@@ -95,7 +95,7 @@ function evaluate({ trace, expected }: Subject, options: Options, context: Evalu
   const short = options.strict
     ? matched.compared.flatMap(({ placed, score }) => (placed === undefined || score === 1 ? [] : [placed]))
     : candidates;
-  // What is left of a cut output may be the beginning of the expected one.
+  // The rest of a truncated output may begin the expected one.
   if (matched.score < 1 && short.some(({ call }) => call.truncated?.result !== undefined)) return cutShort('results of the expected tools');
   return verdict(wanted, calls, matched, options);
 }
@@ -130,7 +130,7 @@ function weightOf(output: ExpectedToolOutput | undefined, placed: PlacedCall | u
   return options.mode === 'exact' ? 0 : similarity(output.output, placed.call.result);
 }
 
-/** Stops at the first breach, as the original does; a later call of the tool does not make up for it. */
+/** Stops at the first mismatch, as the original does, whatever later calls return. */
 function strictly(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[]): Matched {
   const used = new Set<number>();
   const compared: Compared[] = [];
@@ -179,7 +179,7 @@ function verdict(
   };
 }
 
-/** Characters of a value in the details. */
+/** Limit of a value in the details. */
 const excerptMax = 500;
 
 function valuesOf({ output, score }: Compared, { call }: PlacedCall): JsonObject {

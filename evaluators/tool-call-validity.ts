@@ -67,7 +67,7 @@ export const toolCallValidity = rule({
       schemaOf: schemasOf(options, context, work),
       notes: new Map(),
     };
-    // The small ones first: a large argument keeps no other call from being checked, wherever it stands.
+    // Small calls first, so that a large one does not exclude others.
     const judged = lightestFirst(placedCalls(trace))
       .map((placed) => judgedCall(placed, check))
       .sort((one, other) => one.index - other.index);
@@ -82,15 +82,15 @@ export const toolCallValidity = rule({
   },
 });
 
-/** Steps of compiling the schemas of one run and of checking its calls: some hundredths of a second at most. Counted alike whether a schema is known already. */
+/** Limit of steps for compiling and checking per run; some hundredths of a second. Cached schemas count the same. */
 const runStepsMax = 60_000;
-/** Names of members that are read in the outlines of the calls of one run. */
+/** Limit of member names read in outlines per run. */
 const outlineStepsMax = 200_000;
-/** Steps that each call adds to both, so that a run of any number of calls is checked. A call of five arguments takes half as many. */
+/** Steps that each call adds to both limits, so that runs of any length are checked. */
 const callStepsMax = 20;
-/** Calls that get a verdict of their own below that of the run. */
+/** Limit of calls with a part of their own. */
 const partsMax = 1_000;
-/** Calls that are named as not checked. */
+/** Limit of unchecked calls that are named. */
 const uncheckedNamedMax = 50;
 
 type Kind =
@@ -111,7 +111,7 @@ interface Problem {
 
 type UncheckedReason = Extract<SkipReason, 'too_large' | 'schema_not_applied' | 'truncated' | 'arguments_not_carried'>;
 
-/** Undefined `unchecked`: all of the call was checked. */
+/** `unchecked`: `undefined` when the whole call was checked. */
 interface Judged extends PlacedCall {
   readonly problems: readonly Problem[];
   readonly unchecked?: { readonly reason: UncheckedReason; readonly why: string };
@@ -119,7 +119,7 @@ interface Judged extends PlacedCall {
 
 interface Check {
   readonly definitions: ReadonlyMap<string, ToolDefinition>;
-  /** Spans lost a part: a tool that is not among the definitions may have been offered nevertheless. */
+  /** True: spans are truncated, so an undefined tool may have been offered. */
   readonly definitionsLost: boolean;
   readonly strict: boolean;
   readonly outlineWork: Work;
@@ -128,7 +128,7 @@ interface Check {
   readonly notes: Map<string, readonly string[]>;
 }
 
-/** What is wrong with a call, as far as its definition and the steps that are left allow to say. */
+/** Faults of a call, as far as its definition and the remaining steps permit. */
 function judgedCall(placed: PlacedCall, check: Check): Judged {
   const { index, call } = placed;
   const definition = check.definitions.get(call.name);
@@ -146,7 +146,7 @@ function judgedCall(placed: PlacedCall, check: Check): Judged {
   return { index, call, ...checkedArguments(call, call.arguments, inputSchema, check) };
 }
 
-/** The outline is read only of arguments that the compiled schema does not check to the end: otherwise it finds nothing more. */
+/** Reads the outline only when the full check stops early; otherwise it finds nothing more. */
 function checkedArguments(
   { name }: ToolCall,
   sent: JsonObject,
@@ -184,12 +184,12 @@ function merged(some: readonly Problem[], more: readonly Problem[]): readonly Pr
   return [...more, ...some.filter((problem) => !known.has(key(problem)))];
 }
 
-/** What it costs to find that a schema is beyond the limits. */
+/** Steps of finding that a schema exceeds the limits. */
 const refusedSteps = 1_000;
 
 type SchemaOf = (inputSchema: JsonValue) => CompiledSchema | undefined;
 
-/** Reads the cache once per schema for all calls of its tool, because the key of the cache is the whole text. */
+/** Reads the cache once per schema, as its key is the whole text. */
 function schemasOf({ strict }: Options, context: EvaluationContext, work: Work): SchemaOf {
   const known = new Map<JsonValue, CompiledSchema | undefined>();
   return (inputSchema) => {
@@ -266,7 +266,7 @@ function verdict(checked: readonly Judged[], unchecked: readonly Judged[], { def
   };
 }
 
-/** Of more calls than get a verdict of their own, the wrong ones first. */
+/** Calls with a part of their own, faulty ones first. */
 function foremost(checked: readonly Judged[]): readonly Judged[] {
   if (checked.length <= partsMax) return checked;
   return checked
@@ -275,7 +275,7 @@ function foremost(checked: readonly Judged[]): readonly Judged[] {
     .sort((one, other) => one.index - other.index);
 }
 
-/** The reason that comes first here is the one of the run. */
+/** By priority: the first applicable reason is that of the run. */
 const reasons: readonly UncheckedReason[] = ['too_large', 'schema_not_applied', 'truncated', 'arguments_not_carried'];
 
 function notChecked(trace: AgentTrace, judged: readonly Judged[], unchecked: readonly Judged[], notes: Check['notes']): Outcome {

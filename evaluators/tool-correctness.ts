@@ -133,7 +133,7 @@ function byArguments(
   return { score: total === 0 ? 1 : (2 * pairs.length) / total, pairs, details: { matched_count: pairs.length } };
 }
 
-/** The sets of names on both sides, in order of first appearance. */
+/** Distinct names on both sides, in order of appearance. */
 function names(
   expected: readonly ExpectedToolCall[],
   calls: readonly PlacedCall[],
@@ -155,7 +155,7 @@ function names(
   };
 }
 
-/** Of calls of one tool the first. */
+/** The first call of each tool. */
 function firstOfEach(calls: readonly PlacedCall[]): readonly PlacedCall[] {
   return [...Map.groupBy(calls, ({ call }) => call.name).values()].flatMap(([first]) => first ?? []);
 }

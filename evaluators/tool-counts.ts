@@ -91,7 +91,7 @@ function evaluate({ trace }: Subject, options: ToolCalledOptions): Outcome {
   };
 }
 
-/** When it holds, the calls prove it; else those that were too many, or that came near. */
+/** The evidence: matching calls on success; otherwise calls beyond the count, or similar ones. */
 function culprits(met: boolean, counted: readonly PlacedCall[], others: readonly PlacedCall[]): readonly PlacedCall[] {
   return met ? counted : [...counted, ...others];
 }
@@ -168,7 +168,7 @@ function* callsOfAll(counted: readonly Counted[]): Generator<PlacedCall> {
   for (const { calls } of counted) yield* calls;
 }
 
-/** The calls that a name, or an id of a tool or a call, stands for. One pass over the calls serves all names. */
+/** Calls by name, tool id or call id, from one pass. */
 function callsByTool(calls: readonly PlacedCall[]): (tool: string) => readonly PlacedCall[] {
   const callsNamed = byToolName(calls, ({ call }) => call.name);
   const byId = new Map<string, PlacedCall[]>();

@@ -1,4 +1,4 @@
-/** Tool calls that failed, by what spans state and by signs in results. A call of which the spans carry neither is left out and counted. */
+/** Failed tool calls, by span status and signs in results. Calls without either are left out and counted. */
 import type { ToolCall } from '../src/model/agent-trace.ts';
 import { failureSign, signInResult } from '../src/model/error-signs.ts';
 import { errorMember } from '../src/model/error-objects.ts';
@@ -28,7 +28,7 @@ import { argumentsOf } from './matching/expected-calls.ts';
 import { canonicalText } from './matching/equality.ts';
 import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
 
-/** A program's own sign of an error: true, or what went wrong. It is called for each result that is not blank. */
+/** A program's test for errors: true, or a message. Called for each non-blank result. */
 export type ErrorPredicate = (result: JsonValue, call: ToolCall) => boolean | string;
 
 const failureOptions = {
@@ -66,21 +66,21 @@ interface Failure {
 
 interface Judged extends PlacedCall {
   readonly failure: Failure | undefined;
-  /** Without a failure: a span states that the call succeeded. Else nothing shows more than that its result gives no sign. */
+  /** For a success: true when a span states it, false when the result merely has no sign of an error. */
   readonly isStated: boolean;
-  /** A span states success, and the result reads as an error. */
+  /** True: a span states success, but the result reads as an error. */
   readonly isContradicted: boolean;
-  /** Without a failure: the patterns were searched in a part of its result only. */
+  /** For a success: true when only a part of the result was searched. */
   readonly isCut: boolean;
 }
 
 interface JudgedCalls {
   readonly judged: readonly Judged[];
-  /** Calls whose spans carry neither a result nor an error. */
+  /** Number of calls without a result or an error. */
   readonly unknown: number;
 }
 
-/** When a span of the run shows an error, the dialect marks errors, so a call whose span ended without a mark succeeded. */
+/** If any span marks an error, the dialect marks errors; so an ended span without a mark is a success. */
 function judgedCalls(calls: readonly PlacedCall[], options: FailureOptions, context: EvaluationContext): JudgedCalls {
   const patterns = options.errorPatterns.map((source) => context.pattern(source));
   const errorsShow = calls.some(({ call }) => signOf(call, options) !== undefined);
@@ -106,7 +106,7 @@ function isTooLong({ result }: ToolCall): boolean {
   return result !== undefined && plainText(result).length > searchedTextMax;
 }
 
-/** For calls that no pattern was found in, though not all of their results was searched. */
+/** For calls without a match in a partly searched result. */
 function notSearched(cut: readonly PlacedCall[]): Outcome {
   return skipped(
     'too_large',
@@ -114,14 +114,14 @@ function notSearched(cut: readonly PlacedCall[]): Outcome {
   );
 }
 
-/** Writing a result down costs more than most of what is asked about it. */
+/** Serialises the result lazily, which costs more than most tests. */
 function firstFound(patterns: readonly Pattern[], result: JsonValue): Pattern | undefined {
   if (patterns.length === 0) return undefined;
   const text = plainText(result);
   return patterns.find((pattern) => pattern.test(text));
 }
 
-/** The failure that the span or the protocol states, whatever the result holds. */
+/** The failure that the span or protocol states, whatever the result. */
 function signOf({ error }: ToolCall, options: FailureOptions): Failure | undefined {
   if (error === undefined) return undefined;
   const kind = error.sign === 'is_error' || error.sign === 'result_status' ? 'is_error' : 'span_status';
@@ -147,12 +147,12 @@ function failureOf(call: ToolCall, options: FailureOptions, patterns: readonly P
 
 function errorSignOf(call: ToolCall, options: FailureOptions): Failure | undefined {
   const sign = options.useErrorSigns ? failureSign(call) : undefined;
-  // Whether that member counts is an option of its own.
+  // A separate option decides about that member.
   if (sign === undefined || sign.form === 'error_member') return undefined;
   return { kind: 'error_sign', message: `its result reads as an error${sign.text === '' ? '' : `: ${quoted(sign.text)}`}` };
 }
 
-/** What goes wrong in it, a promise too, is a fault of the evaluator. */
+/** A fault of the predicate, also a returned promise, is a fault of the evaluator. */
 function predicateMessage(isError: ErrorPredicate, result: JsonValue, call: ToolCall): string | false {
   const returned: unknown = isError(result, call);
   if (typeof returned !== 'boolean' && typeof returned !== 'string') throw new TypeError('isError must give true, false or a text');
@@ -160,7 +160,7 @@ function predicateMessage(isError: ErrorPredicate, result: JsonValue, call: Tool
   return returned === true ? 'the program takes its result for an error' : `the program finds ${quoted(returned)}`;
 }
 
-/** No visible character: no-break and ideographic spaces are blank, a zero-width space is not. */
+/** Without a visible character: no-break and ideographic spaces are blank, a zero-width space is not. */
 export function isBlank(result: JsonValue): boolean {
   return result === null || (typeof result === 'string' && result.trim() === '');
 }
@@ -232,7 +232,7 @@ function hasFailed(judged: Judged): judged is Failed {
   return judged.failure !== undefined;
 }
 
-/** A result without a sign of an error is no proof of success, so the sentence claims none. */
+/** The absence of an error sign proves no success, so the sentence claims none. */
 function withoutFailure(stated: number, silent: number): string {
   if (stated + silent === 0) return 'No tool ran.';
   if (stated === 0) return `No sign of an error in ${count(silent, 'result')}.`;
@@ -287,9 +287,9 @@ export const toolRecovery = rule({
 interface FailedCall extends Judged {
   readonly failure: Failure;
   readonly repair: Judged | undefined;
-  /** Undefined: no repair, or arguments are not carried. */
+  /** `undefined` without a recovery, or when arguments are not carried. */
   readonly changed: boolean | undefined;
-  /** Calls of the tool from the failure to its repair, or to the end. */
+  /** Calls of the tool from the failure to its recovery, or to the end. */
   readonly attempts: number;
 }
 
@@ -344,7 +344,7 @@ function evaluate({ trace }: Subject, options: ToolRecoveryOptions, context: Eva
   };
 }
 
-/** From the end: the nearest later success of each tool, and with the same arguments where these have to be the same. */
+/** Scans from the end: the next success of each tool, optionally with the same arguments. */
 function failedCalls(judged: readonly Judged[], sameArguments: boolean): readonly FailedCall[] {
   const sent = judged.map(({ call }) => argumentsText(argumentsOf(call), call.argumentsText));
   const keys = judged.map(({ call }, at) => (sameArguments ? `${call.name}\n${sent[at] ?? ''}` : call.name));

@@ -48,15 +48,15 @@ export const toolPermission = rule({
 });
 
 interface Breach {
-  /** The pattern that denies it; undefined: nothing allows it. */
+  /** The denying pattern; `undefined` when no pattern allows the tool. */
   readonly deniedBy: string | undefined;
 }
 
-/** Characters of names and patterns that one run may have compared; names of tools reach it on purpose alone. */
+/** Limit of compared UTF-16 units per run; only deliberate tool names reach it. */
 const comparedMax = 50_000_000;
 
 interface Checked {
-  /** By name; without an entry: not compared any more. */
+  /** By name; names without an entry are beyond the limit. */
   readonly byName: ReadonlyMap<string, Breach | undefined>;
 }
 
@@ -77,13 +77,13 @@ function evaluate({ trace }: Subject, options: Options): Outcome {
       `${left} of ${count(calls.length, 'tool call')} were not compared with the patterns, which took more work than one run may; the other ${compared.length} were permitted.`,
       { tool_calls: calls.length, not_compared: left },
     );
-  // The cut spans may have held more calls.
+  // Truncated spans may have contained more calls.
   if (trace.truncated?.includes('spans') === true)
     return cutShort('requests to models, and perhaps tool calls,', { permitted: compared.length });
   return verdict(compared, byName, breaches, 0);
 }
 
-/** Each name once. */
+/** Checks each distinct name. */
 function checked(calls: readonly PlacedCall[], { allow, deny }: Options): Checked {
   const [denied, allowed] = [patternsOf(deny), allow === undefined ? undefined : patternsOf(allow)];
   const byName = new Map<string, Breach | undefined>();
@@ -149,7 +149,7 @@ function verdict(calls: readonly PlacedCall[], byName: Checked['byName'], breach
   });
 }
 
-/** A star stands for any characters, also none. Pieces between stars are taken as early as they come, which is always enough. */
+/** A star matches any characters or none. Matches the pieces between stars as early as possible, which suffices. */
 function fits(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -153,7 +153,7 @@ function omissionsCost(mode: TrajectoryMode): boolean {
   return mode !== 'subset' && mode !== 'precision';
 }
 
-/** Beyond the end of either list nothing matches. */
+/** Beyond the end of a list nothing matches. */
 function differentPlace(matches: (e: number, a: number) => boolean): number {
   let at = 0;
   while (matches(at, at)) at++;

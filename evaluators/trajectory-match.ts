@@ -111,11 +111,11 @@ interface Difference extends JsonObject {
 interface Compared {
   readonly pairs: readonly Pair[];
   readonly steps: readonly Difference[];
-  /** Messages that agree. */
+  /** Number of agreeing messages. */
   readonly agreeing: number;
 }
 
-/** Calls are paired inside each message only. */
+/** Pairs calls within each message only. */
 function messageByMessage(reference: readonly ExpectedMessage[], messages: readonly MessageOutline[], matching: CallMatching): Compared {
   const pairs: Pair[] = [];
   const steps: Difference[] = [];
@@ -138,7 +138,7 @@ function messageByMessage(reference: readonly ExpectedMessage[], messages: reado
   return { pairs, steps, agreeing: length - steps.length };
 }
 
-/** The pairs among the calls of one message, as places among all. */
+/** Pairs within one message, as indices among all calls. */
 function pairsWithin(first: number, wanted: number, calls: readonly number[], matching: CallMatching): readonly Pair[] {
   if (wanted === 0 || calls.length === 0) return [];
   return maximumPairing(wanted, calls.length, (e, a) => matching.matches(first + e, calls[a] ?? -1)).map(({ expected, actual }) => ({

@@ -1,4 +1,4 @@
-/** How near the output is to a wanted vector or text: the cosine of two vectors, which are given, or come from an embedding model. */
+/** Similarity of the output to a vector or text: the cosine of given vectors, or of embeddings. */
 import { noExpectation, skipped, cutShort, noInput } from './evidence/calls.ts';
 import { cosine, vectorOf, readVectors, type Vector } from './matching/vectors.ts';
 import { outputKeyFaults, picked, pickedExpectation, singleOutputKey, searchedText } from './matching/texts.ts';
@@ -12,7 +12,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import type { Asking, EvaluationContext } from './evaluator.ts';
 import { judgeFailed } from './judging/verdict-forms.ts';
 
-/** The output is a vector that points where the expected one does. Both are given as numbers: nothing is embedded here. */
+/** The output is a vector in the direction of the expected one. Both are given; nothing is embedded. */
 export const cosineSimilarity = rule({
   id: 'cosine_similarity',
   version: 2,
@@ -62,7 +62,7 @@ const embeddedSimilarityOptions = {
 
 type EmbeddedSimilarityOptions = OptionsOf<typeof embeddedSimilarityOptions>;
 
-/** Characters of a text that is embedded. Models take fewer, and refuse what is too long for them. */
+/** Limit of an embedded text; models reject longer ones. */
 const textCharsMax = 100_000;
 
 interface Reference {
@@ -72,7 +72,7 @@ interface Reference {
   readonly name: string;
 }
 
-/** `textOf` gives what is compared of a value; undefined: nothing is there to compare. */
+/** `textOf`: the compared text of a value; `undefined` when there is none. */
 function* embeddedSimilarity(
   trace: AgentTrace,
   reference: Reference,
@@ -87,7 +87,7 @@ function* embeddedSimilarity(
   const longest = texts.reduce((most, { length }) => Math.max(most, length), 0);
   if (longest > textCharsMax)
     return skipped('too_large', `A text of ${longest} characters is longer than the ${textCharsMax} that are embedded.`);
-  // What is blank needs no vector.
+  // Blank texts need no vector.
   const embedded = outputs.length === 0 ? nothingEmbedded : yield* embeddedTexts(texts);
   if (embedded.kind !== 'embedded') return embedded;
   const outcome = checked(trace, options, (value) =>
@@ -134,7 +134,7 @@ function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-/** The output means what the expected one does: the cosine of the vectors that an embedding model gives them. */
+/** The output means the same as the expected one, by the cosine of their embeddings. */
 export const outputSimilarity = judge({
   id: 'output_similarity',
   summary: 'The output is near the expected one in an embedding model.',
@@ -164,7 +164,7 @@ export const outputSimilarity = judge({
   },
 });
 
-/** The output is about what was asked: the cosine of the vectors that an embedding model gives the output and the input. */
+/** The output concerns the request, by the cosine of the embeddings of output and input. */
 export const outputRelevanceBySimilarity = judge({
   id: 'output_relevance_by_similarity',
   summary: 'The output is near the input in an embedding model.',

@@ -1,6 +1,6 @@
 /**
- * Turns an entry of the configuration into an evaluator that is ready to run. Its own schemas check options and expectation, defaults
- * fill in the rest, and the threshold applies. No fault inside an evaluator escapes.
+ * Turns a configuration entry into an evaluator that is ready to run: validates options and expectation by the evaluator's schemas, fills in defaults, and
+ * applies the threshold. An exception of an evaluator becomes a failed outcome.
  */
 import type { AgentTrace, Run } from '../../src/model/agent-trace.ts';
 import type { ClientTls } from '../../src/model/client-tls.ts';
@@ -13,19 +13,19 @@ import { withFunctions, type GivenFunction, withoutSecrets, filledOptions, schem
 import { validateOutcome } from './validate-outcome.ts';
 import { outcomeByTurn, turnGroupings, type TurnGrouping } from '../evidence/conversation.ts';
 
-/** An entry of `evaluators:` as far as it concerns the evaluator itself. `expect`, `options` and the switches are as the user wrote them. */
+/** The part of an `evaluators:` entry that concerns the evaluator, as the user wrote it. */
 export interface EvaluatorEntry {
   readonly use: string;
   readonly name?: string;
   readonly options?: JsonValue;
-  /** Null: a raw metric without pass or fail. Absent: the evaluator's own. */
+  /** Null: a metric without pass or fail. Absent: the evaluator's default. */
   readonly threshold?: JsonValue;
   readonly expect?: JsonValue;
   readonly on_empty?: JsonValue;
   readonly include_explanation?: JsonValue;
-  /** What a turn is: the run is then scored turn by turn, and its worst one counts. Absent: as a whole. */
+  /** Grouping of turns: the run is scored turn by turn, and the worst turn counts. Absent: the run is scored as a whole. */
   readonly turns?: JsonValue;
-  /** Name of a judge: a rule that can ask one then does. */
+  /** Name of a judge; a rule with a judge then uses it. */
   readonly judge?: JsonValue;
 }
 
@@ -33,11 +33,11 @@ interface Configured {
   readonly name: string;
   readonly evaluator: AnyEvaluator;
   readonly threshold: number | null;
-  /** Distinguishes verdicts by the options and the expectation that led to them. */
+  /** Hash that distinguishes verdicts by options and expectation. */
   readonly optionsHash: string;
-  /** What is expected of every run; a run's own expectation wins, member by member. */
+  /** The expectation of every run. Members of a run's own expectation win. */
   readonly expect: Expectation;
-  /** The parts of a run's expectation that decide the verdict under these options; absent: none. */
+  /** The parts of a run's expectation that decide the verdict. Absent: none. */
   checks?(expected: Expectation): readonly ExpectedPart[];
 }
 
@@ -47,7 +47,7 @@ export interface ConfiguredRule extends Configured {
 }
 
 interface Asks extends Configured {
-  /** `run` where the trace has a place in a stream of spans. */
+  /** `run`: present for a trace from a stream of spans. */
   judge(trace: AgentTrace, expected: Expectation, context: EvaluationContext, run?: Run): Asking<Verdict>;
 }
 
@@ -59,13 +59,13 @@ export interface ConfiguredJudge extends Asks {
 /** An evaluator at an HTTP endpoint. */
 export interface ConfiguredHttp extends Asks {
   readonly kind: 'http';
-  /** For its endpoint over HTTPS. It says nothing of verdicts. */
+  /** TLS settings of an HTTPS endpoint; no part of the options hash. */
   readonly tls?: ClientTls;
-  /** Runs that it is asked about at the same time. */
+  /** Limit of runs in progress at the endpoint. */
   readonly concurrency: number;
 }
 
-/** An evaluator that waits for somebody's answers. */
+/** An evaluator that waits for answers. */
 export type ConfiguredAsking = ConfiguredJudge | ConfiguredHttp;
 export type ConfiguredEvaluator = ConfiguredRule | ConfiguredAsking;
 
@@ -75,7 +75,7 @@ export type Configuration =
 
 const nameMax = 128;
 
-/** The evaluator of an entry, or everything that is wrong with the entry, each at the path of the faulty key. `functions` are what only a program can give. */
+/** The evaluator of an entry, or all faults of the entry with the paths of their keys. `functions`: values that only a program can pass. */
 export function configuredEvaluator(
   entry: EvaluatorEntry,
   table: readonly AnyEvaluator[],
@@ -200,7 +200,7 @@ function guarded(evaluate: () => Outcome): Outcome {
   }
 }
 
-/** A fault of the evaluator says nothing about the agent. The outcome names only the kind of error, because a message may hold trace text. */
+/** An exception is no fault of the agent. The outcome names only the kind of error, as a message may contain trace text. */
 function crashed(error: unknown): Outcome {
   const name = error instanceof Error ? error.name : 'an error';
   return {
@@ -230,7 +230,7 @@ function entryFaults({ name, threshold, include_explanation: explanation }: Eval
   return faults;
 }
 
-/** Where every entry is another evaluator, the id says nothing. */
+/** An HTTP entry needs a name, as its id is the same for every endpoint. */
 function nameFaults({ name }: EvaluatorEntry, { id, kind }: AnyEvaluator): readonly Fault[] {
   return kind === 'http' && name === undefined
     ? [{ path: ['name'], problem: `is missing; each ${id} evaluator has a name of its own` }]
@@ -271,7 +271,7 @@ function expectFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator, read: read
   return [...read, ...more].map(({ path, problem }) => ({ path: ['expect', ...path], problem }));
 }
 
-/** What is expected of single turns has the form of what is expected of the run, and one of the two will do. */
+/** Expectations of turns have the form of a run's expectation; one of the two is enough. */
 function expectationSchemaFaults(schema: JsonObject, { expect = {}, turns }: EvaluatorEntry): readonly Fault[] {
   const byTurn = isJsonObject(expect) ? member(expect, 'by_turn') : undefined;
   if (byTurn === undefined || !isJsonObject(expect)) return schemaFaults(schema, expect);
@@ -287,7 +287,7 @@ function expectationSchemaFaults(schema: JsonObject, { expect = {}, turns }: Eva
   ];
 }
 
-/** FNV-1a in 64 bits: distinguishes configurations and protects against nothing. */
+/** FNV-1a in 64 bits; distinguishes configurations, but is not collision-resistant. */
 function hashText(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

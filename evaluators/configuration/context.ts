@@ -1,4 +1,4 @@
-/** The caches that evaluators share: compiled schemas and patterns, bounded, and built by whoever hosts the evaluators. */
+/** The bounded caches that evaluators share: compiled schemas and patterns. The host of the evaluators creates them. */
 import { RE2JS } from 're2js';
 import { jsonText, type JsonValue } from '../../src/model/json.ts';
 import type { CompiledSchema, EvaluationContext, Pattern } from '../evaluator.ts';
@@ -8,7 +8,7 @@ import { compileSchema, schemaTextMax } from '../schema/check.ts';
 export { searchedTextMax };
 
 export interface EvaluationContextOptions {
-  /** Distinct tool schemas kept compiled; each costs some ten kilobytes. */
+  /** Limit of compiled tool schemas, some ten kilobytes each. */
   readonly schemasMax?: number;
   readonly patternsMax?: number;
   /**
@@ -42,14 +42,14 @@ export function evaluationContext({
   };
 }
 
-/** Compiles a pattern for a linear-time engine. Throws when it is none, or asks for what such an engine cannot do. */
+/** Compiles a pattern for a linear-time engine. Throws when it is invalid or not supported by such an engine. */
 export function compilePattern(source: string): Pattern {
   if (source.length > patternSourceMax) throw new Error(`the pattern is longer than ${patternSourceMax} characters`);
   const compiled = RE2JS.compile(source);
   return { source, test: (text) => compiled.test(text.length > searchedTextMax ? text.slice(0, searchedTextMax) : text) };
 }
 
-/** It needs no bound: what was made goes with what it was made of, or with the options. */
+/** Unbounded, as entries are collected with their key or with the options. */
 function madeOnce(): EvaluationContext['once'] {
   const made = new WeakMap<object, WeakMap<object, object>>();
   return <Made extends object>(shared: object, by: object, make: () => Made): Made => {
@@ -63,7 +63,7 @@ function madeOnce(): EvaluationContext['once'] {
   };
 }
 
-/** Least recently used goes first. What is dropped has no other holder, so dropping it frees it. */
+/** The least recently used entry goes first. */
 function boundedCache<Value, From = string>(
   sizeMax: number,
   make: (key: string, from: From) => Value,

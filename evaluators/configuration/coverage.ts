@@ -1,4 +1,4 @@
-/** Which expectations of a run some evaluator checks, which evaluators a dataset switches on for the others, and what is left unchecked. */
+/** The expectations that evaluators check, the evaluators that a dataset adds for the others, and the parts without a check. */
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { configuredEvaluator, type ConfiguredEvaluator } from './configured.ts';
@@ -6,13 +6,13 @@ import type { AnyEvaluator, ExpectedPart } from '../evaluator.ts';
 import { refinedPart, statedParts } from '../expectation/expectation.ts';
 
 export interface Coverage {
-  /** Evaluators that the expectation switches on, in the order of its parts. */
+  /** Evaluators that the expectation adds, in the order of its parts. */
   readonly switchedOn: readonly SwitchedOn[];
   /** Parts that no evaluator checks. */
   readonly unchecked: readonly UncheckedPart[];
   /** Refinements, such as arguments, that the configured evaluators leave out of their comparison. */
   readonly notCompared: readonly ExpectedPart[];
-  /** Parts that only raw metrics check, whose verdicts neither pass nor fail. */
+  /** Parts that only metrics without a threshold check, so no verdict passes or fails. */
   readonly undecided: readonly ExpectedPart[];
 }
 
@@ -23,15 +23,15 @@ export interface SwitchedOn {
 
 export interface UncheckedPart {
   readonly part: ExpectedPart;
-  /** Evaluators that would check it. */
+  /** Evaluators that would check the part. */
   readonly use: readonly string[];
 }
 
 export interface CoverageWith {
   readonly table: readonly AnyEvaluator[];
-  /** A judge is there to be asked. */
+  /** True: a judge is available. */
   readonly canAsk: boolean;
-  /** Evaluators that were switched on before, so that many runs share them: checking options takes milliseconds. */
+  /** Cache of added evaluators, as validating options takes milliseconds. */
   readonly made: Map<string, ConfiguredEvaluator>;
 }
 
@@ -63,13 +63,13 @@ export function coverageOf(
   return { switchedOn, unchecked, notCompared, undecided };
 }
 
-/** Those that a dataset switches on for a part. */
+/** Evaluators that a dataset adds for a part. */
 function checkersOf(part: ExpectedPart, table: readonly AnyEvaluator[]): readonly string[] {
   if (part === 'by_turn') return ['a rule with turns'];
   return table.filter(({ switchedOnBy }) => switchedOnBy?.[part] !== undefined).map(({ id }) => id);
 }
 
-/** A raw metric decides nothing: what is switched on for an expectation has to meet it whole. */
+/** An added metric gets the threshold 1, as it must decide. */
 function switchedOnEvaluator(
   evaluator: AnyEvaluator,
   options: JsonObject,

@@ -1,6 +1,6 @@
 /**
- * The declaration of an evaluator: builders that complete it to the contract in `evaluator.ts`, and the table of its options. A row has
- * the key that a user writes, the schema of the value and the default. The type of the options follows from the table.
+ * Builders that complete the declaration of an evaluator to the contract in `evaluator.ts`, and its option table. A row holds the key that a user writes, the
+ * schema and the default. The type of the options follows from the table.
  */
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
@@ -18,18 +18,18 @@ import type {
 } from '../evaluator.ts';
 import type { JsonValue, JsonObject } from '../../src/model/json.ts';
 
-/** What an evaluator says of itself. */
+/** The declaration of an evaluator. */
 export type Described<Table extends OptionTable> = Pick<
   EvaluatorData<unknown>,
   'id' | 'summary' | 'needs' | 'target' | 'guard' | 'defaultThreshold' | 'expectationSchema' | 'switchedOnBy' | 'source'
 > & {
-  /** 1 when left out. */
+  /** Default: 1. */
   readonly version?: number;
-  /** Off when left out. */
+  /** Default: off. */
   readonly onByDefault?: true;
-  /** No options when left out. */
+  /** Default: no options. */
   readonly options?: Table;
-  /** What the schema of the options says beside the options one by one. */
+  /** Schema keywords about several options together. */
   readonly conditions?: JsonSchema;
   checks?(options: OptionsOf<Table>, expected: Expectation): readonly ExpectedPart[];
   optionFaults?(options: OptionsOf<Table>): readonly Fault[];
@@ -52,14 +52,14 @@ export function rule<Table extends OptionTable = {}>(
   return { kind: 'rule', ...completed(described) };
 }
 
-/** A rule of which a judge can find more. */
+/** A rule that a judge can complement. */
 export function ruleWithJudge<Table extends OptionTable = {}>(
   described: Described<Table> & Evaluates<OptionsOf<Table>, Outcome> & AsksMore<OptionsOf<Table>>,
 ): RuleEvaluator<OptionsOf<Table>> & AsksMore<OptionsOf<Table>> {
   return { kind: 'rule', ...completed(described) };
 }
 
-/** An evaluator that asks a judge in steps of its own. */
+/** An evaluator that asks a judge in its own steps. */
 export function judge<Table extends OptionTable = {}>(
   described: Described<Table> & Evaluates<OptionsOf<Table>, Asking<Outcome>>,
 ): JudgeEvaluator<OptionsOf<Table>> {
@@ -74,7 +74,7 @@ export function endpoint<Table extends OptionTable = {}>(
 
 function completed<Table extends OptionTable, More extends Described<Table>>(described: More & { readonly options?: Table }) {
   const { options, conditions, version = 1, onByDefault = false, ...rest } = described;
-  // Without options the table is the empty one, whose type is the default of the parameter.
+  // Without options the table is empty, which is the type parameter's default.
   const { defaults, required, properties, functions } = optionData(options ?? ({} as Table));
   return {
     ...rest,
@@ -96,19 +96,19 @@ function completed<Table extends OptionTable, More extends Described<Table>>(des
 export interface Option<Value> {
   readonly schema: JsonSchema;
   readonly preset: Value;
-  /** The user must write it. The default then only completes the type. */
+  /** The user must set it; the default then only completes the type. */
   readonly isRequired?: true;
-  /** Where a program may put functions, as paths below the option. */
+  /** Paths below the option where a program may pass functions. */
   readonly functions?: readonly string[];
 }
 
-/** An option without a default. It is `undefined` when the user leaves it out. */
+/** An option without a default; `undefined` when the user omits it. */
 export interface OptionalOption<Value> {
   readonly schema: JsonSchema;
   readonly preset?: Value;
 }
 
-/** A function that only a program can give. */
+/** A function that only a program can pass. */
 export interface ProgramOption<Value> {
   readonly functions: readonly string[];
   readonly preset?: Value;
@@ -125,7 +125,7 @@ type HasPreset = { readonly preset: unknown };
 type ValueOf<One> = One extends { readonly preset?: infer Value } ? Value : never;
 type Flat<Type> = { readonly [Key in keyof Type]: Type[Key] };
 
-/** The complete options, under the names that code uses. */
+/** The complete options under their names in code. */
 export type OptionsOf<Table> = Flat<
   {
     readonly [Key in keyof Table as Table[Key] extends HasPreset ? CamelCase<Key & string> : never]: ValueOf<Table[Key]>;
@@ -152,7 +152,7 @@ export function flag(description: string, preset = false): Option<boolean> {
   return { schema: { type: 'boolean', description }, preset };
 }
 
-/** One of several words; the first is the default unless another is named. */
+/** One of several words; the default is the first unless another is given. */
 export function choice<const Word extends string>(
   words: readonly [Word, ...Word[]],
   description: string,
@@ -161,7 +161,7 @@ export function choice<const Word extends string>(
   return { schema: { enum: [...words], description }, preset };
 }
 
-/** A list of texts that are not empty. */
+/** A list of non-empty texts. */
 export function texts(
   description: string,
   { maxItems, maxLength }: { readonly maxItems: number; readonly maxLength?: number },
@@ -171,7 +171,7 @@ export function texts(
   return { schema: { type: 'array', maxItems, items, description }, preset };
 }
 
-/** What the contract of an evaluator holds of its options. */
+/** The members of the contract that describe the options. */
 function optionData<Table extends OptionTable>(
   table: Table,
 ): {
@@ -182,7 +182,7 @@ function optionData<Table extends OptionTable>(
 } {
   const rows = Object.entries<Row>(table);
   return {
-    // The type of the options is made of the rows with a preset.
+    // Only rows with a preset have a default.
     defaults: Object.fromEntries(rows.flatMap(([key, row]) => ('preset' in row ? [[camelCase(key), row.preset]] : []))) as OptionsOf<Table>,
     required: rows.flatMap(([key, row]) => ('isRequired' in row ? [key] : [])),
     properties: Object.fromEntries(rows.flatMap(([key, row]) => ('schema' in row ? [[key, row.schema]] : []))),
@@ -192,7 +192,7 @@ function optionData<Table extends OptionTable>(
   };
 }
 
-/** The name of a key in code. */
+/** The name of an option in code. */
 export function camelCase(key: string): string {
   return key.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -219,7 +219,7 @@ export function contextTexts(description: string): JsonObject {
   };
 }
 
-/** The name in files of a name in code. */
+/** The name of an option in files. */
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -12,7 +12,7 @@ import { camelCase, snakeCase } from './define.ts';
 import { readJsonPath } from '../matching/json-path.ts';
 import { pointerSteps } from '../schema/check.ts';
 
-/** Every fault, at the key that is faulty. */
+/** All faults, each at its key. */
 export function schemaFaults(schema: JsonSchema, value: JsonValue): readonly Fault[] {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -36,7 +36,7 @@ export function schemaFaults(schema: JsonSchema, value: JsonValue): readonly Fau
     .map((error) => faultOf(error, value));
 }
 
-/** The options as the evaluator's code names them: keys that the schema names in camel case, keys of free maps as they are. */
+/** The options for the evaluator's code: schema keys in camelCase, keys of free maps unchanged. */
 export function filledOptions(schema: JsonSchema, defaults: unknown, given: JsonObject): unknown {
   const filled: { [key: string]: unknown } = typeof defaults === 'object' && defaults !== null ? { ...defaults } : {};
   for (const [key, value] of Object.entries(given)) {
@@ -123,7 +123,7 @@ function knownKeys(error: ErrorObject): string {
   return keys.length === 0 ? 'none' : keys.join(', ');
 }
 
-/** Steps into lists as numbers. */
+/** Converts list indices to numbers. */
 function typedPath(steps: readonly string[], value: JsonValue): readonly (string | number)[] {
   let at: JsonValue | undefined = value;
   return steps.map((step) => {
@@ -133,10 +133,10 @@ function typedPath(steps: readonly string[], value: JsonValue): readonly (string
   });
 }
 
-/** References are followed this deep; a schema may refer to itself. */
+/** Limit of nested references, as a schema may refer to itself. */
 const depthMax = 32;
 
-/** The complete options, under the names of the file. */
+/** The complete options under their names in files. */
 export function snakeMembers(schema: JsonObject, value: JsonValue): JsonValue {
   return translated(schema, [schema], value, 0);
 }
@@ -160,7 +160,7 @@ function translated(root: JsonObject, schemas: readonly JsonObject[], value: Jso
   return written;
 }
 
-/** A schema with everything that it is put together from. */
+/** The schema and all schemas that it combines. */
 function branches(root: JsonObject, schema: JsonObject, depth: number): readonly JsonObject[] {
   if (depth > depthMax) return [];
   const parts = ['anyOf', 'oneOf', 'allOf'].flatMap((keyword) => {
@@ -183,12 +183,12 @@ function below(schemas: readonly JsonObject[], name: string): readonly JsonObjec
 }
 
 export interface GivenFunction {
-  /** Names as the code has them. */
+  /** Names as in code. */
   readonly path: readonly string[];
   readonly given: (...given: never[]) => unknown;
 }
 
-/** Separates the options from the functions at these paths. A function elsewhere stays among the options, and the schema refuses it. */
+/** Separates functions at these paths from the options. Functions elsewhere remain, and the schema rejects them. */
 export function partedOptions(
   options: object,
   paths: readonly string[],
@@ -239,7 +239,7 @@ function isFunction(value: unknown): value is GivenFunction['given'] {
   return typeof value === 'function';
 }
 
-/** Options that may leave the process: secrets are left out; of URLs the user and the query. */
+/** Options without secrets, and URLs without user and query, for use outside the process. */
 export function withoutSecrets(schema: JsonObject, value: JsonValue): JsonValue {
   if (member(schema, 'x-secret') === 'url' && typeof value === 'string')
     return value.replace(/(:\/\/)[^/\s"'@]*@/, '$1').replace(/\?.*$/, '');

@@ -1,8 +1,8 @@
-/** What an evaluator returned, if it is an outcome at all. Our own satisfy the types; one from a file has promised it only. */
+/** Validates the return value of an evaluator. Built-in evaluators satisfy the type; one from a file may not. */
 import { isJsonArray, isJsonObject, jsonDepthMax } from '../../src/model/json.ts';
 import type { Outcome, SkipReason } from '../../src/model/verdict.ts';
 
-/** Reasons become labels of metrics: an open set of them would hold texts of runs. */
+/** Reasons become metric labels, so the set is closed: free texts could come from runs. */
 const skipReasons: { readonly [reason in SkipReason]: true } = {
   no_tool_calls: true,
   no_tool_definitions: true,
@@ -26,10 +26,10 @@ const skipReasons: { readonly [reason in SkipReason]: true } = {
   too_large: true,
 };
 
-/** The outcome as it is, or a failed one that says what is wrong with it. Never a score that is none. */
+/** The outcome itself, or a failed outcome that names its fault. */
 export function validateOutcome(returned: unknown): Outcome {
   if (returned instanceof Promise) {
-    // Nobody waits for it: without this its rejection would end the process.
+    // Handles the rejection, which would otherwise end the process.
     returned.catch(() => undefined);
     return invalid('a promise; it must return its outcome at once');
   }
@@ -81,13 +81,13 @@ function isPart(part: unknown): boolean {
   return texts && typeof index === 'number' && typeof score === 'number' && score >= 0 && score <= 1 && typeof passed === 'boolean';
 }
 
-/** Details are written as JSON: a ring or a function in them would break whoever writes. */
+/** Details must be JSON: cycles and functions cannot be written. */
 function detailsFault(details: unknown): Outcome | undefined {
   return isJsonObject(details) && isJson(details, 0) ? undefined : invalid('an outcome whose details are no object of JSON values');
 }
 
 function isJson(value: unknown, depth: number): boolean {
-  // Most details are texts and numbers.
+  // Most details are strings and numbers.
   if (typeof value !== 'object')
     return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint';
   if (value === null) return true;

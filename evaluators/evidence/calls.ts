@@ -1,4 +1,4 @@
-/** What evaluators of tool calls share: why a run cannot be scored, and what a verdict names of its calls. */
+/** Skip reasons and details that evaluators of tool calls share. */
 import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
 import type { Mutable } from '../../src/model/mutable.ts';
 import type { SpanId } from '../../src/model/ids.ts';
@@ -7,7 +7,7 @@ import type { Outcome, PartVerdict } from '../../src/model/verdict.ts';
 import { choice } from '../configuration/define.ts';
 import type { EvaluationContext } from '../evaluator.ts';
 
-/** `original`: an empty list of calls or definitions scores as in the system that the evaluator comes from. */
+/** `original`: empty lists score as in the system that the evaluator comes from. */
 export type OnEmpty = 'skip' | 'original';
 
 export const onEmpty = choice<OnEmpty>(
@@ -21,7 +21,7 @@ export interface PlacedCall {
   readonly call: ToolCall;
 }
 
-/** Calls that one verdict names: in its parts, its evidence and each list of its details. A trace may hold fifty times as many. */
+/** Limit of calls in the parts, evidence and lists of one verdict; a trace may have fifty times as many. */
 export const namedMax = 1_000;
 
 export type Skipped = Extract<Outcome, { readonly kind: 'skipped' }>;
@@ -30,7 +30,7 @@ export function placedCalls(trace: AgentTrace): readonly PlacedCall[] {
   return trace.toolCalls.map((call, index) => ({ index, call }));
 }
 
-/** Calls that a model asked for and that nothing shows to have run are left out. */
+/** Leaves out requested calls without a sign that they ran. */
 export function executedCalls(trace: AgentTrace): readonly PlacedCall[] {
   const found: PlacedCall[] = [];
   trace.toolCalls.forEach((call, index) => {
@@ -39,7 +39,7 @@ export function executedCalls(trace: AgentTrace): readonly PlacedCall[] {
   return found;
 }
 
-/** The spans carry the arguments, if only as a text. */
+/** True also for arguments that are known only as text. */
 export function hasArguments({ call }: PlacedCall): boolean {
   return call.arguments !== undefined || call.argumentsText !== undefined;
 }
@@ -48,7 +48,7 @@ export function skipped(reason: Skipped['reason'], explanation: string, details?
   return details === undefined ? { kind: 'skipped', reason, explanation } : { kind: 'skipped', reason, explanation, details };
 }
 
-/** For evaluators that show all calls to a judge. One pass takes any run. */
+/** For evaluators that give all calls to a judge. */
 export function tooLarge({ toolCalls: { length: calls } }: AgentTrace, { toolCallsMax }: EvaluationContext): Skipped | undefined {
   if (calls <= toolCallsMax) return undefined;
   return skipped(
@@ -58,7 +58,7 @@ export function tooLarge({ toolCalls: { length: calls } }: AgentTrace, { toolCal
   );
 }
 
-/** For evaluators that compare each call with each expectation: a few expectations go with any run, many with fewer calls. */
+/** For evaluators that compare each call with each expectation. */
 export function tooManyPairs(
   { toolCalls: { length: calls } }: AgentTrace,
   { toolCallsMax }: EvaluationContext,
@@ -73,7 +73,7 @@ export function tooManyPairs(
   );
 }
 
-/** Values that decide were cut short on their way: judging what is left of them would judge the cut. */
+/** Deciding values were truncated, so the rest must not be judged. */
 export function cutShort(what: string, details?: JsonObject): Skipped {
   return skipped(
     'truncated',
@@ -82,14 +82,14 @@ export function cutShort(what: string, details?: JsonObject): Skipped {
   );
 }
 
-/** Why arguments are unknown, for rules that compare them with expected ones. */
+/** Explanation of unknown arguments for rules that compare them. */
 export const comparedArgumentsMissing =
   'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.';
 
 /** The same for rules whose mode can ignore arguments. */
 export const modeArgumentsMissing = `${comparedArgumentsMissing.slice(0, -1)}, or set arguments.mode to ignore.`;
 
-/** Arguments that are needed and unknown: cut short, where that is why, else not carried. */
+/** Required arguments are unknown: truncated or not carried. */
 export function argumentsUnknown(
   trace: AgentTrace,
   explanation = 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.',
@@ -107,7 +107,7 @@ export function resultsUnknown(calls: readonly PlacedCall[], explanation: string
     : skipped('results_not_carried', explanation, details);
 }
 
-/** Zero calls: evidence when the spans would have carried them, nothing at all when they do not. */
+/** Zero calls are evidence only if the spans would carry calls. */
 export function notCarried(trace: AgentTrace): Skipped | undefined {
   if (trace.toolCallsCarried || trace.toolCalls.length > 0) return undefined;
   if (trace.truncated?.includes('spans') === true) return cutShort('requests to models, and perhaps tool calls,');
@@ -145,7 +145,7 @@ export function noExpectation(what: string): Skipped {
   return skipped('no_expectation', `Nothing says which ${what} are expected of this run.`);
 }
 
-/** The spans of some calls, each once, as many as one verdict names. */
+/** The distinct spans of calls, up to the limit of a verdict. */
 export function evidenceOf(calls: Iterable<PlacedCall>): readonly SpanId[] {
   const spans = new Set<SpanId>();
   for (const { call } of calls) {
@@ -155,23 +155,23 @@ export function evidenceOf(calls: Iterable<PlacedCall>): readonly SpanId[] {
   return [...spans];
 }
 
-/** As many items as one verdict names; the details count all. */
+/** The first items up to the limit of a verdict; details count all. */
 export function named<Item>(items: readonly Item[]): readonly Item[] {
   return items.length <= namedMax ? items : items.slice(0, namedMax);
 }
 
-/** A member of the details that lists as many items as one verdict names, and where there are more a second one that counts them. */
+/** A details member with items up to the limit of a verdict, and a second one with their number when there are more. */
 export function namedIn<Item>(key: string, items: readonly Item[], details: (item: Item) => JsonValue): JsonObject {
   return { [key]: named(items).map(details), ...(items.length > namedMax ? { [`${key}_left_out`]: items.length - namedMax } : {}) };
 }
 
 interface Parts {
   readonly parts: readonly PartVerdict[];
-  /** For the details: how many parts the verdict does not name. Empty when it names all. */
+  /** Number of omitted parts, for the details; empty when none. */
   readonly leftOut: JsonObject;
 }
 
-/** A verdict on each call, in their order. Of a long run those that failed are kept first. */
+/** Parts for the calls, in order. Failed calls have priority at the limit. */
 export function partsOf<Call extends PlacedCall>(
   calls: readonly Call[],
   hasPassed: (call: Call) => boolean,
@@ -181,9 +181,9 @@ export function partsOf<Call extends PlacedCall>(
   return { parts: kept.map(part), leftOut };
 }
 
-/** What a rule finds of calls of which each passes or fails. */
+/** The result of a rule that passes or fails each call. */
 export interface CheckedCalls<Call extends PlacedCall> {
-  /** In the order of the calls. */
+  /** In the order of calls. */
   readonly failed: readonly PlacedCall[];
   readonly hasPassed: (call: Call) => boolean;
   readonly part: (call: Call) => PartVerdict;
@@ -191,7 +191,7 @@ export interface CheckedCalls<Call extends PlacedCall> {
   readonly details: JsonObject;
 }
 
-/** The score is the share of calls that pass, 1 of none; the spans of the others are the evidence. */
+/** The score is the share of passing calls, and 1 without calls. The evidence is the spans of the failing ones. */
 export function shareOfCalls<Call extends PlacedCall>(
   calls: readonly Call[],
   { failed, hasPassed, part, explanation, details }: CheckedCalls<Call>,
@@ -207,7 +207,7 @@ export function shareOfCalls<Call extends PlacedCall>(
   };
 }
 
-/** As many as one verdict names, those that failed first, in their order. */
+/** Items up to the limit of a verdict, failed ones first, in their order. */
 export function foremost<Item>(
   items: readonly Item[],
   hasPassed: (item: Item) => boolean,
@@ -223,12 +223,12 @@ export function foremost<Item>(
   };
 }
 
-/** What details say about a call: where it is and whose it is. */
+/** Position and identity of a call, for details. */
 export function callDetails({ index, call }: PlacedCall): JsonObject {
   return { index, tool: call.name, ...(call.spanId === undefined ? {} : { span_id: call.spanId }) };
 }
 
-/** The verdict on one call below the verdict on the run. */
+/** The part of a verdict on one call. */
 export function partOf({ index, call }: PlacedCall, passed: boolean, explanation: string): PartVerdict {
   const part: Mutable<Partial<PartVerdict>> = { index, tool: call.name };
   if (call.id !== undefined) part.callId = call.id;
@@ -239,10 +239,10 @@ export function partOf({ index, call }: PlacedCall, passed: boolean, explanation
   return part as PartVerdict;
 }
 
-/** Values in the arguments of a call that are counted. */
+/** Limit of counted values in the arguments of a call. */
 const weighedMax = 200;
 
-/** By their arguments; in their own order from a weight on that most arguments do not reach. */
+/** Sorted by size of arguments; calls at the counting limit keep their order. */
 export function lightestFirst(calls: readonly PlacedCall[]): readonly PlacedCall[] {
   return calls
     .map((placed) => ({ placed, weight: weighedMax - weightLeft(placed.call.arguments ?? null, weighedMax) }))
@@ -250,7 +250,7 @@ export function lightestFirst(calls: readonly PlacedCall[]): readonly PlacedCall
     .map(({ placed }) => placed);
 }
 
-/** What is left of so many values in each other. */
+/** Subtracts the number of nested values from `left`. */
 function weightLeft(value: JsonValue, left: number): number {
   let rest = left - 1;
   if (isJsonArray(value)) {
@@ -259,7 +259,7 @@ function weightLeft(value: JsonValue, left: number): number {
       rest = weightLeft(item, rest);
     }
   } else if (isJsonObject(value)) {
-    // No list of the names: the walk ends where the count does.
+    // Avoids a list of names, as the walk ends at the limit.
     for (const name in value) {
       if (rest <= 0) return 0;
       if (Object.hasOwn(value, name)) rest = weightLeft(value[name] ?? null, rest);

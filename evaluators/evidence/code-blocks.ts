@@ -1,23 +1,23 @@
 /** Fenced code blocks in a text. */
 
 export interface CodeBlock {
-  /** As the fence names it, in lower case; empty where it names none. */
+  /** Language of the fence in lower case; empty when it names none. */
   readonly language: string;
   readonly code: string;
-  /** Of the first line of code, from 1. */
+  /** Line of the first line of code, from 1. */
   readonly line: number;
 }
 
-/** Blocks of one text. */
+/** Limit of blocks per text. */
 export const blocksMax = 200;
 
-/** Undefined: there are more blocks than are read. */
+/** `undefined` when the text has more blocks than the limit. */
 export function codeBlocks(text: string): readonly CodeBlock[] | undefined {
   const { blocks, isWhole } = firstCodeBlocks(text);
   return isWhole ? blocks : undefined;
 }
 
-/** A block ends at a fence of at least its own length, or at the end of the text. Not whole: there are more blocks than are read. */
+/** A block ends at a fence of at least the opening length, or at the end of the text. `isWhole`: false when there are more blocks than the limit. */
 export function firstCodeBlocks(text: string): { readonly blocks: readonly CodeBlock[]; readonly isWhole: boolean } {
   const blocks: CodeBlock[] = [];
   let open: { readonly fence: string; readonly language: string; readonly line: number; readonly code: string[] } | undefined;

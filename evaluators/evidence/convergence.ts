@@ -1,6 +1,6 @@
 /**
- * How near several runs of one task come to the shortest way: the mean over all runs of least steps / own steps. The evaluator takes a group
- * of runs, so it has a contract of its own. A run that failed or took no step counts 0.
+ * Convergence of several runs of one task: the mean of minimum steps / own steps. A failed run, or one without a step, counts 0. The evaluator takes a group of
+ * runs, so it has its own contract.
  */
 import type { JsonObject } from '../../src/model/json.ts';
 import { numberOf, quotient, rational, sum } from '../matching/rational.ts';
@@ -9,14 +9,14 @@ import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import { executedCalls, notCarried } from './calls.ts';
 
 export interface GroupRun {
-  /** Tool calls, or whatever is counted the same for every run. */
+  /** Number of tool calls, or of any unit that is the same for every run. */
   readonly steps: number;
-  /** Absent: it succeeded. */
+  /** Absent: the run succeeded. */
   readonly success?: boolean;
 }
 
 export interface ConvergenceOptions {
-  /** Known from elsewhere; absent: the least steps of a run that succeeded. */
+  /** Known minimum of steps. Absent: the minimum of the successful runs. */
   readonly optimalSteps?: number;
 }
 
@@ -24,10 +24,10 @@ export type GroupOutcome =
   | { readonly kind: 'scored'; readonly score: number; readonly explanation: string; readonly details: JsonObject }
   | { readonly kind: 'skipped'; readonly reason: 'no_runs' | 'too_large'; readonly explanation: string; readonly details: JsonObject };
 
-/** Runs of one group. */
+/** Limit of runs per group. */
 const runsMax = 100_000;
 
-/** The result always has the number of runs, because one run alone is its own optimum. */
+/** The details always contain the number of runs, as a single run is its own optimum. */
 export function convergence(runs: readonly GroupRun[], { optimalSteps }: ConvergenceOptions = {}): GroupOutcome {
   if (runs.length === 0)
     return {
@@ -57,7 +57,7 @@ export function convergence(runs: readonly GroupRun[], { optimalSteps }: Converg
   };
 }
 
-/** Runs of equal length are summed as one fraction, so the work depends on how many lengths there are. */
+/** Sums runs of equal length as one fraction, so the work grows with the number of lengths. */
 function scoreOf(total: number, arrived: readonly GroupRun[], optimal: number): number {
   const times = new Map<number, number>();
   for (const { steps } of arrived) times.set(steps, (times.get(steps) ?? 0) + 1);
@@ -72,11 +72,11 @@ function explained(total: number, succeeded: number, onPath: number, optimal: nu
 }
 
 export interface GroupRunOptions {
-  /** What counts as a step; tool calls when left out. */
+  /** Unit of steps. Default: tool calls. */
   readonly steps?: 'tool_calls' | 'tool_and_model_calls';
 }
 
-/** Steps are the tool calls that ran. It succeeded unless it ended in an error. Undefined: its spans carry no tool calls, so nobody knows. */
+/** Counts the tool calls that ran. A run without an error succeeded. `undefined` when the spans carry no tool calls. */
 export function groupRun(trace: AgentTrace, { steps = 'tool_calls' }: GroupRunOptions = {}): GroupRun | undefined {
   if (notCarried(trace) !== undefined) return undefined;
   const models = steps === 'tool_calls' ? 0 : trace.modelCalls.length;

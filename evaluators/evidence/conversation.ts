@@ -1,14 +1,14 @@
-/** The messages of a run: those of its spans, else messages composed of its other parts; and the run turn by turn. */
+/** The messages of a run, from its spans or composed of its other parts; and the run by turns. */
 import type { AgentTrace, ToolCall, TraceMessage } from '../../src/model/agent-trace.ts';
 import { plainText, type JsonValue, type JsonObject } from '../../src/model/json.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { Outcome, Verdict } from '../../src/model/verdict.ts';
 import { skipped } from './calls.ts';
 
-/** A message without its text: who speaks, and which calls are asked for, by their places in the trajectory. */
+/** Role of a message, and the trajectory indices of the calls that it requests. */
 export type MessageOutline = Pick<TraceMessage, 'role' | 'calls'>;
 
-/** The messages for whom texts play no part. */
+/** The messages without texts. */
 export function outlineOf(trace: AgentTrace): readonly MessageOutline[] {
   return trace.messages ?? composed(trace);
 }
@@ -25,8 +25,8 @@ interface Composed extends MessageOutline {
 }
 
 /**
- * Without messages: the input, then each turn of calls with their results, then the final response. Calls that no turn is known of make
- * a turn each; texts between them are not known.
+ * Composes messages when the spans have none: the input, each turn of calls with their results, and the final response. Calls without a known turn are a turn each;
+ * texts in between are unknown.
  */
 function composed(trace: AgentTrace): readonly Composed[] {
   const messages: Composed[] = trace.input === undefined ? [] : [{ role: 'user', calls: [], says: trace.input }];
@@ -51,32 +51,32 @@ function turnsOfCalls(calls: readonly ToolCall[]): readonly (readonly number[])[
   return turns;
 }
 
-/** assistant_message: every message of the assistant is a group of its own. user_turn: all that follows one message of the user. */
+/** assistant_message: one group per assistant message. user_turn: one group per user message. */
 export type TurnGrouping = 'assistant_message' | 'user_turn';
 
 export const turnGroupings: readonly TurnGrouping[] = ['user_turn', 'assistant_message'];
 
-/** Runs with more turns are not scored by turn. */
+/** Limit of turns; longer runs are not scored by turn. */
 const turnsMax = 1_000;
 
 interface Turns {
-  /** Exchanges: as many as there are messages on the side that has fewer of them. */
+  /** Number of exchanges: the smaller number of messages of the two sides. */
   readonly turnCount: number;
-  /** The calls of each group, groups without calls included. */
+  /** Calls of each group, also when it has none. */
   readonly groups: readonly (readonly ToolCall[])[];
-  /** Each group as a run of its own: its messages and calls, what the user said last, and its answer. */
+  /** Each group as a run: its messages and calls, the last user message, and its answer. */
   readonly traces: readonly AgentTrace[];
 }
 
 export interface TurnVerdicts {
   readonly byTurn: readonly Verdict[];
-  /** On all calls together. */
+  /** The verdict on all calls together. */
   readonly flat: Verdict;
-  /** Index of the lowest score, the earliest of equal ones; undefined when no turn was scored. */
+  /** Index of the lowest score, the earliest of equal ones; `undefined` when no turn has a score. */
   readonly worst: number | undefined;
 }
 
-/** Undefined: the messages of the run are not known. */
+/** `undefined` when the messages of the run are unknown. */
 export function turnsOf(trace: AgentTrace, grouping: TurnGrouping = 'assistant_message'): Turns | undefined {
   if (trace.messages === undefined) return undefined;
   const { messages } = trace;
@@ -98,8 +98,8 @@ export function worstOf(found: readonly (Verdict | Outcome)[]): number | undefin
 }
 
 /**
- * The worst turn of a run is the outcome of the run. The expectation at the index of a turn applies to it, or the common one when there are
- * none by turn. An expected turn that never came has no calls. A run without messages is one turn.
+ * The outcome of the worst turn is the outcome of the run. A turn has the expectation at its index, or the common one when there are none by turn. An expected turn
+ * that is missing has no calls. A run without messages is one turn.
  */
 export function outcomeByTurn(
   trace: AgentTrace,
@@ -144,7 +144,7 @@ function scoreOf(whole: Outcome): JsonObject {
   return whole.kind === 'scored' ? { score: whole.score } : { [whole.kind]: whole.kind === 'skipped' ? whole.reason : whole.error };
 }
 
-/** Parts count calls within their turn; within the run they are other ones. */
+/** Converts parts from indices within a turn to indices within the run. */
 function partsInWhole(
   { parts = [] }: Extract<Outcome, { readonly kind: 'scored' }>,
   turn: AgentTrace | undefined,
@@ -157,7 +157,7 @@ function partsInWhole(
   });
 }
 
-/** Places of the messages of each group. What the user says opens a group, which is one as soon as the assistant answers. */
+/** Message indices of each group. A user message opens a group, which counts once the assistant answers. */
 function places(messages: readonly TraceMessage[], grouping: TurnGrouping): readonly (readonly number[])[] {
   const groups: number[][] = [];
   let before: number[] = [];
@@ -191,7 +191,7 @@ function turnTrace(trace: AgentTrace, messages: readonly TraceMessage[], own: re
   };
 }
 
-/** What is known of the run as a whole, and of no turn, is left out: its answer, times, tokens, model calls and documents. */
+/** Leaves out what is known only of the whole run: answer, times, tokens, model calls, documents. */
 function withoutWhole(trace: AgentTrace): AgentTrace {
   const {
     input: _input,

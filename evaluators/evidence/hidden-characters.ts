@@ -1,33 +1,32 @@
 /**
- * Characters that a person does not see and a model reads: zero-width signs, marks of direction, tags, control characters, and
- * variation selectors where nothing varies. Those that writing needs stay: joiners in emoji and in scripts that join, flags, and
- * selectors behind what they vary.
+ * Characters that people do not see but models read: zero-width characters, directional marks, tags, control characters, and variation selectors without effect.
+ * Those required by writing are kept: joiners in emoji and joining scripts, flags, and effective selectors.
  */
 
 export type HiddenKind = 'zero_width' | 'direction' | 'tag' | 'control' | 'variation_selector';
 
 export interface HiddenRun {
   readonly kind: HiddenKind;
-  /** Index of its first code unit. */
+  /** Index in UTF-16 units. */
   readonly at: number;
-  /** Hidden characters side by side, of whatever kinds. */
+  /** Number of adjacent hidden characters. */
   readonly count: number;
-  /** In code units. */
+  /** Length in UTF-16 units. */
   readonly length: number;
 }
 
-/** Hidden characters side by side that are written out one by one; of longer runs the rest is a number. */
+/** Limit of adjacent characters that are written out; the rest becomes a number. */
 const writtenMax = 64;
 
 const RUNS = /(?:(?![\n\t])[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2028\u2029\ufff9-\ufffb])+/gu;
 const FLAG =
   /^\u{1f3f4}(?:\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f})/u;
-/** Scripts in which a joiner or a non-joiner between two letters is spelling. */
+/** Scripts in which a joiner or non-joiner between letters is part of the spelling. */
 const JOINING =
   /[\p{sc=Arabic}\p{sc=Syriac}\p{sc=Mongolian}\p{sc=Nko}\p{sc=Devanagari}\p{sc=Bengali}\p{sc=Gurmukhi}\p{sc=Gujarati}\p{sc=Oriya}\p{sc=Tamil}\p{sc=Telugu}\p{sc=Kannada}\p{sc=Malayalam}\p{sc=Sinhala}\p{sc=Khmer}]/u;
 const PICTURE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]/u;
 
-/** The text with every hidden character written as `<U+200B>`. Line ends of two characters become one. Takes time in proportion to the text. */
+/** Writes hidden characters as `<U+200B>`, and CRLF as one line end. Takes linear time. */
 export function revealed(text: string): string {
   const lines = text.replaceAll('\r\n', '\n');
   return lines.replaceAll(RUNS, (run: string, at: number) =>
@@ -40,14 +39,14 @@ export function revealed(text: string): string {
   );
 }
 
-/** The text without hidden characters, as a model reads it that passes over them. */
+/** Removes hidden characters, as a model may ignore them. */
 export function withoutHidden(text: string): string {
   return text.replaceAll(RUNS, (run: string, at: number) =>
     [...run].filter((sign, nth, all) => isSpelling(text, at, all, nth) || isLineEnd(text, sign, at)).join(''),
   );
 }
 
-/** The runs of hidden characters, the first `runsMax` of them. */
+/** The first `runsMax` sequences of hidden characters. */
 export function hiddenRuns(text: string, runsMax: number): readonly HiddenRun[] {
   const found: HiddenRun[] = [];
   for (const match of text.matchAll(RUNS)) {
@@ -61,7 +60,7 @@ export function hiddenRuns(text: string, runsMax: number): readonly HiddenRun[] 
   return found;
 }
 
-/** What stays is left where it is; the rest is written out, within the limit. */
+/** Keeps characters of the spelling and writes out the others, up to the limit. */
 function written(hidden: readonly string[], run: string, text: string, at: number): string {
   if (hidden.length === 0) return run;
   const signs = [...run];
@@ -90,7 +89,7 @@ function isLineEnd(text: string, sign: string, at: number): boolean {
   return sign === '\r' && text[at + 1] === '\n';
 }
 
-/** Whether the sign at this place of a run belongs to the letters or the picture beside it. */
+/** Whether the character belongs to the adjacent letters or emoji. */
 function isSpelling(text: string, at: number, run: readonly string[], nth: number): boolean {
   const sign = run[nth] ?? '';
   const code = sign.codePointAt(0) ?? 0;
@@ -102,13 +101,13 @@ function isSpelling(text: string, at: number, run: readonly string[], nth: numbe
   if (code !== 0x200c && code !== 0x200d) return false;
   const isAlone = run.length === 1 && nth === 0;
   if (isAlone && JOINING.test(before) && JOINING.test(after)) return true;
-  // A picture, perhaps with its selector, and the picture that is joined to it.
+  // An emoji, possibly with its selector, and the emoji joined to it.
   return (
     code === 0x200d && (isAlone || (nth === 1 && run.length === 2 && run[0] === '\ufe0f')) && PICTURE.test(before) && PICTURE.test(after)
   );
 }
 
-/** Whether a character has variants that this selector chooses from. */
+/** Whether this selector has an effect on the character. */
 function varies(base: string, selector: number): boolean {
   if (selector === 0xfe0e || selector === 0xfe0f) return /[\p{Emoji}\p{Extended_Pictographic}]/u.test(base);
   if (selector === 0xfe00 && /\p{Sm}/u.test(base)) return true;

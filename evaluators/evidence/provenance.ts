@@ -1,6 +1,6 @@
 /**
- * Where the values of arguments come from: the input, the system prompt or the result of an earlier call. The search is literal up to
- * case and white space. Calls of one model turn do not see each other's results.
+ * Sources of argument values: the input, the system prompt, or the result of an earlier call. The search is literal except for case and white space. Calls of one
+ * model turn do not know each other's results.
  */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, parseJsonContainer, type JsonValue } from '../../src/model/json.ts';
@@ -9,31 +9,31 @@ import { singleSpaced } from '../explain/explanation.ts';
 
 export interface Traced {
   readonly placed: PlacedCall;
-  /** Values in the arguments; true, false, null and empty values need no source and are not counted. */
+  /** Number of values; true, false, null and empty values need no source and do not count. */
   readonly values: number;
   readonly ungrounded: readonly UngroundedValue[];
-  /** A value of its arguments stands within words at too many places to be searched for to the end. */
+  /** True: a value occurs within words too often to be searched to the end. */
   readonly isUnsearched: boolean;
 }
 
 export interface UngroundedValue {
-  /** Members and indexes, written with dots. */
+  /** Member names and indices, separated by dots. */
   readonly path: string;
   readonly value: string;
 }
 
-/** Characters of all sources, and what searching them for every different value may cost. */
+/** Limits of UTF-16 units in all sources, and of the cost of searching all different values. */
 const sourceCharsMax = 2_000_000;
 const searchedCharsMax = 200_000_000;
-/** Steps over places where a value stands within a word, for all values of a run. */
+/** Limit of steps over occurrences within words, for all values of a run. */
 const touchedStepsMax = 20_000_000;
-/** Steps of one such place, beside the characters of the value. */
+/** Steps per such occurrence, beside the units of the value. */
 const touchedPlaceSteps = 20;
 
 const NUMBER = /^-?\d{1,15}(?:\.\d+)?$/;
 const THOUSANDS = /\d,\d{3}/;
 
-/** Undefined: the run is too large to be searched. The list holds only calls with arguments. */
+/** `undefined` when the run is too large to search. Contains only calls with arguments. */
 export function tracedCalls(trace: AgentTrace, calls: readonly PlacedCall[]): readonly Traced[] | undefined {
   const sources = sourcesOf(trace);
   if (sources === undefined) return undefined;
@@ -42,14 +42,14 @@ export function tracedCalls(trace: AgentTrace, calls: readonly PlacedCall[]): re
     return values === undefined ? [] : [{ placed, values }];
   });
   const { text, knownTo } = sources;
-  /** Every value once, and how far it is searched for: as far as the last call that sends it knew the text. */
+  /** Distinct values, and the position up to which each is searched: what the last call with it knew. */
   const until = new Map<string, number>();
   for (const { placed, values } of wanted)
     for (const { value } of values) until.set(value, Math.max(until.get(value) ?? 0, knownTo[placed.index] ?? 0));
   if (until.size * text.length > searchedCharsMax) return undefined;
   const numbers = [...until.keys()].some((value) => NUMBER.test(value)) ? numbersIn(text) : new Map<number, number>();
   const work = { steps: touchedStepsMax };
-  // The long ones first: a letter that stands within every word keeps no other value from being searched.
+  // Long values first: a letter that occurs in every word does not exclude other values.
   const longestFirst = [...until].toSorted(([one], [other]) => other.length - one.length);
   const first = new Map(longestFirst.map(([value, to]) => [value, firstPlace(text.slice(0, to), numbers, value, work)]));
   return wanted.map(({ placed, values }) => {
@@ -64,7 +64,7 @@ export function tracedCalls(trace: AgentTrace, calls: readonly PlacedCall[]): re
   });
 }
 
-/** A source was cut short: what is not found in the rest of it may have stood in what is missing. */
+/** A source was truncated, so a missing value may occur in the lost part. */
 export function lacksSources({ truncated, toolCalls }: AgentTrace): boolean {
   return (
     truncated?.some((part) => part === 'input' || part === 'system_prompt') === true ||
@@ -73,9 +73,9 @@ export function lacksSources({ truncated, toolCalls }: AgentTrace): boolean {
 }
 
 interface Sources {
-  /** All sources in order. */
+  /** All sources, concatenated in order. */
   readonly text: string;
-  /** By call, up to where the text was known when it was asked for. */
+  /** By call: end of the text that was known at its request. */
   readonly knownTo: readonly number[];
 }
 
@@ -93,14 +93,14 @@ function sourcesOf({ systemPrompt = '', input = '', toolCalls }: AgentTrace): So
   return { text, knownTo };
 }
 
-/** Undefined: the spans carry no arguments of this call. What was sent but is no object is one value. */
+/** `undefined` when the spans carry no arguments of the call. Arguments that are no object are one value. */
 function argumentValues({ call }: PlacedCall): readonly UngroundedValue[] | undefined {
   if (call.arguments === undefined || call.arguments === null)
     return call.argumentsText === undefined ? undefined : [{ path: '', value: plain(call.argumentsText) }];
   return leavesOf(call.arguments);
 }
 
-/** Texts and numbers in a value that are not blank. */
+/** Non-blank strings and numbers in a value. */
 function leavesOf(whole: JsonValue): readonly UngroundedValue[] {
   const leaves: UngroundedValue[] = [];
   const open: { readonly path: string; readonly value: JsonValue }[] = [{ path: '', value: whole }];
@@ -116,7 +116,7 @@ function leavesOf(whole: JsonValue): readonly UngroundedValue[] {
   return leaves;
 }
 
-/** Texts and numbers in a source, with the names of members, and what a text holds as JSON. */
+/** Strings and numbers in a source, member names and JSON in strings included. */
 function plainTexts(source: JsonValue): string[] {
   const texts: string[] = [];
   const open: JsonValue[] = [typeof source === 'string' ? (parseJsonContainer(source) ?? source) : source];
@@ -136,13 +136,13 @@ function isLeaf(value: JsonValue): value is string | number | bigint {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** Thousands are written with commas by people and without by programs. */
+/** Removes thousands separators, which people write and programs do not. */
 function plain(text: string): string {
   const bare = singleSpaced(text.toLowerCase()).trim();
   return THOUSANDS.test(bare) ? bare.replaceAll(/(?<=\d),(?=\d{3}(?!\d))/g, '') : bare;
 }
 
-/** Where each number stands first. */
+/** First position of each number. */
 function numbersIn(text: string): ReadonlyMap<number, number> {
   const numbers = new Map<number, number>();
   for (const { 0: digits, index } of text.matchAll(/\d+(?:\.\d+)?/g)) {
@@ -152,7 +152,7 @@ function numbersIn(text: string): ReadonlyMap<number, number> {
   return numbers;
 }
 
-/** A text counts where no letter or digit touches it; a number wherever the same number stands. NaN: the steps ended before the place was found. */
+/** A string must stand between non-alphanumeric characters; a number matches any notation. NaN when the steps end first. */
 function firstPlace(text: string, numbers: ReadonlyMap<number, number>, value: string, work: { steps: number }): number {
   const number = (NUMBER.test(value) ? numbers.get(Number(value)) : undefined) ?? Infinity;
   let at = text.indexOf(value);

@@ -1,4 +1,4 @@
-/** What was retrieved in a run: the documents of its retrievers, or the results of tools that are named as such. */
+/** Retrieved content of a run: documents of its retrievers, or results of named tools. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { SpanId } from '../../src/model/ids.ts';
 import { isJsonArray, isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../../src/model/json.ts';
@@ -16,10 +16,10 @@ export interface Retrieved {
 
 export type Found = { readonly kind: 'found'; readonly documents: readonly Retrieved[] } | Skipped;
 
-/** Members of a result under which lists of documents stand. */
+/** Members of a result that hold lists of documents. */
 const listNames = ['documents', 'results'] as const;
 
-/** With names of tools: what these returned, and nothing else. */
+/** When `tools` names tools, only their results count. */
 export function retrievedIn(trace: AgentTrace, tools: readonly string[]): Found {
   const found = tools.length === 0 ? documentsOf(trace) : resultsOf(trace, tools);
   if (found.kind === 'skipped' || found.documents.length > 0) return found;
@@ -72,7 +72,7 @@ function resultsOf(trace: AgentTrace, tools: readonly string[]): Found {
   return { kind: 'found', documents };
 }
 
-/** A list is a document an entry, as is the one list that an object has under a usual name; anything else is one document. */
+/** A list, or the only list under a usual name, holds one document per entry; any other result is one document. */
 function partsOf(result: JsonValue): readonly JsonValue[] {
   if (result === null) return [];
   if (isJsonArray(result)) return result;

@@ -26,7 +26,7 @@ import { callName, count, quoted, someOf } from '../explain/explanation.ts';
 
 export type On = 'final_response' | 'input' | { readonly tool?: string; readonly retriever?: true; readonly subAgent?: string };
 
-/** The rows that every such evaluator has behind its own options. */
+/** Options that every such evaluator appends to its own. */
 export const targetOptions = {
   on: option<On>(
     {
@@ -53,16 +53,16 @@ export const targetOptions = {
 
 export type TargetOptions = OptionsOf<typeof targetOptions>;
 
-/** What a check finds about one value. */
+/** The result of a check of one value. */
 export interface Finding {
-  /** 0..1 */
+  /** From 0 to 1. */
   readonly score: Rational;
-  /** The rest of a sentence that begins with the name of the target. */
+  /** The rest of a sentence after the name of the target. */
   readonly says: string;
   readonly details: JsonObject;
 }
 
-/** Characters of one value as text; longer ones are not scored. */
+/** Limit of UTF-16 units of a value as text; longer values are not scored. */
 export const valueCharsMax = 500_000;
 
 interface Target {
@@ -74,7 +74,7 @@ interface Target {
 
 type Found = { readonly kind: 'found'; readonly targets: readonly Target[]; readonly what: string } | Skipped;
 
-/** The values that `checked` takes, for checks that prepare something for all of them first. */
+/** The values for `checked`, for checks that prepare all of them first. */
 export function targetValues(
   trace: AgentTrace,
   options: TargetOptions,
@@ -84,7 +84,7 @@ export function targetValues(
   return found.kind === 'skipped' ? found : { kind: 'found', values: found.targets.map(({ value }) => value) };
 }
 
-/** Checks each target; several give the mean, with a part for each call. */
+/** Checks each target. Several targets give the mean, with a part per call. */
 export function checked(trace: AgentTrace, options: TargetOptions, check: (value: JsonValue) => Finding | Skipped): Outcome {
   const found = withinLength(targetsOf(trace, options));
   if (found.kind === 'skipped') return found;
@@ -97,7 +97,7 @@ export function checked(trace: AgentTrace, options: TargetOptions, check: (value
   return verdict(judged, options.on, found.what);
 }
 
-/** What is prepared elsewhere costs a question each. */
+/** Limits the number of targets when each costs a question. */
 function withinNumber(found: Found, { toolCallsMax }: EvaluationContext): Found {
   if (found.kind === 'skipped' || found.targets.length <= toolCallsMax) return found;
   return skipped(
@@ -179,7 +179,7 @@ function single(name: string, value: JsonValue): Found {
   return { kind: 'found', targets: [{ name, value }], what: 'values' };
 }
 
-/** A call that failed gave null. */
+/** A failed call counts as null. */
 function outputsOf(trace: AgentTrace, tool: string, what: string): Found {
   const calls = executedCalls(trace).filter(({ call }) => sameTool(tool, call.name));
   if (calls.length === 0) return notCarried(trace) ?? skipped('no_such_target', `No call of ${quoted(tool)} ran in this run.`);
@@ -200,7 +200,7 @@ function outputsOf(trace: AgentTrace, tool: string, what: string): Found {
   };
 }
 
-/** Only what came back through a tool is known of a sub-agent here; its own run is scored for itself. */
+/** The outputs of a sub-agent that came back through a tool; its own run is scored separately. */
 function subAgentOutputs(trace: AgentTrace, name: string): Found {
   const tool = trace.subAgents.find(({ agent, viaTool }) => agent === name && viaTool !== undefined)?.viaTool;
   if (tool === undefined) return skipped('no_such_target', `No sub-agent ${quoted(name)} that was called as a tool is in this run.`);

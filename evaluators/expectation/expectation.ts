@@ -1,4 +1,4 @@
-/** The wire form of what is expected of a run: `expect` in the configuration, and the attribute `tracejury.expected`. It is read and written here. */
+/** Reads and writes the wire form of an expectation: `expect` in the configuration, and the attribute `tracejury.expected`. */
 import { snakeCase } from '../configuration/define.ts';
 import type { Fault, ExpectedPart, JsonSchema } from '../evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
@@ -6,12 +6,12 @@ import { readExpectedMessages } from './messages.ts';
 import type { Expectation, ExpectedToolCall, ExpectedToolOutput, ExpectedCount, ExpectedMessage } from '../../src/model/expectation.ts';
 
 interface ReadExpectation {
-  /** What could be read. A member with a fault anywhere in it is left out whole: part of a list would expect something else. */
+  /** The readable members. A member with a fault is left out whole, as a partial list would expect something else. */
   readonly expectation: Expectation;
   readonly faults: readonly Fault[];
 }
 
-/** What an expectation may hold. */
+/** The members of an expectation. */
 export const expectationNames = [
   'tool_calls',
   'tool_outputs',
@@ -27,7 +27,7 @@ export const expectationNames = [
   'by_turn',
 ] as const;
 
-/** Entries of one list. */
+/** Limit of entries per list. */
 const entriesMax = 1_000;
 
 export function readExpectation(value: JsonValue): ReadExpectation {
@@ -77,7 +77,7 @@ function listOf<Item>(
   });
 }
 
-/** Null: nothing is expected of the turn. */
+/** Null: the turn has no expectation. */
 function turn(value: JsonValue, path: Path, faults: Fault[]): Expectation {
   const read = value === null ? { expectation: {}, faults: [] } : readExpectation(value);
   faults.push(
@@ -138,14 +138,14 @@ function text(value: JsonValue, path: Path, faults: Fault[]): string | undefined
   return undefined;
 }
 
-/** One text or several. */
+/** One or several texts. */
 function contextTexts(value: JsonValue, faults: Fault[]): readonly string[] | undefined {
   if (typeof value !== 'string') return listOf(value, ['context'], faults, text);
   const one = text(value, ['context'], faults);
   return one === undefined ? undefined : [one];
 }
 
-/** One text or several; a text may be empty. */
+/** One or several texts, which may be empty. */
 function searchText(value: JsonValue, path: Path, faults: Fault[]): string | readonly string[] | undefined {
   if (typeof value === 'string') return value;
   if (isJsonArray(value) && value.length > 0 && value.length <= entriesMax && value.every((one) => typeof one === 'string')) return value;
@@ -153,12 +153,12 @@ function searchText(value: JsonValue, path: Path, faults: Fault[]): string | rea
   return undefined;
 }
 
-/** The member, unless there is nothing to put there. */
+/** The member; nothing when it has no value. */
 function optional<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
   return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: Value });
 }
 
-/** Whether an expectation states the part. An empty list expects nothing, but no tool call at all is something to expect. */
+/** Whether an expectation states a part. An empty list states nothing, except that no tool is to be called. */
 const isStated: { readonly [part in ExpectedPart]: (expected: Expectation) => boolean } = {
   tool_calls: ({ toolCalls }) => toolCalls !== undefined,
   'tool_calls.arguments': ({ toolCalls = [] }) => toolCalls.some((call) => call.arguments !== undefined),
@@ -178,17 +178,17 @@ const isStated: { readonly [part in ExpectedPart]: (expected: Expectation) => bo
 
 export const expectedParts = Object.keys(isStated) as readonly ExpectedPart[];
 
-/** In the order of the table: a part stands before what refines it. */
+/** In table order: a part precedes its refinements. */
 export function statedParts(expected: Expectation): readonly ExpectedPart[] {
   return expectedParts.filter((part) => isStated[part](expected));
 }
 
-/** The part that this one refines, as the arguments of calls refine the calls. */
+/** The part that this one refines; arguments refine calls. */
 export function refinedPart(part: ExpectedPart): ExpectedPart | undefined {
   return part.startsWith('tool_calls.') ? 'tool_calls' : undefined;
 }
 
-/** A schema without members takes whatever is expected of the run. */
+/** A schema without members accepts every part. */
 export function schemaParts(schema: JsonSchema | undefined): readonly ExpectedPart[] {
   if (schema === undefined) return [];
   const properties = member(schema, 'properties');
@@ -202,17 +202,17 @@ type CountRange = Omit<ExpectedCount, 'name'>;
 const comparators = ['=', '==', '!=', '>', '>=', '<', '<='] as const;
 type Comparator = (typeof comparators)[number];
 
-/** What one count may be besides a plain number. */
+/** Forms of a count besides a plain number. */
 const countForms: readonly JsonSchema[] = [
   { type: 'string', pattern: '^\\s*(==?|!=|>=?|<=?)?\\s*-?\\d{1,9}\\s*$' },
   { type: 'array', minItems: 2, maxItems: 2, prefixItems: [{ enum: [...comparators] }, { type: 'integer' }] },
   { type: 'object', additionalProperties: false, minProperties: 1, properties: { min: { type: 'integer' }, max: { type: 'integer' } } },
 ];
 
-/** What one count may be; `readCount` says what is wrong with one. */
+/** Schema of a count; `readCount` names its faults. */
 export const countSchema: JsonSchema = { anyOf: [{ type: 'integer' }, ...countForms] };
 
-/** The same where a number that nothing can have is a mistake. */
+/** The same for options, where an impossible number is a fault. */
 export const timesSchema: JsonSchema = { anyOf: [{ type: 'integer', minimum: 0 }, ...countForms] };
 
 const toolsMax = 1_000;
@@ -229,7 +229,7 @@ function readCounts(value: JsonValue, path: Fault['path'], faults: Fault[]): rea
   });
 }
 
-/** The range, or what is wrong, in words. */
+/** The range, or the fault in words. */
 export function readCount(value: JsonValue): CountRange | string {
   if (typeof value === 'number') return rangeOf('=', value);
   if (typeof value === 'string') {
@@ -250,7 +250,7 @@ export function isWithin(count: number, { least, most, not }: CountRange): boole
   return (least === undefined || count >= least) && (most === undefined || count <= most) && count !== not;
 }
 
-/** The range as a person reads it: `2`, `at least 1`, `1 to 3`. */
+/** The range in words: `2`, `at least 1`, `1 to 3`. */
 export function rangeText({ least, most, not }: CountRange): string {
   if (not !== undefined) return `any number but ${not}`;
   if (least !== undefined && most !== undefined) return least === most ? String(least) : `${least} to ${most}`;
@@ -282,7 +282,7 @@ function isComparator(value: JsonValue | undefined): value is Comparator {
   return comparators.some((one) => one === value);
 }
 
-/** How each member is written; what it is called follows from its name. */
+/** Writers of the members; the wire name follows from the name. */
 const writers: { readonly [Name in keyof Expectation]-?: (expectation: Expectation) => JsonValue | undefined } = {
   toolCalls: ({ toolCalls }) => toolCalls?.map(writtenTool),
   toolOutputs: ({ toolOutputs }) => toolOutputs?.map(writtenTool),
@@ -302,7 +302,7 @@ export function writtenExpectation(expectation: Expectation): JsonObject {
   const names = Object.keys(expectation) as readonly (keyof Expectation)[];
   return Object.fromEntries(
     names.flatMap((name) => {
-      // A name that is none of ours is passed on, so that whoever reads it says so.
+      // Keeps unknown members, so that the reader reports them.
       const written = Object.hasOwn(writers, name) ? writers[name](expectation) : null;
       return written === undefined ? [] : [[snakeCase(name), written] as const];
     }),

@@ -10,7 +10,7 @@ import type { ExpectedMessage, ExpectedToolCall } from '../../src/model/expectat
 export interface ReadMessages {
   readonly messages: readonly TraceMessage[];
   readonly toolCalls: readonly ToolCall[];
-  /** Results that answer none of the calls. */
+  /** Results without a call. */
   readonly orphanResults: number;
   /** Texts beside calls. */
   readonly reasoningSteps: readonly string[];
@@ -19,11 +19,11 @@ export interface ReadMessages {
   readonly faults: readonly Fault[];
 }
 
-/** Longer conversations, and ones with more calls, are refused: to find the call that a result answers, calls are searched one by one. */
+/** Limits of messages and calls, as matching results to calls is a linear search. */
 const messagesMax = 5_000;
 const callsMax = 5_000;
 
-/** A call whose result is not found yet. */
+/** A call that waits for its result. */
 interface PendingCall {
   readonly call: ToolCall;
   /** Index of the message that requests it. */
@@ -78,7 +78,7 @@ function listed(value: JsonValue, faults: Fault[]): readonly JsonValue[] {
   return [];
 }
 
-/** The text of a content: as it is, or the text parts of a list together. Undefined: there is none. */
+/** The text of a content, or of the text parts of a list; `undefined` when there is none. */
 function textOf(content: JsonValue | undefined): string | undefined {
   if (typeof content === 'string') return content;
   if (!isJsonArray(content)) return undefined;
@@ -89,7 +89,7 @@ function textOf(content: JsonValue | undefined): string | undefined {
   return texts.length === 0 ? undefined : texts.join('');
 }
 
-/** Adds the calls of a message to those before it, and gives their places among them. */
+/** Appends the calls of a message and returns their indices. */
 function requestedBy(message: JsonObject, at: number, pending: PendingCall[], faults: Fault[]): readonly number[] {
   const given = givenCalls(message, at, callsMax - pending.length, faults);
   const calls: number[] = [];
@@ -122,7 +122,7 @@ function callOf(given: JsonObject, turn: number): ToolCall | undefined {
   return typeof id === 'string' && id !== '' ? { name, id, ...sent, executed: false, turn } : { name, ...sent, executed: false, turn };
 }
 
-/** No text and the word null are no arguments; what is not an object is kept as text. */
+/** Empty text and `null` mean no arguments; other values that are no object stay text. */
 function sentArguments(sent: JsonValue | undefined): Pick<ToolCall, 'arguments' | 'argumentsText'> {
   if (isJsonObject(sent)) return { arguments: sent };
   if (sent === undefined || sent === null) return { arguments: {} };
@@ -146,7 +146,7 @@ function answerOf(message: JsonObject, at: number): ToolAnswer {
   };
 }
 
-/** Gives each answer to its call; a later answer with the same id replaces an earlier one. Returns how many answer no call. */
+/** Assigns answers to calls; a later answer with the same id wins. Returns the number of answers without a call. */
 function withAnswers(pending: readonly PendingCall[], answers: readonly ToolAnswer[]): number {
   const byId = Map.groupBy(pending, ({ call }) => call.id);
   let orphans = 0;
@@ -158,7 +158,7 @@ function withAnswers(pending: readonly PendingCall[], answers: readonly ToolAnsw
   return orphans;
 }
 
-/** The latest call before the answer, else the first after it: an id may be used again in a later turn. */
+/** The latest call before the answer, else the first after it, as ids may repeat in later turns. */
 function latest(pending: readonly PendingCall[], at: number): PendingCall | undefined {
   return pending.findLast((one) => one.at < at) ?? pending[0];
 }
@@ -178,7 +178,7 @@ function withAnswer({ call, answer }: PendingCall): ToolCall {
   };
 }
 
-/** What `expect.messages` may hold. */
+/** Schema of `expect.messages`. */
 export const expectedMessagesSchema: JsonSchema = {
   type: 'array',
   maxItems: 5000,
@@ -191,7 +191,7 @@ export function readExpectedMessages(value: JsonValue, path: Fault['path'], faul
   const { messages, toolCalls, faults: found } = readMessages(value);
   for (const fault of found) faults.push({ ...fault, path: [...path, ...fault.path] });
   return messages.map(({ role, calls }, at) => {
-    // One message's calls stand together, in its order.
+    // The calls of a message are adjacent, in its order.
     const asked = calls.length === 0 ? [] : toolCalls.slice(calls[0], (calls.at(-1) ?? -1) + 1);
     if (asked.some((call) => call.arguments === null))
       faults.push({ path: [...path, at, 'tool_calls'], problem: 'has arguments that are not a JSON object' });
@@ -211,7 +211,7 @@ function writtenCalls(value: JsonValue, at: number): readonly JsonValue[] {
   return isJsonArray(calls) ? calls : [];
 }
 
-/** The result stands in a message of the role `tool`, or else in the call itself under `result`. */
+/** The result is in a message of the role `tool`, or in the call under `result`. */
 function expectedCall({ name, arguments: sent, executed, result: returned }: ToolCall, written: JsonValue | undefined): ExpectedToolCall {
   const result = executed ? returned : isJsonObject(written) ? member(written, 'result') : undefined;
   return { name, arguments: sent ?? {}, ...(result === undefined ? {} : { result }) };

@@ -1,19 +1,19 @@
-/** Pieces of the one sentence in which a verdict explains itself. */
+/** Parts of the sentence that explains a verdict. */
 import type { PlacedCall } from '../evidence/calls.ts';
 
-/** Foreign text in a sentence is cut here. */
+/** Limit of quoted foreign text. */
 const quotedMax = 80;
-/** The explanation of a judge is cut here. */
+/** Limit of a judge's explanation. */
 const explanationMax = 300;
-/** Culprits named in a sentence; the details name more. */
+/** Limit of items in a sentence; details list more. */
 export const listedMax = 3;
 
-/** A call as a person counts it: the first is call 1. */
+/** The name of a call with its number, from 1. */
 export function callName({ index, call }: PlacedCall): string {
   return `${toolName(call)} (call ${index + 1})`;
 }
 
-/** As a piece of a sentence. */
+/** The name of a tool, quoted for a sentence. */
 export function toolName({ name }: PlacedCall['call']): string {
   return name.trim() === '' ? 'a call without a name' : cut(singleSpaced(name));
 }
@@ -22,18 +22,18 @@ export function quoted(text: string): string {
   return `"${cut(singleSpaced(text))}"`;
 }
 
-/** The explanation of a judge as the rest of a sentence: without line breaks and the full stop at its end. */
+/** A judge's explanation as the rest of a sentence, without line breaks and final full stop. */
 export function briefExplanation(text: string): string {
   return cut(singleSpaced(text.trim()).replace(/[.!;:,\s]+$/, ''), explanationMax);
 }
 
-/** The first few items, and how many more there are of `total`. */
+/** The first items, and the number of further ones out of `total`. */
 export function listed(items: readonly string[], separator = ', ', total = items.length): string {
   const rest = total - listedMax;
   return items.slice(0, listedMax).join(separator) + (rest > 0 ? `${separator}and ${rest} more` : '');
 }
 
-/** As `listed`; only the first few are put into words. */
+/** As `listed`; formats only the listed items. */
 export function listedOf<Item>(items: readonly Item[], inWords: (item: Item) => string, separator = '; '): string {
   return listed(items.slice(0, listedMax).map(inWords), separator, items.length);
 }
@@ -49,7 +49,7 @@ export function someOf<Item>(
   return `${items.length} of ${total} ${items.length === 1 ? one : many}: ${listedOf(items, inWords, separator)}`;
 }
 
-/** The first few calls, and how many more there are. */
+/** The first calls, and the number of further ones. */
 export function listedCalls(calls: readonly PlacedCall[]): string {
   return listedOf(calls, callName, ', ');
 }
@@ -58,7 +58,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
-/** Half a character beyond 16 bits: a text without one has as many characters as code units. */
+/** A surrogate: a text without one has as many characters as UTF-16 units. */
 const SURROGATE = /[\ud800-\udfff]/;
 
 function cut(text: string, max = quotedMax): string {
@@ -69,10 +69,10 @@ function cut(text: string, max = quotedMax): string {
   return points.length > max ? `${points.slice(0, max - 1).join('')}…` : points.join('');
 }
 
-/** What is not single-spaced. Most texts are, and looking costs less than replacing. */
+/** Matches texts that are not single-spaced. The test is cheaper than a replacement, and most texts fail it. */
 const LOOSE = /\s\s|[^\S ]/;
 
-/** Every run of white space is one space. */
+/** Replaces every sequence of white space by one space. */
 export function singleSpaced(text: string): string {
   return LOOSE.test(text) ? text.replaceAll(/\s+/g, ' ') : text;
 }

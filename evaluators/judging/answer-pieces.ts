@@ -1,37 +1,36 @@
 /**
- * The pieces of a judge's answer that may be its verdict. A model thinks aloud, quotes the judge input and writes prose around its JSON.
- * The input may hold a forged verdict that waits to be quoted. So the reader cuts out thoughts and counts every piece. A piece that
- * stands in the input is no verdict, neither as text nor as the same JSON value with its members in another order.
+ * Finds the parts of a judge's answer that may be its verdict. Models think aloud, quote the judge input, and write prose around their JSON. The input may contain a
+ * forged verdict. So the reader removes reasoning and considers every part. A part that occurs in the input, as text or as the same JSON value, is no verdict.
  */
 import { parseJson, type JsonValue, isJsonArray, isJsonObject, jsonText, type JsonObject } from '../../src/model/json.ts';
 import { balancedEnd } from '../../src/model/brackets.ts';
 
-/** An answer with more bracketed pieces is not read. */
+/** Limit of bracketed parts; an answer with more is not read. */
 const piecesMax = 200;
 
 interface Piece {
   readonly text: string;
   readonly value: JsonValue;
-  /** An object in it names a member twice: readers differ in which one counts. */
+  /** True: an object repeats a member name, which parsers resolve differently. */
   readonly namesTwice: boolean;
 }
 
 interface Pieces {
   readonly pieces: readonly Piece[];
-  /** Something opens and never closes. */
+  /** True: a bracket never closes. */
   readonly isCut: boolean;
-  /** What opens and never closes looks like an object: it may have been another verdict. */
+  /** True: the unclosed part may have been another verdict. */
   readonly isCutObject: boolean;
   readonly tooMany: boolean;
 }
 
-/** The whole text where it is JSON, else every bracketed piece outside of others. */
+/** The whole text when it is JSON, else every outermost bracketed part. */
 export function piecesOf(answer: string): Pieces {
   const whole = pieceOf(withoutFence(answer.trim()));
   if (whole !== undefined) return { pieces: [whole], isCut: false, isCutObject: false, tooMany: false };
   const text = withoutThinking(answer);
   const { texts, stoppedAt, tooMany } = bracketed(text);
-  // A bracket of the prose that never closes hides no fenced block behind it.
+  // An unclosed bracket in prose does not hide a later code block.
   const fenced = stoppedAt === undefined ? [] : [...text.slice(stoppedAt).matchAll(FENCED)].map(([, inner = '']) => bracketed(inner));
   const all = [...texts, ...fenced.flatMap((one) => one.texts)];
   return {
@@ -71,19 +70,19 @@ function bracketed(text: string): { readonly texts: readonly string[]; readonly 
   return { texts, stoppedAt: undefined, tooMany: false };
 }
 
-/** Marks around thoughts: tags of reasoning models, the brackets of Magistral. */
+/** Marks of reasoning: tags of reasoning models, and brackets of Magistral. */
 const THOUGHT_MARK =
   /[<[]\s{0,3}(\/?)\s{0,3}(?:antml:)?(?:think|thinking|thought|thoughts|reasoning|reason|reflection|scratchpad|analysis|unused94)\s{0,3}(?:\s[^<>[\]]{0,200})?[>\]]/gi;
-/** Channels of the harmony format: only the final one is the answer. */
+/** Channels of the harmony format; only the final one is the answer. */
 const CHANNEL = /<\|channel\|>\s*([a-z]+)[^<]{0,200}(?:<\|constrain\|>[^<]{0,100})?<\|message\|>/gi;
 
-/** Thoughts go from the first mark to the last one that closes: what is quoted among them may hold such marks too. One that never closes goes to the end. */
+/** Removes reasoning from the first opening to the last closing mark, as quotes may contain marks. Unclosed reasoning extends to the end. */
 function withoutThinking(text: string): string {
   const final = finalChannel(text);
   const marks = [...final.matchAll(THOUGHT_MARK)];
   const close = marks.findLast(([, slash]) => slash === '/');
   const open = marks.find(([, slash]) => slash !== '/');
-  // Some servers give the closing mark alone.
+  // Some servers omit the opening mark.
   const from = open === undefined || (close !== undefined && close.index < open.index) ? 0 : open.index;
   const rest = close === undefined ? final : `${final.slice(0, from)}\n${final.slice(close.index + close[0].length)}`;
   const unclosed = [...rest.matchAll(THOUGHT_MARK)].find(([, slash]) => slash !== '/');
@@ -97,7 +96,7 @@ function finalChannel(text: string): string {
   return last === undefined ? '' : (text.slice(last.index + last[0].length).split(/<\|(?:end|return|start|channel)\|>/)[0] ?? '');
 }
 
-/** Of a text that parses. */
+/** Requires a text that parses. */
 function namesTwice(json: string): boolean {
   const open: (Set<string> | undefined)[] = [];
   for (let at = 0; at < json.length; at++) {
@@ -118,7 +117,7 @@ function namesTwice(json: string): boolean {
   return false;
 }
 
-/** Between a name and its colon. */
+/** Limit of white space between a name and its colon. */
 const blanksMax = 200;
 
 const words: { readonly [word: string]: string } = {
@@ -130,7 +129,7 @@ const words: { readonly [word: string]: string } = {
   None: 'null',
 };
 
-/** The same as strict JSON; undefined when a text in it never ends. Nothing that is missing is added: a cut text stays unreadable. */
+/** Converts lenient JSON to strict JSON; `undefined` when a string is unclosed. Adds nothing, so a truncated text stays invalid. */
 function relaxedText(text: string): string | undefined {
   let strict = '';
   let at = 0;
@@ -185,13 +184,13 @@ function endAfter(text: string, mark: string, from: number): number {
   return at === -1 ? text.length : at + mark.length;
 }
 
-/** Characters that the search for one answer's values compares. Nothing that is written for a judge to read comes near; what does counts as a quotation. */
+/** Limit of UTF-16 units compared per answer. An answer beyond it counts as a quotation. */
 const comparedMax = 20_000_000;
-/** Characters that one step of a comparison reads; the budget counts by step. */
+/** UTF-16 units per step of a comparison. */
 const stepChars = 64;
 const numberChars = 400;
 
-/** Written bare at the first piece. */
+/** Normalises the material lazily, at the first part. */
 export function quotedIn(material: readonly string[]): (text: string, value: JsonValue) => boolean {
   let texts: readonly string[] | undefined;
   let unquoted: readonly string[] | undefined;
@@ -210,7 +209,7 @@ interface Spent {
   chars: number;
 }
 
-/** Without what copying changes: white space, escapes, characters that nobody sees, and how prompts write those out. */
+/** Removes differences that copying causes: white space, escapes, hidden characters and their written form. */
 function bareText(text: string): string {
   return text
     .replaceAll(/\\+u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
@@ -221,7 +220,7 @@ function bareText(text: string): string {
     .toLowerCase();
 }
 
-/** Careless JSON has single quotes, or none around its keys. */
+/** Lenient JSON has single quotes, or keys without quotes. */
 function withoutQuotes(text: string): string {
   return text.replaceAll(/["'`]/g, '');
 }
@@ -230,7 +229,7 @@ function unquotedText(text: string): string {
   return withoutQuotes(bareText(jsonText(text)));
 }
 
-/** A value whose texts are written bare and without quotes. */
+/** A value whose strings are normalised and without quotes. */
 type BareValue = string | number | bigint | readonly BareValue[] | ReadonlyMap<string, BareValue>;
 
 function bareValue(value: JsonValue): BareValue {
@@ -251,7 +250,7 @@ function holdsValue(text: string, value: BareValue, spent: Spent): boolean {
   return false;
 }
 
-/** Where the value ends that begins here; undefined: another one does. */
+/** The end of the value if it begins here; else `undefined`. */
 function endOf(text: string, at: number, value: BareValue, spent: Spent): number | undefined {
   spent.chars++;
   if (spent.chars > comparedMax) return undefined;
@@ -304,7 +303,7 @@ function endOfObject(text: string, start: number, members: ReadonlyMap<string, B
   return closedAfter(text, at, '}', members.size);
 }
 
-/** Careless JSON has a comma before the bracket that closes. */
+/** Lenient JSON has trailing commas. */
 function closedAfter(text: string, at: number, close: string, entries: number): number | undefined {
   const end = entries > 0 && text[at] === ',' ? at + 1 : at;
   return text[end] === close ? end + 1 : undefined;

@@ -1,33 +1,33 @@
 /**
- * Reads the answer of a judge. Structured output makes most answers plain JSON in the requested schema. The reader forgives fences,
- * prose, a comma too many, and "true" for true. It never guesses a verdict that is not there.
+ * Reads a judge's answer. Structured output makes most answers plain JSON. The reader tolerates code fences, prose, trailing commas, and "true" for true. It never
+ * invents a verdict.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { piecesOf, quotedIn } from './answer-pieces.ts';
 import type { JsonSchema, Question } from '../evaluator.ts';
 import { canonicalText } from '../matching/equality.ts';
 
-/** Longer answers are not read: no question of ours asks for that much. */
+/** Longer answers are not read. */
 export const answerTextMax = 500_000;
 
 export type ReadAnswer =
   | {
       readonly kind: 'answered';
       readonly value: JsonValue;
-      /** Usable, but not all that was asked for, in words: worth one more try while there are tries left. */
+      /** The value is usable but incomplete, which justifies a retry. In words. */
       readonly fault?: string;
     }
   | { readonly kind: 'failed'; readonly error: string };
 
-/** How strictly an answer is read. What is left out is not required. */
+/** Strictness of reading; absent members require nothing. */
 interface Strictness {
-  /** Members that a schema does not name are refused. */
+  /** Rejects members that the schema does not name. */
   readonly membersOfSchema?: true;
-  /** The texts of the judge input: what stands in them is not its own verdict. */
+  /** Texts of the judge input; a verdict that occurs in them is a quote. */
   readonly material?: readonly string[];
 }
 
-/** The only verdict that there is: the whole text, or a piece of it. Two that differ are none. */
+/** The only verdict: the whole text or a part of it. Two different verdicts count as none. */
 export function readAnswer(
   text: string,
   schema: JsonSchema,
@@ -64,7 +64,7 @@ export function readAnswer(
   return { kind: 'answered', value: found.value, ...(fault === undefined ? {} : { fault }) };
 }
 
-/** Follows `fittedRoot`: a list or an entry alone stands for the object around it, and the list may have another name. */
+/** Follows `fittedRoot`: a bare list or entry stands for its object, and the list may have another name. */
 function surplusMember(value: JsonValue, schema: JsonSchema): string | undefined {
   const list = soleList(schema);
   if (list === undefined || (isJsonObject(value) && Object.hasOwn(value, list.name))) return surplusIn(value, schema, 'the answer');
@@ -79,7 +79,7 @@ function surplusMember(value: JsonValue, schema: JsonSchema): string | undefined
   );
 }
 
-/** Of the members that hold a list of such entries. */
+/** Names of members that hold a list of such entries. */
 function otherNames(value: JsonObject, items: JsonObject): readonly string[] {
   return Object.keys(value).filter((name) => {
     const one = member(value, name);
@@ -87,7 +87,7 @@ function otherNames(value: JsonObject, items: JsonObject): readonly string[] {
   });
 }
 
-/** Names of members that are no part of the schema are the judge's words, and perhaps the run's: they are not repeated. */
+/** Unknown member names may come from the run, so the fault does not repeat them. */
 function surplusIn(value: JsonValue, schema: JsonObject, path: string): string | undefined {
   const items = member(schema, 'items');
   if (isJsonArray(value) && isJsonObject(items)) return firstOf(value.entries(), ([at, item]) => surplusIn(item, items, `${path}[${at}]`));
@@ -114,7 +114,7 @@ type Fitted =
   | { readonly kind: 'fits'; readonly value: JsonValue; readonly faults: readonly string[] }
   | { readonly kind: 'misfit'; readonly problem: string };
 
-/** A bare list where an object around a list was asked, another name for that list, or its only item without it, are accepted. */
+/** Accepts a bare list, another name for the list, or its only entry in place of an object with one list. */
 function fittedRoot(value: JsonValue, schema: JsonSchema): Fitted {
   const list = soleList(schema);
   if (list === undefined || (isJsonObject(value) && Object.hasOwn(value, list.name))) return fitted(value, schema, 'the answer', true);
@@ -129,7 +129,7 @@ function fittedRoot(value: JsonValue, schema: JsonSchema): Fitted {
     : fitted(value, schema, 'the answer', true);
 }
 
-/** The member of an object schema that is its only list of objects. */
+/** The only member of an object schema that is a list of objects. */
 function soleList(schema: JsonSchema): { readonly name: string; readonly items: JsonObject } | undefined {
   const lists = Object.entries(propertiesOf(schema)).flatMap(([name, one]) => {
     const items = isJsonObject(one) && one['type'] === 'array' ? one['items'] : undefined;
@@ -138,7 +138,7 @@ function soleList(schema: JsonSchema): { readonly name: string; readonly items: 
   return lists.length === 1 ? lists[0] : undefined;
 }
 
-/** An entry that holds a verdict: a yes or no, or a label, under the name asked for. */
+/** An entry with a yes/no value or a label under the required name. */
 function isItem(value: JsonValue, schema: JsonObject): boolean {
   if (!isJsonObject(value)) return false;
   return Object.entries(propertiesOf(schema)).some(([name, one]) => {
@@ -162,8 +162,8 @@ function propertiesOf(schema: JsonObject): JsonObject {
 }
 
 /**
- * At the root a missing or wrong member makes the answer unusable. Inside a list it is a fault of that entry alone. The same holds among
- * several verdicts at the root when one of them is there.
+ * A missing or wrong member at the root makes the answer unusable. Inside a list it is a fault of that entry alone; likewise among several verdicts at the root when
+ * one of them is present.
  */
 function fitted(value: JsonValue, schema: JsonSchema, path: string, isRoot: boolean): Fitted {
   if (schema['type'] === 'object')
@@ -208,7 +208,7 @@ function fittedList(value: readonly JsonValue[], schema: JsonSchema, path: strin
   return { kind: 'fits', value: kept, faults };
 }
 
-/** true, 1, "1" and "true" are yes, their counterparts no; labels count without case and white space; a number may be written as text. Nothing is clamped. */
+/** Accepts 1, "1" and "true" as yes, and their opposites as no; labels ignore case and white space; numbers may be strings. Clamps nothing. */
 function coerced(value: JsonValue, schema: JsonObject): Fitted {
   const listed = member(schema, 'enum');
   if (isJsonArray(listed)) return labelled(value, listed);

@@ -1,6 +1,5 @@
 /**
- * What a judge sees of a run: blocks of bounded length, each with a mark whether a part of it was cut. A run that lacks the evidence is
- * skipped, and the judge is not called.
+ * The judge input: blocks of limited length, each marked when a part of it was cut. A run without the required evidence is skipped before the judge is called.
  */
 import type { AgentTrace, ToolCall, ToolDefinition } from '../../src/model/agent-trace.ts';
 import { jsonText, plainText, type JsonObject } from '../../src/model/json.ts';
@@ -24,27 +23,27 @@ export interface JudgeInput extends DataBlock {
   readonly isCut: boolean;
 }
 
-/** A text of the run between words of ours. */
+/** A text of the run between fixed words. */
 interface Piece {
   readonly before: string;
   readonly text: string;
   readonly after: string;
 }
 
-/** Characters of a name of a tool or a role. */
+/** Limit of a tool or role name. */
 const nameMax = 100;
-/** Earlier messages in the input. */
+/** Limit of earlier messages. */
 const messagesMax = 50;
-/** No piece is cut to less, however many there are. */
+/** Minimum length of a piece after cutting. */
 const pieceMin = 50;
-/** Characters of the mark of a cut. */
+/** Length reserved for the mark of a cut. */
 const markMax = 40;
 
 export function judgeInput(title: string, text: string): JudgeInput {
   return { title, text: cut(text, blockMax), isCut: text.length > blockMax };
 }
 
-/** Pieces in order, of which the longest are cut until all have room: none is lost behind a long one. */
+/** Joins pieces in order and shortens the longest until all fit, so none is lost behind a long one. */
 export function judgeInputPieces(title: string, pieces: readonly Piece[]): JudgeInput {
   const frame = pieces.reduce((total, { before, after }) => total + before.length + after.length + markMax, 0);
   const max = Math.max(
@@ -64,7 +63,7 @@ export function judgeInputPieces(title: string, pieces: readonly Piece[]): Judge
   return { ...whole, isCut: whole.isCut || pieces.some(({ text }) => text.length > max) };
 }
 
-/** The greatest length to cut to at which all of these lengths together keep within the room. */
+/** The greatest common limit under which all lengths fit into the room. */
 function evenMax(lengths: readonly number[], room: number): number {
   let left = room;
   for (const [at, length] of lengths.toSorted((a, b) => a - b).entries()) {
@@ -75,7 +74,7 @@ function evenMax(lengths: readonly number[], room: number): number {
   return Infinity;
 }
 
-/** Calls by their numbers in the run, each with what became of it. Those of one turn of the model did not know each other's results. */
+/** The calls with their numbers, results and errors. Calls of one model turn did not know each other's results. */
 export function judgeInputCalls(calls: readonly PlacedCall[], title = 'tool calls'): JudgeInput {
   return judgeInputPieces(
     title,
@@ -110,7 +109,7 @@ function became({ executed, error, result, truncated }: ToolCall): Omit<Piece, '
     : { before: 'returned: ', text: `${truncated.result} [cut before it was recorded]` };
 }
 
-/** Definitions with their descriptions, and with the parameters of those that `withSchema` holds for. */
+/** Tool definitions with descriptions, and with parameters when `withSchema` holds. */
 export function judgeInputDefinitions(
   definitions: readonly ToolDefinition[],
   withSchema: (name: string) => boolean,
@@ -126,12 +125,12 @@ export function judgeInputDefinitions(
   );
 }
 
-/** The system prompt and the messages before the last message of the user, as far as they are known. */
+/** The known system prompt and messages before the last user message. */
 export function judgeInputBefore(trace: AgentTrace): readonly JudgeInput[] {
   return [...(trace.systemPrompt === undefined ? [] : [judgeInput('system prompt', trace.systemPrompt)]), ...judgeInputHistory(trace)];
 }
 
-/** The newest messages before the last message of the user; no block when none is known. */
+/** The latest messages before the last user message; empty when unknown. */
 export function judgeInputHistory({ messages = [] }: AgentTrace): readonly JudgeInput[] {
   const last = messages.findLastIndex(({ role }) => role === 'user');
   const before = messages
@@ -144,7 +143,7 @@ export function judgeInputHistory({ messages = [] }: AgentTrace): readonly Judge
   return [{ ...block, isCut: block.isCut || before.length > messagesMax }];
 }
 
-/** Numbered from 1. */
+/** A list numbered from 1. */
 export function judgeInputList(title: string, texts: readonly string[]): JudgeInput {
   return judgeInputPieces(
     title,
@@ -156,9 +155,9 @@ export function named(name: string): string {
   return name.trim() === '' ? '(no name)' : cut(name.replaceAll(/\s+/g, ' '), nameMax);
 }
 
-/** Characters of one block of data. */
+/** Limit of one data block. */
 export const blockMax = 30_000;
-/** Characters of one result among the tool calls. */
+/** Limit of one result among the tool calls. */
 const resultMax = 2_000;
 
 export function callsText({ toolCalls }: AgentTrace): string {
@@ -186,7 +185,7 @@ export type Evidence = 'tool_calls' | 'tool_definitions' | 'input' | 'final_resp
 
 export const notAsked: JsonObject = { judge_called: false };
 
-/** Why the run cannot be judged; `undefined` when all of it is there, and whole. */
+/** Why the run cannot be judged; `undefined` when all evidence is present and whole. */
 export function lacking(trace: AgentTrace, context: EvaluationContext, wanted: readonly Evidence[]): Skipped | undefined {
   for (const one of wanted) {
     const lack = lacks[one](trace);
@@ -216,7 +215,7 @@ const lacks: { readonly [one in Evidence]: (trace: AgentTrace) => Skipped | unde
   },
 };
 
-/** A source of the arguments was cut short before the call: a value may have stood in the missing part. */
+/** Skips when a source of the arguments before the call was truncated, as a value may be in the lost part. */
 export function sourcesCut(trace: AgentTrace, { index }: PlacedCall): Skipped | undefined {
   if (!lacksSources({ ...trace, toolCalls: trace.toolCalls.slice(0, index) })) return undefined;
   return cutShort('the system prompt or the results, where arguments come from,', notAsked);
@@ -226,23 +225,23 @@ export function isEvidence(need: string): need is Evidence {
   return Object.hasOwn(lacks, need);
 }
 
-/** Empty where there is none. */
+/** Empty when there is none. */
 export function finalText({ finalResponse }: AgentTrace): string {
   return finalResponse === undefined || finalResponse === null ? '' : plainText(finalResponse);
 }
 
-/** Empty where there is none. */
+/** Empty when there is none. */
 export function inputText({ input = '' }: AgentTrace): string {
   return input;
 }
 
 interface Blocks {
   readonly data: readonly DataBlock[];
-  /** A block does not hold all that the run says. */
+  /** True: a block omits a part of the run. */
   readonly truncated: boolean;
 }
 
-/** A text that is cut already, such as the view of a run. */
+/** A text that is already cut, such as a run view. */
 interface CutText {
   readonly text: string;
   readonly truncated: boolean;
@@ -250,10 +249,10 @@ interface CutText {
 
 type Part = 'input' | 'final_response' | 'tool_calls';
 
-/** Of one tool definition. */
+/** Limit of one tool definition. */
 const definitionMax = 1_000;
 
-/** The first thing that is needed and not there. */
+/** The first missing evidence; `undefined` when nothing is missing. */
 export function lackingParts(trace: AgentTrace, context: EvaluationContext, parts: readonly Part[]): Skipped | undefined {
   const large = tooLarge(trace, context);
   if (large !== undefined) return large;
@@ -267,7 +266,7 @@ export function lackingParts(trace: AgentTrace, context: EvaluationContext, part
   return isCut ? cutShort('the input or the final response', notAsked) : undefined;
 }
 
-/** Blocks in their order; those without a text are left out. A text may be a view of the run, which is cut already. */
+/** Blocks in order, without empty ones. A run view is already cut. */
 export function blocksOf(given: { readonly [title: string]: string | CutText | undefined }): Blocks {
   return judgeInputBlocks(
     Object.entries(given).flatMap(([title, one]): readonly JudgeInput[] => {
@@ -283,7 +282,7 @@ export function judgeInputBlocks(blocks: readonly JudgeInput[]): Blocks {
   return { data: blocks.map(({ title, text }) => ({ title, text })), truncated: blocks.some(({ isCut }) => isCut) };
 }
 
-/** What the run is expected to do, as far as anybody says; undefined when nobody does. */
+/** The expected behaviour; `undefined` when no expectation states any. */
 export function expectedText({ tasks, constraints, output }: Expectation): string | undefined {
   const parts = [
     ...(tasks === undefined || tasks.length === 0 ? [] : [`Tasks:\n${numbered(tasks)}`]),
@@ -306,7 +305,7 @@ export function definitionsText({ toolDefinitions }: AgentTrace): string | undef
     .join('\n');
 }
 
-/** The mark in the details of a verdict on less than the whole run. */
+/** Marks verdicts on a part of the run in the details. */
 export function truncatedDetail(...marks: readonly boolean[]): { readonly truncated?: true } {
   return marks.includes(true) ? { truncated: true } : {};
 }

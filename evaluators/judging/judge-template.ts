@@ -1,6 +1,6 @@
 /**
- * A question as its author writes it: a text with `{{names}}` of parts of the run. Each name becomes a reference to a block. The reader never
- * sees the content of a block, so that no text of a run becomes a name.
+ * Reads a question template with `{{names}}` of parts of the run. Each name becomes a reference to a data block. The reader never sees the blocks, so a text of the
+ * run cannot become a name.
  */
 import type { AgentTrace, TruncatedPart } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
@@ -13,24 +13,24 @@ import { runView, type RunView } from './run-view.ts';
 import { quoted } from '../explain/explanation.ts';
 
 export interface TemplateFault {
-  /** Both from 1. */
+  /** Line and column from 1. */
   readonly line: number;
   readonly column: number;
   readonly problem: string;
 }
 
 export interface ReadTemplate {
-  /** The text, each name replaced by a reference to the block of that name. */
+  /** The text with names replaced by references to their blocks. */
   readonly instruction: string;
-  /** Each once, in the order in which they first stand there. */
+  /** Distinct names in order of appearance. */
   readonly names: readonly string[];
   readonly faults: readonly TemplateFault[];
 }
 
-/** Characters of a name and the blanks around it. */
+/** Limit of a name with surrounding blanks. */
 const nameMax = 60;
 
-/** One walk from the beginning to the end; `}}` without an opening is ordinary text, as in JSON. */
+/** Scans once. `}}` without an opening is ordinary text, as in JSON. */
 export function readTemplate(template: string, known: readonly string[]): ReadTemplate {
   const names: string[] = [];
   const faults: TemplateFault[] = [];
@@ -60,9 +60,9 @@ function placeOf(text: string, at: number): { readonly line: number; readonly co
 
 interface Source {
   readonly of: (trace: AgentTrace, expected: Expectation) => string | RunView | undefined;
-  /** Why a run without it is skipped. */
+  /** Skip reason when the part is missing. */
   readonly reason: SkipReason;
-  /** The part of a run that a limit may have cut. */
+  /** The part that a limit may have truncated. */
   readonly part?: TruncatedPart;
 }
 
@@ -86,7 +86,7 @@ const sources: { readonly [name: string]: Source } = {
 
 export const templateNames: readonly string[] = Object.keys(sources);
 
-/** The text or the view that a name stands for. */
+/** The text or run view for a name. */
 export function templateValue(name: string, trace: AgentTrace, expected: Expectation): string | RunView | Skipped {
   const source = Object.hasOwn(sources, name) ? sources[name] : undefined;
   if (source === undefined) return skipped('no_such_target', `Nothing is called ${quoted(name)}.`, notAsked);
@@ -99,13 +99,13 @@ export function templateValue(name: string, trace: AgentTrace, expected: Expecta
   );
 }
 
-/** Where the spans carry calls and there are none, that is something to show. */
+/** `undefined` when the spans carry no calls; zero carried calls are shown. */
 function callsView(trace: AgentTrace): RunView | undefined {
   if (trace.toolCalls.length === 0) return undefined;
   return runView(trace, { calls: trace.toolCalls.map((_, index) => index) });
 }
 
-/** Every message in order; a message that only asks for calls names them. */
+/** All messages in order; a message without text names the calls that it requests. */
 function messagesText(trace: AgentTrace): string {
   return conversationOf(trace)
     .map(

@@ -1,7 +1,4 @@
-/**
- * An evaluator that asks a judge one question about a run. The answer is a label or a score for the run, or a label for each of several
- * numbered items.
- */
+/** An evaluator that asks one question about a run. The answer is a label or score for the run, or a label for each of several items. */
 import type { Outcome } from '../../src/model/verdict.ts';
 import { judge, type Described, type OptionsOf, type OptionTable } from '../configuration/define.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from '../evaluator.ts';
@@ -31,9 +28,9 @@ import { mean, numberOf, rational } from '../matching/rational.ts';
 export type JudgeQuestion = LabelOfItems | LabelOfRun | ScoreOfRun;
 
 interface Questions<Options> {
-  /** The evidence without which the judge is not called; what the evaluator needs when left out. */
+  /** Evidence required for the question. Default: the evaluator's needs. */
   readonly evidence?: readonly Evidence[];
-  /** The question about a run, or the outcome when the judge is not called. */
+  /** The question, or the outcome without a question. */
   question(subject: Subject, options: Options, context: EvaluationContext): JudgeQuestion | Outcome;
 }
 
@@ -43,7 +40,7 @@ export function questionJudge<Table extends OptionTable = {}>({
   ...described
 }: Described<Table> & Questions<OptionsOf<Table>>): JudgeEvaluator<OptionsOf<Table>> {
   const wanted = evidence ?? described.needs.filter(isEvidence);
-  // Without the two members the rest is what the evaluator says of itself.
+  // `evidence` and `question` are not part of the declaration.
   return judge<Table>({
     ...(described as unknown as Described<Table>),
     *evaluate(subject, options, context) {
@@ -61,9 +58,9 @@ function* outcomeOf(asked: JudgeQuestion | Outcome): Generator<Question, Outcome
 interface AboutRun {
   readonly instruction: string;
   readonly input: readonly JudgeInput[];
-  /** What is judged; begins the sentence of the verdict. */
+  /** Subject of the verdict's sentence. */
   readonly what: string;
-  /** Spans that prove a score below 1. */
+  /** Spans that support a score below 1. */
   readonly evidence?: readonly SpanId[];
   readonly details?: JsonObject;
 }
@@ -71,7 +68,7 @@ interface AboutRun {
 interface LabelOfRun extends AboutRun, LabelForm {}
 
 interface ScoreOfRun extends AboutRun {
-  /** The only scores that there are, with 0 and 1 among them; absent: any number from 0 to 1. */
+  /** The allowed scores, including 0 and 1. Absent: any number from 0 to 1. */
   readonly steps?: readonly number[];
 }
 
@@ -111,7 +108,7 @@ function* scoredRun(about: ScoreOfRun): Generator<Question, Outcome, Answer> {
   };
 }
 
-/** The one question about the run. */
+/** Asks the question and reads the answer. */
 function* readOf<Value>(
   { instruction, input }: AboutRun,
   properties: JsonObject,
@@ -135,7 +132,7 @@ function readScore(
 }
 
 interface Item {
-  /** From 1, and another one for each. The judge sees the item under this number. */
+  /** Distinct number from 1, under which the judge sees the item. */
   readonly number: number;
   readonly name: string;
   readonly placed?: PlacedCall;
@@ -148,18 +145,18 @@ export interface LabelOfItems extends LabelForm {
   readonly input: readonly JudgeInput[];
   /** At least one. */
   readonly items: readonly Item[];
-  /** What an item is, in the singular. */
+  /** Singular noun for an item. */
   readonly what: string;
-  /** Name of the list of verdicts, in the answer and in the details. */
+  /** Name of the verdict list in the answer and in the details. */
   readonly list: string;
-  /** share: the mean of their scores. worst: the lowest of them. */
+  /** share: mean of the item scores. worst: the lowest score. */
   readonly scoredBy: 'share' | 'worst';
-  /** What an item of a label is, where the label alone would not make a sentence. */
+  /** Phrases for labels that do not form a sentence. */
   readonly inWords?: { readonly [label: string]: string };
   readonly details?: JsonObject;
 }
 
-/** Items that a judge is asked about in one run. Of more items the judge would see a few words each. */
+/** Limit of items per question; with more, each would be cut to a few words. */
 const itemsMax = 100;
 
 /** The label of the run is the worst among its items. */

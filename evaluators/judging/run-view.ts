@@ -1,7 +1,6 @@
 /**
- * A run in one block for a judge: all of it when it fits. A longer run keeps its first and last steps as far as possible. Long texts in
- * between lose their middle, and a repeated result becomes a reference. As the last means the view leaves out steps in the middle and
- * counts them. Every gap is marked in its place.
+ * A run as one block for a judge. A run that does not fit keeps its first and last steps as far as possible; long texts in between lose their middle, and repeated
+ * results become references. Finally the view omits and counts steps in the middle. Every gap is marked.
  */
 import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
 import { callEnd } from '../../src/model/error-signs.ts';
@@ -11,35 +10,35 @@ import { count } from '../explain/explanation.ts';
 
 export interface RunView {
   readonly text: string;
-  /** Something of the run is cut or left out. */
+  /** True: a part of the run is cut or omitted. */
   readonly truncated: boolean;
-  /** Indexes of the calls that the text does not show. */
+  /** Indices of omitted calls. */
   readonly leftOut: readonly number[];
 }
 
 export interface RunViewOptions {
-  /** Characters of the text. */
+  /** Limit of UTF-16 units. */
   readonly charsMax?: number;
-  /** Indexes of the calls to show; all, with what was said between them, when left out. */
+  /** Indices of the calls to include. Absent: all, with the texts in between. */
   readonly calls?: readonly number[];
 }
 
-/** Something that happened: a call with its result, or a text. */
+/** A call with its result, or a text. */
 interface Entry {
   readonly head: string;
-  /** What was sent; nothing for a text. */
+  /** Arguments of the call; absent for a text. */
   readonly sent: string;
   readonly text: string;
   readonly call?: { readonly index: number; readonly tool: string; readonly failed: boolean };
 }
 
-/** Entries at each end that keep more than those in the middle. */
+/** Number of entries at each end that keep more text. */
 const edge = 3;
-/** Of one text at an end of the run. */
+/** Share of the limit for one text at an end. */
 const edgeShare = 0.08;
-/** What is tried in turn until the run fits: characters of one text in the middle. */
+/** Limits for texts in the middle, tried in turn until the run fits. */
 const caps = [8_000, 4_000, 2_000, 1_000, 500, 250, 120, 60];
-/** Shorter texts are not worth a reference. */
+/** Minimum length of a text for a reference. */
 const repeatedLeast = 80;
 const toolsNamed = 20;
 const nameMax = 80;
@@ -69,13 +68,13 @@ function capped(entries: readonly Entry[], cap: number, edgeMax: number): readon
 
 const endWords = { failed: 'failed', returned: 'ran', not_executed: 'did not run' } as const;
 
-/** One line per call, for a question about a part of a run. */
+/** One line per call, for questions about a part of a run. */
 export function outlineText(trace: AgentTrace, charsMax: number): string {
   const lines = trace.toolCalls.map((call, at) => `${at + 1}. ${toolName(call)}: ${endWords[callEnd(call)]}`);
   return shortened(lines.join('\n'), charsMax);
 }
 
-/** The calls with the texts between them when the messages hold all calls; otherwise the calls alone. */
+/** Calls and texts when the messages contain all calls; otherwise the calls alone. */
 function entriesOf(trace: AgentTrace): readonly Entry[] {
   const messageCalls = (trace.messages ?? []).flatMap(({ calls }) => calls);
   const isComplete =
@@ -117,7 +116,7 @@ function toolName({ name }: ToolCall): string {
   return shortened(name.replaceAll(/\s+/g, ' '), nameMax);
 }
 
-/** A result that a call before it had is referred to; nothing is lost by that. */
+/** Replaces a repeated result by a reference to the earlier call. */
 function withoutRepeats(entries: readonly Entry[]): readonly Entry[] {
   const first = new Map<string, number>();
   return entries.map((entry) => {
@@ -132,7 +131,7 @@ function written({ head, sent, text, call }: Entry, cap: number): string {
   return call === undefined ? `${head}${shortened(text, cap)}` : `${head}(${shortened(sent, cap)})\n   ${shortened(text, cap)}`;
 }
 
-/** Begins and ends as the text does. */
+/** Keeps the beginning and the end. */
 function shortened(text: string, max: number): string {
   if (text.length <= max) return text;
   const tail = Math.floor(max * 0.3);
@@ -143,7 +142,7 @@ function lengthOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length + 1, 0);
 }
 
-/** As many steps of the beginning and the end as fit, in turn, and between them what was left out. */
+/** Alternately keeps steps from both ends while they fit, and marks the gap. */
 function withGap(entries: readonly Entry[], lines: readonly string[], charsMax: number): RunView {
   let room = charsMax - (nameMax + 40) * toolsNamed;
   let [head, tail] = [0, 0];

@@ -1,4 +1,4 @@
-/** The question whether the tools that were called were the right ones to choose from those that are defined. */
+/** The question whether the called tools were the right choice among the defined ones. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import { objectSchema } from './verdict-forms.ts';
 import { placedCalls } from '../evidence/calls.ts';

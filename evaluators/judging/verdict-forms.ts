@@ -1,7 +1,6 @@
 /**
- * The forms of a judge's answer. The schemas require every member, in the order of writing, and the readers take an answer whole or not
- * at all. The retry names an unknown label, a missing explanation, or an item without exactly one verdict. After that the evaluation
- * fails. Nothing is guessed, clamped or counted as 0.
+ * Schemas and readers of a judge's answer. Schemas require every member, in the order of writing. Readers accept an answer whole or not at all. A retry names the
+ * fault: an unknown label, a missing explanation, or an item without exactly one verdict. A second fault fails the evaluation.
  */
 import { isJsonArray, isJsonObject, member, type JsonValue, type JsonObject } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
@@ -18,14 +17,14 @@ export function listIn(answer: JsonValue, list: string): readonly JsonValue[] | 
   return isJsonArray(entries) ? entries : undefined;
 }
 
-/** The first verdict on each thing, by its number; by its place where the answer does not number from 1. Others are ignored. */
+/** The first verdict for each number; by position when the answer does not number from 1. Ignores others. */
 export function verdictsOn(numbers: readonly number[], entries: readonly JsonValue[], byPlace = false): readonly (JsonValue | undefined)[] {
   const given = entries.map(numberOf);
   if (byPlace || given.some((number) => number === undefined || number < 1)) return numbers.map((_, at) => entries[at]);
   return numbers.map((number) => entries[given.indexOf(number)]);
 }
 
-/** Exactly one verdict on each; undefined when that holds. */
+/** `undefined` when each number has exactly one verdict. */
 export function verdictsFault(numbers: readonly number[], entries: readonly JsonValue[], what: string): string | undefined {
   const given = entries.map(numberOf);
   for (const number of numbers) {
@@ -51,13 +50,13 @@ export function explanationOf(entry: JsonValue | undefined): string {
   return explanationIn(entry) ?? 'the judge gave no explanation';
 }
 
-/** Undefined: it has none, or a blank one. */
+/** `undefined` when it is missing or blank. */
 export function explanationIn(answer: JsonValue): string | undefined {
   const explanation = isJsonObject(answer) ? member(answer, 'explanation') : undefined;
   return typeof explanation === 'string' && explanation.trim() !== '' ? explanation : undefined;
 }
 
-/** A judge that does not answer says nothing about the agent. */
+/** The failure of a judge says nothing about the agent. */
 export function judgeFailed(error: string): Extract<Outcome, { readonly kind: 'failed' }> {
   return {
     kind: 'failed',
@@ -71,12 +70,12 @@ export function objectSchema(properties: JsonObject): JsonSchema {
   return { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
 }
 
-/** An object with one list of verdicts. */
+/** An object with one verdict list. */
 export function verdictListSchema(name: string, properties: JsonObject): JsonSchema {
   return objectSchema({ [name]: { type: 'array', items: objectSchema(properties) } });
 }
 
-/** The explanation comes first, so that the label follows from it. */
+/** The explanation precedes the label, so that the label follows from it. */
 export function labelSchema(labels: readonly string[], more: JsonObject = {}): JsonSchema {
   return objectSchema({ explanation: { type: 'string' }, ...more, label: { enum: [...labels] } });
 }
@@ -85,7 +84,7 @@ export function labelListSchema(list: string, labels: readonly string[], more: J
   return verdictListSchema(list, { number: { type: 'integer' }, ...more, explanation: { type: 'string' }, label: { enum: [...labels] } });
 }
 
-/** `fault` says in words what is wrong with the answer; it repeats nothing of it. */
+/** `fault`: what is wrong with the answer, in words that repeat nothing of it. */
 export type Reading<Value> = { readonly kind: 'read'; readonly value: Value } | { readonly kind: 'faulty'; readonly fault: string };
 
 export type Judged<Value> =
@@ -95,11 +94,11 @@ export type Judged<Value> =
 export interface Labelled {
   readonly explanation: string;
   readonly label: string;
-  /** The object that the label stands in. */
+  /** The object that contains the label. */
   readonly entry: JsonObject;
 }
 
-/** Puts the question and reads the answer. The retry names the fault of an unreadable answer; a second one fails the evaluation. */
+/** Asks and reads. The retry names the fault of an unreadable answer; a second fault fails the evaluation. */
 export function* strictly<Value>(
   question: Omit<Question, 'check'>,
   read: (answer: JsonValue) => Reading<Value>,
@@ -115,7 +114,7 @@ export function* strictly<Value>(
   return { kind: 'judged', value: reading.value, truncated: answer.truncated };
 }
 
-/** `who` is whose label it is, for the fault. Case and blanks around a label do not count. */
+/** `who`: owner of the label in fault messages. Ignores case and surrounding blanks. */
 export function readLabel(answer: JsonValue, labels: readonly string[], who = 'the answer'): Reading<Labelled> {
   if (!isJsonObject(answer)) return faulty(`${who} is not an object`);
   const explanation = explanationIn(answer);
@@ -128,15 +127,15 @@ export function readLabel(answer: JsonValue, labels: readonly string[], who = 't
     : { kind: 'read', value: { explanation, label, entry: answer } };
 }
 
-/** A list in an answer that must hold exactly one verdict on each number. */
+/** A list with exactly one verdict per number. */
 interface NumberedList {
   readonly list: string;
   readonly numbers: readonly number[];
-  /** What has a number, in the singular. */
+  /** Singular noun for a numbered item. */
   readonly what: string;
 }
 
-/** What is read of each verdict, in the order of the numbers, or the first fault that there is. */
+/** Reads each verdict in the order of numbers, or returns the first fault. */
 export function readEach<Value>(
   answer: JsonValue,
   { list, numbers, what }: NumberedList,
@@ -163,14 +162,14 @@ export function faulty(fault: string): Extract<Reading<never>, { readonly kind: 
   return { kind: 'faulty', fault };
 }
 
-/** The labels that a judge may give, each with its score from 0 to 1. */
+/** The labels with their scores from 0 to 1. */
 interface LabelScores {
   readonly [label: string]: number;
 }
 
 export interface LabelForm {
   readonly labels: LabelScores;
-  /** Name of a list of texts in the answer that names what is wrong. It is empty under a label of the full score, and only there. */
+  /** Name of a list of faults in the answer; empty exactly under a label with the score 1. */
   readonly faults?: string;
 }
 
@@ -181,12 +180,12 @@ export interface ScoredLabel {
   readonly faults: readonly string[];
 }
 
-/** Texts in one list, characters of each, and of an explanation that the details keep. */
+/** Limits of faults, of each fault, and of the explanation in the details. */
 const faultsMax = 50;
 const faultCharsMax = 300;
 const explanationCharsMax = 1_000;
 
-/** Members of the answer, in the order in which they are to be written: the reasons come before the label. */
+/** Members of the answer in order of writing: reasons before the label. */
 export function labelProperties({ labels, faults }: LabelForm): JsonObject {
   return {
     explanation: { type: 'string' },
@@ -195,7 +194,7 @@ export function labelProperties({ labels, faults }: LabelForm): JsonObject {
   };
 }
 
-/** `who` is whose label it is, for the fault. */
+/** `who`: owner of the label in fault messages. */
 export function readLabelled(answer: JsonValue, form: LabelForm, who: string): Reading<ScoredLabel> {
   const read = readLabel(answer, Object.keys(form.labels), who);
   if (read.kind === 'faulty') return read;
@@ -208,7 +207,7 @@ export function readLabelled(answer: JsonValue, form: LabelForm, who: string): R
   return { kind: 'read', value: { label, score, explanation: keptExplanation(explanation), faults: faults.value } };
 }
 
-/** As the details keep it. */
+/** The explanation for the details. */
 export function keptExplanation(explanation: string): string {
   return cut(explanation.trim(), explanationCharsMax);
 }

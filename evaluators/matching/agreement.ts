@@ -1,6 +1,6 @@
 /**
- * How much of an expected call each call is: its name, its arguments, and its output where outputs are compared. Arguments agree by 1 when
- * equal, else by the agreement of each key over the number of keys on both sides. Lists agree whole or not at all.
+ * Agreement of a call with an expected call: name, arguments and, optionally, output. Equal arguments agree by 1; otherwise agreement is the sum over keys divided by
+ * the keys of both sides. Lists agree as a whole or not at all.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { quotient, rational, sum, type Rational } from './rational.ts';
@@ -13,13 +13,13 @@ import { valueEqual } from './texts.ts';
 import type { Pair } from './pairing.ts';
 import { callName, count, listed, listedCalls, quoted } from '../explain/explanation.ts';
 
-/** A value with its canonical text, members included, so that one call can be compared with many. */
+/** A value with its canonical text and those of its members, for many comparisons. */
 export interface PreparedValue {
   readonly text: string;
   readonly members?: ReadonlyMap<string, PreparedValue>;
 }
 
-/** Where two objects disagree; paths are written with dots. */
+/** Difference of two objects; paths are dotted. */
 interface Disagreement {
   readonly missing: readonly string[];
   readonly extra: readonly string[];
@@ -35,12 +35,12 @@ export function preparedValue(value: JsonValue, tolerance?: TextTolerance): Prep
     : { text };
 }
 
-/** Arguments as a rule sees them. */
+/** The arguments that a rule compares. */
 export function preparedSelection(value: JsonObject, rule: ArgumentRule): PreparedValue {
   return preparedValue(selectedArguments(value, rule), rule);
 }
 
-/** As a double, to choose a pairing by. */
+/** As a double, for the choice of pairs. */
 export function agreementWeight(expected: PreparedValue, actual: PreparedValue): number {
   if (expected.text === actual.text) return 1;
   const [one, other] = [expected.members, actual.members];
@@ -54,7 +54,7 @@ export function agreementWeight(expected: PreparedValue, actual: PreparedValue):
   return agreeing / keys;
 }
 
-/** Exactly, to score by. */
+/** As an exact fraction, for the score. */
 export function agreement(expected: PreparedValue, actual: PreparedValue): Rational {
   if (expected.text === actual.text) return rational(1);
   const [one, other] = [expected.members, actual.members];
@@ -66,7 +66,7 @@ export function agreement(expected: PreparedValue, actual: PreparedValue): Ratio
   return quotient(sum(shared), rational(one.size + other.size - shared.length));
 }
 
-/** Every key on which they disagree; inside objects that both sides have, the keys of these. */
+/** All differing keys; for objects on both sides, their inner keys. */
 export function disagreement(expected: PreparedValue, actual: PreparedValue, path = ''): Disagreement {
   const [one, other] = [expected.members, actual.members];
   if (expected.text === actual.text) return agreed;
@@ -90,13 +90,13 @@ interface Comparison {
 
 export interface WeightedCalls {
   readonly same: (expected: number, actual: number) => boolean;
-  /** 0..1, as a double: to choose a pairing by. */
+  /** From 0 to 1, as a double, for the choice of pairs. */
   readonly weight: (expected: number, actual: number) => number;
-  /** The same exactly: to score by. */
+  /** The same as an exact fraction, for the score. */
   readonly share: (expected: number, actual: number) => Rational;
-  /** What keeps a call of the right name from being the expected one. */
+  /** Why a call with the right name is not the expected one. */
   readonly differences: (expected: number, actual: number) => CallDifferences;
-  /** A comparison needs what the spans do not carry. */
+  /** Data that the comparison requires and the spans lack. */
   readonly lacks: 'arguments' | 'results' | undefined;
 }
 
@@ -105,15 +105,15 @@ interface CallDifferences extends Disagreement {
 }
 
 interface Made extends PlacedCall {
-  /** Undefined: not carried, or not compared. */
+  /** `undefined` when not carried or not compared. */
   readonly sent: PreparedValue | undefined;
 }
 
-/** An expectation without arguments or without a result accepts any. Outputs are compared as values of their own types: the number 42 is not the text 42. */
+/** Absent expected arguments or results match any. Outputs compare with their types: 42 is not "42". */
 export function weightedCalls(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], compare: Comparison): WeightedCalls {
   const wanted = expected.map((call) => (compare.arguments && call.arguments !== undefined ? preparedValue(call.arguments) : undefined));
   const made = calls.map((placed): Made => ({ ...placed, sent: compare.arguments ? preparedArguments(placed) : undefined }));
-  // A pairing asks for every pair: numbers are compared sooner than names.
+  // Compares numbers instead of names, as a pairing tests every pair.
   const numbers = new Map<string, number>();
   const numbered = (name: string): number => numbers.get(name) ?? (numbers.set(name, numbers.size), numbers.size - 1);
   const [wantedNames, madeNames] = [expected.map(({ name }) => numbered(name)), calls.map(({ call }) => numbered(call.name))];
@@ -168,10 +168,10 @@ interface FoundCalls {
   readonly calls: readonly PlacedCall[];
   readonly weights: WeightedCalls;
   readonly partial: readonly Pair[];
-  /** `nearest` is the index of a free call of the tool, or -1. */
+  /** `nearest`: index of an unpaired call of the tool, or -1. */
   readonly missing: readonly { readonly index: number; readonly tool: string; readonly nearest: number }[];
   readonly extra: readonly PlacedCall[];
-  /** What a call is that has no other fault and yet is not paired. */
+  /** Description of an unpaired call without another fault. */
   readonly wrongPlace: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whether the arguments of a call are those that were expected. The words take the side of the expectation: `subset` means that the
- * expectation is a subset of what was sent. Only the top level follows the mode; nested values are compared whole.
+ * Whether the arguments of a call match the expected ones. Modes describe the expectation: `subset` means that the expected members are a subset of the sent ones.
+ * Only the top level follows the mode; nested values compare as a whole.
  */
 import { type JsonObject, type JsonValue, isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
 import type { Option } from '../configuration/define.ts';
@@ -9,19 +9,19 @@ import { canonicalText, jsonEqual, type TextTolerance } from './equality.ts';
 
 export type ArgumentMode = 'exact' | 'subset' | 'superset' | 'ignore';
 
-/** Compares arguments by the code of a program. It is not asked about arguments that are no object. */
+/** A comparison by a program. Not called for arguments that are no object. */
 export type ArgumentMatcher = (expected: JsonObject, actual: JsonObject) => boolean;
 
 export interface ArgumentRule extends TextTolerance {
   readonly mode: ArgumentMode;
-  /** Wins over the other members. */
+  /** Overrides the other members. */
   readonly matcher?: ArgumentMatcher;
-  /** Compare these dotted paths only, whatever the mode. */
+  /** The only compared paths, dotted, in any mode. */
   readonly fields?: readonly string[];
 }
 
 export interface ArgumentOptions extends ArgumentRule {
-  /** By tool name: a mode, a matcher, or the members of a rule that differ from the default. */
+  /** By tool: a mode, a matcher, or the differing members of a rule. */
   readonly overrides: { readonly [tool: string]: ArgumentMode | ArgumentMatcher | Partial<ArgumentRule> };
 }
 
@@ -63,22 +63,22 @@ const argumentOptionsSchema: JsonSchema = {
   },
 };
 
-/** How arguments are compared. A program may give functions for the schema's rules. */
+/** The option for the comparison of arguments. A program may pass functions as rules. */
 export function argumentOptions(preset = argumentDefaults): Option<ArgumentOptions> {
   return { schema: argumentOptionsSchema, preset, functions: ['matcher', 'overrides.*', 'overrides.*.matcher'] };
 }
 
-/** Arguments written out once, so that one call can be compared with many. */
+/** Canonical texts of arguments, for many comparisons. */
 export interface PreparedArguments {
-  /** Undefined: the arguments were sent but are not an object. */
+  /** `undefined` when the arguments are no object. */
   readonly members: ReadonlyMap<string, string> | undefined;
 }
 
-/** The rule for a tool: its override over the default. */
+/** The rule of a tool: its override on top of the default. */
 export function argumentRule(options: ArgumentOptions, tool: string): ArgumentRule {
   const override = Object.hasOwn(options.overrides, tool) ? options.overrides[tool] : undefined;
   if (override === undefined) return options;
-  // A rule of a tool is not asked of the matcher of the others.
+  // The common matcher does not apply to a tool with its own rule.
   const { matcher: _common, ...rest } = options;
   if (typeof override === 'function') return { ...rest, matcher: override };
   return typeof override === 'string' ? { ...rest, mode: override } : { ...rest, ...override };
@@ -92,7 +92,7 @@ export function preparedArguments(value: JsonObject | null, rule: ArgumentRule):
   return { members };
 }
 
-/** The arguments that a rule compares: all, or the values at its paths under the paths as they are written. */
+/** The compared arguments: all, or the values at the rule's paths, under those paths. */
 export function selectedArguments(value: JsonObject, { fields }: ArgumentRule): JsonObject {
   if (fields === undefined) return value;
   return Object.fromEntries(
@@ -103,7 +103,7 @@ export function selectedArguments(value: JsonObject, { fields }: ArgumentRule): 
   );
 }
 
-/** Both sides must have been prepared with the same rule. Arguments that are no object match nothing but what accepts anything. */
+/** Requires the same rule for both sides. Arguments that are no object match only an expectation without arguments. */
 export function argumentsMatch(expected: PreparedArguments, actual: PreparedArguments, rule: ArgumentRule): boolean {
   if (rule.mode === 'ignore' && rule.fields === undefined) return true;
   if (expected.members === undefined) return false;
@@ -113,7 +113,7 @@ export function argumentsMatch(expected: PreparedArguments, actual: PreparedArgu
   return rule.mode === 'subset' ? contains(actual.members, expected.members) : contains(expected.members, actual.members);
 }
 
-/** As `argumentsMatch` of both prepared, without preparing them: less work for a pair that is compared once. */
+/** As `argumentsMatch`, for a pair that is compared once. */
 export function argumentsAgree(expected: JsonObject | null, actual: JsonObject | null, rule: ArgumentRule): boolean {
   if (rule.matcher !== undefined) return expected !== null && actual !== null && matcherSays(rule.matcher, expected, actual);
   if (rule.mode === 'ignore' && rule.fields === undefined) return true;
@@ -131,7 +131,7 @@ function matcherSays(matcher: ArgumentMatcher, expected: JsonObject, actual: Jso
   return said;
 }
 
-/** The first member that keeps the arguments from matching, in words; undefined when they match. */
+/** The first differing member in words; `undefined` when the arguments match. */
 export function argumentDifference(
   expected: PreparedArguments,
   actual: PreparedArguments,
@@ -158,12 +158,12 @@ function hasMembers(whole: JsonObject, part: JsonObject, rule: ArgumentRule): bo
   return Object.keys(part).every((key) => Object.hasOwn(whole, key) && jsonEqual(part[key] ?? null, whole[key] ?? null, rule));
 }
 
-/** A literal member of that name wins over the path that it spells. */
+/** A member with the literal name wins over the path. */
 function valueAt(value: JsonObject, path: string): JsonValue | undefined {
   return Object.hasOwn(value, path) ? value[path] : valueAtSteps(value, path.split('.'));
 }
 
-/** Members by name, and places in lists by number. */
+/** Descends by member names and list indices. */
 export function valueAtSteps(value: JsonValue, steps: readonly string[]): JsonValue | undefined {
   let at: JsonValue | undefined = value;
   for (const step of steps) at = isJsonArray(at) ? at[Number(step)] : isJsonObject(at) ? member(at, step) : undefined;

@@ -1,10 +1,10 @@
 /**
- * The one equality of JSON values. Objects compare by key set, lists in order, texts by code points without Unicode normalisation. There is
- * one number type (1 = 1.0, exact beyond 2^53), and booleans are not numbers. Null is a value and differs from a missing key.
+ * Equality of JSON values. Objects compare by key set, lists in order, strings by code points without Unicode normalisation. Numbers are one type (1 = 1.0, exact
+ * beyond 2^53), and booleans are no numbers. Null differs from a missing key.
  */
 import { isJsonArray, isJsonObject, jsonDepthMax, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 
-/** How texts are compared. Keys are never trimmed or folded. */
+/** Tolerance for strings; keys are compared exactly. */
 export interface TextTolerance {
   readonly trimStrings: boolean;
   readonly caseInsensitive: boolean;
@@ -16,18 +16,18 @@ export function jsonEqual(a: JsonValue, b: JsonValue, tolerance: TextTolerance =
   return equal(a, b, tolerance, 0);
 }
 
-/** Equal values have equal texts and different values have different ones, so that many comparisons cost one text each. */
+/** Texts are equal exactly for equal values, so each value is written once for many comparisons. */
 export function canonicalText(value: JsonValue, tolerance: TextTolerance = exactText): string {
   return written(value, tolerance, 0);
 }
 
-/** A text as the tolerance sees it. */
+/** A string under the tolerance. */
 export function toleratedText(text: string, tolerance: TextTolerance): string {
   const trimmed = tolerance.trimStrings ? text.trim() : text;
   return tolerance.caseInsensitive ? foldedCase(trimmed) : trimmed;
 }
 
-/** Agrees with the canonical texts, but writes none and stops at the first difference. */
+/** Agrees with the canonical texts, but stops at the first difference. */
 function equal(a: JsonValue, b: JsonValue, tolerance: TextTolerance, depth: number): boolean {
   if (depth > jsonDepthMax) throw tooDeep();
   if (typeof a === 'string') return typeof b === 'string' && (a === b || toleratedText(a, tolerance) === toleratedText(b, tolerance));
@@ -40,7 +40,7 @@ function equal(a: JsonValue, b: JsonValue, tolerance: TextTolerance, depth: numb
   return keys.length === Object.keys(b).length && keys.every((key) => equalMembers(a, b, key, tolerance, depth + 1));
 }
 
-/** Most members are equal texts and numbers; these need no further comparison. */
+/** Fast path for members that are equal strings or numbers. */
 function equalMembers(a: JsonObject, b: JsonObject, key: string, tolerance: TextTolerance, depth: number): boolean {
   const one = a[key];
   const other = b[key];
@@ -76,7 +76,7 @@ function writtenObject(object: JsonObject, tolerance: TextTolerance, depth: numb
   return `{${members.join(',')}}`;
 }
 
-/** Whole numbers are written in full, so that 1e20 and 100000000000000000000 (a bigint) agree; -0 is 0. */
+/** Writes whole numbers in full, so 1e20 equals the bigint 100000000000000000000; -0 is 0. */
 function numberText(value: number): string {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value).toString() : String(value);
 }
@@ -95,7 +95,7 @@ function foldedCase(text: string): string {
   return folded;
 }
 
-/** The only capital whose full lower case is two code points; its simple mapping is i. */
+/** The only capital letter whose full lower case has two code points; its simple mapping is i. */
 function lowered(point: string): string {
   return point === '\u0130' ? 'i' : point.toLowerCase();
 }

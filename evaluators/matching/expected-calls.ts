@@ -1,4 +1,4 @@
-/** Which expected calls the calls of a run match: equal names, and arguments as the rule of the expected tool has it. */
+/** Matches calls with expected calls: equal names, and arguments by the rule of the expected tool. */
 import { callEnd } from '../../src/model/error-signs.ts';
 import type { ToolCall } from '../../src/model/agent-trace.ts';
 import type { ExpectedToolCall } from '../../src/model/expectation.ts';
@@ -20,7 +20,7 @@ import { sameTool } from './names.ts';
 import type { Pair } from './pairing.ts';
 import { callName, quoted } from '../explain/explanation.ts';
 
-/** What `expect.tool_calls` may hold. */
+/** Schema of `expect.tool_calls`. */
 export const expectedToolCallsSchema: JsonSchema = {
   type: 'array',
   maxItems: 1000,
@@ -38,16 +38,16 @@ export const expectedToolCallsSchema: JsonSchema = {
   },
 };
 
-/** Whether a call is one of the tool that is expected, whatever its arguments. */
+/** Whether a call is one of the expected tool, whatever its arguments. */
 export type SameTool = (expected: Pick<ExpectedToolCall, 'name' | 'toolId'>, call: ToolCall) => boolean;
 
 export const equalNames: SameTool = (expected, call) => expected.name === call.name;
 
-/** A tool id on both sides decides; else what is written as the name does. */
+/** Tool ids decide when both sides have one; otherwise names. */
 export const equalTools: SameTool = (expected, call) =>
   expected.toolId !== undefined && call.toolId !== undefined ? expected.toolId === call.toolId : isCalled(expected.name, call);
 
-/** An expected name may be the name of the tool, also as an SDK changed it, its id, or the id of the call. */
+/** An expected name may be a tool name, also as changed by an SDK, a tool id, or a call id. */
 export function isCalled(name: string, call: ToolCall): boolean {
   return name === call.toolId || name === call.id || sameTool(name, call.name);
 }
@@ -55,19 +55,16 @@ export function isCalled(name: string, call: ToolCall): boolean {
 export interface CallMatching {
   readonly same: (expected: number, actual: number) => boolean;
   readonly matches: (expected: number, actual: number) => boolean;
-  /** A comparison needs arguments that the spans do not carry. */
+  /** True: the comparison requires arguments that the spans lack. */
   readonly lacksArguments: boolean;
-  /** Why a call of the right name does not match, in words. */
+  /** Why a call with the right name does not match. */
   readonly difference: (expected: number, actual: number) => string | undefined;
 }
 
-/**
- * Up to so many pairs are compared value by value, and so are all that a matcher decides. Beyond, each call's arguments are written out
- * once and the texts are compared.
- */
+/** Limit of pairs that are compared value by value, without a matcher. Beyond it, the arguments of each call are written once and texts are compared. */
 const directPairsMax = 1_024;
 
-/** The match relation. Each pair is compared when somebody asks for it, and once. */
+/** The match relation, computed lazily and once per pair. */
 export function callMatching(
   expected: readonly ExpectedToolCall[],
   actual: readonly PlacedCall[],
@@ -95,7 +92,7 @@ export function callMatching(
   };
 }
 
-/** Cells of the table. */
+/** Values of table cells. */
 const unknown = 0;
 const otherTool = 1;
 const named = 2;
@@ -104,15 +101,15 @@ const matched = 3;
 interface Pairs {
   readonly expected: readonly ExpectedToolCall[];
   readonly actual: readonly PlacedCall[];
-  /** One for each expectation. */
+  /** One rule per expectation. */
   readonly rules: readonly ArgumentRule[];
   readonly same: SameTool;
 }
 
-/** How pairs are compared; both ways give the same answers. */
+/** Two ways of comparing pairs, with the same results. */
 interface Comparing {
   readonly isSame: (expected: number, actual: number) => boolean;
-  /** False for arguments that were not carried. */
+  /** False for arguments that are not carried. */
   readonly agree: (expected: number, actual: number) => boolean;
 }
 
@@ -149,7 +146,7 @@ function manyPairs({ expected, actual, rules, same }: Pairs): Comparing {
   };
 }
 
-/** The rule of each expectation; one object for all of one tool, so that what is made by a rule is made once. */
+/** Expectations of one tool share a rule object, so values derived from a rule are computed once. */
 function rulesOf(expected: readonly ExpectedToolCall[], options: ArgumentOptions): readonly ArgumentRule[] {
   if (Object.keys(options.overrides).length === 0) return expected.map(() => options);
   const known = new Map<string, ArgumentRule>();
@@ -175,7 +172,7 @@ function lacksArguments(
   return expected.some((want, e) => !isFree(want, rules[e]) && unsent.some((a) => isSame(e, a)));
 }
 
-/** For an expected tool, 1 at the places of its calls; found once for all expectations of that tool. */
+/** For each expected tool, 1 at the indices of its calls. */
 export function toolRows(
   actual: readonly PlacedCall[],
   same: SameTool,
@@ -191,7 +188,7 @@ export function toolRows(
   };
 }
 
-/** Calls as the rule of the expected tool sees them, each made once for every rule. */
+/** Prepared calls, computed once per rule. */
 function preparedCalls(
   actual: readonly PlacedCall[],
   rules: readonly ArgumentRule[],
@@ -207,7 +204,7 @@ function preparedCalls(
   };
 }
 
-/** Undefined: not carried. Null: sent, but no object. */
+/** `undefined` when not carried; null when they are no object. */
 export function argumentsOf(call: ToolCall): JsonObject | null | undefined {
   return call.arguments === undefined && call.argumentsText !== undefined ? null : call.arguments;
 }
@@ -238,16 +235,16 @@ function differenceInWords(
   }
 }
 
-/** The members of one-to-one pairs, by side. */
+/** Paired indices of each side. */
 export function partneredOf(pairs: readonly Pair[]): { readonly expected: ReadonlySet<number>; readonly actual: ReadonlySet<number> } {
   return { expected: new Set(pairs.map(({ expected }) => expected)), actual: new Set(pairs.map(({ actual }) => actual)) };
 }
 
-/** Expected calls without a partner, for details and sentences. */
+/** Expected calls without a pair. */
 export interface MissingCall {
   readonly index: number;
   readonly tool: string;
-  /** The free call of the same tool that comes nearest to being it, and what keeps it from being it. */
+  /** The most similar unpaired call of the same tool, and how it differs. */
   readonly nearest?: string;
 }
 
@@ -291,7 +288,7 @@ export function extraDetails(key: string, extra: readonly PlacedCall[]): JsonObj
 
 export const onlySuccessful = flag('Count only calls that ran without an error.');
 
-/** The calls that count: all that the model asked for, or only those that ran without an error. */
+/** The counted calls: all requested ones, or those that ran without an error. */
 export function countedCalls(calls: readonly PlacedCall[], onlySuccessful: boolean): readonly PlacedCall[] {
   return onlySuccessful ? calls.filter(({ call }) => callEnd(call) === 'returned') : calls;
 }

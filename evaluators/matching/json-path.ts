@@ -1,6 +1,6 @@
 /**
- * JSONPath, the documented part of it: child, bracket, index (also from the end), slice, wildcard, recursive descent, filter and length().
- * Nothing in a path ever runs as code. The reader refuses a broken or oversize path with the place and the reason.
+ * JSONPath: child, bracket, index (also from the end), slice, wildcard, recursive descent, filter and length(). Paths are never executed as code. The parser rejects
+ * invalid and oversized paths with position and reason.
  */
 import { unreachable } from '../../src/model/ids.ts';
 import { isJsonArray, isJsonObject, member, type JsonValue, parseJson } from '../../src/model/json.ts';
@@ -9,12 +9,12 @@ import { codePointLength } from './similarity.ts';
 
 export interface JsonPath {
   readonly segments: readonly Segment[];
-  /** The length of what is found instead of it. */
+  /** True: the result is the length of the match. */
   readonly isLength: boolean;
 }
 
 interface Segment {
-  /** Selects below every value, not only in it. */
+  /** True: selects below every value. */
   readonly descends: boolean;
   readonly selectors: readonly Selector[];
 }
@@ -37,17 +37,17 @@ type Operand = PathOperand | { readonly kind: 'literal'; readonly value: JsonVal
 
 interface PathOperand {
   readonly kind: 'path';
-  /** From the root of the document instead of from the value that is filtered. */
+  /** True: starts at the root instead of the filtered value. */
   readonly fromRoot: boolean;
   readonly path: JsonPath;
 }
 
 type PathResult = { readonly kind: 'found'; readonly value: JsonValue } | { readonly kind: 'missing' } | { readonly kind: 'too_much' };
 
-/** Values that one evaluation may visit. */
+/** Limit of visited values per evaluation. */
 export const pathStepsMax = 200_000;
 
-/** A path that can find one value at most. Any other gives a list, empty when nothing is found. */
+/** Whether the path matches at most one value. Other paths return a list, possibly empty. */
 export function isDefinite({ segments }: JsonPath): boolean {
   return segments.every(
     ({ descends, selectors: [first, ...more] }) => !descends && more.length === 0 && (first?.kind === 'name' || first?.kind === 'index'),
@@ -65,7 +65,7 @@ export function atPath(path: JsonPath, root: JsonValue): PathResult {
   }
 }
 
-/** Numbers, texts (by code unit) and booleans have an order among their own kind; undefined: these two have none. */
+/** Order of two numbers, strings (by code unit) or booleans; `undefined` for different types. */
 export function ordered(a: JsonValue, b: JsonValue): number | undefined {
   const isNumber = (value: JsonValue): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
   if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0;
@@ -74,7 +74,7 @@ export function ordered(a: JsonValue, b: JsonValue): number | undefined {
   return undefined;
 }
 
-/** Items of a list, members of an object, code points of a text; undefined: it has no length. */
+/** Number of items, members or code points; `undefined` for other values. */
 export function lengthOf(value: JsonValue): number | undefined {
   if (isJsonArray(value)) return value.length;
   if (isJsonObject(value)) return Object.keys(value).length;
@@ -106,7 +106,7 @@ function selected({ descends, selectors }: Segment, value: JsonValue, walk: Walk
   return values.flatMap((one) => selectors.flatMap((selector) => select(selector, one, walk)));
 }
 
-/** The value itself, then what is in it, in the order of a document. */
+/** The value and its descendants in document order. */
 function withDescendants(value: JsonValue, walk: Walk): readonly JsonValue[] {
   const all: JsonValue[] = [];
   const open: JsonValue[] = [value];
@@ -149,7 +149,7 @@ function present(value: JsonValue | undefined): readonly JsonValue[] {
   return value === undefined ? [] : [value];
 }
 
-/** As RFC 9535 has it: places from the end are negative, and a step of 0 selects nothing. */
+/** RFC 9535: negative indices count from the end, and a step of 0 selects nothing. */
 function sliced(
   list: readonly JsonValue[],
   { from, to, step: stride }: Extract<Selector, { kind: 'slice' }>,
@@ -194,7 +194,7 @@ function operandValue(operand: Operand, value: JsonValue, walk: Walk): JsonValue
   return operand.kind === 'literal' ? operand.value : valueOf(operand.path, operand.fromRoot ? walk.root : value, walk);
 }
 
-/** Two missing values are equal, as in RFC 9535; nothing else is equal to a missing one or has an order with it. */
+/** RFC 9535: two missing values are equal; a missing value is neither equal to nor ordered with any other. */
 function compares(operator: Comparison, left: JsonValue | undefined, right: JsonValue | undefined): boolean {
   const equal = left === undefined || right === undefined ? left === right : jsonEqual(left, right);
   if (operator === '==' || operator === '!=') return equal === (operator === '==');
@@ -220,10 +220,10 @@ type ReadPath =
 
 const pathCharsMax = 1_000;
 const segmentsMax = 64;
-/** Brackets and filters inside one another. */
+/** Limit of nested brackets and filters. */
 const nestingMax = 16;
 
-/** A path may leave out the `$` at its beginning. */
+/** The leading `$` is optional. */
 export function readJsonPath(text: string): ReadPath {
   if (text.length > pathCharsMax) return { kind: 'broken', at: pathCharsMax, problem: `is longer than ${pathCharsMax} characters` };
   const cursor: Cursor = { text, at: 0, depth: 0 };
@@ -370,7 +370,7 @@ function pathOperand(cursor: Cursor, fromRoot: boolean): PathOperand {
   return { kind: 'path', fromRoot, path: nested(cursor, pathFrom) };
 }
 
-/** Single or double quotes, with the escapes of JSON. */
+/** A string in single or double quotes with JSON escapes. */
 function quotedText(cursor: Cursor): string {
   const quote = peek(cursor);
   let json = '';

@@ -1,27 +1,27 @@
-/** When a called tool is the expected one, and which part of a name is a random suffix that some frameworks add. */
+/** Whether a called tool is the expected one, and which suffixes of names are random. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { flag } from '../configuration/define.ts';
 import type { EvaluationContext, Subject } from '../evaluator.ts';
 
-/** What tool spans may carry of a name: SDKs replace blanks and drop or cut the rest. */
+/** Limit of names in tool spans: SDKs replace blanks, and drop or cut other characters. */
 const sanitisedMax = 64;
 
-/** Equal names, or names that an SDK would have made equal. Names with letters beyond ASCII are never sanitised: all would be lost. */
+/** Equal names, also after an SDK's sanitising. Names beyond ASCII are not sanitised, as nothing would remain. */
 export function sameTool(expected: string, called: string): boolean {
   if (expected === called) return true;
-  // Nothing would be changed of either.
+  // Sanitising would change neither name.
   if (cleanName.test(expected) && cleanName.test(called)) return false;
   if (foreignLetter.test(expected) || foreignLetter.test(called)) return false;
   const name = sanitised(expected);
   return name !== '' && name === sanitised(called);
 }
 
-/** As `sameTool` of a name with that of each item, for many names: the items in their order. */
+/** As `sameTool` for many names: the items of each name, in order. */
 export function byToolName<Item>(items: readonly Item[], nameOf: (item: Item) => string): (expected: string) => readonly Item[] {
   const exact = Map.groupBy(items, nameOf);
-  // Each name is read once, however many items have it.
+  // Sanitises each distinct name once.
   const clean = new Map([...exact.keys()].map((name) => [name, sanitisedOrNone(name)]));
   const alike = Map.groupBy(items, (item) => clean.get(nameOf(item)));
   return (expected) => {
@@ -30,7 +30,7 @@ export function byToolName<Item>(items: readonly Item[], nameOf: (item: Item) =>
   };
 }
 
-/** Undefined: the name equals itself alone. */
+/** `undefined` when the name equals only itself. */
 function sanitisedOrNone(name: string): string | undefined {
   if (foreignLetter.test(name)) return undefined;
   const clean = sanitised(name);
@@ -47,9 +47,9 @@ function sanitised(name: string): string {
     .slice(0, sanitisedMax);
 }
 
-/** What frameworks add to the names of delegated tools, `_xg7c` say, for each session anew. */
+/** Session suffixes that frameworks append to delegated tools, such as `_xg7c`. */
 const randomSuffix = /^(.*[^_])_([a-z0-9]{4})$/su;
-/** Suffixes of letters and digits that mean something. */
+/** Suffixes of letters and digits with a meaning. */
 const technicalWords: ReadonlySet<string> = new Set([
   'utf8',
   'ipv4',
@@ -66,7 +66,7 @@ const technicalWords: ReadonlySet<string> = new Set([
   'x509',
 ]);
 
-/** The name without a random suffix. A known name is kept; a known base, or a suffix of letters and digits, shows that the suffix is random. */
+/** The name without a random suffix. Keeps a known name. A known base, or a mix of letters and digits, marks a suffix as random. */
 export function normalizedName(name: string, known: ReadonlySet<string>): string {
   if (known.has(name)) return name;
   const [, base, suffix] = randomSuffix.exec(name) ?? [];
@@ -81,11 +81,11 @@ export const normalizeToolNames = flag(
 
 interface Normalized {
   readonly subject: Subject;
-  /** Each name that was changed, once. */
+  /** The distinct changed names. */
   readonly changes: readonly { readonly name: string; readonly normalized: string }[];
 }
 
-/** The subject with normalised names when asked to. `names` are expected besides those in the expectation. */
+/** The subject with normalised names if `on`. `names`: expected names beside those in the expectation. */
 export function normalizedNames(subject: Subject, on: boolean, names: readonly string[] = []): Normalized {
   if (!on) return { subject, changes: [] };
   const known = new Set([...subject.trace.toolDefinitions.map(({ name }) => name), ...expectedNames(subject.expected), ...names]);
@@ -101,7 +101,7 @@ export function normalizedNames(subject: Subject, on: boolean, names: readonly s
   return { subject: { ...subject, trace }, changes: [...changes].map(([name, normalized]) => ({ name, normalized })) };
 }
 
-/** The rule under normalised names when the options ask for them. The details list the names that it changes. */
+/** A rule with the option of normalised names; details list the changes. */
 export function underNormalizedNames<Options extends { readonly normalizeToolNames: boolean }>(
   evaluate: (subject: Subject, options: Options, context: EvaluationContext) => Outcome,
   namesIn: (options: Options) => readonly string[] = () => [],

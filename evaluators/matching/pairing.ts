@@ -1,14 +1,11 @@
-/**
- * Pairs of expectations with actual things: in order (the longest common subsequence), or one to one with the most pairs or the greatest
- * weight.
- */
+/** Pairs expectations with actual items: in order (longest common subsequence), or one to one with the most pairs or the greatest weight. */
 
 export interface Pair {
   readonly expected: number;
   readonly actual: number;
 }
 
-/** Pairs in order, as many as can be; of several longest ones the one that takes partners earliest. */
+/** The longest sequence of pairs in order; of several, the one with the earliest partners. */
 export function longestCommonSubsequence(
   expected: number,
   actual: number,
@@ -21,7 +18,7 @@ export function longestCommonSubsequence(
   return from === 0 ? rest : [...begun, ...rest.map((pair) => ({ expected: from + pair.expected, actual: from + pair.actual }))];
 }
 
-/** Pairs at equal places from the beginning on: a longest subsequence never does better than to take them. */
+/** The common prefix, which belongs to some longest subsequence. */
 function commonBeginning(length: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
   const pairs: Pair[] = [];
   for (let at = 0; at < length && matches(at, at); at++) pairs.push({ expected: at, actual: at });
@@ -64,7 +61,7 @@ function walked(
   return pairs;
 }
 
-/** The subsequence with the greatest total weight, in order; pairs of weight 0 are none. Weights are 0 or more. */
+/** The subsequence with the greatest total weight. Weights are not negative; pairs of weight 0 are left out. */
 export function heaviestCommonSubsequence(
   expected: number,
   actual: number,
@@ -87,7 +84,7 @@ export function heaviestCommonSubsequence(
   return pairs;
 }
 
-/** Up to this many on the longer side the weighted pairing is exact; beyond it is greedy and says so. */
+/** Limit of the longer side for exact weighted pairing; beyond it the pairing is greedy and reports so. */
 export const exactWeightMax = 64;
 
 interface WeightedPairing {
@@ -95,10 +92,7 @@ interface WeightedPairing {
   readonly method: 'exact' | 'greedy';
 }
 
-/**
- * A maximum bipartite matching by augmenting paths. Expectations with the fewest candidates come first, so that most find a free one.
- * What a search in vain has seen can lie on no later path, so it is not searched again.
- */
+/** Maximum bipartite matching by augmenting paths. Starts with the expectations with the fewest candidates. Nodes of a failed search are not visited again. */
 export function maximumPairing(expected: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
   if (expected === 0 || actual === 0) return [];
   if (expected === 1) return firstPair(actual, matches);
@@ -114,13 +108,13 @@ export function maximumPairing(expected: number, actual: number, matches: (expec
     .sort((one, other) => one.expected - other.expected);
 }
 
-/** Most messages of a conversation ask for one call. */
+/** Fast path: most messages request one call. */
 function firstPair(actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
   for (let a = 0; a < actual; a++) if (matches(0, a)) return [{ expected: 0, actual: a }];
   return [];
 }
 
-/** Most runs that do what was expected do it in that order: then no table of all pairs is needed. */
+/** Fast path: most runs follow the expected order, and need no table of pairs. */
 function eachAtItsPlace(length: number, matches: (expected: number, actual: number) => boolean): boolean {
   for (let at = 0; at < length; at++) if (!matches(at, at)) return false;
   return true;
@@ -136,7 +130,7 @@ function matchesOf(e: number, actual: number, matches: (expected: number, actual
   return found;
 }
 
-/** Searches breadth first for a free actual and flips the path to it. No recursion: a path may be as long as the run. */
+/** Breadth-first search for a free partner; flips the path to it. Iterative, as a path may be as long as the run. */
 function augment(start: number, neighbours: readonly (readonly number[])[], partnerOf: (number | undefined)[], dead: Set<number>): void {
   const cameFrom = new Map<number, number>();
   const queue = [start];
@@ -168,7 +162,7 @@ function heldBy(expected: number, partnerOf: readonly (number | undefined)[]): n
   return at === -1 ? undefined : at;
 }
 
-/** The pairing with the greatest total weight; pairs of weight 0 are left out. Weights are 0 to 1. */
+/** The pairing with the greatest total weight. Weights are from 0 to 1; pairs of weight 0 are left out. */
 export function heaviestPairing(expected: number, actual: number, weight: (expected: number, actual: number) => number): WeightedPairing {
   if (expected === actual && eachAtItsPlace(expected, (e, a) => weight(e, a) === 1)) return { pairs: inPlace(expected), method: 'exact' };
   const matrix = Array.from({ length: expected }, (_, e) => Array.from({ length: actual }, (_unused, a) => weight(e, a)));

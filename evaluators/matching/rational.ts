@@ -1,21 +1,21 @@
-/** Exact fractions: a mean that equals its threshold must pass, so shares are summed as fractions and divided once. */
+/** Exact fractions: shares are summed exactly and divided once, so a mean equal to its threshold passes. */
 
 export interface Rational {
   readonly numerator: bigint;
-  /** Greater than 0. */
+  /** Positive. */
   readonly denominator: bigint;
 }
 
-/** Bits kept where a fraction is too long for one division of doubles. */
+/** Bits that are kept when a fraction is too long for one division of doubles. */
 const keptBits = 128n;
 
-/** part / whole. A number counts as the decimal that it is written as: 0.1 is a tenth. Both are finite, the whole is greater than 0. */
+/** part / whole. Numbers count as their decimal notation: 0.1 is a tenth. Both are finite; the whole is positive. */
 export function rational(part: number, whole = 1): Rational {
   return quotient(decimal(part), decimal(whole));
 }
 
 export function sum(addends: readonly Rational[]): Rational {
-  // Few denominators serve many decimals: those of one are added without a search for common factors.
+  // Groups by denominator, as most decimals share a few.
   const byDenominator = new Map<bigint, bigint>();
   for (const { numerator, denominator } of addends) byDenominator.set(denominator, (byDenominator.get(denominator) ?? 0n) + numerator);
   let total = decimal(0);
@@ -28,12 +28,12 @@ export function product(a: Rational, b: Rational): Rational {
   return reduced(a.numerator * b.numerator, a.denominator * b.denominator);
 }
 
-/** The divisor is greater than 0. */
+/** The divisor is positive. */
 export function quotient(a: Rational, b: Rational): Rational {
   return reduced(a.numerator * b.denominator, a.denominator * b.numerator);
 }
 
-/** The mean of one or more fractions. */
+/** Requires at least one fraction. */
 export function mean(values: readonly Rational[]): Rational {
   return quotient(sum(values), decimal(Math.max(1, values.length)));
 }

@@ -1,11 +1,11 @@
-/** How much of an expected JSON value is found in another one, counted in leaves. Not symmetric: the expected side is the measure. */
+/** The share of an expected JSON value that another one contains, counted in leaves. Asymmetric: the expected side is the measure. */
 import { isJsonArray, isJsonObject, member, parseJsonContainer, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { jsonEqual } from './equality.ts';
 import { isContainer, withoutFence } from './texts.ts';
 import { heaviestPairing } from './pairing.ts';
 
 export interface SimilarityOptions {
-  /** Leaves that only the actual value has count as unmatched ones. */
+  /** True: leaves that only the actual value has count as unmatched. */
   readonly countExtra: boolean;
   readonly listMatch: 'position' | 'best';
   readonly text: 'edit' | 'exact';
@@ -18,7 +18,7 @@ export interface LeafCount {
   readonly total: number;
 }
 
-/** Numbers nearer to zero than this are zero: a relative difference from them means nothing. */
+/** Smaller absolute values count as zero, as relative differences are meaningless there. */
 const zero = 1e-12;
 const nothing: LeafCount = { matched: 0, total: 0 };
 
@@ -31,13 +31,13 @@ export function matchedLeaves(
   return counted(e, a, options);
 }
 
-/** matched / total; 1 when there is no leaf to match. */
+/** matched / total; 1 without leaves. */
 export function similarity(expected: JsonValue, actual: JsonValue | undefined, options: SimilarityOptions = similarityDefaults): number {
   const { matched, total } = matchedLeaves(expected, actual, options);
   return total === 0 ? 1 : matched / total;
 }
 
-/** A text beside an object or list, fenced or not, and two texts that both hold one, are read as values. */
+/** Parses a string beside an object or list, fenced or not, and two strings that both contain one. */
 function asValues(expected: JsonValue, actual: JsonValue | undefined): readonly [JsonValue, JsonValue | undefined] {
   if (typeof expected === 'string' && typeof actual === 'string') {
     const [e, a] = [parseJsonContainer(expected), parseJsonContainer(actual)];
@@ -117,13 +117,13 @@ function sum(counts: readonly LeafCount[]): LeafCount {
   return counts.reduce((all, one) => ({ matched: all.matched + one.matched, total: all.total + one.total }), nothing);
 }
 
-/** Longer texts (in code points) are compared by equality alone: the work grows with the product of both lengths. */
+/** Limit in code points; longer strings compare by equality, as the work is the product of the lengths. */
 export const editTextMax = 2_000;
 
-/** Insertions, deletions and replacements that turn one text into the other. */
+/** Insertions, deletions and replacements between two texts. */
 export function editDistance(a: string, b: string): number {
   const [short, long] = byLength(codePoints(a), codePoints(b));
-  /** Distances of the beginnings of the shorter text from the beginning of the longer one so far. */
+  /** Distances of the prefixes of the shorter text from the current prefix of the longer one. */
   const row = Uint32Array.from({ length: short.length + 1 }, (_, at) => at);
   for (const [before, point] of long.entries()) {
     let diagonal = before;

@@ -1,4 +1,4 @@
-/** Texts and values as the text evaluators compare them: whole, line by line, as the result of a tool, or the part at a path. */
+/** Comparison of texts and values: whole, by line, as a tool's result, or at a path. */
 import {
   isJsonArray,
   isJsonObject,
@@ -18,7 +18,7 @@ import { count, listed, quoted } from '../explain/explanation.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { Fault } from '../evaluator.ts';
 
-/** Whether case counts for a text, and for the texts inside an object or list. */
+/** Case sensitivity for strings, also inside objects and lists. */
 interface CaseRule {
   readonly text: boolean;
   readonly inside: boolean;
@@ -26,17 +26,17 @@ interface CaseRule {
 
 const caseCounts: CaseRule = { text: true, inside: true };
 
-/** The text that is searched: a text as it is, null as none, anything else as JSON. */
+/** The searched text: a string as it is, null as empty, other values as JSON. */
 export function searchedText(value: JsonValue): string {
   return value === null ? '' : typeof value === 'string' ? value : jsonText(value);
 }
 
-/** Lower case, not case folding: sharp s stays itself. */
+/** Lower case rather than case folding: sharp s stays. */
 export function lowered(text: string, caseSensitive: boolean): string {
   return caseSensitive ? text : text.toLowerCase();
 }
 
-/** A text beside an object or list is read as JSON; null equals null alone. */
+/** Parses a string beside an object or list; null equals null only. */
 export function valueEqual(expected: JsonValue, actual: JsonValue, rule: CaseRule = caseCounts): boolean {
   const tolerance = { trimStrings: false, caseInsensitive: !rule.inside };
   if (typeof expected === 'string' && typeof actual === 'string') return lowered(expected, rule.text) === lowered(actual, rule.text);
@@ -47,7 +47,7 @@ export function valueEqual(expected: JsonValue, actual: JsonValue, rule: CaseRul
   return jsonEqual(expected, actual, tolerance);
 }
 
-/** As `valueEqual`; besides, a number or boolean equals the text of its JSON notation. */
+/** As `valueEqual`; a number or boolean also equals its JSON text. */
 export function writtenEqual(expected: JsonValue, actual: JsonValue, rule: CaseRule): boolean {
   if (typeof expected === 'string' && isScalar(actual)) return lowered(expected, rule.text) === jsonText(actual);
   if (typeof actual === 'string' && isScalar(expected)) return jsonEqual(parseJson(actual) ?? null, expected);
@@ -71,7 +71,7 @@ export const lineOptions = {
   line_delimiter: option({ type: 'string', minLength: 1, maxLength: 100, description: 'What separates lines.' }, '\n'),
 };
 
-/** Lines of one text. */
+/** Limit of lines per text. */
 const linesMax = 2_000;
 
 export function linesOf(text: string, delimiter: string): readonly string[] {
@@ -81,11 +81,11 @@ export function linesOf(text: string, delimiter: string): readonly string[] {
 interface Lines {
   readonly actual: number;
   readonly expected: number;
-  /** By line, whether it is as wanted. */
+  /** Whether each line meets the expectation. */
   readonly hits: readonly boolean[];
 }
 
-/** Needs at least one line. The words name what a line does that meets the expectation, and what one does that does not. */
+/** Requires at least one line. `words`: verbs for lines that meet the expectation, and for others. */
 export function linesFinding({ actual, expected, hits }: Lines, words: { readonly hit: string; readonly miss: string }): Finding | Skipped {
   if (hits.length > linesMax) return skipped('too_large', `${hits.length} lines are more than the ${linesMax} that are compared.`);
   const missed = hits.flatMap((hit, at) => (hit ? [] : [`line ${at + 1}`]));
@@ -99,7 +99,7 @@ export function linesFinding({ actual, expected, hits }: Lines, words: { readonl
   };
 }
 
-/** A result that is null or was not carried reads as the empty text. */
+/** A result that is null or missing counts as empty. */
 export function outputEqual(expected: JsonValue, actual: JsonValue | undefined): boolean {
   const wanted = expected ?? '';
   const got = actual ?? '';
@@ -120,7 +120,7 @@ function textEqual(wanted: string, got: JsonValue): boolean {
   return parsed !== undefined && jsonEqual(parsed, got);
 }
 
-/** The inside of a text that is one fenced code block, else the text itself. */
+/** The content of a text that is one code block; otherwise the text. */
 export function withoutFence(text: string): string {
   return /^\s*```[a-z]*\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(text)?.[1] ?? text;
 }
@@ -135,18 +135,18 @@ interface SearchRule {
 interface SearchOutcome {
   readonly score: Rational;
   readonly passed: boolean;
-  /** What the text does, as the rest of a sentence. */
+  /** The rest of the sentence about the text. */
   readonly says: string;
   readonly details: JsonObject;
 }
 
-/** At least one text is searched for. */
+/** Requires at least one text to search for. */
 export function searchOutcome(text: string, texts: readonly string[], { match, caseSensitive }: SearchRule): SearchOutcome {
   const whole = lowered(text, caseSensitive);
   return tallied(texts, (one) => whole.includes(lowered(one, caseSensitive)), match);
 }
 
-/** The same for any way to find a text. all: the share that is found. none: the share that is not. any: one is enough. */
+/** As `searchOutcome` for any search. all: share of found texts; none: share of missing ones; any: one suffices. */
 export function tallied(texts: readonly string[], isFound: (text: string) => boolean, match: SearchMode): SearchOutcome {
   const found = texts.filter(isFound);
   const absent = texts.filter((one) => !found.includes(one));
@@ -181,7 +181,7 @@ export const outputKey = option<OutputKey>(
 export const singleOutputKey = option<string>({ ...path, description }, '*');
 
 interface Picked {
-  /** Undefined: nothing is at the path. Of several paths those with a value. */
+  /** `undefined` when the path has no value; for several paths, those with a value. */
   readonly value: JsonValue | undefined;
   readonly missing: readonly string[];
 }
@@ -200,7 +200,7 @@ export function picked(value: JsonValue, key: OutputKey): Picked {
   };
 }
 
-/** The expected side: with one path a value that is no object stands for itself. Undefined: it says nothing about a path. */
+/** With one path, an expected value that is no object stands for itself. `undefined` when nothing is expected at a path. */
 export function pickedExpectation(expected: JsonValue, key: OutputKey): JsonValue | undefined {
   if (key === '*') return expected;
   const whole = parsed(expected);
@@ -209,7 +209,7 @@ export function pickedExpectation(expected: JsonValue, key: OutputKey): JsonValu
   return missing.length === 0 ? value : undefined;
 }
 
-/** An expected output that has nothing at a key could never be met, nor missed. */
+/** Faults of an expected output without a value at a key, which no output could meet or miss. */
 export function outputKeyFaults(
   { output }: Expectation,
   { targetOutputKey: key }: { readonly targetOutputKey: OutputKey },
@@ -224,7 +224,7 @@ function parsed(value: JsonValue): JsonValue {
   return typeof value === 'string' ? (parseJson(withoutFence(value)) ?? value) : value;
 }
 
-/** A member whose name is the whole path wins over the path that it spells. */
+/** A member with the literal name wins over the path. */
 function valueAt(value: JsonValue, path: string): JsonValue | undefined {
   if (isJsonObject(value) && Object.hasOwn(value, path)) return value[path];
   let at: JsonValue | undefined = value;

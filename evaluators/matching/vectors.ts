@@ -1,4 +1,4 @@
-/** Vectors as lists of numbers: how they are read from JSON, and the angle between two. */
+/** Vectors as lists of numbers: parsing and cosine. */
 import { isJsonArray, parseJsonContainer, type JsonValue } from '../../src/model/json.ts';
 
 export type Vector = readonly number[];
@@ -20,7 +20,7 @@ export function cosine(a: Vector, b: Vector): number {
   return Math.min(1, Math.max(-1, dot / Math.sqrt(squaresA * squaresB)));
 }
 
-/** At least one number, all finite; a text is read as JSON. Undefined: it is no vector. */
+/** At least one finite number; a string is parsed as JSON. `undefined` when the value is no vector. */
 export function vectorOf(value: JsonValue | undefined): Vector | undefined {
   const list = typeof value === 'string' ? parseJsonContainer(value) : value;
   if (list === undefined || !isJsonArray(list) || list.length === 0) return undefined;
@@ -31,7 +31,7 @@ export type ReadVectors =
   | { readonly kind: 'vectors'; readonly vectors: readonly Vector[] }
   | { readonly kind: 'faulty'; readonly fault: string };
 
-/** One vector for each of so many texts, all of one length; or what is wrong with them. */
+/** One vector per text, all of one length; or the fault. */
 export function readVectors(value: JsonValue | undefined, texts: number): ReadVectors {
   if (value === undefined || !isJsonArray(value)) return faulty('there is no list of vectors');
   if (value.length !== texts) return faulty(`there are ${value.length} vectors for ${texts} texts`);

@@ -6,24 +6,24 @@ import type { AgentTrace, ModelCall } from '../../src/model/agent-trace.ts';
 import type { JsonSchema } from '../evaluator.ts';
 import { product, quotient, rational, sum, type Rational, isLess, numberOf } from '../matching/rational.ts';
 
-/** Longer names are looked up as they are. */
+/** Longer names are not shortened. */
 const charsMax = 200;
-/** Parts taken off one end. No provider writes more. */
+/** Limit of parts removed from one end. */
 const partsMax = 8;
 
-/** Up to a slash; or letters and dashes up to a dot or colon, which leaves `gpt-4.1` and `llama3:8b` alone. */
+/** A prefix up to a slash, or letters and dashes up to a dot or colon; keeps `gpt-4.1` and `llama3:8b`. */
 const LEADING = /^(?:[^/]*\/|[A-Za-z-]+[.:])/;
-/** A day, a revision in digits, or `latest`. Other endings (`-mini`, `:free`) name other models or other prices. */
+/** A date, a numeric revision, or `latest`. Other suffixes (`-mini`, `:free`) name other models or prices. */
 const TRAILING = /(?:-\d{4}-\d{2}-\d{2}|-(?:19|20)\d{6}|-0\d{2}|-v\d{1,3}:\d{1,3}|:\d{1,3}|@\d{1,8}|@default|[-:@]latest)$/;
 
-/** The name itself, and with less and less around it, the longest first. */
+/** The name and its shortened forms, longest first. */
 export function modelNames(name: string): readonly string[] {
   if (name.length > charsMax) return [name];
   const names = shortened(name, LEADING).flatMap((inner) => shortened(inner, TRAILING));
   return [...new Set(names)].toSorted((a, b) => b.length - a.length);
 }
 
-/** The name, and what is left after each cut. Never the empty text. */
+/** The name and its forms after each cut; never empty. */
 function shortened(name: string, part: RegExp): readonly string[] {
   const names = [name];
   for (let left = name.replace(part, ''); left !== '' && left !== names.at(-1) && names.length <= partsMax; left = left.replace(part, ''))
@@ -31,20 +31,20 @@ function shortened(name: string, part: RegExp): readonly string[] {
   return names;
 }
 
-/** Of a million tokens. */
+/** Prices per million tokens. */
 interface TokenPrices {
   readonly inputPerMillion: number;
   readonly outputPerMillion: number;
-  /** Undefined: as other input. */
+  /** Absent: the price of other input. */
   readonly cachedPerMillion?: number;
 }
 
 export interface Price extends TokenPrices {
-  /** What holds for the whole of a call with more input tokens than this, cached ones among them. */
+  /** Prices for the whole call when its input, cached tokens included, exceeds `overInputTokens`. */
   readonly longContext?: TokenPrices & { readonly overInputTokens: number };
 }
 
-/** By name of a model; a name that ends in `*` stands for every model that begins so. */
+/** Prices by model; a trailing `*` matches any ending. */
 export interface PriceTable {
   readonly [model: string]: Price;
 }
@@ -107,12 +107,12 @@ export function priceOf(model: string, prices: PriceTable): Price | undefined {
 
 export type CallCost =
   | { readonly kind: 'priced'; readonly call: ModelCall; readonly model: string; readonly amount: Rational }
-  /** The model has no price; a call without a model has the empty text. */
+  /** `no_price`: the model has none; the name is empty for a call without a model. */
   | { readonly kind: 'no_price'; readonly call: ModelCall; readonly model: string }
-  /** A number of tokens that costs something is missing. */
+  /** `no_tokens`: a charged token count is missing. */
   | { readonly kind: 'no_tokens'; readonly call: ModelCall; readonly model: string };
 
-/** What a table of prices says of runs. It remembers the models that it was asked for. */
+/** Costs of runs by a price table. Caches the looked-up models. */
 export interface Costing {
   /**
    * Each model call of a run. A failed request without tokens was not charged, so it is left out. A trace that knows its tokens
@@ -121,7 +121,7 @@ export interface Costing {
   callCosts(trace: AgentTrace): readonly CallCost[];
 }
 
-/** Models that are remembered: their names come from spans. Beyond it all are looked up anew. */
+/** Limit of cached models, whose names come from spans; the cache restarts beyond it. */
 const modelsMax = 1_000;
 
 export function costing(prices: PriceTable): Costing {
@@ -167,14 +167,14 @@ export function hasTokens({ inputTokens, outputTokens }: ModelCall): boolean {
   return inputTokens !== undefined || outputTokens !== undefined;
 }
 
-/** What is free need not be counted: an embedding has no output tokens. */
+/** Tokens that are free need no count, such as the output of embeddings. */
 function lacksTokens({ inputTokens, outputTokens }: ModelCall, { inputPerMillion, outputPerMillion }: TokenPrices): boolean {
   return (inputTokens === undefined && inputPerMillion > 0) || (outputTokens === undefined && outputPerMillion > 0);
 }
 
 const million = 1_000_000;
 
-/** What one token costs: fractions of one denominator, so that a call costs a whole number of its parts. */
+/** Prices per token with a common denominator, so that the cost of a call is a whole number of parts. */
 interface TokenParts {
   readonly input: bigint;
   readonly cached: bigint;
@@ -204,7 +204,7 @@ function tokenParts({ inputPerMillion, outputPerMillion, cachedPerMillion = inpu
   };
 }
 
-/** Cached tokens are among the input tokens, unless there are more of them: then the input does not include them. */
+/** Cached tokens are part of the input tokens, unless they exceed them. */
 function amountOf(
   { inputTokens = 0, outputTokens = 0, cachedInputTokens: cached = 0 }: ModelCall,
   { price: { longContext }, parts, longContextParts = parts }: PricedModel,
@@ -217,13 +217,13 @@ function amountOf(
     [cached, charged.cached],
     [outputTokens, charged.output],
   ] as const;
-  // A trace made by hand may have parts of tokens.
+  // A hand-made trace may have fractional tokens.
   if (!lines.every(([tokens]) => Number.isSafeInteger(tokens)))
     return sum(lines.map(([tokens, numerator]) => product(rational(tokens), { numerator, denominator })));
   return { numerator: lines.reduce((total, [tokens, numerator]) => total + BigInt(tokens) * numerator, 0n), denominator };
 }
 
-/** 1 up to the budget, budget / spent beyond it. Both are 0 or more, the budget is greater than 0. */
+/** 1 within the budget, budget / spent beyond it. Both are not negative, and the budget is positive. */
 export function budgetShare(budget: number, spent: number | Rational): number {
   const [most, actual] = [rational(budget), typeof spent === 'number' ? rational(spent) : spent];
   return isLess(most, actual) ? numberOf(quotient(most, actual)) : 1;
