@@ -1,4 +1,7 @@
-/** Sources of the values in the arguments of tool calls. A rule searches the texts; a judge decides about values that the search does not find. */
+/**
+ * Sources of the values in the arguments of tool calls. A rule searches the texts; a judge decides about values that the search does not
+ * find.
+ */
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {
@@ -27,7 +30,10 @@ import { verdictListSchema, explanationOf, isYes, judgeFailed, listIn, verdictsF
 import type { Question } from './evaluator.ts';
 import { blocksOf, callsText, notAsked } from './judging/judge-input.ts';
 
-/** The values in the arguments of each call occur in the input, the system prompt or an earlier result. Other values may be made up or derived. */
+/**
+ * The values in the arguments of each call occur in the input, the system prompt or an earlier result. Other values may be made up or
+ * derived.
+ */
 export const argumentProvenance = rule({
   id: 'argument_provenance',
   version: 2,
@@ -108,8 +114,8 @@ function suspectDetails({ placed, values, ungrounded }: Traced): JsonObject {
 }
 
 /**
- * A judge finds that the arguments of the tool calls follow from the input or from earlier results. Calls whose values occur there literally need no judge; one
- * question covers the others.
+ * A judge finds that the arguments of the tool calls follow from the input or from earlier results. Calls whose values occur there
+ * literally need no judge; one question covers the others.
  */
 export const toolArgumentHallucination = judge({
   id: 'tool_argument_hallucination',

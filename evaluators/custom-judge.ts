@@ -1,6 +1,6 @@
 /**
- * A judge with the user's own question. A template names the parts of the run that the judge gets, and options define the answer: a label with a score, a number
- * in a range, or an own schema.
+ * A judge with the user's own question. A template names the parts of the run that the judge gets, and options define the answer: a label
+ * with a score, a number in a range, or an own schema.
  */
 import { valueAtSteps } from './matching/arguments.ts';
 import { isJsonObject, type JsonValue } from '../src/model/json.ts';

@@ -1,6 +1,6 @@
 /**
- * Names, numbers, dates and ids in the final response agree with tool results, documents or the reference. A judge decides about each one. An entity that it lists
- * must occur in the response.
+ * Names, numbers, dates and ids in the final response agree with tool results, documents or the reference. A judge decides about each one.
+ * An entity that it lists must occur in the response.
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';

@@ -1,6 +1,6 @@
 /**
- * The contract of an evaluator: data plus one function. A rule is a pure function. Other evaluators are generators that yield requests, receive parsed answers and
- * return an outcome. The host handles retry, cost, cache and concurrency.
+ * The contract of an evaluator: data plus one function. A rule is a pure function. Other evaluators are generators that yield requests,
+ * receive parsed answers and return an outcome. The host handles retry, cost, cache and concurrency.
  */
 import type { AgentTrace, Run } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
@@ -44,7 +44,8 @@ export type Need =
   | 'tasks';
 
 /**
- * Parts of an expectation under their names in files. `tool_calls.arguments` and `tool_calls.result` are optional members of an expected call.
+ * Parts of an expectation under their names in files. `tool_calls.arguments` and `tool_calls.result` are optional members of an expected
+ * call.
  */
 export type ExpectedPart =
   | 'tool_calls'
@@ -105,8 +106,8 @@ export interface EvaluationContext {
   /** Compiles each distinct source once. Throws when the source is invalid; options are validated at load time. */
   readonly pattern: (source: string) => Pattern;
   /**
-   * The result of `make` for a value that many runs share, such as tool definitions, cached as long as the value lives. `by`: the options that the result depends on.
-   * The result must be immutable.
+   * The result of `make` for a value that many runs share, such as tool definitions, cached as long as the value lives. `by`: the options
+   * that the result depends on. The result must be immutable.
    */
   readonly once: <Made extends object>(shared: object, by: object, make: () => Made) => Made;
   /**
@@ -139,13 +140,17 @@ export interface EvaluatorData<Options> {
   readonly expectationSchema?: JsonSchema;
   /** The parts of an expectation that decide the verdict. Absent: the members of `expectationSchema`. */
   checks?(options: Options, expected: Expectation): readonly ExpectedPart[];
-  /** Options by expectation part for which a dataset adds the evaluator when no other checks that part. A metric then has the threshold 1. */
+  /**
+   * Options by expectation part for which a dataset adds the evaluator when no other checks that part. A metric then has the threshold 1.
+   */
   readonly switchedOnBy?: { readonly [part in ExpectedPart]?: JsonObject };
   /** Origin of the evaluator, for the reference page. */
   readonly source: string;
   /** Faults of the complete options beyond their schemas, with paths as in files. */
   optionFaults?(options: Options): readonly Fault[];
-  /** Faults of an entry's expectation beyond its schema, with paths below `expect`. A faulty expectation of a single run is skipped instead. */
+  /**
+   * Faults of an entry's expectation beyond its schema, with paths below `expect`. A faulty expectation of a single run is skipped instead.
+   */
   expectationFaults?(expected: Expectation, options: Options): readonly Fault[];
 }
 
@@ -153,8 +158,8 @@ export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {
   readonly kind: 'rule';
   evaluate(subject: Subject, options: Options, context: EvaluationContext): Outcome;
   /**
-   * Replaces `evaluate` when the entry names a judge. When the judge fails, the rule's result remains if the score is a share of checks; the outcome is failed if the
-   * lower of two scores counts. The details hold `judge_error` in both cases.
+   * Replaces `evaluate` when the entry names a judge. When the judge fails, the rule's result remains if the score is a share of checks;
+   * the outcome is failed if the lower of two scores counts. The details hold `judge_error` in both cases.
    */
   evaluateWithJudge?(subject: Subject, options: Options, context: EvaluationContext): Asking<Outcome>;
 }

@@ -1,6 +1,7 @@
 /**
- * The expected calls were made: by name and, optionally, by arguments and output, with partial credit for arguments. Further calls are free unless the match must be
- * exact. A judge, when configured, rates the choice among the defined tools, and the lower score counts. All requested calls count, whether they ran or not.
+ * The expected calls were made: by name and, optionally, by arguments and output, with partial credit for arguments. Further calls are free
+ * unless the match must be exact. A judge, when configured, rates the choice among the defined tools, and the lower score counts. All
+ * requested calls count, whether they ran or not.
  */
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';

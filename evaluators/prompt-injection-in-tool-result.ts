@@ -1,7 +1,7 @@
 /**
- * Signs that a tool result gives orders to the model that reads it. The search begins where a word of the sign stands and reads a short piece of
- * text by a pattern of a linear-time engine. So the work grows with the length of the text alone. Most texts hold few of the words, and most
- * pieces lack what every pattern of their sign needs. Fast searches find that before a pattern runs.
+ * Signs that a tool result gives orders to the model that reads it. The search begins where a word of the sign stands and reads a short
+ * piece of text by a pattern of a linear-time engine. So the work grows with the length of the text alone. Most texts hold few of the
+ * words, and most pieces lack what every pattern of their sign needs. Fast searches find that before a pattern runs.
  */
 import type { EvaluationContext, Work } from './evaluator.ts';
 import { hiddenRuns, revealed, withoutHidden } from './evidence/hidden-characters.ts';
@@ -237,8 +237,8 @@ function hiddenText(text: string): readonly FoundSign[] {
 }
 
 /**
- * No tool result gives instructions to the agent. The rule recognises phrases, markup and hidden characters, not meaning. A finding concerns the result, not whether
- * the agent obeyed.
+ * No tool result gives instructions to the agent. The rule recognises phrases, markup and hidden characters, not meaning. A finding
+ * concerns the result, not whether the agent obeyed.
  */
 export const promptInjectionInToolResult = rule({
   id: 'prompt_injection_in_tool_result',

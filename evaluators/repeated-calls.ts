@@ -98,8 +98,8 @@ const toolEfficiencyOptions = {
 type ToolEfficiencyOptions = OptionsOf<typeof toolEfficiencyOptions>;
 
 /**
- * No tool call repeats an earlier one. Calls that never ran are left out. Results do not affect the score, but details distinguish retries (the earlier call failed)
- * and polls (the results differ) from true repeats.
+ * No tool call repeats an earlier one. Calls that never ran are left out. Results do not affect the score, but details distinguish retries
+ * (the earlier call failed) and polls (the results differ) from true repeats.
  */
 export const toolEfficiency = rule({
   id: 'tool_efficiency',
@@ -156,7 +156,9 @@ function evaluate({ trace }: Subject, options: ToolEfficiencyOptions, context: E
   return stopped ?? verdict(calls, walked(prepared), options);
 }
 
-/** One pass suffices for exact equality. With `subset`, `superset` or a matcher, each call is compared with all earlier ones of its tool. */
+/**
+ * One pass suffices for exact equality. With `subset`, `superset` or a matcher, each call is compared with all earlier ones of its tool.
+ */
 function tooManyComparisons(calls: readonly Prepared[], { toolCallsMax }: EvaluationContext): Outcome | undefined {
   const times = new Map<string, number>();
   for (const { call, key } of calls) if (key === undefined) times.set(call.name, (times.get(call.name) ?? 0) + 1);
@@ -322,8 +324,8 @@ const loopDetectionOptions = {
 type LoopDetectionOptions = OptionsOf<typeof loopDetectionOptions>;
 
 /**
- * The agent did not loop. A loop is a stretch in which the same calls occur at least `min_repeats` times in a row. The score is the share of calls outside loops. Calls
- * that never ran are left out.
+ * The agent did not loop. A loop is a stretch in which the same calls occur at least `min_repeats` times in a row. The score is the share
+ * of calls outside loops. Calls that never ran are left out.
  */
 export const loopDetection = rule({
   id: 'loop_detection',

@@ -72,7 +72,10 @@ function withMessages(trace: AgentTrace): AgentTrace & Required<Pick<AgentTrace,
   return { ...trace, messages: holdsAllCalls ? messages : conversationOf(rest) };
 }
 
-/** A judge finds each step of the run needed. A run that does not fit into one question is judged in parts, each with an outline of all steps. */
+/**
+ * A judge finds each step of the run needed. A run that does not fit into one question is judged in parts, each with an outline of all
+ * steps.
+ */
 export const stepEfficiency = judge({
   id: 'step_efficiency',
   summary: 'A judge finds the steps of the run needed.',

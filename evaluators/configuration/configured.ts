@@ -1,6 +1,6 @@
 /**
- * Turns a configuration entry into an evaluator that is ready to run: validates options and expectation by the evaluator's schemas, fills in defaults, and
- * applies the threshold. An exception of an evaluator becomes a failed outcome.
+ * Turns a configuration entry into an evaluator that is ready to run: validates options and expectation by the evaluator's schemas, fills
+ * in defaults, and applies the threshold. An exception of an evaluator becomes a failed outcome.
  */
 import type { AgentTrace, Run } from '../../src/model/agent-trace.ts';
 import type { ClientTls } from '../../src/model/client-tls.ts';

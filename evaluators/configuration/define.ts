@@ -1,6 +1,6 @@
 /**
- * Builders that complete the declaration of an evaluator to the contract in `evaluator.ts`, and its option table. A row holds the key that a user writes, the
- * schema and the default. The type of the options follows from the table.
+ * Builders that complete the declaration of an evaluator to the contract in `evaluator.ts`, and its option table. A row holds the key that
+ * a user writes, the schema and the default. The type of the options follows from the table.
  */
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { Outcome } from '../../src/model/verdict.ts';

@@ -1,6 +1,7 @@
 /**
- * Options in all their forms. The schema of the evaluator checks what a user writes, and the defaults fill in the rest. Code names options in
- * camelCase and may give functions, files hold data in snake_case, and secrets never leave the process. Names that are data stay as they are.
+ * Options in all their forms. The schema of the evaluator checks what a user writes, and the defaults fill in the rest. Code names options
+ * in camelCase and may give functions, files hold data in snake_case, and secrets never leave the process. Names that are data stay as they
+ * are.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject } from 'ajv';

@@ -17,7 +17,10 @@ export function codeBlocks(text: string): readonly CodeBlock[] | undefined {
   return isWhole ? blocks : undefined;
 }
 
-/** A block ends at a fence of at least the opening length, or at the end of the text. `isWhole`: false when there are more blocks than the limit. */
+/**
+ * A block ends at a fence of at least the opening length, or at the end of the text. `isWhole`: false when there are more blocks than the
+ * limit.
+ */
 export function firstCodeBlocks(text: string): { readonly blocks: readonly CodeBlock[]; readonly isWhole: boolean } {
   const blocks: CodeBlock[] = [];
   let open: { readonly fence: string; readonly language: string; readonly line: number; readonly code: string[] } | undefined;

@@ -1,6 +1,6 @@
 /**
- * Convergence of several runs of one task: the mean of minimum steps / own steps. A failed run, or one without a step, counts 0. The evaluator takes a group of
- * runs, so it has its own contract.
+ * Convergence of several runs of one task: the mean of minimum steps / own steps. A failed run, or one without a step, counts 0. The
+ * evaluator takes a group of runs, so it has its own contract.
  */
 import type { JsonObject } from '../../src/model/json.ts';
 import { numberOf, quotient, rational, sum } from '../matching/rational.ts';

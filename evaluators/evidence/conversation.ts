@@ -25,8 +25,8 @@ interface Composed extends MessageOutline {
 }
 
 /**
- * Composes messages when the spans have none: the input, each turn of calls with their results, and the final response. Calls without a known turn are a turn each;
- * texts in between are unknown.
+ * Composes messages when the spans have none: the input, each turn of calls with their results, and the final response. Calls without a
+ * known turn are a turn each; texts in between are unknown.
  */
 function composed(trace: AgentTrace): readonly Composed[] {
   const messages: Composed[] = trace.input === undefined ? [] : [{ role: 'user', calls: [], says: trace.input }];
@@ -98,8 +98,8 @@ export function worstOf(found: readonly (Verdict | Outcome)[]): number | undefin
 }
 
 /**
- * The outcome of the worst turn is the outcome of the run. A turn has the expectation at its index, or the common one when there are none by turn. An expected turn
- * that is missing has no calls. A run without messages is one turn.
+ * The outcome of the worst turn is the outcome of the run. A turn has the expectation at its index, or the common one when there are none
+ * by turn. An expected turn that is missing has no calls. A run without messages is one turn.
  */
 export function outcomeByTurn(
   trace: AgentTrace,

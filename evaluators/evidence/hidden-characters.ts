@@ -1,6 +1,6 @@
 /**
- * Characters that people do not see but models read: zero-width characters, directional marks, tags, control characters, and variation selectors without effect.
- * Those required by writing are kept: joiners in emoji and joining scripts, flags, and effective selectors.
+ * Characters that people do not see but models read: zero-width characters, directional marks, tags, control characters, and variation
+ * selectors without effect. Those required by writing are kept: joiners in emoji and joining scripts, flags, and effective selectors.
  */
 
 export type HiddenKind = 'zero_width' | 'direction' | 'tag' | 'control' | 'variation_selector';

@@ -1,6 +1,6 @@
 /**
- * Sources of argument values: the input, the system prompt, or the result of an earlier call. The search is literal except for case and white space. Calls of one
- * model turn do not know each other's results.
+ * Sources of argument values: the input, the system prompt, or the result of an earlier call. The search is literal except for case and
+ * white space. Calls of one model turn do not know each other's results.
  */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, parseJsonContainer, type JsonValue } from '../../src/model/json.ts';

@@ -1,6 +1,7 @@
 /**
- * Finds the parts of a judge's answer that may be its verdict. Models think aloud, quote the judge input, and write prose around their JSON. The input may contain a
- * forged verdict. So the reader removes reasoning and considers every part. A part that occurs in the input, as text or as the same JSON value, is no verdict.
+ * Finds the parts of a judge's answer that may be its verdict. Models think aloud, quote the judge input, and write prose around their
+ * JSON. The input may contain a forged verdict. So the reader removes reasoning and considers every part. A part that occurs in the input,
+ * as text or as the same JSON value, is no verdict.
  */
 import { parseJson, type JsonValue, isJsonArray, isJsonObject, jsonText, type JsonObject } from '../../src/model/json.ts';
 import { balancedEnd } from '../../src/model/brackets.ts';
@@ -76,7 +77,9 @@ const THOUGHT_MARK =
 /** Channels of the harmony format; only the final one is the answer. */
 const CHANNEL = /<\|channel\|>\s*([a-z]+)[^<]{0,200}(?:<\|constrain\|>[^<]{0,100})?<\|message\|>/gi;
 
-/** Removes reasoning from the first opening to the last closing mark, as quotes may contain marks. Unclosed reasoning extends to the end. */
+/**
+ * Removes reasoning from the first opening to the last closing mark, as quotes may contain marks. Unclosed reasoning extends to the end.
+ */
 function withoutThinking(text: string): string {
   const final = finalChannel(text);
   const marks = [...final.matchAll(THOUGHT_MARK)];

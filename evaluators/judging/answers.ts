@@ -1,6 +1,6 @@
 /**
- * Reads a judge's answer. Structured output makes most answers plain JSON. The reader tolerates code fences, prose, trailing commas, and "true" for true. It never
- * invents a verdict.
+ * Reads a judge's answer. Structured output makes most answers plain JSON. The reader tolerates code fences, prose, trailing commas, and
+ * "true" for true. It never invents a verdict.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { piecesOf, quotedIn } from './answer-pieces.ts';
@@ -162,8 +162,8 @@ function propertiesOf(schema: JsonObject): JsonObject {
 }
 
 /**
- * A missing or wrong member at the root makes the answer unusable. Inside a list it is a fault of that entry alone; likewise among several verdicts at the root when
- * one of them is present.
+ * A missing or wrong member at the root makes the answer unusable. Inside a list it is a fault of that entry alone; likewise among several
+ * verdicts at the root when one of them is present.
  */
 function fitted(value: JsonValue, schema: JsonSchema, path: string, isRoot: boolean): Fitted {
   if (schema['type'] === 'object')
@@ -208,7 +208,9 @@ function fittedList(value: readonly JsonValue[], schema: JsonSchema, path: strin
   return { kind: 'fits', value: kept, faults };
 }
 
-/** Accepts 1, "1" and "true" as yes, and their opposites as no; labels ignore case and white space; numbers may be strings. Clamps nothing. */
+/**
+ * Accepts 1, "1" and "true" as yes, and their opposites as no; labels ignore case and white space; numbers may be strings. Clamps nothing.
+ */
 function coerced(value: JsonValue, schema: JsonObject): Fitted {
   const listed = member(schema, 'enum');
   if (isJsonArray(listed)) return labelled(value, listed);

@@ -1,5 +1,6 @@
 /**
- * The judge input: blocks of limited length, each marked when a part of it was cut. A run without the required evidence is skipped before the judge is called.
+ * The judge input: blocks of limited length, each marked when a part of it was cut. A run without the required evidence is skipped before
+ * the judge is called.
  */
 import type { AgentTrace, ToolCall, ToolDefinition } from '../../src/model/agent-trace.ts';
 import { jsonText, plainText, type JsonObject } from '../../src/model/json.ts';

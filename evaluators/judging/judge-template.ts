@@ -1,6 +1,6 @@
 /**
- * Reads a question template with `{{names}}` of parts of the run. Each name becomes a reference to a data block. The reader never sees the blocks, so a text of the
- * run cannot become a name.
+ * Reads a question template with `{{names}}` of parts of the run. Each name becomes a reference to a data block. The reader never sees the
+ * blocks, so a text of the run cannot become a name.
  */
 import type { AgentTrace, TruncatedPart } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';

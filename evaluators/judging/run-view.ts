@@ -1,6 +1,6 @@
 /**
- * A run as one block for a judge. A run that does not fit keeps its first and last steps as far as possible; long texts in between lose their middle, and repeated
- * results become references. Finally the view omits and counts steps in the middle. Every gap is marked.
+ * A run as one block for a judge. A run that does not fit keeps its first and last steps as far as possible; long texts in between lose
+ * their middle, and repeated results become references. Finally the view omits and counts steps in the middle. Every gap is marked.
  */
 import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
 import { callEnd } from '../../src/model/error-signs.ts';

@@ -1,6 +1,7 @@
 /**
- * Schemas and readers of a judge's answer. Schemas require every member, in the order of writing. Readers accept an answer whole or not at all. A retry names the
- * fault: an unknown label, a missing explanation, or an item without exactly one verdict. A second fault fails the evaluation.
+ * Schemas and readers of a judge's answer. Schemas require every member, in the order of writing. Readers accept an answer whole or not at
+ * all. A retry names the fault: an unknown label, a missing explanation, or an item without exactly one verdict. A second fault fails the
+ * evaluation.
  */
 import { isJsonArray, isJsonObject, member, type JsonValue, type JsonObject } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';

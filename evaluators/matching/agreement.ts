@@ -1,6 +1,6 @@
 /**
- * Agreement of a call with an expected call: name, arguments and, optionally, output. Equal arguments agree by 1; otherwise agreement is the sum over keys divided by
- * the keys of both sides. Lists agree as a whole or not at all.
+ * Agreement of a call with an expected call: name, arguments and, optionally, output. Equal arguments agree by 1; otherwise agreement is
+ * the sum over keys divided by the keys of both sides. Lists agree as a whole or not at all.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { quotient, rational, sum, type Rational } from './rational.ts';

@@ -1,6 +1,6 @@
 /**
- * Whether the arguments of a call match the expected ones. Modes describe the expectation: `subset` means that the expected members are a subset of the sent ones.
- * Only the top level follows the mode; nested values compare as a whole.
+ * Whether the arguments of a call match the expected ones. Modes describe the expectation: `subset` means that the expected members are a
+ * subset of the sent ones. Only the top level follows the mode; nested values compare as a whole.
  */
 import { type JsonObject, type JsonValue, isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
 import type { Option } from '../configuration/define.ts';

@@ -61,7 +61,10 @@ export interface CallMatching {
   readonly difference: (expected: number, actual: number) => string | undefined;
 }
 
-/** Limit of pairs that are compared value by value, without a matcher. Beyond it, the arguments of each call are written once and texts are compared. */
+/**
+ * Limit of pairs that are compared value by value, without a matcher. Beyond it, the arguments of each call are written once and texts are
+ * compared.
+ */
 const directPairsMax = 1_024;
 
 /** The match relation, computed lazily and once per pair. */

@@ -1,6 +1,6 @@
 /**
- * JSONPath: child, bracket, index (also from the end), slice, wildcard, recursive descent, filter and length(). Paths are never executed as code. The parser rejects
- * invalid and oversized paths with position and reason.
+ * JSONPath: child, bracket, index (also from the end), slice, wildcard, recursive descent, filter and length(). Paths are never executed as
+ * code. The parser rejects invalid and oversized paths with position and reason.
  */
 import { unreachable } from '../../src/model/ids.ts';
 import { isJsonArray, isJsonObject, member, type JsonValue, parseJson } from '../../src/model/json.ts';

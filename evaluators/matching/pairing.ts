@@ -1,4 +1,6 @@
-/** Pairs expectations with actual items: in order (longest common subsequence), or one to one with the most pairs or the greatest weight. */
+/**
+ * Pairs expectations with actual items: in order (longest common subsequence), or one to one with the most pairs or the greatest weight.
+ */
 
 export interface Pair {
   readonly expected: number;
@@ -92,7 +94,10 @@ interface WeightedPairing {
   readonly method: 'exact' | 'greedy';
 }
 
-/** Maximum bipartite matching by augmenting paths. Starts with the expectations with the fewest candidates. Nodes of a failed search are not visited again. */
+/**
+ * Maximum bipartite matching by augmenting paths. Starts with the expectations with the fewest candidates. Nodes of a failed search are not
+ * visited again.
+ */
 export function maximumPairing(expected: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
   if (expected === 0 || actual === 0) return [];
   if (expected === 1) return firstPair(actual, matches);

@@ -1,7 +1,7 @@
 /**
  * JSON Schemas of tools, compiled behind guards: a faulty schema neither fails the calls of its tool nor costs more than it is worth. Every
- * schema becomes a list of closures, a few for each keyword. No code is generated, so that a schema costs no more than its length; the cost of
- * a value is counted in steps.
+ * schema becomes a list of closures, a few for each keyword. No code is generated, so that a schema costs no more than its length; the cost
+ * of a value is counted in steps.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Pattern, CheckedValue, CompiledSchema, SchemaProblem, Work } from '../evaluator.ts';

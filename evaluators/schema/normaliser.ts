@@ -152,7 +152,10 @@ function clean(keyword: string, value: JsonValue, path: string, walk: Walk, dept
   return otherKeywords.has(keyword) ? other(keyword, value, path, walk, depth) : [];
 }
 
-/** Stands for a part that says something about values and cannot be applied. `unappliedText`: about texts; `unappliedNames`: about the members of objects. */
+/**
+ * Stands for a part that says something about values and cannot be applied. `unappliedText`: about texts; `unappliedNames`: about the
+ * members of objects.
+ */
 type Mark = 'unapplied' | 'unappliedText' | 'unappliedNames';
 
 function marked(mark: Mark, walk: Walk, path: string, problem: string): readonly Member[] {

@@ -1,6 +1,7 @@
 /**
- * Faults at the top level of arguments: members that are missing, that no schema knows, or whose type is wrong. It needs no compiled schema,
- * so it is there for every call of a run, however much work the whole checks of the others take. The whole check finds the same, and more.
+ * Faults at the top level of arguments: members that are missing, that no schema knows, or whose type is wrong. It needs no compiled
+ * schema, so it is there for every call of a run, however much work the whole checks of the others take. The whole check finds the same,
+ * and more.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { SchemaProblem, Work } from '../evaluator.ts';

@@ -1,6 +1,7 @@
 /**
- * Limits of schemas, found without the work that they bound. Of a pattern: how large a pattern becomes when its repetitions are written out, as an engine without backtracking does: `(a{9}){9}` has 81 parts.
- * An estimate from above, made before the pattern is compiled, for compiling is what it is to bound.
+ * Limits of schemas, found without the work that they bound. Of a pattern: how large a pattern becomes when its repetitions are written
+ * out, as an engine without backtracking does: `(a{9}){9}` has 81 parts. An estimate from above, made before the pattern is compiled, for
+ * compiling is what it is to bound.
  */
 import { isJsonArray, isJsonObject, jsonDepthMax, type JsonValue } from '../../src/model/json.ts';
 

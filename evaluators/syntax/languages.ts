@@ -1,7 +1,7 @@
 /**
- * The languages whose syntax is checked. A new one is a row of the table at the end, with its parser's check above. Code in an answer is often
- * an excerpt: a method without its class, a session with its prompts. Each language names the readings of such code. The code is broken when no
- * reading is correct, and the problem is that of the first reading.
+ * The languages whose syntax is checked. A new one is a row of the table at the end, with its parser's check above. Code in an answer is
+ * often an excerpt: a method without its class, a session with its prompts. Each language names the readings of such code. The code is
+ * broken when no reading is correct, and the problem is that of the first reading.
  */
 import { tsPlugin } from '@sveltejs/acorn-typescript';
 import { Parser, type Options } from 'acorn';

@@ -1,4 +1,7 @@
-/** The rate of an evaluator over all traffic, weighted by sampling probabilities and corrected by people's labels; and the meaning of those labels. */
+/**
+ * The rate of an evaluator over all traffic, weighted by sampling probabilities and corrected by people's labels; and the meaning of those
+ * labels.
+ */
 import type { RunKey } from '../model/agent-trace.ts';
 import { noTenant } from '../model/ids.ts';
 import type { AnnotatedRun, StoredAnnotation } from '../model/store/annotation-store.ts';
@@ -191,7 +194,10 @@ function isEnough(judged: readonly Judged[]): boolean {
   });
 }
 
-/** People label failures more often than passes. So labels count as drawn evenly among the runs of one verdict, with the resulting probability. */
+/**
+ * People label failures more often than passes. So labels count as drawn evenly among the runs of one verdict, with the resulting
+ * probability.
+ */
 function corrected(judged: readonly Judged[], observed: Observe): PredictionPowered | NotEstimable {
   const shares = new Map(
     strata.map((value) => {
@@ -233,7 +239,8 @@ function covered(rows: readonly VerdictRow[], judged: readonly Judged[], decided
   // Assumes the same share of skips among the runs without a question.
   const answered = scoredWeight + failedWeight + skippedWeight;
   const applies = answered > 0 ? (scoredWeight + failedWeight) / answered : 1;
-  // A chosen run without an answer stands for others like an answered one. A run that the configuration left out counts only if it was chosen.
+  // A chosen run without an answer stands for others like an answered one. A run that the configuration left out counts only if it was
+  // chosen.
   const eligible =
     (sum('runs', 'scored', 'skipped', 'sampled_out', 'over_budget', 'overload', 'failed', 'waiting') + sum('chosen', 'filtered')) * applies;
   const lostWeight = sum('weight', 'over_budget', 'overload', 'filtered') * applies;

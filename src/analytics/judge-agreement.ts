@@ -1,6 +1,6 @@
 /**
- * Agreement of evaluators with people on the same runs, by evaluator, version and model of the judge; and agreement among people. Failures count as positive,
- * as a judge is there to find them.
+ * Agreement of evaluators with people on the same runs, by evaluator, version and model of the judge; and agreement among people. Failures
+ * count as positive, as a judge is there to find them.
  */
 import type { AnnotatedRun } from '../model/store/annotation-store.ts';
 import { cohenKappa, type Kappa, raterAgreement, type RaterAgreement } from '../statistics/cohen-kappa.ts';

@@ -3,8 +3,8 @@ import type { JsonValue } from '../model/json.ts';
 import type { ExportItem } from '../model/scored-run.ts';
 
 /**
- * `retryable`: the item may be sent again later; failures of the backend are, failures of the item are not. `retryAfterMs`: the delay that the backend asks
- * for. `isMissing`: the backend is up but does not have the span or trace of the item yet, or never gets it (decision 35).
+ * `retryable`: the item may be sent again later; failures of the backend are, failures of the item are not. `retryAfterMs`: the delay that
+ * the backend asks for. `isMissing`: the backend is up but does not have the span or trace of the item yet, or never gets it (decision 35).
  */
 export type ExportOutcome =
   | { readonly kind: 'sent' }
@@ -40,9 +40,15 @@ export interface Exporter {
   readonly isVolatile?: true;
   /** Resolves, never rejects. Idempotent: a retry of the same item sends the same ids. */
   send(item: ExportItem): Promise<ExportOutcome>;
-  /** Sends one request without effect, to the address and with the credentials of all others. Resolves, never rejects. Absent: nothing to test. */
+  /**
+   * Sends one request without effect, to the address and with the credentials of all others. Resolves, never rejects. Absent: nothing to
+   * test.
+   */
   probe?(): Promise<ExportOutcome>;
-  /** Lists the requests for these items, as if the backend had their spans and no scores. Sends nothing. Absent: the exporter sends no requests. */
+  /**
+   * Lists the requests for these items, as if the backend had their spans and no scores. Sends nothing. Absent: the exporter sends no
+   * requests.
+   */
   plan?(items: readonly ExportItem[]): Promise<readonly PlannedRequest[]>;
   /** May be called twice. */
   stop(): Promise<void>;

@@ -1,5 +1,6 @@
 /**
- * The HTTP client of every outgoing request: it limits time and answer bytes, keeps connections, and follows no redirects. It does not trust the server.
+ * The HTTP client of every outgoing request: it limits time and answer bytes, keeps connections, and follows no redirects. It does not
+ * trust the server.
  */
 import type { LookupFunction } from 'node:net';
 import type { Transform } from 'node:stream';
@@ -133,7 +134,8 @@ function exchange(agent: Agent, request: HttpRequest): Promise<HttpAnswer> {
       resolve(answer);
     }
 
-    // The timer and the caller's signal end the request directly. A signal derived from both would be reachable from the request alone, and garbage collection could take it before it aborts.
+    // The timer and the caller's signal end the request directly. A signal derived from both would be reachable from the request alone, and
+    // garbage collection could take it before it aborts.
     const stop = (): void => end(aborted, true);
     const late = (): void => end({ kind: 'unanswered', reason: 'timed_out', phase: 'request', afterMs: timeoutMs }, true);
     const timer = setTimeout(late, timeoutMs);

@@ -3,8 +3,8 @@
  *
  *     limiter → cache → batch → breaker → retry → budget → HTTP
  *
- * The limiter is the slot of the executor, which a question holds until its answer. It lends the slot while it waits for its batch or for the minute of its
- * evaluator's budget. Decision 59 gives the reasons for this order.
+ * The limiter is the slot of the executor, which a question holds until its answer. It lends the slot while it waits for its batch or for
+ * the minute of its evaluator's budget. Decision 59 gives the reasons for this order.
  */
 import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';
 import type { BudgetReservation, Tokens } from '../model/budget.ts';

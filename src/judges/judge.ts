@@ -11,7 +11,10 @@ import type { TokenPrice } from './budget/budgets.ts';
 export interface Judge {
   readonly name: string;
   readonly model: string;
-  /** Resolves, never rejects: a fault is an answer of kind `failed`. `note` records each request; `budget` is that of the evaluator that asks. */
+  /**
+   * Resolves, never rejects: a fault is an answer of kind `failed`. `note` records each request; `budget` is that of the evaluator that
+   * asks.
+   */
   ask(question: Question, note?: NoteCall, budget?: BudgetReservation): Promise<Answer>;
   /** As `ask`, for embedding models. */
   embed(request: EmbeddingRequest, note?: NoteCall, budget?: BudgetReservation): Promise<Answer>;

@@ -1,6 +1,6 @@
 /**
- * `tracejury/judges`: the service's judge for programs, with its prompts and its parsing of answers. Options have the ranges of the configuration. An error
- * names every faulty option and repeats no value, as a value may be secret.
+ * `tracejury/judges`: the service's judge for programs, with its prompts and its parsing of answers. Options have the ranges of the
+ * configuration. An error names every faulty option and repeats no value, as a value may be secret.
  */
 import type { JsonObject } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
@@ -275,8 +275,8 @@ export interface OpenAiCompatibleJudge {
 const stopped = { kind: 'failed', error: 'judge_stopped: stop() was called before' } as const;
 
 /**
- * The service's judge for any endpoint that speaks OpenAI's chat completions or embeddings. It repeats a question after a faulty answer, once and with the
- * fault named, and retries while the endpoint is busy. Throws a TypeError that names every faulty option.
+ * The service's judge for any endpoint that speaks OpenAI's chat completions or embeddings. It repeats a question after a faulty answer,
+ * once and with the fault named, and retries while the endpoint is busy. Throws a TypeError that names every faulty option.
  */
 export function openAiCompatibleJudge(options: OpenAiCompatibleOptions): OpenAiCompatibleJudge {
   const settings = settingsOf(options);
@@ -301,8 +301,8 @@ export function openAiCompatibleJudge(options: OpenAiCompatibleOptions): OpenAiC
 }
 
 /**
- * The messages that the judge sends for a question, and whether a part of the run was left out. `code` fences the texts of the run. By default each prompt has a
- * fresh one, which no run can know; pass your own only to compare or record prompts.
+ * The messages that the judge sends for a question, and whether a part of the run was left out. `code` fences the texts of the run. By
+ * default each prompt has a fresh one, which no run can know; pass your own only to compare or record prompts.
  */
 export function promptMessages(question: Question, code: string = freshCode()): Opening {
   if (!/^[A-Za-z0-9_-]{8,64}$/.test(code))
@@ -311,8 +311,8 @@ export function promptMessages(question: Question, code: string = freshCode()): 
 }
 
 /**
- * Parses a model's answer to a question, as strictly as the judge does. The value is the only verdict in the text that satisfies the schema and is no quote of
- * the judge input. `fault`: the value is usable but incomplete, so the judge would ask once more.
+ * Parses a model's answer to a question, as strictly as the judge does. The value is the only verdict in the text that satisfies the schema
+ * and is no quote of the judge input. `fault`: the value is usable but incomplete, so the judge would ask once more.
  */
 export function readAnswer(text: string, question: Question): ReadAnswer {
   return ownAnswer(question, text);

@@ -119,7 +119,10 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
   async function answered(asking: Asking): Promise<Answer> {
     const { question } = asking;
     const opening = openingOf(question, parts.nonce());
-    /** The second attempt quotes the first answer as foreign text rather than as a turn: some endpoints want turns to alternate, and a model trusts its own turns. */
+    /**
+     * The second attempt quotes the first answer as foreign text rather than as a turn: some endpoints want turns to alternate, and a model
+     * trusts its own turns.
+     */
     let { messages } = opening;
     let tokens: Tokens | undefined;
     /** A usable but faulty answer, in case the correction is no better. */

@@ -86,7 +86,10 @@ export interface RetrievedDocument {
 /** A link to the agent trace of a sub-agent; `via` names how the agent delegated the work. */
 export interface SubAgent {
   readonly spanId: SpanId;
-  /** Trace id of the sub-agent's run; absent when it is that of this run. It differs when the sub-agent's run closed before the link was known. */
+  /**
+   * Trace id of the sub-agent's run; absent when it is that of this run. It differs when the sub-agent's run closed before the link was
+   * known.
+   */
   readonly traceId?: TraceId;
   readonly agent?: string;
   readonly via: 'handoff' | 'tool' | 'child_span';
@@ -94,12 +97,15 @@ export interface SubAgent {
 }
 
 /**
- * complete: everything that the spans announce has arrived. partial: something was missing at the close. abandoned: no agent span arrived. evicted: closed
- * early to limit memory.
+ * complete: everything that the spans announce has arrived. partial: something was missing at the close. abandoned: no agent span arrived.
+ * evicted: closed early to limit memory.
  */
 export type Completeness = 'complete' | 'partial' | 'abandoned' | 'evicted';
 
-/** Truncated parts. spans: an agent or model span lost attributes, or the end of one, to a limit, so calls, definitions or documents may be missing. */
+/**
+ * Truncated parts. spans: an agent or model span lost attributes, or the end of one, to a limit, so calls, definitions or documents may be
+ * missing.
+ */
 export type TruncatedPart = 'input' | 'final_response' | 'system_prompt' | 'spans';
 
 export interface AgentTrace {

@@ -45,7 +45,10 @@ export interface Tokens {
   readonly output: number;
 }
 
-/** What a request used: tokens; nothing; an unknown amount, which counts as the most possible; or it was not sent and does not count as a request. */
+/**
+ * What a request used: tokens; nothing; an unknown amount, which counts as the most possible; or it was not sent and does not count as a
+ * request.
+ */
 export type Used = Tokens | 'nothing' | 'unknown' | 'unsent';
 
 export type Settle = (used: Used) => void;
@@ -57,6 +60,8 @@ export interface Refusal {
 
 /** Reserves from a budget. */
 export interface BudgetReservation {
-  /** `most`: an upper bound of what the request uses. Waits until the minute has room or the signal aborts. Rejects when the store fails. */
+  /**
+   * `most`: an upper bound of what the request uses. Waits until the minute has room or the signal aborts. Rejects when the store fails.
+   */
   take(most: Tokens, signal?: AbortSignal): Promise<Settle | Refusal>;
 }

@@ -1,6 +1,6 @@
 /**
- * Signs of a failed tool call in its result, for calls whose spans state no outcome. Each row names its source. Only the beginning of a text counts, as an error
- * further down may be what the tool was asked for. The limit also bounds the work.
+ * Signs of a failed tool call in its result, for calls whose spans state no outcome. Each row names its source. Only the beginning of a
+ * text counts, as an error further down may be what the tool was asked for. The limit also bounds the work.
  */
 import { errorMember, errorShape, hintedObject } from './error-objects.ts';
 import { isJsonArray, isJsonObject, member, parseJson, plainText, type JsonValue } from './json.ts';
@@ -515,8 +515,8 @@ const BYLINE =
   /^(?:by|von|par|por|author|published|abstract|summary|contents|chapter|isbn|source|url|edited)\b|^(?:\d+\. |[-=*#]{3,}|#{1,6} |\|)/i;
 
 /**
- * Whether a text after an error name and a colon is an error message rather than a title, dictionary entry, manual, measurement or list of log lines. `isBare`:
- * the name is just the word, as in `Error:`.
+ * Whether a text after an error name and a colon is an error message rather than a title, dictionary entry, manual, measurement or list of
+ * log lines. `isBare`: the name is just the word, as in `Error:`.
  */
 function readsAsError(
   behind: string,

@@ -147,7 +147,10 @@ export function isDiskFull(error: unknown): boolean {
   return 'errcode' in error && typeof error.errcode === 'number' && error.errcode % 256 === sqliteFull;
 }
 
-/** SQLITE_IOERR and SQLITE_CANTOPEN: SQLite reports an exhausted quota like a broken disk, as it tests for ENOSPC alone. https://sqlite.org/rescode.html#ioerr */
+/**
+ * SQLITE_IOERR and SQLITE_CANTOPEN: SQLite reports an exhausted quota like a broken disk, as it tests for ENOSPC alone.
+ * https://sqlite.org/rescode.html#ioerr
+ */
 const sqliteDiskFaults: ReadonlySet<number> = new Set([10, 14]);
 
 /** True when SQLite reports an error that an exhausted quota may have caused. */

@@ -1,6 +1,6 @@
 /**
- * Allowed host names and origins of a listener. A foreign page can point its own name at an address of this machine (DNS rebinding) and is then same-origin. Where
- * neither tokens nor TLS protect the listener, only the name in `Host` reveals that.
+ * Allowed host names and origins of a listener. A foreign page can point its own name at an address of this machine (DNS rebinding) and is
+ * then same-origin. Where neither tokens nor TLS protect the listener, only the name in `Host` reveals that.
  */
 
 export interface HostRuleOptions {

@@ -8,7 +8,10 @@ export interface NewJudgeJob {
   readonly name: string;
   readonly evaluator: string;
   readonly evaluatorKind: EvaluatorKind;
-  /** Queue key: the name of a judge, followed by a blank and the evaluator when that has its own budget; or `jury:` or `http:` and the name of the evaluator. */
+  /**
+   * Queue key: the name of a judge, followed by a blank and the evaluator when that has its own budget; or `jury:` or `http:` and the name
+   * of the evaluator.
+   */
   readonly party: string;
   /** Options hash of the evaluator when the run was chosen. */
   readonly optionsHash: string;
@@ -18,8 +21,8 @@ export interface NewJudgeJob {
 }
 
 /**
- * What a run states about its session for one evaluator. The first written turn decides for the whole session: whether it is evaluated, with which probability, or why
- * not. Later turns only add themselves.
+ * What a run states about its session for one evaluator. The first written turn decides for the whole session: whether it is evaluated,
+ * with which probability, or why not. Later turns only add themselves.
  */
 export interface SessionChoice {
   /** Name of the configured evaluator. */

@@ -1,6 +1,6 @@
 /**
- * A map of recent entries. It keeps at least the newest half of `entriesMax` entries, deleted ones counted, and at most all of them. It drops whole generations, as
- * removing single entries from the front of a large Map is slow.
+ * A map of recent entries. It keeps at least the newest half of `entriesMax` entries, deleted ones counted, and at most all of them. It
+ * drops whole generations, as removing single entries from the front of a large Map is slow.
  */
 export interface RecentMap<Key, Value> {
   get(key: Key): Value | undefined;

@@ -1,6 +1,6 @@
 /**
- * Decodes a text to what a person or program finally reads: JSON and source escapes, percent-escapes and HTML entities; invisible characters removed; compatibility
- * forms as ASCII. Each position maps back to the original text.
+ * Decodes a text to what a person or program finally reads: JSON and source escapes, percent-escapes and HTML entities; invisible
+ * characters removed; compatibility forms as ASCII. Each position maps back to the original text.
  */
 import type { Part } from './search.ts';
 
@@ -13,7 +13,9 @@ const PERCENT =
   /%[2-7][0-9a-fA-F]|%[cdCD][0-9a-fA-F]%[89abAB][0-9a-fA-F]|%[eE][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){2}|%[fF][0-4](?:%[89abAB][0-9a-fA-F]){3}/u
     .source;
 const ENTITY = /&(?:#0{0,6}[0-9]{1,7};?|#[xX]0{0,6}[0-9a-fA-F]{1,6};?|[a-zA-Z]{2,8};)/u.source;
-/** Compatibility forms of letters, digits and signs of addresses. Full-width commas and colons are left out, as every Chinese text has them. */
+/**
+ * Compatibility forms of letters, digits and signs of addresses. Full-width commas and colons are left out, as every Chinese text has them.
+ */
 const FORMS =
   /[\uff05\uff0b\uff0d\uff0e\uff10-\uff19\uff20-\uff3a\uff3f\uff41-\uff5a\ufe52\ufe62\ufe63\ufe6a\ufe6b\u2024\u2070-\u2089\u2460-\u2468\u{1d400}-\u{1d7ff}]|(?<=[a-zA-Z0-9])[\u3002\uff61](?=[a-zA-Z0-9])|(?![0-9])\p{Nd}/u
     .source;

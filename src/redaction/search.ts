@@ -12,8 +12,8 @@ export interface RedactionRule {
   readonly name: string;
   readonly replacement: string;
   /**
-   * The matches in a text, from left to right, not empty and not overlapping. The rule calls `spend` before each search, and returns `undefined` when that
-   * returns false.
+   * The matches in a text, from left to right, not empty and not overlapping. The rule calls `spend` before each search, and returns
+   * `undefined` when that returns false.
    */
   readonly parts: (text: string, spend: Spend) => readonly Part[] | undefined;
 }

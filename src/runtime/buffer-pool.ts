@@ -1,6 +1,6 @@
 /**
- * A pool of buffers. Fresh memory costs page faults, and external memory triggers collections of the whole heap. A buffer counts its readers: one that outlives the
- * caller retains the buffer, and the last release returns it to the pool.
+ * A pool of buffers. Fresh memory costs page faults, and external memory triggers collections of the whole heap. A buffer counts its
+ * readers: one that outlives the caller retains the buffer, and the last release returns it to the pool.
  */
 import type { MemoryReference } from '../model/ingest.ts';
 

@@ -27,8 +27,8 @@ interface RetryAfterOptions {
 }
 
 /**
- * The wait of a `Retry-After` header (RFC 9110, 10.2.3) or of a rate-limit reset header, in milliseconds; `undefined` when it is absent or unreadable. Reads
- * seconds, seconds since the epoch, and dates.
+ * The wait of a `Retry-After` header (RFC 9110, 10.2.3) or of a rate-limit reset header, in milliseconds; `undefined` when it is absent or
+ * unreadable. Reads seconds, seconds since the epoch, and dates.
  */
 export function retryAfterMs(header: string | undefined, { nowMs, parseDate }: RetryAfterOptions): number | undefined {
   const text = header?.trim() ?? '';

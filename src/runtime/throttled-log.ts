@@ -1,4 +1,6 @@
-/** Suppresses repeated log lines: a line passes at once, further lines of its key pass once per interval with the count since the last one. */
+/**
+ * Suppresses repeated log lines: a line passes at once, further lines of its key pass once per interval with the count since the last one.
+ */
 import type { Clock } from '../model/clock.ts';
 
 export interface LogThrottleOptions {

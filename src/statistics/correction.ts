@@ -109,7 +109,8 @@ function spread(
   const rate = (parts.judged + parts.specificity - 1) / lift;
   const shift = 2 * z * z * (rate * parts.sensitivityVariance - (1 - rate) * parts.specificityVariance);
   const ofErrors = rate * rate * parts.sensitivityVariance + (1 - rate) * (1 - rate) * parts.specificityVariance;
-  // Errors on items that are in the judged rate too take themselves out of it: their covariance is counted twice, once for each of the pair.
+  // Errors on items that are in the judged rate too take themselves out of it: their covariance is counted twice, once for each of the
+  // pair.
   const variance = parts.judgedVariance + (1 - 2 * overlap) * ofErrors;
   return { centre: rate + shift, error: Math.sqrt(Math.max(0, variance)) / lift };
 }
@@ -180,8 +181,8 @@ export function predictionPowered(
 }
 
 /**
- * A trust reckoned from fewer labels fits them too well: of 95 % intervals from 15 labels only 82 % held the truth. Below it the labels alone
- * count. In effective numbers: labels, and sessions with labels, that all weigh the same.
+ * A trust reckoned from fewer labels fits them too well: of 95 % intervals from 15 labels only 82 % held the truth. Below it the labels
+ * alone count. In effective numbers: labels, and sessions with labels, that all weigh the same.
  */
 export const labelsForTrustMin = 30;
 const sessionsForTrustMin = 10;

@@ -98,7 +98,10 @@ const fractionStepsMax = 10_000;
 const quantileStepsMax = 200;
 const TINY = 1e-300;
 
-/** Lanczos, “A precision approximation of the gamma function”, SIAM Journal on Numerical Analysis B 1 (1964), with Godfrey's coefficients for g = 7. */
+/**
+ * Lanczos, “A precision approximation of the gamma function”, SIAM Journal on Numerical Analysis B 1 (1964), with Godfrey's coefficients
+ * for g = 7.
+ */
 const lanczos = [
   676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012,
   9.984369578019572e-6, 1.5056327351493116e-7,

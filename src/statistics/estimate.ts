@@ -1,4 +1,6 @@
-/** The result of every estimator here: an estimate with an interval, or the reason why there is none. Missing values are never filled in. */
+/**
+ * The result of every estimator here: an estimate with an interval, or the reason why there is none. Missing values are never filled in.
+ */
 
 export type Estimate = Estimated | NotEstimable;
 

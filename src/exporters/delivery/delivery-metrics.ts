@@ -8,7 +8,9 @@ import type { PerRunQueue } from './per-run-queue.ts';
 import type { DeliveryWorker } from './delivery-worker.ts';
 import type { OutboxRows } from './outbox-rows.ts';
 
-/** `replaced` by a newer revision before it was sent; `passed`: delivered in another way; `resumed`: a row that an earlier process wrote. */
+/**
+ * `replaced` by a newer revision before it was sent; `passed`: delivered in another way; `resumed`: a row that an earlier process wrote.
+ */
 type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced' | 'passed' | 'resumed';
 
 export interface DeliveryMetrics extends OutageLog {

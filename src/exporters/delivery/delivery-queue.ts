@@ -1,7 +1,7 @@
 /**
- * The queue between the pipeline and one exporter. It sends the items of one run one at a time, in order, and retries a failed item after a backoff.
- * An item that fails, or is not sent within a second, becomes a row of the store beside its run: it then costs disk instead of memory and outlives the
- * process. Until then the journal has it. Without a store the queue is bounded memory. It never slows the pipeline.
+ * The queue between the pipeline and one exporter. It sends the items of one run one at a time, in order, and retries a failed item after a
+ * backoff. An item that fails, or is not sent within a second, becomes a row of the store beside its run: it then costs disk instead of
+ * memory and outlives the process. Until then the journal has it. Without a store the queue is bounded memory. It never slows the pipeline.
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { chunks } from '../../model/chunks.ts';
@@ -82,11 +82,14 @@ export interface DeliveryQueue {
   status(): ScoresStatus;
   /** Items in memory that are not sent yet. */
   held(): number;
-  /** The items up to here are sent, given up, or kept by a durable store. What a stop gives up does not count: another process may send it. */
+  /**
+   * The items up to here are sent, given up, or kept by a durable store. What a stop gives up does not count: another process may send it.
+   */
   settled(): Watermark;
   /**
-   * Refuses new items and sends the held ones until the deadline. Afterwards a durable store keeps the rest for the next process; otherwise it is lost.
-   * With a durable store it does not wait for a backend that is down. Resolves with the number of unsent items. May be called twice.
+   * Refuses new items and sends the held ones until the deadline. Afterwards a durable store keeps the rest for the next process; otherwise
+   * it is lost. With a durable store it does not wait for a backend that is down. Resolves with the number of unsent items. May be called
+   * twice.
    */
   stop(deadlineMs: number): Promise<number>;
 }

@@ -3,8 +3,8 @@ import type { Answer } from './http-client.ts';
 import type { ExportOutcome, ExportFailure } from '../exporter.ts';
 
 /**
- * A status that concerns the item is final. Any other failure concerns the address, the key or the state of the backend, which an operator can
- * correct while the item waits: decision 16.
+ * A status that concerns the item is final. Any other failure concerns the address, the key or the state of the backend, which an operator
+ * can correct while the item waits: decision 16.
  */
 const finalStatuses: ReadonlySet<number> = new Set([400, 409, 413, 414, 422, 431]);
 

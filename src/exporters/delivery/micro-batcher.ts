@@ -1,6 +1,6 @@
 /**
- * Puts items that are sent at the same time into one request. No item waits for a batch to fill, unless requests are rationed. A batch that fails
- * because of single items is sent again item by item, so only those fail. It is not when the answer names them.
+ * Puts items that are sent at the same time into one request. No item waits for a batch to fill, unless requests are rationed. A batch that
+ * fails because of single items is sent again item by item, so only those fail. It is not when the answer names them.
  */
 import type { ExportOutcome } from '../exporter.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Reports outages of one backend: it counts every failure, and logs the start and the end of an outage and items that are given up. It bounds the
- * number of lines, however long an outage lasts.
+ * Reports outages of one backend: it counts every failure, and logs the start and the end of an outage and items that are given up. It
+ * bounds the number of lines, however long an outage lasts.
  */
 import type { Clock } from '../../model/clock.ts';
 import type { Circuit } from '../../runtime/circuit-breaker.ts';

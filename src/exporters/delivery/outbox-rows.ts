@@ -29,7 +29,9 @@ export interface OutboxRows {
   take(limit: number, held: readonly number[]): Promise<readonly WaitingExport[]>;
   /** Writes the notes. Rejects when the store fails, and keeps them. */
   flush(): Promise<void>;
-  /** Called once a second: writes the notes, and counts rows when that is due. `isDry`: no row can be sent now. Resolves as `count` does. */
+  /**
+   * Called once a second: writes the notes, and counts rows when that is due. `isDry`: no row can be sent now. Resolves as `count` does.
+   */
   tend(isDry: boolean): Promise<number>;
   /** Counts the rows. Resolves with the difference to the known number of waiting rows. Rejects when the store cannot be read. */
   count(): Promise<number>;

@@ -39,7 +39,10 @@ export interface SpanForwarder {
   /** `undefined` removes the entry: held spans go at once and new ones are not forwarded. */
   exchange(settings: ForwardSettings | undefined): void;
   start(): void;
-  /** Sends ready slices until the deadline. Resolves with the number of requests that are not forwarded. May be called twice, and without `start`. */
+  /**
+   * Sends ready slices until the deadline. Resolves with the number of requests that are not forwarded. May be called twice, and without
+   * `start`.
+   */
   stop(deadlineMs: number): Promise<number>;
 }
 

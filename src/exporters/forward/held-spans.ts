@@ -1,6 +1,7 @@
 /**
- * Spans and log records that wait to be forwarded. A request is cut into slices, one per trace. A slice waits until its trace has no open run, or until
- * its age reaches `hold`. Then it is ready in the partition of its trace, which keeps the order of arrival. Pure under its clock.
+ * Spans and log records that wait to be forwarded. A request is cut into slices, one per trace. A slice waits until its trace has no open
+ * run, or until its age reaches `hold`. Then it is ready in the partition of its trace, which keeps the order of arrival. Pure under its
+ * clock.
  */
 import type { Clock } from '../../model/clock.ts';
 import type { SpanId, Tenant } from '../../model/ids.ts';

@@ -1,6 +1,6 @@
 /**
- * The evaluation span: a finished span cannot change, so the verdicts of a run travel on a span of their own in the same trace. Pure: the same item gives
- * the same span, id included, so a repeat replaces it.
+ * The evaluation span: a finished span cannot change, so the verdicts of a run travel on a span of their own in the same trace. Pure: the
+ * same item gives the same span, id included, so a repeat replaces it.
  */
 import { hash } from 'node:crypto';
 import { wire } from '../../model/attributes.ts';
@@ -21,8 +21,8 @@ import type { NewAttributes, PlainValue } from '../../otlp/write/attributes.ts';
 import { jsonText } from '../../model/json.ts';
 
 /**
- * Content of an evaluation span. `lean`: each verdict once, as an event, and only tool calls that fail or are evidence. `full`: every tool call, and the
- * verdicts again as OpenInference annotations.
+ * Content of an evaluation span. `lean`: each verdict once, as an event, and only tool calls that fail or are evidence. `full`: every tool
+ * call, and the verdicts again as OpenInference annotations.
  */
 export const spanDetails = ['lean', 'full'] as const;
 export type SpanDetail = (typeof spanDetails)[number];

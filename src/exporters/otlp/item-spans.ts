@@ -1,7 +1,7 @@
 /**
- * The spans of a scored run: its evaluation span, and the judge trace. The judge trace has a span for the verdict and below it a client span per request, as
- * the GenAI conventions define it, with retries as events. Decision 30 says why it is a trace of its own. Pure: the same item gives the same spans, ids
- * included. Spans hold no text of a question.
+ * The spans of a scored run: its evaluation span, and the judge trace. The judge trace has a span for the verdict and below it a client
+ * span per request, as the GenAI conventions define it, with retries as events. Decision 30 says why it is a trace of its own. Pure: the
+ * same item gives the same spans, ids included. Spans hold no text of a question.
  */
 import { wire } from '../../model/attributes.ts';
 import { type ExportItem, itemRevision, type RunDecision } from '../../model/scored-run.ts';

@@ -234,12 +234,18 @@ function answerOf({ httpStatus, grpcStatus, message, details, body }: GrpcReply,
 
 const RESOURCE_EXHAUSTED = 8;
 
-/** gRPC has one code for a rate limit, which passes, and for a message that is too large, which does not. The text of its libraries tells them apart. */
+/**
+ * gRPC has one code for a rate limit, which passes, and for a message that is too large, which does not. The text of its libraries tells
+ * them apart.
+ */
 function isTooLarge(message: string, sentBytes: number, retryAfterMs: number | undefined): boolean {
   return retryAfterMs === undefined && (sentBytes > usualMessageBytesMax || /larger|too large|exceeds/i.test(message));
 }
 
-/** HTTP status by gRPC code: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAVAILABLE, UNAUTHENTICATED. */
+/**
+ * HTTP status by gRPC code: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAVAILABLE,
+ * UNAUTHENTICATED.
+ */
 const statuses: ReadonlyMap<number, number> = new Map([
   [3, 400],
   [5, 404],

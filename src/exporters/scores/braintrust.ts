@@ -1,6 +1,6 @@
 /**
- * Scores of Braintrust: https://www.braintrust.dev/docs/api-reference/logs. A score belongs to the row of a span, and Braintrust makes the id of the row. The
- * exporter looks rows up by span id and merges scores into them. The feedback route would add a comment each time.
+ * Scores of Braintrust: https://www.braintrust.dev/docs/api-reference/logs. A score belongs to the row of a span, and Braintrust makes the
+ * id of the row. The exporter looks rows up by span id and merges scores into them. The feedback route would add a comment each time.
  */
 import { chunks } from '../../model/chunks.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';

@@ -1,6 +1,6 @@
 /**
- * Evaluations of Datadog LLM Observability: https://docs.datadoghq.com/llm_observability/instrumentation/api. Span ids are decimal there. The tag
- * `source:otel` makes the intake wait for a span that comes over OpenTelemetry.
+ * Evaluations of Datadog LLM Observability: https://docs.datadoghq.com/llm_observability/instrumentation/api. Span ids are decimal there.
+ * The tag `source:otel` makes the intake wait for a span that comes over OpenTelemetry.
  */
 import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -46,7 +46,10 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { key
   );
 }
 
-/** The score, and a categorical evaluation when the label is one of the evaluator's own. The application defaults to the service of the spans. */
+/**
+ * The score, and a categorical evaluation when the label is one of the evaluator's own. The application defaults to the service of the
+ * spans.
+ */
 function metricsOf(score: ScoreApiScore, app = score.service ?? 'unknown_service'): readonly JsonObject[] {
   const { place, value, explanation, metadata } = score;
   if (place.kind === 'session' || value.kind !== 'scored') return [];

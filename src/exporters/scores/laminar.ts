@@ -1,6 +1,6 @@
 /**
- * Scores in the metadata of Laminar traces. Laminar has removed its route for span scores (decision 38). It merges metadata that arrive later into those of
- * the trace, which is how Laminar's own client attaches scores: https://docs.laminar.sh.
+ * Scores in the metadata of Laminar traces. Laminar has removed its route for span scores (decision 38). It merges metadata that arrive
+ * later into those of the trace, which is how Laminar's own client attaches scores: https://docs.laminar.sh.
  */
 import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';

@@ -1,6 +1,7 @@
 /**
- * Scores of Langfuse: https://langfuse.com/docs/evaluation. Versions 3 and 4 take scores through the ingestion route of Langfuse's own clients, with the time
- * of the run and an id of ours. A score with a known id replaces the earlier one if its time is later, so each revision adds a millisecond.
+ * Scores of Langfuse: https://langfuse.com/docs/evaluation. Versions 3 and 4 take scores through the ingestion route of Langfuse's own
+ * clients, with the time of the run and an id of ours. A score with a known id replaces the earlier one if its time is later, so each
+ * revision adds a millisecond.
  */
 import { hash } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';
@@ -53,7 +54,10 @@ async function write(scores: readonly ScoreApiScore[], call: ScoreApiCall, { key
   );
 }
 
-/** One verdict is up to three scores of one name: its number, whether it passes, and the evaluator's own label. The key `scores` may select one. */
+/**
+ * One verdict is up to three scores of one name: its number, whether it passes, and the evaluator's own label. The key `scores` may select
+ * one.
+ */
 const suffixes = ['', '-passed', '-label'] as const;
 
 function events(score: ScoreApiScore, types = 'all'): readonly JsonObject[] {

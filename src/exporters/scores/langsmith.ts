@@ -1,6 +1,6 @@
 /**
- * Feedback of LangSmith: https://docs.langchain.com/langsmith/feedback-data-format. LangSmith derives the id of a run from its span id. The exporter creates
- * feedback under an id of ours and changes it for a revision, as LangSmith does not document what a second creation does.
+ * Feedback of LangSmith: https://docs.langchain.com/langsmith/feedback-data-format. LangSmith derives the id of a run from its span id. The
+ * exporter creates feedback under an id of ours and changes it for a revision, as LangSmith does not document what a second creation does.
  */
 import { member, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';

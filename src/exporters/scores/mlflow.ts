@@ -1,6 +1,6 @@
 /**
- * Assessments of MLflow 3: https://mlflow.org/docs/latest/genai/assessments/feedback. The server makes their ids. The exporter puts an id of ours into the
- * metadata, looks assessments up by it, and changes them or creates them.
+ * Assessments of MLflow 3: https://mlflow.org/docs/latest/genai/assessments/feedback. The server makes their ids. The exporter puts an id
+ * of ours into the metadata, looks assessments up by it, and changes them or creates them.
  */
 import { isJsonObject, member, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';

@@ -1,7 +1,7 @@
 /**
- * Feedback scores of Opik: https://www.comet.com/docs/opik/reference/rest-api. Ids are UUIDs of version 7. For a trace or span that came over OpenTelemetry,
- * the last 80 bits are a hash of the OpenTelemetry id. The time before them is that of the first span that Opik saw, which no client knows. So the exporter
- * looks the trace up by the hash, and reuses its time for the spans.
+ * Feedback scores of Opik: https://www.comet.com/docs/opik/reference/rest-api. Ids are UUIDs of version 7. For a trace or span that came
+ * over OpenTelemetry, the last 80 bits are a hash of the OpenTelemetry id. The time before them is that of the first span that Opik saw,
+ * which no client knows. So the exporter looks the trace up by the hash, and reuses its time for the spans.
  */
 import { hash } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';

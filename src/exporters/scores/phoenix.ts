@@ -1,6 +1,6 @@
 /**
- * Annotations of Arize Phoenix: https://arize.com/docs/phoenix/sdk-api-reference/rest-api. A span has one annotation per name and identifier, and a second
- * one replaces it. Phoenix answers 404 for the whole request when it does not have one of the spans yet.
+ * Annotations of Arize Phoenix: https://arize.com/docs/phoenix/sdk-api-reference/rest-api. A span has one annotation per name and
+ * identifier, and a second one replaces it. Phoenix answers 404 for the whole request when it does not have one of the spans yet.
  */
 import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';

@@ -96,7 +96,8 @@ function placeOf({ key }: Evaluation, run: ExportedRun): ScorePlace | undefined 
 }
 
 /**
- * The id of a part comes from the span of its tool call, not from the run. So a withdrawn run leaves its parts to the run that now contains them.
+ * The id of a part comes from the span of its tool call, not from the run. So a withdrawn run leaves its parts to the run that now contains
+ * them.
  */
 function partScores(evaluation: Evaluation, run: ExportedRun): readonly ScoreApiScore[] {
   const { key, verdict } = evaluation;

@@ -1,4 +1,6 @@
-/** Sends runs that match the filter of the entry to a program or a chat channel: signed, rate-limited, by default to public addresses only. */
+/**
+ * Sends runs that match the filter of the entry to a program or a chat channel: signed, rate-limited, by default to public addresses only.
+ */
 import { isIP } from 'node:net';
 import { createHmac } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';

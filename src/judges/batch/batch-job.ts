@@ -86,7 +86,10 @@ export interface BatchJobDeps {
 }
 
 export interface BatchJobs {
-  /** Submits the first questions that fit into one batch. Resolves with those that are not in progress. Rejects, before it sends, when the store fails. */
+  /**
+   * Submits the first questions that fit into one batch. Resolves with those that are not in progress. Rejects, before it sends, when the
+   * store fails.
+   */
   launch(questions: readonly Waiting[]): Promise<readonly BatchEnd[]>;
   /** Polls one job. Rejects when the store fails; the next poll repeats it. */
   tend(job: BatchJob): Promise<readonly BatchEnd[]>;

@@ -1,7 +1,7 @@
 /**
- * The batch queue gathers questions to a judge and submits them as batches. An asker waits for its answer, possibly for hours. A question that its batch does
- * not answer is asked directly. The store knows the questions in progress by asker and text, so an asker that repeats one after a restart waits for the
- * same batch.
+ * The batch queue gathers questions to a judge and submits them as batches. An asker waits for its answer, possibly for hours. A question
+ * that its batch does not answer is asked directly. The store knows the questions in progress by asker and text, so an asker that repeats
+ * one after a restart waits for the same batch.
  */
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';

@@ -154,8 +154,8 @@ const mostMore = 1_000;
 const answerTokensMax = 1_000_000;
 
 /**
- * Whether a request bounded by `most` can have used the reported tokens. A wrong or hostile number must neither exhaust the day's budget nor make the
- * judge free.
+ * Whether a request bounded by `most` can have used the reported tokens. A wrong or hostile number must neither exhaust the day's budget
+ * nor make the judge free.
  */
 export function isBelievable({ input, output }: Tokens, most: Tokens, answers: boolean): boolean {
   const outputMax = most.output === 0 ? answerTokensMax : most.output * mostTimes + mostMore;

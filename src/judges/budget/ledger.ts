@@ -1,6 +1,7 @@
 /**
- * The budgets of judges and evaluators. The ledger reserves in the store, a little ahead, what calls may use; so most calls do not wait for the disk. The
- * next reservation records what they used. Reservations of a dead process count as spent, so the sum may be too high but never too low.
+ * The budgets of judges and evaluators. The ledger reserves in the store, a little ahead, what calls may use; so most calls do not wait for
+ * the disk. The next reservation records what they used. Reservations of a dead process count as spent, so the sum may be too high but
+ * never too low.
  */
 import {
   eachMeasure,
@@ -71,7 +72,10 @@ export interface LimitStatus {
 export interface Ledger {
   /** Continues with the day's sums in the store, and tends it from then on. Rejects when it cannot be read. */
   open(store: JudgeSpendStore): Promise<void>;
-  /** Reservations of a budget; a budget of the same name takes over the earlier one's. `lend` lends a slot while a request waits for its minute. */
+  /**
+   * Reservations of a budget; a budget of the same name takes over the earlier one's. `lend` lends a slot while a request waits for its
+   * minute.
+   */
   reservation(budget: Budget, lend?: Lend): BudgetReservation;
   /** The smallest share, from 0 to 1, that these budgets leave of a sample rate, and the reason of a decision when it is 0. */
   share(budgets: readonly Budget[]): Paced;

@@ -1,6 +1,7 @@
 /**
- * Limits per minute: a request waits until the last sixty seconds leave room for it. The store records what requests may use, so the limit survives a restart
- * and several processes share it. The window returns what was not used. A process without a store keeps the account in memory.
+ * Limits per minute: a request waits until the last sixty seconds leave room for it. The store records what requests may use, so the limit
+ * survives a restart and several processes share it. The window returns what was not used. A process without a store keeps the account in
+ * memory.
  */
 import {
   isNothing,

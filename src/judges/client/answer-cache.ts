@@ -1,6 +1,7 @@
 /**
- * The answer cache asks the same question about the same texts once. It keeps recent answers of a judge in memory, and more of them in the store, for as long
- * as the judge's entry says. A second asker waits for a question in progress. The cache holds only answers that satisfy their schema, never failures.
+ * The answer cache asks the same question about the same texts once. It keeps recent answers of a judge in memory, and more of them in the
+ * store, for as long as the judge's entry says. A second asker waits for a question in progress. The cache holds only answers that satisfy
+ * their schema, never failures.
  */
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';

@@ -17,7 +17,9 @@ export interface Reply {
 }
 
 export interface CallRecord {
-  /** Records one request. `work` gets the retry policy, and calls `sent` before each sending. A request that is never sent is not recorded. */
+  /**
+   * Records one request. `work` gets the retry policy, and calls `sent` before each sending. A request that is never sent is not recorded.
+   */
   record<Result extends Reply>(
     what: Pick<JudgeCall, 'operation' | 'question'>,
     policy: RetryPolicy,

@@ -123,8 +123,8 @@ interface MessageAnswer {
 }
 
 /**
- * Reads the arguments of the required call. The reader recognises the call by name alone, as a line of a batch does not name its format. It ignores text beside
- * a call, which is reasoning. An endpoint without tools answers in text.
+ * Reads the arguments of the required call. The reader recognises the call by name alone, as a line of a batch does not name its format. It
+ * ignores text beside a call, which is reasoning. An endpoint without tools answers in text.
  */
 function answerOf(message: unknown): MessageAnswer {
   const sent = field(message, 'tool_calls');

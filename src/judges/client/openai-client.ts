@@ -61,8 +61,8 @@ interface OpenAiTransport {
 }
 
 /**
- * Sends once, without retries and logs. The `openai` package takes a fifth of the service's memory, so it is loaded only when there is a judge, and then at
- * once, before the first question.
+ * Sends once, without retries and logs. The `openai` package takes a fifth of the service's memory, so it is loaded only when there is a
+ * judge, and then at once, before the first question.
  */
 export async function openAiClient(settings: JudgeSettings, transport: OpenAiTransport): Promise<OpenAI> {
   const { default: Client } = await import('openai');

@@ -1,6 +1,6 @@
 /**
- * Builds the messages of a question. Texts of the run are untrusted: each is fenced with a nonce that the run cannot know, and the prompt announces it as
- * material. The texts are not searched for instructions. Invisible characters are written out.
+ * Builds the messages of a question. Texts of the run are untrusted: each is fenced with a nonce that the run cannot know, and the prompt
+ * announces it as material. The texts are not searched for instructions. Invisible characters are written out.
  */
 import type { DataBlock, Question } from '../../../evaluators/evaluator.ts';
 import { revealed } from '../../../evaluators/evidence/hidden-characters.ts';

@@ -1,6 +1,7 @@
 /**
- * The bounded queue between the pipeline and judges or endpoints, in memory. Each queue key has a number of slots, which is the only limit of concurrency. A
- * job holds a slot from its first question to its verdict. It lends the slot while it waits for a batch or for the minute of its evaluator's budget.
+ * The bounded queue between the pipeline and judges or endpoints, in memory. Each queue key has a number of slots, which is the only limit
+ * of concurrency. A job holds a slot from its first question to its verdict. It lends the slot while it waits for a batch or for the minute
+ * of its evaluator's budget.
  */
 import type { Answer, Asking } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';

@@ -1,4 +1,7 @@
-/** Asks several judges about one run at the same time, and one more when their votes are not certain enough. The result is one verdict, or the reason why there is none. */
+/**
+ * Asks several judges about one run at the same time, and one more when their votes are not certain enough. The result is one verdict, or
+ * the reason why there is none.
+ */
 import type { Answer, Asking } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
 import type { Verdict } from '../../model/verdict.ts';

@@ -1,4 +1,6 @@
-/** Annotations: verdicts from outside, mainly from people. The store keeps them beside the service's own, and exporters do not send them. */
+/**
+ * Annotations: verdicts from outside, mainly from people. The store keeps them beside the service's own, and exporters do not send them.
+ */
 import { hash } from 'node:crypto';
 import type { RunKey } from '../agent-trace.ts';
 import { parseTraceId, type SpanId, type Tenant, type TraceId } from '../ids.ts';
@@ -29,13 +31,15 @@ export interface Annotation {
   readonly score: number | undefined;
   readonly passed: boolean | undefined;
   readonly explanation: string;
-  /** Time of the annotation. Of several by one annotator on one run and name the newest counts; of equal times the last one that arrived. */
+  /**
+   * Time of the annotation. Of several by one annotator on one run and name the newest counts; of equal times the last one that arrived.
+   */
   readonly at: Micros;
 }
 
 /**
- * attached: the run exists. waiting: the run does not exist, or not yet. outdated: a newer annotation exists, and this one is dropped. too_many: the trace has
- * reached its limit. full: the limit of waiting annotations is reached.
+ * attached: the run exists. waiting: the run does not exist, or not yet. outdated: a newer annotation exists, and this one is dropped.
+ * too_many: the trace has reached its limit. full: the limit of waiting annotations is reached.
  */
 export type AnnotationFate = 'attached' | 'waiting' | 'outdated' | 'too_many' | 'full';
 

@@ -3,7 +3,9 @@ import type { ExportItem } from '../scored-run.ts';
 import type { RunKey } from '../agent-trace.ts';
 import type { Micros } from '../timestamp.ts';
 
-/** Rows of unsent items and dead letters. An exporter, run and part have one row, of the newest revision. Rows are deleted with their run. */
+/**
+ * Rows of unsent items and dead letters. An exporter, run and part have one row, of the newest revision. Rows are deleted with their run.
+ */
 export interface ExportStore {
   /** Adds rows of written runs, all or none. Resolves with the fate of each, in order. */
   add(exports: readonly NewExport[]): Promise<readonly AddedExport[]>;

@@ -47,14 +47,18 @@ export interface MinuteEntry {
 }
 
 export interface JudgeSpendStore {
-  /** Records spending and releases in any case, in one transaction. `over`: the limit without room; `undefined` when the reservation is made. */
+  /**
+   * Records spending and releases in any case, in one transaction. `over`: the limit without room; `undefined` when the reservation is
+   * made.
+   */
   enter(entry: SpendEntry): Promise<{ readonly over: Measure | undefined; readonly spend: DaySpend }>;
   /** Spending by account. */
   on(day: Day): Promise<ReadonlyMap<string, DaySpend>>;
   /** Renews the reservations of an owner. */
   renew(owner: string, at: Micros): Promise<void>;
   /**
-   * Turns reservations into spending when their owner has not renewed since `before`, as the outcome of its calls is unknown. Deletes days before `forget`.
+   * Turns reservations into spending when their owner has not renewed since `before`, as the outcome of its calls is unknown. Deletes days
+   * before `forget`.
    */
   adopt(gone: { readonly before: Micros; readonly forget: Day }): Promise<void>;
   /** Records returned amounts in any case, in one transaction. Resolves with whether there is room. */
@@ -129,7 +133,10 @@ interface JobLease {
   readonly until: Micros;
 }
 
-/** One job per run and evaluator, of the newest revision. An item with `answered` deletes it, and so does the deletion of its run, which it delays for a while. */
+/**
+ * One job per run and evaluator, of the newest revision. An item with `answered` deletes it, and so does the deletion of its run, which it
+ * delays for a while.
+ */
 export interface JudgeJobStore {
   /** Jobs of one queue or of all, oldest first. */
   due(query: DueQuery): Promise<readonly WaitingJob[]>;

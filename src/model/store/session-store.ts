@@ -38,8 +38,8 @@ export interface JudgeSessionStore {
   /** Sessions that are not being evaluated, in the order of their changes. */
   ripe(query: RipeQuery): Promise<readonly RipeSession[]>;
   /**
-   * Makes a job about the last turn, to which the verdict of the session moves, in one transaction. False when the session has changed or another process was
-   * faster. A session without a turn gets no job.
+   * Makes a job about the last turn, to which the verdict of the session moves, in one transaction. False when the session has changed or
+   * another process was faster. A session without a turn gets no job.
    */
   handOn(session: RipeSession, at: Micros): Promise<boolean>;
   counts(): Promise<SessionCounts>;

@@ -1,6 +1,6 @@
 /**
- * The contract of a store, which keeps runs and their verdicts. It keeps the highest revision of a run, and of each evaluation the verdict and decision of the
- * highest revision. Writing an item again changes nothing.
+ * The contract of a store, which keeps runs and their verdicts. It keeps the highest revision of a run, and of each evaluation the verdict
+ * and decision of the highest revision. Writing an item again changes nothing.
  */
 import type { ScoredRun } from '../scored-run.ts';
 import type { RunKey } from '../agent-trace.ts';
@@ -20,8 +20,8 @@ export interface Store {
   /** True: written data outlives the process. */
   readonly isDurable: boolean;
   /**
-   * Writes all items or none, in order, with the unsent exports of them. Rejects when nothing was written. Resolves with the row of each export, in order;
-   * `undefined` when it has none, as the item is sent or a newer revision replaces it.
+   * Writes all items or none, in order, with the unsent exports of them. Rejects when nothing was written. Resolves with the row of each
+   * export, in order; `undefined` when it has none, as the item is sent or a newer revision replaces it.
    */
   write(items: readonly StoreItem[], exports?: readonly NewExport[]): Promise<readonly (number | undefined)[]>;
   /** Items that wait for backends. */
@@ -42,7 +42,10 @@ export interface Store {
   readonly judgeBatches: JudgeBatchStore;
   /** Drift measurements. */
   readonly judgeDrift: DriftStore;
-  /** Adds pieces to the archived spans of traces, all or none. A repeated piece changes nothing, and pieces beyond `piecesPerTraceMax` are dropped. */
+  /**
+   * Adds pieces to the archived spans of traces, all or none. A repeated piece changes nothing, and pieces beyond `piecesPerTraceMax` are
+   * dropped.
+   */
   writeSpans(pieces: readonly SpanPiece[]): Promise<void>;
   /** The archived spans of a trace in the order of arrival; for a trace that belongs to another one, those of that trace. */
   spans(tenant: Tenant, traceId: TraceId): Promise<readonly SpanPiece[]>;

@@ -122,8 +122,8 @@ function isSameName(name: string | undefined, other: string): boolean {
 }
 
 /**
- * Where a call hands over to an agent at whose span nothing works, the agent that works after it under other instructions is that one: graphs
- * name a node's span after the function that it runs.
+ * Where a call hands over to an agent at whose span nothing works, the agent that works after it under other instructions is that one:
+ * graphs name a node's span after the function that it runs.
  */
 function nameByHandover(agent: Draft): void {
   for (const node of agent.own) {
@@ -217,8 +217,8 @@ function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
 }
 
 /**
- * Inner agents without work: stages that frameworks call agents, and spans that only name an agent whose work is in other spans. `steps` are spans without a
- * role.
+ * Inner agents without work: stages that frameworks call agents, and spans that only name an agent whose work is in other spans. `steps`
+ * are spans without a role.
  */
 function hollowAmong({ agents, working, implied }: Omit<Marks, 'toolAbove'>, steps: readonly Node[]): readonly Node[] {
   const idle = agents.size < 2 ? [] : [...agents].filter((node) => !working.has(node) && node.parent !== undefined);

@@ -104,8 +104,8 @@ export function agentTrace(
 }
 
 /**
- * An agent's span may tell a part of its instructions, such as its backstory; a model is told them whole: `You are NAME. PART`. What frameworks
- * write around whole instructions does not begin with the agent's name.
+ * An agent's span may tell a part of its instructions, such as its backstory; a model is told them whole: `You are NAME. PART`. What
+ * frameworks write around whole instructions does not begin with the agent's name.
  */
 function wholePrompt(name: string | undefined, reported: string | undefined, sent: string | undefined): string | undefined {
   if (reported === undefined || sent === undefined || name === undefined) return reported ?? sent;
@@ -295,8 +295,8 @@ function isCut(value: JsonValue | undefined): boolean {
 }
 
 /**
- * The key of a run over linked traces, such as agents on a message bus. Such a run has no enclosing span. Its key is the span of the answer, to which all
- * traces lead; sub-agents share its trace id. Before there is an answer, the key is the first agent's span.
+ * The key of a run over linked traces, such as agents on a message bus. Such a run has no enclosing span. Its key is the span of the
+ * answer, to which all traces lead; sub-agents share its trace id. Before there is an answer, the key is the first agent's span.
  */
 export function keyPlace(
   scope: AgentScope,

@@ -1,6 +1,6 @@
 /**
- * A 64-bit fingerprint of a JSON value; the order of members has no influence. Fast, as every closed run has one. Not collision-resistant, as it only decides
- * whether a late span brings news.
+ * A 64-bit fingerprint of a JSON value; the order of members has no influence. Fast, as every closed run has one. Not collision-resistant,
+ * as it only decides whether a late span brings news.
  *
  * Mixing steps of MurmurHash3 (Austin Appleby, public domain) over UTF-16 units and kinds, in two lanes.
  */

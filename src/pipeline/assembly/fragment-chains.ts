@@ -1,6 +1,6 @@
 /**
- * Joins requests and tools without an enclosing span into runs. The order of arrival matters only for spans with the same start. A part that fits two runs
- * equally well, as when users ask the same at the same time, joins neither.
+ * Joins requests and tools without an enclosing span into runs. The order of arrival matters only for spans with the same start. A part
+ * that fits two runs equally well, as when users ask the same at the same time, joins neither.
  */
 import { wire } from '../../model/attributes.ts';
 import type { TraceId } from '../../model/ids.ts';

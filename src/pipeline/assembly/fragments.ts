@@ -1,6 +1,7 @@
 /**
- * Runs that an SDK spreads over several traces: without a span around the loop, every request, or even every span, is a trace of its own. Content ties the parts:
- * a later request repeats earlier calls under the same ids, or the same history; a tool span has the id of its call; a graph's span has all ids.
+ * Runs that an SDK spreads over several traces: without a span around the loop, every request, or even every span, is a trace of its own.
+ * Content ties the parts: a later request repeats earlier calls under the same ids, or the same history; a tool span has the id of its
+ * call; a graph's span has all ids.
  */
 import { hash } from 'node:crypto';
 import type { Message } from '../../../collectors/collector.ts';

@@ -1,6 +1,6 @@
 /**
- * Agents without a span. Frameworks write an agent's name on the steps of its graph, or run an agent inside a tool. The outermost span of such steps stands
- * for the agent.
+ * Agents without a span. Frameworks write an agent's name on the steps of its graph, or run an agent inside a tool. The outermost span of
+ * such steps stands for the agent.
  */
 import { givenAgentName } from './span-facts.ts';
 import type { Node } from './span-tree.ts';

@@ -14,8 +14,8 @@ interface Enclosed {
 }
 
 /**
- * Removes duplicates of requests. A single model span inside another is the same request, reported by two instrumentations; it completes the outer one. Several
- * inside one are the requests of a loop. `all` has parents before their children.
+ * Removes duplicates of requests. A single model span inside another is the same request, reported by two instrumentations; it completes
+ * the outer one. Several inside one are the requests of a loop. `all` has parents before their children.
  */
 export function withoutNestedModels(all: readonly Node[]): readonly Node[] {
   return withoutGuesses(unnested(withLaterMessages(withoutDuplicates(all))));
@@ -52,8 +52,8 @@ function unnested(own: readonly Node[]): readonly Node[] {
 }
 
 /**
- * Splits messages that an SDK recorded after the run had gone on: they contain the request's own answer and what followed. Applies only when the other requests
- * have no spans.
+ * Splits messages that an SDK recorded after the run had gone on: they contain the request's own answer and what followed. Applies only
+ * when the other requests have no spans.
  */
 function withLaterMessages(own: readonly Node[]): readonly Node[] {
   const [only, ...others] = own.filter(isModel);
@@ -218,8 +218,8 @@ export function modelSpans(own: readonly Node[]): readonly Node[] {
 }
 
 /**
- * Corrects the tokens of a single span over a loop of requests with tools inside. Some SDKs write the last request's usage on it and the sum on the agent's span.
- * The sum counts only if it cannot include sub-agents.
+ * Corrects the tokens of a single span over a loop of requests with tools inside. Some SDKs write the last request's usage on it and the
+ * sum on the agent's span. The sum counts only if it cannot include sub-agents.
  */
 export function withAgentSum(
   calls: readonly ModelCall[],

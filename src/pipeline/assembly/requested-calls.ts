@@ -58,8 +58,8 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
 const none: readonly never[] = [];
 
 /**
- * Some providers number call ids from one in each turn. A known id is a new call if the request already has its result; unless the answer repeats the history,
- * which then includes that result.
+ * Some providers number call ids from one in each turn. A known id is a new call if the request already has its result; unless the answer
+ * repeats the history, which then includes that result.
  */
 function requestsAgain(
   { reading: { facts } }: Node,

@@ -1,6 +1,6 @@
 /**
- * Completes tool definitions within a session. Some SDKs report the definition of a tool only where it is called. Other turns of the same agent supply it, unless
- * two of them contradict each other.
+ * Completes tool definitions within a session. Some SDKs report the definition of a tool only where it is called. Other turns of the same
+ * agent supply it, unless two of them contradict each other.
  */
 import type { ToolDefinition } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
@@ -128,8 +128,8 @@ function completed(definition: ToolDefinition, known: KnownTool | undefined): To
 }
 
 /**
- * The tools of a run. If its spans name tools, the configuration only completes their definitions and adds none, as a call of a tool that was not offered must
- * show. If they name none, the configured list counts.
+ * The tools of a run. If its spans name tools, the configuration only completes their definitions and adds none, as a call of a tool that
+ * was not offered must show. If they name none, the configured list counts.
  */
 export function offeredTools(
   reported: readonly ToolDefinition[],

@@ -169,7 +169,8 @@ function cutCycles(nodes: readonly Draft[]): void {
 }
 
 /**
- * By start, then by arrival. SDKs that round to milliseconds give successive spans the same start; exporters send spans as they end, so arrival tells the order.
+ * By start, then by arrival. SDKs that round to milliseconds give successive spans the same start; exporters send spans as they end, so
+ * arrival tells the order.
  */
 export function byStart(a: Pick<Node, 'span' | 'arrival'>, b: Pick<Node, 'span' | 'arrival'>): number {
   return compare(a.span.startUnixNano, b.span.startUnixNano) || a.arrival - b.arrival;

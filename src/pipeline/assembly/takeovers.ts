@@ -1,6 +1,6 @@
 /**
- * Agents that take over inside one agent's spans, where no span tells of them. A request under other instructions, after a call that hands over to
- * an agent or tells it what to do, is that agent's.
+ * Agents that take over inside one agent's spans, where no span tells of them. A request under other instructions, after a call that hands
+ * over to an agent or tells it what to do, is that agent's.
  */
 import type { Message, RequestedCall } from '../../../collectors/collector.ts';
 import { lastText, systemText } from '../../../collectors/parsing/messages.ts';
@@ -109,7 +109,10 @@ function isBetween({ span: before }: Node, { span }: Node, { span: after }: Node
   return span.startUnixNano >= before.startUnixNano && span.startUnixNano <= after.startUnixNano;
 }
 
-/** The party that asked for a call: by its id, else the last that asked for a tool of the name. Where no answer tells of calls, who asked last. */
+/**
+ * The party that asked for a call: by its id, else the last that asked for a tool of the name. Where no answer tells of calls, who asked
+ * last.
+ */
 function callerOf({ span, reading }: Node, parties: readonly Participant[]): Participant | undefined {
   const { tool } = reading.facts;
   let asking: Latest | undefined;

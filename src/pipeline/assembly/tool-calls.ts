@@ -20,8 +20,8 @@ export interface ToolCallsOf {
 }
 
 /**
- * The tool calls of an agent. `traced`: results from other models of the trace, by call id. `enclosing`: the agent's span and its frames, which may report calls
- * when no model span does.
+ * The tool calls of an agent. `traced`: results from other models of the trace, by call id. `enclosing`: the agent's span and its frames,
+ * which may report calls when no model span does.
  */
 export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing: readonly Node[]): Steps<ToolCallsOf> {
   const isLong = own.length > spansPerStep;
@@ -309,8 +309,8 @@ function firstError(nodes: readonly Node[]): ToolError | undefined {
 }
 
 /**
- * Failures on an application's own function spans, which have no tool facts. Such a span belongs to a call if its name matches and it ran between request and
- * result. Each span serves one call.
+ * Failures on an application's own function spans, which have no tool facts. Such a span belongs to a call if its name matches and it ran
+ * between request and result. Each span serves one call.
  */
 function failuresAmong(own: readonly Node[]): (one: Requested) => ToolError | undefined {
   let failed: Node[] | undefined;

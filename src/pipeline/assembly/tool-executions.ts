@@ -13,7 +13,10 @@ export interface Execution {
 /** Limit of ancestors that are searched for a span of the same execution. */
 const outerSpansMax = 8;
 
-/** Spans report one execution if they share the call id, are nested, or are siblings of two instrumentations. For ids in `repeated`, which several calls share, they must also overlap. */
+/**
+ * Spans report one execution if they share the call id, are nested, or are siblings of two instrumentations. For ids in `repeated`, which
+ * several calls share, they must also overlap.
+ */
 export function executionsOf(tools: readonly Node[], repeated: ReadonlySet<string>): readonly Execution[] {
   const groups: Node[][] = [];
   const groupOf = new Map<Node, Node[]>();

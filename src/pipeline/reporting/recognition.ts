@@ -1,6 +1,6 @@
 /**
- * Detects services whose spans cannot become runs, because no collector reads an agent, model call or tool call in them. Reports each service and scope once, with
- * the names and attributes of its spans.
+ * Detects services whose spans cannot become runs, because no collector reads an agent, model call or tool call in them. Reports each
+ * service and scope once, with the names and attributes of its spans.
  */
 import { collectorsInForce, type Collector } from '../../../collectors/collector.ts';
 import { wire } from '../../model/attributes.ts';
