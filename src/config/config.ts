@@ -1,4 +1,4 @@
-/** The configuration as the service reads it: camelCase, milliseconds, bytes, every default filled in. */
+/** The resolved configuration: camelCase, milliseconds, bytes, with all defaults. */
 import type { DialectSettings } from '../../collectors/configured/dialect.ts';
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { PriceTable } from '../../evaluators/pricing/prices.ts';
@@ -32,10 +32,10 @@ export interface Config {
     readonly otlpHttp: Address;
     readonly otlpGrpc: Address;
     readonly console: Address;
-    /** For all listeners; client certificates are asked for by those of OTLP alone. */
+    /** For all listeners; only those of OTLP request client certificates. */
     readonly tls?: Tls;
     readonly insecure: boolean;
-    /** The default rule of listeners when absent. */
+    /** Absent: the default rule of each listener. */
     readonly allowedHosts?: readonly string[];
     readonly allowedOrigins?: readonly string[];
     readonly tokens: readonly Token[];
@@ -45,14 +45,14 @@ export interface Config {
     readonly inflatedBytes: number;
     readonly memoryBytes: number;
     readonly journalBytes: number;
-    /** How late closing may be. */
+    /** Largest lag of the closing of runs. */
     readonly closingLagMs: number;
-    /** The longest that a client is asked to stay away. */
+    /** Longest Retry-After. */
     readonly retryAfterMs: number;
-    /** The least that is believed of a sampler before the service. */
+    /** Least probability that `tracestate` may claim. */
     readonly upstreamProbability: number;
     readonly spansPerTrace: number;
-    /** Agents with labels of their own in each tenant; the preset when absent. */
+    /** Agents with their own label values in each tenant. */
     readonly metricAgents?: number;
     /** Of all listeners together; absent: as many as descriptors allow. */
     readonly connections?: number;
@@ -63,7 +63,7 @@ export interface Config {
     readonly abandonMs: number;
     readonly lateMs: number;
   };
-  /** Texts that only rules may read, in the order of the file. */
+  /** Texts to redact, in the order of the file. */
   readonly redact: readonly RedactionSettings[];
   /** Definitions for runs whose spans carry none. */
   readonly tools: readonly ToolDefinition[];
@@ -80,20 +80,20 @@ export interface Config {
     /** How long an annotation waits for its run. */
     readonly annotationsWaitMs: number;
     readonly content: ContentChoice;
-    /** Of what waits for judges. */
+    /** Limits of the judge queue. */
     readonly judgeJobs: { readonly ageMs: number; readonly rows: number };
   };
   readonly journal: JournalAddress;
   readonly log: {
-    /** `auto`: for people on a terminal, JSON lines elsewhere. */
+    /** `auto`: readable on a terminal, JSON lines elsewhere. */
     readonly format: (typeof logFormats)[number];
     readonly level: (typeof logLevels)[number];
   };
   /** Spans of the service itself; absent: none. */
   readonly ownTraces?: OwnTraces;
-  /** In US dollars, of the models that the agents use. */
+  /** In US dollars, of the models of agents. */
   readonly prices: PriceTable;
-  /** Which runs are compared with one another. */
+  /** The comparison of runs of one task. */
   readonly groups: TaskGroupSettings;
 }
 
@@ -104,46 +104,43 @@ interface Token {
   /** Secret. */
   readonly value: string;
   readonly may: readonly Permission[];
-  /** Its own tenant alone; absent: all of them. */
+  /** Absent: all tenants. */
   readonly sees?: 'own';
 }
 
 export interface EvaluatorConfig {
-  /** Ready to run: options complete, expectation read, threshold settled. Its name is unique. */
+  /** Ready to run, with complete options, expectation and threshold. Its name is unique. */
   readonly configured: ConfiguredEvaluator;
   /** Absent: every run. */
   readonly when?: RunCondition;
-  /** Name of a judge; judge evaluators have one of the two, and only these. */
+  /** Name of a judge. A judge evaluator has either `judge` or `panel`. */
   readonly judge?: string;
-  /** Several votes. */
   readonly panel?: Panel;
   /** 1 for rules. */
   readonly sampleRate: number;
-  /** Higher rates for runs on which rules have found something. */
+  /** Higher rates for runs with findings of rules. */
   readonly raise: readonly Raise[];
-  /** Absent: its judge is not watched. */
   readonly drift?: DriftConfig;
-  /** Its own, beside those of its judges. */
+  /** Applies beside the budgets of its judges. */
   readonly budget?: BudgetLimits;
 }
 
-/** A fixed set of runs that the judge is asked about again and again. */
+/** A fixed set of runs to measure the drift of the judge. */
 export interface DriftConfig {
   readonly runs: readonly Run[];
   readonly everyMs: number;
-  /** Looks until a new baseline begins; without end when absent. */
+  /** Measurements until a new baseline; unlimited when absent. */
   readonly looks?: number;
-  /** Another word begins a new baseline. */
+  /** Another value begins a new baseline. */
   readonly baseline: string;
 }
 
-/** As judges take it. */
 export type JudgeConfig = JudgeSettings;
 
 type Delivered = {
-  /** Unique: what waits for it in the store stands under this name. */
+  /** Unique: the key of its rows in the store. */
   readonly name: string;
-  /** When an item becomes a dead letter. */
+  /** Bounds until an item becomes a dead letter. */
   readonly giveUp: { readonly attempts: number; readonly ageMs: number };
 };
 
@@ -157,26 +154,26 @@ export type ExporterConfig =
   | { readonly to: 'metrics'; readonly name: string; readonly push?: MetricsPushSettings }
   | (DeliveredOverHttp & {
       readonly to: 'span_events';
-      /** The whole URL, with the path of the trace signal. */
+      /** The full URL with the path of the trace signal. */
       readonly tracesEndpoint: string;
       readonly protocol: OtlpProtocol;
-      /** Calls to judges as spans. */
+      /** Sends judge calls as spans. */
       readonly judgeCalls: boolean;
       readonly detail?: SpanDetail;
     })
-  /** Agents' own spans go on; scores that come too late for them wait under its name. Spans never become a dead letter. */
+  /** Forwards the agents' own spans; late scores wait under its name. Spans never become dead letters. */
   | (ForwardSettings & Delivered & { readonly to: 'forward' })
   | (DeliveredOverHttp & {
       readonly to: 'log_events';
-      /** The whole URL, with the path of the logs signal. */
+      /** The full URL with the path of the logs signal. */
       readonly logsEndpoint: string;
       readonly protocol: OtlpProtocol;
     })
   | (DeliveredOverHttp & { readonly to: 'webhook'; readonly webhook: WebhookSettings })
   | (DeliveredOverHttp & {
-      /** A backend with scores of its own. */
+      /** A backend with a score API. */
       readonly to: ScoreApiId;
-      /** `missingMs`: age at which an item becomes a dead letter whose span or trace the backend does not have. */
+      /** `missingMs`: age at which an item becomes a dead letter when the backend lacks its span or trace. */
       readonly giveUp: { readonly missingMs: number };
       readonly endpoint: string;
       /** Secret. */

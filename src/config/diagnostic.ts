@@ -1,14 +1,14 @@
-/** What is wrong with a configuration, one fault a place, all of them at once. Nothing here ever holds a secret's value. */
+/** Faults of a configuration, at most one for each place. They never contain a secret. */
 import { JuryError } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../model/json.ts';
 
 export interface ConfigFault {
   readonly file: string;
-  /** From 1; 0 where there is no text with lines. */
+  /** From 1; 0 for a fault without a line. */
   readonly line: number;
   /** From 1, in UTF-16 units. */
   readonly column: number;
-  /** `closing.settle`, `evaluators[2].use`; empty when it concerns the file as a whole. */
+  /** `closing.settle`, `evaluators[2].use`; empty for a fault of the whole file. */
   readonly key: string;
   readonly problem: string;
   readonly todo: string;
@@ -16,7 +16,7 @@ export interface ConfigFault {
   readonly source: string;
 }
 
-/** The place of a fault before it has a file and a line: a JSON pointer's parts, and whether the key or its value is meant. */
+/** A fault without its line: the path in the value, and whether the key or the value is wrong. */
 export interface Finding {
   readonly path: Path;
   readonly at: 'key' | 'value';
@@ -43,7 +43,7 @@ export class ConfigError extends JuryError {
   }
 }
 
-/** `evaluators[2].sample.rate`; names that are no plain words are quoted. */
+/** Writes a path as `evaluators[2].sample.rate` and quotes names that are not plain words. */
 export function pathText(path: Path): string {
   let text = '';
   for (const part of path) {
@@ -54,8 +54,7 @@ export function pathText(path: Path): string {
   return text;
 }
 
-// Members of a configuration's value, for code that copes with parts that the schema has refused: what is not there is empty.
-
+/** For values that the schema may have refused: gives an empty object for any other value. */
 export function asObject(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }

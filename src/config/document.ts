@@ -1,15 +1,15 @@
-/** YAML text → a value whose every part knows its place in the file. */
+/** Parses YAML into a value with the place of each part in the file, and substitutes environment variables. */
 import { type Document, type ErrorCode, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Scalar } from 'yaml';
 import { type Path, pathText } from './diagnostic.ts';
 import { ownMembers } from './schema.ts';
 import type { JsonValue } from '../model/json.ts';
 
-/** Deeper nesting is refused; it also ends an alias that holds itself. */
+/** Also bounds an alias that contains itself. */
 const depthMax = 64;
-/** Values after aliases are followed: a few aliases of aliases can stand for billions. */
+/** Values after the expansion of aliases: nested aliases can expand to billions. */
 const valuesMax = 100_000;
 const syntaxFaultsMax = 20;
-/** Each alias is looked up by a walk through the document. */
+/** The resolution of each alias walks through the document. */
 const aliasesMax = 1000;
 
 /** Offsets in the text. */
@@ -29,12 +29,12 @@ interface DocumentFault {
 export interface ConfigDocument {
   readonly value: JsonValue;
   readonly faults: readonly DocumentFault[];
-  /** True: the text is no YAML, so its value means nothing. */
+  /** `true` when the text is not YAML; the value is then meaningless. */
   readonly broken: boolean;
   readonly lines: LineCounter;
   /** The place of a value, or of the nearest value around it. */
   place(path: Path): Place;
-  /** The text that a substitution gave at this path, for keys that want a text. */
+  /** The substituted text at this path, for keys that need a text. */
   substituted(path: Path): string | undefined;
 }
 
@@ -46,7 +46,7 @@ interface Walk {
   readonly faults: DocumentFault[];
   values: number;
   aliases: number;
-  /** A bound was passed: the value is only a part. */
+  /** `true` beyond a bound: the value is incomplete. */
   exceeded: boolean;
 }
 
@@ -92,7 +92,7 @@ function valueOf(walk: Walk, node: unknown, path: Path): JsonValue {
   const problem = exceededBound(walk, path);
   if (problem !== undefined) {
     walk.exceeded = true;
-    return fault(walk, path.slice(0, 1), problem, 'Shorten it; an alias counts as what it stands for.');
+    return fault(walk, path.slice(0, 1), problem, 'Shorten it; an alias counts with its expansion.');
   }
   if (isAlias(node)) {
     const target = node.resolve(walk.document);
@@ -176,7 +176,7 @@ function place(walk: Walk, path: Path, key: unknown, value: unknown): void {
   });
 }
 
-/** An empty value has no width: its fault stands at its key. */
+/** The fault of an empty value has the place of its key. */
 function rangeOf(node: unknown): readonly [number, number, number] | undefined {
   if (!isAlias(node) && !isMap(node) && !isSeq(node) && !isScalar(node)) return undefined;
   const range = node.range ?? undefined;
@@ -195,17 +195,15 @@ function placeName(path: Path): string {
   return path.map((part) => `/${JSON.stringify(part)}`).join('');
 }
 
-// `${env:NAME}` as the OpenTelemetry Collector writes it: one pass over the text of a scalar, nothing substituted twice.
-
 export type Environment = { readonly [name: string]: string | undefined };
 
 type Substitution =
   | {
       readonly kind: 'substituted';
       readonly text: string;
-      /** The variables that were read. */
+      /** Names of the variables. */
       readonly names: readonly string[];
-      /** The whole scalar is one `${env:NAME}`: its value is typed as if it stood there unquoted. */
+      /** `true` when the scalar is a single `${env:NAME}`: its value gets the type of an unquoted scalar. */
       readonly whole: boolean;
     }
   | { readonly kind: 'faults'; readonly faults: readonly SubstitutionFault[] };
@@ -216,10 +214,10 @@ interface SubstitutionFault {
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** `$$` is a dollar sign; `${…}` ends at the first closing brace, so a default value holds none. The bound keeps the search linear. */
+/** `$$` is a dollar sign; `${…}` ends at the first closing brace. The bound keeps the search linear. */
 const MARK = /\$\$|\$\{([^}]{0,1000})\}/g;
 
-/** A variable that is set counts even when it is empty; `:-default` is for one that is not set at all. */
+/** Substitutes `${env:NAME}` as the OpenTelemetry Collector does, in one pass. `:-default` applies to unset variables, not to empty ones. */
 export function substitute(text: string, env: Environment): Substitution {
   const names: string[] = [];
   const faults: SubstitutionFault[] = [];
@@ -271,7 +269,7 @@ function variable(inside: string, env: Environment): string | { readonly fault: 
   return { fault: { problem: `the environment variable ${name} is not set`, todo: `Set ${name}, or give a default: \${env:${name}:-…}.` } };
 }
 
-/** The value of a text by the core schema of YAML 1.2: null, boolean, number, else the text itself. Never a structure. */
+/** Types a text by the core schema of YAML 1.2: null, boolean, number or text. */
 export function typedScalar(text: string): string | number | bigint | boolean | null {
   if (/^(?:~|null|Null|NULL|)$/.test(text)) return null;
   if (/^(?:true|True|TRUE)$/.test(text)) return true;
@@ -282,14 +280,13 @@ export function typedScalar(text: string): string | number | bigint | boolean | 
   return text;
 }
 
-/** Exact beyond 2^53, as everywhere in the model. */
+/** Exact beyond 2^53. */
 function wholeNumber(text: string): number | bigint {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text.replace(/^\+/, ''));
 }
 
-// What the YAML parser complains of, in our words: its own messages may quote the text, and the text may be a secret.
-
+/** Replaces messages of the YAML parser: they may quote a secret. */
 interface SyntaxProblem {
   readonly problem: string;
   readonly todo: string;

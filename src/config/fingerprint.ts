@@ -1,4 +1,4 @@
-/** Fingerprints of a configuration, without its content: a hash of each section, and of each key that holds only after a restart. */
+/** Hashes each section of a configuration, and each key that takes effect after a restart. */
 import { createHash } from 'node:crypto';
 import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { pathText } from './diagnostic.ts';
@@ -9,7 +9,7 @@ export interface Fingerprints {
   readonly restart: ReadonlyMap<string, string>;
 }
 
-/** `value` with defaults filled in; `files`: what the files say that it names, by the key that names them. */
+/** `value` has all defaults; `files`: content of the named files by key. */
 export function fingerprintsOf({
   schema,
   value,
@@ -28,18 +28,18 @@ export function fingerprintsOf({
   return { sections: new Map(sections), restart: new Map(restart) };
 }
 
-/** Names of what differs, in the order of the schema. */
+/** Names of differing entries, in the order of the schema. */
 export function differing(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): readonly string[] {
   return [...other.keys()].filter((key) => one.get(key) !== other.get(key));
 }
 
 interface RestartPath {
   readonly path: readonly string[];
-  /** Only whether there is a value matters. */
+  /** `true` when only the presence of a value matters. */
   readonly isPresence: boolean;
 }
 
-/** Keys that the schema marks with `x-restart`; they are no items of lists. */
+/** Keys with `x-restart` in the schema; none is inside a list. */
 function restartPaths(schema: JsonObject, path: readonly string[] = []): readonly RestartPath[] {
   const mark = member(schema, 'x-restart');
   const below = Object.entries(propertiesOf(schema)).flatMap(([name, one]) =>

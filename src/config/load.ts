@@ -1,4 +1,4 @@
-/** The one way from a file to a configuration: read, substitute, check, fill in. All faults come at once. */
+/** Loads a configuration: reads, substitutes, checks and fills in defaults. Reports all faults at once. */
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonObject, type JsonObject, type JsonValue, isJsonArray, jsonText, member } from '../model/json.ts';
 import { checker, type SchemaCheck } from './checks/check.ts';
@@ -29,16 +29,16 @@ import { isRule } from './checks/cross-checks-evaluators.ts';
 import { defaultsEntry } from './sections/evaluators.ts';
 
 interface ConfigSource {
-  /** As it is named in faults. */
+  /** Its name in faults. */
   readonly file: string;
   readonly text: string;
   readonly env: Environment;
   readonly evaluators: readonly AnyEvaluator[];
-  /** Of the command line: they beat the environment and the file. */
+  /** Command line flags override the environment and the file. */
   readonly flags?: ConfigFlags;
-  /** What certificates must be valid at, in epoch milliseconds. Default: now. */
+  /** Time at which certificates must be valid, in epoch milliseconds. Default: now. */
   readonly nowMs?: number;
-  /** Where it is read more than once: what has been loaded of evaluators so far. */
+  /** Loaded evaluator modules, for a configuration that is read more than once. */
   readonly modules?: EvaluatorModules;
 }
 
@@ -52,19 +52,18 @@ interface NamedFiles {
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** Those of the table, and behind them those of files. */
+  /** Built-in evaluators, then those of files. */
   readonly evaluators: readonly AnyEvaluator[];
-  /** Under the names of the file, defaults filled in, secrets masked. */
-  readonly shown: JsonValue;
-  /** What its author may not mean, in the order of the file. */
+  /** The resolved configuration in the form of the file, with masked secrets. */
+  readonly printed: JsonValue;
+  /** Probable mistakes, in the order of the file. */
   readonly warnings: readonly ConfigFault[];
-  /** Sections that evaluators take options from, for entries that stand elsewhere. */
+  /** Sections with options of evaluators, for entries of other files. */
   readonly shared: JsonObject;
-  /** Fingerprints of its sections. */
   readonly fingerprints: Fingerprints;
 }
 
-/** The configuration of a file, or that of no file at all: every default. Rejects with a ConfigError with all faults. */
+/** Reads a file, or the defaults without a file. Rejects with a ConfigError with all faults. */
 export async function readConfig(
   options: Omit<ConfigSource, 'file' | 'text'> & { readonly file: string | undefined },
 ): Promise<LoadedConfig> {
@@ -72,7 +71,7 @@ export async function readConfig(
   return await loadConfigWithFiles({ file: file ?? 'defaults', text: file === undefined ? '' : configFileText(file), ...rest });
 }
 
-/** With the files that it names: evaluators are imported, tool definitions and certificates read, first. */
+/** Imports evaluators and reads tool definitions and certificates of the named files first. */
 export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedConfig> {
   const { file, text, env, evaluators, nowMs = Date.now(), modules } = source;
   const overridden = overriddenDocument(parseConfigText(text, env), env, source.flags);
@@ -86,7 +85,7 @@ export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedC
   });
 }
 
-/** Without the files that it names: each is a fault. Throws a ConfigError with all faults. */
+/** Reads no other files: each named one is a fault. Throws a ConfigError with all faults. */
 export function loadConfig(source: ConfigSource): LoadedConfig {
   const overridden = overriddenDocument(parseConfigText(source.text, source.env), source.env, source.flags);
   const { document } = overridden;
@@ -139,7 +138,7 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
       clientTls: files.clientTls.tls,
     }),
     evaluators,
-    shown: withEvaluatorPaths(
+    printed: withEvaluatorPaths(
       asObject(masked(schema, resolveValue({ value: withOwnTraces(withOwnPrices(whole, usable), traces), members: evaluators }))),
       files.evaluators,
     ),
@@ -169,7 +168,7 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
   };
 }
 
-/** A substituted value that YAML reads as a number is a text where a text is wanted: a token may be all digits. */
+/** Keeps a substituted number as text where the schema needs a text: a token may be all digits. */
 function checked(schema: JsonObject, document: ConfigDocument): { readonly value: JsonValue; readonly check: SchemaCheck } {
   const secrets = new Set(secretPaths(schema, document.value).map((path) => JSON.stringify(path)));
   const hidden = (path: Path): boolean => document.substituted(path) !== undefined || secrets.has(JSON.stringify(path));
@@ -217,7 +216,7 @@ function located(
   const rest = findings.flatMap((finding) => {
     const key = pathText(finding.path);
     const lacking = /^lacks (\S+)$/.exec(finding.problem)?.[1];
-    // A member whose variable is not set has its fault already.
+    // A member with an unset variable has its fault already.
     if (taken.has(key) || (lacking !== undefined && taken.has(pathText([...finding.path, lacking])))) return [];
     if (!finding.problem.startsWith('lacks ')) taken.add(key);
     const origin = origins.get(key);
@@ -228,25 +227,24 @@ function located(
   return [...syntax, ...rest].toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-// What a configuration without a fault says that its author may not mean.
-
 interface Warned {
   /** The schema of the whole configuration. */
   readonly schema: JsonObject;
-  /** As it stands in the file. */
+  /** The value of the file. */
   readonly written: JsonValue;
   readonly members: readonly AnyEvaluator[];
-  /** The same with its defaults. */
+  /** The same with defaults. */
   readonly filled: JsonObject;
   readonly env: Environment;
 }
 
+/** Probable mistakes in a configuration without faults. */
 function configWarnings({ schema, written, members, filled, env }: Warned): readonly Finding[] {
   const { warnings } = ownTraces(filled, env, leadsBack(filled));
   return isJsonObject(written) ? [...withoutRules(written, members), ...plannedKeys(schema, written), ...warnings] : warnings;
 }
 
-/** A list replaces the defaults: one that names a judge alone leaves every rule out. */
+/** A list replaces the default evaluators: a list of judge evaluators switches all rules off. */
 function withoutRules(written: JsonObject, members: readonly AnyEvaluator[]): readonly Finding[] {
   if (!isJsonArray(member(written, 'evaluators'))) return [];
   const entries = placedEntries(written, members).map(({ entry }) => entryOf(entry));

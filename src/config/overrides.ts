@@ -1,4 +1,4 @@
-/** What flags and environment variables lay over a configuration's document: flags beat the environment, and that beats the file. */
+/** Applies flags and environment variables to a configuration. Flags override the environment, and that overrides the file. */
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { addressOf } from './entries/address.ts';
 import type { ConfigDocument, Environment } from './document.ts';
@@ -6,14 +6,14 @@ import { asObject, type ConfigFault, objectAt, type Path, pathText } from './dia
 import { ownMembers } from './schema.ts';
 import { logLevels } from './sections/operation.ts';
 
-/** As a command line gives them, unchecked unless the type says more. */
+/** Unchecked values of the command line. */
 export interface ConfigFlags {
-  /** Of OTLP over HTTP; its host stays. */
+  /** Port of OTLP over HTTP; the host stays. */
   readonly port?: number;
   readonly logLevel?: string;
 }
 
-/** A document, and where values come from that are not the file's. */
+/** A document with the origins of overridden values. */
 export interface OverriddenDocument {
   readonly document: ConfigDocument;
   /** The variable or flag, by the text of the path. */
@@ -36,7 +36,7 @@ interface Variable {
 
 const asText = (text: string): string => text;
 const asWord = (text: string): string => text.toLowerCase();
-/** As OpenTelemetry writes booleans; anything else stays a text, which the schema refuses. */
+/** Reads booleans as OpenTelemetry does; the schema refuses any other text. */
 const asBoolean = (text: string): JsonValue => ({ true: true, false: false })[text.toLowerCase()] ?? text;
 
 export const configVariables: readonly Variable[] = [
@@ -51,7 +51,7 @@ export const configVariables: readonly Variable[] = [
 ];
 
 const sdkLevelName = 'OTEL_LOG_LEVEL';
-/** Words of OpenTelemetry SDKs that are none of ours. */
+/** Log levels of OpenTelemetry SDKs under other names. */
 const sdkLevels: { readonly [word: string]: string } = { none: 'silent', verbose: 'trace', all: 'trace' };
 
 export function overriddenDocument(document: ConfigDocument, env: Environment, flags: ConfigFlags = {}): OverriddenDocument {
@@ -73,20 +73,20 @@ export function overriddenDocument(document: ConfigDocument, env: Environment, f
   };
 }
 
-/** Empty counts as not set, as OpenTelemetry has it. */
+/** An empty variable counts as unset, as in OpenTelemetry. */
 function setVariable(env: Environment, name: string): string | undefined {
   const text = Object.hasOwn(env, name) ? env[name] : undefined;
   return text === '' ? undefined : text;
 }
 
-/** A section that is no mapping is a fault of the file, and stays one. */
+/** A section that is not a mapping stays: the schema reports it. */
 function laidOver(value: JsonObject, { path: [section, key], value: given }: Override): JsonObject {
   const below = member(value, section);
   if (below !== undefined && !isJsonObject(below)) return value;
   return ownMembers([...Object.entries(value), [section, ownMembers([...Object.entries(asObject(below)), [key, given]])]]);
 }
 
-/** It is for every SDK of the process, so it only stands in where nothing else says a level, and a word that is none of its own is no fault. */
+/** OTEL_LOG_LEVEL is for every SDK of the process: it applies only without another level, and an unknown level is a warning. */
 function sdkLevel(
   written: JsonObject,
   env: Environment,
@@ -106,7 +106,7 @@ function sdkLevel(
         line: 0,
         column: 0,
         key: 'log.level',
-        problem: `${JSON.stringify(text.slice(0, 100))} is no level`,
+        problem: `${JSON.stringify(text.slice(0, 100))} is not a level`,
         todo,
         source: '',
       },

@@ -1,4 +1,4 @@
-/** A checked configuration in its two forms: what the service reads, and what `config print` shows. */
+/** Resolves a checked configuration into the form of the service and the form of `config print`. */
 import { ownTraces } from './entries/own-traces.ts';
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
@@ -33,10 +33,10 @@ import { answerTokensDefault } from './sections/judges.ts';
 import type { Environment } from './document.ts';
 
 interface Checked {
-  /** Without a fault, defaults filled in. */
+  /** Has no faults and all defaults. */
   readonly value: JsonObject;
   readonly members: readonly AnyEvaluator[];
-  /** Of each evaluator, the index of its entry in the file. */
+  /** The index of each evaluator's entry in the file. */
   readonly entryIndexes: readonly number[];
   readonly env: Environment;
   readonly tools: readonly ToolDefinition[];
@@ -98,7 +98,7 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
   };
 }
 
-/** The same under the names of the file, every evaluator with all its options. */
+/** The configuration in the form of the file, every evaluator with all its options. */
 export function resolveValue({ value, members }: Pick<Checked, 'value' | 'members'>): JsonObject {
   const evaluators = listAt(value, 'evaluators').map((entry) => {
     const written = entryOf(entry);
@@ -115,13 +115,13 @@ export function resolveValue({ value, members }: Pick<Checked, 'value' | 'member
       ['include_explanation', member(written, 'include_explanation') !== false],
     ]);
   });
-  const exporters = listAt(value, 'export').map((entry) => shownExporter(asObject(entry)));
+  const exporters = listAt(value, 'export').map((entry) => printedExporter(asObject(entry)));
   const lists: JsonObject = { evaluators, export: exporters };
   return ownMembers(Object.entries(value).map(([key, below]) => [key, member(lists, key) ?? below]));
 }
 
-/** Keys that mean nothing for an exporter have a default too. */
-function shownExporter(entry: JsonObject): JsonObject {
+/** Omits defaults of keys that do not apply to the exporter. */
+function printedExporter(entry: JsonObject): JsonObject {
   const isMetrics = text(entry, 'to') === 'metrics';
   if (isMetrics && member(entry, 'endpoint') === undefined) return { to: 'metrics' };
   const meaningless: readonly string[] = isMetrics
@@ -205,7 +205,7 @@ function judge(
   };
 }
 
-/** What is sent with every request when it is written. */
+/** Optional members of every request. */
 function requestParts(
   written: JsonObject,
 ): Pick<JudgeConfig, 'temperature' | 'reasoningEffort' | 'answerFormat' | 'headers' | 'extraBody'> {
@@ -242,7 +242,7 @@ function batches(written: JsonObject): NonNullable<JudgeConfig['batch']> {
   };
 }
 
-/** With a budget in money or tokens an answer has a limit, for what a call may use must be known before it is asked. */
+/** With a budget in money or tokens an answer has a limit, for a reservation needs the most that a call may use. */
 function judgeCosts(written: JsonObject, isBounded: boolean): Pick<JudgeConfig, 'price' | 'budget' | 'answerTokensMax'> {
   const [prices, answerTokens] = [objectAt(written, 'price'), member(written, 'max_output_tokens') ?? member(written, 'answer_tokens')];
   const isPriced = member(prices, 'input_per_million') !== undefined && member(prices, 'output_per_million') !== undefined;
@@ -255,7 +255,7 @@ function judgeCosts(written: JsonObject, isBounded: boolean): Pick<JudgeConfig, 
   };
 }
 
-/** Whether a budget, its own or that of an evaluator that asks it, counts its tokens. */
+/** `true` when the budget of the judge or of one of its evaluators counts money or tokens. */
 function isBounded(judgeName: string, value: JsonObject): boolean {
   const asking = listAt(value, 'evaluators')
     .map(entryOf)

@@ -1,4 +1,4 @@
-/** The one JSON Schema of the configuration, put together from its sections and from the evaluators' own data. */
+/** The JSON Schema of the configuration, from its sections and the schemas of evaluators, and the rows of the reference. */
 import type { AnyEvaluator, JsonSchema } from '../../evaluators/evaluator.ts';
 import { sections } from './sections/index.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../model/json.ts';
@@ -13,7 +13,7 @@ export function configSchema(members: readonly AnyEvaluator[]): JsonSchema {
   };
 }
 
-/** The schema of one member of an object that follows `schema`, or of an item of such a list. */
+/** The schema of a member of an object, or of an item of a list, that `schema` describes. */
 export function memberSchema(schema: JsonObject, part: string | number): JsonObject | undefined {
   if (typeof part === 'number') return objectOf(member(schema, 'items'));
   const properties = objectOf(member(schema, 'properties'));
@@ -21,26 +21,22 @@ export function memberSchema(schema: JsonObject, part: string | number): JsonObj
 }
 
 /**
- * The schema with those parts of its `allOf` that are for this value: `if` names constants, `then` has more to say of members. Where no part
- * is for it, because the member that decides is misspelt, any of them may be meant.
+ * Merges the parts of `allOf` whose `if` matches the value. When none matches, because the deciding member is misspelt, it merges all parts.
  */
 export function appliedSchema(schema: JsonObject, value: JsonValue): JsonObject {
   const parts = member(schema, 'allOf');
   if (!isJsonObject(value) || !Array.isArray(parts)) return schema;
   const given = parts.filter(isJsonObject);
-  const meant = given.filter((part) => hasConstants(objectOf(member(part, 'if')) ?? {}, value));
+  const matching = given.filter((part) => hasConstants(objectOf(member(part, 'if')) ?? {}, value));
   const properties = { ...objectOf(member(schema, 'properties')) };
-  for (const part of meant.length > 0 ? meant : given) {
+  for (const part of matching.length > 0 ? matching : given) {
     for (const [name, more] of Object.entries(objectOf(member(objectOf(member(part, 'then')) ?? {}, 'properties')) ?? {}))
-      properties[name] = together(properties[name], more);
+      properties[name] = merged(properties[name], more);
   }
   return { ...schema, properties };
 }
 
-/**
- * The schema without what it says of sections that this value lacks and of evaluators that no entry uses: compiling all of it takes many times
- * as long. The names of all sections stay.
- */
+/** Omits absent sections and unused evaluators, except their names: the compilation of the whole schema takes many times as long. */
 export function schemaInUse(schema: JsonObject, value: JsonValue): JsonObject {
   const written = isJsonObject(value) ? value : {};
   const sections = Object.entries(objectOf(member(schema, 'properties')) ?? {}).map(([name, section]): [string, JsonValue] => {
@@ -69,13 +65,13 @@ function hasConstants(condition: JsonObject, value: JsonObject): boolean {
   );
 }
 
-/** Members of both; where both have one, the latter. */
-function together(one: JsonValue | undefined, other: JsonValue): JsonValue {
+/** Members of both; those of `other` win. */
+function merged(one: JsonValue | undefined, other: JsonValue): JsonValue {
   if (!isJsonObject(one) || !isJsonObject(other)) return other;
   return { ...one, ...other, properties: { ...objectOf(member(one, 'properties')), ...objectOf(member(other, 'properties')) } };
 }
 
-/** Fills in what is left out, all the way down. A mapping without a default of its own stays away when it is left out. */
+/** Fills in defaults at all levels. An absent mapping without a default stays absent. */
 export function withDefaults(schema: JsonObject, value: JsonValue): JsonValue {
   if (Array.isArray(value)) {
     return value.map((item: JsonValue) => withDefaults(memberSchema(schema, 0) ?? {}, item));
@@ -86,14 +82,14 @@ export function withDefaults(schema: JsonObject, value: JsonValue): JsonValue {
   for (const name of names) {
     const below = memberSchema(schema, name);
     const written = member(value, name);
-    // Null is an answer: a threshold may be null.
+    // Null is a value: a threshold may be null.
     const given = written === undefined && below !== undefined ? member(below, 'default') : written;
     if (given !== undefined) filled.push([name, below === undefined ? given : withDefaults(below, given)]);
   }
   return ownMembers(filled);
 }
 
-/** An object without a prototype: `__proto__` is a legal name in foreign data. */
+/** Makes an object without a prototype: `__proto__` is a legal name in foreign data. */
 export function ownMembers(entries: Iterable<readonly [string, JsonValue]>): JsonObject {
   const object = Object.create(null) as { [key: string]: JsonValue };
   for (const [name, value] of entries) object[name] = value;
@@ -104,23 +100,22 @@ function objectOf(value: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-// The rows of the reference: every key below a schema, with type, default, range and meaning.
-
+/** A key of the reference page with type, default, range and meaning. */
 export interface ReferenceRow {
   /** `keep.runs`, `[].name`, `*.model`: `[]` stands for an item, `*` for any name. */
   readonly key: string;
-  /** The same in parts; `*` for items and names. */
+  /** The parts of the key, with `*` for items and names. */
   readonly path: readonly string[];
   readonly type: string;
-  /** As it would be written; undefined: none. */
+  /** In the form of the file. */
   readonly preset: string | undefined;
   readonly required: boolean;
-  /** A new value holds only after a restart. */
+  /** `true` when a new value takes effect after a restart. */
   readonly needsRestart: boolean;
   readonly meaning: string;
 }
 
-/** Deeper keys are left to the schema. */
+/** Omits deeper keys. */
 const depthMax = 8;
 
 export function referenceRows(schema: JsonObject, path: readonly string[] = [], key = ''): readonly ReferenceRow[] {

@@ -1,13 +1,13 @@
-/** Masks secrets: values that the schema marks, and in a source line everything that looks like one of them. */
+/** Masks secrets: values that the schema marks, and similar texts in a source line. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { ConfigDocument, Place } from './document.ts';
 import type { Path } from './diagnostic.ts';
 import { appliedSchema, memberSchema, ownMembers } from './schema.ts';
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const mask = '***';
 
-/** The configuration without its secrets: keys and header values as `***`, of URLs the user, the query and what may be a key in the path. */
+/** Masks keys, header values, and the user, the query and possible keys in the path of URLs. */
 export function masked(general: JsonObject, value: JsonValue): JsonValue {
   const schema = appliedSchema(general, value);
   const secret = member(schema, 'x-secret');
@@ -24,7 +24,7 @@ export function masked(general: JsonObject, value: JsonValue): JsonValue {
   );
 }
 
-/** Paths of the values that the schema marks, and of those that stand where such a value, or a mapping with one, belongs. */
+/** Paths of values that the schema marks, and of values in the place of a secret or of a mapping with secrets. */
 export function secretPaths(general: JsonObject, value: JsonValue, path: Path = []): readonly Path[] {
   const schema = appliedSchema(general, value);
   const secret = member(schema, 'x-secret');
@@ -35,7 +35,7 @@ export function secretPaths(general: JsonObject, value: JsonValue, path: Path = 
   return Object.entries(value).flatMap(([name, item]) => {
     const below = memberSchema(schema, name);
     if (below !== undefined) return secretPaths(below, item, [...path, name]);
-    // A misspelt name beside the name of a secret, or of a mapping with secrets.
+    // The name may be a misspelt one of a secret, or of a mapping with secrets.
     return holdsSecretItself(schema) || (typeof item === 'object' && holdsSecrets(schema)) ? [[...path, name]] : [];
   });
 }
@@ -76,7 +76,7 @@ export function maskedLine(options: {
   return suspiciousMasked((maskedText + text.slice(at, end)).slice(0, lineLengthMax)).trimEnd();
 }
 
-/** The name of a variable is no secret, and what is wrong may be just that it is not set; everything around it, a default value among it, is. */
+/** Keeps the names of variables, for the fault may be an unset variable, and masks everything around them. */
 function maskedValue(written: string): string {
   const pieces = written.split(REFERENCE);
   return pieces.length === 1 ? mask : pieces.map((piece, at) => (at % 2 === 1 || /^["'\s]*$/.test(piece) ? piece : mask)).join('');
@@ -85,19 +85,19 @@ function maskedValue(written: string): string {
 /** A variable without a default value. */
 const REFERENCE = /(\$\{env:\w{1,200}\})/;
 
-/** Characters of a line in a message; it also bounds the work of the patterns below. */
+/** Of a line in a message; it also bounds the work of the patterns below. */
 const lineLengthMax = 500;
 
-/** A mistyped `api_keyy` or a file that is no YAML has no schema to go by: the name of the key must do. */
+/** For a mistyped `api_keyy`, or a file that is not YAML: without a schema the name of the key decides. */
 const SUSPICIOUS =
   /((?:(?<!task_)key(?!_file)|token(?!s_per_)|secret|passw(?:or)?d|authorization|credential|value|bearer)[\w-]*["']?\s*[:=]\s*)(?!\s*(?:[[{&*|>]|\*\*\*|["']?\$\{env:\w+\}["']?\s*(?:[,}\]]|$)))("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,}\]#][^,}\]#]*?(?=\s*(?:[,}\]#]|$)))/gi;
 const BEARER = /\b(bearer|basic)\s+[^\s"',}\]]+/gi;
-/** Up to the last @ before the path: a password may hold one. */
+/** Up to the last @ before the path: a password may contain one. */
 const URL_USER = /(:\/\/)[^/?#\s"']*@/g;
 const WEB_ADDRESS = /\bhttps?:\/\/[^\s"'<>,}\]]+/gi;
-/** Of what is no web address, a long last part of the path. */
+/** A long part of the path of other addresses. */
 const URL_KEY = /(?<=[^/:]\/)[\w-]{20,}(?=[/?#]|$)/g;
-/** Parts of a path that anybody could guess: words, versions, small numbers. Addresses of webhooks and bots hold their keys beside them. */
+/** Harmless parts of a path: words, versions, small numbers. Other parts may be keys, as in addresses of webhooks. */
 const GUESSED =
   /^(?:(?:[A-Z]?[a-z]{1,16}\d{0,2}|[a-z\d]{1,3}|v\d{1,2}(?:alpha|beta)\d?)(?:[._-](?:[A-Z]?[a-z]{1,16}\d{0,2}|[a-z\d]{1,3}))*|\d{1,6})?$/;
 const guessedCharsMax = 40;
@@ -110,7 +110,7 @@ function suspiciousMasked(line: string): string {
     .replace(URL_USER, `$1${mask}@`);
 }
 
-/** Without a user, a password, the query, the fragment, and what cannot be guessed of the path. */
+/** Masks user, password, query, fragment, and unusual parts of the path. */
 export function maskedUrl(url: string): string {
   const [, origin, path = '', rest = ''] = /^([a-z][a-z\d+.-]*:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(url) ?? [];
   if (origin === undefined) return url.replace(/\?.*$/, `?${mask}`).replace(URL_KEY, mask);
@@ -118,7 +118,7 @@ export function maskedUrl(url: string): string {
   return `${origin.replace(URL_USER, `$1${mask}@`)}${parts.join('/')}${rest === '' ? '' : `${rest[0]}${mask}`}`;
 }
 
-/** Of a webhook the host alone: a key may be a word. */
+/** Keeps the host only: a key of a webhook may be a word. */
 function maskedWebhook(url: string): string {
   const [, origin, rest = ''] = /^([a-z][a-z\d+.-]*:\/\/[^/?#]*)(.*)$/is.exec(url) ?? [];
   return origin === undefined ? mask : `${origin.replace(URL_USER, `$1${mask}@`)}${rest === '' || rest === '/' ? rest : `/${mask}`}`;

@@ -12,10 +12,7 @@ const rows: readonly (readonly [text: string, want: object | readonly string[]])
   ],
   ['groups: { task_key: attributes.a.b, success: tool_error }', { taskKey: { kind: 'attribute', key: 'a.b' }, success: 'tool_error' }],
   [`${judge}evaluators: [ { use: task_completion, name: done, judge: main } ]\ngroups: { success: done }`, { success: 'done' }],
-  [
-    'groups: { task_key: task }',
-    ['groups.task_key: "task" is not written as it must be > Write attributes. and the key of an attribute, or input.'],
-  ],
+  ['groups: { task_key: task }', ['groups.task_key: "task" has the wrong form > Write attributes. and the key of an attribute, or input.']],
   ['groups: { success: tool_eror }', ['groups.success: "tool_eror" is not an evaluator of this file > Did you mean tool_error?']],
   [
     'evaluators: [ { use: tool_error, threshold: null } ]\ngroups: { success: tool_error }',

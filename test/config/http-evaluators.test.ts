@@ -1,4 +1,4 @@
-/** `use: http` in a configuration: what is shown of it, and how often it is asked. */
+/** `use: http` in a configuration: what is printed of it, and how often it is asked. */
 import { expect, test } from 'vitest';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { stringify } from 'yaml';
@@ -12,15 +12,15 @@ function load(text: string): LoadedConfig {
 const entry = (more: string, options = 'url: "http://127.0.0.1:9100/evaluate"'): string =>
   `judges: { main: { model: m } }\nevaluators: [ { use: http, name: politeness, ${more}options: { ${options} } } ]`;
 
-test('http evaluators: header values and the user of the URL are not shown, and what is shown has every option', () => {
-  const { shown } = load(
+test('http evaluators: header values and the user of the URL are not printed, and what is printed has every option', () => {
+  const { printed } = load(
     entry(
       '',
       'url: "https://me:s3cret-p@host/evaluate?key=s3cret-q", headers: { authorization: "Bearer ${env:KEY}", x-team: s3cret-team }, parameters: { tone: formal }',
     ),
   );
-  expect(JSON.stringify(shown)).not.toContain('s3cret');
-  expect(shown).toMatchObject({
+  expect(JSON.stringify(printed)).not.toContain('s3cret');
+  expect(printed).toMatchObject({
     evaluators: [
       {
         use: 'http',
@@ -86,9 +86,9 @@ const rates: readonly { readonly name: string; readonly text: string; readonly r
 ];
 for (const { name, text, rate } of rates) {
   test(`sample rates: ${name}`, () => {
-    const { config, shown } = load(text);
+    const { config, printed } = load(text);
     expect(config.evaluators[0]?.sampleRate).toBe(rate);
-    expect(load(stringify(shown).replaceAll('***', 'x')).config.evaluators[0]?.sampleRate).toBe(rate);
+    expect(load(stringify(printed).replaceAll('***', 'x')).config.evaluators[0]?.sampleRate).toBe(rate);
   });
 }
 

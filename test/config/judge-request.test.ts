@@ -15,8 +15,8 @@ function load(text: string): LoadedConfig {
 const all =
   'judges: { main: { model: m, temperature: 0.2, reasoning_effort: low, max_output_tokens: 700, headers: { X-Gateway: s3cret }, extra_body: { top_k: 5, provider: { order: [ a ] } } } }';
 
-test('judge requests: each key is a setting of the judge, and header values are masked where the configuration is shown', () => {
-  const { config, shown } = load(all);
+test('judge requests: each key is a setting of the judge, and header values are masked where the configuration is printed', () => {
+  const { config, printed } = load(all);
   expect(config.judges[0]).toMatchObject({
     temperature: 0.2,
     reasoningEffort: 'low',
@@ -24,8 +24,8 @@ test('judge requests: each key is a setting of the judge, and header values are 
     headers: { 'X-Gateway': 's3cret' },
     extraBody: { top_k: 5, provider: { order: ['a'] } },
   });
-  expect(stringify(shown)).toContain('***');
-  expect(stringify(shown)).not.toContain('s3cret');
+  expect(stringify(printed)).toContain('***');
+  expect(stringify(printed)).not.toContain('s3cret');
 });
 
 test('judge requests: an answer format that is named is a setting, and auto is none', () => {
@@ -34,7 +34,7 @@ test('judge requests: an answer format that is named is a setting, and auto is n
   const auto = load('judges: { main: { model: m, answer_format: auto } }');
   expect(auto.config.judges[0]).toEqual(load('judges: { main: { model: m } }').config.judges[0]);
   expect(Object.keys(auto.config.judges[0] ?? {})).not.toContain('answerFormat');
-  expect(stringify(load('judges: { main: { model: m, answer_format: tool_call } }').shown)).toContain('answer_format: tool_call');
+  expect(stringify(load('judges: { main: { model: m, answer_format: tool_call } }').printed)).toContain('answer_format: tool_call');
 });
 
 test('judge requests: what is left out is not a setting', () => {

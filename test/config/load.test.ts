@@ -36,7 +36,7 @@ test('config: with no file there are the default rules, no judge, the metrics pa
 });
 
 for (const text of ['', '# nothing\n', '---\n', '{}', 'null\n', '\uFEFF']) {
-  test(`config: ${JSON.stringify(text)} is the defaults`, () => expect(load(text).shown).toEqual(load('limits: {}').shown));
+  test(`config: ${JSON.stringify(text)} is the defaults`, () => expect(load(text).printed).toEqual(load('limits: {}').printed));
 }
 
 const good: readonly {
@@ -443,16 +443,16 @@ test('config: an empty entry of a list is a fault, and no crash', () => {
     expect(() => loadConfig({ file: 'a.yaml', text: `${key}:\n  -\n`, env: {}, evaluators: members })).toThrow(ConfigError);
 });
 
-test('config: what is shown is a configuration again, with the same effect', () => {
+test('config: what is printed is a configuration again, with the same effect', () => {
   const text = `${judge}closing: { settle: 1s }\nevaluators: [ tool_error, { use: tool_trajectory, name: p, when: { agent: a }, options: { arguments: { trim_strings: true, overrides: { some_tool: subset } } } } ]`;
-  const { shown } = load(text);
-  expect(parse(stringify(shown)) as unknown).toMatchObject({
+  const { printed } = load(text);
+  expect(parse(stringify(printed)) as unknown).toMatchObject({
     evaluators: [
       { use: 'tool_error' },
       { options: { called_max: 5, arguments: { mode: 'exact', trim_strings: true, overrides: { some_tool: 'subset' } } } },
     ],
   });
-  expect(load(stringify(shown)).shown).toEqual(shown);
+  expect(load(stringify(printed)).printed).toEqual(printed);
 });
 
 const asked: readonly (readonly [written: string, want: object])[] = [
@@ -471,12 +471,12 @@ const asked: readonly (readonly [written: string, want: object])[] = [
 ];
 for (const [written, want] of asked) {
   test(`config: who is asked: ${written}`, () => {
-    const { config, shown } = load(
+    const { config, printed } = load(
       `judges: { a: { model: m }, b: { model: m }, c: { model: n } }\nevaluators: [ { use: task_completion, ${written} } ]`,
     );
     const [{ judge: one, panel } = {}] = config.evaluators;
     expect({ ...(one === undefined ? {} : { judge: one }), ...(panel === undefined ? {} : { panel }) }).toEqual(want);
-    expect(load(stringify(shown)).config.evaluators).toMatchObject([want]);
+    expect(load(stringify(printed)).config.evaluators).toMatchObject([want]);
   });
 }
 
@@ -565,7 +565,7 @@ const warned: readonly { readonly name: string; readonly text: string; readonly 
   },
   { name: 'no list', text: judge, warnings: [] },
   {
-    name: 'a feature that is not there yet',
+    name: 'a feature that does not exist yet',
     text: 'limits: {}\nshards: 4\ndatasets: [ { name: a } ]',
     warnings: [
       '2:1 shards: is not in this release, so it does nothing > Leave it out until a release has it.',

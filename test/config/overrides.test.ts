@@ -61,7 +61,7 @@ const levels: readonly (readonly [is: string, text: string, env: Environment, fl
   ['warn', 'log: { level: warn }', { OTEL_LOG_LEVEL: 'debug' }, {}],
   ['error', 'log: { level: warn }', { OTEL_LOG_LEVEL: 'debug', TRACEJURY_LOG_LEVEL: 'error' }, {}],
   ['fatal', 'log: { level: warn }', { TRACEJURY_LOG_LEVEL: 'error' }, { logLevel: 'FATAL' }],
-  // The file's variable is not there, and the flag stands in its place.
+  // The file's variable does not exist, and the flag stands in its place.
   ['trace', 'log: { level: "${env:L:-warn}" }', { L: 'error' }, { logLevel: 'trace' }],
 ];
 test.each(levels)('the level is %s with the file %j, %j and %j', (is, text, env, flags) => {
@@ -86,14 +86,14 @@ const faulty: readonly (readonly [want: readonly string[], text: string, env: En
   [['TRACEJURY_LISTEN_OTLP_HTTP:0 listen.otlp_http: "4318" is not an address'], '', { TRACEJURY_LISTEN_OTLP_HTTP: '4318' }, { port: 1 }],
   [['TRACEJURY_LISTEN_INSECURE:0 listen.insecure: "yes" is a text, not true or false'], '', { TRACEJURY_LISTEN_INSECURE: 'yes' }, {}],
   [
-    ['TRACEJURY_LISTEN_CONSOLE:0 listen.console: "0.0.0.0:1" can be reached from other machines, and nothing is asked of them'],
+    ['TRACEJURY_LISTEN_CONSOLE:0 listen.console: "0.0.0.0:1" is open to other machines without a token'],
     '',
     { TRACEJURY_LISTEN_CONSOLE: '0.0.0.0:1' },
     {},
   ],
   [['--port:0 listen.otlp_http: "127.0.0.1:70000" is not an address'], '', {}, { port: 70_000 }],
-  [['TRACEJURY_STORE_URL:0 store.url: names no store'], '', { TRACEJURY_STORE_URL: 'postgres://u:s3cret@h/d' }, {}],
-  [['TRACEJURY_JOURNAL_URL:0 journal.url: names no journal'], '', { TRACEJURY_JOURNAL_URL: 'nowhere' }, {}],
+  [['TRACEJURY_STORE_URL:0 store.url: is not a store'], '', { TRACEJURY_STORE_URL: 'postgres://u:s3cret@h/d' }, {}],
+  [['TRACEJURY_JOURNAL_URL:0 journal.url: is not a journal'], '', { TRACEJURY_JOURNAL_URL: 'nowhere' }, {}],
   // What the file says wrongly elsewhere is told with its line.
   [
     [
@@ -113,11 +113,11 @@ test.each(faulty)('%j is told of the file %j, %j and %j', (want, text, env, flag
 test('a level of other SDKs that is none is a warning, and the default holds', () => {
   const { config, warnings } = load('', { OTEL_LOG_LEVEL: 'loud' });
   expect(config.log.level).toBe('info');
-  expect(warnings).toMatchObject([{ file: 'OTEL_LOG_LEVEL', key: 'log.level', problem: '"loud" is no level' }]);
+  expect(warnings).toMatchObject([{ file: 'OTEL_LOG_LEVEL', key: 'log.level', problem: '"loud" is not a level' }]);
 });
 
-test('what is shown as effective has the values of the environment, and a new one is another configuration', () => {
+test('what is printed as effective has the values of the environment, and a new one is another configuration', () => {
   const [one, other] = [load('', { TRACEJURY_LOG_LEVEL: 'warn' }), load('', {})];
-  expect(one.shown).toMatchObject({ log: { format: 'auto', level: 'warn' } });
+  expect(one.printed).toMatchObject({ log: { format: 'auto', level: 'warn' } });
   expect(one.fingerprints.restart.get('log.level')).not.toBe(other.fingerprints.restart.get('log.level'));
 });

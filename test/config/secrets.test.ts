@@ -12,7 +12,7 @@ import { ConfigError } from '../../src/config/diagnostic.ts';
 import { faultsText } from '../../src/cli/input-faults.ts';
 
 /** The addresses are made up; each secret part holds the letters `KEY`, however short it is. */
-const addresses: readonly (readonly [url: string, shown: string])[] = [
+const addresses: readonly (readonly [url: string, printed: string])[] = [
   ['https://hooks.slack.example/services/T0KEY0001/B0KEY0002/KEYabcdefghijklmnopqrstu', 'https://hooks.slack.example/services/***/***/***'],
   ['https://chat.example/api/webhooks/112233445566778899/KEYabc-def_ghi', 'https://chat.example/api/webhooks/***/***'],
   [
@@ -44,15 +44,15 @@ const harmless = [
   'disk:./tracejury-data/journal',
 ];
 
-for (const [url, shown] of addresses) test(`config: ${url} is shown as ${shown}`, () => expect(maskedUrl(url)).toBe(shown));
-for (const url of harmless) test(`config: ${url} is shown as it is`, () => expect(maskedUrl(url)).toBe(url));
+for (const [url, printed] of addresses) test(`config: ${url} is printed as ${printed}`, () => expect(maskedUrl(url)).toBe(printed));
+for (const url of harmless) test(`config: ${url} is printed as it is`, () => expect(maskedUrl(url)).toBe(url));
 
 async function read(text: string, env: { readonly [name: string]: string } = {}): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-secrets-'));
   try {
     const file = join(folder, 'tracejury.yaml');
     writeFileSync(file, text);
-    return stringify((await readConfig({ file, env, evaluators })).shown, { lineWidth: 0 });
+    return stringify((await readConfig({ file, env, evaluators })).printed, { lineWidth: 0 });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return faultsText(error.faults);
@@ -63,20 +63,20 @@ async function read(text: string, env: { readonly [name: string]: string } = {})
 
 test('config: no form of an address shows its key in the effective configuration', async () => {
   for (const [url] of addresses) {
-    const shown = await read(
+    const printed = await read(
       `judges: { main: { model: m, base_url: "\${env:URL}" } }\nevaluators: [ tool_error, { use: http, name: own, options: { url: "\${env:URL}" } } ]\nexport: [ { to: span_events, endpoint: "\${env:URL}", headers: { x-a: "KEY" } }, { to: webhook, name: hook, endpoint: "\${env:URL}", secret: "KEY4567890123456789012345678901234567890" } ]\n`,
       { URL: url },
     );
-    expect(parse(shown)).toMatchObject({ export: [{ to: 'span_events' }, { to: 'webhook' }] });
-    expect(shown).not.toContain('KEY');
+    expect(parse(printed)).toMatchObject({ export: [{ to: 'span_events' }, { to: 'webhook' }] });
+    expect(printed).not.toContain('KEY');
   }
 });
 
-test('config: of a webhook the host alone is shown: a key may be a word', async () => {
-  const shown = await read(
+test('config: of a webhook the host alone is printed: a key may be a word', async () => {
+  const printed = await read(
     'export: [ { to: webhook, endpoint: "https://x.example/hook/opensesame", secret: "0123456789012345678901234567890123456789" } ]\n',
   );
-  expect(shown).toContain('endpoint: https://x.example/***');
+  expect(printed).toContain('endpoint: https://x.example/***');
 });
 
 test('config: no excerpt of a faulty file shows the key of an address', async () => {

@@ -81,24 +81,24 @@ test('config: without these the file is accepted', async () => {
   });
 });
 
-test('config: what is shown of it holds no secret', async () => {
-  const shown = stringify((await load(accepted)).shown);
-  expect(shown).toContain('api_key: "***"');
-  expect(shown).not.toMatch(/s3cret|czNjcmV0/);
-  expect(shown).toContain('key_file: ../tls/key.pem');
-  expect(shown).not.toContain('PRIVATE KEY');
+test('config: what is printed of it holds no secret', async () => {
+  const printed = stringify((await load(accepted)).printed);
+  expect(printed).toContain('api_key: "***"');
+  expect(printed).not.toMatch(/s3cret|czNjcmV0/);
+  expect(printed).toContain('key_file: ../tls/key.pem');
+  expect(printed).not.toContain('PRIVATE KEY');
 });
 
-const urls: readonly (readonly [written: string, shown: string])[] = [
+const urls: readonly (readonly [written: string, printed: string])[] = [
   ['https://me:s3cret@backend:4318/base', 'https://***@backend:4318/base'],
   ['https://backend/?key=s3cret', 'https://backend/?***'],
   ['https://backend/plain', 'https://backend/plain'],
   ['https://hooks.example/services/T0000/AbCdEf0123456789AbCdEf01', 'https://hooks.example/services/***/***'],
   ['http://a-name-that-is-longer-than-a-key:4318/v1/', 'http://a-name-that-is-longer-than-a-key:4318/v1/'],
 ];
-for (const [written, shown] of urls) {
-  test(`config: the URL ${shown} is shown like this`, async () => {
+for (const [written, printed] of urls) {
+  test(`config: the URL ${printed} is printed like this`, async () => {
     const loaded = await load(`export: [ { to: span_events, endpoint: "${written}" } ]`);
-    expect(loaded.shown).toMatchObject({ export: [{ endpoint: shown }] });
+    expect(loaded.printed).toMatchObject({ export: [{ endpoint: printed }] });
   });
 }

@@ -91,8 +91,8 @@ async function check(input: CommandInput, file: string | undefined): Promise<Exi
 }
 
 async function print(input: CommandInput, file: string | undefined): Promise<ExitCode> {
-  const { shown } = await loaded(input, file);
-  input.say(stringify(shown, { lineWidth: 0 }).trimEnd());
+  const { printed } = await loaded(input, file);
+  input.say(stringify(printed, { lineWidth: 0 }).trimEnd());
   return 0;
 }
 

@@ -1,4 +1,4 @@
-/** Regular expressions of the configuration: checked when they are loaded, matched in linear time. */
+/** Checks a configuration against its schema, and describes each fault. */
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
@@ -8,7 +8,7 @@ import { didYouMean } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
 import { quantityExamples, type QuantityKind, quantityOf } from '../../model/quantities.ts';
 
-/** Why a regular expression cannot be used; undefined when it can. */
+/** The fault of a regular expression; `undefined` when it is valid. */
 export function patternProblem(source: string): string | undefined {
   try {
     RE2JS.compile(source);
@@ -18,28 +18,26 @@ export function patternProblem(source: string): string | undefined {
   }
 }
 
-/** A test for texts, searched anywhere. Only for sources without a problem. */
+/** Makes a linear-time search for a valid regular expression. */
 export function linearPattern(source: string): (text: string) => boolean {
   const pattern = RE2JS.compile(source);
   return (text) => pattern.matcher(text).find();
 }
 
-// The configuration against its schema: every fault at once, in words.
-
-/** More faults than anyone mends in one go. */
+/** In one report. */
 const findingsMax = 200;
-/** What the validator reports before branches are sorted out; that work grows with the square. */
+/** Errors of the validator; the removal of branches takes quadratic time. */
 const errorsMax = 2000;
 
 export interface SchemaCheck {
   readonly findings: readonly Finding[];
-  /** Paths at which a text was wanted and something else stands. */
+  /** Paths with another type in place of a text. */
   readonly wantText: readonly Path[];
 }
 
 type Checker = (value: JsonValue) => SchemaCheck;
 
-/** `hidden` is true for paths whose values must not stand in a message. */
+/** `hidden`: `true` for paths whose values no message may quote. */
 export function checker(schema: JsonObject, hidden: (path: Path) => boolean): Checker {
   const validate = compiled(schema, { validateSchema: false });
   return (value) => {
@@ -53,7 +51,7 @@ export function checker(schema: JsonObject, hidden: (path: Path) => boolean): Ch
   };
 }
 
-/** Why a schema with foreign parts is none, or does not compile; `undefined` when it does. A schema of our own is held to be one by a test. */
+/** The fault of a schema with foreign parts; `undefined` when it compiles. A test checks the built-in schemas. */
 export function schemaProblem(schema: JsonObject): string | undefined {
   try {
     compiled(schema, { validateSchema: true });
@@ -63,7 +61,7 @@ export function schemaProblem(schema: JsonObject): string | undefined {
   }
 }
 
-/** Own properties only: `constructor` in a file is an unknown key like any other. */
+/** `ownProperties`, so that `constructor` in a file is an unknown key. */
 function compiled(schema: JsonObject, { validateSchema }: { readonly validateSchema: boolean }): ValidateFunction {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -72,7 +70,7 @@ function compiled(schema: JsonObject, { validateSchema }: { readonly validateSch
     ownProperties: true,
     logger: false,
     validateSchema,
-    // Optimizing the generated code takes longer than running it ever does: a configuration is checked once.
+    // The optimization takes longer than the single run of the code.
     code: { optimize: false },
   });
   for (const format of ['re2', 'regex'])
@@ -100,14 +98,14 @@ function isHttpUrl(text: string): boolean {
   return (url?.protocol === 'http:' || url?.protocol === 'https:') && url.hostname !== '';
 }
 
-/** Of a failed `if`, `anyOf` or `oneOf` one error stays: that of the branch that was meant, otherwise that of the choice. */
+/** Keeps one error of a failed `if`, `anyOf` or `oneOf`: that of the matching branch, otherwise that of the choice. */
 function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
   const dropped = new Set<ErrorObject>();
   for (const choice of choices) {
     const branches = errors.filter((error) => error !== choice && error.schemaPath.startsWith(`${choice.schemaPath}/`));
     const below = branches.filter(({ instancePath }) => instancePath.length > choice.instancePath.length);
-    // A value of the right shape with a fault inside: the fault inside says more.
+    // A fault inside a value of the right shape is more precise.
     const reported = below.length > 0 ? new Set(below) : new Set([choice]);
     for (const error of [choice, ...branches]) if (!reported.has(error)) dropped.add(error);
   }
@@ -120,7 +118,7 @@ function finding(error: ErrorObject, path: Path, hidden: boolean): Finding {
   return { path: named === undefined ? path : [...path, named], at: named === undefined ? 'value' : 'key', problem, todo };
 }
 
-/** The member that an error about an object is really about. */
+/** The member behind an error of its object. */
 function namedMember(error: ErrorObject): string | undefined {
   const params = error.params as {
     readonly additionalProperty?: string;
@@ -139,12 +137,12 @@ function typesOf(error: ErrorObject): readonly string[] {
   return type === undefined ? [] : typeof type === 'string' ? [type] : type;
 }
 
-/** Several keywords may fail on one value: the first says enough. */
+/** Keeps the first fault of each place. */
 function onePerPlace(findings: readonly Finding[]): readonly Finding[] {
   const seen = new Set<string>();
   const meant = new Set(findings.filter(({ at }) => at === 'key').map(({ path, todo }) => JSON.stringify([path.slice(0, -1), todo])));
   return findings.filter(({ path, at, problem }) => {
-    // The misspelt key has its fault; the missing right one follows from it.
+    // A missing key follows from the fault of its misspelt one.
     if (problem.startsWith('lacks ') && meant.has(JSON.stringify([path, `Did you mean ${problem.slice('lacks '.length)}?`]))) return false;
     const place = JSON.stringify([path, problem.startsWith('lacks') ? problem : at]);
     if (seen.has(place)) return false;
@@ -164,8 +162,6 @@ function pathOf(pointer: string, value: JsonValue): Path {
   return path;
 }
 
-// A fault of the schema in words: what is wrong, and what would be right.
-
 interface Sentence {
   readonly problem: string;
   readonly todo: string;
@@ -173,14 +169,14 @@ interface Sentence {
 
 interface Place {
   readonly path: Path;
-  /** The value is not to be repeated. */
+  /** No message may quote the value. */
   readonly hidden: boolean;
   readonly typesWanted: readonly string[];
 }
 
-/** Longest list of names that a message names in full. */
+/** Names in one message. */
 const namesMax = 40;
-const shownLengthMax = 60;
+const quotedLengthMax = 60;
 
 function sentence(error: ErrorObject, place: Place): Sentence {
   const params = error.params as { readonly [name: string]: unknown };
@@ -190,7 +186,7 @@ function sentence(error: ErrorObject, place: Place): Sentence {
     case 'unevaluatedProperties':
       return unknownKey(error, String(params['additionalProperty'] ?? params['unevaluatedProperty']));
     case 'false schema':
-      return { problem: 'is not taken here', todo: 'Leave it out.' };
+      return { problem: 'is not allowed here', todo: 'Leave it out.' };
     case 'required':
       return {
         problem: `lacks ${String(params['missingProperty'])}`,
@@ -221,11 +217,11 @@ function sentence(error: ErrorObject, place: Place): Sentence {
     case 'maxProperties':
       return { problem: 'has too many entries', todo: `Keep at most ${String(params['limit'])}.` };
     case 'uniqueItems':
-      return { problem: 'names something twice', todo: 'Keep one of each.' };
+      return { problem: 'has duplicate entries', todo: 'Keep one of each.' };
     case 'pattern':
-      return { problem: `${value} is not written as it must be`, todo: wordsOf(error) ?? `It must match ${String(params['pattern'])}.` };
+      return { problem: `${value} has the wrong form`, todo: wordsOf(error) ?? `It must match ${String(params['pattern'])}.` };
     case 'propertyNames':
-      return { problem: 'is not a name that may stand here', todo: 'Use letters, digits, dots, dashes and underscores.' };
+      return { problem: 'is not a valid name here', todo: 'Use letters, digits, dots, dashes and underscores.' };
     case 'x-quantity':
     case 'x-address':
     case 'x-url':
@@ -233,8 +229,8 @@ function sentence(error: ErrorObject, place: Place): Sentence {
     case 'format':
     case 'x-pattern':
       return {
-        problem: `is not a regular expression that can be used: ${patternProblem(String(error.data)) ?? ''}`,
-        todo: 'Look-around and back references are not supported; quote it in single quotes so that YAML leaves it alone.',
+        problem: `is not a valid regular expression: ${patternProblem(String(error.data)) ?? ''}`,
+        todo: 'Do not use look-around and back references, and write it in single quotes.',
       };
     default:
       return { problem: error.message ?? 'does not fit', todo: 'See the page of configuration keys.' };
@@ -269,13 +265,13 @@ function wrongType(error: ErrorObject, value: string, wanted: readonly string[])
   if (error.data === null) return { problem: 'is empty', todo: `Write ${words}, or leave the key out.` };
   const written = writtenSentence(error, value);
   if (written !== undefined) return written;
-  // What stands in place of a list or a mapping may hold anything, and is not repeated.
+  // A value in place of a list or a mapping may contain a secret.
   const subject = isScalar(error.data) && wanted.some((type) => type !== 'array' && type !== 'object') ? `${value} ` : '';
   const quoted = wanted.includes('string') && ['number', 'boolean', 'bigint'].includes(typeof error.data) ? ' Quote it.' : '';
   return { problem: `${subject}is ${typeName(error.data)}, not ${words}`, todo: `Write ${words}.${quoted}` };
 }
 
-/** For values with a notation of their own, with any value in their place. */
+/** The fault of a size, a duration, an address or a URL. */
 function writtenSentence(error: ErrorObject, value: string): Sentence | undefined {
   const schema = error.parentSchema ?? {};
   const subject = isScalar(error.data) ? value : `${typeName(error.data)}`;
@@ -318,12 +314,12 @@ function oneOf(written: unknown, value: string, allowed: unknown, place: Place):
   return { problem, todo: suggestion(place.hidden ? '' : String(written), names, isUse ? 'Evaluators' : 'Write one of') };
 }
 
-/** A message names a choice by its list of names. */
+/** Describes a choice by its list of names. */
 function choice(error: ErrorObject, value: string, place: Place): Sentence {
   const branches: unknown = error.parentSchema?.[error.keyword];
   const list = Array.isArray(branches) ? branches.filter(isJsonObject).find((branch) => Array.isArray(branch['enum'])) : undefined;
   if (list !== undefined && typeof error.data === 'string') return oneOf(error.data, value, list['enum'], place);
-  return { problem: `${value} fits none of the forms that may stand here`, todo: `See the page of configuration keys.` };
+  return { problem: `${value} fits none of the allowed forms`, todo: `See the page of configuration keys.` };
 }
 
 function range(schema: object | undefined): string {
@@ -339,9 +335,9 @@ function meaning(error: ErrorObject, name: string): string {
   return typeof description === 'string' ? `: ${description.replace(/\.$/, '')}` : '';
 }
 
-/** Scalars only: what is inside a list or mapping may be secret. */
+/** Quotes scalars only: a list or a mapping may contain a secret. */
 function quoted(value: unknown, hidden: boolean): string {
   if (hidden || !isScalar(value)) return 'the value';
   const text = jsonText(value as JsonValue);
-  return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text;
+  return text.length > quotedLengthMax ? `${text.slice(0, quotedLengthMax)}…` : text;
 }

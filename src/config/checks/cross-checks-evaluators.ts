@@ -1,4 +1,4 @@
-/** What the checks between keys are given. */
+/** Checks `evaluators` against one another, the judges and the evaluators themselves. */
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator, RuleEvaluator } from '../../../evaluators/evaluator.ts';
 import { type Finding, objectAt, type Path, pathText, finding } from '../diagnostic.ts';
@@ -20,15 +20,13 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 import { slotsMax } from '../../pipeline/jury/jury-panel.ts';
 
 export interface CrossCheck {
-  /** With its defaults filled in; parts may be faulty. */
+  /** Has all defaults; parts may be faulty. */
   readonly value: JsonObject;
   readonly members: readonly AnyEvaluator[];
   readonly env: Environment;
-  /** What the schema has found fault with. */
+  /** Paths with faults of the schema. */
   readonly refused: readonly Path[];
 }
-
-// `evaluators` against one another, against the judges and against what each evaluator takes.
 
 interface Entry {
   readonly path: Path;
@@ -75,13 +73,13 @@ function sameNames(entries: readonly Entry[]): readonly Finding[] {
         [...path, key],
         'value',
         `is the second entry named ${name}; the first is ${pathText(before)}`,
-        'Give one of them a name of its own.',
+        'Give one of them its own name.',
       ),
     ];
   });
 }
 
-/** Money is counted with the prices of the judges that are asked, of each of them. */
+/** A budget in money needs the prices of all its judges. */
 function budgetFindings({ path, written }: Entry, judges: JsonObject): readonly Finding[] {
   if (member(objectAt(written, 'budget'), 'usd_per_day') === undefined) return [];
   const missing = [...new Set(askable(written))].flatMap((name) => {
@@ -127,8 +125,8 @@ function driftFindings({ path, written, member: evaluator }: Entry): readonly Fi
     return [
       {
         ...place,
-        problem: `is for one judge that is asked once, and ${several} is there too`,
-        todo: `Leave one of the two out; another entry with that judge and its own name can have drift and sample: { rate: 0 }.`,
+        problem: `needs a single judge with one vote, and the entry has ${several} too`,
+        todo: `Leave one of the two out. Another entry with that judge can have drift and sample: { rate: 0 }.`,
       },
     ];
   const threshold = member(written, 'threshold') ?? (Object.hasOwn(written, 'threshold') ? null : evaluator.defaultThreshold);
@@ -147,7 +145,7 @@ function isRefused(path: Path, refused: readonly Path[]): boolean {
   return refused.some((other) => path.every((part, index) => other[index] === part));
 }
 
-/** What the evaluator itself says of an entry that the schema has let through. */
+/** Faults that the evaluator finds in an entry without faults of the schema. */
 function ownFindings({ path, written, member: evaluator }: Entry, members: readonly AnyEvaluator[]): readonly Finding[] {
   if (evaluator === undefined) return [];
   const result = configuredEvaluator(evaluatorEntry(written), members);
@@ -156,7 +154,7 @@ function ownFindings({ path, written, member: evaluator }: Entry, members: reado
     : result.faults.map((fault) => finding([...path, ...fault.path], 'key', fault.problem, `See tracejury evaluators ${evaluator.id}.`));
 }
 
-/** What says whether a run succeeded must be there, and say so. */
+/** `groups.success` must name an evaluator with a threshold. */
 function successFindings(groups: JsonObject, entries: readonly Entry[]): readonly Finding[] {
   const success = member(groups, 'success');
   if (typeof success !== 'string') return [];
@@ -193,7 +191,7 @@ function raiseFindings({ path, written, member: own }: Entry, entries: readonly 
       finding(
         [...path, 'sample', 'raise'],
         'key',
-        `means nothing for ${own.id}: a session is chosen at its first turn, before rules can have found anything in the others`,
+        `has no effect for ${own.id}: the sample chooses a session at its first turn, before rules score the others`,
         'Leave it out, and raise rate.',
       ),
     ];
@@ -223,17 +221,9 @@ function raiseFindings({ path, written, member: own }: Entry, entries: readonly 
   });
 }
 
-// Who is asked by an entry of `evaluators`: `judge`, or `judges`, with `votes` and `escalate`.
-
-interface AskingEntry {
-  readonly path: Path;
-  readonly written: JsonObject;
-  readonly member: AnyEvaluator | undefined;
-}
-
 const keys = ['judge', 'judges', 'votes', 'escalate'] as const;
 
-function judgeFindings({ path, written, member: evaluator }: AskingEntry, judges: readonly string[]): readonly Finding[] {
+function judgeFindings({ path, written, member: evaluator }: Entry, judges: readonly string[]): readonly Finding[] {
   if (isRule(evaluator, written)) {
     const given = [...keys, 'sample', 'budget'].filter((key) => isGiven(written, key));
     return given.map((key) =>
@@ -242,8 +232,8 @@ function judgeFindings({ path, written, member: evaluator }: AskingEntry, judges
         'key',
         `is not for ${evaluator.id}, which is a rule`,
         evaluator.evaluateWithJudge === undefined
-          ? 'Leave it out: a rule looks at every run and asks no judge.'
-          : 'Name a judge, or leave it out: without one it looks at every run.',
+          ? 'Leave it out: a rule scores every run and asks no judge.'
+          : 'Name a judge, or leave it out: without one it scores every run.',
       ),
     );
   }
@@ -255,10 +245,10 @@ function judgeFindings({ path, written, member: evaluator }: AskingEntry, judges
   if (named.length > 0 || evaluator?.kind !== 'judge' || namesJudge(written)) return named;
   const todo =
     judges.length === 0 ? 'Add a judge under judges and name it here: { use: …, judge: NAME }.' : `Add judge: ${judges[0] ?? ''}.`;
-  return [finding(path, 'value', `${evaluator.id} asks a judge, and none is named`, todo)];
+  return [finding(path, 'value', `${evaluator.id} needs a judge`, todo)];
 }
 
-/** A rule that can ask a judge is one until its entry names a judge. */
+/** A rule that can ask a judge counts as a rule unless its entry names a judge. */
 export function isRule(evaluator: AnyEvaluator | undefined, written: JsonObject): evaluator is RuleEvaluator<unknown> {
   return evaluator?.kind === 'rule' && (evaluator.evaluateWithJudge === undefined || !namesJudge(written));
 }
@@ -267,7 +257,7 @@ function namesJudge(written: JsonObject): boolean {
   return isGiven(written, 'judge') || isGiven(written, 'judges');
 }
 
-/** The default of `sample` is filled in before this is asked. */
+/** `sample` always has its default here. */
 function isGiven(written: JsonObject, key: string): boolean {
   const value = member(written, key);
   if (key !== 'sample') return value !== undefined;
@@ -298,7 +288,7 @@ export function unknownJudges(path: Path, written: JsonObject, judges: readonly 
   });
 }
 
-/** What the keys must be to one another. */
+/** Faults between `judge`, `judges`, `votes` and `escalate`. */
 export function juryFindings(path: Path, written: JsonObject): readonly Finding[] {
   const [judge, several, votes, escalate] = keys.map((key) => member(written, key));
   const names = isJsonArray(several) ? several : judge === undefined ? [] : [judge];
@@ -326,26 +316,19 @@ export function juryFindings(path: Path, written: JsonObject): readonly Finding[
             [...path, isGiven(written, 'votes') ? 'votes' : 'judges'],
             'value',
             `makes ${all} votes of ${names.length === 1 ? 'one judge' : `${names.length} judges`} with ${each} each`,
-            `Have ${slotsMax} at most: each is paid for.`,
+            `Use at most ${slotsMax}: each vote costs money.`,
           ),
         ]
       : []),
     ...(to !== undefined && names.includes(to)
-      ? [
-          finding(
-            [...path, 'escalate', 'to'],
-            'value',
-            `${JSON.stringify(to)} has a vote already`,
-            'Name a judge that has none, a better one.',
-          ),
-        ]
+      ? [finding([...path, 'escalate', 'to'], 'value', `${JSON.stringify(to)} has a vote already`, 'Name a better judge without a vote.')]
       : []),
     ...(isJsonObject(escalate) && !canEscalate(escalate, all)
       ? [
           finding(
             [...path, 'escalate'],
             'key',
-            all > 1 ? 'never happens: neither disagreement nor confidence leads to it' : 'never happens: one vote agrees with itself',
+            all > 1 ? 'never happens: neither disagreement nor confidence triggers it' : 'never happens: one vote agrees with itself',
             all > 1 ? 'Leave out on_disagreement: false, or add below: 0.7.' : 'Add below: 0.7, or more votes.',
           ),
         ]

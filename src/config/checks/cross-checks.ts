@@ -1,4 +1,4 @@
-/** What no schema can say: keys that must fit one another. Everything here copes with parts that the schema has refused already. */
+/** Checks keys against one another. All checks accept parts that the schema has refused. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { quantityOf, type QuantityKind } from '../../model/quantities.ts';
 import { scoreApis } from '../../exporters/index.ts';
@@ -75,8 +75,8 @@ function listenFindings(listen: JsonObject): readonly Finding[] {
         finding(
           path,
           'value',
-          `${JSON.stringify(written)} can be reached from other machines, and nothing is asked of them`,
-          `Add a token that may ${permission} to listen.tokens, ${asksCertificates ? 'or listen.tls.client_ca_file, ' : ''}or say listen.insecure: true.`,
+          `${JSON.stringify(written)} is open to other machines without a token`,
+          `Add a token that may ${permission} to listen.tokens, ${asksCertificates ? 'or listen.tls.client_ca_file, ' : ''}or set listen.insecure: true.`,
         ),
       );
     }
@@ -84,7 +84,7 @@ function listenFindings(listen: JsonObject): readonly Finding[] {
   return findings;
 }
 
-/** What is changed concerns all tenants. */
+/** Changes concern all tenants. */
 function sightFindings(tokens: readonly JsonValue[]): readonly Finding[] {
   return tokens.flatMap((written, at): readonly Finding[] => {
     const token = asObject(written);
@@ -95,14 +95,14 @@ function sightFindings(tokens: readonly JsonValue[]): readonly Finding[] {
           finding(
             ['listen', 'tokens', at, 'sees'],
             'value',
-            `own does not go with a token that may ${changing.join(' and ')}`,
-            'Give another token for that, or leave out sees.',
+            `own is not allowed for a token that may ${changing.join(' and ')}`,
+            'Use another token for that, or leave out sees.',
           ),
         ];
   });
 }
 
-/** A stranger must not find a token by trying: 16 characters of base64 are 96 bits. The finding never shows the value. */
+/** Protects tokens against guesses: 16 characters of base64 are 96 bits. The finding never quotes the value. */
 function shortTokenFindings(listen: JsonObject): readonly Finding[] {
   if (member(listen, 'insecure') === true) return [];
   return listAt(listen, 'tokens').flatMap((token, index): readonly Finding[] => {
@@ -113,13 +113,13 @@ function shortTokenFindings(listen: JsonObject): readonly Finding[] {
         ['listen', 'tokens', index, 'value'],
         'value',
         `is shorter than ${tokenCharactersMin} characters`,
-        'Make one with `openssl rand -base64 24`, or say listen.insecure: true where nobody else reaches the listeners.',
+        'Make one with `openssl rand -base64 24`, or set listen.insecure: true if nobody else reaches the listeners.',
       ),
     ];
   });
 }
 
-/** Segments hold whole requests, and there must be some of them to write into while others are read. */
+/** Segments hold whole requests, and the journal needs several of them. */
 const journalBodies = 8;
 const bodyBytesMax = 1024 ** 3;
 
@@ -132,13 +132,13 @@ function journalFindings(value: JsonObject): readonly Finding[] {
           finding(
             ['journal', 'url'],
             'value',
-            'names no journal',
-            'Write disk: and the path of a folder, as in disk:./tracejury-data/journal, or memory: to lose what is open when the process dies.',
+            'is not a journal',
+            'Write disk: and the path of a folder, as in disk:./tracejury-data/journal, or memory: to lose open runs when the process dies.',
           ),
         ];
   const limits = objectAt(value, 'limits');
   const [body, journal] = [quantityOf('bytes', member(limits, 'body_bytes')), quantityOf('bytes', member(limits, 'journal_bytes'))];
-  // A body beyond its own bound has its fault already.
+  // A body beyond its bound has its own fault.
   if (body === undefined || journal === undefined || body > bodyBytesMax || journal >= body * journalBodies) return named;
   return [
     ...named,
@@ -158,13 +158,13 @@ function storeFindings(store: JsonObject): readonly Finding[] {
     finding(
       ['store', 'url'],
       'value',
-      'names no store',
-      'Write sqlite: and the path of a file, as in sqlite:./tracejury-data/tracejury.db, or memory: to keep nothing when the process ends.',
+      'is not a store',
+      'Write sqlite: and the path of a file, as in sqlite:./tracejury-data/tracejury.db, or memory: to lose all runs when the process ends.',
     ),
   ];
 }
 
-/** What the client sets itself is not set twice. */
+/** Refuses headers and members that the client sets itself. */
 function judgeRequestFindings(judges: JsonObject): readonly Finding[] {
   return Object.entries(judges).flatMap(([name, judge]): readonly Finding[] => {
     if (!isJsonObject(judge)) return [];
@@ -179,16 +179,14 @@ function judgeRequestFindings(judges: JsonObject): readonly Finding[] {
       model: 'model',
     };
     return [
-      ...(twice
-        ? [finding([...path, 'max_output_tokens'], 'key', 'is given beside answer_tokens, which means the same', 'Keep one of the two.')]
-        : []),
+      ...(twice ? [finding([...path, 'max_output_tokens'], 'key', 'has the same meaning as answer_tokens', 'Keep one of the two.')] : []),
       ...Object.keys(objectAt(judge, 'headers')).flatMap((header): readonly Finding[] =>
         ownHeaders.has(header.toLowerCase())
           ? [
               finding(
                 [...path, 'headers', header],
                 'key',
-                'is a header that the client sets itself',
+                'is a header that tracejury sets itself',
                 header.toLowerCase() === 'authorization' ? 'Give the key under api_key.' : 'Leave it out.',
               ),
             ]
@@ -210,7 +208,7 @@ function judgeRequestFindings(judges: JsonObject): readonly Finding[] {
   });
 }
 
-/** Tokens without a price are free: such a budget would hold nothing back. */
+/** Tokens without a price cost nothing, so a budget in money would have no effect. */
 function budgetFindings(judges: JsonObject): readonly Finding[] {
   return Object.entries(judges).flatMap(([name, judge]): readonly Finding[] => {
     if (!isJsonObject(judge) || member(objectAt(judge, 'budget'), 'usd_per_day') === undefined) return [];
@@ -235,7 +233,7 @@ function allows(listen: JsonObject, permission: string): boolean {
   });
 }
 
-/** Each at least as large as the one before it. */
+/** Each key is at least as large as the one before it. */
 const orders: readonly { readonly section: string; readonly kind: QuantityKind; readonly keys: readonly string[] }[] = [
   { section: 'limits', kind: 'bytes', keys: ['body_bytes', 'inflated_bytes', 'memory_bytes'] },
   { section: 'closing', kind: 'duration', keys: ['settle', 'quiet', 'abandon'] },
@@ -257,7 +255,7 @@ function orderFindings(value: JsonObject): readonly Finding[] {
   );
 }
 
-/** A request in work needs room for its body and for what it inflates to; beside it there must be room for open traces. */
+/** A request needs room for its body and the inflated body, and open traces need room beside it. */
 function memoryFindings(limits: JsonObject): readonly Finding[] {
   const [body, inflated, memory] = (['body_bytes', 'inflated_bytes', 'memory_bytes'] as const).map((key) =>
     quantityOf('bytes', member(limits, key)),
@@ -267,13 +265,13 @@ function memoryFindings(limits: JsonObject): readonly Finding[] {
     finding(
       ['limits', 'memory_bytes'],
       'value',
-      'is less than twice what one request may need, limits.body_bytes and limits.inflated_bytes together',
+      'is less than twice the sum of limits.body_bytes and limits.inflated_bytes',
       'Raise it, or lower the other two.',
     ),
   ];
 }
 
-/** The second of two items with the same text under a key. The message does not quote the text: it may be a secret. */
+/** Finds items with the same text under a key. The message does not quote the text, which may be a secret. */
 function twice(list: readonly JsonValue[], path: Path, key: string, todo: string): readonly Finding[] {
   const seen = new Map<JsonValue, number>();
   return list.flatMap((item, index): readonly Finding[] => {
@@ -312,80 +310,37 @@ function exportFindings({ value, members, env }: CrossCheck): readonly Finding[]
           isGiven(item, 'name') ? [...path, 'name'] : path,
           'value',
           `has the name of entry ${namesake + 1}, ${exporterName(item)}`,
-          'Give it a name of its own: what waits for its backend in the store stands under it.',
+          'Give it its own name, the key of its rows in the store.',
         ),
       ];
-    const ofWebhook =
-      to === 'webhook'
-        ? []
-        : surplusFindings(
-            item,
-            path,
-            webhookKeys,
-            `means nothing for ${exporterName({ to: to ?? null })}`,
-            'Leave it out: only webhook has it.',
-          );
-    const ofForward =
-      to === 'forward' || to === 'metrics'
-        ? []
-        : surplusFindings(
-            item,
-            path,
-            ['hold', 'compression'],
-            `means nothing for ${exporterName({ to: to ?? null })}`,
-            'Leave it out: only forward holds spans.',
-          );
-    const ofSpans =
-      to === 'span_events'
-        ? []
-        : surplusFindings(
-            item,
-            path,
-            ['detail'],
-            `means nothing for ${exporterName({ to: to ?? null })}`,
-            'Leave it out: only span_events has it.',
-          );
-    const first = [...ofWebhook, ...ofForward, ...ofSpans, ...clientTlsFindings(item, path, exportUrl(item, env))];
+    const surplus = (keys: readonly string[], todo = 'Leave it out.'): readonly Finding[] =>
+      surplusFindings(item, path, keys, `has no effect for ${exporterName({ to: to ?? null })}`, todo);
+    const first = [
+      ...(to === 'webhook' ? [] : surplus(webhookKeys, 'Leave it out: only webhook has it.')),
+      ...(to === 'forward' || to === 'metrics' ? [] : surplus(['hold', 'compression'], 'Leave it out: only forward holds spans.')),
+      ...(to === 'span_events' ? [] : surplus(['detail'], 'Leave it out: only span_events has it.')),
+      ...clientTlsFindings(item, path, exportUrl(item, env)),
+    ];
     if (first.length > 0) return first;
     if (to === 'metrics') return metricsFindings({ list, item, index, value, env });
     const backend = scoreApis.find(({ id }) => id === to);
     if (backend !== undefined)
-      return [
-        ...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls'], `means nothing for ${backend.id}`, 'Leave it out.'),
-        ...nativeFindings({ backend, entry: item, path, env }),
-      ];
-    const foreign = scoreApiKeyNames.filter((key) => isGiven(item, key));
-    if (foreign.length > 0)
-      return foreign.map((key) =>
-        finding([...path, key], 'key', `means nothing for ${exporterName({ to: to ?? null })}`, 'Give keys under headers.'),
-      );
+      return [...surplus(['interval', 'temporality', 'judge_calls']), ...nativeFindings({ backend, entry: item, path, env })];
+    const foreign = surplus(scoreApiKeyNames, 'Give keys under headers.');
+    if (foreign.length > 0) return foreign;
     if (to === 'webhook')
       return [
-        ...surplusFindings(
-          item,
-          path,
-          ['interval', 'temporality', 'judge_calls', 'protocol'],
-          'means nothing for webhook',
-          'Leave it out.',
-        ),
+        ...surplus(['interval', 'temporality', 'judge_calls', 'protocol']),
         ...webhookFindings(item, path, evaluatorNames(value, members)),
       ];
     if (to !== 'span_events' && to !== 'log_events' && to !== 'forward') return [];
-    const surplus = [
-      ...surplusFindings(
-        item,
-        path,
-        ['interval', 'temporality'],
-        `means nothing for ${to}`,
-        'Leave it out: scores are sent when they are there.',
-      ),
-      ...(to === 'span_events'
-        ? []
-        : surplusFindings(item, path, ['judge_calls'], `means nothing for ${to}`, 'Leave it out: only span_events tells them.')),
+    const others = [
+      ...surplus(['interval', 'temporality'], 'Leave it out: the exporter sends scores at once.'),
+      ...(to === 'span_events' ? [] : surplus(['judge_calls'], 'Leave it out: only span_events sends them.')),
       ...(to === 'forward' ? forwardFindings({ value, list, item, index }) : []),
     ];
     const url = signalEndpoint(to === 'log_events' ? 'logs' : 'traces', member(item, 'endpoint'), env);
-    if (surplus.length > 0) return surplus;
+    if (others.length > 0) return others;
     if (url === undefined)
       return [finding(path, 'value', 'lacks endpoint', 'Add the base URL of the backend, or set OTEL_EXPORTER_OTLP_ENDPOINT.')];
     const own = member(item, 'protocol') === 'grpc' ? 'otlp_grpc' : 'otlp_http';
@@ -411,7 +366,7 @@ function metricsFindings({ list, item, index, value, env }: CrossCheckOf): reado
     item,
     path,
     [...scoreApiKeyNames, 'name', 'give_up', 'protocol', 'judge_calls', 'hold', 'compression'],
-    'means nothing for metrics',
+    'has no effect for metrics',
     'Leave it out: the page is on the console listener.',
   );
   if (url === undefined)
@@ -421,8 +376,8 @@ function metricsFindings({ list, item, index, value, env }: CrossCheckOf): reado
         item,
         path,
         ['headers', 'interval', 'temporality', 'tls'],
-        'means nothing without endpoint',
-        'Leave it out, or name the backend that metrics are pushed to.',
+        'has no effect without endpoint',
+        'Leave it out, or name the backend for metrics.',
       ),
     ];
   return isOwn(url, objectAt(value, 'listen'))
@@ -451,7 +406,7 @@ const presets: { readonly [key: string]: JsonValue } = {
 
 const presetOnly = JSON.stringify({ verdicts: webhookDefaults.verdicts, labels: [], evaluators: [], agents: [] });
 
-/** Defaults are filled in already: an entry for metrics has the empty headers, the protocol and the calls of every entry. */
+/** Entries have all defaults here, so a default does not count as given. */
 function isGiven(item: JsonObject, key: string): boolean {
   const value = member(item, key);
   if (key === 'headers') return isJsonObject(value) && Object.keys(value).length > 0;

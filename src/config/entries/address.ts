@@ -1,11 +1,11 @@
-/** `host:port` of a listener. */
+/** Addresses: `host:port` of listeners, and the endpoints and headers of OTLP signals. */
 import { objectAt } from '../diagnostic.ts';
 import type { Environment } from '../document.ts';
 import { type JsonObject, type JsonValue, member } from '../../model/json.ts';
 
 export interface Address {
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 
@@ -18,17 +18,17 @@ export function addressOf(text: string): Address | undefined {
   return host === undefined || port > 65_535 ? undefined : { host, port };
 }
 
-/** Reachable from this machine only. A name other than localhost may lead anywhere, so it is not. */
+/** `true` for addresses of this machine only. A name other than localhost may resolve to any address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
 
-/** Whether a URL is that of the listener for OTLP over HTTP. */
+/** Makes a test for URLs of the listener for OTLP over HTTP. */
 export function leadsBack(value: JsonObject): (url: string) => boolean {
   return (url) => isOwn(url, objectAt(value, 'listen'));
 }
 
-/** Whether a URL is that of a listener of this service. */
+/** `true` for the URL of a listener of this service. */
 export function isOwn(url: string, listen: JsonObject, key: 'otlp_http' | 'otlp_grpc' = 'otlp_http'): boolean {
   const written = member(listen, key);
   const own = typeof written === 'string' ? addressOf(written) : undefined;
@@ -42,11 +42,9 @@ export function isOwn(url: string, listen: JsonObject, key: 'otlp_http' | 'otlp_
   );
 }
 
-// Where and how a signal is sent: the configuration first, then the variables that every OTLP exporter knows.
-
 export type Signal = 'traces' | 'logs' | 'metrics';
 
-/** The complete URL of a signal; undefined when none is named. Metrics have a page: they are pushed only where an endpoint of their own is named. */
+/** The full URL of a signal, from the configuration or the OTLP variables; `undefined` without either. Metrics need their own endpoint. */
 export function signalEndpoint(signal: Signal, configured: JsonValue | undefined, env: Environment): string | undefined {
   if (typeof configured === 'string') return withPath(signal, configured);
   const own = env[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`];
@@ -55,12 +53,12 @@ export function signalEndpoint(signal: Signal, configured: JsonValue | undefined
   return base === undefined || base === '' ? undefined : withPath(signal, base);
 }
 
-/** Headers of the exporter, as its specification writes them. */
+/** Headers of OTLP exporters from their variables. */
 export function environmentHeaders(signal: Signal, env: Environment): { readonly [name: string]: string } {
   return environmentPairs(env[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_HEADERS`] ?? env['OTEL_EXPORTER_OTLP_HEADERS'] ?? '');
 }
 
-/** `key=value,key=value` with percent-encoded values: the form of headers and of resource attributes in the variables of OpenTelemetry. */
+/** Reads `key=value,key=value` with percent-encoded values, the form of OpenTelemetry variables. */
 export function environmentPairs(text: string): { readonly [name: string]: string } {
   const pairs = text.split(',').flatMap((pair): readonly (readonly [string, string])[] => {
     const at = pair.indexOf('=');
@@ -78,7 +76,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Adds `/v1/` and the signal to the path of the base; a base that names the signal already stays unchanged. */
+/** Adds `/v1/` and the signal to the path, unless it ends so already. */
 function withPath(signal: Signal, base: string): string {
   const url = URL.parse(base);
   if (url === null) return base;

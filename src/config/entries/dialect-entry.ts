@@ -1,4 +1,4 @@
-/** An entry of `dialects`: how it is read, and what no schema can say about it. */
+/** Reads entries of `dialects`, and finds faults that the schema cannot express. */
 import { dialectFields, dialectRoles, type DialectField, type DialectSettings } from '../../../collectors/configured/dialect.ts';
 import { parseCondition, parseExpression, type Parsed } from '../../../collectors/configured/expression.ts';
 import { collectors } from '../../../collectors/index.ts';
@@ -42,7 +42,7 @@ function nameFindings(name: JsonValue | undefined, at: number): readonly Finding
 function emptyFindings(entry: JsonObject, at: number): readonly Finding[] {
   return ['span', 'read'].some((key) => Object.keys(objectAt(entry, key)).length > 0)
     ? []
-    : [finding(['dialects', at], 'value', 'reads nothing', 'Say under span what spans are, under read where values stand, or both.')];
+    : [finding(['dialects', at], 'value', 'reads nothing', 'Add conditions under span, paths under read, or both.')];
 }
 
 function faults(written: JsonObject, path: readonly (string | number)[], parse: (text: string) => Parsed<unknown>): readonly Finding[] {

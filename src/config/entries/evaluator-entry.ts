@@ -1,4 +1,4 @@
-/** An entry of `evaluators` in its long form. */
+/** Reads entries of `evaluators`. */
 import type { EvaluatorEntry } from '../../../evaluators/configuration/configured.ts';
 import { snakeMembers } from '../../../evaluators/configuration/options.ts';
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
@@ -14,13 +14,13 @@ import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 import type { ScoreCondition } from '../../pipeline/evaluation/sampling.ts';
 import { type Escalation, judgesOf } from '../../pipeline/jury/jury-panel.ts';
 
-/** An entry, and its index in the list of the file: faults and certificates are found by it. */
+/** An entry with its index in the file, the key of its faults and certificates. */
 export interface PlacedEntry {
   readonly entry: JsonValue;
   readonly index: number;
 }
 
-/** The entries of `evaluators`; `defaults` gives way to the evaluators it stands for, except those that another entry names. */
+/** Replaces `defaults` by the evaluators that it stands for, except those of other entries. */
 export function placedEntries(value: JsonObject, members: readonly AnyEvaluator[]): readonly PlacedEntry[] {
   const list = listAt(value, 'evaluators');
   const named = new Set(list.map((entry) => entryName(entryOf(entry))));
@@ -31,13 +31,13 @@ export function placedEntries(value: JsonObject, members: readonly AnyEvaluator[
   );
 }
 
-/** The name that its scores carry. */
+/** The name in its scores. */
 export function entryName(written: JsonObject): string {
   const name = member(written, 'name') ?? member(written, 'use');
   return typeof name === 'string' ? name : '';
 }
 
-/** Names of all entries, each as its scores carry it. */
+/** The names of all entries in their scores. */
 export function evaluatorNames(value: JsonObject, members: readonly AnyEvaluator[]): readonly string[] {
   return placedEntries(value, members).flatMap(({ entry }) => {
     const name = entryName(entryOf(entry));
@@ -45,7 +45,7 @@ export function evaluatorNames(value: JsonObject, members: readonly AnyEvaluator
   });
 }
 
-/** An entry in its long form; `sample: 0.05` is short for `sample: { rate: 0.05 }`. */
+/** Gives the long form of an entry; `sample: 0.05` is short for `sample: { rate: 0.05 }`. */
 export function entryOf(entry: JsonValue): JsonObject {
   if (typeof entry === 'string') return { use: entry };
   if (!isJsonObject(entry)) return {};
@@ -55,7 +55,7 @@ export function entryOf(entry: JsonValue): JsonObject {
     : entry;
 }
 
-/** What concerns the evaluator itself. */
+/** The keys of the evaluator itself. */
 export function evaluatorEntry(written: JsonObject): EvaluatorEntry {
   const [use, name] = [member(written, 'use'), member(written, 'name')];
   const rest = (['options', 'expect', 'threshold', 'on_empty', 'include_explanation', 'turns'] as const).flatMap((key) => {
@@ -71,7 +71,7 @@ export function evaluatorEntry(written: JsonObject): EvaluatorEntry {
   };
 }
 
-/** Who is asked: nothing, a judge, or several votes. */
+/** The judge or the panel of an entry. */
 export function askedBy(written: JsonObject): Pick<PlannedEvaluator, 'judge' | 'panel'> {
   const [judge, several, votes] = [member(written, 'judge'), listAt(written, 'judges'), member(written, 'votes') ?? 1];
   const judges = (several.length === 0 && judge !== undefined ? [judge] : several).filter((name) => typeof name === 'string');
@@ -82,7 +82,7 @@ export function askedBy(written: JsonObject): Pick<PlannedEvaluator, 'judge' | '
   return { panel: { judges, votes: Number(votes), ...(escalate === undefined ? {} : { escalate }) } };
 }
 
-/** Names of all judges that may be asked. */
+/** Names of all judges of an entry. */
 export function askable(written: JsonObject): readonly string[] {
   const { judge, panel } = askedBy(written);
   if (panel !== undefined) return judgesOf(panel);
@@ -95,13 +95,11 @@ function escalation(written: JsonValue | undefined): Escalation | undefined {
   return { to: String(to), onDisagreement: member(written, 'on_disagreement') !== false, ...(typeof below === 'number' ? { below } : {}) };
 }
 
-// `when` of an evaluator as a test of runs, and the condition of a raised sample rate.
-
 export type RunCondition = (run: Run) => boolean;
 
 type TextCondition = (text: string) => boolean;
 
-/** Texts that a condition may test. One of several must hold; without any the condition does not hold. */
+/** The texts of each field. A condition holds when it holds for one of them. */
 const fields: { readonly [name: string]: (run: Run) => readonly (string | undefined)[] } = {
   agent: (run) => [run.trace.agent],
   service: (run) => [run.service],
@@ -115,7 +113,7 @@ const fields: { readonly [name: string]: (run: Run) => readonly (string | undefi
   tool: (run) => run.trace.toolCalls.map((call) => call.name),
 };
 
-/** The test for a `when` that has passed the schema. */
+/** Makes the test of a checked `when`. */
 export function runCondition(when: JsonObject): RunCondition {
   const tests: RunCondition[] = [];
   for (const [name, condition] of Object.entries(when)) {
@@ -163,7 +161,7 @@ function comparison(name: string, wanted: JsonValue): TextCondition {
 
 const WRITTEN = /^\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,99})\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d{1,15})?)\s*$/;
 
-/** `tool_error < 1`; undefined when it is not written so or the score is none. */
+/** Reads `tool_error < 1`; `undefined` for any other form, or a score above 1. */
 export function parseScoreCondition(text: string): ScoreCondition | undefined {
   const match = WRITTEN.exec(text);
   const score = Number(match?.[3]);
@@ -171,12 +169,7 @@ export function parseScoreCondition(text: string): ScoreCondition | undefined {
   return { evaluator: match[1] ?? '', comparison: match[2] as ScoreCondition['comparison'], score };
 }
 
-// The list prices of vendors behind the prices that the configuration gives.
-
-/**
- * The configuration with a price for every listed model. A list price gives way to any price of the configuration that is for the same
- * model, under a shorter name or one with `*` too.
- */
+/** Adds list prices of vendors. A configured price for the same model overrides them, also under a shorter name or one with `*`. */
 export function withListPrices(value: JsonObject): JsonObject {
   const own = objectAt(value, 'prices');
   const named = ownPrices(own);
@@ -189,38 +182,35 @@ export function withListPrices(value: JsonObject): JsonObject {
   ]);
 }
 
-/** The way back: `config print` has only the prices that the author wrote. */
+/** Restores the configured prices for `config print`. */
 export function withOwnPrices(value: JsonObject, own: JsonObject): JsonObject {
   return ownMembers(Object.entries(value).map(([key, below]) => [key, key === 'prices' ? objectAt(own, key) : below]));
 }
 
-/** Only names count here. */
+/** The prices do not matter here. */
 function ownPrices(own: JsonObject): { readonly [model: string]: { readonly inputPerMillion: number; readonly outputPerMillion: number } } {
   return Object.fromEntries(Object.keys(own).map((model) => [model, { inputPerMillion: 0, outputPerMillion: 0 }]));
 }
 
-/** Keys of a judge's `price` that are not given. */
+/** Missing keys of a judge's `price`. */
 export function missingPrices(judge: JsonObject): readonly string[] {
   return ['input_per_million', 'output_per_million'].filter((key) => member(objectAt(judge, 'price'), key) === undefined);
 }
 
-// Options that an entry of `evaluators` leaves out and a section of the configuration gives to all: `x-from` in the evaluator's schema
-// names the section.
-
-/** The sections that some evaluator takes options from. */
+/** The sections with options of evaluators: `x-from` in an evaluator's schema names the section of an option. */
 export function sharedSections(members: readonly AnyEvaluator[], value: JsonObject): JsonObject {
   const names = new Set(members.flatMap((evaluator) => takenOptions(evaluator).map(({ section }) => section)));
   return ownMembers(Object.entries(value).filter(([key]) => names.has(key)));
 }
 
-/** The configuration with the evaluators that `defaults` stands for, and with these options filled in. */
+/** Replaces `defaults`, and fills in options of shared sections. */
 export function withSharedOptions(value: JsonObject, members: readonly AnyEvaluator[]): JsonObject {
   const shared = sharedSections(members, value);
   const entries = placedEntries(value, members).map(({ entry }) => withShared(entry, members, shared));
   return ownMembers(Object.entries(value).map(([key, below]) => [key, key === 'evaluators' ? entries : below]));
 }
 
-/** An entry with these options filled in. */
+/** Fills in options of shared sections. */
 export function withShared(entry: JsonValue, members: readonly AnyEvaluator[], shared: JsonObject): JsonObject {
   const written = entryOf(entry);
   const evaluator = members.find(({ id }) => id === member(written, 'use'));

@@ -1,4 +1,4 @@
-/** An entry of `export` as the service reads it. */
+/** Reads entries of `export`, and finds faults that the schema cannot express. */
 import { isIP } from 'node:net';
 import type { ExporterConfig } from '../config.ts';
 import { type Finding, listAt, objectAt, type Path, finding } from '../diagnostic.ts';
@@ -22,7 +22,7 @@ import { didYouMean } from '../../model/did-you-mean.ts';
 import { type JsonObject, member } from '../../model/json.ts';
 import { quantityOf } from '../../model/quantities.ts';
 
-/** `certificates`: those that were read for it. */
+/** `certificates`: the read certificates of the entry. */
 export function exporterEntry(written: JsonObject, env: Environment, certificates: ClientTls | undefined): ExporterConfig {
   const [name, to] = [exporterName(written), member(written, 'to')];
   const given = Object.fromEntries(Object.entries(objectAt(written, 'headers')).map(([header, value]) => [header, String(value)] as const));
@@ -90,16 +90,14 @@ function duration(from: JsonObject, key: string): number {
   return quantityOf('duration', member(from, key)) ?? 0;
 }
 
-/** That of its kind when it has none of its own. */
+/** Default: the kind of the entry. */
 export function exporterName(entry: JsonObject): string {
   const [name, to] = [member(entry, 'name'), member(entry, 'to')];
   return typeof name === 'string' ? name : typeof to === 'string' ? to : '';
 }
 
-// What an entry of `export` for a backend with scores of its own gives, and what the backend's usual environment variables add.
-
+/** Endpoint and keys of a backend with a score API, from the entry or the usual variables of the backend. */
 interface NativeGiven {
-  /** Undefined when neither entry nor variable names one. */
   readonly endpoint: string | undefined;
   readonly keys: ScoreApiSettings['keys'];
 }
@@ -144,7 +142,7 @@ export function nativeFindings(options: {
           finding(
             path,
             'value',
-            'has an endpoint that is no URL',
+            'has an endpoint that is not a URL',
             `Write endpoint, or ${backend.endpoint.variables.join(' or ')}, with http:// or https://.`,
           ),
         ]),
@@ -162,12 +160,10 @@ function ownKeys(backend: ScoreApiBackend): string {
   return names.length === 0 ? '' : `: it takes ${names.join(', ')}`;
 }
 
-// The entry `forward` of `export`: what must fit the rest of the file, and how it is read.
-
 interface Entry {
   /** The whole configuration. */
   readonly value: JsonObject;
-  /** All entries of `export`, and the place of this one among them. */
+  /** All entries of `export`. */
   readonly list: readonly JsonObject[];
   readonly item: JsonObject;
   readonly index: number;
@@ -180,14 +176,7 @@ export function forwardFindings({ value, list, item, index }: Entry): readonly F
       ? [finding(path, 'value', 'is a second forward', 'Keep one: a Collector behind it can send to several backends.')]
       : []),
     ...(member(item, 'protocol') === 'http/json'
-      ? [
-          finding(
-            [...path, 'protocol'],
-            'value',
-            'cannot be used with forward',
-            'Leave it out: spans go on as the protobuf that they came as.',
-          ),
-        ]
+      ? [finding([...path, 'protocol'], 'value', 'cannot be used with forward', 'Leave it out: forward sends spans as protobuf.')]
       : []),
     ...(listAt(value, 'redact').length > 0
       ? [
@@ -195,14 +184,14 @@ export function forwardFindings({ value, list, item, index }: Entry): readonly F
             path,
             'value',
             'cannot be used with redact',
-            'Leave one out: forward sends the very bytes that came, with everything that redact blots out. A Collector behind it can redact.',
+            'Leave one out: forward sends spans unchanged, so redact has no effect on them. A Collector behind it can redact.',
           ),
         ]
       : []),
   ];
 }
 
-/** `place`: where spans go and with which headers, found as for every exporter of OTLP. */
+/** `place`: endpoint and headers, as for every OTLP exporter. */
 function forwardSettings(written: JsonObject, place: Pick<ForwardSettings, 'tracesEndpoint' | 'headers'>): ForwardSettings {
   return {
     ...place,
@@ -212,9 +201,7 @@ function forwardSettings(written: JsonObject, place: Pick<ForwardSettings, 'trac
   };
 }
 
-// What an entry of `export` for a webhook gives, and what can be wrong with it.
-
-/** Keys of an entry that no other exporter has. */
+/** Keys of a webhook only. */
 export const webhookKeys = ['secret', 'body', 'only', 'per_minute', 'private_addresses', 'link'] as const;
 
 const secretBytesMin = 24;
@@ -250,14 +237,7 @@ export function webhookFindings(entry: JsonObject, path: Path, evaluators: reado
   const isInside = host === 'localhost' || host.endsWith('.localhost') || (isIP(host) !== 0 && !isPublicAddress(host));
   return [
     ...(isInside && member(entry, 'private_addresses') !== true
-      ? [
-          finding(
-            [...path, 'endpoint'],
-            'value',
-            'is inside, on this machine or in a network of one’s own',
-            'Name an address outside, or say private_addresses: true.',
-          ),
-        ]
+      ? [finding([...path, 'endpoint'], 'value', 'is a private address', 'Name a public address, or set private_addresses: true.')]
       : []),
     ...secretFindings(entry, path),
     ...nameFindings(entry, path, evaluators),
@@ -269,19 +249,12 @@ function secretFindings(entry: JsonObject, path: Path): readonly Finding[] {
   if (secret === undefined)
     return member(entry, 'body') === 'slack'
       ? []
-      : [
-          finding(
-            path,
-            'value',
-            'lacks secret',
-            'Add one: by the signature a receiver knows that a message is ours. Only body: slack can do without.',
-          ),
-        ];
+      : [finding(path, 'value', 'lacks secret', 'Add one: the signature proves the origin of a message. Only body: slack needs none.')];
   if (typeof secret !== 'string' || secretBytes(secret).length >= secretBytesMin) return [];
-  return [finding([...path, 'secret'], 'value', `is shorter than ${secretBytesMin} bytes`, 'Make one by chance: openssl rand -base64 32.')];
+  return [finding([...path, 'secret'], 'value', `is shorter than ${secretBytesMin} bytes`, 'Make a random one: openssl rand -base64 32.')];
 }
 
-/** A name that no evaluator has would never match. */
+/** An unknown name would never match. */
 function nameFindings(entry: JsonObject, path: Path, known: readonly string[]): readonly Finding[] {
   return texts(objectAt(entry, 'only'), 'evaluators').flatMap((name, index): readonly Finding[] => {
     if (known.includes(name)) return [];
@@ -301,8 +274,6 @@ function texts(from: JsonObject, key: string): readonly string[] {
   return listAt(from, key).filter((one) => typeof one === 'string');
 }
 
-// The destination of an entry of `export`, from the entry or a variable.
-
 const signals: ReadonlyMap<unknown, Signal> = new Map([
   ['span_events', 'traces'],
   ['forward', 'traces'],
@@ -310,12 +281,12 @@ const signals: ReadonlyMap<unknown, Signal> = new Map([
   ['metrics', 'metrics'],
 ]);
 
-/** What an entry sends over OTLP; undefined: it sends something else. */
+/** The OTLP signal of an entry; `undefined` for other protocols. */
 export function exportSignal(entry: JsonObject): Signal | undefined {
   return signals.get(member(entry, 'to'));
 }
 
-/** Undefined when neither names one. */
+/** The destination of an entry, from the entry or a variable. */
 export function exportUrl(entry: JsonObject, env: Environment): string | undefined {
   const [to, written] = [member(entry, 'to'), member(entry, 'endpoint')];
   const native = scoreApis.find(({ id }) => id === to);

@@ -1,4 +1,4 @@
-/** Whether and where the service sends spans of itself: the configuration first, then the variables that every OpenTelemetry SDK knows. */
+/** Reads the settings for spans of the service itself from the configuration, then from the OpenTelemetry variables. */
 import { isJsonObject, member, type JsonObject } from '../../model/json.ts';
 import { type Finding, objectAt } from '../diagnostic.ts';
 import { ownMembers } from '../schema.ts';
@@ -6,7 +6,7 @@ import type { Environment } from '../document.ts';
 import { environmentHeaders, signalEndpoint } from './address.ts';
 
 export interface OwnTraces {
-  /** The whole URL, with the path of the trace signal. */
+  /** The full URL with the path of the trace signal. */
   readonly url: string;
   /** Values are secret. */
   readonly headers: { readonly [name: string]: string };
@@ -18,16 +18,16 @@ export interface OwnTraces {
 export interface OwnTracesRead {
   /** `undefined` when the service sends none. */
   readonly traces?: OwnTraces;
-  /** Of what the file says. */
+  /** Faults of the file. */
   readonly findings: readonly Finding[];
-  /** Of what the environment alone asks for, and does not get. */
+  /** Faults of the environment, which switch the spans off. */
   readonly warnings: readonly Finding[];
 }
 
 const sampleDefault = 0.01;
 const none: OwnTracesRead = { findings: [], warnings: [] };
 
-/** `leadsBack`: whether a URL is one of this service's own listeners. */
+/** `leadsBack`: `true` for a URL of this service. */
 export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: string) => boolean): OwnTracesRead {
   const written = objectAt(objectAt(value, 'telemetry'), 'traces');
   const exporter = member(written, 'exporter');
@@ -44,7 +44,7 @@ export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: 
       todo,
     };
     return exporter === undefined
-      ? { findings: [], warnings: [{ ...finding, problem: `is asked for by OTEL_TRACES_EXPORTER and stays off: it ${problem}` }] }
+      ? { findings: [], warnings: [{ ...finding, problem: `is on by OTEL_TRACES_EXPORTER but stays off: it ${problem}` }] }
       : { findings: [finding], warnings: [] };
   };
   if (url === undefined)
@@ -55,7 +55,7 @@ export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: 
   if (sample === undefined)
     return faulty(
       'sample',
-      'has a sampler that is not known',
+      'has an unknown sampler',
       'Set OTEL_TRACES_SAMPLER to always_on, always_off, traceidratio or one of these with parentbased_ before it, and OTEL_TRACES_SAMPLER_ARG to a share from 0 to 1.',
     );
   const headers = member(written, 'headers');
@@ -73,7 +73,7 @@ export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: 
   };
 }
 
-/** The configuration with the own traces in force, whether the file or the environment asks for them. */
+/** Writes the settings in force into the configuration, whether from the file or the environment. */
 export function withOwnTraces(value: JsonObject, traces: OwnTraces | undefined): JsonObject {
   const telemetry = objectAt(value, 'telemetry');
   const written = objectAt(telemetry, 'traces');
@@ -82,7 +82,7 @@ export function withOwnTraces(value: JsonObject, traces: OwnTraces | undefined):
   return ownMembers(Object.entries({ ...value, telemetry: { ...telemetry, traces: held } }));
 }
 
-/** Empty counts as not set, as OpenTelemetry has it. */
+/** An empty variable counts as unset, as in OpenTelemetry. */
 function given(env: Environment, name: string): string | undefined {
   return env[name] === '' ? undefined : env[name];
 }
@@ -91,7 +91,7 @@ function exporterNames(env: Environment): readonly string[] {
   return (env['OTEL_TRACES_EXPORTER'] ?? '').split(',').map((name) => name.trim());
 }
 
-/** `undefined` when the variables name a sampler that is not known, or no share. */
+/** `undefined` when the variables have an unknown sampler or an invalid share. */
 function sampleOf(written: JsonObject, env: Environment): number | undefined {
   const own = member(written, 'sample');
   if (typeof own === 'number') return own;

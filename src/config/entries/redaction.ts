@@ -1,4 +1,4 @@
-/** The list `redact`: how it is read, and what no schema can say about it. */
+/** Reads the list `redact`, and finds faults that the schema cannot express. */
 import { isJsonObject, member, type JsonValue } from '../../model/json.ts';
 import { redaction, type Redaction } from '../../redaction/redaction.ts';
 import { notSearched } from '../../redaction/search.ts';
@@ -11,7 +11,7 @@ export function redactionSettings(list: readonly JsonValue[]): readonly Redactio
   return list.flatMap((item, place) => settingsOf(item, place) ?? []);
 }
 
-/** Undefined: the list is empty, and there is nothing to do. */
+/** `undefined` for an empty list. */
 export function configuredRedaction(settings: readonly RedactionSettings[], telemetry: Telemetry): Redaction | undefined {
   if (settings.length === 0) return undefined;
   return redaction({
@@ -20,7 +20,7 @@ export function configuredRedaction(settings: readonly RedactionSettings[], tele
   });
 }
 
-/** Each text that stands for another must be left alone by the whole list: it passes the same rules again wherever texts are put together. */
+/** No rule may match a replacement: joined texts pass the rules again. */
 export function redactionFindings(list: readonly JsonValue[]): readonly Finding[] {
   const usable = list.flatMap((item, place) => {
     const settings = settingsOf(item, place);
@@ -37,7 +37,7 @@ export function redactionFindings(list: readonly JsonValue[]): readonly Finding[
           ['redact', matched.place, 'replace'],
           'value',
           `${JSON.stringify(matched.settings.replace)} is matched by redact[${place}].${key}`,
-          'Choose another text: what stands in the place of something must not be redacted itself.',
+          'Choose another text: no rule may match a replacement.',
         ),
       ];
     if (isMatched(notSearched))
@@ -45,7 +45,7 @@ export function redactionFindings(list: readonly JsonValue[]): readonly Finding[
         finding(
           ['redact', place, key],
           'value',
-          `matches ${JSON.stringify(notSearched)}, which stands for texts that are too long to be searched`,
+          `matches ${JSON.stringify(notSearched)}, which replaces texts that are too long to search`,
           'Write a narrower pattern.',
         ),
       ];
@@ -53,7 +53,7 @@ export function redactionFindings(list: readonly JsonValue[]): readonly Finding[
   });
 }
 
-/** Undefined: the schema or another check refuses it. */
+/** `undefined` when the schema or another check refuses the entry. */
 function settingsOf(item: JsonValue, place: number): RedactionSettings | undefined {
   const written = isJsonObject(item) ? item : {};
   const [match, pattern, replace = replacementDefault] = ['match', 'pattern', 'replace'].map((key) => member(written, key));

@@ -1,4 +1,4 @@
-/** The fixed sets of runs that judges are asked about again and again: JSON lines beside the configuration, one run a line, as `tracejury judge check` reads them. */
+/** Reads the datasets of drift measurements: JSON lines with one run a line, as `tracejury judge check` reads them. */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import type { ConfigDocument } from '../document.ts';
 import { entryOf } from '../entries/evaluator-entry.ts';
 import { asObject, type ConfigFault, listAt, type Path, pathText } from '../diagnostic.ts';
 
-/** What is wrong with one line of a file, or with the whole of it. */
+/** A fault of a line, or of the whole file. */
 interface LineFault {
   /** From 1. */
   readonly line: number;
@@ -22,19 +22,19 @@ type DriftFile =
   | { readonly kind: 'read'; readonly runs: readonly Run[]; readonly print: string }
   | { readonly kind: 'faulty'; readonly path: string; readonly faults: readonly LineFault[] };
 
-/** What each file gave, by its path as it is written in the configuration. */
+/** By the path in the configuration. */
 export type DriftFiles = ReadonlyMap<string, DriftFile>;
 
-/** Each run is asked about at each look. */
+/** Each measurement asks about each run. */
 export const driftRunsMax = 500;
 const fileBytesMax = 16 * 1024 * 1024;
 export const driftFilesMax = 50;
-/** Faults of one file that are reported. */
+/** In one report of a file. */
 const faultsMax = 20;
 const formTodo =
   'Write one run a line, as tracejury judge check reads them: {"input": …, "final_response": …}, with tool_calls or messages.';
 
-/** `file` is the configuration's own path. */
+/** `file`: path of the configuration. */
 export function driftFiles(file: string, document: ConfigDocument): DriftFiles {
   const names = document.broken ? [] : driftPaths(document.value);
   return new Map(
@@ -42,19 +42,17 @@ export function driftFiles(file: string, document: ConfigDocument): DriftFiles {
       name,
       nth < driftFilesMax
         ? readDriftFile(resolve(dirname(file), name))
-        : faulty(name, [
-            { line: 1, problem: `is one dataset too many: there may be ${driftFilesMax}`, todo: 'Let evaluators share some.' },
-          ]),
+        : faulty(name, [{ line: 1, problem: `exceeds the limit of ${driftFilesMax} datasets`, todo: 'Let evaluators share some.' }]),
     ]),
   );
 }
 
-/** As they are written, each once. */
+/** The paths in the configuration, each once. */
 export function driftPaths(value: JsonValue): readonly string[] {
   return [...new Set(driftEntries(value).map(({ dataset }) => dataset))];
 }
 
-/** At the lines of the datasets. Messages never quote the lines: they hold text of runs. */
+/** Messages never quote lines of datasets, which contain text of runs. */
 export function driftFaults(value: JsonValue, files: DriftFiles): readonly ConfigFault[] {
   const seen = new Set<string>();
   return driftEntries(value).flatMap(({ path, dataset }) => {
@@ -104,18 +102,18 @@ function readRuns(path: string, text: string): DriftFile {
     const before = 'run' in read ? runs.get(read.run.contentHash) : undefined;
     if ('problem' in read) faults.push({ line, ...read });
     else if (before !== undefined)
-      faults.push({ line, problem: `holds the same run as line ${before.line}`, todo: 'Leave one of them out: it would count twice.' });
+      faults.push({ line, problem: `has the same run as line ${before.line}`, todo: 'Leave one of them out: it would count twice.' });
     else if (runs.size >= driftRunsMax)
       faults.push({
         line,
-        problem: `is one run too many: there may be ${driftRunsMax}`,
-        todo: 'Leave some out: each is asked about at each look.',
+        problem: `exceeds the limit of ${driftRunsMax} runs`,
+        todo: 'Leave some out: each measurement asks about each run.',
       });
     else runs.set(read.run.contentHash, { run: read.run, line });
     if (runs.size >= driftRunsMax && faults.length > 0) break;
   }
   if (faults.length > 0) return faulty(path, faults);
-  if (runs.size === 0) return faulty(path, [{ line: 1, problem: 'holds no run', todo: formTodo }]);
+  if (runs.size === 0) return faulty(path, [{ line: 1, problem: 'has no run', todo: formTodo }]);
   return { kind: 'read', runs: [...runs.values()].map(({ run }) => run), print: createHash('sha256').update(text).digest('base64') };
 }
 
@@ -123,10 +121,10 @@ function readLine(text: string): { readonly run: Run } | Omit<LineFault, 'line'>
   const value = parseJson(text);
   if (value === undefined) return { problem: 'is not JSON', todo: formTodo };
   if (isJsonArray(value) && !value.some((item) => isJsonObject(item) && member(item, 'role') !== undefined))
-    return { problem: 'holds a list of runs', todo: formTodo };
+    return { problem: 'has a list of runs', todo: formTodo };
   try {
     const [given] = givenTraces('the line', value);
-    return given === undefined ? { problem: 'holds no run', todo: formTodo } : { run: runOfTrace(given.trace, given.expected) };
+    return given === undefined ? { problem: 'has no run', todo: formTodo } : { run: runOfTrace(given.trace, given.expected) };
   } catch (error) {
     if (!(error instanceof JuryError)) throw error;
     return { problem: `is not a run: ${error.why.replace(/^the line(\[\d+\])?:? ?/, '')}`, todo: formTodo };
@@ -149,7 +147,7 @@ function textOf(path: string): string | Omit<LineFault, 'line'> {
     if (error instanceof TypeError) return { problem: 'is not UTF-8 text', todo: 'Save it as UTF-8.' };
     return {
       problem: `cannot be read${error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''}`,
-      todo: 'Check the path, which is taken from the folder of the configuration, and its permissions.',
+      todo: 'Check the path, which is relative to the folder of the configuration, and its permissions.',
     };
   }
 }

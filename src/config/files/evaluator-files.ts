@@ -1,4 +1,4 @@
-/** The evaluator that a module exports, or everything that is wrong with it. */
+/** Loads evaluators from files: `use: ./my-evaluator.ts`, relative to the configuration. The loader imports them before the check. */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
@@ -21,7 +21,7 @@ type ModuleEvaluator =
 type ModuleExports = { readonly [name: string]: unknown };
 
 const idLengthMax = 100;
-/** Enough to see the kind of thing that was found. */
+/** In one message. */
 const namesMax = 10;
 const needs: { readonly [need in Need]: true } = {
   tool_calls: true,
@@ -43,7 +43,7 @@ const needs: { readonly [need in Need]: true } = {
   tasks: true,
 };
 
-/** `table` holds the evaluators that it must not be confused with. An error that its members throw when they are read is a fault of the module. */
+/** The evaluator of a module, or all its faults. `table`: other evaluators, whose ids are taken. An error of a getter is a fault of the module. */
 function moduleEvaluator(exports: ModuleExports, table: readonly AnyEvaluator[]): ModuleEvaluator {
   try {
     const named = Object.entries(exports).filter(([name, value]) => name !== 'default' && resemblesEvaluator(value));
@@ -62,9 +62,9 @@ function moduleEvaluator(exports: ModuleExports, table: readonly AnyEvaluator[])
     const all = problems.length > 0 ? problems : schemaProblems(candidate, table);
     return all.length === 0
       ? { kind: 'found', evaluator: candidate as unknown as AnyEvaluator }
-      : faulty(`exports ${only[0]}, which is no evaluator: ${all.join('; ')}`, contractTodo);
+      : faulty(`exports ${only[0]}, which is not an evaluator: ${all.join('; ')}`, contractTodo);
   } catch (error) {
-    return faulty(`exports something that cannot be looked at: ${error instanceof Error ? error.name : 'an error'}`, contractTodo);
+    return faulty(`exports something unreadable: ${error instanceof Error ? error.name : 'an error'}`, contractTodo);
   }
 }
 
@@ -153,12 +153,12 @@ function kindOfFunction(value: unknown): string | undefined {
   return typeof value === 'function' ? Object.prototype.toString.call(value).slice('[object '.length, -1) : undefined;
 }
 
-/** One module may be reached by two paths. */
+/** Two paths may lead to one module. */
 function others(table: readonly AnyEvaluator[], candidate: unknown): readonly AnyEvaluator[] {
   return table.filter((member) => member !== candidate);
 }
 
-/** They become parts of the configuration's own schema, so that is where they must compile. */
+/** The schemas of the evaluator must compile as parts of the configuration schema. */
 function schemaProblems(candidate: ModuleExports, table: readonly AnyEvaluator[]): readonly string[] {
   const { optionsSchema, expectationSchema } = candidate;
   if (JSON.stringify([optionsSchema, expectationSchema]).includes('"$id"')) return ['its schemas must not carry $id'];
@@ -166,7 +166,7 @@ function schemaProblems(candidate: ModuleExports, table: readonly AnyEvaluator[]
   return problem === undefined ? [] : [`its schemas do not compile: ${problem.slice(0, 200)}`];
 }
 
-/** Whether it is the same after it was written and read: no functions, dates, cycles. */
+/** `true` for values that survive a JSON round trip: no functions, dates, cycles. */
 function isJson(value: unknown): boolean {
   try {
     const text = JSON.stringify(value);
@@ -186,9 +186,6 @@ function sameShape(read: unknown, given: unknown): boolean {
   );
 }
 
-// Evaluators' modules as a process loads them. Node keeps every module that it has loaded for good, under its URL: a file is loaded anew,
-// under another URL, when it says something else than before, and as often as the bound allows.
-
 interface LoadedModule {
   readonly exports: ModuleExports;
   /** Fingerprint of the file's content. */
@@ -200,7 +197,7 @@ export interface EvaluatorModules {
   load(path: string): Promise<LoadedModule>;
 }
 
-/** Modules that may be loaded. One of five kilobytes takes nine, for good. */
+/** A module of 5 kB takes 9 kB of memory for the life of the process. */
 const versionsMaxDefault = 500;
 
 export class TooManyVersions extends Error {
@@ -210,8 +207,9 @@ export class TooManyVersions extends Error {
   }
 }
 
+/** Node keeps every module under its URL for good: a changed file is loaded under another URL, within the bound. */
 export function evaluatorModules({ versionsMax = versionsMaxDefault }: { readonly versionsMax?: number } = {}): EvaluatorModules {
-  /** By path and print. */
+  /** By path and fingerprint. */
   const known = new Map<string, LoadedModule>();
   const loads = new Map<string, number>();
   let versions = 0;
@@ -222,10 +220,10 @@ export function evaluatorModules({ versionsMax = versionsMaxDefault }: { readonl
     const nth = (loads.get(path) ?? 0) + 1;
     loads.set(path, nth);
     const url = pathToFileURL(path);
-    // The first one keeps its plain name, as in a process that reads its configuration once.
+    // The first load keeps the plain URL.
     if (nth > 1) url.searchParams.set('version', String(nth));
     const exports = (await import(url.href)) as ModuleExports;
-    // Written meanwhile: Node may have read either. The next check of the file reads its new content.
+    // The file changed meanwhile: Node may have read either version. The next check reads the new one.
     if ((await printOf(path)) !== print) return { exports, print: `${print} or later` };
     const module = { exports, print };
     known.set(`${path} ${print}`, module);
@@ -247,9 +245,7 @@ async function printOf(path: string): Promise<string> {
     .digest('base64');
 }
 
-// Evaluators from files: `use: ./my-evaluator.ts`, with the path relative to the configuration. They are imported before it is checked.
-
-/** What each file gave, by its path as it is written in the configuration. */
+/** By the path in the configuration. */
 export type EvaluatorFiles = ReadonlyMap<string, FileEvaluator>;
 
 /** `print`: fingerprint of the file's content. */
@@ -260,16 +256,16 @@ interface EvaluatorFilesOptions {
   readonly file: string;
   readonly document: ConfigDocument;
   readonly evaluators: readonly AnyEvaluator[];
-  /** How long a module may take; it may wait for something at its top. */
+  /** Longest time of an import: a module may wait at its top level. */
   readonly importMs?: number;
-  /** Where a configuration is read more than once: what has been loaded so far. */
+  /** Loaded modules, for a configuration that is read more than once. */
   readonly modules?: EvaluatorModules;
 }
 
 export const evaluatorFilesMax = 100;
 const importMsDefault = 10_000;
 const endings: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
-/** A message is quoted only where it speaks of the code: what a module throws itself may hold anything. */
+/** Only messages about code are quoted: an error of the module may contain anything. */
 const messageLengthMax = 200;
 
 export async function evaluatorFiles({
@@ -282,29 +278,29 @@ export async function evaluatorFiles({
   const found = new Map<string, FileEvaluator>();
   const known: AnyEvaluator[] = [...evaluators];
   const written = document.broken ? [] : evaluatorPaths(document.value);
-  // One after another: the second of two with one id is at fault.
+  // In order: the second evaluator with an id is at fault.
   for (const [nth, use] of written.entries()) {
     const read: FileEvaluator =
       nth < evaluatorFilesMax
         ? await fileEvaluator(resolve(dirname(file), use), { known, importMs, modules })
-        : { kind: 'faulty', problem: `is one file too many: there may be ${evaluatorFilesMax}`, todo: 'Leave some out.' };
+        : { kind: 'faulty', problem: `exceeds the limit of ${evaluatorFilesMax} files`, todo: 'Leave some out.' };
     if (read.kind === 'found') known.push(read.evaluator);
     found.set(use, read);
   }
   return found;
 }
 
-/** As they are written, each once. */
+/** The paths in the configuration, each once. */
 export function evaluatorPaths(value: JsonValue): readonly string[] {
   return [...new Set(usesOf(value).map(({ use }) => use))];
 }
 
-/** The files' evaluators behind those of the table. */
+/** Built-in evaluators, then those of files. */
 export function allEvaluators(evaluators: readonly AnyEvaluator[], files: EvaluatorFiles): readonly AnyEvaluator[] {
   return [...new Set([...evaluators, ...[...files.values()].flatMap((read) => (read.kind === 'found' ? [read.evaluator] : []))])];
 }
 
-/** The value of a configuration, every usable file replaced by the id of its evaluator, and what is wrong with the others. */
+/** Replaces each valid file by the id of its evaluator, and reports the others. */
 export function withEvaluatorIds(
   value: JsonValue,
   files: EvaluatorFiles,
@@ -317,7 +313,7 @@ export function withEvaluatorIds(
   return { value: withUses(value, ids), findings };
 }
 
-/** The way back, for `config print`. */
+/** Restores the paths for `config print`. */
 export function withEvaluatorPaths(value: JsonObject, files: EvaluatorFiles): JsonValue {
   return withUses(value, new Map([...files].flatMap(([use, read]) => (read.kind === 'found' ? [[read.evaluator.id, use] as const] : []))));
 }
@@ -347,11 +343,11 @@ async function fileEvaluator(
   if (!endings.includes(extname(path)))
     return {
       kind: 'faulty',
-      problem: 'is no file that can be loaded',
-      todo: `Write an evaluator as a module that ends in ${endings.join(', ')}.`,
+      problem: 'is not a module',
+      todo: `Name a module that ends in ${endings.join(', ')}.`,
     };
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
-    return { kind: 'faulty', problem: 'is not there', todo: 'The path counts from the folder of the configuration.' };
+    return { kind: 'faulty', problem: 'does not exist', todo: 'The path is relative to the folder of the configuration.' };
   const settled = new AbortController();
   const late = sleepFor(importMs, 'late' as const, { signal: settled.signal }).catch(() => 'late' as const);
   try {
@@ -360,20 +356,20 @@ async function fileEvaluator(
       return {
         kind: 'faulty',
         problem: `did not finish loading within ${importMs / 1_000} s`,
-        todo: 'Let it wait for nothing at its top.',
+        todo: 'Do not wait at the top level of the module.',
       };
     return { ...moduleEvaluator(module.exports, known), print: module.print };
   } catch (error) {
     if (error instanceof TooManyVersions)
       return {
         kind: 'faulty',
-        problem: 'was not loaded, because modules have been loaded too often: Node keeps each version',
+        problem: 'was not loaded, because Node has loaded too many versions of modules',
         todo: 'Restart the service.',
       };
     return {
       kind: 'faulty',
       problem: `cannot be loaded: ${reasonOf(error)}`,
-      todo: 'Run it with Node by itself to see where. Types are stripped, not compiled: no enums, and imports name the file with its ending.',
+      todo: 'Run it with Node to see the place. Node strips types: use no enums, and import files with their extension.',
     };
   } finally {
     settled.abort();
@@ -381,7 +377,7 @@ async function fileEvaluator(
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'it threw something that is no error';
+  if (!(error instanceof Error)) return 'it threw a value that is not an error';
   const speaksOfCode = error instanceof SyntaxError || ('code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_'));
   return speaksOfCode ? `${error.name}: ${(error.message.split('\n')[0] ?? '').slice(0, messageLengthMax)}` : error.name;
 }

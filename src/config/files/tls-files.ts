@@ -1,4 +1,4 @@
-/** Files with certificates and keys in PEM, checked before anybody connects. */
+/** Reads certificates and keys in PEM, and checks them before the first connection. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
@@ -13,7 +13,7 @@ import type { ClientTls } from '../../model/client-tls.ts';
 import { isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
 import { type Tls, tlsOptions } from '../../receivers/tls.ts';
 
-/** What is wrong, behind the name of the file, and what to do. */
+/** The fault of a file and the remedy. */
 interface PemFault {
   readonly problem: string;
   readonly todo: string;
@@ -29,26 +29,26 @@ function pemText(path: string): string | PemFault {
   }
 }
 
-/** A certificate of one's own, and what leads to its authority. */
+/** Checks a certificate with its chain. */
 function chainFault(text: string, nowMs: number): PemFault | undefined {
   const read = certificates(text);
   return 'problem' in read ? read : timeFault(read.certificates, nowMs);
 }
 
-/** Who signs those of clients. */
+/** Checks the authorities of client certificates. */
 function authoritiesFault(text: string, nowMs: number): PemFault | undefined {
   const read = certificates(text);
   if ('problem' in read) return read;
   const other = read.certificates.findIndex(({ ca }) => !ca);
   if (other >= 0)
     return {
-      problem: `holds as certificate ${other + 1} one that may sign no others`,
-      todo: 'Name the certificate of the authority that signs those of the clients, not theirs.',
+      problem: `has a certificate that may not sign others (number ${other + 1})`,
+      todo: 'Name the certificate of the authority that signs client certificates.',
     };
   return timeFault(read.certificates, nowMs);
 }
 
-/** Whom we trust: one that signed itself will do, and in a list of many some may have expired. */
+/** Checks trusted certificates: self-signed ones are allowed, and some may have expired. */
 function trustFault(text: string, nowMs: number): PemFault | undefined {
   const read = certificates(text);
   if ('problem' in read) return read;
@@ -60,17 +60,17 @@ function keyFault(text: string): PemFault | undefined {
   if (/-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(text))
     return {
       problem: 'is locked with a passphrase',
-      todo: 'Write the key without one (openssl pkey -in KEY -out OTHER), readable by the service alone.',
+      todo: 'Write the key without one (openssl pkey -in KEY -out OTHER), readable only by the service.',
     };
   if (!/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/.test(text))
-    return { problem: 'holds no private key in PEM', todo: 'Name the file that begins with -----BEGIN PRIVATE KEY-----.' };
+    return { problem: 'has no private key in PEM', todo: 'Name the file that begins with -----BEGIN PRIVATE KEY-----.' };
   try {
     createPrivateKey(text);
     return undefined;
   } catch {
     return {
-      problem: 'holds a private key that cannot be read',
-      todo: 'Copy the file again, whole; openssl pkey -in KEY -noout tells whether it can be read.',
+      problem: 'has an unreadable private key',
+      todo: 'Copy the whole file again, and check it with openssl pkey -in KEY -noout.',
     };
   }
 }
@@ -80,15 +80,15 @@ const end = '-----END CERTIFICATE-----';
 
 function certificates(text: string): { readonly certificates: readonly X509Certificate[] } | PemFault {
   const blocks = text.split(begin).slice(1);
-  if (blocks.length === 0) return { problem: 'holds no certificate in PEM', todo: `Name a file that begins with ${begin}.` };
+  if (blocks.length === 0) return { problem: 'has no certificate in PEM', todo: `Name a file that begins with ${begin}.` };
   const read: X509Certificate[] = [];
   try {
     for (const block of blocks) read.push(new X509Certificate(`${begin}${block.split(end, 1)[0] ?? ''}${end}`));
     return { certificates: read };
   } catch {
     return {
-      problem: `holds a certificate that cannot be read, number ${read.length + 1}`,
-      todo: 'Copy the file again, whole; openssl x509 -in FILE -noout tells whether it can be read.',
+      problem: `has an unreadable certificate (number ${read.length + 1})`,
+      todo: 'Copy the whole file again, and check it with openssl x509 -in FILE -noout.',
     };
   }
 }
@@ -96,11 +96,11 @@ function certificates(text: string): { readonly certificates: readonly X509Certi
 function timeFault(read: readonly X509Certificate[], nowMs: number): PemFault | undefined {
   for (const [index, { validFrom, validTo }] of read.entries()) {
     if (Date.parse(validTo) < nowMs)
-      return { problem: `holds as certificate ${index + 1} one that expired on ${day(validTo)}`, todo: 'Renew it.' };
+      return { problem: `has a certificate that expired on ${day(validTo)} (number ${index + 1})`, todo: 'Renew it.' };
     if (Date.parse(validFrom) > nowMs)
       return {
-        problem: `holds as certificate ${index + 1} one that is not valid before ${day(validFrom)}`,
-        todo: 'Wait, or look whether the clock of this machine is right.',
+        problem: `has a certificate that is not valid before ${day(validFrom)} (number ${index + 1})`,
+        todo: 'Wait, or check the clock of this machine.',
       };
   }
   return undefined;
@@ -110,10 +110,10 @@ function day(written: string): string {
   return new Date(written).toISOString().slice(0, 10);
 }
 
-/** `key`: of the key's file; else it is about all of them. */
+/** `of`: the file of the key, or all files. */
 type PairFault = PemFault & { readonly of: 'key' | 'all' };
 
-/** Each can be read, but they must fit one another, and TLS must find them strong enough. `use`: what cannot be done with them. */
+/** Checks that certificate and key match, and that TLS accepts them. `use`: the participle in the message. */
 function pairFault(
   { cert, key }: { readonly cert?: string; readonly key?: string },
   options: SecureContextOptions,
@@ -122,8 +122,8 @@ function pairFault(
   if (cert !== undefined && key !== undefined && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
     return {
       of: 'key',
-      problem: 'does not fit the first certificate of cert_file',
-      todo: "Name the key that the certificate was made for; in cert_file the service's own certificate comes first.",
+      problem: 'does not match the first certificate of cert_file',
+      todo: "Name the key of the certificate; in cert_file the service's own certificate comes first.",
     };
   }
   try {
@@ -135,10 +135,8 @@ function pairFault(
   }
 }
 
-// Certificates and the key that `listen.tls` names, relative to the configuration's own folder: read, and checked before a client comes.
-
 export interface TlsFiles {
-  /** Undefined: not asked for, or something is wrong. */
+  /** `undefined` when the configuration names none, or with faults. */
   readonly tls: Tls | undefined;
   readonly findings: readonly Finding[];
 }
@@ -153,7 +151,7 @@ const faultOf: { readonly [key in Key]: (text: string, nowMs: number) => PemFaul
   client_ca_file: authoritiesFault,
 };
 
-/** `file` is the configuration's own path; the certificates must be valid at `nowMs`. */
+/** Reads the files of `listen.tls`. `file`: path of the configuration. The certificates must be valid at `nowMs`. */
 export function tlsFiles({
   file,
   document,
@@ -184,12 +182,12 @@ export function tlsFiles({
   };
 }
 
-/** As they are written. */
+/** The paths in the configuration. */
 export function tlsPaths(document: ConfigDocument): readonly string[] {
   return keys.flatMap((key) => namedBy(document, key) ?? []);
 }
 
-/** For a configuration without a file: each named file is a fault. */
+/** For a configuration that is not a file: each named file is a fault. */
 export function tlsUnread(document: ConfigDocument): TlsFiles {
   const name = namedBy(document, 'cert_file');
   return {
@@ -201,7 +199,7 @@ export function tlsUnread(document: ConfigDocument): TlsFiles {
   };
 }
 
-/** Anything else than a name is a fault of the schema. */
+/** The schema reports values that are not a name. */
 function namedBy(document: ConfigDocument, key: Key): string | undefined {
   const section: JsonObject =
     isJsonObject(document.value) && !document.broken ? objectAt(objectAt(asObject(document.value), 'listen'), 'tls') : {};
@@ -213,9 +211,7 @@ function listenFinding(key: Key, name: string, { problem, todo }: PemFault): Fin
   return finding(['listen', 'tls', key], 'value', `${JSON.stringify(name)} ${problem}`, todo);
 }
 
-// Certificates for connections that the service opens: files that `tls` of an entry names, relative to the configuration's own folder, read and checked before anybody is asked.
-
-/** Of an entry that may have certificates. */
+/** An entry with client certificates. */
 interface TlsPlace {
   readonly path: Path;
   readonly named: readonly NamedFile[];
@@ -223,21 +219,21 @@ interface TlsPlace {
 
 interface NamedFile {
   readonly key: TlsKey;
-  /** As it is written. */
+  /** The path in the configuration. */
   readonly name: string;
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
-  /** Undefined: it stands in the file. */
+  /** The environment variable that names it, if any. */
   readonly variable: string | undefined;
 }
 
 export interface ClientTlsFiles {
-  /** By the place of the entry, as `pathText` writes it. */
+  /** By the `pathText` of the entry. */
   readonly tls: ReadonlyMap<string, ClientTls>;
   readonly findings: readonly Finding[];
 }
 
-/** `variable`: how the variables of OTLP exporters end. */
+/** `variable`: suffix of the variables of OTLP exporters. */
 const tlsKeys = [
   { key: 'ca_file', as: 'ca', variable: 'CERTIFICATE', faultOf: trustFault },
   { key: 'cert_file', as: 'cert', variable: 'CLIENT_CERTIFICATE', faultOf: chainFault },
@@ -245,7 +241,7 @@ const tlsKeys = [
 ] as const;
 type TlsKey = (typeof tlsKeys)[number];
 
-/** Those that the entry itself names. `file` is the configuration's own path. */
+/** The files that the entry names. `file`: path of the configuration. */
 function namedByEntry(entry: JsonObject, file: string): readonly NamedFile[] {
   return tlsKeys.flatMap((key): readonly NamedFile[] => {
     const name = member(objectAt(entry, 'tls'), key.key);
@@ -253,7 +249,7 @@ function namedByEntry(entry: JsonObject, file: string): readonly NamedFile[] {
   });
 }
 
-/** The certificates must be valid at `nowMs`. */
+/** Reads the files of `tls` of entries. The certificates must be valid at `nowMs`. */
 export function clientTlsFiles(places: readonly TlsPlace[], nowMs: number): ClientTlsFiles {
   const tls = new Map<string, ClientTls>();
   const findings = places.flatMap(({ path, named }): readonly Finding[] => {
@@ -266,14 +262,9 @@ export function clientTlsFiles(places: readonly TlsPlace[], nowMs: number): Clie
     );
     if (lone !== undefined)
       return [
-        finding(
-          path,
-          'value',
-          `is given ${lone.variable ?? ''} alone`,
-          'Set the variables of a client certificate and of its key, or none.',
-        ),
+        finding(path, 'value', `has ${lone.variable ?? ''} only`, 'Set the variables of a client certificate and of its key, or none.'),
       ];
-    // Another check covers the keys of the file together.
+    // `clientTlsFindings` reports a certificate without its key.
     const unfit = (own.cert === undefined) === (own.key === undefined) ? pairFault(own, own, 'used') : undefined;
     if (unfit === undefined) tls.set(pathText(path), own);
     const of = named.find(({ key }) => unfit?.of === 'key' && key.as === 'key') ?? named[0];
@@ -282,7 +273,7 @@ export function clientTlsFiles(places: readonly TlsPlace[], nowMs: number): Clie
   return { tls, findings };
 }
 
-/** For a configuration without a file: each named file is a fault. */
+/** For a configuration that is not a file: each named file is a fault. */
 export function clientTlsUnread(places: readonly TlsPlace[]): ClientTlsFiles {
   const findings = places.flatMap(({ path, named }) =>
     named.map((one) => clientFinding(one, path, { problem: 'was not loaded', todo: 'Give the configuration as a file.' })),
@@ -290,7 +281,7 @@ export function clientTlsUnread(places: readonly TlsPlace[]): ClientTlsFiles {
   return { tls: new Map(), findings };
 }
 
-/** What must fit within an entry. `url`: of whom it asks, where that is known. */
+/** Checks `tls` of an entry against its `url`, if that is known. */
 export function clientTlsFindings(entry: JsonObject, path: Path, url: JsonValue | undefined): readonly Finding[] {
   const written = member(entry, 'tls');
   if (written === undefined || !isJsonObject(written)) return [];
@@ -299,7 +290,7 @@ export function clientTlsFindings(entry: JsonObject, path: Path, url: JsonValue 
   if (has('cert_file') !== has('key_file'))
     return [finding(at, 'value', `lacks ${has('cert_file') ? 'key_file' : 'cert_file'}`, 'A client certificate and its key go together.')];
   return typeof url === 'string' && url.toLowerCase().startsWith('http:')
-    ? [finding(at, 'key', 'means nothing for an endpoint that begins with http://', 'Write https://, or leave it out.')]
+    ? [finding(at, 'key', 'has no effect for an endpoint that begins with http://', 'Write https://, or leave it out.')]
     : [];
 }
 
@@ -312,10 +303,8 @@ function clientFinding({ key, name, variable }: NamedFile, place: Path, { proble
   const text = `${JSON.stringify(name)} ${problem}`;
   return variable === undefined
     ? finding([...place, 'tls', key.key], 'value', text, todo)
-    : finding(place, 'value', `is given ${variable}, and ${text}`, todo);
+    : finding(place, 'value', `has ${variable}, and ${text}`, todo);
 }
-
-// Which entries of the configuration may have certificates for the connections that they open: backends, judges and the endpoints of evaluators.
 
 interface Source {
   /** The configuration's own path. */
@@ -324,7 +313,7 @@ interface Source {
   readonly env: Environment;
 }
 
-/** Anything else than an entry is a fault of the schema. */
+/** Entries that may have client certificates: judges, evaluators and exporters. */
 export function tlsPlaces({ file, document: { broken, value }, env }: Source): readonly TlsPlace[] {
   if (broken) return [];
   const written = asObject(value);
@@ -343,12 +332,12 @@ export function tlsPlaces({ file, document: { broken, value }, env }: Source): r
 
 export const tlsPlaceFilesMax = (judgesMax + evaluatorEntriesMax + exportersMax) * tlsKeys.length;
 
-/** Absolute, each once. */
+/** Absolute paths, each once. */
 export function tlsPlacePaths(source: Source): readonly string[] {
   return [...new Set(tlsPlaces(source).flatMap(({ named }) => named.map(({ path }) => path)))];
 }
 
-/** For what goes over OTLP, without `tls`, those of the variables that every OTLP exporter knows, relative to the folder in which the service starts. */
+/** Without `tls`, an OTLP exporter uses the files of the OTLP variables, relative to the working directory. */
 function namedByExport(entry: JsonObject, file: string, env: Environment): readonly NamedFile[] {
   const signal = exportSignal(entry);
   if (member(entry, 'tls') !== undefined || signal === undefined) return namedByEntry(entry, file);
@@ -362,7 +351,7 @@ function namedByExport(entry: JsonObject, file: string, env: Environment): reado
   });
 }
 
-/** Those of the default, where none are written. */
+/** Without entries, the default entry. */
 function exportEntries(written: JsonObject): readonly JsonObject[] {
   return member(written, 'export') === undefined ? [{ to: 'metrics' }] : listAt(written, 'export').map(asObject);
 }

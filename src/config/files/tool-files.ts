@@ -1,4 +1,4 @@
-/** The text of a configuration file, within limits. */
+/** Reads configuration files within limits, and the tool definitions of the configuration. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { definitionsMax, readDefinitions } from '../../../collectors/parsing/definitions.ts';
@@ -7,10 +7,10 @@ import type { ConfigDocument } from '../document.ts';
 import type { ToolDefinition } from '../../model/agent-trace.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, parseJson } from '../../model/json.ts';
 
-/** A configuration is written by hand: more than this is some other file. */
+/** A larger file is not a configuration. */
 const fileBytesMax = 256 * 1024;
 
-/** Throws a ConfigError when the file cannot be read, is too large or is no text. */
+/** Throws a ConfigError when the file is unreadable, too large or not a text. */
 export function configFileText(file: string): string {
   const bytes = fileBytes(file);
   if (bytes.length > fileBytesMax) throw unusable(file, 'is too large for a configuration', `Keep it within ${fileBytesMax} bytes.`);
@@ -21,7 +21,7 @@ export function configFileText(file: string): string {
   }
 }
 
-/** At most one byte more than allowed: a device or pipe may have no end. */
+/** Reads at most one byte more than allowed: a device or a pipe may be endless. */
 function fileBytes(file: string): Uint8Array {
   try {
     const descriptor = openSync(file, 'r');
@@ -47,18 +47,16 @@ function unusable(file: string, problem: string, todo: string): ConfigError {
   return new ConfigError([{ file, line: 1, column: 1, key: '', problem, todo, source: '' }]);
 }
 
-// Tool definitions of the configuration: those that stand in it, and those of JSON files that it names, relative to its own folder.
-
 type ToolFile =
   | { readonly kind: 'read'; readonly definitions: readonly ToolDefinition[] }
   | { readonly kind: 'faulty'; readonly problem: string; readonly todo: string };
 
-/** What each file gave, by its path as it is written in the configuration. */
+/** By the path in the configuration. */
 export type ToolFiles = ReadonlyMap<string, ToolFile>;
 
 export const toolFilesMax = 100;
 
-/** `file` is the configuration's own path. */
+/** `file`: path of the configuration. */
 export function toolFiles(file: string, document: ConfigDocument): ToolFiles {
   const names = toolPaths(document);
   return new Map(
@@ -66,17 +64,17 @@ export function toolFiles(file: string, document: ConfigDocument): ToolFiles {
       name,
       nth < toolFilesMax
         ? readToolFile(resolve(dirname(file), name))
-        : { kind: 'faulty', problem: `is one file too many: there may be ${toolFilesMax}`, todo: 'Write more definitions into one file.' },
+        : { kind: 'faulty', problem: `exceeds the limit of ${toolFilesMax} files`, todo: 'Write more definitions into one file.' },
     ]),
   );
 }
 
-/** As they are written, each once. */
+/** The paths in the configuration, each once. */
 export function toolPaths(document: ConfigDocument): readonly string[] {
   return document.broken ? [] : [...new Set(entriesOf(document.value).flatMap(fileOf))];
 }
 
-/** Files that cannot be used, and tools that are defined twice. */
+/** Faulty files, and tools with two definitions. */
 export function toolFindings(value: JsonValue, files: ToolFiles): readonly Finding[] {
   const seen = new Set<string>();
   return entriesOf(value).flatMap((entry, at): readonly Finding[] => {
@@ -125,19 +123,19 @@ function written(entry: JsonObject): readonly ToolDefinition[] {
   ];
 }
 
-const formTodo = 'Write a JSON list of definitions: { "name", "description", "input_schema" }, or as they are sent to the model.';
+const formTodo = 'Write a JSON list of definitions: { "name", "description", "input_schema" }, or in the form for the model.';
 
 function readToolFile(path: string): ToolFile {
   try {
     const value = parseJson(configFileText(path).replace(/^\uFEFF/, ''));
     if (value === undefined) return { kind: 'faulty', problem: 'is not JSON', todo: formTodo };
-    if (!isJsonArray(value)) return { kind: 'faulty', problem: 'holds no list', todo: formTodo };
+    if (!isJsonArray(value)) return { kind: 'faulty', problem: 'is not a list', todo: formTodo };
     if (value.length > definitionsMax)
-      return { kind: 'faulty', problem: `holds more than ${definitionsMax} definitions`, todo: 'Leave some out.' };
+      return { kind: 'faulty', problem: `has more than ${definitionsMax} definitions`, todo: 'Leave some out.' };
     const wrong = value.findIndex((item) => !isJsonObject(item) || readDefinitions([item]).length === 0);
     return wrong < 0
       ? { kind: 'read', definitions: readDefinitions(value) }
-      : { kind: 'faulty', problem: `holds something else than a definition as item ${wrong + 1}`, todo: formTodo };
+      : { kind: 'faulty', problem: `has an item that is not a definition (number ${wrong + 1})`, todo: formTodo };
   } catch (error) {
     const fault = error instanceof ConfigError ? error.faults[0] : undefined;
     if (fault === undefined) throw error;

@@ -1,7 +1,6 @@
 /**
- * The configuration as a file that is read more than once, with the files that it names. Whether any of them has changed is told by what the
- * file system says of them, links followed: it does not matter whether an editor writes into a file, puts another one in its place, or a link
- * on the way is turned to another folder.
+ * A configuration file that is read more than once, with the files that it names. A change of a file's status counts as a change of the file,
+ * with links followed: an editor may write into a file, replace it, or redirect a link.
  */
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -18,7 +17,7 @@ export interface WatchedFile {
   readonly file: string;
   /** Rejects with a ConfigError with all faults. */
   read(): Promise<LoadedConfig>;
-  /** How the files stand, when they stand differently than at the last `read`; undefined: as then. */
+  /** The state of the files when it differs from the last `read`, otherwise `undefined`. */
   change(): Promise<string | undefined>;
 }
 
@@ -34,27 +33,24 @@ export function watchedFile({
   readonly flags?: ConfigFlags;
 }): WatchedFile {
   const modules = evaluatorModules();
-  let seen: { readonly files: readonly string[]; readonly stand: string } = { files: [file], stand: '' };
+  let seen: { readonly files: readonly string[]; readonly state: string } = { files: [file], state: '' };
   return {
     file,
     async read() {
-      // Before they are read: what is written from here on is a change.
+      // Before the read, so that a later write counts as a change.
       const files = namedFiles(file, env);
-      seen = { files, stand: await standOf(files) };
+      seen = { files, state: await stateOf(files) };
       return await readConfig({ file, env, evaluators, flags, modules });
     },
     async change() {
-      const { files, stand } = seen;
-      const now = await standOf(files);
-      return now === stand ? undefined : now;
+      const { files, state } = seen;
+      const now = await stateOf(files);
+      return now === state ? undefined : now;
     },
   };
 }
 
-/**
- * The file, and those that it names; a file that cannot be read names none. Of each kind there are as many as the sections allow: a configuration
- * that names more is refused, and nothing but another text of its own mends that.
- */
+/** The file, and those that it names within the limits of the sections. The loader refuses a configuration that names more. */
 function namedFiles(file: string, env: Environment): readonly string[] {
   const document = documentOf(file, env);
   if (document === undefined || document.broken) return [file];
@@ -76,18 +72,18 @@ function documentOf(file: string, env: Environment): ReturnType<typeof parseConf
   }
 }
 
-/** Checks of files that run at the same time. */
+/** Concurrent checks of files. */
 const readsAtOnce = 32;
 
-async function standOf(files: readonly string[]): Promise<string> {
-  const stands: string[] = [];
-  // One after another would take long where there are many, and all at once would keep what the journal writes waiting.
+async function stateOf(files: readonly string[]): Promise<string> {
+  const states: string[] = [];
+  // In groups: one by one would take long, and all at once would delay the writes of the journal.
   for (let from = 0; from < files.length; from += readsAtOnce)
-    stands.push(...(await Promise.all(files.slice(from, from + readsAtOnce).map(standOfOne))));
-  return stands.join('\n');
+    states.push(...(await Promise.all(files.slice(from, from + readsAtOnce).map(stateOfOne))));
+  return states.join('\n');
 }
 
-async function standOfOne(file: string): Promise<string> {
+async function stateOfOne(file: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
     return [dev, ino, size, mtimeNs, ctimeNs].join(' ');

@@ -1,4 +1,4 @@
-/** `evaluators`: the entries' own keys, and for each evaluator what it takes under `options` and `expect`, from its own data. */
+/** `evaluators`: the keys of an entry, and the `options` and `expect` of each evaluator from its own schemas. */
 import { turnGroupings } from '../../../evaluators/evidence/conversation.ts';
 import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { JsonValue } from '../../model/json.ts';
@@ -8,7 +8,7 @@ import { budgetSchema, clientTlsSchema, type Section, integer, duration } from '
 
 const text = { type: 'string', maxLength: 10_000 } as const;
 
-/** What a text of the run must be like; several conditions in one must all hold. */
+/** A condition on a text of the run; several conditions in one must all hold. */
 const textCondition = {
   'x-as': 'condition',
   type: ['string', 'array', 'object'],
@@ -21,7 +21,7 @@ const textCondition = {
   properties: {
     equals: { ...text, description: 'The whole text.' },
     in: { type: 'array', minItems: 1, maxItems: 1000, items: text, description: 'One of these texts.' },
-    contains: { ...text, description: 'A part of it.' },
+    contains: { ...text, description: 'A part of the text.' },
     matches: { ...text, maxLength: 1000, 'x-pattern': true, description: 'A regular expression, searched anywhere.' },
     not: { ...text, description: 'Any other text.' },
   },
@@ -38,12 +38,12 @@ const when = {
     service: { ...textCondition, description: 'Name of the service (`service.name`).' },
     version: { ...textCondition, description: 'Version of the service (`service.version`).' },
     model: { ...textCondition, description: 'Model of the agent.' },
-    input: { ...textCondition, description: 'What the agent was asked.' },
-    final_response: { ...textCondition, description: 'What the agent answered.' },
+    input: { ...textCondition, description: 'Input of the agent.' },
+    final_response: { ...textCondition, description: 'Final response of the agent.' },
     status: { ...textCondition, description: '`ok` or `error`.' },
     completeness: { ...textCondition, description: '`complete`, `partial`, `abandoned` or `evicted`.' },
     tenant: { ...textCondition, description: 'Name of the token that the spans came with.' },
-    tool: { ...textCondition, description: 'Name of a tool that was called, any of them.' },
+    tool: { ...textCondition, description: 'Name of any called tool.' },
     attributes: {
       type: 'object',
       minProperties: 1,
@@ -54,7 +54,7 @@ const when = {
   },
 } as const;
 
-/** Of entries that name no rate: a judge costs money at every question, an endpoint is the user's own. */
+/** A judge costs money at every question, an endpoint is the user's own. */
 export const sampleRateDefaults: { readonly [kind in EvaluatorKind]: number } = { rule: 1, judge: 0.05, http: 1 };
 
 const sample = {
@@ -62,8 +62,7 @@ const sample = {
   minimum: 0,
   maximum: 1,
   'x-unit': 'share',
-  description:
-    'Share of the received runs that a judge or an endpoint is asked about: `0.05`, or a mapping with the keys below. Rules score every run.',
+  description: 'Share of the received runs for a judge or an endpoint: `0.05`, or a mapping with the keys below. Rules score every run.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -78,14 +77,14 @@ const sample = {
       type: 'array',
       default: [],
       maxItems: 100,
-      description: 'Rates for runs on which another evaluator has found something; the highest that applies counts.',
+      description: 'Rates for runs with findings of other evaluators; the highest that applies counts.',
       items: {
         type: 'object',
         additionalProperties: false,
         required: ['when', 'to'],
         properties: {
           when: { type: 'string', maxLength: 200, description: 'Name of a rule evaluator, a comparison and a score: `tool_error < 1`.' },
-          to: { type: 'number', minimum: 0, maximum: 1, 'x-unit': 'share', description: 'The rate then.' },
+          to: { type: 'number', minimum: 0, maximum: 1, 'x-unit': 'share', description: 'The rate of such runs.' },
         },
       },
     },
@@ -94,7 +93,7 @@ const sample = {
 
 const judgeName = { type: 'string', maxLength: 100 } as const;
 
-/** Who is asked, and how often. */
+/** The judges of an entry and their votes. */
 export const whoIsAskedSchema = {
   judge: { ...judgeName, description: 'Name under `judges`. For judge evaluators, and for rules that can ask a judge.' },
   judges: {
@@ -102,18 +101,18 @@ export const whoIsAskedSchema = {
     minItems: 1,
     maxItems: panelJudgesMax,
     items: judgeName,
-    description: 'Names of several, instead of `judge`: each has a vote.',
+    description: 'Names of several judges instead of `judge`: each has a vote.',
   },
   votes: integer(
     undefined,
     1,
     votesMax,
     'votes',
-    `How often each judge is asked, once when left out. At most ${slotsMax} votes of all judges together.`,
+    `Votes of each judge, 1 when left out. At most ${slotsMax} votes of all judges together.`,
   ),
   escalate: {
     type: 'object',
-    description: 'Whom to ask when the votes are not sure: its verdict counts instead of theirs.',
+    description: 'The judge to ask when the votes are not sure: its verdict replaces theirs.',
     additionalProperties: false,
     required: ['to'],
     properties: {
@@ -123,18 +122,16 @@ export const whoIsAskedSchema = {
         minimum: 0,
         maximum: 1,
         'x-unit': 'share',
-        description:
-          'A confidence below which it is asked; the judges are then asked for their confidence too. Left out: confidence does not matter.',
+        description: 'Escalates below this confidence; the judges then also give their confidence. Left out: confidence does not matter.',
       },
-      on_disagreement: { type: 'boolean', default: true, description: 'Whether it is asked when votes differ.' },
+      on_disagreement: { type: 'boolean', default: true, description: 'Escalates when votes differ.' },
     },
   },
 } as const;
 
 const drift = {
   type: 'object',
-  description:
-    'A fixed set of runs that the judge is asked about again and again, to see whether it still says the same. For evaluators that ask a judge.',
+  description: 'Measures the drift of the judge on a fixed set of runs at an interval. For evaluators with a judge.',
   additionalProperties: false,
   required: ['dataset'],
   properties: {
@@ -145,26 +142,26 @@ const drift = {
       description:
         'File with one run a line, as `tracejury judge check` reads them, from the folder of the configuration; at most 500 runs.',
     },
-    every: duration('1d', '10m', '90d', 'From the beginning of one look to that of the next.'),
+    every: duration('1d', '10m', '90d', 'From the start of one measurement to that of the next.'),
     looks: integer(
       undefined,
       1,
       10_000,
       'looks',
-      'How many are planned; each gets an equal part of the 5 % of false alarms, and after the last one a new baseline begins. Left out: the parts shrink from look to look, and the baseline stays.',
+      'Number of planned measurements. Each gets an equal part of the 5 % of false alarms, and a new baseline begins after the last one. Left out: the parts shrink, and the baseline stays.',
     ),
     baseline: {
       type: 'string',
       maxLength: 100,
       default: '',
-      description: 'A word of yours, such as a date; another one begins a new baseline.',
+      description: 'Any text, such as a date; another text begins a new baseline.',
     },
   },
 } as const;
 
 export const evaluatorEntriesMax = 500;
 
-/** The entry that stands for every evaluator that is on without a list. */
+/** The entry for all evaluators that are on by default. */
 export const defaultsEntry = 'defaults';
 
 export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
@@ -190,17 +187,16 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
             maxLength: 1000,
             anyOf: [{ enum: ids }, { pattern: '^\\.{0,2}/' }],
             description:
-              'Which evaluator: see `tracejury evaluators`; or the path of a file that exports one, from the folder of the configuration: `./my-evaluator.ts`.',
+              'Name of the evaluator (`tracejury evaluators` lists them), or the path of a file that exports one, relative to the configuration: `./my-evaluator.ts`.',
           },
           name: {
             type: 'string',
             pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$',
             'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.',
-            description:
-              'Name that its scores carry; the name of the evaluator when left out, which `use: http` does not allow. No two entries may share one.',
+            description: 'Unique name in its scores; the name of the evaluator when left out. `use: http` needs a name.',
           },
           when,
-          expect: { type: 'object', description: 'What is expected of the run. The keys are those of the evaluator.' },
+          expect: { type: 'object', description: 'Expectations of the run. The keys are those of the evaluator.' },
           options: { type: 'object', default: {}, description: 'Options. The keys are those of the evaluator.' },
           threshold: {
             type: ['number', 'null'],
@@ -208,23 +204,23 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
             maximum: 1,
             'x-unit': 'score',
             description:
-              'Scores from here on pass; `null` is a raw metric that neither passes nor fails. Left out: the threshold of the evaluator.',
+              'Least score that passes; `null` makes a raw metric that neither passes nor fails. Left out: the threshold of the evaluator.',
           },
           turns: {
             enum: [...turnGroupings],
             description:
-              'Of a rule: the run is scored turn by turn, and its worst turn counts. A turn is all that follows a message of the user, or one message of the assistant. `expect.by_turn` lists what is expected of each.',
+              'For rules: scores each turn, and the worst turn counts. A turn is everything after a message of the user, or one message of the assistant. `expect.by_turn` lists the expectations of each turn.',
           },
           on_empty: {
             enum: ['skip', 'original'],
-            description: 'A run without tool calls is skipped, or scored as the systems that the rule comes from score it.',
+            description: 'Skips a run without tool calls, or scores it as the original system of the rule does.',
           },
-          include_explanation: { type: 'boolean', default: true, description: 'False leaves explanations out of what is sent.' },
+          include_explanation: { type: 'boolean', default: true, description: 'False omits explanations from exports.' },
           ...whoIsAskedSchema,
           sample,
           drift,
           tls: clientTlsSchema('Certificates for the connection to the endpoint of `use: http` over HTTPS.'),
-          budget: budgetSchema('What the evaluator may ask of its judge, beside the budget of that one.'),
+          budget: budgetSchema('Budget of the evaluator, beside that of its judge.'),
         },
         allOf: members.map(ofMember),
       },
@@ -241,12 +237,12 @@ function ofMember(member: AnyEvaluator): JsonSchema {
   // Only the name distinguishes endpoints.
   const named =
     member.kind === 'http'
-      ? { required: ['name'], properties: { ...properties, name: { description: 'Name that its scores carry.' } } }
+      ? { required: ['name'], properties: { ...properties, name: { description: 'Name in its scores.' } } }
       : { properties };
   return { if: { type: 'object', required: ['use'], properties: { use: { const: member.id } } }, then: named };
 }
 
-/** An id of its own keeps `#/…` references of the member's schema within that schema. */
+/** An own id keeps `#/…` references within the schema of the member. */
 function own(member: AnyEvaluator, part: string, schema: JsonSchema): JsonSchema {
   return JSON.stringify(schema).includes('"$ref"') ? { $id: `tracejury:evaluators/${member.id}/${part}`, ...schema } : schema;
 }

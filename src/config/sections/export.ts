@@ -6,7 +6,7 @@ import { otlpProtocols } from '../../exporters/settings.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { clientTlsSchema, type Section, integer, duration, settings } from './section.ts';
 
-/** Of `forward` alone, so that they are in no other entry. */
+/** Of `forward` only, so no other entry has them. */
 export const forwardDefaults = { hold: '10s', compression: 'none' } as const;
 export const pushDefaults = { interval: '60s', temporality: 'cumulative' } as const;
 export const webhookDefaults = { verdicts: ['fail'], per_minute: 10 } as const;
@@ -33,16 +33,16 @@ const plainText = (description: string) =>
   }) as const;
 
 const keys: { readonly [name in ScoreApiKeyName]: JsonObject } = {
-  api_key: secretText(`Key of a backend with scores of its own.${variablesOf('api_key')}`),
+  api_key: secretText(`Key of a backend with a score API.${variablesOf('api_key')}`),
   public_key: plainText(`The public half of the key.${variablesOf('public_key')}`),
-  user: plainText(`User to whom the key belongs; it is then sent as a password.${variablesOf('user')}`),
-  project: plainText(`Project in which the traces are.${variablesOf('project')}`),
+  user: plainText(`User of the key, which is then sent as a password.${variablesOf('user')}`),
+  project: plainText(`Project of the traces.${variablesOf('project')}`),
   scores: {
     enum: ['all', 'numeric', 'boolean'],
     description:
-      'What a verdict becomes where a backend has several types of scores. `all` sends its number, whether it passes, and a label of its own. The others send one of the first two, and the number where nothing passes or fails. `all` when left out.',
+      'Score types of a verdict for a backend with several. `all` sends the number, the pass or fail, and an own label. `numeric` and `boolean` send one of the first two, and the number without a pass or fail. `all` when left out.',
   },
-  workspace: plainText(`Workspace in which the project is.${variablesOf('workspace')}`),
+  workspace: plainText(`Workspace of the project.${variablesOf('workspace')}`),
 };
 
 function variablesOf(name: ScoreApiKeyName): string {
@@ -54,12 +54,11 @@ function variablesOf(name: ScoreApiKeyName): string {
 
 export const exportersMax = 20;
 
-/** Where scores can go. The names of all exporters are known from the start, so that a configuration outlives a release. */
 export const exportSection: Section = {
   key: 'export',
   schema: {
     type: 'array',
-    description: 'Where scores are sent, each entry by itself. The metrics page is always there.',
+    description: 'Destinations of scores, each independent of the others. The metrics page always exists.',
     default: [{ to: 'metrics' }],
     maxItems: exportersMax,
     items: {
@@ -69,21 +68,21 @@ export const exportSection: Section = {
       properties: {
         to: {
           enum: ['span_events', 'metrics', 'log_events', 'forward', 'webhook', ...scoreApis.map(({ id }) => id)],
-          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records. \`webhook\` notifies a program or a channel. \`metrics\` is the metrics page of the console listener; where an endpoint is named, the same metrics go there over OTLP. \`forward\` sends the agents’ own spans on, with the verdicts on them (forward.md). ${scoreApis.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
+          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records. \`webhook\` notifies a program or a channel. \`metrics\` is the metrics page of the console listener; with an endpoint it also pushes metrics over OTLP. \`forward\` forwards the agents’ own spans with the verdicts (forward.md). ${scoreApis.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
         },
         name: {
           type: 'string',
           pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$',
           'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.',
           description:
-            'Name of the entry in metrics, in the API and in the rows of waiting scores. The value of `to` when left out. No two entries may share one. Under another name an entry begins anew.',
+            'Unique name of the entry in metrics, in the API and in the rows of waiting scores; the value of `to` when left out. With another name an entry starts without waiting scores.',
         },
         endpoint: {
           type: 'string',
           'x-url': true,
           'x-secret': 'url',
           description:
-            'Base URL of the backend. The path of the signal, for example `/v1/traces`, is added. `OTEL_EXPORTER_OTLP_ENDPOINT` when left out. Metrics are pushed only where this, or `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, names a backend. For a backend with a score API, the base URL of that API, or its usual variable when left out.',
+            'Base URL of the backend, without the path of the signal, for example `/v1/traces`; `OTEL_EXPORTER_OTLP_ENDPOINT` when left out. Pushed metrics need this key or `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`. For a backend with a score API, the base URL of that API, or its usual variable when left out.',
         },
         ...keys,
         headers: {
@@ -93,26 +92,26 @@ export const exportSection: Section = {
             'Headers of every request, for example the key of the backend. When left out, those of `OTEL_EXPORTER_OTLP_HEADERS`.',
         },
         give_up: settings(
-          'When the scores of a run that fail to be sent become a dead letter. One that the backend refuses for good is one at once.',
+          'Bounds after which unsent scores of a run become a dead letter. Scores that the backend refuses for good become one at once.',
           {
             attempts: integer(
               giveUpDefaults.attempts,
               1,
               100_000,
               'attempts',
-              'Failed attempts. Those that only see whether a backend that was down is there again do not count.',
+              'Failed attempts, without those that test whether a backend is up again.',
             ),
             age: duration(
               giveUpDefaults.age,
               '1m',
               '3650d',
-              'Age at a failed attempt. What waits for a backend that is down is not attempted, so it grows older than this.',
+              'Age at a failed attempt. While a backend is down there are no attempts, so waiting scores may grow older.',
             ),
             missing: duration(
               giveUpDefaults.missing,
               '1s',
               '30d',
-              'Age at a failed attempt, of scores whose span or trace the backend does not have. Holds for backends with scores of their own.',
+              'Age at a failed attempt of scores whose span or trace the backend lacks. Applies to backends with a score API.',
             ),
           },
         ),
@@ -120,35 +119,34 @@ export const exportSection: Section = {
           type: 'boolean',
           default: true,
           description:
-            'Calls to judges are sent as spans too, each verdict in a trace of its own, linked with the run; no text is in them. Only `span_events` does.',
+            'Sends judge calls as spans too, without texts: each verdict has its own trace with a link to the run. For `span_events` only.',
         },
         detail: {
           enum: [...spanDetails],
           description:
-            'What stands on an evaluation span. `lean`: each verdict as an event, and of tool calls those that fail or are evidence. `full`: every tool call too, and the verdicts once more as annotations of OpenInference, at about three times the bytes. Of `span_events` alone; `lean` when left out.',
+            'Content of an evaluation span. `lean`: each verdict as an event, and tool calls that fail or are evidence. `full`: also every other tool call, and the verdicts as OpenInference annotations, at about three times the bytes. For `span_events` only; `lean` when left out.',
         },
-        interval: duration(pushDefaults.interval, '1s', '1h', 'How often metrics are pushed. Of `metrics` alone.'),
+        interval: duration(pushDefaults.interval, '1s', '1h', 'Interval of pushes. For `metrics` only.'),
         temporality: {
           enum: ['cumulative', 'delta'],
           default: pushDefaults.temporality,
-          description:
-            '`cumulative` pushes what was counted since the start, `delta` since what the backend took last. Of `metrics` alone.',
+          description: '`cumulative` pushes counts since the start, `delta` counts since the last successful push. For `metrics` only.',
         },
         body: {
           enum: ['json', 'slack'],
           default: 'json',
           description:
-            '`json` for programs, `slack` for a channel: the text that incoming webhooks of Slack, Mattermost and Rocket.Chat take. Of `webhook` alone, as the five keys below.',
+            '`json` for programs, `slack` for incoming webhooks of Slack, Mattermost and Rocket.Chat. For `webhook` only, as the five keys below.',
         },
         secret: secretText('Signs every message: a text of at least 24 bytes, or `whsec_` and base64 (docs/explanation/exports.md).'),
-        only: settings('The verdicts that send a message. A run without them sends none.', {
+        only: settings('The verdicts that send a message; a run without them sends none.', {
           verdicts: {
             type: 'array',
             maxItems: 3,
             items: { enum: ['fail', 'pass', 'error'] },
             default: [...webhookDefaults.verdicts],
             description:
-              'Outcomes. `error` is an evaluation that failed itself. With `fail` or `error`, a run that is too large for a guard (permissions, injections) sends a message too.',
+              'Outcomes. `error` is a failed evaluation. With `fail` or `error`, a run that is too large for a guard (permissions, injections) sends a message too.',
           },
           labels: {
             type: 'array',
@@ -177,38 +175,38 @@ export const exportSection: Section = {
           1,
           600,
           'messages',
-          'Messages in a minute; up to three may go at once. Runs that are ready meanwhile go together in the next one, ten of them one by one and the others as a count.',
+          'Messages in a minute, with bursts of up to three. The next message contains all runs that are ready meanwhile: ten in detail, the others as a count.',
         ),
         private_addresses: {
           type: 'boolean',
           default: false,
           description:
-            'True: the endpoint may be on this machine or in a network of your own. Else such addresses are refused, also when a name turns out to lead there.',
+            'True allows an endpoint on this machine or in a private network. Otherwise the service refuses such addresses, also behind a name.',
         },
         link: {
           type: 'string',
           'x-url': true,
           maxLength: 2000,
-          description: 'Where a person sees the run; `{trace_id}` and `{span_id}` in it are replaced.',
+          description: 'URL of a page of the run, with `{trace_id}` and `{span_id}` as placeholders.',
         },
         protocol: {
           enum: [...otlpProtocols],
           default: 'http/protobuf',
           description:
-            'Encoding, and what carries it. With `grpc` only the host and the port of the endpoint count. Phoenix takes protobuf only over HTTP, and metrics are pushed as nothing else; `forward` sends no JSON.',
+            'Encoding and transport. `grpc` uses only the host and the port of the endpoint. Phoenix and pushed metrics need `http/protobuf`; `forward` sends no JSON.',
         },
         hold: duration(
           undefined,
           '0ms',
           '10m',
-          `How long spans wait for the verdicts of their run. Then they go on, and a span of ours follows with the verdicts. Of \`forward\` alone; ${forwardDefaults.hold} when left out.`,
+          `Longest wait of spans for the verdicts of their run; later verdicts follow on an evaluation span. For \`forward\` only; ${forwardDefaults.hold} when left out.`,
         ),
         compression: {
           enum: ['none', 'gzip'],
-          description: `What goes on is compressed, or not. Of \`forward\` alone; ${forwardDefaults.compression} when left out.`,
+          description: `Compression of requests. For \`forward\` only; ${forwardDefaults.compression} when left out.`,
         },
         tls: clientTlsSchema(
-          'Certificates for the connection to a backend over HTTPS, or gRPC over TLS. Of what goes over OTLP, those of `OTEL_EXPORTER_OTLP_CERTIFICATE`, `OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE` and `OTEL_EXPORTER_OTLP_CLIENT_KEY` when left out.',
+          'Certificates for the connection to a backend over HTTPS, or gRPC over TLS. OTLP exporters use `OTEL_EXPORTER_OTLP_CERTIFICATE`, `OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE` and `OTEL_EXPORTER_OTLP_CLIENT_KEY` when left out.',
         ),
       },
     },

@@ -9,7 +9,7 @@ const perMillion = (description: string) =>
 
 export const judgesMax = 100;
 
-/** Of a judge with a budget: what a call may cost must be known before it is asked. */
+/** For a judge with a budget: a reservation needs the most that a call may cost. */
 export const answerTokensDefault = 8_192;
 
 export const judges: Section = {
@@ -48,31 +48,26 @@ export const judges: Section = {
         concurrency: integer(8, 1, 1000, 'questions', 'Questions asked at the same time.'),
         tls: clientTlsSchema('Certificates for the connection to the endpoint over HTTPS.'),
         timeout: duration('60s', '100ms', '1h', 'Longest wait for one answer.'),
-        cache: duration(
-          '1d',
-          '0s',
-          '90d',
-          'How long an answer stands when the same question is asked about the same texts; `0s`: each time is asked anew.',
-        ),
+        cache: duration('1d', '0s', '90d', 'How long an answer to the same question about the same texts is reused; `0s` never reuses it.'),
         answer_tokens: integer(
           undefined,
           1,
           1_000_000,
           'tokens',
-          `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless a budget counts money or tokens: then ${answerTokensDefault}.`,
+          `Most tokens of one answer with its reasoning, sent as \`max_completion_tokens\`. Left out: no limit, or ${answerTokensDefault} with a budget in money or tokens.`,
         ),
         max_output_tokens: integer(
           undefined,
           1,
           1_000_000,
           'tokens',
-          'The same as `answer_tokens`, by the name that most clients have for it. One of the two.',
+          'The same as `answer_tokens`, under the usual name of other clients. Set only one of the two.',
         ),
         temperature: {
           type: 'number',
           minimum: 0,
           maximum: 2,
-          description: 'Sent with every question; not every model takes one. Left out: none is sent.',
+          description: 'Sent with every question; not every model accepts one. Left out: none is sent.',
         },
         reasoning_effort: {
           enum: reasoningEfforts,
@@ -82,40 +77,40 @@ export const judges: Section = {
           enum: ['auto', ...answerFormats],
           default: 'auto',
           description:
-            'How the endpoint is asked to keep to the schema of an answer. `auto`: the first of the others, in this order, that it does not refuse. A format that is named is the only one that is asked for.',
+            'How a request asks for an answer by its schema. `auto` uses the first of the other formats, in this order, that the endpoint accepts.',
         },
         headers: {
           ...httpHeadersSchema,
           default: {},
-          description: 'Headers of every request, for example what a gateway wants to know. Values are secret.',
+          description: 'Headers of every request, for example for a gateway. Values are secret.',
         },
         extra_body: {
           type: 'object',
           maxProperties: 50,
           default: {},
-          description: `Further members of the body of every question, for what only this endpoint knows. Not ${ownBodyMembers.map((name) => `\`${name}\``).join(', ')}: these are set by tracejury.`,
+          description: `Further members of the body of every question, for features of this endpoint. tracejury sets ${ownBodyMembers.map((name) => `\`${name}\``).join(', ')} itself.`,
         },
         requests_per_minute: integer(
           undefined,
           1,
           1_000_000,
           'requests',
-          'Most requests in any sixty seconds, of all processes over one store. `budget.requests_per_minute` is the same limit: the lower one holds.',
+          'Most requests in any sixty seconds, of all processes with one store. `budget.requests_per_minute` is the same limit: the lower one applies.',
         ),
         mode: {
           enum: ['direct', 'batch'],
           default: 'direct',
           description:
-            '`direct`: each question by itself, at once. `batch`: many together through the Batch API of the endpoint, which answers within hours and costs less. A question that the batch does not answer is asked directly. Vectors are always asked for directly.',
+            '`direct` asks each question at once. `batch` uses the Batch API of the endpoint, which answers within hours and costs less. The judge asks questions without an answer of the batch, and embeddings, directly.',
         },
-        batch: settings('How questions go together, with `mode: batch`.', {
+        batch: settings('Batches of questions, with `mode: batch`.', {
           poll: duration('30s', '1s', '1h', 'Time between two polls of the open batches.'),
-          gather: duration('1m', '1s', '6h', 'How long questions gather before a batch goes that is not full.'),
+          gather: duration('1m', '1s', '6h', 'Longest wait for more questions before a batch starts.'),
           within: duration(
             '24h',
             '1m',
             '7d',
-            'A batch that takes longer is cancelled, and what it has not answered is asked directly. Endpoints end batches by themselves after a day.',
+            'Cancels a batch that takes longer, and asks its open questions directly. Endpoints end batches after a day.',
           ),
           requests: integer(500, 1, 2_000, 'questions', 'Most questions of one batch.'),
           bytes: {
@@ -129,20 +124,20 @@ export const judges: Section = {
             1,
             20,
             'batches',
-            'Most batches at one time. So many times `requests` runs are held in memory while they wait for them.',
+            'Most concurrent batches. The service holds up to this number times `requests` runs in memory.',
           ),
           price: {
             type: 'object',
-            description: 'What tokens cost in a batch; `price` of the judge when left out.',
+            description: 'Prices of tokens in a batch; `price` of the judge when left out.',
             additionalProperties: false,
             required: ['input_per_million', 'output_per_million'],
             properties: { input_per_million: perMillion('Input tokens.'), output_per_million: perMillion('Output tokens.') },
           },
         }),
-        budget: budgetSchema('What may be asked of the judge, by all evaluators together.'),
+        budget: budgetSchema('Budget of the judge for all evaluators together.'),
         price: {
           type: 'object',
-          description: 'What its tokens cost.',
+          description: 'Prices of its tokens.',
           additionalProperties: false,
           properties: { input_per_million: perMillion('Input tokens.'), output_per_million: perMillion('Output tokens.') },
         },
@@ -157,7 +152,7 @@ export const prices: Section = {
     ...priceTableSchema,
     maxProperties: 1000,
     description:
-      'Prices in US dollars of the models that agents use, for the cost of their own model calls. A model without an entry has the list price of its vendor, where [the table](../guides/costs.md#list-prices) has one. A price also holds for the name with a provider before it, and with a date or revision behind it. A name that ends in `*` stands for every model that begins with it.',
+      'Prices in US dollars for the model calls of agents. A model without an entry has the list price of its vendor in [the table](../guides/costs.md#list-prices), if any. A price also applies to the name with a provider before it, and with a date or revision after it. A name that ends in `*` stands for every model that begins with it.',
     default: {},
   },
 };

@@ -1,6 +1,6 @@
 import { type Section, settings } from './section.ts';
 
-/** Fewest characters of a token; with `listen.insecure` any length is taken. */
+/** Fewest characters of a token without `listen.insecure`. */
 export const tokenCharactersMin = 16;
 
 const token = {
@@ -12,7 +12,7 @@ const token = {
       type: 'string',
       pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
       'x-words': 'Use letters, digits, dots, dashes and underscores, at most 64.',
-      description: 'Name of the token. Spans that come with it belong to the tenant of this name.',
+      description: 'Name of the token, and of the tenant of its spans.',
     },
     value: {
       type: 'string',
@@ -21,7 +21,7 @@ const token = {
       pattern: '^[!-~]+$',
       'x-words': 'Use visible ASCII characters without blanks.',
       'x-secret': true,
-      description: `What clients send as \`Authorization: Bearer …\`. Best given as \`\${env:NAME}\`. At least ${tokenCharactersMin} characters, unless \`listen.insecure\` is true; \`openssl rand -base64 24\` makes one.`,
+      description: `Value of \`Authorization: Bearer …\` of clients. Best given as \`\${env:NAME}\`. At least ${tokenCharactersMin} characters, unless \`listen.insecure\` is true; \`openssl rand -base64 24\` makes one.`,
     },
     may: {
       type: 'array',
@@ -29,20 +29,20 @@ const token = {
       uniqueItems: true,
       items: { enum: ['ingest', 'read', 'annotate', 'operate'] },
       description:
-        'What its bearer may do: `ingest` (send spans and logs), `read` (console, API, metrics), `annotate` (give verdicts of people), `operate` (send dead letters again).',
+        'Permissions: `ingest` (send spans and logs), `read` (console, API, metrics), `annotate` (send verdicts of people), `operate` (retry dead letters).',
     },
     sees: {
       enum: ['all', 'own'],
       default: 'all',
       description:
-        'What a token that may `read` sees: `all` tenants, or its `own` alone, the one of its name. `own`: the parts of the API about single tenants, and no metrics; such a token may not annotate or operate.',
+        'Tenants that a token with `read` sees: `all`, or only its `own`. `own` allows the parts of the API about single tenants, and no metrics; such a token may not annotate or operate.',
     },
   },
 } as const;
 
 export const listen: Section = {
   key: 'listen',
-  schema: settings('Where the service listens and who may talk to it.', {
+  schema: settings('Addresses and access control of the listeners.', {
     otlp_http: {
       type: 'string',
       'x-address': true,
@@ -68,14 +68,14 @@ export const listen: Section = {
       type: 'object',
       'x-restart': 'presence',
       description:
-        'Certificate and key for all listeners, TLS 1.2 or newer. The files are named relative to the folder of the configuration; what they say is served to new connections when they change. To begin or end with TLS needs a restart.',
+        'Certificate and key for all listeners, TLS 1.2 or newer. Paths are relative to the folder of the configuration; changed files apply to new connections. Switching TLS on or off needs a restart.',
       additionalProperties: false,
       required: ['cert_file', 'key_file'],
       properties: {
         cert_file: {
           type: 'string',
           minLength: 1,
-          description: 'Path of the certificate in PEM, followed by those that lead to its authority.',
+          description: 'Path of the certificate in PEM with its chain.',
         },
         key_file: { type: 'string', minLength: 1, description: 'Path of the private key in PEM, without a passphrase.' },
         client_ca_file: {
@@ -83,7 +83,7 @@ export const listen: Section = {
           'x-restart': 'presence',
           minLength: 1,
           description:
-            'Path of certificate authorities in PEM. The OTLP listeners then take only clients with a certificate of one of them. The console asks for none, because browsers have a token. Adding or removing the key needs a restart.',
+            'Path of certificate authorities in PEM. The OTLP listeners then accept only clients with a certificate of one of them; the console requires none. Adding or removing the key needs a restart.',
         },
       },
     },
@@ -92,7 +92,7 @@ export const listen: Section = {
       'x-restart': true,
       default: false,
       description:
-        '`true` allows a listener beyond loopback without tokens and, for OTLP, without `listen.tls.client_ca_file`. It also allows tokens of fewer than 16 characters. TLS alone encrypts the traffic and lets everybody in.',
+        '`true` allows a listener beyond loopback without tokens and, for OTLP, without `listen.tls.client_ca_file`. It also allows tokens of fewer than 16 characters. TLS alone gives access to everybody.',
     },
     allowed_hosts: {
       type: 'array',
@@ -106,7 +106,7 @@ export const listen: Section = {
         'x-words': 'Write a name without port, as in tracejury.example.org, or *.example.org for all below it.',
       },
       description:
-        'Names under which the listeners are asked, in `Host` and `:authority`, beside `localhost` and addresses; other names are answered 403. Left out: listeners with tokens or TLS take every name. The others take names that a stranger cannot point here: names without a dot and those of `.internal`, `.svc` and `.svc.cluster.local`. A console on loopback takes loopback only.',
+        'Allowed names in `Host` and `:authority`, beside `localhost` and addresses; other names get 403. Left out: listeners with tokens or TLS accept every name. The others accept names without a dot and those of `.internal`, `.svc` and `.svc.cluster.local`, which no stranger can register. A console on loopback accepts loopback only.',
     },
     allowed_origins: {
       type: 'array',
@@ -120,7 +120,7 @@ export const listen: Section = {
         'x-words': 'Write scheme, name and port as browsers do, as in https://app.example.org.',
       },
       description:
-        'Origins of pages that may send spans and change something from a browser. Others are answered 403 when `Origin` names another host than `Host`. OTLP over HTTP answers their CORS requests.',
+        'Origins of pages that may send spans and changes from a browser. Others get 403 when `Origin` names another host than `Host`. OTLP over HTTP answers CORS requests of these origins.',
     },
     tokens: {
       type: 'array',
@@ -128,7 +128,7 @@ export const listen: Section = {
       maxItems: 1000,
       default: [],
       items: token,
-      description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listeners (or the console) ask for none.',
+      description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listeners (or the console) need none.',
     },
   }),
 };

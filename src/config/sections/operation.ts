@@ -4,28 +4,28 @@ import { upstreamProbabilityMin } from '../../pipeline/evaluation/sampling.ts';
 
 export const limits: Section = {
   key: 'limits',
-  schema: settings('Upper bounds. At a bound the client is refused and may come back, or the rest is counted. Nothing grows without end.', {
-    body_bytes: bytes('16MiB', '1KiB', '1GiB', 'Largest request body, as it comes over the wire.'),
+  schema: settings('Upper bounds. At a bound the service refuses a request, which the client may retry, or counts the rest.', {
+    body_bytes: bytes('16MiB', '1KiB', '1GiB', 'Largest request body on the wire.'),
     inflated_bytes: bytes('64MiB', '1KiB', '4GiB', 'Largest request body after decompression. At least `body_bytes`.'),
     memory_bytes: bytes(
       '512MiB',
       '1MiB',
       '1TiB',
-      'Memory of the process. The service keeps within it by evicting closed runs, then by answering requests with 429. It needs some 200 MiB for itself, and 320 MiB at least. At least `inflated_bytes`.',
+      'Memory of the process. Near the limit the service evicts closed runs, then answers requests with 429. It needs at least 320 MiB, some 200 MiB of it for itself. At least `inflated_bytes`.',
     ),
     journal_bytes: bytes(
       '4GiB',
       '16MiB',
       '64TiB',
-      'Disk space for the journal; beyond it requests are answered with 503. A journal `memory:` takes three sixteenths of `memory_bytes` at most.',
+      'Disk space for the journal; beyond it requests get 503. A journal `memory:` takes at most three sixteenths of `memory_bytes`.',
     ),
     closing_lag: duration(
       '5s',
       '100ms',
       '10m',
-      'How late the closing of runs may be. From a fifth of it on the service admits no more than it gets done. At a quarter it asks no judge. At half the store gets no content. Beyond it requests are answered with 429.',
+      'Largest lag of the closing of runs. From a fifth of it on the service admits no more than it completes. From a quarter on it asks no judge, from a half on it stores no content. Beyond it requests get 429.',
     ),
-    retry_after: duration('30s', '1s', '1h', 'The longest that a client is asked to stay away. How long it is grows with what waits.'),
+    retry_after: duration('30s', '1s', '1h', 'Longest Retry-After of a refusal. It grows with the waiting work.'),
     metric_agents: {
       type: 'integer',
       'x-restart': true,
@@ -33,7 +33,7 @@ export const limits: Section = {
       maximum: 100_000,
       'x-unit': 'agents',
       description:
-        'Names of agents that metrics distinguish in each tenant, and as many names of services; 200 when left out. Later names count together as `other`, and `tracejury_metrics_folded_total` says how often.',
+        'Agents that metrics distinguish in each tenant, and as many services; 200 when left out. Later names count together as `other` (`tracejury_metrics_folded_total`).',
     },
     connections: {
       type: 'integer',
@@ -42,7 +42,7 @@ export const limits: Section = {
       maximum: 1_000_000,
       'x-unit': 'connections',
       description:
-        'Connections of all listeners together; left out: up to 5,376, as far as the descriptor limit of the process allows. OTLP over HTTP may have six tenths of them, gRPC a quarter, the console the rest. A quarter of the descriptors, at most 1,024, is left to files, exporters and judges.',
+        'Connections of all listeners together; left out: up to 5,376 within the descriptor limit of the process. OTLP over HTTP gets six tenths, gRPC a quarter, the console the rest. A quarter of the descriptors, at most 1,024, is reserved for files, exporters and judges.',
     },
     upstream_probability: {
       type: 'number',
@@ -52,7 +52,7 @@ export const limits: Section = {
       default: upstreamProbabilityMin,
       'x-unit': 'share',
       description:
-        'The least share that a sampler before the service is believed to keep, as `tracestate` says it (`ot=th:…`). A run counts one over its probability in rates, so a sender could outweigh all others. What claims less counts as if this share were kept (`tracejury.sampling.raised`). 1: no sampler is believed.',
+        'Least share that `tracestate` (`ot=th:…`) may claim for a sampler before the service. A run counts one over its probability in rates, so a smaller share could outweigh all others. A run that claims less counts with this share (`tracejury.sampling.raised`). 1 ignores all claims.',
     },
     spans_per_trace: {
       type: 'integer',
@@ -61,7 +61,7 @@ export const limits: Section = {
       maximum: 10_000_000,
       default: 50_000,
       'x-unit': 'spans',
-      description: 'Spans kept of one trace; more are counted and left out.',
+      description: 'Spans of one trace; the service counts and drops further ones.',
     },
   }),
 };
@@ -85,19 +85,19 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 's
 
 export const log: Section = {
   key: 'log',
-  schema: settings('What the service says while it runs, on standard output ([the log](../guides/operations.md#the-log)).', {
+  schema: settings('The log on standard output ([the log](../guides/operations.md#the-log)).', {
     format: {
       enum: logFormats,
       'x-restart': true,
       default: 'auto',
       description:
-        '`json`: one JSON object a line, without texts of runs. `pretty`: readable lines with local time, and at the start what is on. `auto`: `pretty` on a terminal, `json` elsewhere.',
+        '`json`: one JSON object a line, without texts of runs. `pretty`: readable lines with local time, and a summary at the start. `auto`: `pretty` on a terminal, `json` elsewhere.',
     },
     level: {
       enum: logLevels,
       'x-restart': true,
       default: 'info',
-      description: 'The least severe lines that are written; `silent`: none.',
+      description: 'Lowest level of written lines; `silent`: none.',
     },
   }),
 };
@@ -108,8 +108,7 @@ export const telemetry: Section = {
     type: 'object',
     additionalProperties: false,
     default: {},
-    description:
-      'Spans of the service itself ([its own traces](../guides/operations.md#traces-of-the-service)). No text of a run is in them.',
+    description: 'Spans of the service itself, without texts of runs ([its own traces](../guides/operations.md#traces-of-the-service)).',
     properties: {
       traces: {
         type: 'object',
@@ -119,8 +118,7 @@ export const telemetry: Section = {
           exporter: {
             enum: ['none', 'otlp'],
             'x-restart': true,
-            description:
-              '`otlp` sends them over HTTP, `none` makes none. When left out, `OTEL_TRACES_EXPORTER` decides, and without it none are made.',
+            description: '`otlp` sends them over HTTP, `none` makes none. When left out, `OTEL_TRACES_EXPORTER` decides (default: none).',
           },
           endpoint: {
             type: 'string',
@@ -130,7 +128,7 @@ export const telemetry: Section = {
             'x-restart': true,
             'x-secret': 'url',
             description:
-              'Base URL of the tracing backend; `/v1/traces` is added. When left out, `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`. It must not be this service.',
+              'Base URL of the tracing backend, without `/v1/traces`. When left out, `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`. It must not be this service.',
           },
           headers: {
             ...httpHeadersSchema,
@@ -145,7 +143,7 @@ export const telemetry: Section = {
             'x-restart': true,
             'x-unit': 'share',
             description:
-              'Share of requests and of runs that get spans. When left out, `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` decide, and without them it is 0.01.',
+              'Share of requests and runs that get spans. When left out, `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` decide (default: 0.01).',
           },
         },
       },

@@ -1,11 +1,11 @@
 /**
- * The contract of a section: one top-level key of the configuration, as JSON Schema (draft 2020-12). Defaults stand in the schema,
- * beside the words of the reference page. Our own annotations:
+ * The contract of a section: one top-level key of the configuration, as JSON Schema (draft 2020-12) with defaults and the texts of the
+ * reference page. Annotations of tracejury:
  * `x-quantity` { kind, minimum, maximum } a duration or a size; `x-address` host:port; `x-pattern` a linear-time regular expression;
  * `x-secret` true = the value is always masked, 'url' = its password and query are always masked; `x-unit` the unit of a plain number;
- * `x-words` the `pattern` beside it in words; `x-as` one word for a form that another place describes. `x-from`, in an evaluator's
- * schema: the section that gives an option where an entry leaves it out. `x-restart`: a new
- * value holds only after a restart; 'presence' = whether there is one does. `x-planned`: the feature is not there yet.
+ * `x-words` the `pattern` in words; `x-as` one word for a form with its own description. `x-from`, in an evaluator's schema: the section with
+ * the default of an option. `x-restart`: a new value takes effect after a restart; 'presence' = only its presence does. `x-planned`: the
+ * feature does not exist yet.
  */
 import type { JsonSchema } from '../../../evaluators/evaluator.ts';
 
@@ -14,7 +14,7 @@ export interface Section {
   readonly schema: JsonSchema;
 }
 
-/** A mapping of which every key may be left out. */
+/** A mapping of optional keys. */
 export function settings<Properties extends { readonly [key: string]: JsonSchema }>(description: string, properties: Properties) {
   return { type: 'object', description, additionalProperties: false, default: {}, properties } as const;
 }
@@ -31,15 +31,13 @@ function optional<Value>(preset: Value | undefined): { readonly default?: Value 
   return preset === undefined ? {} : { default: preset };
 }
 
-// A budget, as it stands under a judge and under an evaluator.
-
 const count = (unit: 'requests' | 'tokens', description: string) =>
   ({ type: 'integer', minimum: 0, maximum: 1_000_000_000_000, 'x-unit': unit, description }) as const;
 
 export function budgetSchema(description: string): JsonSchema {
   return {
     type: 'object',
-    description: `${description} What does not fit into a day is not asked; what does not fit into a minute waits.`,
+    description: `${description} A question beyond a limit per day is not asked; one beyond a limit per minute waits.`,
     additionalProperties: false,
     minProperties: 1,
     properties: {
@@ -48,37 +46,35 @@ export function budgetSchema(description: string): JsonSchema {
         minimum: 0,
         maximum: 1_000_000,
         'x-unit': 'US dollars',
-        description: 'Most that a day (UTC) may cost. It needs the `price` of the judge, of input and of output tokens.',
+        description: 'Most cost of a day (UTC). It needs the `price` of the judge for input and output tokens.',
       },
-      requests_per_day: count('requests', 'Most requests of a day (UTC), repeated ones among them.'),
+      requests_per_day: count('requests', 'Most requests of a day (UTC), with retries.'),
       tokens_per_day: count('tokens', 'Most tokens of a day (UTC), of questions and answers together.'),
       requests_per_minute: { ...count('requests', 'Most requests in any sixty seconds.'), minimum: 1 },
       tokens_per_minute: {
-        ...count('tokens', 'Most tokens in any sixty seconds; a request that may need more than that goes alone.'),
+        ...count('tokens', 'Most tokens in any sixty seconds; a request that may need more runs alone.'),
         minimum: 1,
       },
     },
   };
 }
 
-// `tls` of the endpoints that the service connects to.
-
-/** `description`: the purpose; the other texts are the same everywhere. */
+/** `tls` of an endpoint that the service connects to. `description`: the purpose. */
 export const clientTlsSchema = (description: string) =>
   ({
     type: 'object',
-    description: `${description} The files are named relative to the folder of the configuration; what they say holds for new connections when they change.`,
+    description: `${description} Paths are relative to the folder of the configuration; changes apply to new connections.`,
     additionalProperties: false,
     properties: {
       ca_file: {
         type: 'string',
         minLength: 1,
-        description: 'Path of the certificate authorities to trust, in PEM; these alone are trusted then.',
+        description: 'Path of the only certificate authorities to trust, in PEM.',
       },
       cert_file: {
         type: 'string',
         minLength: 1,
-        description: 'Path of the client certificate in PEM, followed by those that lead to its authority, for a server that asks for one.',
+        description: 'Path of the client certificate in PEM with its chain, for a server that requires one.',
       },
       key_file: { type: 'string', minLength: 1, description: 'Path of its private key in PEM, without a passphrase.' },
     },

@@ -352,7 +352,7 @@ for (const { name, words, says } of [
     words: ['dataset', 'import', 'x', '--from', 'csv'],
     says: /--from takes one of deepeval, agentevals, adk, dokimos/,
   },
-  { name: 'a file that is not there', words: ['dataset', 'import', 'nowhere.json', '--from', 'adk'], says: /there is no such file/ },
+  { name: 'a file that does not exist', words: ['dataset', 'import', 'nowhere.json', '--from', 'adk'], says: /there is no such file/ },
 ]) {
   test(`dataset: ${name} is bad usage`, async () => {
     const { code, err } = await run(...words);

@@ -268,7 +268,7 @@ const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
   ['nothing that sends scores', ['recorded.json', '-c', 'metrics.yaml'], /no entry of `export` that sends/],
   ['an unknown format', ['recorded.json', '-c', 'tracejury.yaml', '--format', 'xml'], /--format takes/],
   ['a store in memory', ['--run', traceId(1), '-c', 'memory.yaml'], /store\.url is memory/],
-  ['a store that is not there', ['--run', traceId(1), '-c', 'elsewhere.yaml'], /There is no store/],
+  ['a store that does not exist', ['--run', traceId(1), '-c', 'elsewhere.yaml'], /There is no store/],
 ];
 for (const [name, words, message] of faulty) {
   test(`export: ${name} is bad usage`, async () => {

@@ -97,7 +97,7 @@ const lines: readonly Line[] = [
     says: 'off skipped: no_input',
     hint: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true',
   },
-  { recording: 'js-ai-sdk-v5/toolerror', evaluator: 'task_completion', says: 'off could score It asks a judge' },
+  { recording: 'js-ai-sdk-v5/toolerror', evaluator: 'task_completion', says: 'off could score It needs a judge' },
 ];
 
 for (const { recording, evaluator, says, hint } of lines) {
@@ -117,7 +117,7 @@ for (const { recording, evaluator, says, hint } of lines) {
 test('inspect: evaluators that are off and only wait to be configured are named in a line, not one by one', async () => {
   const { out } = await answer([join(root, recordings, 'handmade-card/trip')]);
   const [, waiting = ''] = /expect` or tracejury\.expected\):\n((?: {6,}.+\n)+)/.exec(out) ?? [];
-  const [, unconfigured = ''] = /run only with options.*:\n((?: {6,}.+\n)+)/.exec(out) ?? [];
+  const [, unconfigured = ''] = /need options.*:\n((?: {6,}.+\n)+)/.exec(out) ?? [];
   expect(waiting).toContain('tool_trajectory');
   expect(unconfigured).toContain('step_count');
   expect(unconfigured).toContain('latency');
@@ -126,7 +126,7 @@ test('inspect: evaluators that are off and only wait to be configured are named 
 test('inspect: of several runs it tells by agent and dialect which share each evaluator could score, and what to switch on', async () => {
   const files = ['google-adk/trip', 'google-adk/trip-content-latest', 'handmade-card/trip'].map((one) => join(root, recordings, one));
   const { out } = await answer(files);
-  const [, shares = ''] = /^Of how many runs ([^]*?)\nRun of/m.exec(out) ?? [];
+  const [, shares = ''] = /^Runs that each evaluator could score([^]*?)\nRun of/m.exec(out) ?? [];
   const [, adk = '', card = ''] = shares.split(/^ {2}travel_agent \(dialect /m);
   expect([adk.split('\n')[0], card.split('\n')[0]]).toEqual(['google_adk): 2 runs', 'tool_attributes): 1 run']);
   expect(adk).toMatch(/tool_error +on +1 of 2 \(50 %\) +results_not_carried 1\n/);
@@ -138,7 +138,7 @@ test('inspect: of several runs it tells by agent and dialect which share each ev
   expect(card).toMatch(/tool_recovery +off +– +nothing to check: no_errors 1\n/);
   expect(card).not.toContain('tool_trajectory');
   // Where each agent has one run, the lines of the runs say it all.
-  expect((await answer([join(root, recordings, 'handmade-card/handoff')])).out).not.toContain('Of how many runs');
+  expect((await answer([join(root, recordings, 'handmade-card/handoff')])).out).not.toContain('Runs that each evaluator could score');
 
   const { evaluability } = JSON.parse((await answer([...files, '--format', 'json'])).out) as {
     readonly evaluability: readonly {

@@ -178,19 +178,19 @@ test('judge check: a judge without usable answers is told of, and is exit 1', as
 });
 
 const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
-  ['no action', [], /Say check or forecast/],
+  ['no action', [], /Name an action: check or forecast/],
   ['another action', ['train'], /neither check nor forecast/],
-  ['no configuration', ['check', 'x'], /-c names/],
+  ['no configuration', ['check', 'x'], /with -c/],
   ['no file', ['check', '-c', 'sharp.yaml'], /Name files/],
   ['no such configuration', ['check', 'set.jsonl', '-c', 'none.yaml'], /none\.yaml/],
-  ['no judge evaluator', ['check', 'set.jsonl', '-c', 'rules.yaml'], /no evaluator that asks a judge/],
+  ['no judge evaluator', ['check', 'set.jsonl', '-c', 'rules.yaml'], /no evaluator with a judge/],
   [
-    'an evaluator that is not there',
+    'an evaluator that does not exist',
     ['check', 'set.jsonl', '-c', 'sharp.yaml', '--evaluator', 'tool_error'],
-    /no evaluator "tool_error" that asks/,
+    /no evaluator "tool_error" with a judge/,
   ],
   ['runs without labels', ['check', 'unlabelled.jsonl', '-c', 'sharp.yaml'], /No run has a label/],
-  ['labels of other runs', ['check', 'unlabelled.jsonl', '--labels', 'set.jsonl', '-c', 'sharp.yaml'], /are the ids the same/],
+  ['labels of other runs', ['check', 'unlabelled.jsonl', '--labels', 'set.jsonl', '-c', 'sharp.yaml'], /check the ids/],
   ['a label on nothing', ['check', 'nobody.jsonl', '-c', 'sharp.yaml'], /neither id nor trace_id/],
   ['a label that is none', ['check', 'three.jsonl', '-c', 'sharp.yaml'], /labels\.done: a label is true, false/],
   [
@@ -211,12 +211,12 @@ const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
   [
     'a file of labels that holds none',
     ['check', 'set.jsonl', '--labels', 'sharp.yaml', '-c', 'sharp.yaml'],
-    /sharp\.yaml: it holds no labels\./,
+    /sharp\.yaml: it has no labels\./,
   ],
-  ['labels of nobody knows which evaluator', ['check', 'set.jsonl', '-c', 'two.yaml'], /which of done, too/],
+  ['labels of nobody knows which evaluator', ['check', 'set.jsonl', '-c', 'two.yaml'], /one of done, too/],
   ['an unknown format', ['check', 'set.jsonl', '-c', 'sharp.yaml', '--format', 'xml'], /--format takes/],
   ['files for a forecast', ['forecast', 'set.jsonl', '-c', 'sharp.yaml'], /no files/],
-  ['a store that is not there', ['forecast', '-c', 'elsewhere.yaml'], /There is no store at/],
+  ['a store that does not exist', ['forecast', '-c', 'elsewhere.yaml'], /There is no store at/],
   ['a store in memory', ['forecast', '-c', 'memory.yaml'], /store\.url is memory/],
 ];
 for (const [name, words, message] of faulty) {
@@ -371,7 +371,7 @@ test('judge forecast: votes are multiplied, each by the price of its judge, and 
   expect(unpriced).toMatchObject({ model: 'large + small -> unknown', votes: 2, usd_per_day_escalated: null });
   expect(each(unpriced)[0]).toBeCloseTo(202, 9);
   expect((await judge(...words)).out).toMatch(
-    /voted \(middle\*2 \+ small\*2 -> large\)\n {2}1\.0 verdicts a day, 100\.0 % of the runs, 4 votes each\n {2}4000000 input and 400000 output tokens a verdict\n {2}1\d\.\d\d USD a day, 21\d\.\d\d if every verdict were passed on\n/,
+    /voted \(middle\*2 \+ small\*2 -> large\)\n {2}1\.0 verdicts a day, 100\.0 % of the runs, 4 votes each\n {2}4000000 input and 400000 output tokens a verdict\n {2}1\d\.\d\d USD a day, 21\d\.\d\d if every verdict escalates\n/,
   );
 });
 
@@ -451,7 +451,7 @@ test('judge forecast: tokens are those of stored verdicts where there are some, 
   const { out } = await judge('forecast', '-c', raised);
   expect(out).toContain('2053 input and 50 output tokens a verdict, by 38 stored verdicts');
   expect(out).toMatch(
-    /Total: 0\.09 USD a day\nmain: its budget of 0\.02 USD a day is less, so its rates would sink to about 2\d % of themselves\nmain: spent 3\.00 USD a day so far, by its budget's book of the last 2 days with any\n*$/,
+    /Total: 0\.09 USD a day\nmain: its budget of 0\.02 USD a day is less, so its rates would drop to about 2\d % of themselves\nmain: spent 3\.00 USD a day so far, by its budget's book of the last 2 days with any\n*$/,
   );
   // Of another model nobody knows what it needs.
   expect((await forecast(config('other', 'large', '{ rate: 0.1 }'))).evaluators).toMatchObject([
@@ -526,13 +526,13 @@ test('judge forecast: what an evaluator may spend itself holds its rate down, an
   }
   const { out } = await judge('forecast', '-c', config('{ requests_per_day: 50 }', '{ usd_per_day: 30 }'), ...words);
   expect(out).toMatch(
-    /held \(small\)\n(?: {2}.*\n)* {2}its budget of 50 requests a day is less, so its rate would sink to about 50 % of itself\n/,
+    /held \(small\)\n(?: {2}.*\n)* {2}its budget of 50 requests a day is less, so its rate would drop to about 50 % of itself\n/,
   );
   expect((await judge('forecast', '-c', config('{ requests_per_day: 1 }', '{ usd_per_day: 1000 }'), ...words)).out).toContain(
-    'its budget of 1 request a day is less, so its rate would sink to about 1 % of itself',
+    'its budget of 1 request a day is less, so its rate would drop to about 1 % of itself',
   );
   expect(out).toMatch(
-    /Total: 60\.\d\d USD a day\nmain: its budget of 30\.00 USD a day is less, so its rates would sink to about 50 % of themselves$/,
+    /Total: 60\.\d\d USD a day\nmain: its budget of 30\.00 USD a day is less, so its rates would drop to about 50 % of themselves$/,
   );
 });
 

@@ -99,7 +99,7 @@ test('runs: --follow shows what is there, oldest first, then a run that is store
   expect(await ended).toBe(0);
 });
 
-test('runs: a store that is not there is named, and so is one that no other process can read', async () => {
+test('runs: a store that does not exist is named, and so is one that no other process can read', async () => {
   writeFileSync(join(folder, 'none.yaml'), `store: { url: "sqlite:${join(folder, 'none.db')}" }\n`);
   writeFileSync(join(folder, 'memory.yaml'), 'store: { url: "memory:" }\n');
   expect(await runs('-c', join(folder, 'none.yaml'))).toMatchObject({

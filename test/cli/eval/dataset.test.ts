@@ -109,7 +109,7 @@ const faults: readonly { readonly name: string; readonly content: string; readon
     says: 'examples[0].evaluators[0].judge must name a judge of the configuration; there are main',
   },
   {
-    name: 'a jury with a judge that is not there',
+    name: 'a jury with a judge that does not exist',
     content: '[{"evaluators": [{"use": "task_completion", "judges": ["main", "dear"]}]}]',
     says: 'examples[0].evaluators[0].judges[1] must name a judge of the configuration; there are main',
   },

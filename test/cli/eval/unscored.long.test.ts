@@ -385,7 +385,7 @@ describe('nothing scored is no pass', () => {
       name: 'no evaluator is for the runs',
       runs: [run],
       config: 'evaluators: [ { use: tool_error, when: { agent: other } } ]',
-      says: /^0 of 1 run scored: no evaluator is for it \(`when`\)\.$/,
+      says: /^0 of 1 run scored: no evaluator applies \(`when`\)\.$/,
     },
     { name: 'no evaluator at all', runs: [run], config: 'evaluators: []', says: /^0 of 1 run scored: no evaluator is configured\.$/ },
   ];
@@ -410,7 +410,7 @@ describe('nothing scored is no pass', () => {
     });
   }
 
-  test('a judge that is not there, or refuses the key, is named with its address', async () => {
+  test('a judge that does not exist, or refuses the key, is named with its address', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;

@@ -104,6 +104,6 @@ test('recorded: a folder gives its recorded requests in order and nothing else; 
   );
 });
 
-test('recorded: a file that is not there is named', async () => {
+test('recorded: a file that does not exist is named', async () => {
   expect(await faultOf(() => readBodies(['no/such/file'], Readable.from([])))).toContain('no/such/file: there is no such file.');
 });

@@ -20,10 +20,7 @@ test('config dialects: an entry is parsed once, to plain data', () => {
 });
 
 const faulty: readonly (readonly [text: string, want: string])[] = [
-  [
-    '{ name: acme, match: { scope: a } }',
-    '1:13 dialects[0]: reads nothing > Say under span what spans are, under read where values stand, or both.',
-  ],
+  ['{ name: acme, match: { scope: a } }', '1:13 dialects[0]: reads nothing > Add conditions under span, paths under read, or both.'],
   [
     '{ name: langfuse, match: { scope: a }, span: { tool: exists(a) } }',
     '1:21 dialects[0].name: "langfuse" is a built-in dialect > Choose another name.',
@@ -31,9 +28,12 @@ const faulty: readonly (readonly [text: string, want: string])[] = [
   [`${good}, ${good}`, `1:${good.length + 23} dialects[1].name: is the same as that of entry 1 > Give every dialect a name of its own.`],
   [
     '{ name: Acme, match: { scope: a }, span: { tool: exists(a) } }',
-    '1:21 dialects[0].name: "Acme" is not written as it must be > Use lower-case letters, digits, dashes and underscores, a letter first.',
+    '1:21 dialects[0].name: "Acme" has the wrong form > Use lower-case letters, digits, dashes and underscores, a letter first.',
   ],
-  ['{ name: acme, span: { tool: exists(a) } }', '1:13 dialects[0]: lacks match > Add match: Which spans are read: one sign is enough.'],
+  [
+    '{ name: acme, span: { tool: exists(a) } }',
+    '1:13 dialects[0]: lacks match > Add match: The spans to read: one matching sign is enough.',
+  ],
   ['{ name: acme, match: {}, span: { tool: exists(a) } }', '1:34 dialects[0].match: is empty > Name at least one, or leave the key out.'],
   [
     '{ name: acme, match: { scop: a }, span: { tool: exists(a) } }',

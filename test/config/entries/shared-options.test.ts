@@ -44,15 +44,15 @@ for (const [name, text, want] of rows) {
   });
 }
 
-test('shared options: what is shown is a configuration with the same effect', () => {
-  const { shown, config } = load(`${prices}evaluators: [ tool_error, { use: cost, when: { agent: a }, options: { budget: 2 } } ]`);
-  expect(parse(stringify(shown)) as unknown).toMatchObject({
+test('shared options: what is printed is a configuration with the same effect', () => {
+  const { printed, config } = load(`${prices}evaluators: [ tool_error, { use: cost, when: { agent: a }, options: { budget: 2 } } ]`);
+  expect(parse(stringify(printed)) as unknown).toMatchObject({
     evaluators: [
       { use: 'tool_error' },
       { use: 'cost', when: { agent: 'a' }, options: { budget: 2, prices: { m: { input_per_million: 1 } } } },
     ],
   });
-  expect(load(stringify(shown)).config.evaluators[1]?.configured.optionsHash).toBe(config.evaluators[1]?.configured.optionsHash);
+  expect(load(stringify(printed)).config.evaluators[1]?.configured.optionsHash).toBe(config.evaluators[1]?.configured.optionsHash);
 });
 
 test('shared options: other prices are another setting of the evaluator', () => {
@@ -137,7 +137,7 @@ for (const [name, text, call, cost] of listed) {
   });
 }
 
-test('prices: what is shown of the table is what stands in the file', () => {
-  expect(load(prices).shown).toMatchObject({ prices: { m: { input_per_million: 1, output_per_million: 2 } } });
-  expect(Object.keys((load(prices).shown as { readonly prices: object }).prices)).toEqual(['m']);
+test('prices: what is printed of the table is what stands in the file', () => {
+  expect(load(prices).printed).toMatchObject({ prices: { m: { input_per_million: 1, output_per_million: 2 } } });
+  expect(Object.keys((load(prices).printed as { readonly prices: object }).prices)).toEqual(['m']);
 });

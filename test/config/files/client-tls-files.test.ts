@@ -77,13 +77,13 @@ const places: readonly {
   },
 ];
 for (const { name, head, line, tlsOf } of places) {
-  test(`client tls: of ${name} it is read, secrets of it are not shown, and a changed file is another configuration`, async () => {
+  test(`client tls: of ${name} it is read, secrets of it are not printed, and a changed file is another configuration`, async () => {
     const load = (tls: string) => folder.load(`${head}\n${line(`tls: { ${tls} }`)}\n`);
     const section = head.slice(0, -1);
     const [one, same] = [await folder.load(`${head}\n${line(whole)}\n`), await folder.load(`${head}\n${line(whole)}\n`)];
     expect(tlsOf(one.config)).toEqual(wholeIs);
-    expect(JSON.stringify(one.shown)).not.toContain('PRIVATE KEY');
-    expect(JSON.stringify(one.shown)).toContain('"key_file":"client-key.pem"');
+    expect(JSON.stringify(one.printed)).not.toContain('PRIVATE KEY');
+    expect(JSON.stringify(one.printed)).toContain('"key_file":"client-key.pem"');
     expect(same.fingerprints.sections.get(section)).toBe(one.fingerprints.sections.get(section));
     folder.put('changing.pem', pem('two.pem'));
     const before = await load('ca_file: changing.pem');
@@ -157,19 +157,19 @@ test('client tls: a default configuration takes the variables as well', async ()
 
 const bad: readonly { readonly tls: string; readonly key: string; readonly problem: string; readonly nowMs?: number }[] = [
   { tls: 'ca_file: gone.pem', key: 'tls.ca_file', problem: '"gone.pem" cannot be read (ENOENT)' },
-  { tls: 'ca_file: text.pem', key: 'tls.ca_file', problem: '"text.pem" holds no certificate in PEM' },
+  { tls: 'ca_file: text.pem', key: 'tls.ca_file', problem: '"text.pem" has no certificate in PEM' },
   {
     tls: 'ca_file: two.pem',
     key: 'tls.ca_file',
-    problem: '"two.pem" holds as certificate 1 one that expired on 2126-10-28',
+    problem: '"two.pem" has a certificate that expired on 2126-10-28 (number 1)',
     nowMs: Date.UTC(2130, 0, 1),
   },
-  { tls: 'cert_file: client.pem, key_file: text.pem', key: 'tls.key_file', problem: '"text.pem" holds no private key in PEM' },
-  { tls: 'cert_file: text.pem, key_file: client-key.pem', key: 'tls.cert_file', problem: '"text.pem" holds no certificate in PEM' },
+  { tls: 'cert_file: client.pem, key_file: text.pem', key: 'tls.key_file', problem: '"text.pem" has no private key in PEM' },
+  { tls: 'cert_file: text.pem, key_file: client-key.pem', key: 'tls.cert_file', problem: '"text.pem" has no certificate in PEM' },
   {
     tls: 'cert_file: client.pem, key_file: key.pem',
     key: 'tls.key_file',
-    problem: '"key.pem" does not fit the first certificate of cert_file',
+    problem: '"key.pem" does not match the first certificate of cert_file',
   },
   { tls: 'cert_file: client.pem', key: 'tls', problem: 'lacks key_file' },
   { tls: 'key_file: client-key.pem', key: 'tls', problem: 'lacks cert_file' },
@@ -185,33 +185,33 @@ for (const { name, head, key: entry, line } of places) {
 
 test('client tls: an endpoint without TLS has no use for it, and a variable is named as what it is', async () => {
   expect(await folder.faultsOf(exportOf('to: phoenix, endpoint: "http://backend:6006", tls: { ca_file: cert.pem }'))).toMatchObject([
-    { key: 'export[0].tls', problem: 'means nothing for an endpoint that begins with http://' },
+    { key: 'export[0].tls', problem: 'has no effect for an endpoint that begins with http://' },
   ]);
   expect(await folder.faultsOf(exportOf('to: metrics, tls: { ca_file: cert.pem }'))).toMatchObject([
-    { key: 'export[0].tls', problem: 'means nothing without endpoint' },
+    { key: 'export[0].tls', problem: 'has no effect without endpoint' },
   ]);
   expect(
     await folder.faultsOf(exportOf(`to: span_events, ${at}`), { env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem') } }),
   ).toMatchObject([
     {
       key: 'export[0]',
-      problem: expect.stringMatching(/^is given OTEL_EXPORTER_OTLP_CERTIFICATE, and ".*gone.pem" cannot be read \(ENOENT\)$/),
+      problem: expect.stringMatching(/^has OTEL_EXPORTER_OTLP_CERTIFICATE, and ".*gone.pem" cannot be read \(ENOENT\)$/),
     },
   ]);
   expect(
     await folder.faultsOf(exportOf(`to: span_events, ${at}`), {
       env: { OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY: inFolder('client-key.pem') },
     }),
-  ).toMatchObject([{ key: 'export[0]', problem: 'is given OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY alone' }]);
+  ).toMatchObject([{ key: 'export[0]', problem: 'has OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY only' }]);
 });
 
 test('client tls: it is for who has an endpoint of its own over HTTPS', async () => {
   expect(await folder.faultsOf('judges: { main: { base_url: "http://judge/v1", model: m, tls: { ca_file: cert.pem } } }')).toMatchObject([
-    { key: 'judges.main.tls', problem: 'means nothing for an endpoint that begins with http://' },
+    { key: 'judges.main.tls', problem: 'has no effect for an endpoint that begins with http://' },
   ]);
   expect(
     await folder.faultsOf('evaluators: [ { use: http, name: own, options: { url: "http://own/x" }, tls: { ca_file: cert.pem } } ]'),
-  ).toMatchObject([{ key: 'evaluators[0].tls', problem: 'means nothing for an endpoint that begins with http://' }]);
+  ).toMatchObject([{ key: 'evaluators[0].tls', problem: 'has no effect for an endpoint that begins with http://' }]);
   expect(await folder.faultsOf('evaluators: [ { use: tool_error, tls: { ca_file: cert.pem } } ]')).toMatchObject([
     { key: 'evaluators[0].tls', problem: 'is not for tool_error, which has no endpoint of its own', todo: 'Leave it out.' },
   ]);

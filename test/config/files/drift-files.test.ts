@@ -52,13 +52,13 @@ const judged = (dataset: string): string => `{ use: answer_relevance, judge: mai
 
 test('drift files: a run a line, as agent traces or messages, with the defaults of the rest', async () => {
   for (const dataset of ['set.jsonl', '"${env:SET}"', JSON.stringify(join(folder, 'set.jsonl'))]) {
-    const { config, shown } = await load(judged(dataset));
+    const { config, printed } = await load(judged(dataset));
     expect(config.evaluators[0]?.drift).toMatchObject({
       everyMs: 86_400_000,
       baseline: '',
       runs: [{ trace: { input: 'Book a room.', finalResponse: 'Booked.' } }, { trace: { finalResponse: 'Sorry.' } }],
     });
-    expect(shown).toMatchObject({ evaluators: [{ drift: { every: '1d' } }] });
+    expect(printed).toMatchObject({ evaluators: [{ drift: { every: '1d' } }] });
   }
 });
 
@@ -72,7 +72,7 @@ test('drift files: a file with other runs is another configuration', async () =>
 const key = 'evaluators[0].drift.dataset';
 const bad: readonly { readonly dataset: string; readonly is: readonly { readonly place: string; readonly problem: string }[] }[] = [
   { dataset: 'gone.jsonl', is: [{ place: 'gone.jsonl:1', problem: 'cannot be read (ENOENT)' }] },
-  { dataset: 'empty.jsonl', is: [{ place: 'empty.jsonl:1', problem: 'holds no run' }] },
+  { dataset: 'empty.jsonl', is: [{ place: 'empty.jsonl:1', problem: 'has no run' }] },
   {
     dataset: 'text.jsonl',
     is: [
@@ -80,11 +80,11 @@ const bad: readonly { readonly dataset: string; readonly is: readonly { readonly
       { place: 'text.jsonl:4', problem: 'is not a run: it has neither messages nor tool_calls, but "title".' },
     ],
   },
-  { dataset: 'list.jsonl', is: [{ place: 'list.jsonl:1', problem: 'holds a list of runs' }] },
-  { dataset: 'twice.jsonl', is: [{ place: 'twice.jsonl:3', problem: 'holds the same run as line 1' }] },
+  { dataset: 'list.jsonl', is: [{ place: 'list.jsonl:1', problem: 'has a list of runs' }] },
+  { dataset: 'twice.jsonl', is: [{ place: 'twice.jsonl:3', problem: 'has the same run as line 1' }] },
   {
     dataset: 'many.jsonl',
-    is: [{ place: `many.jsonl:${driftRunsMax + 1}`, problem: `is one run too many: there may be ${driftRunsMax}` }],
+    is: [{ place: `many.jsonl:${driftRunsMax + 1}`, problem: `exceeds the limit of ${driftRunsMax} runs` }],
   },
   { dataset: 'huge.jsonl', is: [{ place: 'huge.jsonl:1', problem: 'is larger than 16777216 bytes' }] },
   { dataset: 'latin.jsonl', is: [{ place: 'latin.jsonl:1', problem: 'is not UTF-8 text' }] },
@@ -105,7 +105,7 @@ test('drift files: what asks no judge, or neither passes nor fails, has no drift
     },
   ]);
   expect(await faults('{ use: answer_relevance, judge: main, votes: 3, drift: { dataset: set.jsonl } }')).toEqual([
-    { place: 'tracejury.yaml:3', key: 'evaluators[0].drift', problem: 'is for one judge that is asked once, and votes is there too' },
+    { place: 'tracejury.yaml:3', key: 'evaluators[0].drift', problem: 'needs a single judge with one vote, and the entry has votes too' },
   ]);
   expect(await faults('{ use: answer_relevance, judge: main, drift: {} }')).toMatchObject([
     { key: 'evaluators[0].drift', problem: 'lacks dataset' },

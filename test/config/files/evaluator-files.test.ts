@@ -74,17 +74,17 @@ test('evaluator files: an evaluator of a file is set up like any other', async (
   expect(evaluators.map(({ id }) => id)).toEqual([...members.map(({ id }) => id), 'own_rule']);
 });
 
-test('evaluator files: what is shown names the file again, options filled in, and has the same effect', async () => {
-  write('shown.mjs', moduleText({ id: '"shown_rule"' }));
-  const { shown } = await load('evaluators: [ { use: ./shown.mjs } ]');
-  expect(shown).toMatchObject({ evaluators: [{ use: './shown.mjs', name: 'shown_rule', options: { at_most: 3 } }] });
-  expect((await load(stringify(shown))).shown).toEqual(shown);
+test('evaluator files: what is printed names the file again, options filled in, and has the same effect', async () => {
+  write('printed.mjs', moduleText({ id: '"shown_rule"' }));
+  const { printed } = await load('evaluators: [ { use: ./printed.mjs } ]');
+  expect(printed).toMatchObject({ evaluators: [{ use: './printed.mjs', name: 'shown_rule', options: { at_most: 3 } }] });
+  expect((await load(stringify(printed))).printed).toEqual(printed);
 });
 
 test('evaluator files: a judge of a file needs a judge of the configuration, and the path may come from the environment', async () => {
   write('from-env.mjs', moduleText({ kind: '"judge"', evaluate: 'function* () { return yield { id: "q" }; }' }));
   expect(await faults('evaluators:\n  - use: "${env:FILE}"\n')).toEqual([
-    expect.stringMatching(/^2:5 evaluators\[0\]: own_rule asks a judge, and none is named/),
+    expect.stringMatching(/^2:5 evaluators\[0\]: own_rule needs a judge/),
   ]);
   const { config } = await load('judges: { main: { model: m } }\nevaluators: [ { use: "${env:FILE}", judge: main } ]');
   expect(config.evaluators[0]).toMatchObject({ judge: 'main', sampleRate: 0.05 });
@@ -111,10 +111,10 @@ test('evaluator files: options and what is expected are checked by the schemas o
 });
 
 const bad: readonly (readonly [name: string, text: string | undefined, problem: RegExp])[] = [
-  ['is not there', undefined, /is not there > The path counts from the folder of the configuration/],
+  ['does not exist', undefined, /does not exist > The path is relative to the folder of the configuration/],
   ['does not parse', 'export const = 1;', /cannot be loaded: /],
   ['throws, its message left out', 'throw new TypeError("s3cret");', /cannot be loaded: TypeError > /],
-  ['throws no error', 'throw 1;', /it threw something that is no error/],
+  ['throws no error', 'throw 1;', /it threw a value that is not an error/],
   ['exports nothing', '', /exports no evaluator > /],
   ['exports other things', 'export const a = 1, b = {};', /exports no evaluator, only a, b/],
   [
@@ -152,7 +152,7 @@ const bad: readonly (readonly [name: string, text: string | undefined, problem: 
   [
     'has a member that throws when it is read',
     'export const own = { kind: "rule", id: "a", evaluate: 1, get version() { throw new RangeError("s3cret"); } };',
-    /cannot be looked at: RangeError > /,
+    /something unreadable: RangeError > /,
   ],
 ];
 for (const [at, [name, text, problem]] of bad.entries()) {
@@ -175,7 +175,7 @@ test('evaluator files: of two files with one id the second is at fault, and all 
   ).toEqual([
     expect.stringMatching(/^1:20 closing\.settle/),
     expect.stringMatching(/^4:12 evaluators\[1\]\.use: .*another evaluator has the id own_rule already/),
-    expect.stringMatching(/^5:10 evaluators\[2\]\.use: "\.\/notes\.txt" is no file that can be loaded > .*\.ts, \.mts, \.js, \.mjs/),
+    expect.stringMatching(/^5:10 evaluators\[2\]\.use: "\.\/notes\.txt" is not a module > .*\.ts, \.mts, \.js, \.mjs/),
     expect.stringMatching(/^6:10 evaluators\[3\]\.use: "tool_eror" is not an evaluator/),
   ]);
 });

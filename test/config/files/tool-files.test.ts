@@ -46,24 +46,24 @@ const good: readonly { readonly name: string; readonly tools: string; readonly i
 for (const { name, tools, is } of good)
   test(`tool files: definitions ${name}`, async () => expect((await load(`tools: [ ${tools} ]`)).config.tools).toEqual(is));
 
-test('tool files: what is shown names the file, and is a configuration with the same effect', async () => {
+test('tool files: what is printed names the file, and is a configuration with the same effect', async () => {
   const first = await load('tools: [ { file: flat.json } ]');
-  expect(first.shown).toMatchObject({ tools: [{ file: 'flat.json' }] });
-  expect((await load(stringify(first.shown))).config.tools).toEqual([search]);
+  expect(first.printed).toMatchObject({ tools: [{ file: 'flat.json' }] });
+  expect((await load(stringify(first.printed))).config.tools).toEqual([search]);
 });
 
 const bad: readonly { readonly tools: string; readonly key: string; readonly problem: string }[] = [
   { tools: '{ file: gone.json }', key: 'tools[0].file', problem: '"gone.json" cannot be read (ENOENT)' },
   { tools: '{ file: . }', key: 'tools[0].file', problem: '"." cannot be read (EISDIR)' },
   { tools: '{ file: text.json }', key: 'tools[0].file', problem: '"text.json" is not JSON' },
-  { tools: '{ file: object.json }', key: 'tools[0].file', problem: '"object.json" holds no list' },
+  { tools: '{ file: object.json }', key: 'tools[0].file', problem: '"object.json" is not a list' },
   {
     tools: '{ name: x }, { file: mixed.json }',
     key: 'tools[1].file',
-    problem: '"mixed.json" holds something else than a definition as item 2',
+    problem: '"mixed.json" has an item that is not a definition (number 2)',
   },
-  { tools: '{ file: names.json }', key: 'tools[0].file', problem: '"names.json" holds something else than a definition as item 1' },
-  { tools: '{ file: many.json }', key: 'tools[0].file', problem: '"many.json" holds more than 1000 definitions' },
+  { tools: '{ file: names.json }', key: 'tools[0].file', problem: '"names.json" has an item that is not a definition (number 1)' },
+  { tools: '{ file: many.json }', key: 'tools[0].file', problem: '"many.json" has more than 1000 definitions' },
   { tools: '{ file: huge.json }', key: 'tools[0].file', problem: '"huge.json" is too large for a configuration' },
   { tools: '{ file: latin.json }', key: 'tools[0].file', problem: '"latin.json" is not UTF-8 text' },
   { tools: '{ file: twice.json }', key: 'tools[0].file', problem: 'defines "a" a second time' },

@@ -77,6 +77,6 @@ test('watched file: with more the configuration is refused, the files beyond are
     `tools:\n${times(101, (nth) => `  - { file: more-${nth}.json }`)}\nlisten: { tls: { cert_file: c.pem, key_file: k.pem } }\n`,
   );
   const watched = watchedFile({ file: join(folder, 'more.yaml'), env: {}, evaluators: members });
-  expect(await faultsOf(watched)).toContain('"more-101.json" is one file too many: there may be 100');
+  expect(await faultsOf(watched)).toContain('"more-101.json" exceeds the limit of 100 files');
   expect(await noticed(watched, ['more-101.json', 'more-100.json', 'k.pem', 'more.yaml'])).toEqual(['more-100.json', 'k.pem', 'more.yaml']);
 });
