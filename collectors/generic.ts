@@ -6,6 +6,7 @@
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import type { Mutable } from '../src/model/mutable.ts';
 import { textAttribute, type Attributed, type AttributeValue, type Span } from '../src/model/span.ts';
+import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import type { Collector, Message, Repeats, SpanFacts, SpanRole, ToolFacts } from './collector.ts';
 import { eventNameOf, toolOfEvent } from './parsing/event-spans.ts';
 import { onlyContent, unwrapped } from './parsing/framed-value.ts';
@@ -182,7 +183,8 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
       const tool = toolFacts(span, evidence, known.tool ?? {});
       const target = known.tool === undefined ? (firstText(span, evidence, 'handoffTo') ?? HANDOFF.exec(tool.name ?? '')?.[1]) : undefined;
       if (target !== undefined) return { role: 'step', handoffTo: target };
-      return known.tool === undefined && isNoCall(tool.name ?? '') ? { role: 'step' } : { role, tool };
+      if (known.tool !== undefined || !isNoCall(tool.name ?? '')) return { role, tool };
+      return { role: 'step', ...(tool.description === undefined ? {} : { toolDefinitions: [definitionIn(tool)] }) };
     }
     case 'model':
       return modelFacts(span, evidence, known);
@@ -198,6 +200,10 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
       };
     }
   }
+}
+
+function definitionIn({ name = '', description, inputSchema }: ToolFacts): ToolDefinition {
+  return { name, ...(description === undefined ? {} : { description }), ...(inputSchema === undefined ? {} : { inputSchema }) };
 }
 
 /** The node of a graph that runs tools is given the calls as the model asked for them: `[{name, args, id, type: "tool_call"}]`. */
@@ -226,8 +232,10 @@ function agentFacts(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow
   });
   const isAskedInEvents = (input ?? saying(known.inputMessages) ?? known.input) === undefined && span.events.length > 0;
   const events = isAskedInEvents ? eventMessages(span) : undefined;
+  const model = role === 'agent' && known.model === undefined ? firstText(span, evidence, 'model') : undefined;
   return {
     role,
+    ...(model === undefined ? {} : { model }),
     ...(events === undefined || events.input.length === 0 ? {} : { inputMessages: events.input }),
     ...(isNamed ? {} : namedAgent(span, evidence, role)),
     ...(input === undefined ? {} : { input }),
@@ -459,10 +467,14 @@ function systemPromptOf(span: Span, { keys }: KeyEvidence, dump: JsonObject | un
   for (const key of keys.systemPrompt ?? []) {
     const found = readSystemPrompt(span.attribute(key));
     // Where the agent's own instructions stand in a longer text, the rest is the framework's.
-    if (found !== undefined && !NOTHING.test(found)) return own !== undefined && found.includes(own) ? own : found;
+    if (found !== undefined && !NOTHING.test(found) && !REFERENCE.test(found))
+      return own !== undefined && found.includes(own) ? own : found;
   }
   return own;
 }
+
+/** Python's text for a function or an object that it only points to. */
+const REFERENCE = /^<(?:bound method|function|class|[\w.]+ object at) [^]*>$/;
 
 function ownInstructions(dump: JsonObject): string | undefined {
   return ['instructions', 'instruction', 'system_prompt', 'systemPrompt']

@@ -4,7 +4,7 @@ import { textAttribute, type AttributeValue, type Span } from '../src/model/span
 import type { Collector, SpanFacts } from './collector.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
-import { parseContainer } from './parsing/parsing.ts';
+import { isPlaceholder, parseContainer } from './parsing/parsing.ts';
 
 const sessionKeys = ['langsmith.metadata.session_id', 'langsmith.metadata.thread_id', 'langsmith.metadata.conversation_id'] as const;
 
@@ -42,7 +42,7 @@ export const langsmith: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = sessionKeys.map((key) => textAttribute(span, key)).find((value) => value !== undefined);
+  const sessionId = sessionKeys.map((key) => textAttribute(span, key)).find((value) => value !== undefined && !isPlaceholder(value));
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span) };
 }
 

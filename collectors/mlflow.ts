@@ -6,6 +6,7 @@ import { readDefinitions } from './parsing/definitions.ts';
 import { objectIn, textIn } from './parsing/members.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { parseContainer, unquotedText, writtenValue } from './parsing/parsing.ts';
+import { isAnswerTool, isToolName } from './parsing/tool-classes.ts';
 
 export const mlflow: Collector = {
   id: 'mlflow',
@@ -21,6 +22,8 @@ export const mlflow: Collector = {
       'mlflow.chat.tokenUsage',
       'mlflow.llm.provider',
       'name',
+      'gen_ai.agent.name',
+      'gen_ai.tool.name',
       'mlflow.openai.agent_run_root',
       'instructions',
       'usage',
@@ -61,9 +64,9 @@ function byType(span: Span): SpanFacts {
       // The runner of an agent framework is no agent: the agents are inside it.
       if (span.attribute('mlflow.openai.agent_run_root') !== undefined) return { role: 'workflow', ...observedRun(observed) };
       if (isSilentRoot(span)) return { role: 'workflow', agentName: span.name, agentNameIsGuess: true };
-      return { role: 'agent', agentName: span.name, ...observedRun(observed), ...usageOf(span) };
+      return { role: 'agent', agentName: ownName(span), ...observedRun(observed), ...usageOf(span) };
     case 'TOOL':
-      return { role: 'tool', tool: observedTool({ ...observed, name: unquotedText(textAttribute(span, 'name')) ?? span.name }) };
+      return toolFacts(observed, ownName(span));
     case 'CHAT_MODEL':
     case 'LLM':
       return { ...observedModel(observed), ...modelFacts(span) };
@@ -76,11 +79,26 @@ function byType(span: Span): SpanFacts {
     case 'GUARDRAIL':
     case 'EVALUATOR':
       return { role: 'step' };
+    // MLflow passes on the span of another SDK, and has no type for it.
+    case 'null':
+      return {};
     default:
       return span.parentSpanId === undefined
         ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) }
         : { role: 'step' };
   }
+}
+
+function toolFacts(observed: Observation, name: string): SpanFacts {
+  if (isAnswerTool(name)) return { role: 'step' };
+  const tool = observedTool({ ...observed, name });
+  return { role: 'tool', tool: isToolName(name) ? tool : { ...tool, nameIsGuess: true } };
+}
+
+/** The name of the agent or tool: spans of other SDKs, which MLflow passes on, have the conventions' names. */
+function ownName(span: Span): string {
+  const names = ['gen_ai.agent.name', 'gen_ai.tool.name', 'name'].map((key) => unquotedText(textAttribute(span, key)));
+  return names.find((name) => name !== undefined && name !== 'null') ?? span.name;
 }
 
 /** What encloses several runs of agents is written as an agent that nobody asked and that answered nothing. */

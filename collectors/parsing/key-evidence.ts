@@ -195,6 +195,7 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['request tools', 'definitions'],
   ['agent tools', 'definitions'],
   ['tool names', 'definitions'],
+  ['tools names', 'definitions'],
   ['tools', 'definitions'],
   ['functions', 'definitions'],
   ['provided tools', 'definitions'],

@@ -7,6 +7,7 @@ import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } fr
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { RequestedCall, Message, ReportedResult } from '../collector.ts';
 import { messageInRepr } from './message-reprs.ts';
+import { withRoles } from './part-kinds.ts';
 import { jsonOf, parseText, isPlaceholder, textOfParts } from './parsing.ts';
 import { reasoningIn } from './reasoning.ts';
 import { isCutContainer } from './truncation.ts';
@@ -43,7 +44,7 @@ export function readMessages(raw: AttributeValue | undefined, role: Message['rol
     const inner = member(value, 'messages') ?? member(value, 'contents');
     if (isJsonArray(inner)) value = inner;
   }
-  const list = isJsonArray(value) ? value : [value];
+  const list = withRoles(isJsonArray(value) ? value : [value]);
   if (isPair(list)) return [readMessage(list, role)].filter((message) => message !== undefined);
   if (list.length > 0 && list.every((item) => isJsonArray(item) && !isPair(item)))
     return list.flatMap((inner) => readMessages(inner, role));

@@ -63,7 +63,7 @@ export function observedModel({ input, output }: Observation): SpanFacts {
   const request = parsed(input);
   const inputMessages = requestMessages(request);
   const outputMessages = responseMessages(parsed(output));
-  const toolDefinitions = [...readDefinitions(requestMember(request, ['tools'])), ...mixedInDefinitions(request)];
+  const toolDefinitions = [...readDefinitions(requestMember(request, ['tools', 'function_tools'])), ...mixedInDefinitions(request)];
   return {
     role: 'model',
     ...(inputMessages.length === 0 ? {} : { inputMessages }),
@@ -95,12 +95,11 @@ function requestMessages(request: JsonValue): readonly Message[] {
   ];
 }
 
-/** What a request says beside its messages; Gemini's API keeps it in `config`. */
+/** What a request says beside its messages; Gemini's API keeps it in `config`, Pydantic AI in `model_request_parameters`. */
 function requestMember(request: JsonValue, names: readonly string[]): JsonValue | undefined {
   if (!isJsonObject(request)) return undefined;
-  const config = member(request, 'config');
-  for (const from of [request, ...(isJsonObject(config) ? [config] : [])])
-    for (const name of names) if (Object.hasOwn(from, name)) return member(from, name);
+  const parts = ['config', 'model_request_parameters'].map((key) => member(request, key)).filter(isJsonObject);
+  for (const from of [request, ...parts]) for (const name of names) if (Object.hasOwn(from, name)) return member(from, name);
   return undefined;
 }
 

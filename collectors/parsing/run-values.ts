@@ -11,7 +11,7 @@ export interface RunValue {
 }
 
 const inputMembers = ['task', 'input', 'query', 'question', 'prompt', 'user_input', 'user_message', 'message'] as const;
-const outputMembers = ['raw', 'output', 'final_output', 'response', 'answer', 'result', 'text', 'content'] as const;
+const outputMembers = ['raw', 'output', 'final_output', 'response', 'answer', 'result', 'text', 'content', '_value'] as const;
 
 export function runInput(raw: AttributeValue | undefined): RunValue {
   return runValue(raw, 'user', inputMembers);
@@ -69,6 +69,7 @@ function said(value: JsonObject | readonly JsonValue[], role: 'user' | 'assistan
 function insideFrame(object: JsonObject): JsonValue | undefined {
   const args = member(object, 'args');
   if (isJsonArray(args) && isJsonObject(member(object, 'kwargs'))) return args.length > 0 ? args[0] : member(object, 'kwargs');
+  if (isJsonArray(args) && args.length === 1 && typeof args[0] === 'string') return args[0];
   return member(object, 'inputs') ?? member(object, 'input_args') ?? member(object, 'outputs');
 }
 

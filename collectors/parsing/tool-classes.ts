@@ -12,8 +12,11 @@ const toolClasses: ReadonlySet<string> = new Set([
 
 const IN_BRACKETS = /^\(.*\)$/;
 
+/** `SimpleTool.__call__`: the method that runs a tool, traced. Source: smolagents in MLflow. */
+const CLASS_CALL = /^[A-Z]\w{0,100}\.__call__$/;
+
 export function isToolName(name: string): boolean {
-  return !toolClasses.has(name) && !isOverTools(name);
+  return !toolClasses.has(name) && !isOverTools(name) && !CLASS_CALL.test(name);
 }
 
 /** `(merged tools)`: a span over the calls of several tools. */
@@ -21,7 +24,7 @@ export function isOverTools(name: string): boolean {
   return IN_BRACKETS.test(name);
 }
 
-const ANSWER = /^final_?answer$/i;
+const ANSWER = /^final_?answer(?:Tool)?(?:\.__call__)?$/i;
 
 /** What frameworks let a model call to give its answer looks like a tool, but no tool runs. Source: smolagents, BeeAI. */
 export function isAnswerTool(name: string): boolean {

@@ -73,10 +73,21 @@ function ofCall(object: JsonObject, name: string | undefined): { readonly value:
   return isJsonObject(given) || typeof given === 'string' ? { value: given } : undefined;
 }
 
+const SMOLAGENTS_FLAG = 'sanitize_inputs_outputs';
+
+function isEmpty(value: JsonValue): boolean {
+  return (isJsonArray(value) || isJsonObject(value)) && Object.keys(value).length === 0;
+}
+
 /** The arguments in a frame; nameless: they were given by their places, and which is which the span does not tell. */
 function argumentsInside(object: JsonObject): { readonly value: JsonValue } | 'nameless' | undefined {
   const kwargs = member(object, 'kwargs');
-  if (isJsonObject(kwargs) && hasOnly(object, ['args', 'kwargs', 'sanitize_inputs_outputs'])) {
+  // The arguments of the method that runs a tool of smolagents, flat: what is given by place is nobody's.
+  if (Object.hasOwn(object, SMOLAGENTS_FLAG) && kwargs === undefined) {
+    const { [SMOLAGENTS_FLAG]: _flag, args, ...named } = object;
+    return args === undefined || isEmpty(args) ? { value: named } : 'nameless';
+  }
+  if (isJsonObject(kwargs) && hasOnly(object, ['args', 'kwargs', SMOLAGENTS_FLAG])) {
     const args = member(object, 'args');
     if (!isJsonArray(args) || args.length === 0) return { value: kwargs };
     const [only, ...others] = args;

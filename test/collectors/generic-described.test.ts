@@ -5,6 +5,29 @@ import { testCases, type Case } from './cases.ts';
 
 const cases: readonly Case[] = [
   {
+    name: 'what only points to instructions is no prompt',
+    attributes: { 'acme.span.kind': 'agent', 'acme.instructions': "<bound method Agent.instructions of Agent(name='clerk')>" },
+    facts: { role: 'agent' },
+    absent: ['systemPrompt'],
+  },
+  {
+    name: 'the one argument of a traced run is its input',
+    attributes: { 'acme.span.kind': 'agent', 'acme.input': '{"args":["q"],"reset":true}', model: 'm' },
+    facts: { input: 'q', model: 'm' },
+  },
+  {
+    name: 'flat arguments of the method that runs a tool',
+    span: { name: 'SimpleTool' },
+    attributes: { 'acme.span.kind': 'tool', 'acme.tool.name': 'find', 'acme.input': '{"args":{},"x":1,"sanitize_inputs_outputs":true}' },
+    facts: { tool: { name: 'find', arguments: { x: 1 } } },
+  },
+  {
+    name: 'a tool to answer with is offered, and its call is none',
+    span: { name: 'FinalAnswerTool' },
+    attributes: { 'acme.span.kind': 'tool', 'acme.tool.name': 'final_answer', 'acme.tool.description': 'd' },
+    facts: { role: 'step', toolDefinitions: [{ name: 'final_answer', description: 'd' }] },
+  },
+  {
     name: 'a span whose input has its name and tools is an agent',
     span: { name: 'clerk', parent: 2 },
     attributes: { 'acme.input': '{"name":"clerk","tools":["find"],"output_type":"str"}' },

@@ -18,6 +18,38 @@ function traced(type: string, inputs?: JsonValue, outputs?: JsonValue, others: {
 const definition = { type: 'function', function: { name: 't', description: 'd', parameters: { type: 'object' } } };
 
 const cases: readonly Case[] = [
+  { name: 'a span of another SDK without a type', attributes: traced('null'), facts: {}, absent: ['role'] },
+  {
+    name: 'an agent and a tool have their own names before their spans’',
+    span: { name: 'execute_tool find', parent: 2 },
+    attributes: { ...traced('TOOL', { x: 1 }, 'r'), 'gen_ai.tool.name': 'find' },
+    facts: { role: 'tool', tool: { name: 'find', arguments: { x: 1 } } },
+  },
+  {
+    name: 'the method of a class that runs a tool is no name',
+    span: { name: 'SimpleTool.__call__', parent: 2 },
+    attributes: traced('TOOL', { kwargs: { x: 1 }, sanitize_inputs_outputs: true }),
+    facts: { tool: { nameIsGuess: true, arguments: { x: 1 } } },
+  },
+  {
+    name: 'messages and tools of Pydantic AI',
+    attributes: traced(
+      'LLM',
+      {
+        messages: [{ instructions: 'You help.', parts: [{ part_kind: 'user-prompt', content: 'q' }] }],
+        model_request_parameters: { function_tools: [{ name: 't', parameters_json_schema: { type: 'object' } }] },
+      },
+      { parts: [{ part_kind: 'tool-call', tool_name: 't', args: '{"x":1}', tool_call_id: 'c' }] },
+    ),
+    facts: {
+      inputMessages: [
+        { role: 'system', text: 'You help.' },
+        { role: 'user', text: 'q' },
+      ],
+      outputMessages: [{ role: 'assistant', requested: [{ id: 'c', name: 't', arguments: { x: 1 } }] }],
+      toolDefinitions: [{ name: 't', inputSchema: { type: 'object' } }],
+    },
+  },
   {
     name: 'an outermost agent that nobody asked encloses the agents',
     span: { name: 'chat' },

@@ -240,9 +240,9 @@ export function isPhrase(message: string): boolean {
   return PHRASE.test(message);
 }
 
-/** Sources: tool spans of the OpenAI Agents SDK, OpenLIT and BeeAI. */
+/** Sources: tool spans of the OpenAI Agents SDK, OpenLIT, BeeAI and Respan. */
 const PHRASE =
-  /^(?:error running tool(?: \(non-fatal\))?|tool execution failed|tool error|(?:unknown |internal )?error|exception|failed|failure)\.?$/i;
+  /^(?:error running tool(?: \(non-fatal\))?|tool execution failed|tool error|(?:unknown |internal )?error|exception|failed|failure|http \d{3})\.?$/i;
 
 function resultText(tool: ToolFacts | undefined): string | undefined {
   return typeof tool?.result === 'string' ? tool.result : undefined;
