@@ -6,6 +6,7 @@ import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, p
 import type { ExportedRun, ExportItem } from '../model/scored-run.ts';
 import { runJson } from '../model/run-json.ts';
 import { compressed } from './compression.ts';
+import { roughBytes } from '../model/size-estimate.ts';
 import { runRecord } from './run-record.ts';
 import type { RunContent, WithoutContent, StoreItem } from '../model/store/store.ts';
 
@@ -40,6 +41,16 @@ export function slimItem(item: StoreItem): StoreItem {
   const { run, jobs = [], turn, withoutContent } = item;
   if (jobs.length > 0 || turn !== undefined) return item;
   return { ...item, content: contentOf(run, withoutContent), record: runRecord(item), run: { ...run, trace: slimTrace(run.trace) } };
+}
+
+/** Verdicts take about twice their text as objects, beside the text itself. */
+const verdictBytesPerChar = 3;
+
+/** Estimates the memory of an item. An encoded item is weighed by its texts: walking its verdicts takes longer than writing them. */
+export function itemBytes(item: StoreItem): number {
+  const { run, content, record } = item;
+  if (record === undefined) return roughBytes(item);
+  return roughBytes(run) + verdictBytesPerChar * record.verdicts.length + record.marks.length + (content?.content?.length ?? 0);
 }
 
 /** The fields that lists use. */
